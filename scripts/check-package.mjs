@@ -1,0 +1,72 @@
+// `npm run check:package`: the packed tarball is what users get, so it is installed and used as they do.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { folderBytes, installedPackages, licenceViolations } from './installed-packages.mjs';
+import { runMainJob } from './main-job.mjs';
+import { withInstalledPackage } from './packed-package.mjs';
+import { projectRoot, readProjectJson } from './project.mjs';
+import { mustRun, runScript, runTool } from './run-tool.mjs';
+
+/** What the core may bring along. */
+const limits = { packages: 8, bytes: 30_000_000 };
+
+await runScript(() =>
+  withInstalledPackage(async (folder, tarball) => {
+    const bin = (name) => join(projectRoot, 'node_modules', '.bin', name);
+    await mustRun(bin('publint'), ['run', tarball, '--strict']);
+    await mustRun(bin('attw'), [tarball, '--profile', 'esm-only', '--no-emoji']);
+    console.log(await checkFootprint(folder));
+    await checkImports(folder);
+    await checkVersion(folder);
+    console.log(`the main job: ${await runMainJob(folder)} rows`);
+  }),
+);
+
+async function checkFootprint(folder) {
+  const nodeModules = join(folder, 'node_modules');
+  const packages = await installedPackages(nodeModules);
+  const brought = packages.filter(({ name }) => name !== 'sluice');
+  const bytes = await folderBytes(nodeModules);
+  const summary = `${brought.length} packages besides sluice, ${(bytes / 1e6).toFixed(1)} MB in all`;
+  if (brought.length > limits.packages || bytes > limits.bytes) {
+    throw new Error(`too much to install: ${summary}`);
+  }
+  const violations = licenceViolations(packages);
+  if (violations.length > 0) throw new Error(`licences to look at:\n${violations.join('\n')}`);
+  const scripted = brought.filter(({ manifest }) => runsOnInstall(manifest));
+  if (scripted.length > 0) {
+    throw new Error(`scripts run on install: ${scripted.map(({ name }) => name).join(', ')}`);
+  }
+  return summary;
+}
+
+function runsOnInstall({ scripts = {} }) {
+  return ['preinstall', 'install', 'postinstall'].some((name) => name in scripts);
+}
+
+/** The entry points load, and nothing behind them can be reached. */
+async function checkImports(folder) {
+  const script = join(folder, 'imports.mjs');
+  await writeFile(
+    script,
+    `const { createService } = await import('sluice/service');
+if (typeof createService !== 'function') throw new Error('sluice/service has no createService');
+const face = await import('sluice');
+if ('default' in face || Object.keys(face).length === 0) throw new Error('sluice exports nothing');
+const inside = await import('sluice/dist/index.js').catch((error) => error.code);
+if (inside !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw new Error('dist/ can be imported');
+`,
+  );
+  const { stderr } = await mustRun(process.execPath, [script], { cwd: folder });
+  if (stderr !== '') throw new Error(`an import prints: ${stderr}`);
+}
+
+async function checkVersion(folder) {
+  const { version } = await readProjectJson('package.json');
+  const { code, stdout } = await runTool('npx', ['--no-install', 'sluice', '--version'], {
+    cwd: folder,
+  });
+  if (code !== 0 || stdout.trim() !== version) {
+    throw new Error(`sluice --version printed ${JSON.stringify(stdout)} and ended with ${code}`);
+  }
+}

@@ -1,0 +1,96 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { builtinModules } from 'node:module';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import ts from 'typescript';
+
+/** What the library's own code may stand on, from the bottom up. */
+const bottom = ['errors', 'contract', 'rows'];
+const work = [...bottom, 'client', 'addresses', 'results', 'batches'];
+
+/**
+ * Which rooms (folders of src/) each room may import, besides itself. What is not listed is refused,
+ * so a new room has to be given its place here first.
+ */
+const rooms = new Map([
+  ['errors', []],
+  ['contract', []],
+  ['rows', ['errors']],
+  ['client', bottom],
+  ['addresses', bottom],
+  ['results', [...bottom, 'client', 'addresses']],
+  ['batches', [...bottom, 'client', 'addresses', 'results']],
+  ['formats', ['errors', 'rows', 'results']],
+  ['streams', work],
+  ['runs', [...work, 'formats', 'streams']],
+  ['service', ['errors', 'contract']],
+  ['cli', []],
+]);
+
+/** The library's faces: all that the command line may know of it. */
+const faces = [join('index.ts'), join('service', 'index.ts')];
+
+/** Rooms that stand on nothing else may not lean on packages either; the rest is free to. */
+const packagesOf = new Map([
+  ['errors', []],
+  ['contract', ['zod']],
+]);
+
+/**
+ * Reads every module under `sourceFolder` and names each import that breaks the one-way rule.
+ *
+ * @returns one line a violation, `file: imports X, …`; empty when the rule holds
+ */
+export async function importViolations(sourceFolder) {
+  const entries = await readdir(sourceFolder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+  const violations = [];
+  for (const file of files) {
+    const { importedFiles } = ts.preProcessFile(await readFile(file, 'utf8'), true, true);
+    const from = relative(sourceFolder, file);
+    for (const { fileName: specifier } of importedFiles) {
+      const reason = specifier.startsWith('.')
+        ? refuseModule(from, relative(sourceFolder, resolve(dirname(file), specifier)))
+        : refusePackage(from, specifier);
+      if (reason) violations.push(`${join('src', from)}: imports ${specifier}, ${reason}`);
+    }
+  }
+  return violations;
+}
+
+function refuseModule(from, to) {
+  if (to.startsWith('..')) return 'which is outside src/';
+  const [fromRoom, toRoom] = [roomOf(from), roomOf(to)];
+  if (fromRoom === toRoom) return undefined;
+  if (fromRoom === undefined) {
+    return toRoom === 'cli' || toRoom === 'service'
+      ? `${from} does not export ${toRoom}`
+      : undefined;
+  }
+  if (fromRoom === 'cli') {
+    const isFace = faces.includes(to.replace(/\.js$/, '.ts'));
+    return isFace ? undefined : 'which is no face of the library';
+  }
+  const allowed = rooms.get(fromRoom);
+  if (!allowed) return `and ${fromRoom} has no place in the import rule`;
+  if (toRoom === undefined) return 'the face, which stands above it';
+  return allowed.includes(toRoom) ? undefined : `but ${fromRoom} may not import ${toRoom}`;
+}
+
+function refusePackage(from, specifier) {
+  const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+  if (name === 'sluice') return 'itself, by its package name';
+  const allowed = packagesOf.get(roomOf(from));
+  if (!allowed || allowed.includes(name)) return undefined;
+  const kind =
+    name.startsWith('node:') || builtinModules.includes(name) ? 'a Node module' : 'a package';
+  return `${kind} that ${roomOf(from)} may not use`;
+}
+
+/** The folder directly under src/, or undefined for the face itself. */
+function roomOf(path) {
+  const parts = path.split(sep);
+  return parts.length > 1 ? parts[0] : undefined;
+}

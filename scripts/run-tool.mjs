@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+import { projectRoot } from './project.mjs';
+
+/**
+ * Runs a program to its end, without standard input, and returns its exit code and what it printed.
+ * An end by a signal counts as exit code 1: nobody may take it for success.
+ */
+export function runTool(command, args, { cwd = projectRoot, env = process.env } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code: code ?? 1, stdout, stderr }));
+  });
+}
+
+/** Like {@link runTool}, for steps that nothing can follow: a failure throws what was printed. */
+export async function mustRun(command, args, options) {
+  const result = await runTool(command, args, options);
+  if (result.code !== 0) {
+    const line = [command, ...args].join(' ');
+    throw new Error(`${line}\nended with ${result.code}\n${result.stdout}${result.stderr}`);
+  }
+  return result;
+}
+
+/** Runs a script's main function; what it throws is printed and makes the script fail. */
+export async function runScript(main) {
+  try {
+    await main();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,42 @@
+// `npm run test:matrix`: the tests and the packed package on every Node line that is supported. With
+// version numbers as arguments, on those alone.
+import { join } from 'node:path';
+import { environmentOf, runMainJob } from './main-job.mjs';
+import { nodeBinary } from './node-binary.mjs';
+import { withInstalledPackage } from './packed-package.mjs';
+import { projectRoot } from './project.mjs';
+import { runScript, runTool } from './run-tool.mjs';
+
+/** The test runner wants Node >= 20.19: on the oldest supported version only the package is run. */
+const withoutRunner = ['20.18.1'];
+const versions = [...withoutRunner, '20.20.2', '22.23.3', '24.21.0', '26.10.0'];
+
+const vitest = join(projectRoot, 'node_modules', 'vitest', 'vitest.mjs');
+
+await runScript(() =>
+  withInstalledPackage(async (folder) => {
+    const chosen = process.argv.slice(2);
+    const failed = [];
+    for (const version of chosen.length > 0 ? chosen : versions) {
+      try {
+        console.log(`Node ${version}: ${await runOn(version, folder)}`);
+      } catch (error) {
+        failed.push(version);
+        console.error(`Node ${version}: FAILED\n${error instanceof Error ? error.message : error}`);
+      }
+    }
+    if (failed.length > 0) throw new Error(`failed on Node ${failed.join(', ')}`);
+  }),
+);
+
+async function runOn(version, folder) {
+  const node = await nodeBinary(version);
+  const done = [`main job of ${await runMainJob(folder, node)} rows`];
+  if (!withoutRunner.includes(version)) {
+    const env = { ...environmentOf(node), NO_COLOR: '1', COVERAGE: '0' };
+    const { code, stdout, stderr } = await runTool(node, [vitest, 'run'], { env });
+    if (code !== 0) throw new Error(`${stdout}${stderr}`);
+    done.push(/^ *Tests +(.*)$/m.exec(stdout)?.[1] ?? 'tests passed');
+  }
+  return done.join('; ');
+}

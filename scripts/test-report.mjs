@@ -1,0 +1,19 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { projectRoot } from './project.mjs';
+
+/** Where vitest leaves its figures when COVERAGE=1, see vitest.config.ts. */
+export const testReportFile = join(projectRoot, '.cache', 'test-report.json');
+
+/**
+ * Counts the tests of the last measured run. A run that ended badly with no failed test (an unhandled
+ * error, a coverage threshold, a file that does not load) still counts as one failure.
+ */
+export async function countTests(exitCode) {
+  const text = await readFile(testReportFile, 'utf8').catch(() => undefined);
+  if (text === undefined) return { passed: 0, failed: 1, skipped: 0 };
+  const report = JSON.parse(text);
+  const { numPassedTests: passed, numFailedTests, numPendingTests, numTodoTests } = report;
+  const failed = exitCode !== 0 || passed === 0 ? Math.max(1, numFailedTests) : numFailedTests;
+  return { passed, failed, skipped: numPendingTests + numTodoTests };
+}

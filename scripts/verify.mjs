@@ -1,0 +1,66 @@
+// `npm run verify`: everything that has to hold before a change lands. With `--tests-ended-with=<code>`
+// the tests have been run already (COVERAGE=1 npm test) and only their figures are read.
+import { rm } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { projectRoot } from './project.mjs';
+import { runTool } from './run-tool.mjs';
+import { countTests, testReportFile } from './test-report.mjs';
+
+const checks = [
+  ['format', 'prettier', '--check', '--log-level=warn', '.'],
+  ['lint', 'oxlint'],
+  ['one-way imports', 'node', 'scripts/check-imports.mjs'],
+  ['types', 'tsc', '-p', 'tsconfig.json'],
+  ['dead code', 'knip'],
+  ['lock file', 'node', 'scripts/check-lock.mjs'],
+  ['licences', 'node', 'scripts/check-licences.mjs'],
+  ['build', 'node', 'scripts/build.mjs'],
+  ['API report', 'node', 'scripts/api-report.mjs'],
+  ['package', 'node', 'scripts/check-package.mjs'],
+];
+
+const env = {
+  ...process.env,
+  PATH: `${join(projectRoot, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`,
+  NO_COLOR: '1',
+};
+
+const failures = [];
+for (const [name, command, ...args] of checks) {
+  await run(name, command, args);
+}
+const testsExitCode = await testsOutcome();
+const tests = await countTests(testsExitCode);
+if (tests.failed > 0) failures.push('tests');
+if (tests.skipped > 0) failures.push('no skipped tests');
+const failedChecks = failures.filter((name) => name !== 'tests').length;
+const passedChecks = checks.length + 1 - failedChecks;
+
+console.log(`tests: ${tests.passed} passed, ${tests.failed} failed, ${tests.skipped} skipped`);
+console.log(`checks: ${passedChecks} passed, ${failedChecks} failed`);
+if (failures.length > 0) console.log(`failed: ${failures.join(', ')}`);
+console.log(`${tests.passed + passedChecks} passed, ${tests.failed + failedChecks} failed`);
+process.exitCode = failures.length > 0 ? 1 : 0;
+
+async function run(name, command, args, environment = env) {
+  const startedAt = performance.now();
+  const { code, stdout, stderr } = await runTool(command, args, { env: environment });
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
+  if (code !== 0) {
+    failures.push(name);
+    console.log(`${stdout}${stderr}`);
+  }
+  return { code, stdout };
+}
+
+async function testsOutcome() {
+  const given = process.argv.find((argument) => argument.startsWith('--tests-ended-with='));
+  if (given) return Number(given.slice(given.indexOf('=') + 1));
+  await rm(testReportFile, { force: true });
+  const { code, stdout, stderr } = await runTool('vitest', ['run'], {
+    env: { ...env, COVERAGE: '1' },
+  });
+  console.log(`${stdout}${stderr}`);
+  return code;
+}

@@ -1,0 +1,64 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { importViolations } from '../../scripts/import-rule.mjs';
+
+let source: string;
+
+beforeEach(async () => {
+  source = await mkdtemp(join(tmpdir(), 'sluice-import-rule-'));
+});
+
+afterEach(async () => {
+  await rm(source, { recursive: true });
+});
+
+async function violationsOf(file: string, text: string): Promise<string[]> {
+  const path = join(source, file);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+  return importViolations(source);
+}
+
+describe('the one-way import rule', () => {
+  it.each([
+    ['client/client.ts', "import { operations } from '../contract/operations.js';"],
+    ['client/retry/wait.ts', "export { SluiceError } from '../../errors/sluice-error.js';"],
+    ['contract/enums.ts', "import { z } from 'zod';\nimport { limits } from './limits.js';"],
+    ['runs/run.ts', "import type { Source } from '../formats/source.js';"],
+    ['service/http.ts', "import { createServer } from 'node:http';"],
+    ['cli/main.ts', "import { verify } from '../index.js';\nimport '../service/index.js';"],
+    ['index.ts', "export { verify } from './streams/verify.js';"],
+  ])('lets %s import what stands below it', async (file, text) => {
+    expect(await violationsOf(file, text)).toEqual([]);
+  });
+
+  it.each([
+    ['a room above', 'client/client.ts', "import { drive } from '../batches/driver.js';"],
+    [
+      'a type of a room above',
+      'contract/a.ts',
+      "import type { Client } from '../client/client.js';",
+    ],
+    ['a re-export', 'rows/row.ts', "export * from '../contract/enums.js';"],
+    ['a dynamic import', 'batches/life.ts', "const run = await import('../runs/run.js');"],
+    ['a type by import()', 'rows/row.ts', "export type C = import('../client/client.js').Client;"],
+    ['a detour inside the path', 'client/a.ts', "import '../client/../streams/verify.js';"],
+    ['a deeper module', 'service/engine/phone.ts', "import '../../addresses/phone.js';"],
+    ['the client from the service', 'service/http.ts', "import '../client/client.js';"],
+    ['the face from below', 'runs/run.ts', "import { verify } from '../index.js';"],
+    ['the inside of the library from the cli', 'cli/main.ts', "import '../client/client.js';"],
+    ['the inside of the service from the cli', 'cli/serve.ts', "import '../service/http.js';"],
+    ['the service from the face', 'index.ts', "export * from './service/index.js';"],
+    ['the package by its own name', 'runs/run.ts', "import { verify } from 'sluice';"],
+    ['what is outside the sources', 'cli/main.ts', "import '../../test/fixture.js';"],
+    ['a package at the bottom', 'errors/sluice-error.ts', "import { z } from 'zod';"],
+    ['a Node module in the contract', 'contract/a.ts', "import { Buffer } from 'node:buffer';"],
+    ['anything from a room it does not know', 'misc/a.ts', "import '../errors/sluice-error.js';"],
+  ])('catches %s', async (_what, file, text) => {
+    expect(await violationsOf(file, text)).toEqual([
+      expect.stringContaining(`${join('src', file)}: imports `),
+    ]);
+  });
+});

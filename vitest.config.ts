@@ -1,0 +1,55 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/** Tests of what is built and packed; all others run on the sources and need no build. */
+const builtTests = ['test/cli/**/*.test.ts', 'test/package/**/*.test.ts'];
+
+/** Coverage and the figures that `npm run verify` counts. */
+const isMeasured = process.env['COVERAGE'] === '1';
+
+const source = (path: string) => fileURLToPath(new URL(`src/${path}`, import.meta.url));
+
+// A developer's own service must never be asked, and paid, by a test.
+delete process.env['SLUICE_BASE_URL'];
+delete process.env['SLUICE_API_KEY'];
+
+export default defineConfig({
+  resolve: {
+    // Examples import the package by its name, as its users do.
+    alias: [
+      { find: /^sluice$/, replacement: source('index.ts') },
+      { find: /^sluice\/service$/, replacement: source('service/index.ts') },
+    ],
+  },
+  test: {
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    teardownTimeout: 5_000,
+    reporters: isMeasured
+      ? ['default', ['json', { outputFile: '.cache/test-report.json' }]]
+      : ['default'],
+    coverage: {
+      enabled: isMeasured,
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      reporter: ['text-summary', 'html', 'json-summary'],
+      reportsDirectory: 'coverage',
+    },
+    projects: [
+      {
+        extends: true,
+        test: { name: 'source', include: ['test/**/*.test.ts'], exclude: builtTests },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'built',
+          include: builtTests,
+          globalSetup: ['scripts/built-tests-setup.mjs'],
+        },
+      },
+    ],
+  },
+});
