@@ -1,0 +1,150 @@
+import { SluiceError, type SluiceErrorCode } from './sluice-error.js';
+
+/** An option, a column or the environment is wrong: the caller mends it. Nothing was sent. */
+export class ConfigurationError extends SluiceError {
+  constructor(
+    message: string,
+    options: { readonly code?: SluiceErrorCode; readonly cause?: unknown } = {},
+  ) {
+    super(message, { code: options.code ?? 'invalid_option', cause: options.cause });
+  }
+}
+
+/** The source is missing, unreadable or malformed. */
+export class InputError extends SluiceError {
+  /** Line of the input where the trouble begins, counted from 1, where it is known. */
+  readonly line: number | undefined;
+
+  constructor(
+    message: string,
+    options: {
+      readonly code?: 'input_unreadable' | 'input_malformed' | 'input_changed';
+      readonly line?: number;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, { code: options.code ?? 'input_malformed', cause: options.cause });
+    this.line = options.line;
+  }
+}
+
+/** The output, or what is kept on disk for it, cannot be written. */
+export class OutputError extends SluiceError {
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, { code: 'output_failed', cause: options.cause });
+  }
+}
+
+/** A request got no whole answer: connection refused, reset, timed out. */
+export class TransportError extends SluiceError {
+  /** Name of the operation (`launchBatch`, …). */
+  readonly operation: string;
+  /**
+   * `no`: the service cannot have seen the request; `unknown`: it may have been carried out. Never a
+   * guess: on a reused socket the same error stands for both, which is `unknown`.
+   */
+  readonly sent: 'no' | 'unknown';
+
+  constructor(
+    message: string,
+    options: {
+      readonly code: 'connection_failed' | 'connection_lost' | 'request_timeout';
+      readonly operation: string;
+      readonly sent: 'no' | 'unknown';
+      /** `false` where asking again cannot help, as with a certificate. */
+      readonly retryable?: boolean;
+      readonly cause?: unknown;
+    },
+  ) {
+    super(message, {
+      code: options.code,
+      retryable: options.retryable ?? true,
+      cause: options.cause,
+    });
+    this.operation = options.operation;
+    this.sent = options.sent;
+  }
+}
+
+/** The service answered with an error status (spec, section 7). */
+export class ApiError extends SluiceError {
+  readonly operation: string;
+  /** HTTP status. */
+  readonly status: number;
+  /** The service's own words, as far as the body held some; control characters taken out. */
+  readonly serviceMessage: string | undefined;
+  /** How long the service asked to wait, in milliseconds, clamped; absent when it did not say. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    options: {
+      readonly code: SluiceErrorCode;
+      readonly operation: string;
+      readonly status: number;
+      readonly serviceMessage?: string | undefined;
+      readonly retryAfterMs?: number | undefined;
+      readonly retryable?: boolean;
+    },
+  ) {
+    super(message, { code: options.code, retryable: options.retryable ?? false });
+    this.operation = options.operation;
+    this.status = options.status;
+    this.serviceMessage = options.serviceMessage;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** An answer that says success is not what the specification shows. */
+export class ContractError extends SluiceError {
+  readonly operation: string;
+
+  constructor(
+    message: string,
+    options: { readonly operation: string; readonly retryable?: boolean; readonly cause?: unknown },
+  ) {
+    super(message, {
+      code: 'broken_contract',
+      retryable: options.retryable ?? false,
+      cause: options.cause,
+    });
+    this.operation = options.operation;
+  }
+}
+
+/** Something took longer than it may: a stage of a batch, or the service's return. */
+export class DeadlineError extends SluiceError {
+  constructor(
+    message: string,
+    options: {
+      readonly code?: 'deadline_exceeded' | 'service_unavailable';
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, {
+      code: options.code ?? 'deadline_exceeded',
+      retryable: true,
+      cause: options.cause,
+    });
+  }
+}
+
+/** Credits or the caller's own budget are used up; what runs is finished, nothing more is launched. */
+export class BudgetError extends SluiceError {
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, { code: 'budget_exhausted', retryable: true, cause: options.cause });
+  }
+}
+
+/** The state directory is in use, of another run, or damaged. */
+export class StateError extends SluiceError {
+  constructor(
+    message: string,
+    options: {
+      readonly code: 'state_locked' | 'state_mismatch' | 'state_damaged' | 'state_unfinished';
+      readonly cause?: unknown;
+    },
+  ) {
+    super(message, { code: options.code, cause: options.cause });
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Every code an error of Sluice can carry. A code is part of the public interface: scripts branch on it.
+ */
+export type SluiceErrorCode =
+  // configuration: nothing was sent
+  | 'invalid_option'
+  | 'column_not_found'
+  | 'column_exists'
+  | 'country_missing'
+  | 'missing_dependency'
+  | 'batch_refused'
+  // input and output
+  | 'input_unreadable'
+  | 'input_malformed'
+  | 'input_changed'
+  | 'output_failed'
+  // the wire
+  | 'connection_failed'
+  | 'connection_lost'
+  | 'request_timeout'
+  | 'redirected'
+  // the service's answers
+  | 'bad_request'
+  | 'unauthorized'
+  | 'payment_required'
+  | 'forbidden'
+  | 'not_found'
+  | 'too_large'
+  | 'validation_failed'
+  | 'too_many_requests'
+  | 'server_error'
+  | 'unexpected_status'
+  | 'broken_contract'
+  // waiting and money
+  | 'deadline_exceeded'
+  | 'service_unavailable'
+  | 'budget_exhausted'
+  // what is kept on disk
+  | 'state_locked'
+  | 'state_mismatch'
+  | 'state_damaged'
+  | 'state_unfinished';
+
+export interface SluiceErrorOptions {
+  readonly code: SluiceErrorCode;
+  /** Whether the same call may succeed later without a change by the caller. */
+  readonly retryable?: boolean;
+  readonly cause?: unknown;
+}
+
+/**
+ * The root of all errors that Sluice raises on purpose. Messages say what failed and on which id, and
+ * hold neither a key nor a cell of the input.
+ */
+export class SluiceError extends Error {
+  readonly code: SluiceErrorCode;
+  readonly retryable: boolean;
+
+  constructor(message: string, options: SluiceErrorOptions) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.code = options.code;
+    this.retryable = options.retryable ?? false;
+  }
+}
+
+/** Tells an error of Sluice from any other, and, given a code, that one from its kin. */
+export function isSluiceError(error: unknown, code?: SluiceErrorCode): error is SluiceError {
+  return error instanceof SluiceError && (code === undefined || error.code === code);
+}

@@ -1,0 +1,18 @@
+/** Stands for a cell whose bytes are no valid text in the input's encoding. */
+export const invalidText: unique symbol = Symbol('invalid text');
+
+/** What a cell holds for the line rules: its text, nothing (absent or null), or no valid text. */
+export type CellText = string | undefined | typeof invalidText;
+
+/**
+ * Some rows of one source, in order. Rows travel inside as chunks: a CSV chunk keeps the raw bytes and
+ * parses a cell only when it is asked for, a chunk of objects keeps the objects.
+ */
+export interface RowChunk {
+  /** Number of rows. */
+  readonly length: number;
+  /** About how many bytes of memory the chunk holds, for bounds on what waits. */
+  readonly byteSize: number;
+  /** Text of one cell; `column` is a position in the source's header. */
+  text(row: number, column: number): CellText;
+}
