@@ -1,0 +1,23 @@
+// Rows from any iterable, results in a loop. Addresses under sluice.test give the verdict they name.
+// node examples/async-iteration.ts
+import { Readable } from 'node:stream';
+import { Client, verify } from 'sluice';
+import { createService } from 'sluice/service';
+
+const rows = [
+  { id: 1, email: 'good@sluice.test' },
+  { id: 2, email: 'bad@sluice.test' },
+  { id: 3, email: '' },
+];
+
+const service = await createService();
+const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+try {
+  const options = { client, email: ['email'], country: 'US', pollIntervalMs: 20 };
+  for await (const row of Readable.from(rows).pipe(verify(options))) {
+    console.log(row.id, row.email_verification, row.email_quality ?? row.email_reason);
+  }
+} finally {
+  await client.close();
+  await service.close();
+}

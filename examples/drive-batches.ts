@@ -1,0 +1,36 @@
+// The second Transform alone: TXT batches of your own go through the service, exports come back.
+// node examples/drive-batches.ts
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { Client, driveBatches, type Batch, type Parcel } from 'sluice';
+import { createService } from 'sluice/service';
+
+const text = Buffer.from('good@sluice.test\nbad@sluice.test\n');
+const batch: Batch = {
+  id: 0,
+  lane: { type: 'email', country: 'US' },
+  addresses: 2,
+  sizeBytes: text.length,
+  checksum: 0,
+  open: () => [text],
+};
+
+const service = await createService();
+const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+try {
+  const parcels: AsyncIterable<Parcel> = Readable.from([{ kind: 'batch', batch }]).pipe(
+    driveBatches({ client, pollIntervalMs: 20 }),
+  );
+  for await (const parcel of parcels) {
+    if (parcel.kind !== 'settled' || !('results' in parcel.ending)) continue;
+    const { results } = parcel.ending;
+    if (typeof results !== 'function') continue;
+    const json = await buffer(await results());
+    for (const [address, record] of Object.entries(JSON.parse(json.toString()))) {
+      console.log(address, record);
+    }
+  }
+} finally {
+  await client.close();
+  await service.close();
+}

@@ -1,0 +1,23 @@
+// The first of the three Transforms alone: rows become TXT files of unique addresses, one lane each.
+// node examples/rows-to-batches.ts <folder>
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { rowsToBatches, StreamPlan, type Parcel } from 'sluice';
+
+const [folder = '.'] = process.argv.slice(2);
+const rows = [
+  { email: 'Ana@example.com', country: 'ES' },
+  { email: 'ana@example.com ', country: 'es' },
+  { email: 'joe@example.com', country: 'US' },
+];
+
+const plan = new StreamPlan({ email: ['email'], countryColumn: 'country' });
+const parcels: AsyncIterable<Parcel> = Readable.from(rows).pipe(rowsToBatches(plan));
+for await (const parcel of parcels) {
+  if (parcel.kind !== 'batch') continue;
+  const { lane, addresses } = parcel.batch;
+  const path = join(folder, `${lane.type}-${lane.country}.txt`);
+  await writeFile(path, parcel.batch.open());
+  console.log(`${lane.type}-${lane.country}.txt: ${addresses}`);
+}

@@ -1,0 +1,118 @@
+import { KeyHash } from './key-hash.js';
+
+const shardCount = 128;
+const initialSlots = 16;
+/** Fuller shards probe too long; together with the growth this bounds a shard at 24.4 bytes an address. */
+const maxLoad = 0.82;
+const growth = 1.25;
+
+/** Words of a slot: three of the hash, then the address number plus one, so that zero means free. */
+const slotWords = 4;
+const numberWord = 3;
+
+/**
+ * Gives each unique (lane number, key) a number: 0, 1, 2, … in the order of their first coming. It
+ * holds no key, only 96 bits of its hash (and 7 more by the shard it is in): at most 25 bytes an
+ * address from some thousands of addresses on. Shards grow one at a time and by a quarter, so no
+ * growth holds two copies of the table or copies all of it at once.
+ */
+export class AddressTable {
+  readonly #hash: KeyHash;
+  readonly #shards: Int32Array[] = [];
+  readonly #counts = new Int32Array(shardCount);
+  #size = 0;
+
+  /** @param options.seed 32 random bytes, secret from whoever makes the input */
+  constructor(options: { readonly seed: Uint8Array }) {
+    this.#hash = new KeyHash(options.seed);
+    for (let i = 0; i < shardCount; i += 1) {
+      this.#shards.push(new Int32Array(initialSlots * slotWords));
+    }
+  }
+
+  /** Number of unique addresses. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Bytes of memory that the slots take. */
+  get byteSize(): number {
+    return this.#shards.reduce((sum, shard) => sum + shard.byteLength, 0);
+  }
+
+  /** The number of an address; one that is new gets, and so returns, what `size` was before. */
+  add(lane: number, key: string): number {
+    const hash = this.#hash;
+    hash.hash(lane, key);
+    const shardNumber = hash.word3 & (shardCount - 1);
+    const slots = this.#shards[shardNumber] as Int32Array;
+    const { word0, word1, word2 } = hash;
+    let at = firstSlot(word0, slots.length);
+    for (;;) {
+      const entry = slots[at + numberWord] as number;
+      if (entry === 0) break;
+      if (slots[at] === word0 && slots[at + 1] === word1 && slots[at + 2] === word2) {
+        return entry - 1;
+      }
+      at += slotWords;
+      if (at === slots.length) at = 0;
+    }
+    const number = this.#size;
+    slots[at] = word0;
+    slots[at + 1] = word1;
+    slots[at + 2] = word2;
+    slots[at + numberWord] = number + 1;
+    this.#size = number + 1;
+    const count = (this.#counts[shardNumber] as number) + 1;
+    this.#counts[shardNumber] = count;
+    if (count * slotWords > slots.length * maxLoad) this.#shards[shardNumber] = grown(slots);
+    return number;
+  }
+
+  /** The number of an address, or -1 when it was never added. */
+  find(lane: number, key: string): number {
+    const hash = this.#hash;
+    hash.hash(lane, key);
+    const slots = this.#shards[hash.word3 & (shardCount - 1)] as Int32Array;
+    const { word0, word1, word2 } = hash;
+    let at = firstSlot(word0, slots.length);
+    for (;;) {
+      const entry = slots[at + numberWord] as number;
+      if (entry === 0) return -1;
+      if (slots[at] === word0 && slots[at + 1] === word1 && slots[at + 2] === word2) {
+        return entry - 1;
+      }
+      at += slotWords;
+      if (at === slots.length) at = 0;
+    }
+  }
+}
+
+/**
+ * Where the search for a hash begins. It grows with the hash, so that a shard of any capacity is used
+ * evenly, and a growth reads the old slots and writes the new ones from one end to the other.
+ */
+function firstSlot(word0: number, length: number): number {
+  const capacity = length / slotWords;
+  return Math.floor(((word0 >>> 0) / 0x1_0000_0000) * capacity) * slotWords;
+}
+
+function grown(slots: Int32Array): Int32Array {
+  const capacity = Math.ceil((slots.length / slotWords) * growth);
+  const larger = new Int32Array(capacity * slotWords);
+  for (let from = 0; from < slots.length; from += slotWords) {
+    const entry = slots[from + numberWord] as number;
+    if (entry === 0) continue;
+    const word0 = slots[from] as number;
+    let to = firstSlot(word0, larger.length);
+    while (larger[to + numberWord] !== 0) {
+      to += slotWords;
+      if (to === larger.length) to = 0;
+    }
+    larger[to] = word0;
+    larger[to + 1] = slots[from + 1] as number;
+    larger[to + 2] = slots[from + 2] as number;
+    larger[to + numberWord] = entry;
+  }
+  return larger;
+}

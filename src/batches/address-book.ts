@@ -1,0 +1,76 @@
+import { AddressTable } from '../addresses/address-table.js';
+import { NumberList } from './number-list.js';
+
+/**
+ * A cell's claim on an outcome: the number of its address, or, with the highest bit set, the outcome
+ * itself when it is known without the service.
+ */
+export type Ticket = number;
+
+const settledBit = 0x8000_0000;
+
+/** The outcome is not known yet. */
+export const pending = -1;
+
+export function settledTicket(outcome: number): Ticket {
+  return (outcome | settledBit) >>> 0;
+}
+
+/**
+ * The unique addresses of a run: each has a number, belongs to one batch, and gets one outcome. It
+ * costs a few tens of bytes an address and holds no address.
+ */
+export class AddressBook {
+  readonly #table: AddressTable;
+  /** By address number: its outcome, or, with the highest bit set, the batch that will tell. */
+  readonly #states = new NumberList();
+  /** By batch: the outcome of its addresses that got none of their own; `pending` until it is settled. */
+  readonly #fallbacks: number[] = [];
+
+  /** @param options.seed 32 random bytes, kept with the run: what collides cannot be prepared */
+  constructor(options: { readonly seed: Uint8Array }) {
+    this.#table = new AddressTable(options);
+  }
+
+  /** Number of unique addresses. */
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /**
+   * The number of an address; one that is new has the number `size` had before and wants to be
+   * given to a batch by {@link assign} next.
+   */
+  number(lane: number, key: string): number {
+    return this.#table.add(lane, key);
+  }
+
+  /** Gives the address numbered last to a batch. */
+  assign(batch: number): void {
+    this.#states.push((batch | settledBit) >>> 0);
+    while (this.#fallbacks.length <= batch) this.#fallbacks.push(pending);
+  }
+
+  /** The number of an address if it waits for this batch, else -1. */
+  findWaiting(lane: number, key: string, batch: number): number {
+    const number = this.#table.find(lane, key);
+    if (number === -1) return -1;
+    return this.#states.at(number) === (batch | settledBit) >>> 0 ? number : -1;
+  }
+
+  resolve(number: number, outcome: number): void {
+    this.#states.set(number, outcome);
+  }
+
+  /** Says that a batch has given what it gives: its other addresses end in `fallback`. */
+  settle(batch: number, fallback: number): void {
+    this.#fallbacks[batch] = fallback;
+  }
+
+  /** The outcome a ticket stands for, or {@link pending}. */
+  outcome(ticket: Ticket): number {
+    if (ticket >= settledBit) return ticket - settledBit;
+    const state = this.#states.at(ticket);
+    return state < settledBit ? state : (this.#fallbacks[state - settledBit] ?? pending);
+  }
+}

@@ -1,0 +1,39 @@
+import { limits } from '../contract/limits.js';
+import type { BatchSummary } from '../contract/bodies.js';
+import type { VerificationService } from '../client/verification-service.js';
+
+/** Items that two neighbouring pages share, so that a batch deleted during the scan hides none. */
+const overlap = 100;
+
+/**
+ * Reads the whole list of batches, page by page, in whatever order the service keeps it. Items may be
+ * given twice. Dates are not used to narrow it: this machine's clock may not be the service's.
+ */
+export async function* scanBatches(
+  service: Pick<VerificationService, 'listBatches'>,
+  signal?: AbortSignal,
+): AsyncGenerator<BatchSummary> {
+  const limit = limits.listLimit.max;
+  for (let offset = 0; ; offset += limit - overlap) {
+    const page = await service.listBatches({ limit, offset }, signal ? { signal } : {});
+    yield* page;
+    if (page.length < limit) return;
+  }
+}
+
+/**
+ * Finds the upload with this name. Names are unique to an upload; should the service have taken one
+ * twice, the smallest uuid is elected, whichever the list gives first.
+ */
+export async function findUpload(
+  service: Pick<VerificationService, 'listBatches'>,
+  name: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  let elected: string | undefined;
+  for await (const batch of scanBatches(service, signal)) {
+    if (batch.name !== name) continue;
+    if (elected === undefined || batch.batch_uuid < elected) elected = batch.batch_uuid;
+  }
+  return elected;
+}

@@ -1,0 +1,97 @@
+import { StringDecoder } from 'node:string_decoder';
+import { emailLine } from '../addresses/email-line.js';
+import { exportKeyCandidates } from '../addresses/export-key.js';
+import { phoneLine } from '../addresses/phone-line.js';
+import { matchExport, type BatchAddresses, type MatchedExport } from '../results/match-export.js';
+import type { OutcomeTable } from '../results/outcome-table.js';
+import type { AddressBook } from './address-book.js';
+import type { Batch } from './batch.js';
+import type { FailedReason } from './known-batch.js';
+import type { Planner } from './planner.js';
+
+/** Begins an export from its first byte, as often as asked. */
+export type ExportOpener = () => Promise<AsyncIterable<Uint8Array>>;
+
+/** How a batch ended. */
+export type BatchEnding =
+  | { readonly failure: FailedReason }
+  /** The export itself, or what was matched from it already. */
+  | { readonly results: ExportOpener | MatchedExport };
+
+/** Brings what exports say to the addresses of their batches. */
+export class ResultJoin {
+  readonly #book: AddressBook;
+  readonly #planner: Planner;
+  readonly #outcomes: OutcomeTable;
+
+  constructor(parts: {
+    readonly book: AddressBook;
+    readonly planner: Planner;
+    readonly outcomes: OutcomeTable;
+  }) {
+    this.#book = parts.book;
+    this.#planner = parts.planner;
+    this.#outcomes = parts.outcomes;
+  }
+
+  /**
+   * Reads a whole export and finds the addresses of its records. Nothing is settled by it.
+   *
+   * @throws ContractError `broken_contract`, retryable, when the export is not whole
+   */
+  async match(batch: Batch, open: ExportOpener): Promise<MatchedExport> {
+    const { type } = batch.lane;
+    return matchExport(open, this.#addressesOf(batch), { type, outcomes: this.#outcomes });
+  }
+
+  /** Gives every address of a batch its outcome: once, when the batch is at its end. */
+  async settle(batch: Batch, ending: BatchEnding): Promise<void> {
+    if ('failure' in ending) {
+      this.#book.settle(batch.id, this.#outcomes.idOf('failed', ending.failure));
+      return;
+    }
+    const { results } = ending;
+    const { numbers, outcomes } =
+      typeof results === 'function' ? await this.match(batch, results) : results;
+    for (let index = 0; index < numbers.length; index += 1) {
+      this.#book.resolve(numbers[index] as number, outcomes[index] as number);
+    }
+    this.#book.settle(batch.id, this.#outcomes.idOf('no_result', 'no_record'));
+  }
+
+  #addressesOf(batch: Batch): BatchAddresses {
+    const { type, country } = batch.lane;
+    const lane = this.#planner.laneNumber(type, country);
+    const find = (key: string): number => this.#book.findWaiting(lane, key, batch.id);
+    return {
+      candidates(exportedKey) {
+        const numbers = exportKeyCandidates(type, exportedKey, country)
+          .map(find)
+          .filter((number) => number !== -1);
+        return numbers.length > 1 ? numbers : (numbers[0] ?? -1);
+      },
+      async linesOf(wanted) {
+        const found = new Map<number, string>();
+        for await (const line of readLines(batch.open())) {
+          const address = type === 'email' ? emailLine(line) : phoneLine(line, country);
+          const number = 'key' in address ? find(address.key) : -1;
+          if (wanted.has(number)) found.set(number, line);
+        }
+        return found;
+      },
+    };
+  }
+}
+
+/** The lines of a TXT file, which has a line end behind each. */
+async function* readLines(
+  bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): AsyncGenerator<string> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  for await (const chunk of bytes) {
+    const lines = (rest + decoder.write(Buffer.from(chunk))).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}

@@ -1,0 +1,83 @@
+import { createService } from '../../service/index.js';
+import { ConfigurationError } from '../../index.js';
+import type { Command, CommandInput } from '../command.js';
+import { exitCodes } from '../exit-code.js';
+import { amountOption, countOption } from '../option-values.js';
+import { whereGiven } from '../where-given.js';
+
+export const serveCommand: Command = {
+  name: 'serve',
+  usage: '[options]',
+  summary: 'Start the local service: the whole specification over HTTP, to test against.',
+  options: [
+    { name: 'port', value: '<n>', help: 'Port; 0 takes a free one (default 8080).' },
+    { name: 'host', value: '<address>', help: 'Address to listen on (default 127.0.0.1).' },
+    { name: 'data', value: '<dir>', help: 'Keep everything there (default: in memory).' },
+    { name: 'email-credits', value: '<n>', help: 'Email credits (default 1000000).' },
+    { name: 'phone-credits', value: '<n>', help: 'Phone credits (default 1000000).' },
+    {
+      name: 'parse-delay',
+      value: '<ms>',
+      help: 'How long a batch is parsed at least (default 0).',
+    },
+    {
+      name: 'verify-delay',
+      value: '<ms>',
+      help: 'How long a batch is verified at least (default 0).',
+    },
+    { name: 'rate', value: '<n>', help: 'Requests a minute and key before 429 (default: none).' },
+    { name: 'max-file-size', value: '<bytes>', help: 'Larger uploads get 413 (default: none).' },
+  ],
+  examples: [
+    'sluice serve --port 8080 --data ./service',
+    'SLUICE_API_KEY=secret sluice serve --verify-delay 2000 --rate 180',
+  ],
+  run: serve,
+};
+
+const defaultCredits = 1_000_000;
+
+async function serve({ positionals, options, environment, signal }: CommandInput): Promise<number> {
+  if (positionals.length > 0) {
+    throw new ConfigurationError(`serve takes no argument ${JSON.stringify(positionals[0])}`);
+  }
+  const givenKey = environment['SLUICE_API_KEY'] || undefined;
+  const service = await createService({
+    port: portOption(options.text('port')),
+    ...whereGiven({
+      host: options.text('host'),
+      dataDir: options.text('data'),
+      apiKey: givenKey,
+      emailCredits: amountOption(options, 'email-credits') ?? defaultCredits,
+      phoneCredits: amountOption(options, 'phone-credits') ?? defaultCredits,
+      parseDelayMs: amountOption(options, 'parse-delay'),
+      verifyDelayMs: amountOption(options, 'verify-delay'),
+      rate: countOption(options, 'rate'),
+      maxFileSizeBytes: countOption(options, 'max-file-size'),
+    }),
+  });
+  if (givenKey === undefined) {
+    process.stderr.write(`API key (shown once): ${service.apiKey}\n`);
+  }
+  process.stdout.write(`${service.baseUrl}\n`);
+  try {
+    await aborted(signal);
+  } finally {
+    await service.close();
+  }
+  return exitCodes.done;
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => {
+    signal.addEventListener('abort', resolve, { once: true });
+  });
+}
+
+function portOption(text: string | undefined): number {
+  if (text === undefined) return 8080;
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new ConfigurationError(`--port must be from 0 to 65535, not ${JSON.stringify(text)}`);
+}

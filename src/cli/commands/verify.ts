@@ -1,0 +1,233 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  checkOutputPath,
+  ConfigurationError,
+  csvFileSink,
+  csvStreamSink,
+  csvStreamSource,
+  findCsvSource,
+  hasFailed,
+  isSameFile,
+  OutputError,
+  run,
+  streamRun,
+  type ColumnOptions,
+  type RunOptions,
+  type Sink,
+  type Source,
+  type Summary,
+} from '../../index.js';
+import type { Command, CommandInput, ParsedOptions } from '../command.js';
+import { chooseTarget, connect, type Connection, type Target } from '../connect.js';
+import { exitCodes } from '../exit-code.js';
+import { amountOption, countOption, pairsOption } from '../option-values.js';
+import { Reporter } from '../reporter.js';
+import { verifyOptions } from '../verify-options.js';
+import { whereGiven } from '../where-given.js';
+import { batchSettings } from '../verify-settings.js';
+
+export const verifyCommand: Command = {
+  name: 'verify',
+  usage: '<input> -o <output> --email <column> [--phone <column>] --country <CC>',
+  summary: 'Verify the addresses in a list: every row comes out, with its results beside it.',
+  options: verifyOptions,
+  examples: [
+    'sluice verify contacts.csv --email email --country US -o verified.csv',
+    'sluice verify contacts.csv --email email --phone mobile --country-column country --country US -o verified.csv',
+    'cat contacts.csv | sluice verify - --email "#3" --country DE > verified.csv',
+  ],
+  run: verifyList,
+};
+
+const standard = '-';
+
+/** Asking the service in one's own process costs nobody anything. */
+const localPollIntervalMs = 25;
+
+async function verifyList(input: CommandInput): Promise<number> {
+  const { options } = input;
+  const inputPath = onlyInput(input.positionals);
+  const outputPath = options.text('output') ?? standard;
+  const summaryPath = options.text('summary');
+  if (summaryPath === standard && outputPath === standard) {
+    throw new ConfigurationError(
+      '--summary - and the output cannot both be standard output: give the output a file with -o',
+    );
+  }
+  const target = await chooseTarget(options, input.environment);
+  const reporter = new Reporter(process.stderr, {
+    isQuiet: options.has('quiet'),
+    isVerbose: options.has('verbose'),
+  });
+  const job: Job = {
+    shared: sharedOptions(input, target, reporter, {
+      source: await csvSource(inputPath, options),
+      sink: await csvSink(outputPath, inputPath),
+    }),
+    target,
+    options,
+    reporter,
+  };
+  const stateDir = options.text('state') ?? (await defaultStateDirectory(outputPath));
+  const summary =
+    stateDir === undefined ? await stream(job) : await runDurably(job, stateDir, inputPath);
+  reporter.finished(summary);
+  await writeSummary(summary, summaryPath);
+  return hasFailed(summary) ? exitCodes.someFailed : exitCodes.done;
+}
+
+interface Job {
+  readonly shared: Omit<RunOptions, 'client' | 'stateDir'>;
+  readonly target: Target;
+  readonly options: ParsedOptions;
+  readonly reporter: Reporter;
+}
+
+async function stream({ shared, target, options, reporter }: Job): Promise<Summary> {
+  reporter.target(target);
+  reporter.streaming();
+  const connection = await connect(target, options, undefined);
+  try {
+    return await streamRun({
+      ...shared,
+      client: connection.client,
+      serviceName: connection.serviceName,
+    });
+  } finally {
+    await connection.close();
+  }
+}
+
+async function runDurably(
+  { shared, target, options, reporter }: Job,
+  stateDir: string,
+  inputPath: string,
+): Promise<Summary> {
+  reporter.target(target);
+  await makeStateDirectory(stateDir);
+  let connection: Connection | undefined;
+  try {
+    connection = await connect(target, options, join(stateDir, 'service'));
+    const opened = connection;
+    return await run({
+      ...shared,
+      client: opened.client,
+      serviceName: opened.serviceName,
+      stateDir,
+      fresh: options.has('fresh'),
+      decides: { header: !options.has('no-header'), input: inputPath },
+      beforeRemoval: async () => opened.close(),
+    });
+  } finally {
+    await connection?.close();
+  }
+}
+
+function onlyInput(positionals: readonly string[]): string {
+  const [input, ...more] = positionals;
+  if (input === undefined) {
+    throw new ConfigurationError(
+      'name the input: a CSV file, or - for standard input (sluice verify --help shows how)',
+    );
+  }
+  if (more.length > 0) {
+    throw new ConfigurationError(
+      `there is one input at a time, but ${positionals.length} are named: ${positionals.join(', ')}`,
+    );
+  }
+  return input;
+}
+
+async function csvSource(path: string, options: ParsedOptions): Promise<Source> {
+  const dialect = { header: !options.has('no-header') };
+  return path === standard
+    ? csvStreamSource('standard input', () => process.stdin, dialect)
+    : findCsvSource(path, dialect);
+}
+
+async function csvSink(path: string, inputPath: string): Promise<Sink> {
+  if (path === standard) {
+    return csvStreamSink(process.stdout, { name: 'standard output', ends: false });
+  }
+  if (inputPath !== standard && (await isSameFile(inputPath, path))) {
+    throw new ConfigurationError(
+      `the output ${path} is the input: give the output another name with -o`,
+    );
+  }
+  return csvFileSink(path);
+}
+
+/** What is written directly has no state directory unless one is asked for. */
+async function defaultStateDirectory(outputPath: string): Promise<string | undefined> {
+  if (outputPath === standard) return undefined;
+  const { kind } = await checkOutputPath(outputPath);
+  return kind === 'file' ? `${outputPath}.sluice` : undefined;
+}
+
+function sharedOptions(
+  { options, signal }: CommandInput,
+  target: Target,
+  reporter: Reporter,
+  ends: { readonly source: Source; readonly sink: Sink },
+): Job['shared'] {
+  const deadlineHours = amountOption(options, 'batch-deadline');
+  return {
+    ...ends,
+    ...columnOptions(options),
+    ...whereGiven({
+      country: options.text('country'),
+      batchSize: countOption(options, 'batch-size'),
+      concurrency: countOption(options, 'concurrency'),
+      pollIntervalMs:
+        countOption(options, 'poll-interval') ??
+        (target.kind === 'local' ? localPollIntervalMs : undefined),
+      batchDeadlineMs: deadlineHours === undefined ? undefined : deadlineHours * 3_600_000,
+      maxCredits: amountOption(options, 'max-credits'),
+      batchName: options.text('batch-name'),
+    }),
+    settings: batchSettings(options),
+    signal,
+    onProgress: (progress) => reporter.progress(progress),
+  };
+}
+
+function columnOptions(options: ParsedOptions): ColumnOptions {
+  const email = options.texts('email');
+  const phone = options.texts('phone');
+  if (email.length + phone.length === 0) {
+    throw new ConfigurationError(
+      'name the columns to verify: --email <column>, --phone <column>, or both',
+    );
+  }
+  return {
+    email,
+    phone,
+    ...whereGiven({
+      countryColumn: options.text('country-column'),
+      prefix: pairsOption(options, 'prefix'),
+    }),
+  };
+}
+
+async function makeStateDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new OutputError(`cannot make the state directory ${path}`, { cause: error });
+  }
+}
+
+async function writeSummary(summary: Summary, path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  const json = `${JSON.stringify(summary, undefined, 2)}\n`;
+  if (path === standard) {
+    process.stdout.write(json);
+    return;
+  }
+  try {
+    await writeFile(path, json);
+  } catch (error) {
+    throw new OutputError(`the output is written, but not the summary ${path}`, { cause: error });
+  }
+}

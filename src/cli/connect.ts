@@ -1,0 +1,122 @@
+import { readFile } from 'node:fs/promises';
+import { Client, ConfigurationError } from '../index.js';
+import { createService } from '../service/index.js';
+import type { OptionDefinition, ParsedOptions } from './command.js';
+import { amountOption } from './option-values.js';
+import { whereGiven } from './where-given.js';
+
+export const connectionOptions: readonly OptionDefinition[] = [
+  {
+    name: 'base-url',
+    value: '<url>',
+    help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
+  },
+  {
+    name: 'api-key-file',
+    value: '<path>',
+    help: 'File that holds the key (default: the environment variable SLUICE_API_KEY).',
+  },
+  { name: 'local', help: 'Use the local service in this process on purpose.' },
+  {
+    name: 'timeout',
+    value: '<s>',
+    help: 'Longest silence of one request, in seconds (default 30).',
+  },
+  {
+    name: 'give-up-after',
+    value: '<s>',
+    help: 'How long the service may be unreachable or failing before exit 7 (default 600).',
+  },
+];
+
+/** Where a command's requests go. */
+export type Target =
+  | { readonly kind: 'service'; readonly baseUrl: string; readonly apiKey: string }
+  | { readonly kind: 'local'; readonly isOnPurpose: boolean };
+
+/** A client, and what must be closed behind it. */
+export interface Connection {
+  readonly client: Client;
+  /** `local`, or the base URL. */
+  readonly serviceName: string;
+  /** Closes the client, and the local service where there is one. May be called again. */
+  close(): Promise<void>;
+}
+
+/**
+ * Finds out which service is meant, before anything is read or sent.
+ *
+ * @throws ConfigurationError when a key has no base URL, or a base URL no key
+ */
+export async function chooseTarget(
+  options: ParsedOptions,
+  environment: NodeJS.ProcessEnv,
+): Promise<Target> {
+  const baseUrl = options.text('base-url') ?? (environment['SLUICE_BASE_URL'] || undefined);
+  if (options.has('local')) {
+    if (baseUrl === undefined) return { kind: 'local', isOnPurpose: true };
+    throw new ConfigurationError('--local and a base URL exclude each other: give one of them');
+  }
+  const apiKey = await readKey(options, environment);
+  if (baseUrl === undefined && apiKey === undefined) return { kind: 'local', isOnPurpose: false };
+  if (baseUrl === undefined) {
+    throw new ConfigurationError(
+      'there is a key but no base URL: set SLUICE_BASE_URL or --base-url, or use --local',
+    );
+  }
+  if (apiKey === undefined) {
+    throw new ConfigurationError(
+      'there is a base URL but no key: set SLUICE_API_KEY or --api-key-file',
+    );
+  }
+  return { kind: 'service', baseUrl, apiKey };
+}
+
+/**
+ * Makes the client, and starts the local service where it is meant.
+ *
+ * @param dataDir where the local service keeps its data; it forgets them at the end without one
+ */
+export async function connect(
+  target: Target,
+  options: ParsedOptions,
+  dataDir: string | undefined,
+): Promise<Connection> {
+  const timeoutSeconds = amountOption(options, 'timeout');
+  const giveUpSeconds = amountOption(options, 'give-up-after');
+  const patience = whereGiven({
+    timeoutMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000,
+    giveUpAfterMs: giveUpSeconds === undefined ? undefined : giveUpSeconds * 1000,
+  });
+  if (target.kind === 'service') {
+    const client = new Client({ baseUrl: target.baseUrl, apiKey: target.apiKey, ...patience });
+    return { client, serviceName: client.baseUrl, close: async () => client.close() };
+  }
+  const service = await createService({
+    emailCredits: Infinity,
+    phoneCredits: Infinity,
+    ...whereGiven({ dataDir }),
+  });
+  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey, ...patience });
+  return {
+    client,
+    serviceName: 'local',
+    close: async () => {
+      await client.close();
+      await service.close();
+    },
+  };
+}
+
+async function readKey(
+  options: ParsedOptions,
+  environment: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  const path = options.text('api-key-file');
+  if (path === undefined) return environment['SLUICE_API_KEY'] || undefined;
+  try {
+    return (await readFile(path, 'utf8')).trim() || undefined;
+  } catch (error) {
+    throw new ConfigurationError(`cannot read the key file ${path}`, { cause: error });
+  }
+}

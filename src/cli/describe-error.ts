@@ -1,0 +1,28 @@
+import { SluiceError } from '../index.js';
+import { Interruption } from './interruption.js';
+
+/** What a person reads when a command stops. */
+export function describeError(error: unknown): string {
+  if (error instanceof Interruption) return `sluice: ${error.message}; run again to go on`;
+  if (error instanceof SluiceError) {
+    return printable(`sluice: ${error.message}${causeOf(error)} [${error.code}]`);
+  }
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return printable(`sluice: this is a defect in Sluice; please report it\n${trace}`);
+}
+
+/** The system's own word (ENOSPC, ECONNREFUSED), where there is one. */
+function causeOf(error: SluiceError): string {
+  for (let { cause } = error; cause instanceof Error; { cause } = cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (cause instanceof SluiceError) return `: ${cause.message}${causeOf(cause)}`;
+    if (code !== undefined) return `: ${code}`;
+  }
+  return '';
+}
+
+/** Control characters of a foreign text must not steer a terminal. */
+function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ');
+}

@@ -1,0 +1,35 @@
+import {
+  ApiError,
+  BudgetError,
+  ConfigurationError,
+  InputError,
+  OutputError,
+  SluiceError,
+  StateError,
+} from '../index.js';
+import { Interruption } from './interruption.js';
+
+/** What a script may branch on. */
+export const exitCodes = {
+  done: 0,
+  defect: 1,
+  usage: 2,
+  someFailed: 3,
+  keyRefused: 4,
+  creditsUsedUp: 5,
+  inputOrOutput: 6,
+  serviceFailing: 7,
+} as const;
+
+/** The exit code for whatever stopped a command. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof Interruption) return error.exitCode;
+  if (error instanceof ConfigurationError || error instanceof StateError) return exitCodes.usage;
+  if (error instanceof InputError || error instanceof OutputError) return exitCodes.inputOrOutput;
+  if (error instanceof BudgetError) return exitCodes.creditsUsedUp;
+  if (error instanceof ApiError) {
+    if (error.code === 'unauthorized' || error.code === 'forbidden') return exitCodes.keyRefused;
+    if (error.code === 'payment_required') return exitCodes.creditsUsedUp;
+  }
+  return error instanceof SluiceError ? exitCodes.serviceFailing : exitCodes.defect;
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env node
+import { version } from '../index.js';
+import type { Command } from './command.js';
+import { serveCommand } from './commands/serve.js';
+import { verifyCommand } from './commands/verify.js';
+import { describeError } from './describe-error.js';
+import { exitCodeOf, exitCodes } from './exit-code.js';
+import { commandHelp, programHelp } from './help.js';
+import { abortOnSignals } from './interruption.js';
+import { parseCommandLine } from './parse-command-line.js';
+
+const commands: readonly Command[] = [verifyCommand, serveCommand];
+
+// An event loop that runs dry with a promise still open ends the process with this code, not with 0.
+process.exitCode = exitCodes.defect;
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    return await dispatch(args);
+  } catch (error) {
+    process.stderr.write(`${describeError(error)}\n`);
+    return exitCodeOf(error);
+  }
+}
+
+async function dispatch(args: readonly string[]): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === '--version' || name === '-V') {
+    process.stdout.write(`${version}\n`);
+    return exitCodes.done;
+  }
+  if (name === '--help' || name === '-h' || name === 'help') {
+    process.stdout.write(programHelp(commands, version));
+    return exitCodes.done;
+  }
+  const command = commands.find((known) => known.name === name);
+  if (!command) {
+    const trouble = name === undefined ? '' : `sluice: there is no command ${name}\n\n`;
+    process.stderr.write(trouble + programHelp(commands, version));
+    return exitCodes.usage;
+  }
+  const { positionals, options } = parseCommandLine(command, rest);
+  if (options.has('help')) {
+    process.stdout.write(commandHelp(command));
+    return exitCodes.done;
+  }
+  return command.run({
+    positionals,
+    options,
+    environment: process.env,
+    signal: abortOnSignals(process),
+  });
+}

@@ -1,0 +1,55 @@
+import { ConfigurationError, parseTarget } from '../index.js';
+import type { ParsedOptions } from './command.js';
+
+/** A whole number above 0. @throws ConfigurationError */
+export function countOption(options: ParsedOptions, name: string): number | undefined {
+  const text = options.text(name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value > 0) return value;
+  throw new ConfigurationError(
+    `--${name} must be a whole number above 0, not ${JSON.stringify(text)}`,
+  );
+}
+
+/** A number of 0 or more. @throws ConfigurationError */
+export function amountOption(options: ParsedOptions, name: string): number | undefined {
+  const text = options.text(name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && Number.isFinite(value)) return value;
+  throw new ConfigurationError(
+    `--${name} must be a number of 0 or more, not ${JSON.stringify(text)}`,
+  );
+}
+
+/** The id of a target, given by its id or its name. @throws ConfigurationError */
+export function targetOption<Id extends number>(
+  options: ParsedOptions,
+  name: string,
+  table: Readonly<Record<Id, string>>,
+): Id | undefined {
+  const text = options.text(name);
+  if (text === undefined) return undefined;
+  const id = parseTarget(table, text);
+  if (id !== undefined) return id;
+  throw new ConfigurationError(
+    `--${name} takes an id from 1 to ${Object.keys(table).length} or its name, not ${JSON.stringify(text)}`,
+  );
+}
+
+/** Pairs of the form `key=value`. @throws ConfigurationError */
+export function pairsOption(
+  options: ParsedOptions,
+  name: string,
+): Readonly<Record<string, string>> | undefined {
+  const given = options.texts(name);
+  if (given.length === 0) return undefined;
+  return Object.fromEntries(
+    given.map((text) => {
+      const at = text.lastIndexOf('=');
+      if (at > 0 && at < text.length - 1) return [text.slice(0, at), text.slice(at + 1)] as const;
+      throw new ConfigurationError(`--${name} takes <column>=<name>, not ${JSON.stringify(text)}`);
+    }),
+  );
+}

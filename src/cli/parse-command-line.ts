@@ -1,0 +1,85 @@
+import { parseArgs } from 'node:util';
+import { ConfigurationError } from '../index.js';
+import { ParsedOptions, type Command, type OptionDefinition } from './command.js';
+
+/** Options that every command has. */
+export const commonOptions: readonly OptionDefinition[] = [
+  { name: 'help', short: 'h', help: 'Show this help.' },
+];
+
+/**
+ * Takes a command's arguments apart.
+ *
+ * @throws ConfigurationError `invalid_option`, naming the options there are where one is unknown
+ */
+export function parseCommandLine(
+  command: Command,
+  args: readonly string[],
+): { readonly positionals: readonly string[]; readonly options: ParsedOptions } {
+  const definitions = [...command.options, ...commonOptions];
+  const { tokens, positionals } = tokenize(definitions, args);
+  const values = new Map<string, (string | true)[]>();
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const definition = definitions.find(({ name }) => name === token.name);
+    if (!definition) {
+      throw new ConfigurationError(
+        `${command.name} has no option ${token.rawName}; sluice ${command.name} --help lists those it has`,
+      );
+    }
+    const given = values.get(definition.name) ?? [];
+    given.push(valueOf(definition, token.rawName, token.value));
+    values.set(definition.name, given);
+    if (given.length > 1 && definition.isRepeatable !== true && definition.value !== undefined) {
+      throw new ConfigurationError(`${token.rawName} may be given once only`);
+    }
+  }
+  return { positionals, options: new ParsedOptions(values) };
+}
+
+function tokenize(
+  definitions: readonly OptionDefinition[],
+  args: readonly string[],
+): Required<Pick<ReturnType<typeof parseArgs>, 'positionals'>> & {
+  readonly tokens: readonly Token[];
+} {
+  const options = Object.fromEntries(
+    definitions.map(({ name, short, value }) => [
+      name,
+      {
+        type: value === undefined ? ('boolean' as const) : ('string' as const),
+        ...(short !== undefined && { short }),
+      },
+    ]),
+  );
+  const { tokens, positionals } = parseArgs({
+    args: [...args],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  return { tokens, positionals };
+}
+
+type Token =
+  | {
+      readonly kind: 'option';
+      readonly name: string;
+      readonly rawName: string;
+      readonly value?: string | undefined;
+    }
+  | { readonly kind: 'positional' | 'option-terminator' };
+
+function valueOf(
+  definition: OptionDefinition,
+  rawName: string,
+  value: string | undefined,
+): string | true {
+  if (definition.value === undefined) {
+    if (value === undefined) return true;
+    throw new ConfigurationError(`${rawName} takes no value`);
+  }
+  if (value !== undefined) return value;
+  throw new ConfigurationError(`${rawName} needs a value: ${rawName} ${definition.value}`);
+}

@@ -1,0 +1,101 @@
+import type { Writable } from 'node:stream';
+import type { RunProgress, Summary, TypeSummary } from '../index.js';
+import type { Target } from './connect.js';
+
+/** Plain lines come at most so often. */
+const lineEveryMs = 5000;
+
+/** What `sluice verify` says on standard error. Counts only: no cell of the input. */
+export class Reporter {
+  readonly #out: Writable;
+  readonly #isQuiet: boolean;
+  readonly #isVerbose: boolean;
+  #latestLineMs = performance.now();
+
+  constructor(out: Writable, options: { readonly isQuiet: boolean; readonly isVerbose: boolean }) {
+    this.#out = out;
+    this.#isQuiet = options.isQuiet;
+    this.#isVerbose = options.isVerbose;
+  }
+
+  /** Nobody must take the local service's verdicts for a paid service's: said even when quiet. */
+  target(target: Target): void {
+    if (target.kind !== 'local' || target.isOnPurpose) return;
+    this.#write(
+      'no base URL is given: the local service verifies, offline and free of charge; set SLUICE_BASE_URL and SLUICE_API_KEY for a real one',
+    );
+  }
+
+  streaming(): void {
+    this.#say('this run streams: stopped, it cannot be resumed (a file output with -o can)');
+  }
+
+  progress(progress: RunProgress): void {
+    switch (progress.stage) {
+      case 'reading':
+        this.#sayNowAndThen(`read ${progress.rows} rows, ${progress.addresses} addresses`);
+        return;
+      case 'read':
+        this.#say(
+          `read ${progress.rows} rows: ${progress.addresses} addresses in ${progress.batches} batches`,
+        );
+        return;
+      case 'batch':
+        this.#batch(progress);
+        return;
+      case 'writing':
+        this.#sayNowAndThen(`wrote ${progress.rows} rows`);
+        return;
+      case 'written':
+        this.#say(`wrote ${progress.rows} rows`);
+    }
+  }
+
+  finished(summary: Summary): void {
+    for (const type of ['email', 'phone'] as const) {
+      const counts = summary[type];
+      if (counts) this.#say(`${type}: ${describeCounts(counts)}`);
+      const credits = summary.credits[type];
+      if (credits && credits.net !== null) {
+        const spent = credits.spent === null ? '' : `${credits.spent} spent, `;
+        const refunded = credits.refunded === null ? '' : `${credits.refunded} refunded, `;
+        this.#say(`${type} credits: ${spent}${refunded}${credits.net} net`);
+      }
+    }
+  }
+
+  #batch({ batch, known, name }: Extract<RunProgress, { readonly stage: 'batch' }>): void {
+    const uuid = 'uuid' in known && known.uuid !== undefined ? ` (${known.uuid})` : '';
+    if (known.stage === 'failed') {
+      this.#say(`batch ${name}${uuid} failed: ${known.reason}; report it to the service's support`);
+    } else if (this.#isVerbose) {
+      this.#say(`batch ${name}${uuid}: ${known.stage}, ${batch.addresses} addresses`);
+    }
+  }
+
+  #sayNowAndThen(line: string): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#latestLineMs < lineEveryMs) return;
+    this.#say(line);
+  }
+
+  #say(line: string): void {
+    if (this.#isQuiet) return;
+    this.#latestLineMs = performance.now();
+    this.#write(line);
+  }
+
+  #write(line: string): void {
+    this.#out.write(`sluice: ${line}\n`);
+  }
+}
+
+function describeCounts({ addresses, duplicates, buckets, verdicts }: TypeSummary): string {
+  return [
+    `${addresses} addresses (${duplicates} duplicates)`,
+    `${buckets.verified} verified (${verdicts.valid} valid, ${verdicts.wrong} wrong, ${verdicts.unknown} unknown)`,
+    `${buckets.no_result} without result`,
+    `${buckets.not_submitted} not submitted`,
+    `${buckets.failed} failed`,
+  ].join(', ');
+}

@@ -1,0 +1,94 @@
+import type { OptionDefinition } from './command.js';
+import { connectionOptions } from './connect.js';
+
+/** The options of `sluice verify`, in the order in which its help shows them. */
+export const verifyOptions: readonly OptionDefinition[] = [
+  {
+    name: 'output',
+    short: 'o',
+    value: '<path>',
+    help: 'Where enriched rows go (default -: standard output).',
+  },
+  {
+    name: 'email',
+    value: '<column>',
+    isRepeatable: true,
+    help: 'A column of email addresses, by name or position (#3).',
+  },
+  {
+    name: 'phone',
+    value: '<column>',
+    isRepeatable: true,
+    help: 'A column of phone numbers, by name or position (#3).',
+  },
+  { name: 'country', value: '<CC>', help: 'Target country of every row, such as US.' },
+  {
+    name: 'country-column',
+    value: '<column>',
+    help: 'Target country row by row; --country is then for empty cells.',
+  },
+  {
+    name: 'prefix',
+    value: '<column>=<name>',
+    isRepeatable: true,
+    help: 'Added columns of that column begin with <name>_.',
+  },
+  { name: 'no-header', help: 'The input has no header: columns are #1, #2, …' },
+  { name: 'batch-size', value: '<n>', help: 'Most addresses in one batch (default 50000).' },
+  { name: 'concurrency', value: '<n>', help: 'Most batches on the service at once (default 4).' },
+  {
+    name: 'poll-interval',
+    value: '<ms>',
+    help: 'First wait between two status polls of a batch (default 1000; 25 with the local service in this process).',
+  },
+  {
+    name: 'batch-deadline',
+    value: '<h>',
+    help: 'How long a batch may stay in one stage, in hours (default 24).',
+  },
+  {
+    name: 'max-credits',
+    value: '<n>',
+    help: 'Stop before more credits of a type than that are spent.',
+  },
+  {
+    name: 'state',
+    value: '<dir>',
+    help: 'State directory (default: <output>.sluice beside a file output).',
+  },
+  { name: 'fresh', help: 'Drop an unfinished run found in the state directory.' },
+  { name: 'target-audience', value: '<id or name>', help: 'Passed to the service.' },
+  { name: 'target-industry', value: '<id or name>', help: 'Passed to the service.' },
+  { name: 'target-objective', value: '<id or name>', help: 'Passed to the service.' },
+  { name: 'no-remove-duplicates', help: 'The service keeps duplicates.' },
+  { name: 'no-remove-wrong-format', help: 'The service keeps what is wrong in its format.' },
+  { name: 'no-account-cache', help: "The account's earlier results are not reused." },
+  {
+    name: 'no-global-cache',
+    help: "Other accounts' anonymous results are not reused, nor yours shared.",
+  },
+  {
+    name: 'account-cache-days',
+    value: '<n>',
+    help: 'How far back the account cache looks (default 30).',
+  },
+  {
+    name: 'global-cache-days',
+    value: '<n>',
+    help: 'How far back the global cache looks (default 30).',
+  },
+  { name: 'description', value: '<text>', help: 'Description of every batch.' },
+  {
+    name: 'batch-name',
+    value: '<prefix>',
+    help: "What every batch's name begins with (default sluice).",
+  },
+  {
+    name: 'summary',
+    value: '<path>',
+    help: "The run's figures as JSON (-: standard output, when the output is a file).",
+  },
+  { name: 'quiet', help: 'Say nothing but errors, and that the local service is used.' },
+  { name: 'verbose', help: 'Say what becomes of every batch.' },
+  ...connectionOptions,
+];

@@ -1,0 +1,37 @@
+import {
+  targetAudiences,
+  targetIndustries,
+  targetObjectives,
+  type BatchSettings,
+} from '../index.js';
+import type { ParsedOptions } from './command.js';
+import { countOption, targetOption } from './option-values.js';
+
+/**
+ * What the service is told about every batch. The caches' flags are always said, because the global one
+ * shares results with other accounts.
+ *
+ * @throws ConfigurationError
+ */
+export function batchSettings(options: ParsedOptions): BatchSettings {
+  const audience = targetOption(options, 'target-audience', targetAudiences);
+  const industry = targetOption(options, 'target-industry', targetIndustries);
+  const objective = targetOption(options, 'target-objective', targetObjectives);
+  const accountDays = countOption(options, 'account-cache-days');
+  const globalDays = countOption(options, 'global-cache-days');
+  const description = options.text('description');
+  const removesWrongFormat = !options.has('no-remove-wrong-format');
+  return {
+    use_account_cache: !options.has('no-account-cache'),
+    use_global_cache: !options.has('no-global-cache'),
+    remove_duplicate: !options.has('no-remove-duplicates'),
+    remove_wrong_email_format: removesWrongFormat,
+    remove_wrong_phone_format: removesWrongFormat,
+    ...(audience !== undefined && { target_audience: audience }),
+    ...(industry !== undefined && { target_market_industry: industry }),
+    ...(objective !== undefined && { target_objective: objective }),
+    ...(accountDays !== undefined && { max_account_cache_backoff: accountDays }),
+    ...(globalDays !== undefined && { max_global_cache_backoff: globalDays }),
+    ...(description !== undefined && { description }),
+  };
+}

@@ -1,0 +1,83 @@
+// Verify rows
+export { verify, type VerifyOptions } from './streams/verify.js';
+export { run } from './runs/run.js';
+export { streamRun, type StreamRunOptions } from './runs/stream-run.js';
+export type { RunOptions, RunProgress } from './runs/run-options.js';
+export {
+  hasFailed,
+  type BatchReport,
+  type CreditSummary,
+  type Summary,
+  type TypeSummary,
+} from './runs/summary.js';
+export type { FileSystem } from './runs/file-system.js';
+export type { ColumnOptions } from './streams/column-layout.js';
+
+// The three Transforms that verify() is made of
+export { rowsToBatches } from './streams/rows-to-batches.js';
+export { driveBatches, type DriveBatchesOptions } from './streams/drive-batches.js';
+export { joinResults } from './streams/join-results.js';
+export { StreamPlan, type StreamPlanOptions } from './streams/stream-plan.js';
+export type { BatchParcel, Parcel, RowsParcel, SettledParcel } from './streams/parcel.js';
+export type { Batch } from './batches/batch.js';
+export type { Charge } from './batches/charge.js';
+export type { BatchProgress, BatchSettings } from './batches/drive-batch.js';
+export type { FailedReason, KnownBatch } from './batches/known-batch.js';
+export type { BatchEnding, ExportOpener } from './batches/result-join.js';
+
+// The client
+export { Client, type CallOptions } from './client/client.js';
+export type { ClientOptions, RequestReport } from './client/client-options.js';
+export { systemClock, type Clock } from './client/clock.js';
+export type { VerificationService } from './client/verification-service.js';
+
+// Sources and sinks
+export type { Row } from './rows/object-chunk.js';
+export { invalidText, type CellText, type RowChunk } from './rows/row-chunk.js';
+export type { JoinedRows, OpenSinkOptions, OutputCell, Sink, SinkWriting } from './rows/sink.js';
+export type { OpenSourceOptions, Source, SourceReading } from './rows/source.js';
+
+// CSV
+export { csvFileSink, csvStreamSink, type CsvSinkOptions } from './formats/csv-sink.js';
+export {
+  csvFileSource,
+  csvStreamSource,
+  findCsvSource,
+  type CsvSource,
+} from './formats/csv-source.js';
+export type { CsvOptions } from './formats/csv-reading.js';
+export { checkOutputPath, isSameFile, type OutputTarget } from './formats/output-path.js';
+
+// Errors
+export {
+  ApiError,
+  BudgetError,
+  ConfigurationError,
+  ContractError,
+  DeadlineError,
+  InputError,
+  OutputError,
+  StateError,
+  TransportError,
+} from './errors/family.js';
+export {
+  isSluiceError,
+  SluiceError,
+  type SluiceErrorCode,
+  type SluiceErrorOptions,
+} from './errors/sluice-error.js';
+
+// The contract
+export * from './contract/bodies.js';
+export * from './contract/countries.js';
+export * from './contract/enums.js';
+export * from './contract/limits.js';
+export * from './contract/operations.js';
+export * from './contract/parameters.js';
+export * from './contract/parse-target.js';
+export * from './contract/records.js';
+export * from './contract/target-audiences.js';
+export * from './contract/target-industries.js';
+export * from './contract/target-objectives.js';
+
+export { version } from './version.js';

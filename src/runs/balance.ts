@@ -1,0 +1,51 @@
+import type { VerificationService } from '../client/verification-service.js';
+import type { CreditBalance } from '../contract/bodies.js';
+import { ApiError, ContractError } from '../errors/family.js';
+import type { DrivenBatch } from './drive-log.js';
+import type { Balances } from './summarize.js';
+import type { StateDirectory } from './state-directory.js';
+
+/**
+ * The balance before the run's first launch, from the journal where an earlier process read it.
+ *
+ * @returns `undefined` when the service does not tell: the figure is for the summary only
+ * @throws ApiError `unauthorized`, `forbidden`; DeadlineError when the service is unreachable
+ */
+export async function readBalance(
+  client: Pick<VerificationService, 'credits'>,
+  state: StateDirectory,
+  signal: AbortSignal,
+): Promise<CreditBalance | undefined> {
+  if (state.known.balance) return state.known.balance.credits ?? undefined;
+  const credits = await readCredits(client, signal);
+  await state.record({ entry: 'balance', credits: credits ?? null });
+  return credits;
+}
+
+/** Both balances, when a batch has not told its own cost. */
+export async function readBalanceAfter(
+  client: Pick<VerificationService, 'credits'>,
+  before: CreditBalance | undefined,
+  batches: readonly DrivenBatch[],
+  signal: AbortSignal,
+): Promise<Balances | undefined> {
+  if (!before || batches.every(({ charge }) => charge)) return undefined;
+  const after = await readCredits(client, signal);
+  return after && { before, after };
+}
+
+async function readCredits(
+  client: Pick<VerificationService, 'credits'>,
+  signal: AbortSignal,
+): Promise<CreditBalance | undefined> {
+  try {
+    return await client.credits({ signal });
+  } catch (error) {
+    const isKeyRefused =
+      error instanceof ApiError && (error.code === 'unauthorized' || error.code === 'forbidden');
+    if ((error instanceof ApiError && !isKeyRefused) || error instanceof ContractError) {
+      return undefined;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,84 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import type { Batch } from '../batches/batch.js';
+import { OutputError } from '../errors/family.js';
+import type { ExportOpener } from '../batches/result-join.js';
+import { syncDirectory, type FileSystem } from './file-system.js';
+
+/**
+ * Exports kept on disk until the output stands. One that bears its name is whole: it was read to its
+ * end and counted before it was renamed.
+ */
+export class ExportStore {
+  readonly #files: FileSystem;
+  readonly #directory: string;
+
+  constructor(files: FileSystem, directory: string) {
+    this.#files = files;
+    this.#directory = directory;
+  }
+
+  /**
+   * Writes an export down while it is fetched and read, and keeps it once it was read to its end.
+   *
+   * @param read reads the whole export; it may open it again
+   * @throws what `fetch` and `read` throw; OutputError when the disk fails
+   */
+  async keep<Read>(
+    batch: Batch,
+    fetch: ExportOpener,
+    read: (open: ExportOpener) => Promise<Read>,
+  ): Promise<Read> {
+    const path = this.#path(batch);
+    const part = `${path}.part`;
+    const file = await this.#onDisk(async () => this.#files.open(part, 'w', 0o600));
+    let result: Read;
+    try {
+      const write = async (chunk: Uint8Array): Promise<void> =>
+        this.#onDisk(async () => file.appendFile(chunk));
+      let isFetched = false;
+      result = await read(async () => {
+        if (isFetched) return readBytes(part);
+        isFetched = true;
+        return passing(await fetch(), write);
+      });
+      await this.#onDisk(async () => file.sync());
+    } finally {
+      await file.close();
+    }
+    await this.#onDisk(async () => this.#files.rename(part, path));
+    await this.#onDisk(async () => syncDirectory(this.#files, this.#directory));
+    return result;
+  }
+
+  /** Opens kept exports, as often as asked. */
+  opener(batch: Batch): ExportOpener {
+    return async () => readBytes(this.#path(batch));
+  }
+
+  async #onDisk<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throw new OutputError(`cannot keep an export in ${this.#directory}`, { cause: error });
+    }
+  }
+
+  #path(batch: Batch): string {
+    return join(this.#directory, `${String(batch.id + 1).padStart(6, '0')}.json`);
+  }
+}
+
+function readBytes(path: string): AsyncIterable<Uint8Array> {
+  return createReadStream(path, { highWaterMark: 256 * 1024 });
+}
+
+async function* passing(
+  body: AsyncIterable<Uint8Array>,
+  write: (chunk: Uint8Array) => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    await write(chunk);
+    yield chunk;
+  }
+}

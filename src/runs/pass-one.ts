@@ -1,0 +1,114 @@
+import type { Batch } from '../batches/batch.js';
+import type { CountryCode } from '../contract/countries.js';
+import type { Source, SourceReading } from '../rows/source.js';
+import { layOutColumns, type ColumnLayout, type ColumnOptions } from '../streams/column-layout.js';
+import { Plan } from '../streams/plan.js';
+import { DiskStorage } from './disk-storage.js';
+import type { FileSystem } from './file-system.js';
+import type { PlanEntry } from './run-entries.js';
+import type { StateDirectory } from './state-directory.js';
+import { TicketFile } from './ticket-file.js';
+
+export interface PassOne {
+  /** The source for the second reading. */
+  readonly source: Source;
+  readonly plan: Plan;
+  readonly tickets: TicketFile;
+  readonly batches: readonly Batch[];
+  readonly entry: PlanEntry;
+}
+
+export interface PassOneOptions {
+  readonly source: Source;
+  readonly columns: ColumnOptions;
+  readonly country: CountryCode | undefined;
+  readonly batchSize: number;
+  readonly seed: Uint8Array;
+  readonly state: StateDirectory;
+  readonly files: FileSystem;
+  readonly signal: AbortSignal;
+  readonly onRows: (rows: number, addresses: number) => void;
+}
+
+/**
+ * Reads the source once: its unique addresses become batches on disk, its rows become tickets. Nothing
+ * is sent. The same rows always make the same batches, so that a run that goes on does it again.
+ *
+ * @throws InputError, OutputError, ConfigurationError `column_not_found`, `column_exists`
+ */
+export async function readIntoBatches(options: PassOneOptions): Promise<PassOne> {
+  const { state, files, signal } = options;
+  const source = (await options.source.keep?.(state.inputPath, signal)) ?? options.source;
+  let layout: ColumnLayout | undefined;
+  const reading = await source.open({
+    signal,
+    wanted: (header) => {
+      layout = layOutColumns(header, options.columns);
+      return wantedPositions(layout);
+    },
+  });
+  layout ??= layOutColumns(reading.header, options.columns);
+
+  const storage = new DiskStorage(files, state.batchesPath);
+  const plan = new Plan({ ...options, layout, storage });
+  const tickets = await TicketFile.create(files, state.ticketsPath);
+  const batches: Batch[] = [];
+  try {
+    const rows = await planAll(reading, {
+      plan,
+      storage,
+      tickets,
+      batches,
+      onRows: options.onRows,
+    });
+    return { source, plan, tickets, batches, entry: planEntryOf(rows, reading, batches) };
+  } finally {
+    await tickets.close();
+  }
+}
+
+async function planAll(
+  reading: SourceReading,
+  to: {
+    readonly plan: Plan;
+    readonly storage: DiskStorage;
+    readonly tickets: TicketFile;
+    readonly batches: Batch[];
+    readonly onRows: (rows: number, addresses: number) => void;
+  },
+): Promise<number> {
+  let rows = 0;
+  for await (const chunk of reading.chunks) {
+    await to.tickets.append(to.plan.planner.plan(chunk, 0));
+    await to.storage.flush();
+    to.batches.push(...to.plan.cutter.take());
+    rows += chunk.length;
+    to.onRows(rows, to.plan.book.size);
+  }
+  to.plan.cutter.closeAll();
+  await to.storage.flush();
+  to.batches.push(...to.plan.cutter.take());
+  to.batches.sort((a, b) => a.id - b.id);
+  return rows;
+}
+
+function planEntryOf(rows: number, reading: SourceReading, batches: readonly Batch[]): PlanEntry {
+  return {
+    entry: 'plan',
+    rows,
+    content: reading.contentDigest?.() ?? null,
+    batches: batches.map(({ lane, addresses, checksum }) => ({
+      type: lane.type,
+      country: lane.country,
+      addresses,
+      checksum,
+    })),
+  };
+}
+
+/** The cells that pass one asks for. */
+export function wantedPositions(layout: ColumnLayout): readonly number[] {
+  const positions = new Set(layout.columns.map((column) => column.position));
+  if (layout.countryPosition !== undefined) positions.add(layout.countryPosition);
+  return [...positions];
+}

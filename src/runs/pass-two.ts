@@ -1,0 +1,82 @@
+import { pending } from '../batches/address-book.js';
+import { InputError } from '../errors/family.js';
+import type { RowChunk } from '../rows/row-chunk.js';
+import type { Sink, SinkWriting } from '../rows/sink.js';
+import type { Source, SourceReading } from '../rows/source.js';
+import type { Plan } from '../streams/plan.js';
+import type { PlanEntry } from './run-entries.js';
+import { OutcomeTally } from './outcome-tally.js';
+import type { TicketFile, TicketReader } from './ticket-file.js';
+
+export interface PassTwoOptions {
+  readonly source: Source;
+  readonly sink: Sink;
+  readonly plan: Plan;
+  readonly tickets: TicketFile;
+  /** What pass one found: the second reading must find the same. */
+  readonly entry: PlanEntry;
+  readonly signal: AbortSignal;
+  readonly onRows: (rows: number) => void;
+}
+
+/**
+ * Reads the source again, joins each row with its results, and writes the output. It stands when
+ * this returns.
+ *
+ * @throws InputError `input_changed` when the source is not what it was; OutputError
+ */
+export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally> {
+  const { source, sink, plan, signal } = options;
+  const reading = await source.open({ signal, wanted: () => [] });
+  const writing = await sink.open({
+    reading,
+    added: plan.layout.added,
+    cellsOf: (outcome, column) => plan.cellsOf(outcome, column),
+  });
+  const tickets = options.tickets.read();
+  try {
+    const tally = await joinAll(reading, writing, tickets, options);
+    await writing.finish();
+    return tally;
+  } catch (error) {
+    await writing.abort();
+    throw error;
+  } finally {
+    await tickets.close();
+  }
+}
+
+async function joinAll(
+  reading: SourceReading,
+  writing: SinkWriting,
+  tickets: TicketReader,
+  { plan, entry, source, onRows }: PassTwoOptions,
+): Promise<OutcomeTally> {
+  const tally = new OutcomeTally(plan);
+  let rows = 0;
+  for await (const chunk of reading.chunks) {
+    const outcomes = outcomesOf(chunk, await tickets.next(chunk.length * plan.width), plan);
+    tally.add(outcomes);
+    await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: plan.width });
+    rows += chunk.length;
+    onRows(rows);
+  }
+  const content = reading.contentDigest?.() ?? null;
+  if (!(await tickets.isAtEnd()) || rows !== entry.rows || content !== entry.content) {
+    throw new InputError(
+      `${source.name} has changed since the run read it; put back what it held and run again to go on, or start over with --fresh`,
+      { code: 'input_changed' },
+    );
+  }
+  return tally;
+}
+
+function outcomesOf(chunk: RowChunk, tickets: Uint32Array, plan: Plan): Uint32Array {
+  const outcomes = new Uint32Array(chunk.length * plan.width);
+  for (let index = 0; index < outcomes.length; index += 1) {
+    const outcome = plan.book.outcome(tickets[index] ?? 0);
+    if (outcome === pending) throw new Error('a row is to be written before its batch is settled');
+    outcomes[index] = outcome;
+  }
+  return outcomes;
+}

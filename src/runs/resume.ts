@@ -1,0 +1,66 @@
+import { isDeepStrictEqual } from 'node:util';
+import { StateError } from '../errors/family.js';
+import type { PlanEntry, RunEntry } from './run-entries.js';
+import type { RunOptions } from './run-options.js';
+
+/** The options that decide the rows and the batches, by the names users know them by. */
+export function decidingOptions(options: RunOptions): RunEntry['decides'] {
+  const { source, sink, email, phone, countryColumn, country, prefix, batchSize } = options;
+  return JSON.parse(
+    JSON.stringify({
+      input: source.name,
+      output: sink.name,
+      email: email ?? [],
+      phone: phone ?? [],
+      'country-column': countryColumn ?? null,
+      country: country ?? null,
+      prefix: prefix ?? {},
+      'batch-size': batchSize ?? null,
+      settings: options.settings ?? {},
+      ...options.decides,
+    }),
+  ) as RunEntry['decides'];
+}
+
+/**
+ * Refuses to go on with a run that is another one.
+ *
+ * @throws StateError `state_mismatch`, naming what differs
+ */
+export function checkSameRun(
+  known: RunEntry,
+  given: { readonly decides: RunEntry['decides']; readonly service: string },
+): void {
+  const names = new Set([...Object.keys(known.decides), ...Object.keys(given.decides)]);
+  const differing = [...names].filter(
+    (name) => !isDeepStrictEqual(known.decides[name], given.decides[name]),
+  );
+  if (known.service !== given.service) differing.push('base-url');
+  if (differing.length === 0) return;
+  throw new StateError(
+    `an unfinished run with other options is in the state directory; these differ: ${differing.join(', ')}. Give the same options to go on with it, or start over with --fresh`,
+    { code: 'state_mismatch' },
+  );
+}
+
+/**
+ * Refuses to go on with an input that is not the one whose addresses were sent.
+ *
+ * @throws StateError `state_mismatch`
+ */
+export function checkSamePlan(known: PlanEntry, found: PlanEntry, input: string): void {
+  if (isDeepStrictEqual(asJson(known), asJson(found))) return;
+  const what =
+    known.rows === found.rows
+      ? 'its content differs'
+      : `it has ${found.rows} rows now and had ${known.rows}`;
+  throw new StateError(
+    `${input} has changed since the unfinished run in the state directory read it: ${what}. Put back what it held to go on, or start over with --fresh`,
+    { code: 'state_mismatch' },
+  );
+}
+
+/** The value as it comes back from the journal. */
+function asJson<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value;
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { creditBalance } from '../contract/bodies.js';
+import type { KnownBatch } from '../batches/known-batch.js';
+
+/*
+ * The entries of a run's journal, in the order in which they may come.
+ */
+
+/** The first entry: what the run is, and what must be the same when it goes on. */
+export const runEntry = z.object({
+  entry: z.literal('run'),
+  id: z.string().regex(/^[0-9a-f]{16}$/),
+  /** Seed of the address table, in hex. */
+  seed: z.string().regex(/^[0-9a-f]{64}$/),
+  startedAt: z.string(),
+  /** Origin and path of the service, or `local`. */
+  service: z.string(),
+  /** Salted fingerprint of the key. */
+  account: z.string(),
+  /** What decides the rows and the batches, by the option's name. */
+  decides: z.record(z.string(), z.json()),
+});
+export type RunEntry = z.infer<typeof runEntry>;
+
+/** The source was read to its end. */
+export const planEntry = z.object({
+  entry: z.literal('plan'),
+  rows: z.int(),
+  /** Checksum of the input's bytes, where the source gives one. */
+  content: z.string().nullable(),
+  batches: z.array(
+    z.object({
+      type: z.string(),
+      country: z.string(),
+      addresses: z.int(),
+      checksum: z.int(),
+    }),
+  ),
+});
+export type PlanEntry = z.infer<typeof planEntry>;
+
+/** The balance before the first launch; `null` where the service does not tell. */
+export const balanceEntry = z.object({
+  entry: z.literal('balance'),
+  credits: creditBalance.nullable(),
+});
+export type BalanceEntry = z.infer<typeof balanceEntry>;
+
+/** What is known of a batch from now on. */
+export const batchEntry = z.object({
+  entry: z.literal('batch'),
+  batch: z.int(),
+  name: z.string(),
+  known: z.custom<KnownBatch>((value) => z.object({ stage: z.string() }).safeParse(value).success),
+  charge: z.object({ spent: z.number(), refunded: z.number(), net: z.number() }).nullable(),
+  at: z.string(),
+});
+export type BatchEntry = z.infer<typeof batchEntry>;
+
+/** The output stands: what is left is tidying. */
+export const finishedEntry = z.object({
+  entry: z.literal('finished'),
+  summary: z.record(z.string(), z.unknown()),
+});
+export type FinishedEntry = z.infer<typeof finishedEntry>;
+
+export const journalEntry = z.discriminatedUnion('entry', [
+  runEntry,
+  planEntry,
+  balanceEntry,
+  batchEntry,
+  finishedEntry,
+]);
+export type JournalEntry = z.infer<typeof journalEntry>;

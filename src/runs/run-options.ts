@@ -1,0 +1,79 @@
+import type { BatchProgress, BatchSettings } from '../batches/drive-batch.js';
+import type { Clock } from '../client/clock.js';
+import type { Client } from '../client/client.js';
+import type { Sink } from '../rows/sink.js';
+import type { Source } from '../rows/source.js';
+import type { ColumnOptions } from '../streams/column-layout.js';
+import type { FileSystem } from './file-system.js';
+
+export interface RunOptions extends ColumnOptions {
+  readonly source: Source;
+  readonly sink: Sink;
+  /** The service. */
+  readonly client: Client;
+  /** Where the run keeps what it needs to go on after a kill. Made when missing, removed at the end. */
+  readonly stateDir: string;
+  /** Target country of every row, or, with `countryColumn`, of the rows whose own cell is empty. */
+  readonly country?: string;
+  /**
+   * Most addresses in one batch.
+   * @default 50000
+   */
+  readonly batchSize?: number;
+  /**
+   * Most batches on the service at once.
+   * @default 4
+   */
+  readonly concurrency?: number;
+  /**
+   * First wait between two status polls of a batch, in milliseconds; waits grow from there.
+   * @default 1000
+   */
+  readonly pollIntervalMs?: number;
+  /**
+   * Longest time a batch may stay in one stage, in milliseconds.
+   * @default 24 hours
+   */
+  readonly batchDeadlineMs?: number;
+  /**
+   * Most credits of each type, before refunds, over the whole run with its resumptions.
+   * @default none
+   */
+  readonly maxCredits?: number;
+  /**
+   * What every batch's name begins with.
+   * @default 'sluice'
+   */
+  readonly batchName?: string;
+  /**
+   * Parameters of every batch (spec 2.3) beside its type and country.
+   * @default the service's defaults
+   */
+  readonly settings?: BatchSettings;
+  /** Drop an unfinished run found in the state directory. @default false */
+  readonly fresh?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: RunProgress) => void;
+  /** Called before the state directory is removed: whoever keeps something in it lets go of it. */
+  readonly beforeRemoval?: () => Promise<void>;
+  /** How the journal and the summary call the service. @default the client's base URL */
+  readonly serviceName?: string;
+  /** Further options that decide the rows, such as the input's dialect: compared when a run goes on. */
+  readonly decides?: Readonly<Record<string, string | number | boolean | null>>;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly files?: FileSystem;
+}
+
+/** What a run tells while it goes. */
+export type RunProgress =
+  | { readonly stage: 'reading'; readonly rows: number; readonly addresses: number }
+  | {
+      readonly stage: 'read';
+      readonly rows: number;
+      readonly addresses: number;
+      readonly batches: number;
+    }
+  | ({ readonly stage: 'batch' } & BatchProgress)
+  | { readonly stage: 'writing'; readonly rows: number }
+  | { readonly stage: 'written'; readonly rows: number };

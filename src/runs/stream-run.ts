@@ -1,0 +1,122 @@
+import { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { BatchProgress } from '../batches/drive-batch.js';
+import type { JoinedRows, SinkWriting } from '../rows/sink.js';
+import type { SourceReading } from '../rows/source.js';
+import { layOutColumns, type ColumnLayout } from '../streams/column-layout.js';
+import { releaseStretch } from '../streams/join-results.js';
+import { checkCountry } from '../streams/plan.js';
+import { StreamPlan } from '../streams/stream-plan.js';
+import { verifyChunks } from '../streams/verify.js';
+import { DriveLog } from './drive-log.js';
+import { OutcomeTally } from './outcome-tally.js';
+import { wantedPositions } from './pass-one.js';
+import type { RunOptions } from './run-options.js';
+import { summarize } from './summarize.js';
+import type { Summary } from './summary.js';
+
+/** The options of a run that keeps nothing on disk. */
+export type StreamRunOptions = Omit<
+  RunOptions,
+  'stateDir' | 'fresh' | 'beforeRemoval' | 'files' | 'decides'
+> & {
+  /**
+   * Most rows that wait for their results in memory.
+   * @default concurrency × batchSize + batchSize
+   */
+  readonly maxWaitingRows?: number;
+  /**
+   * Sends an open batch when its oldest row has waited so long, in milliseconds.
+   * @default none
+   */
+  readonly maxWaitMs?: number;
+};
+
+/**
+ * Verifies all rows of a source while they stream to a sink: the first rows come out before the last
+ * are read. Not durable: what was paid is lost with the process.
+ *
+ * @throws as `run` does; ended early, the run cannot go on
+ */
+export async function streamRun(options: StreamRunOptions): Promise<Summary> {
+  const startedMs = performance.now();
+  checkCountry(options.country, options.countryColumn);
+  await options.sink.check();
+  let layout: ColumnLayout | undefined;
+  const reading = await options.source.open({
+    ...(options.signal && { signal: options.signal }),
+    wanted: (header) => {
+      layout = layOutColumns(header, options);
+      return wantedPositions(layout);
+    },
+  });
+  layout ??= layOutColumns(reading.header, options);
+
+  const plan = new StreamPlan(options, layout);
+  const tally = new OutcomeTally(plan.plan);
+  const log = new DriveLog();
+  const writing = await options.sink.open({
+    reading,
+    added: layout.added,
+    cellsOf: (outcome, column) => plan.plan.cellsOf(outcome, column),
+  });
+  try {
+    const rows = await flow(options, { reading, writing, plan, tally, log });
+    await writing.finish();
+    const batches = log.batches();
+    return summarize({
+      input: options.source.name,
+      output: options.sink.name,
+      service: options.serviceName ?? options.client.baseUrl,
+      rows,
+      seconds: (performance.now() - startedMs) / 1000,
+      plan: plan.plan,
+      tally,
+      batches,
+      balances: undefined,
+    });
+  } catch (error) {
+    await writing.abort();
+    throw error;
+  }
+}
+
+async function flow(
+  options: StreamRunOptions,
+  parts: {
+    readonly reading: SourceReading;
+    readonly writing: SinkWriting;
+    readonly plan: StreamPlan;
+    readonly tally: OutcomeTally;
+    readonly log: DriveLog;
+  },
+): Promise<number> {
+  const { reading, writing, plan, tally, log } = parts;
+  let rows = 0;
+  const write = async (joined: JoinedRows): Promise<void> => {
+    tally.add(joined.outcomes);
+    await writing.write(joined);
+    rows += joined.to - joined.from;
+    releaseStretch(plan, joined);
+    options.onProgress?.({ stage: 'writing', rows });
+  };
+  await pipeline(
+    Readable.from(reading.chunks, { objectMode: true, highWaterMark: 1 }),
+    verifyChunks(plan, {
+      ...options,
+      onBatch: (progress: BatchProgress) => {
+        log.note(progress);
+        options.onProgress?.({ stage: 'batch', ...progress });
+      },
+    }),
+    new Writable({
+      objectMode: true,
+      highWaterMark: 1,
+      write: (joined: JoinedRows, _encoding, done) => {
+        write(joined).then(() => done(), done);
+      },
+    }),
+    ...(options.signal ? [{ signal: options.signal }] : []),
+  );
+  return rows;
+}

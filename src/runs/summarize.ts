@@ -1,0 +1,87 @@
+import type { Charge } from '../batches/charge.js';
+import type { CreditBalance } from '../contract/bodies.js';
+import type { VerificationType } from '../contract/enums.js';
+import type { Plan } from '../streams/plan.js';
+import type { DrivenBatch } from './drive-log.js';
+import type { OutcomeTally } from './outcome-tally.js';
+import type { BatchReport, CreditSummary, Summary, TypeSummary } from './summary.js';
+
+export interface Summarized {
+  readonly input: string;
+  readonly output: string;
+  readonly service: string;
+  readonly rows: number;
+  readonly seconds: number;
+  readonly plan: Plan;
+  readonly tally: OutcomeTally;
+  readonly batches: readonly DrivenBatch[];
+  /** Balances before the first launch and after the last, where they could be read. */
+  readonly balances: Balances | undefined;
+}
+
+export interface Balances {
+  readonly before: CreditBalance;
+  readonly after: CreditBalance;
+}
+
+export function summarize(run: Summarized): Summary {
+  const { input, output, service, rows, seconds } = run;
+  return {
+    input,
+    output,
+    service,
+    rows,
+    seconds,
+    email: typeSummary(run, 'email'),
+    phone: typeSummary(run, 'phone'),
+    credits: { email: creditSummary(run, 'email'), phone: creditSummary(run, 'phone') },
+    batches: run.batches.map(batchReport),
+  };
+}
+
+function typeSummary(run: Summarized, type: VerificationType): TypeSummary | null {
+  if (!hasColumns(run.plan, type)) return null;
+  const { submittable, addresses } = run.plan.planner.counts[type];
+  return { addresses, duplicates: submittable - addresses, ...run.tally.of(type) };
+}
+
+function hasColumns(plan: Plan, type: VerificationType): boolean {
+  return plan.layout.columns.some((column) => column.type === type);
+}
+
+function creditSummary(run: Summarized, type: VerificationType): CreditSummary | null {
+  if (!hasColumns(run.plan, type)) return null;
+  const batches = run.batches.filter(({ batch }) => batch.lane.type === type);
+  const charges = batches.map(({ charge }) => charge).filter((charge) => charge !== undefined);
+  if (charges.length === batches.length) return { ...total(charges), source: 'cost_objects' };
+  if (run.balances) {
+    const field = type === 'email' ? 'email_credit' : 'phone_credit';
+    const net = run.balances.before[field] - run.balances.after[field];
+    return { spent: null, refunded: null, net, source: 'balance_difference' };
+  }
+  return { spent: null, refunded: null, net: null, source: null };
+}
+
+function total(charges: readonly Charge[]): Charge {
+  return charges.reduce(
+    (sum, charge) => ({
+      spent: sum.spent + charge.spent,
+      refunded: sum.refunded + charge.refunded,
+      net: sum.net + charge.net,
+    }),
+    { spent: 0, refunded: 0, net: 0 },
+  );
+}
+
+function batchReport({ batch, known, name, charge }: DrivenBatch): BatchReport {
+  return {
+    batch_uuid: ('uuid' in known && known.uuid) || null,
+    name: name ?? '',
+    type: batch.lane.type,
+    country: batch.lane.country,
+    addresses: batch.addresses,
+    stage: known.stage,
+    reason: known.stage === 'failed' ? known.reason : null,
+    charge: charge ?? null,
+  };
+}

@@ -1,0 +1,65 @@
+import type { VerificationType } from '../contract/enums.js';
+import type { Verification } from '../results/outcome-table.js';
+
+/** What a run says of itself when it is over; all of it is JSON. */
+export interface Summary {
+  readonly input: string;
+  readonly output: string;
+  /** The service's base URL, or `local`. */
+  readonly service: string;
+  readonly rows: number;
+  readonly seconds: number;
+  readonly email: TypeSummary | null;
+  readonly phone: TypeSummary | null;
+  readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
+  readonly batches: readonly BatchReport[];
+}
+
+/** What became of one verification type. Cells are counted, addresses where it says so. */
+export interface TypeSummary {
+  /** Unique addresses that were submitted. */
+  readonly addresses: number;
+  /** Cells that held an address seen before in their lane. */
+  readonly duplicates: number;
+  /** Cells by what became of them. */
+  readonly buckets: Readonly<Record<Verification, number>>;
+  /** Cells that are not verified, by reason. */
+  readonly reasons: Readonly<Record<string, number>>;
+  readonly verdicts: Readonly<Record<'valid' | 'wrong' | 'unknown' | 'none', number>>;
+  /** Verified cells by quality; empty for phones. */
+  readonly quality: Readonly<Record<string, number>>;
+}
+
+export interface CreditSummary {
+  /** Before refunds. `null` where only the net is known. */
+  readonly spent: number | null;
+  readonly refunded: number | null;
+  readonly net: number | null;
+  /**
+   * Where the figures come from: the service's own cost objects, the difference of the balances (other
+   * jobs of the account count in), or `null` when they are not known.
+   */
+  readonly source: 'cost_objects' | 'balance_difference' | null;
+}
+
+export interface BatchReport {
+  readonly batch_uuid: string | null;
+  readonly name: string;
+  readonly type: VerificationType;
+  readonly country: string;
+  readonly addresses: number;
+  /** `exported`, or `failed`. */
+  readonly stage: string;
+  /** Why it failed. */
+  readonly reason: string | null;
+  readonly charge: {
+    readonly spent: number;
+    readonly refunded: number;
+    readonly net: number;
+  } | null;
+}
+
+/** Whether any row of the run is `failed`. */
+export function hasFailed(summary: Summary): boolean {
+  return [summary.email, summary.phone].some((type) => type !== null && type.buckets.failed > 0);
+}

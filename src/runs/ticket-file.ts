@@ -1,0 +1,97 @@
+import { createReadStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { InputError, OutputError } from '../errors/family.js';
+import type { FileSystem } from './file-system.js';
+
+/**
+ * The tickets of all rows, in order, as 32-bit numbers of this machine: written in pass one, so that
+ * pass two finds each row's results without looking at its cells again. It can be made again.
+ */
+export class TicketFile {
+  readonly #path: string;
+  readonly #file: FileHandle;
+
+  private constructor(path: string, file: FileHandle) {
+    this.#path = path;
+    this.#file = file;
+  }
+
+  /** @throws OutputError */
+  static async create(files: FileSystem, path: string): Promise<TicketFile> {
+    return onDisk(path, async () => new TicketFile(path, await files.open(path, 'w', 0o600)));
+  }
+
+  /** @throws OutputError */
+  async append(tickets: Uint32Array): Promise<void> {
+    await onDisk(this.#path, async () => this.#file.appendFile(bytesOf(tickets)));
+  }
+
+  /** Ends the writing. */
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+
+  /** Reads the tickets again, in portions as the caller asks for them. */
+  read(): TicketReader {
+    return new TicketReader(this.#path);
+  }
+}
+
+export class TicketReader {
+  readonly #path: string;
+  readonly #bytes: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(path: string) {
+    this.#path = path;
+    const stream: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 256 * 1024 });
+    this.#bytes = stream[Symbol.asyncIterator]();
+  }
+
+  /** @throws InputError `input_changed` when there are fewer: the source has more rows than before */
+  async next(count: number): Promise<Uint32Array> {
+    const tickets = new Uint32Array(count);
+    const target = bytesOf(tickets);
+    let filled = 0;
+    while (filled < target.length) {
+      if (this.#rest.length === 0) await this.#more();
+      const taken = this.#rest.copy(target, filled);
+      filled += taken;
+      this.#rest = this.#rest.subarray(taken);
+    }
+    return tickets;
+  }
+
+  /** Whether every ticket was asked for. */
+  async isAtEnd(): Promise<boolean> {
+    if (this.#rest.length > 0) return false;
+    const next = await this.#bytes.next();
+    return next.done === true;
+  }
+
+  async close(): Promise<void> {
+    await this.#bytes.return?.();
+  }
+
+  async #more(): Promise<void> {
+    const next = await this.#bytes.next();
+    if (next.done === true) {
+      throw new InputError(`the input has more rows than when it was read first (${this.#path})`, {
+        code: 'input_changed',
+      });
+    }
+    this.#rest = next.value;
+  }
+}
+
+async function onDisk<T>(path: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw new OutputError(`cannot write ${path}`, { cause: error });
+  }
+}
+
+function bytesOf(numbers: Uint32Array): Buffer {
+  return Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+}

@@ -1,0 +1,29 @@
+import type { Batch } from '../batches/batch.js';
+import type { Charge } from '../batches/charge.js';
+import type { BatchEnding } from '../batches/result-join.js';
+import type { RowChunk } from '../rows/row-chunk.js';
+
+/** Rows on their way, with a ticket for each verified cell. */
+export interface RowsParcel {
+  readonly kind: 'rows';
+  readonly chunk: RowChunk;
+  readonly tickets: Uint32Array;
+}
+
+/** A batch that wants to go through the service. */
+export interface BatchParcel {
+  readonly kind: 'batch';
+  readonly batch: Batch;
+}
+
+/** A batch at its end. */
+export interface SettledParcel {
+  readonly kind: 'settled';
+  readonly batch: Batch;
+  readonly batchUuid: string | undefined;
+  readonly charge: Charge | undefined;
+  readonly ending: BatchEnding;
+}
+
+/** What travels between the three Transforms: rows and batches, in one stream. */
+export type Parcel = RowsParcel | BatchParcel | SettledParcel;

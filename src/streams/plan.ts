@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { AddressBook } from '../batches/address-book.js';
+import { BatchCutter, type BatchStorage } from '../batches/batch-cutter.js';
+import { Planner } from '../batches/planner.js';
+import { ResultJoin } from '../batches/result-join.js';
+import { isCountryCode, type CountryCode } from '../contract/countries.js';
+import { ConfigurationError } from '../errors/family.js';
+import { outcomeCells } from '../results/columns.js';
+import { OutcomeTable } from '../results/outcome-table.js';
+import type { OutputCell } from '../rows/sink.js';
+import type { ColumnLayout } from './column-layout.js';
+import { defaults } from './defaults.js';
+
+export interface PlanSettings {
+  /** Where the columns stand. */
+  readonly layout: ColumnLayout;
+  /** Target country of the rows whose own cell is empty, or of all. */
+  readonly country: CountryCode | undefined;
+  /** Most addresses in one batch. */
+  readonly batchSize: number;
+  readonly storage: BatchStorage;
+  /** 32 random bytes. @default fresh ones */
+  readonly seed?: Uint8Array;
+}
+
+/** Rows to addresses to batches, and results back to rows: all that does not wait. */
+export class Plan {
+  readonly layout: ColumnLayout;
+  readonly outcomes = new OutcomeTable();
+  readonly book: AddressBook;
+  readonly cutter: BatchCutter;
+  readonly planner: Planner;
+  readonly join: ResultJoin;
+
+  constructor(settings: PlanSettings) {
+    this.layout = settings.layout;
+    this.book = new AddressBook({ seed: settings.seed ?? randomBytes(32) });
+    this.cutter = new BatchCutter(settings);
+    this.planner = new Planner({
+      columns: settings.layout.columns,
+      country: { fallback: settings.country, position: settings.layout.countryPosition },
+      book: this.book,
+      cutter: this.cutter,
+      outcomes: this.outcomes,
+    });
+    this.join = new ResultJoin({
+      book: this.book,
+      planner: this.planner,
+      outcomes: this.outcomes,
+    });
+  }
+
+  /** Number of verified columns. */
+  get width(): number {
+    return this.layout.columns.length;
+  }
+
+  /** Cells that an outcome adds in the k-th verified column. */
+  cellsOf(outcome: number, column: number): readonly OutputCell[] {
+    const { type } = this.layout.columns[column] ?? { type: 'email' as const };
+    return outcomeCells(this.outcomes.get(outcome), type);
+  }
+}
+
+/**
+ * Checks what decides the lanes before anything is read.
+ *
+ * @throws ConfigurationError `invalid_option`, `country_missing`
+ */
+export function checkCountry(
+  country: string | undefined,
+  countryColumn: string | undefined,
+): CountryCode | undefined {
+  if (country !== undefined) {
+    const code = country.trim().toUpperCase();
+    if (isCountryCode(code)) return code;
+    throw new ConfigurationError(
+      `the service does not take the country ${JSON.stringify(country)}; give a two-letter code such as US`,
+    );
+  }
+  if (countryColumn !== undefined) return undefined;
+  throw new ConfigurationError(
+    'a target country is needed: give one for all rows (country), or the column that holds it row by row (countryColumn)',
+    { code: 'country_missing' },
+  );
+}
+
+/** @throws ConfigurationError when a number is no whole one above 0 */
+export function checkCount(name: string, given: number | undefined, fallback: number): number {
+  const value = given ?? fallback;
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new ConfigurationError(`${name} must be a whole number above 0, not ${value}`);
+}
+
+/** @throws ConfigurationError as above; the default when nothing is given */
+export function checkBatchSize(given: number | undefined): number {
+  return checkCount('batchSize', given, defaults.batchSize);
+}

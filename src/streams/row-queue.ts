@@ -1,0 +1,69 @@
+import { pending, type AddressBook } from '../batches/address-book.js';
+import type { RowChunk } from '../rows/row-chunk.js';
+import type { JoinedRows } from '../rows/sink.js';
+
+interface WaitingRows {
+  readonly chunk: RowChunk;
+  readonly tickets: Uint32Array;
+  /** First row that has not left yet. */
+  next: number;
+}
+
+/** Most rows that leave in one stretch, so that a consumer may stop in between. */
+const stretchRows = 256;
+
+/** Rows in the order in which they came, that leave as soon as all before them and they are settled. */
+export class RowQueue {
+  readonly #book: AddressBook;
+  readonly #width: number;
+  #waiting: WaitingRows[] = [];
+  #head = 0;
+
+  /** @param width number of verified columns */
+  constructor(book: AddressBook, width: number) {
+    this.#book = book;
+    this.#width = width;
+  }
+
+  get isEmpty(): boolean {
+    return this.#head === this.#waiting.length;
+  }
+
+  add(chunk: RowChunk, tickets: Uint32Array): void {
+    if (chunk.length > 0) this.#waiting.push({ chunk, tickets, next: 0 });
+  }
+
+  /** The next rows that are settled; `undefined` when the oldest waits for its results. */
+  take(): JoinedRows | undefined {
+    const head = this.#waiting[this.#head];
+    if (!head) return undefined;
+    const from = head.next;
+    const most = Math.min(head.chunk.length - from, stretchRows);
+    const outcomes = new Uint32Array(most * this.#width);
+    let to = from;
+    while (to < from + most && this.#settleRow(head.tickets, to, outcomes, from)) to += 1;
+    if (to === from) return undefined;
+    head.next = to;
+    if (to === head.chunk.length) this.#drop();
+    return { chunk: head.chunk, from, to, outcomes, width: this.#width };
+  }
+
+  #settleRow(tickets: Uint32Array, row: number, outcomes: Uint32Array, from: number): boolean {
+    const start = row * this.#width;
+    for (let column = 0; column < this.#width; column += 1) {
+      const outcome = this.#book.outcome(tickets[start + column] ?? 0);
+      if (outcome === pending) return false;
+      outcomes[(row - from) * this.#width + column] = outcome;
+    }
+    return true;
+  }
+
+  #drop(): void {
+    this.#head += 1;
+    // Cleared in large steps, or each drop would move what waits behind it.
+    if (this.#head >= 64 || this.#head === this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { Duplex, pipeline, type Transform } from 'node:stream';
+import type { VerificationService } from '../client/verification-service.js';
+import { driveBatches, type DriveBatchesOptions } from './drive-batches.js';
+import { joinChunks, joinResults } from './join-results.js';
+import { StreamPlan, type StreamPlanOptions } from './stream-plan.js';
+import { rowsToBatches } from './rows-to-batches.js';
+
+export interface VerifyOptions
+  extends StreamPlanOptions, Omit<DriveBatchesOptions, 'client' | 'collect'> {
+  /** The service; everything that shares a client shares its rate and its concurrency. */
+  readonly client: VerificationService;
+  /** Aborts the whole; its reason is the stream's error. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A Duplex: row objects in, enriched row objects out, as many and in the same order. Rows wait in
+ * memory for their results, at most `maxWaitingRows` of them. Not durable: what is paid is lost with
+ * the process.
+ *
+ * @throws ConfigurationError at once; as the stream's error whatever stops the run
+ * @example
+ * await pipeline(source, verify({ client, email: ['email'], country: 'US' }), sink);
+ */
+export function verify(options: VerifyOptions): Duplex {
+  const plan = new StreamPlan(options);
+  return new Verify(plan, joinResults(plan), options);
+}
+
+/** The same for rows that travel as chunks: stretches of them come out, to be released when written. */
+export function verifyChunks(plan: StreamPlan, options: VerifyOptions): Duplex {
+  return new Verify(plan, joinChunks(plan), options);
+}
+
+/** A coat over the three Transforms: one end of the pipeline to write to, the other to read from. */
+class Verify extends Duplex {
+  readonly #head: Transform;
+  readonly #tail: Transform;
+  /** Settled when all three are closed. */
+  readonly #closed: Promise<void>;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = (): void => {
+    this.destroy(this.#signal?.reason as Error);
+  };
+
+  constructor(plan: StreamPlan, tail: Transform, options: VerifyOptions) {
+    super({ objectMode: true });
+    this.#head = rowsToBatches(plan);
+    this.#tail = tail;
+    const drive = driveBatches({
+      ...options,
+      collect: async (batch, open) => plan.plan.join.match(batch, open),
+    });
+    this.#closed = new Promise((resolve) => {
+      pipeline(this.#head, drive, tail, (error) => {
+        if (error) this.destroy(error);
+        resolve();
+      });
+    });
+    tail.on('readable', () => this.#pull());
+    tail.on('end', () => this.push(null));
+    this.#signal = options.signal;
+    if (this.#signal?.aborted === true) this.#onAbort();
+    else this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  override _write(item: unknown, _encoding: string, done: (error?: Error | null) => void): void {
+    if (this.#head.write(item)) done();
+    else this.#head.once('drain', done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#head.end();
+    done();
+  }
+
+  override _read(): void {
+    this.#pull();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#head.destroy(error ?? undefined);
+    void this.#closed.then(() => done(error));
+  }
+
+  #pull(): void {
+    for (let item: unknown = this.#tail.read(); item !== null; item = this.#tail.read()) {
+      if (!this.push(item)) return;
+    }
+  }
+}

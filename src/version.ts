@@ -1,0 +1,6 @@
+import { createRequire } from 'node:module';
+
+const manifest = createRequire(import.meta.url)('../package.json') as { readonly version: string };
+
+/** Version of this package. */
+export const version = manifest.version;

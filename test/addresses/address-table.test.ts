@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AddressTable } from '../../src/addresses/address-table.js';
+
+const seed = Uint8Array.from({ length: 32 }, (_, i) => 37 * i + 11);
+
+describe('AddressTable', () => {
+  it('numbers addresses in the order of their first coming', () => {
+    const table = new AddressTable({ seed });
+    expect(table.size).toBe(0);
+    expect(table.find(0, 'a')).toBe(-1);
+    expect(table.add(0, 'a')).toBe(0);
+    expect(table.add(0, 'b')).toBe(1);
+    expect(table.add(1, 'a')).toBe(2);
+    expect(table.add(0, 'a')).toBe(0);
+    expect(table.size).toBe(3);
+    expect(table.find(1, 'a')).toBe(2);
+    expect(table.find(1, 'b')).toBe(-1);
+  });
+
+  it('takes any text as a key', () => {
+    const table = new AddressTable({ seed });
+    const keys = ['', '__proto__', 'constructor', '\u0000', '😀', 'é', 'e\u0301', 'x'.repeat(5000)];
+    for (const [number, key] of keys.entries()) expect(table.add(0, key)).toBe(number);
+    for (const [number, key] of keys.entries()) expect(table.find(0, key)).toBe(number);
+  });
+
+  it('does as a Map does, through any order of adds and finds', () => {
+    const operation = fc.record({
+      isAdd: fc.boolean(),
+      lane: fc.nat(3),
+      key: fc.oneof(fc.nat(500).map(String), fc.string({ unit: 'grapheme', maxLength: 6 })),
+    });
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ minLength: 32, maxLength: 32 }),
+        fc.array(operation, { maxLength: 3000, size: 'max' }),
+        (seed, operations) => {
+          const table = new AddressTable({ seed });
+          const numbers = new Map<string, number>();
+          for (const { isAdd, lane, key } of operations) {
+            const name = `${lane}/${key}`;
+            const known = numbers.get(name);
+            expect(table.find(lane, key)).toBe(known ?? -1);
+            if (!isAdd) continue;
+            expect(table.add(lane, key)).toBe(known ?? numbers.size);
+            if (known === undefined) numbers.set(name, numbers.size);
+            expect(table.size).toBe(numbers.size);
+          }
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('keeps every number through all growths, within 26 bytes an address', () => {
+    const table = new AddressTable({ seed });
+    const count = 400_000;
+    let mostBytes = 0;
+    let wrong = 0;
+    for (let i = 0; i < count; i += 1) {
+      if (table.add(i % 3, `user.${i}@example.com`) !== i) wrong += 1;
+      if (i >= 100_000 && i % 5000 === 0) {
+        mostBytes = Math.max(mostBytes, table.byteSize / table.size);
+      }
+    }
+    expect(table.size).toBe(count);
+    expect(mostBytes).toBeGreaterThan(16);
+    expect(mostBytes).toBeLessThanOrEqual(26);
+    for (let i = 0; i < count; i += 1) {
+      const key = `user.${i}@example.com`;
+      if (table.find(i % 3, key) !== i || table.find(3, key) !== -1) wrong += 1;
+    }
+    expect(wrong).toBe(0);
+  });
+});
