@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { countryCodes } from './countries.js';
 import {
   batchStatuses,
   launchStatuses,
@@ -6,6 +7,7 @@ import {
   prepareStatuses,
   unitStatuses,
   uploadStatuses,
+  verificationTypes,
 } from './enums.js';
 import { batchParameters } from './parameters.js';
 
@@ -78,6 +80,15 @@ export type PhoneParsingCounts = z.infer<typeof phoneParsingCounts>;
 export const batchStatusAnswer = z.looseObject({ status: openEnum(batchStatuses) });
 export type BatchStatusAnswer = z.infer<typeof batchStatusAnswer>;
 
+/** Parameters in an answer (spec 2.3): words and ids that are new pass here, too. */
+const answeredParameters = batchParameters.loose().extend({
+  type: openEnum(verificationTypes),
+  target_country: openEnum(countryCodes),
+  target_audience: z.int().nullish(),
+  target_market_industry: z.int().nullish(),
+  target_objective: z.int().nullish(),
+});
+
 /** Batch details while parsing, or after an internal error (spec 2.6, base details). */
 export const baseDetails = z.looseObject({
   batch_uuid: batchUuid,
@@ -86,7 +97,7 @@ export const baseDetails = z.looseObject({
   status: z.enum(['parsing_content', 'internal_error']),
   created_at: dateTime,
   updated_at: dateTime,
-  parameters: batchParameters.loose().nullish(),
+  parameters: answeredParameters.nullish(),
 });
 
 /** Batch details before and during verification (spec 2.6): its fields are not shown. */

@@ -31,7 +31,10 @@ export type RequestShape =
 export type ResponseShape =
   | { readonly kind: 'json'; readonly schema: z.ZodType }
   /** The export: JSON keyed by address, or a spreadsheet; streamed, never one string. */
-  | { readonly kind: 'export'; readonly contentTypes: { readonly json: string; readonly xlsx: string } };
+  | {
+      readonly kind: 'export';
+      readonly contentTypes: { readonly json: string; readonly xlsx: string };
+    };
 
 /** One operation of the service (spec, section 4). */
 export interface Operation {

@@ -1,0 +1,46 @@
+import { STATUS_CODES } from 'node:http';
+import { ApiError } from '../errors/family.js';
+import type { SluiceErrorCode } from '../errors/sluice-error.js';
+import { isServiceTrouble } from './retry.js';
+
+const codes: Readonly<Record<number, SluiceErrorCode>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  402: 'payment_required',
+  403: 'forbidden',
+  404: 'not_found',
+  413: 'too_large',
+  422: 'validation_failed',
+  429: 'too_many_requests',
+};
+
+function codeOfStatus(status: number): SluiceErrorCode {
+  if (status >= 300 && status < 400) return 'redirected';
+  if (status >= 500) return 'server_error';
+  return codes[status] ?? 'unexpected_status';
+}
+
+/** Makes an error of ours from an answer that says no. */
+export function toApiError(answer: {
+  readonly subject: string;
+  readonly operation: string;
+  readonly status: number;
+  readonly serviceMessage: string | undefined;
+  readonly retryAfterMs: number | undefined;
+}): ApiError {
+  const { subject, status, serviceMessage } = answer;
+  const code = codeOfStatus(status);
+  const name = STATUS_CODES[status] ?? '';
+  const said = `${subject}: the service answered ${`${status} ${name}`.trim()}`;
+  const words = serviceMessage === undefined ? '' : `: ${serviceMessage}`;
+  // The new address is not followed: the key would travel to whoever it names.
+  const hint = code === 'redirected' ? '; redirects are not followed, is the base URL right?' : '';
+  return new ApiError(said + words + hint, {
+    code,
+    operation: answer.operation,
+    status,
+    serviceMessage,
+    retryAfterMs: answer.retryAfterMs,
+    retryable: status === 429 || isServiceTrouble(status),
+  });
+}

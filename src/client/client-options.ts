@@ -1,0 +1,125 @@
+import type { Dispatcher } from 'undici';
+import type { OperationName } from '../contract/operations.js';
+import { ConfigurationError } from '../errors/family.js';
+import type { SluiceErrorCode } from '../errors/sluice-error.js';
+import { systemClock, type Clock } from './clock.js';
+
+/** One attempt of a request, when it is over: what can be counted and timed, and nothing secret. */
+export interface RequestReport {
+  readonly operation: OperationName;
+  /** HTTP status; absent when no answer came. */
+  readonly status: number | undefined;
+  /** Code of the error the attempt ended with, if it did. */
+  readonly code: SluiceErrorCode | undefined;
+  /** Which attempt of the same request, counted from 1. */
+  readonly attempt: number;
+  /** From the attempt's start to the end of its answer, of an export to its beginning; milliseconds. */
+  readonly ms: number;
+}
+
+/** Options of a {@link Client}. */
+export interface ClientOptions {
+  /** Where the service is: https, or http on this machine. A path in it is kept. */
+  readonly baseUrl: string;
+  /** Sent with every operation but `format`; never printed. */
+  readonly apiKey?: string | undefined;
+  /**
+   * undici's, for a proxy or certificates of one's own; it stays the caller's to close.
+   *
+   * @default an agent of the client's own, through the proxy the environment names
+   */
+  readonly dispatcher?: Dispatcher | undefined;
+  /**
+   * Longest silence of the service within one request, in milliseconds; less than 1 KiB of an answer
+   * in that time counts as silence.
+   *
+   * @default 30000
+   */
+  readonly timeoutMs?: number | undefined;
+  /** @default 10000 */
+  readonly connectTimeoutMs?: number | undefined;
+  /**
+   * Longest time of one attempt of any request, its answer included, in milliseconds.
+   *
+   * @default four times `timeoutMs`; none for exports, uploads and `format`
+   */
+  readonly totalTimeoutMs?: number | undefined;
+  /**
+   * How long the service may fail without one success before requests are given up, in milliseconds.
+   *
+   * @default 600000
+   */
+  readonly giveUpAfterMs?: number | undefined;
+  /** @default 16 */
+  readonly maxConcurrentRequests?: number | undefined;
+  /**
+   * Largest answer that is held in memory, in bytes; exports are streamed and not bounded.
+   *
+   * @default 67108864
+   */
+  readonly maxAnswerBytes?: number | undefined;
+  /**
+   * Lets the key travel over plain http to another machine.
+   *
+   * @default false
+   */
+  readonly allowInsecureHttp?: boolean | undefined;
+  /** @default 'sluice' */
+  readonly userAgent?: string | undefined;
+  readonly clock?: Clock | undefined;
+  /** Numbers from 0 to below 1, for the jitter of waits. */
+  readonly random?: (() => number) | undefined;
+  /** Called after every attempt; what it throws is ignored. */
+  readonly onRequest?: ((report: RequestReport) => void) | undefined;
+}
+
+/** The options with every default filled in, but for those that have their own parsers. */
+export interface ClientSettings {
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly totalTimeoutMs: number | undefined;
+  readonly giveUpAfterMs: number;
+  readonly maxConcurrentRequests: number;
+  readonly maxAnswerBytes: number;
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly onRequest: ((report: RequestReport) => void) | undefined;
+}
+
+/**
+ * Checks a client's options.
+ *
+ * @throws ConfigurationError `invalid_option`
+ */
+export function parseClientOptions(options: ClientOptions): ClientSettings {
+  const userAgent = options.userAgent ?? 'sluice';
+  if (!/^[\u0020-\u007e]+$/.test(userAgent)) {
+    throw new ConfigurationError('userAgent must be printable ASCII');
+  }
+  return {
+    timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? 30_000),
+    connectTimeoutMs: atLeast(1, 'connectTimeoutMs', options.connectTimeoutMs ?? 10_000),
+    totalTimeoutMs:
+      options.totalTimeoutMs === undefined
+        ? undefined
+        : atLeast(1, 'totalTimeoutMs', options.totalTimeoutMs),
+    giveUpAfterMs: atLeast(0, 'giveUpAfterMs', options.giveUpAfterMs ?? 600_000),
+    maxConcurrentRequests: whole('maxConcurrentRequests', options.maxConcurrentRequests ?? 16),
+    maxAnswerBytes: whole('maxAnswerBytes', options.maxAnswerBytes ?? 64 * 1024 * 1024),
+    userAgent,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    onRequest: options.onRequest,
+  };
+}
+
+function atLeast(least: number, name: string, value: number): number {
+  if (Number.isFinite(value) && value >= least) return value;
+  throw new ConfigurationError(`${name} must be a number, at least ${least}`);
+}
+
+function whole(name: string, value: number): number {
+  if (Number.isSafeInteger(value)) return atLeast(1, name, value);
+  throw new ConfigurationError(`${name} must be a whole number`);
+}

@@ -1,0 +1,210 @@
+import { inspect } from 'node:util';
+import type { z } from 'zod';
+import type {
+  BatchDetails,
+  BatchStatusAnswer,
+  BatchSummary,
+  CreditBalance,
+  FormatAnswer,
+  LaunchAnswer,
+  PrepareAnswer,
+  SuccessAnswer,
+  UnitAnswer,
+  UploadAnswer,
+} from '../contract/bodies.js';
+import { operations, type OperationName } from '../contract/operations.js';
+import type {
+  BatchParametersInput,
+  ExportQueryInput,
+  FormatForm,
+  ListQueryInput,
+  UnitRequest,
+  UploadFormInput,
+} from '../contract/parameters.js';
+import { parseApiKey } from './api-key.js';
+import { parseBaseUrl } from './base-url.js';
+import { parseClientOptions, type ClientOptions } from './client-options.js';
+import { createDispatcher } from './create-dispatcher.js';
+import type { UploadFile } from './multipart.js';
+import { readExport, readJson, type ExportAnswer } from './read-answer.js';
+import { Requests } from './requests.js';
+import { createWireRequest, type CallInput, type WireSettings } from './wire-request.js';
+
+/** Options of a single call. */
+export interface CallOptions {
+  /** Ends the call, or the reading of what it returned, with its own reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The service's twelve operations. All calls of one client share its connections, its rate and its
+ * concurrency, and wait together when the service asks for it. What may be repeated without harm is
+ * repeated; an upload, a launch or a unit verification whose answer is lost is never sent again.
+ *
+ * Every method throws ConfigurationError (nothing was sent), ApiError (the service said no),
+ * TransportError (no whole answer), ContractError (an answer unlike the specification), DeadlineError
+ * `service_unavailable` (it has failed for `giveUpAfterMs`), or the signal's own reason.
+ *
+ * @example
+ * ```ts
+ * const client = new Client({ baseUrl: 'https://api.example.com', apiKey });
+ * const { email_credit } = await client.credits();
+ * await client.close();
+ * ```
+ */
+export class Client {
+  readonly #wire: WireSettings;
+  readonly #requests: Requests;
+  readonly #closeConnections: () => Promise<void>;
+
+  /** @throws ConfigurationError `invalid_option` */
+  constructor(options: ClientOptions) {
+    const settings = parseClientOptions(options);
+    const base = parseBaseUrl(options.baseUrl, options);
+    const apiKey = options.apiKey === undefined ? undefined : parseApiKey(options.apiKey);
+    const own = options.dispatcher
+      ? { dispatcher: options.dispatcher, close: async () => undefined }
+      : createDispatcher({ ...settings, isLoopback: base.isLoopback });
+    this.#wire = { base, apiKey, userAgent: settings.userAgent };
+    this.#requests = new Requests({
+      settings,
+      dispatcher: own.dispatcher,
+      redact: (text) => apiKey?.redact(text) ?? text,
+    });
+    this.#closeConnections = own.close;
+  }
+
+  /** Where the service is, as requests reach it. */
+  get baseUrl(): string {
+    return `${this.#wire.base.origin}${this.#wire.base.prefix}`;
+  }
+
+  /**
+   * Tells one key from another without holding it: a keyed hash, in hex; empty without a key.
+   *
+   * @param salt secret and random, so that a key cannot be found by trying
+   */
+  keyFingerprint(salt: string): string {
+    return this.#wire.apiKey?.fingerprint(salt) ?? '';
+  }
+
+  /** Reads the account's balances. */
+  async credits(options: CallOptions = {}): Promise<CreditBalance> {
+    return this.#ask('credits', operations.credits.response.schema, {}, options);
+  }
+
+  /** Reads one page of the account's batches, in the service's own order. */
+  async listBatches(
+    query: ListQueryInput = {},
+    options: CallOptions = {},
+  ): Promise<BatchSummary[]> {
+    return this.#ask('listBatches', operations.listBatches.response.schema, { query }, options);
+  }
+
+  /** Uploads a batch's file, streamed. Not repeated once it may have arrived. */
+  async uploadBatch(
+    form: UploadFormInput & { readonly file: UploadFile },
+    options: CallOptions = {},
+  ): Promise<UploadAnswer> {
+    return this.#ask('uploadBatch', operations.uploadBatch.response.schema, { form }, options);
+  }
+
+  /** Reads where a batch stands. */
+  async batchStatus(batchUuid: string, options: CallOptions = {}): Promise<BatchStatusAnswer> {
+    const { schema } = operations.batchStatus.response;
+    return this.#ask('batchStatus', schema, { batchUuid }, options);
+  }
+
+  /** Replaces a batch's parameters before its launch. */
+  async updateBatch(
+    batchUuid: string,
+    parameters: BatchParametersInput,
+    options: CallOptions = {},
+  ): Promise<SuccessAnswer> {
+    const { schema } = operations.updateBatch.response;
+    return this.#ask('updateBatch', schema, { batchUuid, json: parameters }, options);
+  }
+
+  /** Has a batch parsed and prepared; may be called any number of times before its launch. */
+  async prepareBatch(batchUuid: string, options: CallOptions = {}): Promise<PrepareAnswer> {
+    const { schema } = operations.prepareBatch.response;
+    return this.#ask('prepareBatch', schema, { batchUuid }, options);
+  }
+
+  /** Launches a batch, which is paid for. Not repeated once it may have arrived. */
+  async launchBatch(batchUuid: string, options: CallOptions = {}): Promise<LaunchAnswer> {
+    const { schema } = operations.launchBatch.response;
+    return this.#ask('launchBatch', schema, { batchUuid }, options);
+  }
+
+  /** Deletes a batch; a repeated deletion may find nothing and answer 404 (`not_found`). */
+  async deleteBatch(batchUuid: string, options: CallOptions = {}): Promise<SuccessAnswer> {
+    const { schema } = operations.deleteBatch.response;
+    return this.#ask('deleteBatch', schema, { batchUuid }, options);
+  }
+
+  /**
+   * Opens a batch's results as a stream. What breaks after its beginning breaks the stream, and is not
+   * repeated: the caller asks again.
+   */
+  async exportBatch(
+    batchUuid: string,
+    query: ExportQueryInput,
+    options: CallOptions = {},
+  ): Promise<ExportAnswer> {
+    const request = createWireRequest('exportBatch', { batchUuid, query }, this.#wire);
+    return this.#requests.perform(
+      request,
+      (answer) => readExport(request, answer, query.format),
+      options.signal,
+    );
+  }
+
+  /** Reads what the service knows of a batch, its uploaded content included. */
+  async batchDetails(batchUuid: string, options: CallOptions = {}): Promise<BatchDetails> {
+    const { schema } = operations.batchDetails.response;
+    return this.#ask('batchDetails', schema, { batchUuid }, options);
+  }
+
+  /** Verifies one address at once, which is paid for. Not repeated once it may have arrived. */
+  async verifyUnit(request: UnitRequest, options: CallOptions = {}): Promise<UnitAnswer> {
+    const { schema } = operations.verifyUnit.response;
+    return this.#ask('verifyUnit', schema, { json: request }, options);
+  }
+
+  /** Normalizes the format of a file's addresses. The key is not sent. */
+  async format(
+    form: FormatForm & { readonly file: UploadFile },
+    options: CallOptions = {},
+  ): Promise<FormatAnswer> {
+    return this.#ask('format', operations.format.response.schema, { form }, options);
+  }
+
+  /**
+   * Ends the client: what waits and what comes is refused, and its own connections are closed, those
+   * of requests under way included. A given dispatcher is left alone.
+   */
+  async close(): Promise<void> {
+    this.#requests.close();
+    await this.#closeConnections();
+  }
+
+  /** The address alone: an inspection is a print, too. */
+  [inspect.custom](): string {
+    return `Client { ${this.baseUrl} }`;
+  }
+
+  async #ask<Schema extends z.ZodType>(
+    operation: OperationName,
+    schema: Schema,
+    input: CallInput,
+    options: CallOptions,
+  ): Promise<z.output<Schema>> {
+    const request = createWireRequest(operation, input, this.#wire);
+    return this.#requests.perform(
+      request,
+      async (answer, reading) => readJson(request, answer, schema, reading),
+      options.signal,
+    );
+  }
+}

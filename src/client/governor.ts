@@ -1,0 +1,284 @@
+import { ConfigurationError, DeadlineError } from '../errors/family.js';
+import { Circuit } from './circuit.js';
+import type { Clock } from './clock.js';
+import { ConcurrencyWindow } from './concurrency-window.js';
+import { onAbort } from './on-abort.js';
+import { Pace } from './pace.js';
+import type { RateLimit } from './rate-limit.js';
+import { WaitingLine, type Waiter } from './waiting-line.js';
+
+/** A request that asks for its turn. */
+export interface Turn {
+  /** Smaller goes earlier. */
+  readonly priority: number;
+  /** Whether it carries the key: what refuses the key refuses all of these. */
+  readonly keyed: boolean;
+  /** Whether it may be repeated: such requests try whether an outage is over. */
+  readonly safe: boolean;
+  /** When its first attempt asked; waiting longer raises the priority. */
+  readonly since: number;
+  /** Not before this moment. */
+  readonly notBefore: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a request that had its turn says about the service. */
+export type Outcome =
+  /** The service works, whether or not it did what was asked. */
+  | { readonly kind: 'answered'; readonly limits?: RateLimit | undefined }
+  | {
+      readonly kind: 'throttled';
+      readonly error: Error;
+      readonly retryAfterMs?: number | undefined;
+      readonly limits?: RateLimit | undefined;
+    }
+  /** No answer, or one that says that the service is in trouble. */
+  | { readonly kind: 'failed'; readonly error: Error; readonly retryAfterMs?: number | undefined }
+  /** The key was refused. */
+  | { readonly kind: 'refused'; readonly error: Error }
+  /** Ended from this side: nothing is learned. */
+  | { readonly kind: 'dropped' };
+
+/** The right to send one request; settled exactly once, when its answer has come or cannot come. */
+export interface Permit {
+  settle(outcome: Outcome): void;
+}
+
+export interface GovernorOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly maxConcurrentRequests: number;
+  /** How long the service may fail without one success before waiting requests are given up. */
+  readonly giveUpAfterMs: number;
+}
+
+/** How long a refused key is taken as refused; then one request may try it again. */
+const refusalHoldMs = 60_000;
+
+/** Failures this long ago, with nothing asked for since, say nothing about now. */
+const longestStaleMs = 2 * 60_000;
+
+interface Waiting extends Turn, Waiter {
+  admit(permit: Permit): void;
+  refuse(error: unknown): void;
+}
+
+/**
+ * Lets the requests of one client through: so many at once, the urgent ones first, none while the
+ * service has asked for a pause, one at a time while it is down, and none after it refused the key.
+ */
+export class Governor {
+  readonly #clock: Clock;
+  readonly #giveUpAfterMs: number;
+  readonly #line = new WaitingLine<Waiting>();
+  readonly #pace: Pace;
+  readonly #circuit: Circuit;
+  readonly #window: ConcurrencyWindow;
+  #running = 0;
+  #isProbing = false;
+  /** The failures since the latest success. */
+  #failing: { readonly since: number; at: number; error: Error } | undefined;
+  #refusal: { readonly error: Error; readonly at: number; until: number } | undefined;
+  #closed = false;
+  #alarm: { readonly at: number; readonly stop: AbortController } | undefined;
+
+  constructor(options: GovernorOptions) {
+    this.#clock = options.clock;
+    this.#giveUpAfterMs = options.giveUpAfterMs;
+    this.#pace = new Pace(options.random);
+    this.#circuit = new Circuit(options.random);
+    this.#window = new ConcurrencyWindow(options.maxConcurrentRequests);
+  }
+
+  /**
+   * Waits for a turn.
+   *
+   * @throws the error that refused the key, to every keyed request that waits
+   * @throws DeadlineError `service_unavailable` when the service has failed for too long
+   * @throws ConfigurationError when the governor is closed
+   * @throws the signal's reason, untouched
+   */
+  async acquire(turn: Turn): Promise<Permit> {
+    turn.signal?.throwIfAborted();
+    if (this.#closed) throw closedError();
+    const now = this.#clock.now();
+    if (turn.keyed) this.#checkRefusal(now);
+    this.#forgetStaleFailures(now);
+    return new Promise((resolve, reject) => {
+      const forget = onAbort(turn.signal, (reason) => {
+        this.#line.remove(waiting);
+        waiting.refuse(reason);
+        this.#pump();
+      });
+      const waiting: Waiting = {
+        ...turn,
+        admit: (permit) => {
+          forget();
+          resolve(permit);
+        },
+        refuse: (error) => {
+          forget();
+          // An abort's reason is the caller's, whatever it is.
+          // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+          reject(error);
+        },
+      };
+      this.#line.add(waiting);
+      this.#pump();
+    });
+  }
+
+  /** Refuses all that wait, and all that come. */
+  close(): void {
+    this.#closed = true;
+    this.#refuseAll(closedError());
+    this.#pump();
+  }
+
+  #checkRefusal(now: number): void {
+    const refusal = this.#refusal;
+    if (refusal === undefined) return;
+    if (now < refusal.until) throw refusal.error;
+    // This one finds out whether the key is taken again.
+    refusal.until = now + refusalHoldMs;
+  }
+
+  #forgetStaleFailures(now: number): void {
+    const isIdle = this.#running === 0 && this.#line.isEmpty;
+    if (!isIdle || this.#failing === undefined) return;
+    const staleMs = Math.min(longestStaleMs, this.#giveUpAfterMs);
+    if (now - this.#failing.at > staleMs) this.#failing = undefined;
+  }
+
+  /** Lets through all that may go now, and sets the alarm for the next. */
+  #pump(): void {
+    const now = this.#clock.now();
+    if (this.#failing && now - this.#failing.since >= this.#giveUpAfterMs) {
+      this.#refuseAll(this.#givenUp(this.#failing));
+    }
+    while (this.#gate() <= now) {
+      const next = this.#line.take(now, this.#circuit.probeAt !== undefined);
+      if (next === undefined) break;
+      next.admit(this.#start(next, now));
+    }
+    this.#setAlarm();
+  }
+
+  /** The earliest moment at which anything may go; never while it rests on a request that runs. */
+  #gate(): number {
+    if (this.#running >= this.#window.size) return Number.POSITIVE_INFINITY;
+    const pace = this.#pace.earliestStart();
+    const { probeAt } = this.#circuit;
+    if (probeAt === undefined) return pace;
+    return this.#isProbing ? Number.POSITIVE_INFINITY : Math.max(pace, probeAt);
+  }
+
+  #start(turn: Turn, startedAt: number): Permit {
+    const isProbe = this.#circuit.probeAt !== undefined;
+    this.#isProbing ||= isProbe;
+    this.#running += 1;
+    this.#pace.started(startedAt);
+    let isSettled = false;
+    return {
+      settle: (outcome) => {
+        if (isSettled) return;
+        isSettled = true;
+        this.#running -= 1;
+        if (isProbe) this.#isProbing = false;
+        this.#learn(outcome, turn, { startedAt, isProbe });
+        this.#pump();
+      },
+    };
+  }
+
+  #learn(
+    outcome: Outcome,
+    turn: Turn,
+    request: { readonly startedAt: number; readonly isProbe: boolean },
+  ): void {
+    const now = this.#clock.now();
+    const { startedAt, isProbe } = request;
+    switch (outcome.kind) {
+      case 'answered':
+        this.#circuit.succeeded();
+        this.#failing = undefined;
+        this.#pace.answered(startedAt);
+        this.#window.widen();
+        if (outcome.limits) this.#pace.heard(now, outcome.limits, this.#running);
+        if (turn.keyed && this.#refusal && startedAt > this.#refusal.at) this.#refusal = undefined;
+        return;
+      case 'throttled':
+        this.#fail(now, outcome.error);
+        this.#pace.throttled(now, startedAt, outcome.retryAfterMs);
+        this.#window.narrow(now, startedAt);
+        if (outcome.limits) this.#pace.heard(now, outcome.limits, this.#running);
+        return;
+      case 'failed':
+        this.#fail(now, outcome.error);
+        this.#circuit.failed(now, isProbe, outcome.retryAfterMs);
+        return;
+      case 'refused':
+        this.#circuit.succeeded();
+        this.#failing = undefined;
+        this.#refusal = { error: outcome.error, at: now, until: now + refusalHoldMs };
+        for (const waiting of this.#line.takeAll(({ keyed }) => keyed)) {
+          waiting.refuse(outcome.error);
+        }
+        return;
+      case 'dropped':
+        return;
+    }
+  }
+
+  #fail(now: number, error: Error): void {
+    this.#failing = { since: this.#failing?.since ?? now, at: now, error };
+  }
+
+  #givenUp(failing: { readonly since: number; readonly error: Error }): DeadlineError {
+    return givenUpError(this.#clock.now() - failing.since, failing.error);
+  }
+
+  #refuseAll(error: Error): void {
+    for (const waiting of this.#line.takeAll(() => true)) waiting.refuse(error);
+  }
+
+  #setAlarm(): void {
+    const at = this.#nextMoment();
+    if (this.#alarm?.at === at) return;
+    this.#alarm?.stop.abort();
+    this.#alarm = undefined;
+    if (at === Number.POSITIVE_INFINITY) return;
+    const alarm = { at, stop: new AbortController() };
+    this.#alarm = alarm;
+    this.#clock.sleep(Math.max(0, at - this.#clock.now()), alarm.stop.signal).then(
+      () => {
+        if (this.#alarm === alarm) this.#alarm = undefined;
+        this.#pump();
+      },
+      // Only our own signal ends the sleep: another alarm is set, or none is needed.
+      () => undefined,
+    );
+  }
+
+  #nextMoment(): number {
+    if (this.#line.isEmpty) return Number.POSITIVE_INFINITY;
+    const next = Math.max(this.#gate(), this.#line.earliest());
+    const giveUpAt = this.#failing
+      ? this.#failing.since + this.#giveUpAfterMs
+      : Number.POSITIVE_INFINITY;
+    return Math.min(next, giveUpAt);
+  }
+}
+
+/** What a request is given up with when the service has failed for too long. */
+export function givenUpError(failingForMs: number, last: Error): DeadlineError {
+  const seconds = Math.round(failingForMs / 1000);
+  return new DeadlineError(
+    `the service has been failing for ${seconds} s without one success; the latest: ${last.message}`,
+    { code: 'service_unavailable', cause: last },
+  );
+}
+
+function closedError(): ConfigurationError {
+  return new ConfigurationError('the client is closed');
+}

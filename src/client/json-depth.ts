@@ -1,0 +1,28 @@
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+
+/**
+ * Whether brackets of a JSON text stand deeper inside each other than allowed. A text of a million
+ * opening brackets is small, and what walks its value afterwards would run out of stack.
+ */
+export function isDeeperThan(json: Uint8Array, mostDepth: number): boolean {
+  let depth = 0;
+  let isInString = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at];
+    if (isInString) {
+      if (byte === backslash) at += 1;
+      else if (byte === quote) isInString = false;
+      continue;
+    }
+    if (byte === quote) isInString = true;
+    else if (byte === openBrace || byte === openBracket) depth += 1;
+    else if (byte === closeBrace || byte === closeBracket) depth -= 1;
+    if (depth > mostDepth) return true;
+  }
+  return false;
+}

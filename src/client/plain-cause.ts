@@ -1,0 +1,25 @@
+/** Text of an error, also of one that only holds others, as Node's attempts at several addresses do. */
+function textOf(error: Error): string {
+  if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
+  const inner: unknown[] = error.errors;
+  return inner.map((each) => (each instanceof Error ? each.message : '')).join('; ');
+}
+
+/** The `code` of a system or undici error. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : '';
+}
+
+/**
+ * A foreign error as a bare one with the same name, code and message. Errors of the transport may hold
+ * sockets, request headers and parts of answers, and with them the key; what is printed holds none.
+ */
+export function plainCause(error: unknown, redact: (text: string) => string): Error {
+  if (!(error instanceof Error)) return new Error(redact(String(error)));
+  const cause = new Error(redact(textOf(error)));
+  cause.name = error.name;
+  const code = codeOf(error);
+  return code === '' ? cause : Object.assign(cause, { code });
+}

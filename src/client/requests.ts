@@ -1,0 +1,161 @@
+import type { Dispatcher } from 'undici';
+import { operations, type OperationName } from '../contract/operations.js';
+import { ApiError, ContractError, TransportError } from '../errors/family.js';
+import { SluiceError } from '../errors/sluice-error.js';
+import type { ClientSettings } from './client-options.js';
+import { exchange, type WireAnswer } from './exchange.js';
+import { givenUpError, Governor, type Outcome, type Permit } from './governor.js';
+import { priorities } from './priorities.js';
+import { parseRateLimit, type RateLimit } from './rate-limit.js';
+import { readRefusal, type ReadOptions } from './read-answer.js';
+import { isServiceTrouble, judgeFailure } from './retry.js';
+import type { WireRequest } from './wire-request.js';
+
+/** Operations whose bodies may be of any size: only silence is bounded, unless the caller says so. */
+const unhurried: ReadonlySet<OperationName> = new Set(['exportBatch', 'uploadBatch', 'format']);
+
+export interface RequestsOptions {
+  readonly settings: ClientSettings;
+  readonly dispatcher: Dispatcher;
+  /** Takes the key out of texts from outside. */
+  readonly redact: (text: string) => string;
+}
+
+/** Reads an answer that says yes; what it throws counts as the attempt's failure. */
+export type AnswerReader<T> = (answer: WireAnswer, options: ReadOptions) => Promise<T> | T;
+
+/** What one attempt came to. */
+type Attempted<T> =
+  | { readonly value: T; readonly status: number; readonly limits: RateLimit | undefined }
+  | { readonly error: unknown; readonly status?: number; readonly limits?: RateLimit | undefined };
+
+/** Carries out requests: each waits for its turn, is sent, and is sent again where that is right. */
+export class Requests {
+  readonly #options: RequestsOptions;
+  readonly #governor: Governor;
+
+  constructor(options: RequestsOptions) {
+    this.#options = options;
+    this.#governor = new Governor(options.settings);
+  }
+
+  /** Refuses what waits and what comes. */
+  close(): void {
+    this.#governor.close();
+  }
+
+  /**
+   * @throws what the last attempt threw when it is not to be repeated; DeadlineError
+   *   `service_unavailable` when repeating has not helped for long enough; the signal's reason
+   */
+  async perform<T>(
+    request: WireRequest,
+    read: AnswerReader<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    const { clock, giveUpAfterMs, random } = this.#options.settings;
+    const { repeatable, keyed } = operations[request.operation];
+    const priority = priorities[request.operation];
+    const since = clock.now();
+    let notBefore = since;
+    let failingSince: number | undefined;
+    let oddAnswers = 0;
+    for (let attempts = 1; ; attempts += 1) {
+      const turn = { priority, keyed, safe: repeatable, since, notBefore, signal };
+      const permit = await this.#governor.acquire(turn);
+      const attempted = await this.#attempt(request, read, signal, permit, attempts);
+      if ('value' in attempted) return attempted.value;
+      const { error } = attempted;
+      signal?.throwIfAborted();
+      if (error instanceof ContractError) oddAnswers += 1;
+      const now = clock.now();
+      failingSince ??= now;
+      const failingForMs = now - failingSince;
+      const verdict = judgeFailure(
+        { error, repeatable, attempts, oddAnswers, failingForMs, giveUpAfterMs },
+        random,
+      );
+      if (verdict.do === 'throw') throw error;
+      if (verdict.do === 'give_up') {
+        throw error instanceof Error ? givenUpError(failingForMs, error) : error;
+      }
+      notBefore = now + verdict.waitMs;
+    }
+  }
+
+  /** Sends once; the permit is settled whatever happens. */
+  async #attempt<T>(
+    request: WireRequest,
+    read: AnswerReader<T>,
+    signal: AbortSignal | undefined,
+    permit: Permit,
+    attempt: number,
+  ): Promise<Attempted<T>> {
+    const { clock } = this.#options.settings;
+    const startedAt = clock.now();
+    const attempted = await this.#send(request, read, signal);
+    permit.settle(outcomeOf(attempted, operations[request.operation].keyed));
+    this.#report({
+      operation: request.operation,
+      status: attempted.status,
+      code:
+        'error' in attempted && attempted.error instanceof SluiceError
+          ? attempted.error.code
+          : undefined,
+      attempt,
+      ms: clock.now() - startedAt,
+    });
+    return attempted;
+  }
+
+  async #send<T>(
+    request: WireRequest,
+    read: AnswerReader<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<Attempted<T>> {
+    const { settings, dispatcher, redact } = this.#options;
+    const { clock, timeoutMs, connectTimeoutMs, maxAnswerBytes } = settings;
+    const totalTimeoutMs =
+      settings.totalTimeoutMs ?? (unhurried.has(request.operation) ? undefined : 4 * timeoutMs);
+    let status: number | undefined;
+    let limits: RateLimit | undefined;
+    try {
+      const limit = { connectTimeoutMs, timeoutMs, totalTimeoutMs };
+      const answer = await exchange(request, { ...limit, dispatcher, clock, signal, redact });
+      status = answer.status;
+      const wallNowMs = clock.wallNow();
+      limits = parseRateLimit(answer.header, { date: answer.header('date'), wallNowMs });
+      const options: ReadOptions = { maxAnswerBytes, redact, wallNowMs };
+      if (status < 200 || status > 299) throw await readRefusal(request, answer, options);
+      return { value: await read(answer, options), status, limits };
+    } catch (error) {
+      return { error, limits, ...(status !== undefined && { status }) };
+    }
+  }
+
+  #report(report: Parameters<NonNullable<ClientSettings['onRequest']>>[0]): void {
+    try {
+      this.#options.settings.onRequest?.(report);
+    } catch {
+      // A launch that was paid for is not lost to an observer's defect.
+    }
+  }
+}
+
+/** What an attempt says of the service as a whole. */
+function outcomeOf(attempted: Attempted<unknown>, keyed: boolean): Outcome {
+  const { limits } = attempted;
+  if ('value' in attempted) return { kind: 'answered', limits };
+  const { error } = attempted;
+  if (error instanceof ApiError) {
+    const { status, retryAfterMs } = error;
+    if (status === 429) return { kind: 'throttled', error, retryAfterMs, limits };
+    if (isServiceTrouble(status)) return { kind: 'failed', error, retryAfterMs };
+    if (keyed && (status === 401 || status === 403)) return { kind: 'refused', error };
+    return { kind: 'answered', limits };
+  }
+  if (error instanceof TransportError || error instanceof ContractError) {
+    return { kind: 'failed', error };
+  }
+  return { kind: 'dropped' };
+}

@@ -1,0 +1,71 @@
+import { TransportError } from '../errors/family.js';
+import { codeOf, plainCause } from './plain-cause.js';
+import type { Awaited } from './watchdog.js';
+
+/** What is known of a request whose answer did not come, or not whole. */
+export interface FailedRequest {
+  /** What the request is about, for messages. */
+  readonly subject: string;
+  readonly operation: string;
+  /** Whether a connection was there and the request handed to it: before that, nothing was sent. */
+  readonly isStarted: boolean;
+  readonly redact: (text: string) => string;
+}
+
+/** What TLS says of a certificate or a handshake; asking again does not mend it. */
+const handshakeCode =
+  /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERROR_IN_CERT)|^(?:EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|UND_ERR_PRX_TLS)$/;
+
+/** What a dispatcher says of its own state or of the request's form. */
+const misuseCode = /^UND_ERR_(?:INVALID_ARG|DESTROYED|CLOSED|NOT_SUPPORTED)$/;
+
+/** A proxy that answers 4xx to the tunnel (credentials, rules) will do so again. */
+const proxyRefusal = /Proxy response \(4\d\d\)/;
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ENOTFOUND: 'the host name is unknown',
+  EAI_AGAIN: 'the host name could not be looked up',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+};
+
+/** Makes an error of ours from what broke a request's connection. */
+export function toTransportError(error: unknown, request: FailedRequest): TransportError {
+  const { subject, operation, isStarted, redact } = request;
+  const cause = plainCause(error, redact);
+  const code = codeOf(error);
+  const isHandshake = !isStarted && handshakeCode.test(code);
+  const reason = isHandshake
+    ? `no trusted connection could be made (${cause.message})`
+    : (reasons[code] ?? cause.message);
+  return new TransportError(`${subject}: ${reason}`, {
+    code: isStarted ? 'connection_lost' : 'connection_failed',
+    operation,
+    sent: isStarted ? 'unknown' : 'no',
+    retryable: !isHandshake && !misuseCode.test(code) && !proxyRefusal.test(cause.message),
+    cause,
+  });
+}
+
+const waits: Readonly<Record<Awaited, string>> = {
+  connection: 'no connection',
+  sending: 'the service took nothing of the request',
+  answer: 'no answer',
+  body: 'the answer stood still',
+  total: 'no whole answer',
+};
+
+/** Makes an error of ours from a limit that is over. */
+export function toTimeoutError(
+  awaited: Awaited,
+  limitMs: number,
+  request: FailedRequest,
+): TransportError {
+  const { subject, operation, isStarted } = request;
+  return new TransportError(`${subject}: ${waits[awaited]} within ${limitMs} ms`, {
+    code: isStarted ? 'request_timeout' : 'connection_failed',
+    operation,
+    sent: isStarted ? 'unknown' : 'no',
+  });
+}

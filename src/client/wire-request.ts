@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { batchUuid as batchUuidSchema } from '../contract/bodies.js';
+import {
+  apiKeyHeader,
+  operations,
+  type Operation,
+  type OperationName,
+} from '../contract/operations.js';
+import { ConfigurationError } from '../errors/family.js';
+import type { ApiKey } from './api-key.js';
+import type { BaseUrl } from './base-url.js';
+import { createMultipart, type FieldValue, type UploadFile } from './multipart.js';
+
+/** What a caller gives to an operation. */
+export interface CallInput {
+  readonly batchUuid?: string;
+  readonly query?: unknown;
+  readonly json?: unknown;
+  /** The form's fields, and its file. */
+  readonly form?: Readonly<Record<string, unknown>> & { readonly file: UploadFile };
+}
+
+/** A request as it goes out, once for each attempt. */
+export interface WireRequest {
+  readonly operation: OperationName;
+  /** What it is about, for messages: the operation's name, and the batch it concerns. */
+  readonly subject: string;
+  readonly method: Operation['method'];
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | (() => AsyncGenerator<Uint8Array, void, undefined>) | undefined;
+}
+
+/** What every request of one client has in common. */
+export interface WireSettings {
+  readonly base: BaseUrl;
+  readonly apiKey: ApiKey | undefined;
+  readonly userAgent: string;
+}
+
+/**
+ * Makes the request of an operation from what its caller gave, checked by the contract.
+ *
+ * @throws ConfigurationError `invalid_option`: a value that the contract does not allow, a batch_uuid
+ *   that is no uuid, or no key where one is needed. Nothing is sent then.
+ */
+export function createWireRequest(
+  operation: OperationName,
+  input: CallInput,
+  settings: WireSettings,
+): WireRequest {
+  const shape: Operation = operations[operation];
+  // No Accept-Encoding: no compressed answer is asked for.
+  const headers: Record<string, string> = { 'user-agent': settings.userAgent };
+  // Section 4, note 5: the key never goes where no authentication is declared.
+  if (shape.keyed) headers[apiKeyHeader] = keyOf(operation, settings.apiKey).reveal();
+  return {
+    operation,
+    subject: input.batchUuid === undefined ? operation : `${operation} ${input.batchUuid}`,
+    method: shape.method,
+    origin: settings.base.origin,
+    path: settings.base.prefix + pathOf(operation, shape, input),
+    headers,
+    body: addBody(operation, shape, input, headers),
+  };
+}
+
+function keyOf(operation: OperationName, key: ApiKey | undefined): ApiKey {
+  if (key === undefined) throw new ConfigurationError(`${operation} needs an API key`);
+  return key;
+}
+
+function pathOf(operation: OperationName, shape: Operation, input: CallInput): string {
+  let path = shape.path;
+  if (path.includes('{batch_uuid}')) {
+    // A uuid holds nothing that could lead the request to another path.
+    const uuid = batchUuidSchema.safeParse(input.batchUuid);
+    if (!uuid.success)
+      throw new ConfigurationError(`${operation} needs a batch_uuid that is a uuid`);
+    path = path.replace('{batch_uuid}', uuid.data);
+  }
+  if (shape.query === undefined) return path;
+  const query = new URLSearchParams();
+  const values = checked(operation, shape.query, input.query) as Record<string, FieldValue>;
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && value !== null) query.set(name, String(value));
+  }
+  return `${path}?${query.toString()}`;
+}
+
+function addBody(
+  operation: OperationName,
+  shape: Operation,
+  input: CallInput,
+  headers: Record<string, string>,
+): WireRequest['body'] {
+  switch (shape.request.kind) {
+    case 'none':
+      return undefined;
+    case 'json':
+      headers['content-type'] = 'application/json';
+      return JSON.stringify(checked(operation, shape.request.schema, input.json));
+    case 'multipart': {
+      const { file, ...fields } = input.form ?? {};
+      const form = createMultipart(
+        checked(operation, shape.request.schema, fields) as Record<string, FieldValue>,
+        checkedFile(operation, file),
+      );
+      headers['content-type'] = form.contentType;
+      headers['content-length'] = String(form.contentLength);
+      return form.open;
+    }
+  }
+}
+
+const uploadFile = z.object({ sizeBytes: z.int().min(0) });
+
+function checkedFile(operation: OperationName, file: UploadFile | undefined): UploadFile {
+  checked(operation, z.object({ file: uploadFile }), { file });
+  if (file === undefined || typeof file.open !== 'function') {
+    throw new ConfigurationError(`${operation}: the file has no open()`);
+  }
+  return file;
+}
+
+/** The value with the contract's defaults filled in; its message names the field and not the value. */
+function checked(operation: OperationName, schema: z.ZodType, value: unknown): unknown {
+  const parsed = schema.safeParse(value ?? {});
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new ConfigurationError(
+    `${operation}: ${issue?.path.map(String).join('.') ?? ''} ${issue?.message ?? 'is wrong'}`,
+  );
+}

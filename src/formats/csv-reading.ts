@@ -1,0 +1,91 @@
+import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
+import type { ByteReader } from './byte-reader.js';
+import type { CsvChunk } from './csv-chunk.js';
+import { parseDelimiter } from './csv-dialect.js';
+import { CsvFeed } from './csv-feed.js';
+import { CsvScanner } from './csv-scanner.js';
+
+/** The form of a CSV input. */
+export interface CsvOptions {
+  /**
+   * Whether the first row names the columns; without, they are named `#1`, `#2`, …
+   * @default true
+   */
+  readonly header?: boolean;
+  /**
+   * What stands between two cells: one ASCII character.
+   * @default ','
+   */
+  readonly delimiter?: string;
+  /**
+   * Most bytes of a row: a quote that is never closed is noticed before it has swallowed the file.
+   * @default 16 MiB
+   */
+  readonly maxRowBytes?: number;
+}
+
+/** What a CSV output needs to take over the form of its input. */
+export interface CsvForm {
+  /** The header's own bytes, a byte-order mark included; `undefined` when the input has none. */
+  readonly headerBytes: Uint8Array | undefined;
+  /** The first row's own line end; empty when nothing follows that row. */
+  readonly lineEnd: Uint8Array;
+  readonly delimiter: string;
+}
+
+/** One reading of a CSV input. A reading that is not iterated has to be closed. */
+export class CsvReading implements SourceReading<CsvChunk> {
+  readonly header: readonly string[];
+  readonly form: CsvForm;
+  readonly #feed: CsvFeed;
+
+  private constructor(feed: CsvFeed, header: readonly string[], form: CsvForm) {
+    this.#feed = feed;
+    this.header = header;
+    this.form = form;
+  }
+
+  /**
+   * Reads as far as the first row; `reader` is closed when that fails.
+   *
+   * @throws ConfigurationError `invalid_option`; InputError `input_unreadable`, `input_malformed`;
+   *   what `wanted` throws
+   */
+  static async open(
+    name: string,
+    openReader: (signal?: AbortSignal) => Promise<ByteReader>,
+    options: CsvOptions,
+    opening: OpenSourceOptions,
+  ): Promise<CsvReading> {
+    const delimiter = options.delimiter ?? ',';
+    const scanner = new CsvScanner({
+      name,
+      delimiter: parseDelimiter(delimiter),
+      hasHeader: options.header ?? true,
+      maxRowBytes: options.maxRowBytes ?? 16 * 1024 * 1024,
+      wanted: (names) => opening.wanted(names),
+    });
+    const feed = new CsvFeed(await openReader(opening.signal), scanner);
+    const head = await feed.readHead();
+    return new CsvReading(feed, head.names, {
+      headerBytes: head.bytes,
+      lineEnd: head.lineEnd,
+      delimiter,
+    });
+  }
+
+  get chunks(): AsyncIterable<CsvChunk> {
+    return this.#feed;
+  }
+
+  /** SHA-256 of the input's bytes; only when the last row was read. */
+  contentDigest(): string {
+    const { digest } = this.#feed;
+    if (digest === undefined) throw new Error('the content is not known before its end was read');
+    return digest;
+  }
+
+  async close(): Promise<void> {
+    await this.#feed.close();
+  }
+}

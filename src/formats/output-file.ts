@@ -1,0 +1,57 @@
+import { constants } from 'node:fs';
+import * as fileSystem from 'node:fs/promises';
+import { OutputError } from '../errors/family.js';
+import type { ByteOutput } from './byte-output.js';
+import { describeSystemError } from './describe-system-error.js';
+import { checkOutputPath, type OutputTarget } from './output-path.js';
+import { createReplacement } from './replacement.js';
+
+export interface OutputFileOptions {
+  /**
+   * Permissions of the file.
+   * @default those of the file that is replaced, else what the process gives new files
+   */
+  readonly mode?: number;
+  /** The calls made on the disk, so that each can be made to fail. */
+  readonly files?: Pick<typeof fileSystem, 'open' | 'rename' | 'rm' | 'stat'>;
+}
+
+/**
+ * Opens a file for writing that appears whole, by rename, when it is finished, or not at all. Links are
+ * followed; mode and, where permitted, owner of the file that is replaced are kept. What is no regular
+ * file (a pipe, a device) is written directly.
+ *
+ * @throws ConfigurationError, OutputError
+ */
+export async function createOutputFile(
+  path: string,
+  { mode, files = fileSystem }: OutputFileOptions = {},
+): Promise<ByteOutput> {
+  const target = await checkOutputPath(path);
+  const fail = (cause: unknown): never => {
+    throw new OutputError(`cannot write ${path}: ${describeSystemError(cause)}`, { cause });
+  };
+  const output = await (
+    target.kind === 'direct'
+      ? openDirectly(target, files)
+      : createReplacement(target, { mode: mode ?? target.existing?.mode, files })
+  ).catch(fail);
+  return {
+    write: (bytes) => output.write(bytes).catch(fail),
+    finish: () => output.finish().catch(fail),
+    abort: () => output.abort(),
+  };
+}
+
+async function openDirectly(
+  { realPath }: OutputTarget,
+  files: Pick<typeof fileSystem, 'open'>,
+): Promise<ByteOutput> {
+  // Appending: `>> list.csv` with /dev/stdout keeps what the list holds already.
+  const handle = await files.open(realPath, constants.O_WRONLY | constants.O_APPEND);
+  return {
+    write: (bytes) => handle.writeFile(bytes),
+    finish: () => handle.close(),
+    abort: () => handle.close().catch(() => undefined),
+  };
+}

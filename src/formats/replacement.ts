@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import type * as fileSystem from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { ByteOutput } from './byte-output.js';
+import { systemErrorCode } from './describe-system-error.js';
+import type { OutputTarget } from './output-path.js';
+
+interface ReplacementOptions {
+  /** Permissions it is to have; `undefined` for those that the process gives new files. */
+  readonly mode: number | undefined;
+  readonly files: Pick<typeof fileSystem, 'open' | 'rename' | 'rm' | 'stat'>;
+}
+
+/** A file that is written beside its target and then takes the target's place. Errors are the system's. */
+export async function createReplacement(
+  target: OutputTarget,
+  options: ReplacementOptions,
+): Promise<ByteOutput> {
+  const { files, mode } = options;
+  const path = temporaryPath(target.realPath);
+  // What a process that was killed has left.
+  await files.rm(path, { force: true });
+  // While it is written nobody may read it who may not when it stands.
+  const handle = await files.open(path, 'wx', mode === undefined ? 0o666 : 0o600);
+  const own = await handle.stat();
+
+  /** The path is no secret: another process may have put its own file there. */
+  const isOwn = async (): Promise<boolean> => {
+    const found = await files.stat(path);
+    return found.ino === own.ino && found.dev === own.dev;
+  };
+  let isOpen = true;
+  const abort = async (): Promise<void> => {
+    if (!isOpen) return;
+    isOpen = false;
+    await handle.close().catch(ignore);
+    if (await isOwn().catch(() => false)) await files.rm(path, { force: true }).catch(ignore);
+  };
+
+  return {
+    write: (bytes) => handle.writeFile(bytes),
+    async finish() {
+      try {
+        if (mode !== undefined) await takeOver(handle, own, { ...target.existing, mode });
+        await handle.sync();
+        await handle.close();
+        if (!(await isOwn())) throw new Error('another process writes it at the same time');
+        await files.rename(path, target.realPath);
+      } catch (error) {
+        await abort();
+        throw error;
+      }
+      isOpen = false;
+      await syncFolder(dirname(target.realPath), files);
+    },
+    abort,
+  };
+}
+
+/**
+ * Beside the target, or a rename could not be atomic; the same for each writing of the target, or what
+ * killed processes leave would pile up; of a fixed length, as there may be no room for a longer name.
+ */
+function temporaryPath(realPath: string): string {
+  const name = createHash('sha256').update(realPath).digest('hex').slice(0, 16);
+  return join(dirname(realPath), `.sluice-${name}.partial`);
+}
+
+/** Gives a file its mode, and its owner where that is permitted. */
+async function takeOver(
+  handle: FileHandle,
+  own: { readonly uid: number; readonly gid: number },
+  { mode, uid = own.uid, gid = own.gid }: { mode: number; uid?: number; gid?: number },
+): Promise<void> {
+  const isOwned = uid === own.uid && gid === own.gid;
+  const isKept =
+    isOwned ||
+    (await handle.chown(uid, gid).then(
+      () => true,
+      () => false,
+    ));
+  // Rights that a set-id bit gave with the old owner must not be given with the new one.
+  await handle.chmod(isKept ? mode : mode & 0o777);
+}
+
+/** So that the rename outlasts a power cut. */
+async function syncFolder(path: string, files: ReplacementOptions['files']): Promise<void> {
+  const folder = await files.open(path, 'r');
+  try {
+    await folder.sync();
+  } catch (error) {
+    // Some file systems know no such thing.
+    if (systemErrorCode(error) !== 'EINVAL') throw error;
+  } finally {
+    await folder.close();
+  }
+}
+
+function ignore(): void {
+  // The output is given up already; there is nothing left to save.
+}

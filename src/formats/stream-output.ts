@@ -1,0 +1,62 @@
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { OutputError } from '../errors/family.js';
+import type { ByteOutput } from './byte-output.js';
+import { describeSystemError } from './describe-system-error.js';
+
+export interface StreamOutputOptions {
+  /** How messages call the stream. */
+  readonly name: string;
+  /**
+   * Whether finishing ends the stream, and aborting destroys it; not for standard output, which is not
+   * ours to close.
+   * @default true
+   */
+  readonly ends?: boolean;
+}
+
+/** Writes bytes to a stream, as fast as it takes them. */
+export function createStreamOutput(stream: Writable, options: StreamOutputOptions): ByteOutput {
+  const { name, ends = true } = options;
+  const fail = (cause: unknown): OutputError =>
+    new OutputError(`cannot write ${name}: ${describeSystemError(cause)}`, { cause });
+  // The write that an error befalls tells of it; without a listener it would end the process as well.
+  // It may be emitted after that write's callback: on a broken stream the listener stays.
+  stream.on('error', ignore);
+  let isOpen = true;
+  return {
+    write: (bytes) =>
+      new Promise((resolve, reject) => {
+        stream.write(bytes, (error) => {
+          if (error) reject(fail(error));
+          else resolve();
+        });
+      }),
+    async finish() {
+      isOpen = false;
+      try {
+        if (ends) {
+          stream.end();
+          await finished(stream, { readable: false, cleanup: true });
+        }
+        // A stream that was destroyed may well look finished.
+        if (stream.errored || (ends ? !stream.writableFinished : stream.destroyed)) {
+          throw stream.errored ?? new Error('the stream was closed');
+        }
+      } catch (cause) {
+        throw fail(cause);
+      }
+      stream.off('error', ignore);
+    },
+    async abort() {
+      if (!isOpen) return;
+      isOpen = false;
+      if (ends) stream.destroy();
+      else if (!stream.errored) stream.off('error', ignore);
+    },
+  };
+}
+
+function ignore(): void {
+  // The write it befell tells of it.
+}

@@ -1,0 +1,200 @@
+import type { VerificationType } from '../contract/enums.js';
+import { brokenExport } from './broken-export.js';
+import { isJsonSpace, json, plainTextEnd, viewOf } from './json-bytes.js';
+import { MemberScanner } from './member-scanner.js';
+import type { OutcomeTable } from './outcome-table.js';
+import { RecordTemplates } from './record-templates.js';
+import { TokenBytes } from './token-bytes.js';
+
+export interface ExportParserOptions {
+  readonly type: VerificationType;
+  readonly outcomes: OutcomeTable;
+  /** Called for every record, in the export's order, also when its address came before. */
+  readonly onRecord: (address: string, outcomeId: number) => void;
+  /**
+   * Most levels of nesting, the export's own object counted.
+   *
+   * @default 64
+   */
+  readonly maxDepth?: number;
+  /**
+   * Most bytes of a key.
+   *
+   * @default 65536
+   */
+  readonly maxKeyBytes?: number;
+  /**
+   * Most bytes of a record; a member with a longer value is taken for a section and skipped.
+   *
+   * @default 1048576
+   */
+  readonly maxRecordBytes?: number;
+}
+
+/** What an export held. */
+export interface ExportCounts {
+  readonly records: number;
+  /** Members that are no record: sections such as `details` and `statistics`. */
+  readonly others: number;
+  readonly bytes: number;
+}
+
+/**
+ * Reads a JSON export (spec 2.9) from chunks cut anywhere and holds no more of it than one record.
+ *
+ * Two ways lead through a member. Most are plain and like one seen before: those are read by comparing
+ * bytes ({@link RecordTemplates}). Everything else goes through the scanner, and the values that are
+ * objects through `JSON.parse`, one at a time.
+ */
+export class ExportParser {
+  readonly #type: VerificationType;
+  readonly #outcomes: OutcomeTable;
+  readonly #onRecord: (address: string, outcomeId: number) => void;
+  readonly #maxKeyBytes: number;
+  readonly #maxRecordBytes: number;
+  readonly #scanner: MemberScanner;
+  readonly #templates: RecordTemplates;
+  readonly #token = new TokenBytes();
+  /** A byte-order mark inside is part of the key, and a byte that is no UTF-8 is no key. */
+  readonly #keyDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  #key = '';
+  #isInKey = false;
+  #isObject = false;
+  #records = 0;
+  #others = 0;
+  #bytes = 0;
+
+  constructor(options: ExportParserOptions) {
+    this.#type = options.type;
+    this.#outcomes = options.outcomes;
+    this.#onRecord = options.onRecord;
+    this.#maxKeyBytes = options.maxKeyBytes ?? 65_536;
+    this.#maxRecordBytes = options.maxRecordBytes ?? 1_048_576;
+    this.#scanner = new MemberScanner(options.maxDepth ?? 64);
+    this.#templates = new RecordTemplates(options.type);
+  }
+
+  /**
+   * Reads on; the chunk is its owner's again when this returns.
+   *
+   * @throws ContractError `broken_contract`
+   */
+  push(chunk: Uint8Array): void {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const view = viewOf(bytes);
+    const to = bytes.length;
+    const scanner = this.#scanner;
+    scanner.chunkOffset = this.#bytes;
+    let at = 0;
+    while (at < to) {
+      if (scanner.isBehindMember) at = this.#readPlainMembers(bytes, view, at);
+      const scanned = scanner.scan(bytes, at, to);
+      at = scanner.position;
+      switch (scanned) {
+        case 'keyStart':
+          this.#isInKey = true;
+          this.#token.begin(at, this.#maxKeyBytes);
+          break;
+        case 'keyEnd':
+          this.#isInKey = false;
+          this.#key = this.#readKey(this.#token.finish(bytes, at - 1));
+          break;
+        case 'valueStart':
+          this.#isObject = bytes[at] === json.openObject;
+          if (this.#isObject) this.#token.begin(at, this.#maxRecordBytes);
+          break;
+        case 'valueEnd':
+          this.#readValue(this.#isObject && this.#token.finish(bytes, at));
+          break;
+        case 'all':
+          break;
+      }
+    }
+    this.#bytes += to;
+    if (!this.#token.carryOver(bytes, to) && this.#isInKey) throw this.#longKey();
+  }
+
+  /**
+   * Says that the body has ended.
+   *
+   * @throws ContractError `broken_contract` when the export is not complete
+   */
+  end(): ExportCounts {
+    if (!this.#scanner.isAtEnd) throw brokenExport('it is cut short', this.#bytes);
+    return { records: this.#records, others: this.#others, bytes: this.#bytes };
+  }
+
+  /**
+   * Reads members for as long as each is plain, whole in this chunk and like one seen before.
+   *
+   * @param view of the same bytes
+   * @param from behind a member
+   * @returns behind the last member read
+   */
+  #readPlainMembers(bytes: Buffer, view: DataView, from: number): number {
+    const templates = this.#templates;
+    const to = bytes.length;
+    let memberEnd = from;
+    for (;;) {
+      let at = skipSpace(bytes, memberEnd, to);
+      if (bytes[at] !== json.comma) return memberEnd;
+      at = skipSpace(bytes, at + 1, to);
+      if (bytes[at] !== json.quote) return memberEnd;
+      const keyStart = at + 1;
+      const keyEnd = plainTextEnd(view, keyStart, to);
+      if (keyEnd === -1 || keyEnd - keyStart > this.#maxKeyBytes) return memberEnd;
+      at = skipSpace(bytes, keyEnd + 1, to);
+      if (bytes[at] !== json.colon) return memberEnd;
+      at = skipSpace(bytes, at + 1, to);
+      const outcome = templates.find(view, at, to);
+      if (outcome === -1 || templates.end - at > this.#maxRecordBytes) return memberEnd;
+      memberEnd = templates.end;
+      this.#records += 1;
+      this.#onRecord(bytes.toString('latin1', keyStart, keyEnd), outcome);
+    }
+  }
+
+  #readKey(isWhole: boolean): string {
+    if (!isWhole) throw this.#longKey();
+    const { bytes, start, end } = this.#token;
+    let text: string;
+    try {
+      text = this.#keyDecoder.decode(bytes.subarray(start, end));
+    } catch {
+      // Without the cause: it may hold the bytes.
+      throw brokenExport('a key is no UTF-8', this.#bytes);
+    }
+    return text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text;
+  }
+
+  #readValue(isReadable: boolean): void {
+    const outcome = isReadable ? this.#outcomeOfValue() : -1;
+    if (outcome === -1) {
+      this.#others += 1;
+      return;
+    }
+    this.#records += 1;
+    this.#onRecord(this.#key, outcome);
+  }
+
+  #outcomeOfValue(): number {
+    const { bytes, start, end } = this.#token;
+    const known = this.#templates.find(viewOf(bytes), start, end);
+    if (known !== -1) return known;
+    // The scanner has seen that it is an object; bytes that are no UTF-8 become U+FFFD.
+    const record = JSON.parse(bytes.toString('utf8', start, end)) as Record<string, unknown>;
+    const outcome = this.#outcomes.idOfRecord(this.#type, record);
+    if (outcome !== -1) this.#templates.add(bytes.subarray(start, end), outcome);
+    return outcome;
+  }
+
+  #longKey(): Error {
+    return brokenExport(`a key is longer than ${this.#maxKeyBytes} bytes`, this.#bytes);
+  }
+}
+
+function skipSpace(bytes: Uint8Array, from: number, to: number): number {
+  let at = from;
+  while (at < to && isJsonSpace(bytes[at] ?? 0)) at += 1;
+  return at;
+}

@@ -1,0 +1,34 @@
+/** Bytes that JSON's grammar names (RFC 8259). */
+export const json = {
+  quote: 0x22,
+  backslash: 0x5c,
+  comma: 0x2c,
+  colon: 0x3a,
+  openObject: 0x7b,
+  closeObject: 0x7d,
+  openArray: 0x5b,
+  closeArray: 0x5d,
+} as const;
+
+export function isJsonSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/**
+ * Where the text that begins at `from` meets its closing quote, if until there it is plain: printable
+ * ASCII without escapes, which reads as it stands.
+ *
+ * @returns -1 when it is not plain or does not end before `to`
+ */
+export function plainTextEnd(bytes: DataView, from: number, to: number): number {
+  for (let at = from; at < to; at += 1) {
+    const byte = bytes.getUint8(at);
+    if (byte === json.quote) return at;
+    if (byte < 0x20 || byte > 0x7e || byte === json.backslash) return -1;
+  }
+  return -1;
+}
+
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

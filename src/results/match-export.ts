@@ -1,0 +1,88 @@
+import { ContestedClaims } from './contested-claims.js';
+import type { ExportParserOptions } from './export-parser.js';
+import { readExport } from './read-export.js';
+import { StagedOutcomes } from './staged-outcomes.js';
+
+/** The addresses that a batch submitted, as the joining of its export needs to know them. */
+export interface BatchAddresses {
+  /**
+   * The address of this batch that an exported key stands for in its normal form: its number, -1 when
+   * there is none, or all their numbers when it may be one of several.
+   */
+  candidates(exportedKey: string): number | readonly number[];
+  /** The lines that were submitted for these addresses, by number; asked only when keys conflict. */
+  linesOf(numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, string>>;
+}
+
+/** What one export says about one batch: nothing of it is merged anywhere yet. */
+export interface MatchedExport {
+  /** Numbers of the addresses that have a result, each once. */
+  readonly numbers: Uint32Array;
+  /** Ids of their outcomes, at the same places. */
+  readonly outcomes: Uint32Array;
+  /** Records of the export. */
+  readonly records: number;
+  /** Records under keys that stand for no address of the batch. */
+  readonly extra: number;
+  /** Records of addresses that had one before. */
+  readonly repeated: number;
+  /** Addresses without a result because the keys do not say which of several records is theirs. */
+  readonly ambiguous: number;
+  /** Members of the export that are no record: sections. */
+  readonly others: number;
+}
+
+export type MatchExportOptions = Omit<ExportParserOptions, 'onRecord'>;
+
+/**
+ * Joins the export of a batch to its addresses: an exact key first, another form of it only where it
+ * can mean one address alone, never a guess.
+ *
+ * @param open begins the export from its first byte; called again when keys conflict, which takes a
+ * second reading
+ * @throws ContractError `broken_contract`, retryable, when the export is not whole; what `open` throws
+ */
+export async function matchExport(
+  open: () => Promise<AsyncIterable<Uint8Array>>,
+  addresses: BatchAddresses,
+  options: MatchExportOptions,
+): Promise<MatchedExport> {
+  const staged = new StagedOutcomes();
+  const contested = new Set<number>();
+  let extra = 0;
+  let repeated = 0;
+  const { records, others } = await readExport(await open(), {
+    ...options,
+    onRecord(key, outcome) {
+      const found = addresses.candidates(key);
+      if (typeof found !== 'number') {
+        if (found.length === 0) extra += 1;
+        for (const number of found) contested.add(number);
+      } else if (found === -1) {
+        extra += 1;
+      } else {
+        const before = staged.stage(found, outcome);
+        if (before === -1) return;
+        repeated += 1;
+        if (before !== outcome) contested.add(found);
+      }
+    },
+  });
+  let ambiguous = 0;
+  if (contested.size > 0) {
+    const claims = new ContestedClaims(contested, await addresses.linesOf(contested));
+    await readExport(await open(), {
+      ...options,
+      onRecord(key, outcome) {
+        const found = addresses.candidates(key);
+        claims.add(key, typeof found === 'number' ? [found] : found, outcome);
+      },
+    });
+    for (const number of contested) {
+      const outcome = claims.outcomeOf(number);
+      staged.replace(number, outcome);
+      if (outcome === undefined) ambiguous += 1;
+    }
+  }
+  return { ...staged.toArrays(), records, extra, repeated, ambiguous, others };
+}

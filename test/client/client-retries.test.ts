@@ -1,0 +1,359 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { RequestReport } from '../../src/client/client-options.js';
+import { systemClock } from '../../src/client/clock.js';
+import { ApiError, ContractError, DeadlineError, TransportError } from '../../src/errors/family.js';
+import { eventually } from './eventually.js';
+import { caught, createFile, createTestClient, uploadFields, uuid } from './test-client.js';
+import { rawAnswer, sendJson, startRawServer, startServer } from './test-server.js';
+
+const credits = { email_credit: 1, phone_credit: 2 };
+const unit = { type: 'email', email: 'a@b.example' };
+
+describe('an error answer', () => {
+  const codes = {
+    400: 'bad_request',
+    402: 'payment_required',
+    404: 'not_found',
+    405: 'unexpected_status',
+    409: 'unexpected_status',
+    413: 'too_large',
+    422: 'validation_failed',
+  };
+  for (const [status, code] of Object.entries(codes)) {
+    test(`of ${status} is ${code}, thrown at once with the service's own words`, async () => {
+      const server = await startServer((_, response) =>
+        sendJson(response, Number(status), { message: 'No \u001b[31mway\u0007\r\nat all' }),
+      );
+      const error = await caught(createTestClient(server.baseUrl).batchStatus(uuid));
+      expect(error).toBeInstanceOf(ApiError);
+      expect(error).toMatchObject({
+        code,
+        operation: 'batchStatus',
+        status: Number(status),
+        serviceMessage: 'No [31mway at all',
+        retryable: false,
+      });
+      expect(String(error)).toContain(uuid);
+      expect(server.seen).toHaveLength(1);
+    });
+  }
+
+  for (const status of [500, 502, 503, 504, 408, 425]) {
+    test(`of ${status} to a read is asked again`, async () => {
+      const server = await startServer((_, response, count) =>
+        count < 4 ? sendJson(response, status, {}) : sendJson(response, 200, credits),
+      );
+      expect(await createTestClient(server.baseUrl).credits()).toEqual(credits);
+      expect(server.seen).toHaveLength(4);
+    });
+  }
+
+  test('of 500 to what may not be repeated is thrown at once', async () => {
+    const server = await startServer((_, response) => sendJson(response, 500, {}));
+    const client = createTestClient(server.baseUrl);
+    const file = createFile(9);
+    for (const call of [
+      async () => client.uploadBatch({ ...uploadFields, file }),
+      async () => client.launchBatch(uuid),
+      async () => client.verifyUnit(unit),
+    ]) {
+      const error = await caught(call());
+      expect(error).toBeInstanceOf(ApiError);
+      expect(error).toMatchObject({ code: 'server_error', retryable: true });
+    }
+    expect(server.seen).toHaveLength(3);
+  });
+
+  test('of 429 is waited out, whatever was asked, and the body is made anew', async () => {
+    const server = await startServer((_, response, count) =>
+      count % 2 === 1
+        ? sendJson(response, 429, {}, { 'retry-after': '1' })
+        : sendJson(response, 200, { status: 'ok' }),
+    );
+    const client = createTestClient(server.baseUrl);
+    await client.launchBatch(uuid);
+    await client.verifyUnit(unit);
+    await client.uploadBatch({ ...uploadFields, file: createFile(100_000) });
+    expect(server.seen).toHaveLength(6);
+    expect(server.seen[5]?.body.length).toBe(server.seen[4]?.body.length);
+    expect(server.seen[5]?.body.toString()).toContain('a'.repeat(100_000));
+  });
+
+  test('says how long to wait, clamped', async () => {
+    const server = await startServer((_, response) =>
+      sendJson(response, 500, {}, { 'retry-after': '1000000000000' }),
+    );
+    const error = await caught(createTestClient(server.baseUrl).launchBatch(uuid));
+    expect(error).toMatchObject({ retryAfterMs: 300_000 });
+  });
+
+  test('keeps its status when its body breaks off', async () => {
+    const head = rawAnswer('402 Payment Required', ['content-length: 100'], '{"mess');
+    const server = await startRawServer((socket) => socket.once('data', () => socket.end(head)));
+    const error = await caught(createTestClient(server.baseUrl).launchBatch(uuid));
+    expect(error).toMatchObject({ code: 'payment_required', serviceMessage: undefined });
+  });
+
+  test('with endless words is read no further than needed', async () => {
+    const server = await startServer((_, response) => {
+      response.writeHead(400, { 'content-type': 'text/plain' });
+      const write = (): void => {
+        while (!response.destroyed && response.write('no '.repeat(10_000)));
+        response.once('drain', write);
+      };
+      write();
+    });
+    const error = (await caught(createTestClient(server.baseUrl).credits())) as ApiError;
+    expect(error.serviceMessage).toHaveLength(500);
+    await eventually(server.connections).toBe(0);
+  });
+});
+
+describe('an odd answer that says yes', () => {
+  const odd: Record<string, string | Buffer> = {
+    'no JSON': '<html>Sign in</html>',
+    empty: '',
+    'cut JSON': '{"email_credit": 1, "phone_cred',
+    'of another shape': '{"email_credit": "many", "phone_credit": 1}',
+    'no UTF-8': Buffer.from([0x22, 0xff, 0x22]),
+    'a million brackets': '['.repeat(1_000_000),
+    'too long': `{"email_credit": 1, "phone_credit": 2, "pad": "${'x'.repeat(3_000_000)}"}`,
+  };
+  for (const [what, body] of Object.entries(odd)) {
+    test(`(${what}) is asked for three times, then reported`, async () => {
+      const server = await startServer((_, response) => response.end(body));
+      const client = createTestClient(server.baseUrl, { maxAnswerBytes: 2_000_000 });
+      const error = await caught(client.credits());
+      expect(error).toBeInstanceOf(ContractError);
+      expect(error).toMatchObject({ code: 'broken_contract', operation: 'credits' });
+      expect(server.seen).toHaveLength(3);
+    });
+  }
+
+  test('to a launch is thrown at once', async () => {
+    const server = await startServer((_, response) => response.end('<html>'));
+    const error = await caught(createTestClient(server.baseUrl).launchBatch(uuid));
+    expect(error).toBeInstanceOf(ContractError);
+    expect(error).toMatchObject({ retryable: false });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('is forgotten once a right one comes', async () => {
+    const server = await startServer((_, response, count) =>
+      count < 3 ? response.end('') : sendJson(response, 200, credits),
+    );
+    expect(await createTestClient(server.baseUrl).credits()).toEqual(credits);
+  });
+
+  test('is one that is compressed, though nobody asked for it', async () => {
+    const server = await startServer((_, response) =>
+      sendJson(response, 200, credits, { 'content-encoding': 'gzip' }),
+    );
+    const client = createTestClient(server.baseUrl);
+    expect(await caught(client.credits())).toBeInstanceOf(ContractError);
+    const exported = client.exportBatch(uuid, { format: 'json' });
+    expect(await caught(exported)).toBeInstanceOf(ContractError);
+  });
+
+  test('is a part of an export', async () => {
+    const server = await startServer((_, response) => sendJson(response, 206, {}));
+    const exported = createTestClient(server.baseUrl).exportBatch(uuid, { format: 'xlsx' });
+    expect(await caught(exported)).toBeInstanceOf(ContractError);
+  });
+});
+
+test('any status of success is one, when its body fits', async () => {
+  const server = await startServer((request, response) => {
+    if (request.method === 'DELETE') response.writeHead(204).end();
+    else sendJson(response, 202, { status: 'ok' });
+  });
+  const client = createTestClient(server.baseUrl);
+  expect(await client.deleteBatch(uuid)).toEqual({});
+  expect(await client.launchBatch(uuid)).toEqual({ status: 'ok' });
+});
+
+test('what the format operation answers is passed on, JSON or not', async () => {
+  const server = await startServer((_, response) => response.end('+12015550123\n'));
+  const form = { type: 'phone', target_country: 'US', file: createFile(1) } as const;
+  expect(await createTestClient(server.baseUrl).format(form)).toBe('+12015550123\n');
+});
+
+describe('a lost connection', () => {
+  test('before the answer is repeated for a read and unknown for a launch', async () => {
+    const server = await startRawServer((socket, count) =>
+      socket.once('data', () => {
+        if (count <= 3) socket.destroy();
+        else socket.end(rawAnswer('200 OK', ['connection: close'], JSON.stringify(credits)));
+      }),
+    );
+    const client = createTestClient(server.baseUrl);
+    const error = await caught(client.launchBatch(uuid));
+    expect(error).toBeInstanceOf(TransportError);
+    expect(error).toMatchObject({ code: 'connection_lost', sent: 'unknown', retryable: true });
+    expect(await client.credits()).toEqual(credits);
+  });
+
+  test('in mid-answer is repeated for a read and unknown for a launch', async () => {
+    const begun = rawAnswer('200 OK', ['transfer-encoding: chunked'], '8\r\n{"status\r\n');
+    const server = await startRawServer((socket, count) =>
+      socket.once('data', () => {
+        if (count <= 2) socket.end(begun);
+        else socket.end(rawAnswer('200 OK', ['connection: close'], JSON.stringify(credits)));
+      }),
+    );
+    const client = createTestClient(server.baseUrl);
+    const error = await caught(client.launchBatch(uuid));
+    expect(error).toMatchObject({ code: 'connection_lost', sent: 'unknown' });
+    expect(await client.credits()).toEqual(credits);
+  });
+
+  test('while an export is read breaks its stream, and nothing is repeated', async () => {
+    const begun = rawAnswer('200 OK', ['transfer-encoding: chunked'], '8\r\n{"a@b.ex\r\n');
+    let accepted = 0;
+    const server = await startRawServer((socket) => {
+      accepted += 1;
+      socket.once('data', () => socket.end(begun));
+    });
+    const { body } = await createTestClient(server.baseUrl).exportBatch(uuid, { format: 'json' });
+    const error = await caught(text(body));
+    expect(error).toBeInstanceOf(TransportError);
+    expect(error).toMatchObject({ code: 'connection_lost', operation: 'exportBatch' });
+    expect(accepted).toBe(1);
+  });
+
+  test('with fewer bytes than announced breaks an export', async () => {
+    const cut = rawAnswer('200 OK', ['content-length: 100'], '{}');
+    const server = await startRawServer((socket) => socket.once('data', () => socket.end(cut)));
+    const { body } = await createTestClient(server.baseUrl).exportBatch(uuid, { format: 'json' });
+    expect(await caught(text(body))).toMatchObject({ code: 'connection_lost' });
+  });
+
+  test('with an answer that is no HTTP is one, too', async () => {
+    const server = await startRawServer((socket) =>
+      socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.7\r\n')),
+    );
+    const error = await caught(createTestClient(server.baseUrl).launchBatch(uuid));
+    expect(error).toMatchObject({ code: 'connection_lost', sent: 'unknown' });
+  });
+});
+
+/** A port on which nobody listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return port;
+}
+
+describe('a refused connection', () => {
+  test('was surely not sent, so even a launch is repeated', async () => {
+    const port = await closedPort();
+    const server = createServer((_, response) => sendJson(response, 200, { status: 'ok' }));
+    const reports: RequestReport[] = [];
+    const client = createTestClient(`http://127.0.0.1:${port}`, {
+      onRequest: (report) => {
+        reports.push(report);
+        if (report.attempt === 3) server.listen(port, '127.0.0.1');
+      },
+    });
+    onTestFinished(() => void server.close());
+    expect(await client.launchBatch(uuid)).toEqual({ status: 'ok' });
+    expect(reports.slice(0, 3).map(({ code, status }) => [code, status])).toEqual(
+      Array.from({ length: 3 }, () => ['connection_failed', undefined]),
+    );
+  });
+
+  test('is given up at once by a client that does not wait', async () => {
+    const client = createTestClient('http://127.0.0.1:1', { giveUpAfterMs: 0 });
+    const error = await caught(client.credits());
+    expect(error).toBeInstanceOf(DeadlineError);
+    expect(error).toMatchObject({ code: 'service_unavailable' });
+    expect((error as DeadlineError).cause).toBeInstanceOf(TransportError);
+    expect((error as DeadlineError).cause).toMatchObject({ code: 'connection_failed', sent: 'no' });
+  });
+});
+
+describe('reports of requests', () => {
+  test('tell the operation, the status and the attempt, and nothing else', async () => {
+    const server = await startServer((_, response, count) =>
+      count === 1 ? sendJson(response, 503, {}) : sendJson(response, 200, credits),
+    );
+    const reports: RequestReport[] = [];
+    const onRequest = (report: RequestReport): void => void reports.push(report);
+    await createTestClient(server.baseUrl, { onRequest }).credits();
+    const ms = expect.any(Number) as number;
+    expect(reports).toEqual([
+      { operation: 'credits', status: 503, code: 'server_error', attempt: 1, ms },
+      { operation: 'credits', status: 200, code: undefined, attempt: 2, ms },
+    ]);
+  });
+
+  test('do no harm when their receiver throws', async () => {
+    const server = await startServer((_, response) => sendJson(response, 200, { status: 'ok' }));
+    const onRequest = (): void => {
+      throw new Error('observer');
+    };
+    const client = createTestClient(server.baseUrl, { onRequest });
+    expect(await client.launchBatch(uuid)).toEqual({ status: 'ok' });
+  });
+});
+
+test('a refused key stops everything once', async () => {
+  const server = await startServer((_, response, count) => {
+    if (count > 20) sendJson(response, 401, { message: 'Unauthorized' });
+    else sendJson(response, 200, credits);
+  });
+  const client = createTestClient(server.baseUrl, { maxConcurrentRequests: 4 });
+  const calls = Array.from({ length: 100 }, async () => client.credits());
+  const settled = await Promise.allSettled(calls);
+  expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(20);
+  expect(server.seen.length).toBeLessThanOrEqual(24);
+  const refused = settled.filter((each) => each.status === 'rejected');
+  expect(refused.every(({ reason }) => reason instanceof ApiError)).toBe(true);
+  expect(refused[0]?.reason).toMatchObject({ code: 'unauthorized', retryable: false });
+  const sent = server.seen.length;
+  expect(await caught(client.launchBatch(uuid))).toMatchObject({ code: 'unauthorized' });
+  expect(server.seen).toHaveLength(sent);
+});
+
+describe('a shared pause', () => {
+  for (const [form, headers] of [
+    ['seconds', () => ({ 'retry-after': '1' })],
+    ['a date', () => ({ 'retry-after': new Date(Date.now() + 2000).toUTCString() })],
+  ] as const) {
+    test(`asked for in ${form} holds back every request`, async () => {
+      let refusedAt = 0;
+      let early = 0;
+      let refused: ServerResponse[] = [];
+      const server = await startServer((_, response, count) => {
+        if (count > 4) {
+          if (performance.now() < refusedAt + 1000) early += 1;
+          sendJson(response, 200, credits);
+          return;
+        }
+        // All that may be under way are, and are refused together: what comes in the window is wrong.
+        refused.push(response);
+        if (count < 4) return;
+        for (const each of refused) sendJson(each, 429, {}, headers());
+        refusedAt = performance.now();
+        refused = [];
+      });
+      const client = createTestClient(server.baseUrl, {
+        clock: systemClock,
+        maxConcurrentRequests: 4,
+        random: () => 0,
+      });
+      await Promise.all(Array.from({ length: 10 }, async () => client.credits()));
+      expect(early).toBe(0);
+      expect(server.seen).toHaveLength(14);
+    });
+  }
+});

@@ -1,0 +1,4 @@
+import { expect } from 'vitest';
+
+/** Expects what becomes true in its own time; the limit is only for what never does. */
+export const eventually = <T>(get: () => T) => expect.poll(get, { timeout: 15_000, interval: 10 });

@@ -1,0 +1,121 @@
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError, OutputError } from '../../src/errors/family.js';
+import { csvFileSink, csvStreamSink } from '../../src/formats/csv-sink.js';
+import { csvFileSource, type CsvSource } from '../../src/formats/csv-source.js';
+import { ObjectChunk } from '../../src/rows/object-chunk.js';
+import type { Sink, SinkWriting } from '../../src/rows/sink.js';
+import type { SourceReading } from '../../src/rows/source.js';
+import { useTemporaryFolder } from './temporary-folder.js';
+
+const at = useTemporaryFolder();
+
+/** Copies all rows; row r gets the cell `r % 7`, and in a second column `r % 3`. */
+async function copy(source: CsvSource, sink: Sink): Promise<void> {
+  const reading = await source.open({ wanted: () => [] });
+  const writing = await open(sink, reading);
+  await writeRows(reading, writing);
+  await writing.finish();
+}
+
+function open(sink: Sink, reading: SourceReading): Promise<SinkWriting> {
+  return sink.open({ reading, added: [['x'], ['y']], cellsOf: (outcome) => [outcome] });
+}
+
+async function writeRows(reading: SourceReading, writing: SinkWriting): Promise<void> {
+  let rows = 0;
+  for await (const chunk of reading.chunks) {
+    const outcomes = Uint32Array.from({ length: 2 * chunk.length }, (_, index) =>
+      index % 2 === 0 ? (rows + index / 2) % 7 : (rows + (index - 1) / 2) % 3,
+    );
+    await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: 2 });
+    rows += chunk.length;
+  }
+}
+
+describe('csvFileSink', () => {
+  it('writes a file of many chunks: every row with its own cells, every byte of it kept', async () => {
+    const rows = Array.from({ length: 100_000 }, (_, row) =>
+      row % 8 === 0 ? `${String(row)};"a ""b""\r\n;c"` : `${String(row)}; d `,
+    );
+    await writeFile(at('in.csv'), `\ufeffid;note\r\n${rows.join('\n')}`);
+    await copy(csvFileSource(at('in.csv'), { delimiter: ';' }), csvFileSink(at('out.csv')));
+    const expected = rows.map((row, number) => `${row};${number % 7};${number % 3}`);
+    const written = await readFile(at('out.csv'), 'utf8');
+    expect(written === `\ufeffid;note;x;y\r\n${expected.join('\n')}`).toBe(true);
+    expect((await readdir(at('.'))).toSorted()).toEqual(['in.csv', 'out.csv']);
+  });
+
+  it('adds no names to a file without a header', async () => {
+    await writeFile(at('in.csv'), '1\n2\n');
+    await copy(csvFileSource(at('in.csv'), { header: false }), csvFileSink(at('out.csv')));
+    expect(await readFile(at('out.csv'), 'utf8')).toBe('1,0,0\n2,1,1\n');
+  });
+
+  it('writes the names and rows of any other source', async () => {
+    const sink = csvFileSink(at('out.csv'));
+    const reading: SourceReading = {
+      header: ['a', 'b, c'],
+      chunks: (async function* () {
+        yield new ObjectChunk([{ a: 1, 'b, c': ' x' }], ['a', 'b, c']);
+      })(),
+    };
+    const writing = await open(sink, reading);
+    await writeRows(reading, writing);
+    await writing.finish();
+    expect(await readFile(at('out.csv'), 'utf8')).toBe('a,"b, c",x,y\n1," x",0,0\n');
+  });
+
+  it('leaves nothing behind when it is aborted', async () => {
+    await writeFile(at('in.csv'), `a\n${'1\n'.repeat(200_000)}`);
+    const reading = await csvFileSource(at('in.csv')).open({ wanted: () => [] });
+    const writing = await open(csvFileSink(at('out.csv')), reading);
+    await writeRows(reading, writing);
+    await writing.abort();
+    expect(await readdir(at('.'))).toEqual(['in.csv']);
+  });
+
+  it('checks its path before there is anything to write', async () => {
+    expect(csvFileSink('a.csv').name).toBe('a.csv');
+    await csvFileSink(at('out.csv')).check();
+    expect(await readdir(at('.'))).toEqual([]);
+    await expect(csvFileSink(at('none/out.csv')).check()).rejects.toThrow(ConfigurationError);
+  });
+});
+
+describe('csvStreamSink', () => {
+  it('writes to a stream, neutralizing formulas when asked', async () => {
+    const pieces: Buffer[] = [];
+    const stream = new Writable({
+      write(piece: Buffer, _encoding, done) {
+        pieces.push(piece);
+        done();
+      },
+    });
+    const sink = csvStreamSink(stream, { name: 'standard output', neutralizeFormulas: true });
+    await writeFile(at('in.csv'), 'a\n=1\n');
+    const reading = await csvFileSource(at('in.csv')).open({ wanted: () => [] });
+    await sink.check();
+    const writing = await sink.open({ reading, added: [['x']], cellsOf: () => ['=2'] });
+    for await (const chunk of reading.chunks) {
+      await writing.write({ chunk, from: 0, to: 1, outcomes: Uint32Array.of(0), width: 1 });
+    }
+    await writing.finish();
+    expect(Buffer.concat(pieces).toString()).toBe("a,x\n=1,'=2\n");
+    expect(stream.writableFinished).toBe(true);
+  });
+
+  it('fails when its stream fails', async () => {
+    const stream = new Writable({
+      write(_piece, _encoding, done) {
+        done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+      },
+    });
+    await writeFile(at('in.csv'), `a\n${'1\n'.repeat(200_000)}`);
+    const reading = await csvFileSource(at('in.csv')).open({ wanted: () => [] });
+    const writing = await open(csvStreamSink(stream, { name: 'standard output' }), reading);
+    await expect(writeRows(reading, writing)).rejects.toThrow(OutputError);
+    await writing.abort();
+  });
+});

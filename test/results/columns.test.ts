@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { addedColumns, outcomeCells } from '../../src/results/columns.js';
+import { OutcomeTable } from '../../src/results/outcome-table.js';
+import { emailRecordOf, emailValues } from './export-reading.js';
+
+describe('the added columns', () => {
+  it('stand in the order that the interface names', () => {
+    expect(addedColumns('email', 'mail').join(' ')).toBe(
+      'mail_verification mail_reason mail_valid mail_wrong mail_unknown mail_quality mail_result ' +
+        'mail_is_syntax_error mail_is_free mail_is_role mail_is_disposable mail_is_catch_all',
+    );
+    expect(addedColumns('phone', 'p').join(' ')).toBe(
+      'p_verification p_reason p_valid p_wrong p_unknown p_type p_status p_is_syntax_error ' +
+        'p_is_ported p_current_network_mcc p_current_network_mnc p_operator',
+    );
+  });
+
+  it.each(['email', 'phone'] as const)('of type %s have one cell each', (type) => {
+    const table = new OutcomeTable();
+    const id = table.idOfRecord(type, { valid: false, wrong: true, unknown: false });
+    const columns = addedColumns(type, 'c');
+    expect(outcomeCells(table.get(id), type)).toHaveLength(columns.length);
+    expect(outcomeCells(table.get(table.idOf('failed', 'x')), type)).toHaveLength(columns.length);
+  });
+
+  it('hold the record when verified, with no reason', () => {
+    const table = new OutcomeTable();
+    const outcome = table.get(table.idOfRecord('email', emailRecordOf('a')));
+    expect(outcomeCells(outcome, 'email')).toEqual(['verified', '', ...emailValues()]);
+    expect(() => outcomeCells(outcome, 'phone')).toThrow(TypeError);
+  });
+
+  it('hold nothing but the reason when not', () => {
+    const table = new OutcomeTable();
+    const outcome = table.get(table.idOf('no_result', 'no_record'));
+    const nothing = Array.from({ length: 10 }, () => null);
+    expect(outcomeCells(outcome, 'phone')).toEqual(['no_result', 'no_record', ...nothing]);
+  });
+});
