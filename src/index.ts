@@ -10,6 +10,8 @@ export {
   type Summary,
   type TypeSummary,
 } from './runs/summary.js';
+export { abandonRun, type AbandonRunOptions } from './runs/abandon-run.js';
+export { readRunStatus, type RunStatus } from './runs/run-status.js';
 export type { FileSystem } from './runs/file-system.js';
 export type { ColumnOptions } from './streams/column-layout.js';
 

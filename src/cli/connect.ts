@@ -37,8 +37,6 @@ export type Target =
 /** A client, and what must be closed behind it. */
 export interface Connection {
   readonly client: Client;
-  /** `local`, or the base URL. */
-  readonly serviceName: string;
   /** Closes the client, and the local service where there is one. May be called again. */
   close(): Promise<void>;
 }
@@ -90,7 +88,7 @@ export async function connect(
   });
   if (target.kind === 'service') {
     const client = new Client({ baseUrl: target.baseUrl, apiKey: target.apiKey, ...patience });
-    return { client, serviceName: client.baseUrl, close: async () => client.close() };
+    return { client, close: async () => client.close() };
   }
   const service = await createService({
     emailCredits: Infinity,
@@ -100,7 +98,6 @@ export async function connect(
   const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey, ...patience });
   return {
     client,
-    serviceName: 'local',
     close: async () => {
       await client.close();
       await service.close();

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { version } from '../index.js';
 import type { Command } from './command.js';
+import { abandonCommand } from './commands/abandon.js';
 import { serveCommand } from './commands/serve.js';
+import { statusCommand } from './commands/status.js';
 import { verifyCommand } from './commands/verify.js';
 import { describeError } from './describe-error.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
@@ -9,7 +11,7 @@ import { commandHelp, programHelp } from './help.js';
 import { abortOnSignals } from './interruption.js';
 import { parseCommandLine } from './parse-command-line.js';
 
-const commands: readonly Command[] = [verifyCommand, serveCommand];
+const commands: readonly Command[] = [verifyCommand, serveCommand, statusCommand, abandonCommand];
 
 // An event loop that runs dry with a promise still open ends the process with this code, not with 0.
 process.exitCode = exitCodes.defect;

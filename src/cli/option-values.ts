@@ -23,6 +23,22 @@ export function amountOption(options: ParsedOptions, name: string): number | und
   );
 }
 
+/** A number above 0. @throws ConfigurationError */
+export function durationOption(options: ParsedOptions, name: string): number | undefined {
+  const value = amountOption(options, name);
+  if (value === undefined || value > 0) return value;
+  throw new ConfigurationError(`--${name} must be a number above 0`);
+}
+
+/** A whole number of 0 or more that a timer takes. @throws ConfigurationError */
+export function delayOption(options: ParsedOptions, name: string): number | undefined {
+  const value = amountOption(options, name);
+  if (value === undefined || (Number.isInteger(value) && value < 2 ** 31)) return value;
+  throw new ConfigurationError(
+    `--${name} must be a whole number of milliseconds, at most ${2 ** 31 - 1}`,
+  );
+}
+
 /** The id of a target, given by its id or its name. @throws ConfigurationError */
 export function targetOption<Id extends number>(
   options: ParsedOptions,

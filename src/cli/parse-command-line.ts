@@ -28,6 +28,7 @@ export function parseCommandLine(
       );
     }
     const given = values.get(definition.name) ?? [];
+    if (isNextOption(token, definitions)) throw valueMissing(definition, token.rawName);
     given.push(valueOf(definition, token.rawName, token.value));
     values.set(definition.name, given);
     if (given.length > 1 && definition.isRepeatable !== true && definition.value !== undefined) {
@@ -68,6 +69,7 @@ type Token =
       readonly name: string;
       readonly rawName: string;
       readonly value?: string | undefined;
+      readonly inlineValue?: boolean | undefined;
     }
   | { readonly kind: 'positional' | 'option-terminator' };
 
@@ -81,5 +83,21 @@ function valueOf(
     throw new ConfigurationError(`${rawName} takes no value`);
   }
   if (value !== undefined) return value;
-  throw new ConfigurationError(`${rawName} needs a value: ${rawName} ${definition.value}`);
+  throw valueMissing(definition, rawName);
+}
+
+/** Whether the value was forgotten and the option behind it taken for it; `--name=value` takes any. */
+function isNextOption(
+  { value, inlineValue }: Extract<Token, { readonly kind: 'option' }>,
+  definitions: readonly OptionDefinition[],
+): boolean {
+  if (value === undefined || inlineValue === true) return false;
+  return definitions.some(
+    ({ name, short }) =>
+      value === `--${name}` || value.startsWith(`--${name}=`) || value === `-${short ?? '-'}`,
+  );
+}
+
+function valueMissing({ value = '' }: OptionDefinition, rawName: string): ConfigurationError {
+  return new ConfigurationError(`${rawName} needs a value: ${rawName} ${value}`);
 }

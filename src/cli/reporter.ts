@@ -43,6 +43,14 @@ export class Reporter {
       case 'batch':
         this.#batch(progress);
         return;
+      case 'stopped':
+        this.#write(
+          `stopped: ${progress.error.message}; what is not finished is written as failed`,
+        );
+        return;
+      case 'left_behind':
+        this.#write(`could not be deleted from the service: ${progress.names.join(', ')}`);
+        return;
       case 'writing':
         this.#sayNowAndThen(`wrote ${progress.rows} rows`);
         return;

@@ -56,6 +56,18 @@ export const verifyOptions: readonly OptionDefinition[] = [
     value: '<dir>',
     help: 'State directory (default: <output>.sluice beside a file output).',
   },
+  {
+    name: 'retry-failed',
+    help: 'After a run that ended with 3: send only its failed addresses again.',
+  },
+  {
+    name: 'partial',
+    help: 'When the service or the credits stop the run: write the output, unfinished rows as failed.',
+  },
+  {
+    name: 'delete-batches',
+    help: 'Delete each batch from the service after its results are safe on disk.',
+  },
   { name: 'fresh', help: 'Drop an unfinished run found in the state directory.' },
   { name: 'target-audience', value: '<id or name>', help: 'Passed to the service.' },
   { name: 'target-industry', value: '<id or name>', help: 'Passed to the service.' },

@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { BatchStorage } from '../batches/batch-cutter.js';
-import { OutputError } from '../errors/family.js';
 import type { FileSystem } from './file-system.js';
+import { onDisk } from './on-disk.js';
+import { readFileBytes } from './read-file.js';
 
 /** Keeps the TXT files of batches in a directory. They can be made again from the source. */
 export class DiskStorage implements BatchStorage {
@@ -34,25 +34,20 @@ export class DiskStorage implements BatchStorage {
   }
 
   open(batch: number): AsyncIterable<Uint8Array> {
-    return createReadStream(this.#path(batch), { highWaterMark: 256 * 1024 });
+    return readFileBytes(this.#files, this.#path(batch));
   }
 
   async #write(batch: number, blocks: readonly Uint8Array[]): Promise<void> {
-    try {
-      const file = await this.#files.open(
-        this.#path(batch),
-        this.#begun.has(batch) ? 'a' : 'w',
-        0o600,
-      );
+    await onDisk(`write a batch into ${this.#directory}`, async () => {
+      const flags = this.#begun.has(batch) ? 'a' : 'w';
+      const file = await this.#files.open(this.#path(batch), flags, 0o600);
       this.#begun.add(batch);
       try {
         for (const block of blocks) await file.appendFile(block);
       } finally {
         await file.close();
       }
-    } catch (error) {
-      throw new OutputError(`cannot write a batch into ${this.#directory}`, { cause: error });
-    }
+    });
   }
 
   #path(batch: number): string {

@@ -1,45 +1,81 @@
+import { randomInt } from 'node:crypto';
 import { BatchRunner } from '../batches/batch-runner.js';
 import type { Batch } from '../batches/batch.js';
-import type { BatchProgress, DriveOptions } from '../batches/drive-batch.js';
-import { mayHaveLaunched, type KnownBatch } from '../batches/known-batch.js';
-import type { LaunchGate } from '../batches/launch-gate.js';
+import type { BatchProgress } from '../batches/drive-batch.js';
+import { mayHaveLaunched, planned, type KnownBatch } from '../batches/known-batch.js';
+import { LaunchGate } from '../batches/launch-gate.js';
 import type { ExportOpener } from '../batches/result-join.js';
+import type { Client } from '../client/client.js';
+import { systemClock } from '../client/clock.js';
+import { isSluiceError, SluiceError } from '../errors/sluice-error.js';
 import type { MatchedExport } from '../results/match-export.js';
+import { defaults } from '../streams/defaults.js';
 import type { Plan } from '../streams/plan.js';
+import { deleteBatch, deleteOrphans } from './delete-batches.js';
 import { DriveLog, type DrivenBatch } from './drive-log.js';
-import type { ExportStore } from './export-store.js';
+import { ExportStore } from './export-store.js';
+import type { FileSystem } from './file-system.js';
+import type { RunOptions } from './run-options.js';
 import type { StateDirectory } from './state-directory.js';
 
-export interface DriveRunOptions extends Omit<DriveOptions, 'record' | 'collect' | 'onPrepared'> {
+export interface DriveRunOptions {
+  readonly run: RunOptions;
+  readonly client: Client;
+  readonly runId: string;
   readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
   readonly state: StateDirectory;
-  readonly exports: ExportStore;
-  readonly gate: LaunchGate;
-  onBatch(progress: BatchProgress): void;
+  readonly files: FileSystem;
+  readonly signal: AbortSignal;
+}
+
+/** How the driving of a run's batches ended. */
+export interface DriveRunEnd {
+  readonly batches: readonly DrivenBatch[];
+  /** What stopped it; `undefined` when every batch is at its end. */
+  readonly stoppedBy: unknown;
+  /** Whether every batch is at its end. */
+  readonly isWhole: boolean;
+  /** Whether what is not finished was settled as such, so that rows can be written. */
+  readonly isPartial: boolean;
+  /** Whether the service refused the run in its form: nothing of it is worth going on with. */
+  readonly isRefused: boolean;
 }
 
 /**
  * Brings all batches of a run to their ends, those of an earlier process from where the journal left
  * them. When the gate closes, what runs is finished and kept.
- *
- * @throws what stops the run; `gate.closedBy` when batches are left that may not be launched
  */
-export async function driveRun(options: DriveRunOptions): Promise<readonly DrivenBatch[]> {
+export async function driveRun(options: DriveRunOptions): Promise<DriveRunEnd> {
   return new RunDrive(options).toEnd();
 }
 
 class RunDrive {
   readonly #options: DriveRunOptions;
+  readonly #gate: LaunchGate;
   readonly #runner: BatchRunner;
+  readonly #exports: ExportStore;
   readonly #log = new DriveLog();
   readonly #results = new Map<number, MatchedExport>();
 
   constructor(options: DriveRunOptions) {
+    const { run } = options;
     this.#options = options;
+    this.#gate = new LaunchGate({ maxCredits: run.maxCredits });
+    this.#exports = new ExportStore(options.files, options.state.exportsPath);
     this.#runner = new BatchRunner({
-      ...options,
+      service: options.client,
+      concurrency: options.concurrency,
+      runId: options.runId,
+      namePrefix: run.batchName ?? defaults.batchName,
+      settings: run.settings ?? {},
+      pollIntervalMs: run.pollIntervalMs ?? defaults.pollIntervalMs,
+      stageDeadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
+      gate: this.#gate,
+      clock: run.clock ?? systemClock,
+      random: run.random ?? systemRandom,
+      signal: options.signal,
       provenBefore: [...options.state.known.batches.values()].some(
         (entry) => 'uuid' in entry.known,
       ),
@@ -48,61 +84,93 @@ class RunDrive {
     });
   }
 
-  async toEnd(): Promise<readonly DrivenBatch[]> {
-    const { batches, gate, concurrency } = this.#options;
-    for (const batch of batches) this.#recall(batch);
-    const waiting = batches.values();
-    // As many walkers as places: batches wait on disk, never in the limit's queue.
-    const walkers = Array.from({ length: concurrency }, async () => {
-      for (const batch of waiting) await this.#drive(batch);
-    });
-    const ends = await Promise.allSettled(walkers);
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
-    const isAnyLeft = batches.some((batch) => !isAtEnd(this.#log.known(batch)));
-    if (isAnyLeft && gate.closedBy) throw gate.closedBy;
-    return this.#log.batches();
+  async toEnd(): Promise<DriveRunEnd> {
+    for (const batch of this.#options.batches) await this.#recall(batch);
+    const stoppedBy = await this.#driveAll();
+    const { client, runId, batches, plan, signal, run } = this.#options;
+    const isWhole = batches.every((batch) => isAtEnd(this.#log.known(batch)));
+    const isRefused = isSluiceError(stoppedBy, 'batch_refused');
+    if (isWhole || isRefused) {
+      const names = await deleteOrphans(client, runId, this.#log.batches(), { isRefused, signal });
+      if (names.length > 0) run.onProgress?.({ stage: 'left_behind', names });
+    }
+    const isPartial = run.partial === true && !isWhole && stopsForNow(stoppedBy);
+    if (isPartial) {
+      run.onProgress?.({ stage: 'stopped', error: stoppedBy });
+      for (const batch of batches) plan.join.settleUnfinished(batch);
+    }
+    return { batches: this.#log.batches(), stoppedBy, isWhole, isPartial, isRefused };
   }
 
-  #recall(batch: Batch): void {
+  /** @returns what stopped it */
+  async #driveAll(): Promise<unknown> {
+    const waiting = this.#options.batches.values();
+    // As many walkers as places: batches wait on disk, never in the limit's queue.
+    const walkers = Array.from({ length: this.#options.concurrency }, async () => {
+      for (const batch of waiting) await this.#drive(batch);
+    });
+    for (const end of await Promise.allSettled(walkers)) {
+      if (end.status === 'rejected') return end.reason;
+    }
+    return this.#gate.closedBy;
+  }
+
+  /** Takes up what the journal knows of a batch. */
+  async #recall(batch: Batch): Promise<void> {
     const entry = this.#options.state.known.batches.get(batch.id);
     if (!entry) return;
     const { known, name } = entry;
-    this.#log.note({ batch, known, name, charge: entry.charge ?? undefined });
-    if (mayHaveLaunched(known)) this.#options.gate.count(batch.lane.type, batch.addresses);
+    const driven = { batch, known, name, charge: entry.charge ?? undefined };
+    if (known.stage === 'failed' && this.#options.run.retryFailed === true) {
+      const { attempt } = known;
+      await this.#record({
+        ...driven,
+        known: { ...planned, attempt: attempt + 1 },
+      });
+      return;
+    }
+    this.#log.note(driven);
+    if (mayHaveLaunched(known)) this.#gate.count(batch.lane.type, batch.addresses);
   }
 
   async #drive(batch: Batch): Promise<void> {
     const before = this.#log.known(batch);
-    if (this.#options.gate.closedBy && !mayHaveLaunched(before)) return;
+    if (this.#gate.closedBy && !mayHaveLaunched(before)) return;
     const known = isAtEnd(before) ? before : await this.#runner.run(batch, before);
     if (!isAtEnd(known)) return;
-    const { plan, exports } = this.#options;
+    const { plan, run, client, signal } = this.#options;
     await plan.join.settle(
       batch,
       known.stage === 'failed'
         ? { failure: known.reason }
-        : { results: this.#results.get(batch.id) ?? exports.opener(batch) },
+        : { results: this.#results.get(batch.id) ?? this.#exports.opener(batch) },
     );
     this.#results.delete(batch.id);
+    if (run.deleteBatches === true && known.stage === 'exported') {
+      const isDeleted = await deleteBatch(client, known.uuid, signal);
+      if (!isDeleted) run.onProgress?.({ stage: 'left_behind', names: [known.uuid] });
+    }
   }
 
   async #record(progress: BatchProgress): Promise<void> {
-    const { state } = this.#options;
+    const { state, run } = this.#options;
     await state.recordBatch(this.#log.note(progress));
-    this.#options.onBatch(progress);
+    run.onProgress?.({ stage: 'batch', ...progress });
   }
 
   async #collect(batch: Batch, uuid: string): Promise<void> {
-    const { service, signal, plan, exports } = this.#options;
+    const { client, signal, plan } = this.#options;
     const fetch: ExportOpener = async () => {
-      const { body } = await service.exportBatch(
+      const { body } = await client.exportBatch(
         uuid,
         { format: 'json', include_details: false, include_statistics: false },
         { signal },
       );
       return body;
     };
-    const matched = await exports.keep(batch, fetch, async (open) => plan.join.match(batch, open));
+    const matched = await this.#exports.keep(batch, fetch, async (open) =>
+      plan.join.match(batch, open),
+    );
     this.#results.set(batch.id, matched);
   }
 }
@@ -111,4 +179,14 @@ function isAtEnd(
   known: KnownBatch,
 ): known is Extract<KnownBatch, { readonly stage: 'exported' | 'failed' }> {
   return known.stage === 'exported' || known.stage === 'failed';
+}
+
+/** Whether the service or the credits stopped the run, and not the key, the disk or a person. */
+function stopsForNow(error: unknown): error is SluiceError {
+  const never = ['unauthorized', 'forbidden', 'batch_refused', 'output_failed'];
+  return error instanceof SluiceError && !never.includes(error.code);
+}
+
+function systemRandom(): number {
+  return randomInt(2 ** 32) / 2 ** 32;
 }

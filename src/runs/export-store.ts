@@ -1,9 +1,9 @@
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { Batch } from '../batches/batch.js';
-import { OutputError } from '../errors/family.js';
 import type { ExportOpener } from '../batches/result-join.js';
 import { syncDirectory, type FileSystem } from './file-system.js';
+import { onDisk } from './on-disk.js';
+import { readFileBytes } from './read-file.js';
 
 /**
  * Exports kept on disk until the output stands. One that bears its name is whole: it was read to its
@@ -12,10 +12,12 @@ import { syncDirectory, type FileSystem } from './file-system.js';
 export class ExportStore {
   readonly #files: FileSystem;
   readonly #directory: string;
+  readonly #doing: string;
 
   constructor(files: FileSystem, directory: string) {
     this.#files = files;
     this.#directory = directory;
+    this.#doing = `keep an export in ${directory}`;
   }
 
   /**
@@ -31,46 +33,34 @@ export class ExportStore {
   ): Promise<Read> {
     const path = this.#path(batch);
     const part = `${path}.part`;
-    const file = await this.#onDisk(async () => this.#files.open(part, 'w', 0o600));
+    const file = await onDisk(this.#doing, async () => this.#files.open(part, 'w', 0o600));
     let result: Read;
     try {
       const write = async (chunk: Uint8Array): Promise<void> =>
-        this.#onDisk(async () => file.appendFile(chunk));
+        onDisk(this.#doing, async () => file.appendFile(chunk));
       let isFetched = false;
       result = await read(async () => {
-        if (isFetched) return readBytes(part);
+        if (isFetched) return readFileBytes(this.#files, part);
         isFetched = true;
         return passing(await fetch(), write);
       });
-      await this.#onDisk(async () => file.sync());
+      await onDisk(this.#doing, async () => file.sync());
     } finally {
       await file.close();
     }
-    await this.#onDisk(async () => this.#files.rename(part, path));
-    await this.#onDisk(async () => syncDirectory(this.#files, this.#directory));
+    await onDisk(this.#doing, async () => this.#files.rename(part, path));
+    await onDisk(this.#doing, async () => syncDirectory(this.#files, this.#directory));
     return result;
   }
 
   /** Opens kept exports, as often as asked. */
   opener(batch: Batch): ExportOpener {
-    return async () => readBytes(this.#path(batch));
-  }
-
-  async #onDisk<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      throw new OutputError(`cannot keep an export in ${this.#directory}`, { cause: error });
-    }
+    return async () => readFileBytes(this.#files, this.#path(batch));
   }
 
   #path(batch: Batch): string {
     return join(this.#directory, `${String(batch.id + 1).padStart(6, '0')}.json`);
   }
-}
-
-function readBytes(path: string): AsyncIterable<Uint8Array> {
-  return createReadStream(path, { highWaterMark: 256 * 1024 });
 }
 
 async function* passing(

@@ -1,14 +1,24 @@
 import * as nodeFileSystem from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { openLocked } from './open-locked.js';
 
 /**
  * The calls a run makes on the disk: a parameter, so that every one of them can be made to fail.
  */
-export type FileSystem = Pick<
+export interface FileSystem extends Pick<
   typeof nodeFileSystem,
-  'chmod' | 'mkdir' | 'open' | 'readFile' | 'readdir' | 'rename' | 'rm' | 'stat'
->;
+  'mkdir' | 'open' | 'readFile' | 'readdir' | 'rename' | 'rm' | 'stat'
+> {
+  /**
+   * Opens a file, making it if need be, and locks it for as long as it is open: the lock dies with its
+   * process, however that ends.
+   *
+   * @returns `undefined` when another holds the lock
+   */
+  readonly openLocked: (path: string) => Promise<FileHandle | undefined>;
+}
 
-export const systemFiles: FileSystem = nodeFileSystem;
+export const systemFiles: FileSystem = { ...nodeFileSystem, openLocked };
 
 /** Makes what was renamed or created in a directory outlast a power cut. */
 export async function syncDirectory(files: FileSystem, path: string): Promise<void> {

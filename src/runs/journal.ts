@@ -54,6 +54,16 @@ export class Journal {
     }
   }
 
+  /**
+   * Reads the entries of a journal that may be in use.
+   *
+   * @throws StateError `state_damaged`
+   */
+  static async read(files: FileSystem, path: string): Promise<readonly unknown[]> {
+    const { entries } = parseJournal(await files.readFile(path), path);
+    return entries.slice(1);
+  }
+
   /** @throws OutputError when it could not be written; from then on for every entry */
   async append(entry: unknown): Promise<void> {
     const json = JSON.stringify(entry);

@@ -5,6 +5,7 @@ import { layOutColumns, type ColumnLayout, type ColumnOptions } from '../streams
 import { Plan } from '../streams/plan.js';
 import { DiskStorage } from './disk-storage.js';
 import type { FileSystem } from './file-system.js';
+import { keepSource } from './keep-source.js';
 import type { PlanEntry } from './run-entries.js';
 import type { StateDirectory } from './state-directory.js';
 import { TicketFile } from './ticket-file.js';
@@ -38,7 +39,7 @@ export interface PassOneOptions {
  */
 export async function readIntoBatches(options: PassOneOptions): Promise<PassOne> {
   const { state, files, signal } = options;
-  const source = (await options.source.keep?.(state.inputPath, signal)) ?? options.source;
+  const source = await keepSource(options.source, state, files, signal);
   let layout: ColumnLayout | undefined;
   const reading = await source.open({
     signal,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { creditBalance } from '../contract/bodies.js';
 import type { KnownBatch } from '../batches/known-batch.js';
+import { creditBalance } from '../contract/bodies.js';
 
 /*
  * The entries of a run's journal, in the order in which they may come.
@@ -13,7 +13,7 @@ export const runEntry = z.object({
   /** Seed of the address table, in hex. */
   seed: z.string().regex(/^[0-9a-f]{64}$/),
   startedAt: z.string(),
-  /** Origin and path of the service, or `local`. */
+  /** The service's base URL, or `local`. */
   service: z.string(),
   /** Salted fingerprint of the key. */
   account: z.string(),
@@ -22,11 +22,18 @@ export const runEntry = z.object({
 });
 export type RunEntry = z.infer<typeof runEntry>;
 
+/** The account's key was replaced by another of the same account. */
+const accountEntry = z.object({ entry: z.literal('account'), account: z.string() });
+
+/** An input that can be read once was written down, whole. */
+export const keptEntry = z.object({ entry: z.literal('kept') });
+export type KeptEntry = z.infer<typeof keptEntry>;
+
 /** The source was read to its end. */
 export const planEntry = z.object({
   entry: z.literal('plan'),
   rows: z.int(),
-  /** Checksum of the input's bytes, where the source gives one. */
+  /** Digest of the input's bytes, where the source gives one. */
   content: z.string().nullable(),
   batches: z.array(
     z.object({
@@ -64,11 +71,17 @@ export const finishedEntry = z.object({
 });
 export type FinishedEntry = z.infer<typeof finishedEntry>;
 
+/** The caller was told that the run ended, with rows that are `failed`. */
+const endedEntry = z.object({ entry: z.literal('ended') });
+
 export const journalEntry = z.discriminatedUnion('entry', [
   runEntry,
+  accountEntry,
+  keptEntry,
   planEntry,
   balanceEntry,
   batchEntry,
   finishedEntry,
+  endedEntry,
 ]);
 export type JournalEntry = z.infer<typeof journalEntry>;

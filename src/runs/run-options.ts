@@ -1,6 +1,7 @@
 import type { BatchProgress, BatchSettings } from '../batches/drive-batch.js';
 import type { Clock } from '../client/clock.js';
 import type { Client } from '../client/client.js';
+import type { SluiceError } from '../errors/sluice-error.js';
 import type { Sink } from '../rows/sink.js';
 import type { Source } from '../rows/source.js';
 import type { ColumnOptions } from '../streams/column-layout.js';
@@ -9,8 +10,11 @@ import type { FileSystem } from './file-system.js';
 export interface RunOptions extends ColumnOptions {
   readonly source: Source;
   readonly sink: Sink;
-  /** The service. */
-  readonly client: Client;
+  /**
+   * The service, or what connects to it once the state directory is this process's own; it is given a
+   * folder in it, where an in-process local service keeps its data.
+   */
+  readonly client: Client | ((servicePath: string) => Promise<Client>);
   /** Where the run keeps what it needs to go on after a kill. Made when missing, removed at the end. */
   readonly stateDir: string;
   /** Target country of every row, or, with `countryColumn`, of the rows whose own cell is empty. */
@@ -52,6 +56,19 @@ export interface RunOptions extends ColumnOptions {
   readonly settings?: BatchSettings;
   /** Drop an unfinished run found in the state directory. @default false */
   readonly fresh?: boolean;
+  /**
+   * After a run that ended with failed rows: send their addresses again and write the output anew.
+   * @default false
+   */
+  readonly retryFailed?: boolean;
+  /**
+   * When the service or the credits stop the run: write the output all the same, with the addresses
+   * that have no result yet as `failed`, `not_finished`. The same call later completes it.
+   * @default false
+   */
+  readonly partial?: boolean;
+  /** Delete each batch from the service after its results are safe on disk. @default false */
+  readonly deleteBatches?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: RunProgress) => void;
   /** Called before the state directory is removed: whoever keeps something in it lets go of it. */
@@ -75,5 +92,9 @@ export type RunProgress =
       readonly batches: number;
     }
   | ({ readonly stage: 'batch' } & BatchProgress)
+  /** A stop that `partial` turns into an output with rows that are not finished. */
+  | { readonly stage: 'stopped'; readonly error: SluiceError }
+  /** Uploads on the service that this run made and could not delete; their names. */
+  | { readonly stage: 'left_behind'; readonly names: readonly string[] }
   | { readonly stage: 'writing'; readonly rows: number }
   | { readonly stage: 'written'; readonly rows: number };

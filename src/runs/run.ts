@@ -1,14 +1,12 @@
-import { randomBytes, randomInt } from 'node:crypto';
-import { LaunchGate } from '../batches/launch-gate.js';
-import { systemClock } from '../client/clock.js';
-import { isSluiceError } from '../errors/sluice-error.js';
+import { randomBytes } from 'node:crypto';
+import type { Client } from '../client/client.js';
+import { ConfigurationError } from '../errors/family.js';
 import { defaults } from '../streams/defaults.js';
 import { checkBatchSize, checkCount, checkCountry } from '../streams/plan.js';
+import { checkAccount } from './account.js';
 import { readBalance, readBalanceAfter } from './balance.js';
-import type { DrivenBatch } from './drive-log.js';
-import { driveRun } from './drive-run.js';
-import { ExportStore } from './export-store.js';
-import { systemFiles } from './file-system.js';
+import { driveRun, type DriveRunEnd } from './drive-run.js';
+import { systemFiles, type FileSystem } from './file-system.js';
 import { readIntoBatches, type PassOne } from './pass-one.js';
 import { writeJoined } from './pass-two.js';
 import { checkSamePlan, checkSameRun, decidingOptions } from './resume.js';
@@ -16,7 +14,7 @@ import type { RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
 import { StateDirectory } from './state-directory.js';
 import { summarize } from './summarize.js';
-import type { Summary } from './summary.js';
+import { hasFailed, type Summary } from './summary.js';
 
 /**
  * Verifies all rows of a source and writes them, enriched, to a sink. Durable: killed at any moment,
@@ -27,32 +25,22 @@ import type { Summary } from './summary.js';
  *   call again to go on
  */
 export async function run(options: RunOptions): Promise<Summary> {
-  const country = checkCountry(options.country, options.countryColumn);
-  const batchSize = checkBatchSize(options.batchSize);
-  checkCount('concurrency', options.concurrency, defaults.concurrency);
+  const checked: Checked = {
+    country: checkCountry(options.country, options.countryColumn),
+    batchSize: checkBatchSize(options.batchSize),
+    concurrency: checkCount('concurrency', options.concurrency, defaults.concurrency),
+    files: options.files ?? systemFiles,
+    signal: options.signal ?? new AbortController().signal,
+  };
   await options.sink.check();
-  const files = options.files ?? systemFiles;
-  const state = await StateDirectory.open(files, options.stateDir, {
+  const state = await StateDirectory.open(checked.files, options.stateDir, {
     fresh: options.fresh ?? false,
   });
-  let isRemovable = state.known.batches.size === 0;
+  const current = new Run(options, state, checked);
   try {
-    const summary =
-      state.known.finished?.summary ??
-      (await new Run(options, state, {
-        country,
-        batchSize,
-        onSend: () => {
-          isRemovable = false;
-        },
-        onRefused: () => {
-          isRemovable = true;
-        },
-      }).toEnd());
-    isRemovable = true;
-    return summary as Summary;
+    return await current.toEnd();
   } finally {
-    if (isRemovable) {
+    if (current.isRemovable) {
       await options.beforeRemoval?.();
       await state.remove();
     } else {
@@ -64,75 +52,80 @@ export async function run(options: RunOptions): Promise<Summary> {
 interface Checked {
   readonly country: ReturnType<typeof checkCountry>;
   readonly batchSize: number;
-  /** Called before the first thing is sent that a later process must know of. */
-  onSend(): void;
-  /** Called when the service has refused the run as a whole. */
-  onRefused(): void;
+  readonly concurrency: number;
+  readonly files: FileSystem;
+  readonly signal: AbortSignal;
 }
 
 class Run {
   readonly #options: RunOptions;
   readonly #state: StateDirectory;
   readonly #checked: Checked;
-  readonly #signal: AbortSignal;
   readonly #startedMs = performance.now();
+  /** Whether nothing in the state directory is needed any more. */
+  isRemovable: boolean;
 
   constructor(options: RunOptions, state: StateDirectory, checked: Checked) {
     this.#options = options;
     this.#state = state;
     this.#checked = checked;
-    this.#signal = options.signal ?? new AbortController().signal;
+    // Until something is sent there is nothing to go on with.
+    this.isRemovable = state.known.batches.size === 0;
   }
 
   async toEnd(): Promise<Summary> {
-    const entry = await this.#begin();
+    const told = await this.#tellAgain();
+    if (told) return told;
+    const client = await this.#connect();
+    const entry = await this.#begin(client);
     const passOne = await this.#read(entry);
-    const { onProgress } = this.#options;
-    const { rows } = passOne.entry;
-    onProgress?.({
-      stage: 'read',
-      rows,
-      addresses: passOne.plan.book.size,
-      batches: passOne.batches.length,
-    });
-    const balance = await readBalance(this.#options.client, this.#state, this.#signal);
-    const batches = await this.#drive(entry, passOne);
-    const tally = await writeJoined({
-      source: passOne.source,
-      sink: this.#options.sink,
-      plan: passOne.plan,
-      tickets: passOne.tickets,
-      entry: passOne.entry,
-      signal: this.#signal,
-      onRows: (written) => onProgress?.({ stage: 'writing', rows: written }),
-    });
-    const summary = summarize({
-      input: this.#options.source.name,
-      output: this.#options.sink.name,
-      service: entry.service,
-      rows,
-      seconds: (performance.now() - this.#startedMs) / 1000,
-      plan: passOne.plan,
-      tally,
-      batches,
-      balances: await readBalanceAfter(this.#options.client, balance, batches, this.#signal),
-    });
-    await this.#state.record({ entry: 'finished', summary: { ...summary } });
-    onProgress?.({ stage: 'written', rows });
+    const before = await readBalance(client, this.#state, this.#checked.signal);
+    this.isRemovable = false;
+    const end = await this.#drive(client, entry, passOne);
+    const summary = await this.#write(entry, passOne, end, async () =>
+      readBalanceAfter(client, before, end.batches, this.#checked.signal),
+    );
+    if (!end.isWhole) return summary;
+    await this.#finish(summary);
     return summary;
   }
 
-  get #namePrefix(): string {
-    return this.#options.batchName ?? defaults.batchName;
+  /**
+   * A run that was killed between its output and its end has only to be tidied up; one that ended with
+   * failed rows is either retried, or over.
+   */
+  async #tellAgain(): Promise<Summary | undefined> {
+    const { known } = this.#state;
+    const wantsRetry = this.#options.retryFailed === true;
+    if (wantsRetry && !known.run) {
+      throw new ConfigurationError(
+        `there is no run with failed addresses in ${this.#options.stateDir}: --retry-failed goes with the same command that ended with them`,
+      );
+    }
+    if (!known.finished || wantsRetry) return undefined;
+    if (known.hasEnded) {
+      await this.#state.startOver();
+      return undefined;
+    }
+    // The journal wrote it down itself, as it was told then.
+    const summary = known.finished.summary as unknown as Summary;
+    await this.#end(summary);
+    return summary;
+  }
+
+  async #connect(): Promise<Client> {
+    const { client } = this.#options;
+    return typeof client === 'function' ? client(this.#state.servicePath) : client;
   }
 
   /** Begins a run, or takes up the one that the journal tells of. */
-  async #begin(): Promise<RunEntry> {
-    const { client, serviceName } = this.#options;
+  async #begin(client: Client): Promise<RunEntry> {
+    const service = this.#options.serviceName ?? client.baseUrl;
     const decides = decidingOptions(this.#options);
     const known = this.#state.known.run;
     if (known) {
-      checkSameRun(known, { decides, service: serviceName ?? client.baseUrl });
+      checkSameRun(known, { decides, service });
+      await checkAccount(client, known, this.#state, this.#checked.signal);
       return known;
     }
     const seed = randomBytes(32).toString('hex');
@@ -141,7 +134,7 @@ class Run {
       id: randomBytes(8).toString('hex'),
       seed,
       startedAt: new Date().toISOString(),
-      service: serviceName ?? client.baseUrl,
+      service,
       account: client.keyFingerprint(seed),
       decides,
     };
@@ -150,54 +143,84 @@ class Run {
   }
 
   async #read(entry: RunEntry): Promise<PassOne> {
-    const { onProgress } = this.#options;
+    const { onProgress, source } = this.#options;
     const passOne = await readIntoBatches({
-      source: this.#options.source,
+      ...this.#checked,
+      source,
       columns: this.#options,
-      country: this.#checked.country,
-      batchSize: this.#checked.batchSize,
       seed: Buffer.from(entry.seed, 'hex'),
       state: this.#state,
-      files: this.#options.files ?? systemFiles,
-      signal: this.#signal,
       onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
     });
     const known = this.#state.known.plan;
-    if (known) checkSamePlan(known, passOne.entry, this.#options.source.name);
+    if (known) checkSamePlan(known, passOne.entry, source.name);
     else await this.#state.record(passOne.entry);
+    onProgress?.({
+      stage: 'read',
+      rows: passOne.entry.rows,
+      addresses: passOne.plan.book.size,
+      batches: passOne.batches.length,
+    });
     return passOne;
   }
 
-  async #drive(entry: RunEntry, passOne: PassOne): Promise<readonly DrivenBatch[]> {
-    const options = this.#options;
-    this.#checked.onSend();
-    try {
-      return await driveRun({
-        service: options.client,
-        runId: entry.id,
-        namePrefix: this.#namePrefix,
-        settings: options.settings ?? {},
-        pollIntervalMs: options.pollIntervalMs ?? defaults.pollIntervalMs,
-        stageDeadlineMs: options.batchDeadlineMs ?? defaults.batchDeadlineMs,
-        concurrency: options.concurrency ?? defaults.concurrency,
-        gate: new LaunchGate({ maxCredits: options.maxCredits }),
-        clock: options.clock ?? systemClock,
-        random: options.random ?? systemRandom,
-        signal: this.#signal,
-        plan: passOne.plan,
-        batches: passOne.batches,
-        state: this.#state,
-        exports: new ExportStore(options.files ?? systemFiles, this.#state.exportsPath),
-        onBatch: (progress) => options.onProgress?.({ stage: 'batch', ...progress }),
-      });
-    } catch (error) {
+  async #drive(client: Client, entry: RunEntry, passOne: PassOne): Promise<DriveRunEnd> {
+    const end = await driveRun({
+      ...this.#checked,
+      run: this.#options,
+      client,
+      runId: entry.id,
+      plan: passOne.plan,
+      batches: passOne.batches,
+      state: this.#state,
+    });
+    if (end.isRefused) {
       // Refused in its form, the run has nothing on the service that is worth going on with.
-      if (isSluiceError(error, 'batch_refused')) this.#checked.onRefused();
-      throw error;
+      this.isRemovable = true;
     }
+    if (end.stoppedBy !== undefined && !end.isPartial) {
+      // The reason of an abort is the caller's, whatever it is.
+      // oxlint-disable-next-line typescript/only-throw-error
+      throw end.stoppedBy;
+    }
+    return end;
   }
-}
 
-function systemRandom(): number {
-  return randomInt(2 ** 32) / 2 ** 32;
+  async #write(
+    entry: RunEntry,
+    passOne: PassOne,
+    end: DriveRunEnd,
+    readBalances: () => ReturnType<typeof readBalanceAfter>,
+  ): Promise<Summary> {
+    const { onProgress, source, sink } = this.#options;
+    const tally = await writeJoined({
+      ...passOne,
+      sink,
+      signal: this.#checked.signal,
+      onRows: (rows) => onProgress?.({ stage: 'writing', rows }),
+    });
+    onProgress?.({ stage: 'written', rows: passOne.entry.rows });
+    return summarize({
+      input: source.name,
+      output: sink.name,
+      service: entry.service,
+      rows: passOne.entry.rows,
+      seconds: (performance.now() - this.#startedMs) / 1000,
+      plan: passOne.plan,
+      tally,
+      batches: end.batches,
+      balances: await readBalances(),
+    });
+  }
+
+  async #finish(summary: Summary): Promise<void> {
+    await this.#state.record({ entry: 'finished', summary: { ...summary } });
+    await this.#end(summary);
+  }
+
+  /** The state of a run with failed rows is kept for their retry; any other is of no use any more. */
+  async #end(summary: Summary): Promise<void> {
+    if (hasFailed(summary)) await this.#state.record({ entry: 'ended' });
+    this.isRemovable = !hasFailed(summary);
+  }
 }

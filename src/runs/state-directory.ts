@@ -1,61 +1,31 @@
 import { join } from 'node:path';
-import { OutputError, StateError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
-import type { DrivenBatch } from './drive-log.js';
-import type { FileSystem } from './file-system.js';
-import { Journal } from './journal.js';
 import { lockDirectory, type DirectoryLock } from './directory-lock.js';
-import {
-  journalEntry,
-  type BalanceEntry,
-  type BatchEntry,
-  type FinishedEntry,
-  type JournalEntry,
-  type PlanEntry,
-  type RunEntry,
-} from './run-entries.js';
-
-/** What a journal tells of a run. */
-export interface KnownRun {
-  readonly run: RunEntry | undefined;
-  readonly plan: PlanEntry | undefined;
-  readonly balance: BalanceEntry | undefined;
-  readonly batches: ReadonlyMap<number, BatchEntry>;
-  readonly finished: FinishedEntry | undefined;
-}
+import type { DrivenBatch } from './drive-log.js';
+import { syncDirectory, type FileSystem } from './file-system.js';
+import { Journal } from './journal.js';
+import { knownRun, nothingKnown, type KnownRun } from './known-run.js';
+import { onDisk } from './on-disk.js';
+import type { JournalEntry } from './run-entries.js';
 
 /** What a run keeps on disk so that it can be killed and go on. Only its owner can read it. */
 export class StateDirectory {
   readonly path: string;
-  readonly batchesPath: string;
-  readonly exportsPath: string;
-  readonly ticketsPath: string;
-  /** Where a source that cannot be read again is kept. */
-  readonly inputPath: string;
-  /** Where the in-process local service keeps its data. */
-  readonly servicePath: string;
   readonly #files: FileSystem;
   readonly #lock: DirectoryLock;
-  readonly #journal: Journal;
-  readonly known: KnownRun;
+  #journal: Journal;
+  #known: KnownRun;
 
   private constructor(
     files: FileSystem,
     path: string,
     lock: DirectoryLock,
-    journal: Journal,
-    known: KnownRun,
+    opened: { readonly journal: Journal; readonly known: KnownRun },
   ) {
     this.#files = files;
-    this.#lock = lock;
-    this.#journal = journal;
-    this.known = known;
     this.path = path;
-    this.batchesPath = join(path, 'batches');
-    this.exportsPath = join(path, 'exports');
-    this.ticketsPath = join(path, 'tickets');
-    this.inputPath = join(path, 'input');
-    this.servicePath = join(path, 'service');
+    this.#lock = lock;
+    this.#journal = opened.journal;
+    this.#known = opened.known;
   }
 
   /**
@@ -69,22 +39,47 @@ export class StateDirectory {
     path: string,
     options: { readonly fresh: boolean },
   ): Promise<StateDirectory> {
-    await onDisk(path, async () => files.mkdir(path, { recursive: true, mode: 0o700 }));
-    const lock = await lockDirectory(files, path);
-    try {
-      const journalPath = join(path, 'journal');
-      if (options.fresh) await onDisk(path, async () => clear(files, path));
-      const { journal, entries } = await onDisk(path, async () => Journal.open(files, journalPath));
-      const known = collect(entries, journalPath);
-      const state = new StateDirectory(files, path, lock, journal, known);
-      for (const directory of [state.batchesPath, state.exportsPath]) {
-        await onDisk(path, async () => files.mkdir(directory, { recursive: true, mode: 0o700 }));
+    const doing = `use the state directory ${path}`;
+    return onDisk(doing, async () => {
+      await files.mkdir(path, { recursive: true, mode: 0o700 });
+      const lock = await lockDirectory(files, path);
+      try {
+        if (options.fresh) await forget(files, path);
+        const state = new StateDirectory(files, path, lock, await openJournal(files, path));
+        await state.#makeFolders();
+        return state;
+      } catch (error) {
+        await lock.release();
+        throw error;
       }
-      return state;
-    } catch (error) {
-      await lock.release();
-      throw error;
-    }
+    });
+  }
+
+  /** What the journal told when the directory was opened. */
+  get known(): KnownRun {
+    return this.#known;
+  }
+
+  get batchesPath(): string {
+    return join(this.path, 'batches');
+  }
+
+  get exportsPath(): string {
+    return join(this.path, 'exports');
+  }
+
+  get ticketsPath(): string {
+    return join(this.path, 'tickets');
+  }
+
+  /** Where an input that can be read once is kept. */
+  get inputPath(): string {
+    return join(this.path, 'input');
+  }
+
+  /** Where the in-process local service keeps its data. */
+  get servicePath(): string {
+    return join(this.path, 'service');
   }
 
   /** @throws OutputError when it cannot be made safe on disk */
@@ -103,6 +98,17 @@ export class StateDirectory {
     });
   }
 
+  /** Drops the run that is known; the directory stays locked. */
+  async startOver(): Promise<void> {
+    await this.#journal.close();
+    await onDisk(`clear the state directory ${this.path}`, async () => {
+      await forget(this.#files, this.path);
+      ({ journal: this.#journal } = await openJournal(this.#files, this.path));
+      await this.#makeFolders();
+    });
+    this.#known = nothingKnown;
+  }
+
   /** Leaves the directory as it is, for the next process. */
   async close(): Promise<void> {
     await this.#journal.close();
@@ -112,49 +118,59 @@ export class StateDirectory {
   /** Removes the directory: the run is over. */
   async remove(): Promise<void> {
     await this.#journal.close();
-    // The journal goes last: a directory without one is no run, whatever else is left in it.
-    await clear(this.#files, this.path);
+    await onDisk(`remove the state directory ${this.path}`, async () => {
+      await clear(this.#files, this.path);
+      await this.#files.rm(this.path, { recursive: true, force: true });
+    });
     await this.#lock.release();
-    await this.#files.rm(this.path, { recursive: true, force: true });
+  }
+
+  async #makeFolders(): Promise<void> {
+    for (const path of [this.batchesPath, this.exportsPath]) {
+      await this.#files.mkdir(path, { recursive: true, mode: 0o700 });
+    }
   }
 }
 
-/** Removes everything but the lock. */
+function journalPath(path: string): string {
+  return join(path, 'journal');
+}
+
+async function openJournal(
+  files: FileSystem,
+  path: string,
+): Promise<{ readonly journal: Journal; readonly known: KnownRun }> {
+  const { journal, entries } = await Journal.open(files, journalPath(path));
+  try {
+    return { journal, known: knownRun(entries, journalPath(path)) };
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+}
+
+/** Drops a run: without its journal, whatever else is left of it counts for nothing. */
+async function forget(files: FileSystem, path: string): Promise<void> {
+  await files.rm(journalPath(path), { force: true });
+  await syncDirectory(files, path);
+  await clear(files, path);
+}
+
+/** Removes everything but the lock; the journal last, which tells until then that the run is over. */
 async function clear(files: FileSystem, path: string): Promise<void> {
   const names = await files.readdir(path);
   const order = [...names.filter((name) => name !== 'journal' && name !== 'lock'), 'journal'];
   for (const name of order) await files.rm(join(path, name), { recursive: true, force: true });
 }
 
-function collect(entries: readonly unknown[], path: string): KnownRun {
-  const batches = new Map<number, BatchEntry>();
-  let run: RunEntry | undefined;
-  let plan: PlanEntry | undefined;
-  let balance: BalanceEntry | undefined;
-  let finished: FinishedEntry | undefined;
-  for (const value of entries) {
-    const parsed = journalEntry.safeParse(value);
-    if (!parsed.success) {
-      throw new StateError(
-        `the journal ${path} holds an entry that this version of Sluice does not know; start over with --fresh`,
-        { code: 'state_damaged', cause: parsed.error },
-      );
-    }
-    const entry = parsed.data;
-    if (entry.entry === 'run') run = entry;
-    else if (entry.entry === 'plan') plan = entry;
-    else if (entry.entry === 'balance') balance = entry;
-    else if (entry.entry === 'finished') finished = entry;
-    else batches.set(entry.batch, entry);
-  }
-  return { run, plan, balance, batches, finished };
-}
-
-async function onDisk<T>(path: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (isSluiceError(error)) throw error;
-    throw new OutputError(`cannot use the state directory ${path}`, { cause: error });
-  }
+/**
+ * Reads what the journal of a state directory tells, without touching or locking it.
+ *
+ * @throws StateError `state_damaged`; OutputError when there is none
+ */
+export async function readKnownRun(files: FileSystem, path: string): Promise<KnownRun> {
+  return onDisk(`read the state directory ${path}`, async () => {
+    const entries = await Journal.read(files, journalPath(path));
+    return knownRun(entries, journalPath(path));
+  });
 }

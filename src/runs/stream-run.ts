@@ -1,5 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Client } from '../client/client.js';
 import type { BatchProgress } from '../batches/drive-batch.js';
 import type { JoinedRows, SinkWriting } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
@@ -18,8 +19,18 @@ import type { Summary } from './summary.js';
 /** The options of a run that keeps nothing on disk. */
 export type StreamRunOptions = Omit<
   RunOptions,
-  'stateDir' | 'fresh' | 'beforeRemoval' | 'files' | 'decides'
+  | 'client'
+  | 'stateDir'
+  | 'fresh'
+  | 'retryFailed'
+  | 'partial'
+  | 'deleteBatches'
+  | 'beforeRemoval'
+  | 'files'
+  | 'decides'
 > & {
+  /** The service. */
+  readonly client: Client;
   /**
    * Most rows that wait for their results in memory.
    * @default concurrency × batchSize + batchSize

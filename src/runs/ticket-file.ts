@@ -1,29 +1,33 @@
-import { createReadStream } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { InputError, OutputError } from '../errors/family.js';
+import { InputError } from '../errors/family.js';
 import type { FileSystem } from './file-system.js';
+import { onDisk } from './on-disk.js';
+import { readFileBytes } from './read-file.js';
 
 /**
  * The tickets of all rows, in order, as 32-bit numbers of this machine: written in pass one, so that
  * pass two finds each row's results without looking at its cells again. It can be made again.
  */
 export class TicketFile {
+  readonly #files: FileSystem;
   readonly #path: string;
   readonly #file: FileHandle;
 
-  private constructor(path: string, file: FileHandle) {
+  private constructor(files: FileSystem, path: string, file: FileHandle) {
+    this.#files = files;
     this.#path = path;
     this.#file = file;
   }
 
   /** @throws OutputError */
   static async create(files: FileSystem, path: string): Promise<TicketFile> {
-    return onDisk(path, async () => new TicketFile(path, await files.open(path, 'w', 0o600)));
+    const file = await onDisk(`write ${path}`, async () => files.open(path, 'w', 0o600));
+    return new TicketFile(files, path, file);
   }
 
   /** @throws OutputError */
   async append(tickets: Uint32Array): Promise<void> {
-    await onDisk(this.#path, async () => this.#file.appendFile(bytesOf(tickets)));
+    await onDisk(`write ${this.#path}`, async () => this.#file.appendFile(bytesOf(tickets)));
   }
 
   /** Ends the writing. */
@@ -33,7 +37,7 @@ export class TicketFile {
 
   /** Reads the tickets again, in portions as the caller asks for them. */
   read(): TicketReader {
-    return new TicketReader(this.#path);
+    return new TicketReader(this.#files, this.#path);
   }
 }
 
@@ -42,10 +46,9 @@ export class TicketReader {
   readonly #bytes: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(path: string) {
+  constructor(files: FileSystem, path: string) {
     this.#path = path;
-    const stream: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 256 * 1024 });
-    this.#bytes = stream[Symbol.asyncIterator]();
+    this.#bytes = readFileBytes(files, path);
   }
 
   /** @throws InputError `input_changed` when there are fewer: the source has more rows than before */
@@ -81,14 +84,6 @@ export class TicketReader {
       });
     }
     this.#rest = next.value;
-  }
-}
-
-async function onDisk<T>(path: string, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw new OutputError(`cannot write ${path}`, { cause: error });
   }
 }
 

@@ -1,8 +1,8 @@
-import { createService } from '../../service/index.js';
-import { ConfigurationError } from '../../index.js';
+import { createService, type Service, type ServiceOptions } from '../../service/index.js';
+import { ConfigurationError, isSluiceError, OutputError } from '../../index.js';
 import type { Command, CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import { amountOption, countOption } from '../option-values.js';
+import { amountOption, countOption, delayOption } from '../option-values.js';
 import { whereGiven } from '../where-given.js';
 
 export const serveCommand: Command = {
@@ -42,7 +42,7 @@ async function serve({ positionals, options, environment, signal }: CommandInput
     throw new ConfigurationError(`serve takes no argument ${JSON.stringify(positionals[0])}`);
   }
   const givenKey = environment['SLUICE_API_KEY'] || undefined;
-  const service = await createService({
+  const service = await start({
     port: portOption(options.text('port')),
     ...whereGiven({
       host: options.text('host'),
@@ -50,8 +50,8 @@ async function serve({ positionals, options, environment, signal }: CommandInput
       apiKey: givenKey,
       emailCredits: amountOption(options, 'email-credits') ?? defaultCredits,
       phoneCredits: amountOption(options, 'phone-credits') ?? defaultCredits,
-      parseDelayMs: amountOption(options, 'parse-delay'),
-      verifyDelayMs: amountOption(options, 'verify-delay'),
+      parseDelayMs: delayOption(options, 'parse-delay'),
+      verifyDelayMs: delayOption(options, 'verify-delay'),
       rate: countOption(options, 'rate'),
       maxFileSizeBytes: countOption(options, 'max-file-size'),
     }),
@@ -66,6 +66,25 @@ async function serve({ positionals, options, environment, signal }: CommandInput
     await service.close();
   }
   return exitCodes.done;
+}
+
+/** What the system refuses here is an option to be changed, and no defect. */
+async function start(options: ServiceOptions): Promise<Service> {
+  try {
+    return await createService(options);
+  } catch (cause) {
+    if (isSluiceError(cause) || !(cause instanceof Error && 'syscall' in cause)) throw cause;
+    if (cause.syscall !== 'listen' && cause.syscall !== 'getaddrinfo') {
+      throw new OutputError(`cannot keep data in ${options.dataDir ?? 'the temporary folder'}`, {
+        cause,
+      });
+    }
+    const { host = '127.0.0.1', port = 0 } = options;
+    throw new ConfigurationError(
+      `cannot listen on ${host}, port ${port}; give another --port or --host`,
+      { cause },
+    );
+  }
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

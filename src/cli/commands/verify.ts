@@ -1,5 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import {
   checkOutputPath,
   ConfigurationError,
@@ -70,8 +69,7 @@ async function verifyList(input: CommandInput): Promise<number> {
     reporter,
   };
   const stateDir = options.text('state') ?? (await defaultStateDirectory(outputPath));
-  const summary =
-    stateDir === undefined ? await stream(job) : await runDurably(job, stateDir, inputPath);
+  const summary = stateDir === undefined ? await stream(job) : await runDurably(job, stateDir);
   reporter.finished(summary);
   await writeSummary(summary, summaryPath);
   return hasFailed(summary) ? exitCodes.someFailed : exitCodes.done;
@@ -92,7 +90,6 @@ async function stream({ shared, target, options, reporter }: Job): Promise<Summa
     return await streamRun({
       ...shared,
       client: connection.client,
-      serviceName: connection.serviceName,
     });
   } finally {
     await connection.close();
@@ -102,22 +99,24 @@ async function stream({ shared, target, options, reporter }: Job): Promise<Summa
 async function runDurably(
   { shared, target, options, reporter }: Job,
   stateDir: string,
-  inputPath: string,
 ): Promise<Summary> {
   reporter.target(target);
-  await makeStateDirectory(stateDir);
   let connection: Connection | undefined;
   try {
-    connection = await connect(target, options, join(stateDir, 'service'));
-    const opened = connection;
     return await run({
       ...shared,
-      client: opened.client,
-      serviceName: opened.serviceName,
+      // The local service's data are in the state directory: it starts when this process holds it.
+      client: async (servicePath) => {
+        connection = await connect(target, options, servicePath);
+        return connection.client;
+      },
       stateDir,
       fresh: options.has('fresh'),
-      decides: { header: !options.has('no-header'), input: inputPath },
-      beforeRemoval: async () => opened.close(),
+      retryFailed: options.has('retry-failed'),
+      partial: options.has('partial'),
+      deleteBatches: options.has('delete-batches'),
+      decides: { header: !options.has('no-header') },
+      beforeRemoval: async () => connection?.close(),
     });
   } finally {
     await connection?.close();
@@ -185,6 +184,7 @@ function sharedOptions(
       batchDeadlineMs: deadlineHours === undefined ? undefined : deadlineHours * 3_600_000,
       maxCredits: amountOption(options, 'max-credits'),
       batchName: options.text('batch-name'),
+      serviceName: target.kind === 'local' ? 'local' : undefined,
     }),
     settings: batchSettings(options),
     signal,
@@ -208,14 +208,6 @@ function columnOptions(options: ParsedOptions): ColumnOptions {
       prefix: pairsOption(options, 'prefix'),
     }),
   };
-}
-
-async function makeStateDirectory(path: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new OutputError(`cannot make the state directory ${path}`, { cause: error });
-  }
 }
 
 async function writeSummary(summary: Summary, path: string | undefined): Promise<void> {

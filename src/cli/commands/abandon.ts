@@ -1,0 +1,43 @@
+import { abandonRun, ConfigurationError, readRunStatus } from '../../index.js';
+import type { Command, CommandInput } from '../command.js';
+import { chooseTarget, connect, connectionOptions } from '../connect.js';
+import { exitCodes } from '../exit-code.js';
+import { onlyStateDirectory } from './status.js';
+
+export const abandonCommand: Command = {
+  name: 'abandon',
+  usage: '<state>',
+  summary: 'Give an unfinished run up: delete its unlaunched batches and its state directory.',
+  options: connectionOptions,
+  examples: ['sluice abandon verified.csv.sluice'],
+  run: abandon,
+};
+
+async function abandon(input: CommandInput): Promise<number> {
+  const { options, positionals, environment, signal } = input;
+  const stateDir = onlyStateDirectory(positionals);
+  const status = await readRunStatus(stateDir);
+  const target = await chooseTarget(options, environment);
+  if (target.kind === 'local' && status.service !== 'local') {
+    throw new ConfigurationError(
+      `the run's batches are on ${status.service}: set SLUICE_BASE_URL and SLUICE_API_KEY to delete them there`,
+    );
+  }
+  // Batches of the in-process local service go with the directory.
+  const connection =
+    status.service === 'local' ? undefined : await connect(target, options, undefined);
+  try {
+    const { deleted, left } = await abandonRun({
+      stateDir,
+      ...(connection && { client: connection.client }),
+      signal,
+    });
+    process.stderr.write(`sluice: deleted ${deleted} batches and ${stateDir}\n`);
+    if (left.length > 0) {
+      process.stderr.write(`sluice: still on the service: ${left.join(', ')}\n`);
+    }
+  } finally {
+    await connection?.close();
+  }
+  return exitCodes.done;
+}

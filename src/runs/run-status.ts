@@ -1,0 +1,70 @@
+import { mayHaveLaunched } from '../batches/known-batch.js';
+import type { VerificationType } from '../contract/enums.js';
+import { ConfigurationError } from '../errors/family.js';
+import { systemFiles, type FileSystem } from './file-system.js';
+import type { KnownRun } from './known-run.js';
+import { readKnownRun } from './state-directory.js';
+
+/** What a state directory tells of its run. */
+export interface RunStatus {
+  readonly input: string;
+  readonly output: string;
+  /** The service's base URL, or `local`. */
+  readonly service: string;
+  readonly startedAt: string;
+  /** `null` while the input was not read to its end. */
+  readonly rows: number | null;
+  readonly batches: number;
+  /** Batches that something was sent of, by stage. */
+  readonly stages: Readonly<Record<string, number>>;
+  /** Credits of the batches that may have been launched, before refunds. */
+  readonly launchedCredits: Readonly<Record<VerificationType, number>>;
+  readonly isFinished: boolean;
+}
+
+/**
+ * Reads what a state directory tells, also while a run works in it.
+ *
+ * @throws OutputError, StateError; ConfigurationError when there is no run
+ */
+export async function readRunStatus(
+  stateDir: string,
+  files: FileSystem = systemFiles,
+): Promise<RunStatus> {
+  const known = await readKnownRun(files, stateDir);
+  const { run, plan } = known;
+  if (!run) throw new ConfigurationError(`there is no run in ${stateDir}`);
+  return {
+    input: textOf(run.decides['input']),
+    output: textOf(run.decides['output']),
+    service: run.service,
+    startedAt: run.startedAt,
+    rows: plan?.rows ?? null,
+    batches: plan?.batches.length ?? 0,
+    stages: stagesOf(known),
+    launchedCredits: launchedCredits(known),
+    isFinished: known.finished !== undefined,
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function stagesOf(known: KnownRun): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { known: batch } of known.batches.values()) {
+    counts.set(batch.stage, (counts.get(batch.stage) ?? 0) + 1);
+  }
+  return Object.fromEntries(counts);
+}
+
+function launchedCredits({ plan, batches }: KnownRun): Record<VerificationType, number> {
+  const credits = { email: 0, phone: 0 };
+  for (const { batch, known } of batches.values()) {
+    const planned = plan?.batches[batch];
+    if (!planned || !mayHaveLaunched(known)) continue;
+    credits[planned.type === 'email' ? 'email' : 'phone'] += planned.addresses;
+  }
+  return credits;
+}
