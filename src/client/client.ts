@@ -65,7 +65,12 @@ export class Client {
     const own = options.dispatcher
       ? { dispatcher: options.dispatcher, close: async () => undefined }
       : createDispatcher({ ...settings, isLoopback: base.isLoopback });
-    this.#wire = { base, apiKey, userAgent: settings.userAgent };
+    this.#wire = {
+      base,
+      apiKey,
+      userAgent: settings.userAgent,
+      isOwnDispatcher: options.dispatcher === undefined,
+    };
     this.#requests = new Requests({
       settings,
       dispatcher: own.dispatcher,

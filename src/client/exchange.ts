@@ -126,7 +126,7 @@ class Attempt {
     const chunks = open();
     try {
       while (!this.#end.signal.aborted) {
-        this.#watchdog.suspend();
+        if (this.#body === undefined) this.#watchdog.suspend();
         const next = await this.#nextChunk(chunks);
         if (next.done === true) break;
         this.#expectTaking('sending', timeoutMs);

@@ -235,7 +235,7 @@ export class Governor {
   }
 
   #givenUp(failing: { readonly since: number; readonly error: Error }): DeadlineError {
-    return givenUpError(this.#clock.now() - failing.since, failing.error);
+    return givenUpError('the service', this.#clock.now() - failing.since, failing.error);
   }
 
   #refuseAll(error: Error): void {
@@ -270,11 +270,11 @@ export class Governor {
   }
 }
 
-/** What a request is given up with when the service has failed for too long. */
-export function givenUpError(failingForMs: number, last: Error): DeadlineError {
+/** What a request is given up with when the service, or the request itself, has failed for too long. */
+export function givenUpError(what: string, failingForMs: number, last: Error): DeadlineError {
   const seconds = Math.round(failingForMs / 1000);
   return new DeadlineError(
-    `the service has been failing for ${seconds} s without one success; the latest: ${last.message}`,
+    `${what} has been failing for ${seconds} s without one success; the latest: ${last.message}`,
     { code: 'service_unavailable', cause: last },
   );
 }

@@ -18,10 +18,12 @@ export interface Multipart {
   /**
    * The bytes, in chunks of 256 KiB.
    *
+   * @param isLent a chunk is only the reader's until it asks for the one after the next: then memory
+   *   does not grow with the file, not even by what is waiting to be collected
    * @throws InputError `input_changed` when the file yields more or fewer bytes than it said: what is
    *   yielded before that is never a whole body
    */
-  readonly open: () => AsyncGenerator<Uint8Array, void, undefined>;
+  readonly open: (isLent?: boolean) => AsyncGenerator<Uint8Array, void, undefined>;
 }
 
 const chunkBytes = 256 * 1024;
@@ -47,7 +49,10 @@ export function createMultipart(
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
     contentLength,
-    open: () => packed(parts(head, file, tail), Math.min(chunkBytes, contentLength)),
+    open: (isLent = false) => {
+      const size = Math.min(chunkBytes, contentLength);
+      return packed(parts(head, file, tail), isLent ? createRing(size) : createFresh(size));
+    },
   };
 }
 
@@ -85,22 +90,38 @@ async function* parts(
   yield tail;
 }
 
-/** The same bytes in chunks of one size; a chunk is never written to again once it was given. */
+/** Gives the memory for the next chunk. */
+type NextChunk = () => Buffer;
+
+function createFresh(size: number): NextChunk {
+  return () => Buffer.allocUnsafeSlow(size);
+}
+
+/** Two chunks in turn: while one is filled, the one before it may still be on its way. */
+function createRing(size: number): NextChunk {
+  let [next, other] = [Buffer.allocUnsafeSlow(size), Buffer.allocUnsafeSlow(size)];
+  return () => {
+    [next, other] = [other, next];
+    return other;
+  };
+}
+
+/** The same bytes in chunks of one size. */
 async function* packed(
   pieces: AsyncIterable<Uint8Array>,
-  size: number,
+  nextChunk: NextChunk,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  let chunk = Buffer.allocUnsafeSlow(size);
+  let chunk = nextChunk();
   let used = 0;
   for await (const piece of pieces) {
     for (let at = 0; at < piece.length;) {
-      const taken = piece.subarray(at, at + size - used);
+      const taken = piece.subarray(at, at + chunk.length - used);
       chunk.set(taken, used);
       at += taken.length;
       used += taken.length;
-      if (used < size) continue;
+      if (used < chunk.length) continue;
       yield chunk;
-      chunk = Buffer.allocUnsafeSlow(size);
+      chunk = nextChunk();
       used = 0;
     }
   }

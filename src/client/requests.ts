@@ -77,7 +77,7 @@ export class Requests {
       );
       if (verdict.do === 'throw') throw error;
       if (verdict.do === 'give_up') {
-        throw error instanceof Error ? givenUpError(failingForMs, error) : error;
+        throw error instanceof Error ? givenUpError(request.subject, failingForMs, error) : error;
       }
       notBefore = now + verdict.waitMs;
     }

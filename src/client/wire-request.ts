@@ -37,6 +37,8 @@ export interface WireSettings {
   readonly base: BaseUrl;
   readonly apiKey: ApiKey | undefined;
   readonly userAgent: string;
+  /** Connections of our own are known to send a chunk before they ask for another. */
+  readonly isOwnDispatcher: boolean;
 }
 
 /**
@@ -62,7 +64,7 @@ export function createWireRequest(
     origin: settings.base.origin,
     path: settings.base.prefix + pathOf(operation, shape, input),
     headers,
-    body: addBody(operation, shape, input, headers),
+    body: addBody(shape, { operation, input, settings }, headers),
   };
 }
 
@@ -90,11 +92,15 @@ function pathOf(operation: OperationName, shape: Operation, input: CallInput): s
 }
 
 function addBody(
-  operation: OperationName,
   shape: Operation,
-  input: CallInput,
+  call: {
+    readonly operation: OperationName;
+    readonly input: CallInput;
+    readonly settings: WireSettings;
+  },
   headers: Record<string, string>,
 ): WireRequest['body'] {
+  const { operation, input, settings } = call;
   switch (shape.request.kind) {
     case 'none':
       return undefined;
@@ -109,7 +115,7 @@ function addBody(
       );
       headers['content-type'] = form.contentType;
       headers['content-length'] = String(form.contentLength);
-      return form.open;
+      return () => form.open(settings.isOwnDispatcher);
     }
   }
 }

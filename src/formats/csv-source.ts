@@ -1,7 +1,13 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { OpenSourceOptions, Source } from '../rows/source.js';
-import { createStreamReader, isRegularFile, openFileReader, pieceBytes } from './byte-reader.js';
+import {
+  createStreamReader,
+  isRegularFile,
+  openFileReader,
+  pieceBytes,
+  type ByteReader,
+} from './byte-reader.js';
 import type { CsvChunk } from './csv-chunk.js';
 import { CsvReading, type CsvOptions } from './csv-reading.js';
 import { createOutputFile } from './output-file.js';
@@ -42,23 +48,29 @@ export function csvStreamSource(
     name,
     open: (opening) => CsvReading.open(name, openReader, options, opening),
     async keep(path, signal) {
-      const reader = await openReader(signal);
-      const file = await createOutputFile(path, { mode: 0o600 });
-      try {
-        for (;;) {
-          const piece = await reader.read();
-          if (piece === undefined) break;
-          await file.write(piece);
-        }
-        await file.finish();
-      } catch (error) {
-        await file.abort();
-        throw error;
-      } finally {
-        await reader.close();
-      }
+      await copyToFile(path, () => openReader(signal));
       return csvFileSource(path, options, name);
     },
     kept: (path) => csvFileSource(path, options, name),
   };
+}
+
+/** The file stands when all of the input is in it; only its owner can read it. */
+async function copyToFile(path: string, openReader: () => Promise<ByteReader>): Promise<void> {
+  const file = await createOutputFile(path, { mode: 0o600 });
+  let reader: ByteReader | undefined;
+  try {
+    reader = await openReader();
+    for (;;) {
+      const piece = await reader.read();
+      if (piece === undefined) break;
+      await file.write(piece);
+    }
+    await file.finish();
+  } catch (error) {
+    await file.abort();
+    throw error;
+  } finally {
+    await reader?.close();
+  }
 }

@@ -75,6 +75,7 @@ describe('nothing stays open', () => {
     const { body } = await client.exportBatch(uuid, { format: 'xlsx' });
     body.destroy();
     await eventually(server.connections).toBe(0);
+    expect(body.destroyed).toBe(true);
   });
 });
 

@@ -1,10 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Agent } from 'undici';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createMultipart } from '../../src/client/multipart.js';
 import { InputError } from '../../src/errors/family.js';
 import { eventually } from './eventually.js';
 import { FakeClock } from './fake-clock.js';
+import { selfSigned } from './self-signed.js';
 import { caught, createFile, createTestClient, uploadFields } from './test-client.js';
 import {
+  listen,
   rawAnswer,
   sendJson,
   startEarlyServer,
@@ -23,6 +32,42 @@ describe('an upload', () => {
     expect(request?.headers['content-length']).toBe(String(request?.body.length));
     expect(request?.headers['transfer-encoding']).toBeUndefined();
   });
+
+  for (const protocol of ['http', 'https'] as const) {
+    test(`in lent chunks arrives to the byte, however slowly it is taken (${protocol})`, async () => {
+      let arrived = Buffer.alloc(0);
+      const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of request as AsyncIterable<Buffer>) {
+          chunks.push(chunk);
+          if (chunks.length % 10 === 0) await turn();
+        }
+        arrived = Buffer.concat(chunks);
+        response.end();
+      };
+      const server =
+        protocol === 'https'
+          ? createTlsServer({ ...selfSigned }, (...exchange) => void take(...exchange))
+          : createServer((...exchange) => void take(...exchange));
+      const baseUrl = await listen(server, () => server.closeAllConnections());
+      const pieces = Array.from({ length: 40 }, (_, at) => randomBytes(100_000 + at * 10_007));
+      const whole = Buffer.concat(pieces);
+      const form = createMultipart({}, { sizeBytes: whole.length, open: () => pieces });
+      const dispatcher = new Agent({ connect: { ca: selfSigned.cert } });
+      onTestFinished(async () => dispatcher.destroy());
+      const { body } = await dispatcher.request({
+        origin: baseUrl.replace('http', protocol),
+        path: '/',
+        method: 'POST',
+        headers: { 'content-length': String(form.contentLength) },
+        body: form.open(true) as unknown as Readable,
+      });
+      await body.dump();
+      expect(arrived.length).toBe(form.contentLength);
+      const begin = arrived.indexOf('\r\n\r\n') + 4;
+      expect(arrived.subarray(begin, begin + whole.length).equals(whole)).toBe(true);
+    });
+  }
 
   for (const [what, sizeBytes] of [
     ['fewer', 100_001],

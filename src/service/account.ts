@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { ConfigurationError } from '../errors/family.js';
+
+/** An account of the local service. */
+export interface Account {
+  readonly name: string;
+  /** Its key, or {@link Account.keySha256} instead of it. */
+  readonly key?: string;
+  /** SHA-256 of its key, in hexadecimal. */
+  readonly keySha256?: string;
+  /**
+   * Credits granted so far, spent ones among them: raise it to give more. `Infinity` never ends.
+   *
+   * @default what was granted before, or no end for an account that is new
+   */
+  readonly emailCredits?: number;
+  /** As {@link Account.emailCredits}. */
+  readonly phoneCredits?: number;
+}
+
+/** What "no end" is in fact: differences between two balances still count it, half credits too. */
+export const endlessCredits = 1e15;
+
+const accountsFile = z
+  .array(
+    z
+      .object({
+        name: z.string().min(1),
+        key: z.string().min(1).optional(),
+        key_sha256: z
+          .string()
+          .regex(/^[0-9a-fA-F]{64}$/)
+          .optional(),
+        email_credit: z.number().min(0).optional(),
+        phone_credit: z.number().min(0).optional(),
+      })
+      .strict(),
+  )
+  .min(1);
+
+/**
+ * Reads an accounts file: a JSON array of `{"name", "key", "email_credit", "phone_credit"}`, where
+ * `key_sha256` may stand for `key`.
+ *
+ * @throws ConfigurationError `invalid_option`, which names the field and never a key
+ */
+export function parseAccounts(json: string): readonly Account[] {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(json);
+  } catch {
+    // The parser's own message quotes the text, and keys stand in it.
+    throw new ConfigurationError('the accounts file is no JSON');
+  }
+  const parsed = accountsFile.safeParse(raw);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new ConfigurationError(
+      `the accounts file is wrong at ${issue?.path.join('.') || 'its top'}: ${issue?.message ?? ''}`,
+    );
+  }
+  return parsed.data.map(({ name, key, key_sha256, email_credit, phone_credit }) => ({
+    name,
+    ...(key === undefined ? {} : { key }),
+    ...(key_sha256 === undefined ? {} : { keySha256: key_sha256.toLowerCase() }),
+    ...(email_credit === undefined ? {} : { emailCredits: email_credit }),
+    ...(phone_credit === undefined ? {} : { phoneCredits: phone_credit }),
+  }));
+}
+
+/**
+ * The hash of an account's key: what is kept of it.
+ *
+ * @throws ConfigurationError `invalid_option` when it has neither a key nor a hash
+ */
+export function keyHashOf(account: Account): string {
+  if (account.key !== undefined && account.key !== '') return hashKey(account.key);
+  if (account.keySha256 !== undefined) return account.keySha256.toLowerCase();
+  throw new ConfigurationError(`account ${account.name} has neither a key nor its hash`);
+}
+
+function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}

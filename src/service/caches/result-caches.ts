@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { open, readdir, rm, truncate, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { limits } from '../../contract/limits.js';
+import type { BatchParameters } from '../../contract/parameters.js';
+import { readBlocks } from '../content/read-lines.js';
+import type { CacheHit } from '../store/events.js';
+import { keyBytes } from './address-key.js';
+import { KeyTable } from './key-table.js';
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** A multiple of the size of a key: blocks never cut one. */
+const blockBytes = keyBytes * 5000;
+const globalOwner = 'global';
+
+/** Which caches a lookup may use, and how far back. */
+export type CacheParameters = Pick<
+  BatchParameters,
+  | 'use_account_cache'
+  | 'max_account_cache_backoff'
+  | 'use_global_cache'
+  | 'max_global_cache_backoff'
+>;
+
+/**
+ * The account caches and the global cache (spec, section 1): which address was verified on which day.
+ * They hold salted hashes, no address; the files of the global cache name no account. A file has the
+ * keys of one owner and one day, so that old days are dropped whole.
+ *
+ * Days are days of UTC: "minimum 1 (only today)" (spec 2.3).
+ */
+export class ResultCaches {
+  readonly #folder: string;
+  /** By owner: the hash of an account's name, or `global`. */
+  readonly #tables = new Map<string, KeyTable>();
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async open(folder: string, nowMs: number): Promise<ResultCaches> {
+    const caches = new ResultCaches(folder);
+    const oldest = dayOf(nowMs) - limits.cacheBackoffDays.max;
+    for (const entry of await readdir(folder)) {
+      const [, owner, day] = /^([a-z0-9]+)-(\d+)\.keys$/.exec(entry) ?? [];
+      if (owner === undefined) continue;
+      const path = join(folder, entry);
+      if (Number(day) < oldest) await rm(path, { force: true });
+      else await caches.#load(path, caches.#table(owner), Number(day));
+    }
+    return caches;
+  }
+
+  /** Looks a key up: "account cache first, then global cache" (spec, section 1). */
+  find(
+    keys: Uint8Array,
+    offset: number,
+    wanted: {
+      readonly account: string;
+      readonly nowMs: number;
+      readonly parameters: CacheParameters;
+    },
+  ): CacheHit {
+    const { account, nowMs, parameters } = wanted;
+    const today = dayOf(nowMs);
+    const isKnown = (owner: string, backoffDays: number) => {
+      const day = this.#tables.get(owner)?.get(keys, offset);
+      return day !== undefined && today - day < backoffDays;
+    };
+    if (
+      parameters.use_account_cache &&
+      isKnown(ownerOf(account), parameters.max_account_cache_backoff)
+    ) {
+      return 'account';
+    }
+    if (parameters.use_global_cache && isKnown(globalOwner, parameters.max_global_cache_backoff)) {
+      return 'global';
+    }
+    return null;
+  }
+
+  /** Whether a lookup could find anything: where it cannot, nothing need be read. */
+  mayFind(account: string, parameters: CacheParameters): boolean {
+    return (
+      (parameters.use_account_cache && this.#tables.has(ownerOf(account))) ||
+      (parameters.use_global_cache && this.#tables.has(globalOwner))
+    );
+  }
+
+  /**
+   * Remembers keys as verified. "When the global cache is enabled, the account's results are shared
+   * anonymously with others" (spec, section 1).
+   */
+  async remember(
+    blocks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    verified: { readonly account: string; readonly nowMs: number; readonly isShared: boolean },
+  ): Promise<void> {
+    const day = dayOf(verified.nowMs);
+    const owners = [ownerOf(verified.account), ...(verified.isShared ? [globalOwner] : [])];
+    const files: FileHandle[] = [];
+    try {
+      for (const owner of owners) files.push(await open(this.#path(owner, day), 'a', 0o600));
+      for await (const block of blocks) {
+        for (const file of files) await append(file, block);
+        for (const owner of owners) this.#table(owner).addAll(block, day);
+      }
+    } finally {
+      for (const file of files) await file.close();
+    }
+  }
+
+  /** The keys of a batch, as `remember` takes them. */
+  static readKeys(path: string): AsyncIterable<Uint8Array> {
+    return readBlocks(path, blockBytes);
+  }
+
+  async #load(path: string, table: KeyTable, day: number): Promise<void> {
+    let bytes = 0;
+    for await (const block of readBlocks(path, blockBytes)) {
+      table.addAll(block, day);
+      bytes += block.length;
+    }
+    // A kill may have torn the last key: what follows must begin at a whole one.
+    if (bytes % keyBytes !== 0) await truncate(path, bytes - (bytes % keyBytes));
+  }
+
+  #table(owner: string): KeyTable {
+    let table = this.#tables.get(owner);
+    if (table === undefined) {
+      table = new KeyTable();
+      this.#tables.set(owner, table);
+    }
+    return table;
+  }
+
+  #path(owner: string, day: number): string {
+    return join(this.#folder, `${owner}-${day}.keys`);
+  }
+}
+
+async function append(file: FileHandle, block: Uint8Array): Promise<void> {
+  let written = 0;
+  while (written < block.length) {
+    const { bytesWritten } = await file.write(block, written, block.length - written);
+    written += bytesWritten;
+  }
+}
+
+function dayOf(ms: number): number {
+  return Math.floor(ms / dayMs);
+}
+
+function ownerOf(account: string): string {
+  return `a${createHash('sha256').update(account).digest('hex').slice(0, 32)}`;
+}

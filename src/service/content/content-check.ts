@@ -1,0 +1,76 @@
+import { isUtf8 } from 'node:buffer';
+
+/** Longest line that is taken: no address comes near it, and memory stays bounded. */
+export const maxLineBytes = 4096;
+
+const comma = 0x2c;
+const newline = 0x0a;
+
+/**
+ * Checks uploaded content while it arrives: "plain `.TXT`, UTF-8, one email address or phone number per
+ * line, no header row, no commas, no CSV structure" (spec, section 1).
+ */
+export interface ContentCheck {
+  add(chunk: Uint8Array): void;
+  /** What is wrong with the whole content; `undefined` when it can be parsed. */
+  finish(): string | undefined;
+}
+
+export function createContentCheck(): ContentCheck {
+  let trouble: string | undefined;
+  let line = 1;
+  let lineBytes = 0;
+  let carried = new Uint8Array();
+
+  function checkLines(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at];
+      if (byte === newline) {
+        line += 1;
+        lineBytes = 0;
+      } else if (byte === comma) {
+        trouble ??= `line ${line} holds a comma`;
+      } else if (byte === 0) {
+        trouble ??= `line ${line} holds a null byte`;
+      } else {
+        lineBytes += 1;
+        if (lineBytes > maxLineBytes)
+          trouble ??= `line ${line} is longer than ${maxLineBytes} bytes`;
+      }
+      if (trouble !== undefined) return;
+    }
+  }
+
+  /** A character may be cut by the end of a chunk: its beginning waits for the next. */
+  function checkEncoding(chunk: Uint8Array): void {
+    const bytes = carried.length === 0 ? chunk : Buffer.concat([carried, chunk]);
+    const whole = wholeCharacters(bytes);
+    if (!isUtf8(bytes.subarray(0, whole))) trouble ??= 'the file is not UTF-8';
+    carried = Uint8Array.from(bytes.subarray(whole));
+  }
+
+  return {
+    add(chunk) {
+      if (trouble !== undefined) return;
+      checkLines(chunk);
+      checkEncoding(chunk);
+    },
+    finish() {
+      if (trouble === undefined && carried.length > 0) trouble = 'the file is not UTF-8';
+      return trouble;
+    },
+  };
+}
+
+/** Length of `bytes` without a UTF-8 character that is cut at its end. */
+function wholeCharacters(bytes: Uint8Array): number {
+  const longest = 4;
+  for (let back = 1; back < longest && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return bytes.length;
+    if (byte < 0xc0) continue;
+    const expected = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return expected > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,87 @@
+import type { VerificationEngine, Verdict } from '../engine/engine.js';
+import { createSlices } from '../jobs/slices.js';
+import type { BatchParameters } from '../../contract/parameters.js';
+import type { BatchFiles } from '../store/batch-files.js';
+import type { VerdictCount } from '../store/events.js';
+import { readLines } from './read-lines.js';
+import { FileWriter } from './record-file.js';
+
+export interface VerifyOptions {
+  readonly files: BatchFiles;
+  readonly parameters: BatchParameters;
+  readonly engine: VerificationEngine;
+  readonly durable: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Bytes of the code that stands for a verdict. */
+export const codeBytes = 2;
+const mostVerdicts = 2 ** (codeBytes * 8);
+
+/** Addresses given to the engine at once. */
+const addressesACall = 256;
+
+/**
+ * Verifies the addresses of a batch. Distinct verdicts are few: each gets a code, and the codes file
+ * has one for each address.
+ *
+ * @returns the distinct verdicts in the order of their codes, each with its number of addresses
+ */
+export async function verifyContent(options: VerifyOptions): Promise<readonly VerdictCount[]> {
+  const { files, durable, signal } = options;
+  const coder = new VerdictCoder();
+  const slices = createSlices(signal);
+  const codes = await FileWriter.create(files.codes);
+  try {
+    for await (const addresses of readLines(files.addresses)) {
+      const block = Buffer.allocUnsafe(addresses.length * codeBytes);
+      let at = 0;
+      for (let begin = 0; begin < addresses.length; begin += addressesACall) {
+        const verdicts = await judge(addresses.slice(begin, begin + addressesACall), options);
+        for (const verdict of verdicts) at = block.writeUInt16LE(coder.code(verdict), at);
+        if (slices.isOver()) await slices.pause();
+      }
+      if (at !== block.length) throw new Error('the engine gave another number of verdicts');
+      await codes.write(block);
+    }
+    await codes.finish({ durable });
+    return coder.counts;
+  } finally {
+    await codes.close();
+  }
+}
+
+function judge(
+  addresses: readonly string[],
+  { engine, parameters, signal }: VerifyOptions,
+): readonly Verdict[] | Promise<readonly Verdict[]> {
+  return parameters.type === 'email'
+    ? engine.verifyEmails(addresses, signal)
+    : engine.verifyPhones(addresses, parameters.target_country, signal);
+}
+
+class VerdictCoder {
+  readonly counts: { verdict: Verdict; count: number }[] = [];
+  readonly #byObject = new WeakMap<Verdict, number>();
+  readonly #byText = new Map<string, number>();
+
+  code(verdict: Verdict): number {
+    const code = this.#byObject.get(verdict) ?? this.#codeByText(verdict);
+    const counted = this.counts[code];
+    if (counted) counted.count += 1;
+    return code;
+  }
+
+  #codeByText(verdict: Verdict): number {
+    const text = JSON.stringify(verdict);
+    let code = this.#byText.get(text);
+    if (code === undefined) {
+      code = this.counts.length;
+      if (code === mostVerdicts) throw new Error('more distinct verdicts than there are codes');
+      this.counts.push({ verdict, count: 0 });
+      this.#byText.set(text, code);
+    }
+    this.#byObject.set(verdict, code);
+    return code;
+  }
+}

@@ -1,0 +1,138 @@
+import type { Account } from './account.js';
+import { applyAccounts } from './apply-accounts.js';
+import { ResultCaches } from './caches/result-caches.js';
+import { offlineEngine } from './engine/offline-engine.js';
+import { createDispatch } from './http/dispatch.js';
+import { openHttpServer } from './http/http-server.js';
+import { createRateLimiter } from './http/rate-limiter.js';
+import { BatchJobs } from './jobs/batch-jobs.js';
+import { createTurns } from './jobs/turns.js';
+import {
+  checkAccounts,
+  resolveOptions,
+  type ServiceOptions,
+  type ServiceSettings,
+} from './service-options.js';
+import { readLedger, type LedgerEntry } from './store/ledger.js';
+import { Store } from './store/store.js';
+
+/** A local service that is listening. */
+export interface Service {
+  /** Where it listens: `http://127.0.0.1:…`. */
+  readonly baseUrl: string;
+  /** Key of the default account, or of the first of `accounts` (empty when only its hash is known). */
+  readonly apiKey: string;
+  /** Whether {@link Service.apiKey} was made just now, so that nobody knows it yet. */
+  readonly apiKeyIsNew: boolean;
+  /** Every charge of all accounts in the order they were made: what no client can see. */
+  ledger(): AsyncIterable<LedgerEntry>;
+  /**
+   * Makes the accounts agree with a list while serving: keys are revoked and replaced, credits granted.
+   *
+   * @throws ConfigurationError `invalid_option`
+   */
+  setAccounts(accounts: readonly Account[]): Promise<void>;
+  /** Ends it: cuts connections, stops work where it stands, and leaves nothing open. */
+  close(): Promise<void>;
+}
+
+/** Name of the account that there is without `accounts`. */
+const defaultAccount = 'default';
+
+/**
+ * Starts the specification's service in this process, over real HTTP on loopback.
+ *
+ * @throws ConfigurationError `invalid_option`; StateError `state_locked`, `state_damaged`,
+ *   `state_mismatch`; the system's error when it cannot listen or write
+ * @example
+ * ```ts
+ * const service = await createService({ emailCredits: 100 });
+ * await fetch(`${service.baseUrl}/v1/account/credits`, { headers: { 'X-Api-Key': service.apiKey } });
+ * await service.close();
+ * ```
+ */
+export async function createService(options: ServiceOptions = {}): Promise<Service> {
+  const settings = resolveOptions(options);
+  const store = await Store.open(settings.dataDir);
+  try {
+    return await serve(store, settings);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function serve(store: Store, settings: ServiceSettings): Promise<Service> {
+  const { clock, onError, rate } = settings;
+  const { accounts, apiKey, apiKeyIsNew } = await accountsOf(store, settings);
+  await applyAccounts(store, accounts);
+  const caches = await ResultCaches.open(store.cacheFolder, clock.now());
+  const turns = createTurns();
+  const engine = offlineEngine;
+  const { parseDelayMs, verifyDelayMs } = settings;
+  const jobs = new BatchJobs({
+    store,
+    caches,
+    engine,
+    turns,
+    clock,
+    parseDelayMs,
+    verifyDelayMs,
+    onError,
+  });
+  const { variants, maxFileSizeBytes } = settings;
+  const dispatch = createDispatch({
+    service: { store, caches, engine, jobs, turns, clock, variants, maxFileSizeBytes },
+    rateLimiter: rate === undefined ? undefined : createRateLimiter(rate, () => clock.now()),
+    onError,
+  });
+  const { port, host, requestTimeoutMs } = settings;
+  const server = await openHttpServer({ port, host, dispatch, requestTimeoutMs });
+  jobs.resume();
+  let closing: Promise<void> | undefined;
+  return {
+    baseUrl: `http://${hostInUrl(host)}:${server.port}`,
+    apiKey,
+    apiKeyIsNew,
+    ledger: () => readLedger(store),
+    async setAccounts(changed) {
+      checkAccounts(changed);
+      await applyAccounts(store, changed);
+    },
+    close() {
+      closing ??= (async () => {
+        // Requests may wait for work, and may begin some as they end.
+        const stopped = jobs.close();
+        await server.close();
+        await stopped;
+        await jobs.close();
+        await store.close();
+      })();
+      return closing;
+    },
+  };
+}
+
+async function accountsOf(
+  store: Store,
+  { accounts, apiKey, emailCredits, phoneCredits }: ServiceSettings,
+): Promise<{ accounts: readonly Account[]; apiKey: string; apiKeyIsNew: boolean }> {
+  if (accounts !== undefined) {
+    return { accounts, apiKey: accounts[0]?.key ?? '', apiKeyIsNew: false };
+  }
+  const made = apiKey === undefined ? await store.madeKey() : { key: apiKey, isNew: false };
+  const account: Account = {
+    name: defaultAccount,
+    key: made.key,
+    ...(emailCredits === undefined ? {} : { emailCredits }),
+    ...(phoneCredits === undefined ? {} : { phoneCredits }),
+  };
+  return { accounts: [account], apiKey: made.key, apiKeyIsNew: made.isNew };
+}
+
+/** Whoever listens everywhere is reached on loopback too. */
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,52 @@
+import type { CountryCode } from '../../contract/countries.js';
+import type { EmailQuality, EmailResult } from '../../contract/enums.js';
+
+/** What is known of an email address: its result record (spec 2.7) without the address. */
+export interface EmailVerdict {
+  readonly valid: boolean;
+  readonly wrong: boolean;
+  readonly unknown: boolean;
+  readonly quality: EmailQuality;
+  readonly result: EmailResult;
+  readonly is_syntax_error: boolean;
+  readonly is_free: boolean;
+  readonly is_role: boolean;
+  readonly is_disposable: boolean;
+  readonly is_catch_all: boolean;
+}
+
+/** What is known of a phone number: its result record (spec 2.7) without the number. */
+export interface PhoneVerdict {
+  readonly valid: boolean;
+  readonly wrong: boolean;
+  readonly unknown: boolean;
+  readonly type: string;
+  readonly status: string;
+  readonly is_syntax_error: boolean;
+  readonly is_ported: boolean;
+  readonly current_network_mcc: string | null;
+  readonly current_network_mnc: string | null;
+  readonly operator: string | null;
+}
+
+export type Verdict = EmailVerdict | PhoneVerdict;
+
+/**
+ * Judges addresses, some thousand at a time, in their order. Exactly one of `valid`, `wrong` and
+ * `unknown` is true in a verdict, and verdicts that say the same should be the same object: results
+ * are few, addresses are many.
+ *
+ * An engine that knows everything on this machine answers at once; one that has to ask a network
+ * answers with a promise and gives up when the signal aborts.
+ */
+export interface VerificationEngine {
+  verifyEmails(
+    addresses: readonly string[],
+    signal: AbortSignal,
+  ): readonly EmailVerdict[] | Promise<readonly EmailVerdict[]>;
+  verifyPhones(
+    addresses: readonly string[],
+    country: CountryCode,
+    signal: AbortSignal,
+  ): readonly PhoneVerdict[] | Promise<readonly PhoneVerdict[]>;
+}

@@ -1,0 +1,63 @@
+import { isDisposableDomain } from './disposable-domains.js';
+import { parseMailbox } from './email-syntax.js';
+import type { EmailVerdict } from './engine.js';
+import { freeDomains } from './free-domains.js';
+import { cannotHaveMail } from './no-mail-domains.js';
+import { isRoleName } from './role-names.js';
+import { judgeTestAddress, testDomain } from './test-addresses.js';
+
+const syntaxError: EmailVerdict = {
+  valid: false,
+  wrong: true,
+  unknown: false,
+  quality: 'bad',
+  result: 'invalid',
+  is_syntax_error: true,
+  is_free: false,
+  is_role: false,
+  is_disposable: false,
+  is_catch_all: false,
+};
+
+const reserved = 8;
+const free = 4;
+const role = 2;
+const disposable = 1;
+
+/** One verdict for each combination of what can be known offline. */
+const verdicts: readonly EmailVerdict[] = Array.from({ length: 16 }, (_, known) => ({
+  valid: false,
+  // Whether a mailbox exists is known only to its server: what could exist is said to be unknown.
+  wrong: has(known, reserved),
+  unknown: !has(known, reserved),
+  // A throw-away address that takes mail today is worth little tomorrow: a risk, though unproved.
+  quality: has(known, reserved) ? 'bad' : has(known, disposable) ? 'risky' : 'unknown',
+  result: has(known, reserved) ? 'invalid' : 'unknown',
+  is_syntax_error: false,
+  is_free: has(known, free),
+  is_role: has(known, role),
+  is_disposable: has(known, disposable),
+  // Only a server can tell; the field has no word for "not known".
+  is_catch_all: false,
+}));
+
+function has(known: number, fact: number): boolean {
+  return (known & fact) !== 0;
+}
+
+/**
+ * Says what can be known of an email address without a network: its syntax, names that cannot have
+ * mail, free providers, role names and throw-away services. Everything else is unknown.
+ */
+export function judgeEmail(address: string): EmailVerdict {
+  const mailbox = parseMailbox(address);
+  if (mailbox === undefined) return syntaxError;
+  const { local, domain } = mailbox;
+  if (domain === testDomain) return judgeTestAddress(local);
+  const known =
+    (cannotHaveMail(domain) ? reserved : 0) |
+    (freeDomains.has(domain) ? free : 0) |
+    (isRoleName(local) ? role : 0) |
+    (isDisposableDomain(domain) ? disposable : 0);
+  return verdicts[known] ?? syntaxError;
+}

@@ -1,0 +1,52 @@
+import type { CountryCode } from '../../contract/countries.js';
+import type { VerificationType } from '../../contract/enums.js';
+import { parseMailbox } from './email-syntax.js';
+import { isAscii } from './is-ascii.js';
+import { readPhone } from './read-phone.js';
+import { judgeTestNumber } from './test-numbers.js';
+
+/** A line of a batch, read by the rules of its type. */
+export interface AddressReading {
+  /** Two lines are duplicates when their keys are equal. */
+  readonly key: string;
+  /** Whether the line has the form of an address; whether it exists is for the engine to say. */
+  readonly wellFormed: boolean;
+  /** The form that normalization gives it; `undefined` when it is not well-formed. */
+  readonly normalized: string | undefined;
+}
+
+/**
+ * Reads a trimmed line. Emails are equal without case, phones by their E.164 form, and what is no
+ * possible number by its digits when it is made of digits and separators, else by its text.
+ */
+export function readAddress(
+  type: VerificationType,
+  country: CountryCode,
+  line: string,
+): AddressReading {
+  return type === 'email' ? readEmail(line) : readPhoneLine(line, country);
+}
+
+function readEmail(line: string): AddressReading {
+  const text = isAscii(line) ? line : line.normalize('NFC');
+  const mailbox = parseMailbox(text);
+  return {
+    key: text.toLowerCase(),
+    wellFormed: mailbox !== undefined,
+    // The local part belongs to its server, case included (RFC 5321 2.4); a domain has no case.
+    normalized: mailbox && mailbox.local + text.slice(mailbox.local.length).toLowerCase(),
+  };
+}
+
+function readPhoneLine(line: string, country: CountryCode): AddressReading {
+  const number = readPhone(line, country);
+  if (number) return { key: number.e164, wellFormed: true, normalized: number.e164 };
+  if (judgeTestNumber(line)) return { key: line, wellFormed: true, normalized: line };
+  const text = line.normalize('NFC');
+  const digits = text.replaceAll(/[\s().+/\-\u2010-\u2015]/gu, '');
+  return {
+    key: /^\d+$/.test(digits) ? digits : text,
+    wellFormed: false,
+    normalized: undefined,
+  };
+}

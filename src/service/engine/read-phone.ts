@@ -1,0 +1,57 @@
+import {
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+  type PhoneNumberType,
+} from 'libphonenumber-js/max';
+import type { CountryCode } from '../../contract/countries.js';
+import { readPlainNumber, type PhoneKind, type PlannedNumber } from './phone-plan.js';
+import { isClosedRange } from './plan-corrections.js';
+
+const kinds: Readonly<Record<PhoneNumberType, PhoneKind>> = {
+  FIXED_LINE: 'fixed_line',
+  MOBILE: 'mobile',
+  FIXED_LINE_OR_MOBILE: 'fixed_line_or_mobile',
+  TOLL_FREE: 'toll_free',
+  PREMIUM_RATE: 'premium_rate',
+  SHARED_COST: 'shared_cost',
+  VOIP: 'voip',
+  PERSONAL_NUMBER: 'personal_number',
+  PAGER: 'pager',
+  UAN: 'uan',
+  VOICEMAIL: 'voicemail',
+};
+
+/** Longest text that is looked at: E.164 has 15 digits, and people write separators between them. */
+const maxLength = 64;
+
+/**
+ * Reads a whole text as one phone number: international, or national of the given country. Texts with
+ * letters are never numbers (`1-800-FLOWERS` and `1-800-CONTACTS` must not meet), nor is a number
+ * with an extension.
+ *
+ * @returns `undefined` when it is no number of a possible length.
+ */
+export function readPhone(phone: string, country: CountryCode): PlannedNumber | undefined {
+  if (phone.length > maxLength) return undefined;
+  const plain = /^\+\d+$/.test(phone) ? readPlainNumber(phone) : 'unsure';
+  const number = plain === 'unsure' ? readWithLibrary(phone, country) : plain;
+  if (number?.valid && isClosedRange(number)) return { ...number, valid: false, kind: undefined };
+  return number;
+}
+
+/** The reference: everything that {@link readPlainNumber} leaves open or does not read. */
+export function readWithLibrary(phone: string, country: CountryCode): PlannedNumber | undefined {
+  if (/\p{L}/u.test(phone)) return undefined;
+  const number = parsePhoneNumberFromString(phone, {
+    extract: false,
+    // A country without a plan of its own can still have numbers in international form.
+    ...(isSupportedCountry(country) ? { defaultCountry: country } : {}),
+  });
+  if (number === undefined || number.ext !== undefined || !number.isPossible()) return undefined;
+  const type = number.getType();
+  return {
+    e164: number.number,
+    valid: number.isValid(),
+    kind: type === undefined ? undefined : kinds[type],
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * Local parts that name a function and not a person: those of RFC 2142, and what organisations
+ * commonly use, in several languages. Written without the dots, hyphens and underscores that some put
+ * between the words.
+ */
+const roleNames: ReadonlySet<string> = new Set(
+  `
+  abuse hostmaster info mailer mailerdaemon marketing news noc postmaster root sales security
+  support usenet uucp webmaster www ftp trouble
+
+  admin admins administrator administration administrators sysadmin sysadmins sysop systemadmin
+  domainadmin networkadmin dns dnsadmin dnsmaster domain domains registrar registry hosting host
+  it itsupport itadmin ithelp itdesk ithelpdesk servicedesk ops operations operator devops sre dev
+  devel developer developers engineering tech technical technicalsupport techsupport techteam
+  monitoring alerts alert notifications notification notify system server cron daemon nobody
+  devnull null mail email mailbox web webteam website webadmin webmail wwwadmin smtp ssl ssladmin
+  ssladministrator sslwebmaster cert csirt psirt soc incident incidents vulnerability bugs
+  bugbounty
+
+  accountant accounting accounts account accountspayable accountsreceivable payable payables
+  receivable receivables payroll bookkeeping bookkeeper billing bills invoice invoices invoicing
+  payment payments pay finance finances financial treasury tax taxes audit credit creditcontrol
+  collections refund refunds subscription subscriptions subscribe unsubscribe renewals donate
+  donations fundraising
+
+  order orders ordering purchase purchases purchasing procurement buyer buying shop store webshop
+  shipping shipment shipments delivery deliveries dispatch logistics warehouse returns return rma
+  export import customs supply supplies supplier suppliers vendor vendors quote quotes quotation
+  quotations tender tenders wholesale retail reseller resellers partner partners partnership
+  partnerships affiliate affiliates dealer dealers franchise distribution
+
+  contact contacts contactus enquiries enquiry inquiries inquiry hello hi hey welcome office
+  frontdesk frontoffice backoffice reception receptionist secretary secretariat mailroom general
+  generalinfo information infos infodesk ask askus question questions feedback comment comments
+  suggestion suggestions complaint complaints concierge desk team staff everyone all allstaff
+  group help helpdesk helpline hotline callcenter care customer customers customercare
+  customerservice customerservices customersupport customersuccess clientservice clientservices
+  clientsupport client clients service services servicecenter supportteam salesteam saleteam
+  presales aftersales manager management director directors board ceo cfo cto coo president
+  headoffice hq corporate company business businessdevelopment bizdev investor investors
+  investorrelations ir shareholder shareholders
+
+  hr humanresources people personnel job jobs career careers recruit recruiter recruiters
+  recruiting recruitment hiring talent apply application applications resume resumes cv training
+  trainings internship internships volunteer volunteers benefits
+
+  press pressoffice media mediarelations pr publicrelations publicity communications communication
+  comms editor editors editorial newsroom newsdesk newsletter newsletters publisher publishing
+  advertise advertising ads advert adverts promo promotions promotion campaign campaigns social
+  socialmedia community event events conference webinar webinars design creative content blog seo
+  survey surveys research analytics
+
+  legal lawyer compliance privacy dpo gdpr dataprotection dataprotectionofficer copyright dmca
+  trademark trademarks permissions licensing license ethics whistleblower regulatory quality qa
+  safety health trust trustandsafety fraud phishing spam junk antispam
+
+  noreply donotreply dontreply reply bounce bounces autoreply autoresponder mailinglist list lists
+  majordomo listserv listmaster owner request test tester testing demo guest anonymous user users
+  member members membership registration register booking bookings book reservation reservations
+  reserve reservas rooms catering restaurant travel visit visitor visitors tours facilities
+  maintenance property rentals rental leasing lettings housing
+
+  admissions admission enrollment alumni student students studentservices registrarsoffice library
+  librarian faculty school campus parents pta academic academics
+
+  kontakt kundenservice kundendienst kundenbetreuung vertrieb verkauf einkauf buchhaltung rechnung
+  rechnungen rechnungswesen bestellung bestellungen bewerbung bewerbungen personal presse
+  datenschutz geschaeftsfuehrung geschaeftsleitung sekretariat verwaltung zentrale empfang anfrage
+  anfragen technik redaktion werbung lager versand impressum vorstand praxis kanzlei
+  hausverwaltung
+
+  contacto contactos ventas compras administracion contabilidad facturacion facturas pedidos
+  atencionalcliente atencioncliente clientes soporte rrhh recursoshumanos prensa empleo gerencia
+  direccion recepcion informacion informes secretaria consultas reclamos
+
+  accueil commercial comptabilite facturation factures commande commandes achats achat vente
+  ventes serviceclient serviceclients clientele recrutement rh emploi direction administratif
+  renseignements devis livraison juridique
+
+  contatto contatti vendite acquisti amministrazione contabilita fatturazione fatture ordini
+  assistenza assistenzaclienti clienti commerciale segreteria direzione ufficio ufficiostampa
+  risorseumane lavoro preventivi
+
+  contato contatos vendas comercial financeiro faturamento atendimento suporte sac imprensa
+  ouvidoria diretoria
+
+  verkoop inkoop boekhouding administratie klantenservice klachten facturen vacatures secretariaat
+  bestuur directie receptie
+
+  biuro sprzedaz kadry ksiegowosc faktury obsluga reklamacje zamowienia rekrutacja obchod
+  fakturace objednavky podpora prodej ucetni kundtjanst faktura ekonomi ordrer salg bestilling
+  kundeservice myynti asiakaspalvelu laskutus
+  `
+    .trim()
+    .split(/\s+/),
+);
+
+/** Whether a whole local part names a function (`sales`, `no-reply`), not a person or a part of a name. */
+export function isRoleName(local: string): boolean {
+  const name = local.toLowerCase();
+  return roleNames.has(name) || roleNames.has(name.replaceAll(/[._-]/g, ''));
+}

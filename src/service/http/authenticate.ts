@@ -1,0 +1,33 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { apiKeyHeader } from '../../contract/operations.js';
+import type { AccountState } from '../store/service-state.js';
+import { HttpProblem } from './http-problem.js';
+
+/**
+ * Finds the account that a request's key belongs to. All accounts are compared, each in constant time:
+ * how long it takes says nothing about a key.
+ *
+ * "When the header is missing, or the key is invalid or revoked, the response is HTTP 401 with a JSON
+ * body whose `message` is `Unauthorized`" (spec, section 5).
+ *
+ * @throws HttpProblem 401
+ */
+export function authenticate(
+  headers: IncomingHttpHeaders,
+  accounts: Iterable<AccountState>,
+): AccountState {
+  const given = headers[apiKeyHeader];
+  const digest = createHash('sha256')
+    .update(typeof given === 'string' ? given : '')
+    .digest();
+  let found: AccountState | undefined;
+  for (const account of accounts) {
+    if (account.keySha256 === null) continue;
+    if (timingSafeEqual(digest, Buffer.from(account.keySha256, 'hex'))) found = account;
+  }
+  if (found === undefined || typeof given !== 'string' || given === '') {
+    throw new HttpProblem(401, 'Unauthorized');
+  }
+  return found;
+}

@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Handler } from '../operations/operation.js';
+import type { ServiceContext } from '../service-context.js';
+import { withExtraFields } from '../variants.js';
+import { authenticate } from './authenticate.js';
+import { HttpProblem } from './http-problem.js';
+import type { RateLimiter } from './rate-limiter.js';
+import { sendReply, type Reply } from './reply.js';
+import { createRouter } from './router.js';
+import { localPrefix, routes } from './routes.js';
+
+export interface DispatchOptions {
+  readonly service: ServiceContext;
+  readonly rateLimiter: RateLimiter | undefined;
+  /** Told of every defect that was answered with 500 or by cutting the connection. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Answers are data, never a page, whatever a browser takes them for. */
+const commonHeaders = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' } as const;
+
+/** Answers one request; never throws. */
+export type Dispatch = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export function createDispatch({ service, rateLimiter, onError }: DispatchOptions): Dispatch {
+  const router = createRouter<Handler>(routes);
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let headers: Readonly<Record<string, string>> = commonHeaders;
+    let reply: Reply;
+    try {
+      const { route, uuid, query } = router.match(request.method ?? '', request.url ?? '');
+      const account = route.keyed
+        ? authenticate(request.headers, service.store.state.accounts.values()).name
+        : '';
+      if (rateLimiter && !route.path.startsWith(localPrefix)) {
+        const requester = route.keyed ? `key ${account}` : `from ${request.socket.remoteAddress}`;
+        headers = { ...headers, ...rateLimiter.take(requester) };
+      }
+      // Only now is the body wanted: whoever asked first has not sent it in vain.
+      if (request.headers.expect !== undefined) response.writeContinue();
+      reply = await route.handle({ request, account, uuid, query }, service);
+    } catch (error) {
+      const problem = problemOf(error);
+      if (problem === undefined && !isGone(request, response)) onError(error);
+      headers = { ...headers, ...problem?.headers };
+      reply = problem
+        ? { status: problem.status, json: problem.body }
+        : { status: 500, json: { message: 'Internal Server Error' } };
+    }
+    if ('json' in reply && reply.status === 200) {
+      reply = { ...reply, json: withExtraFields(service.variants, reply.json) };
+    }
+    if (response.destroyed) return;
+    await sendReply(response, reply, headers);
+  }
+
+  return async (request, response) => {
+    try {
+      await answer(request, response);
+    } catch (error) {
+      // Part of the answer may be under way: only a cut connection says that it is not whole.
+      if (!isGone(request, response)) onError(error);
+      response.destroy();
+    } finally {
+      // What was not read of the body must not stay in the way of the next request.
+      request.resume();
+    }
+  };
+}
+
+function problemOf(error: unknown): HttpProblem | undefined {
+  return error instanceof HttpProblem ? error : undefined;
+}
+
+/** Whoever asked has left: nothing that fails then is a defect. */
+function isGone(request: IncomingMessage, response: ServerResponse): boolean {
+  return response.destroyed || request.socket.destroyed;
+}

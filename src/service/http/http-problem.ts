@@ -1,0 +1,31 @@
+/** Ends a request with an error status (spec, section 7) and a JSON body that has a `message`. */
+export class HttpProblem extends Error {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    message: string,
+    more: {
+      readonly body?: Readonly<Record<string, unknown>>;
+      readonly headers?: Readonly<Record<string, string>>;
+    } = {},
+  ) {
+    super(message);
+    this.name = 'HttpProblem';
+    this.status = status;
+    this.body = { message, ...more.body };
+    this.headers = more.headers ?? {};
+  }
+}
+
+/** "400 Bad Request: JSON object with `message`" (spec, section 7): not possible in the present state. */
+export function badRequest(message: string): HttpProblem {
+  return new HttpProblem(400, message);
+}
+
+/** "404 Not Found" (spec, section 7). */
+export function notFound(message: string): HttpProblem {
+  return new HttpProblem(404, message);
+}

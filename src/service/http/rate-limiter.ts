@@ -1,0 +1,72 @@
+import { HttpProblem } from './http-problem.js';
+
+const minuteMs = 60_000;
+/** So many requesters are remembered; past that, those who owe nothing are forgotten. */
+const mostRequesters = 10_000;
+/** Fractions of a millisecond that sums of them may be off by. */
+const toleranceMs = 1e-6;
+
+/** What a requester has used: each request costs its share of a minute, and time pays it off. */
+interface Debt {
+  ms: number;
+  countedAtMs: number;
+}
+
+/** Says whether a requester may ask once more. */
+export interface RateLimiter {
+  /**
+   * Counts one request of a requester.
+   *
+   * @returns headers that tell what is left
+   * @throws HttpProblem 429 with `Retry-After` in seconds
+   */
+  take(requester: string): Readonly<Record<string, string>>;
+}
+
+/** A token bucket for each requester: `perMinute` requests at once, refilled evenly. */
+export function createRateLimiter(perMinute: number, now: () => number): RateLimiter {
+  const debts = new Map<string, Debt>();
+  const requestMs = minuteMs / perMinute;
+
+  function payOff(debt: Debt): void {
+    const atMs = now();
+    debt.ms = Math.max(0, debt.ms - Math.max(0, atMs - debt.countedAtMs));
+    debt.countedAtMs = atMs;
+  }
+
+  function debtOf(requester: string): Debt {
+    let debt = debts.get(requester);
+    if (debt === undefined) {
+      if (debts.size >= mostRequesters) forgetPaid();
+      debt = { ms: 0, countedAtMs: now() };
+      debts.set(requester, debt);
+    }
+    payOff(debt);
+    return debt;
+  }
+
+  function forgetPaid(): void {
+    for (const [requester, debt] of debts) {
+      payOff(debt);
+      if (debt.ms === 0) debts.delete(requester);
+    }
+  }
+
+  return {
+    take(requester) {
+      const debt = debtOf(requester);
+      const waitMs = debt.ms + requestMs - minuteMs;
+      const isAllowed = waitMs <= toleranceMs;
+      if (isAllowed) debt.ms += requestMs;
+      const left = Math.floor((minuteMs - debt.ms + toleranceMs) / requestMs);
+      const headers = {
+        'X-RateLimit-Limit': String(perMinute),
+        'X-RateLimit-Remaining': String(Math.max(0, left)),
+      };
+      if (isAllowed) return headers;
+      throw new HttpProblem(429, 'Too Many Requests', {
+        headers: { ...headers, 'Retry-After': String(Math.ceil(waitMs / 1000)) },
+      });
+    },
+  };
+}

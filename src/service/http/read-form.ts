@@ -1,0 +1,149 @@
+import { createWriteStream } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { createContentCheck } from '../content/content-check.js';
+import { badRequest, HttpProblem } from './http-problem.js';
+import { validationError } from './parse-values.js';
+
+/** Name of the binary field of the forms (spec 2.9). */
+const fileField = 'file';
+
+const bounds = {
+  // The longest text is a description of 2048 characters of up to 4 bytes.
+  fieldSize: 16 * 1024,
+  fields: 40,
+  files: 1,
+  parts: 48,
+  headerPairs: 16,
+  headerSize: 8 * 1024,
+} as const;
+
+/** What a request may have beside the file: its parts' headers and fields. */
+const formOverheadBytes = bounds.parts * (bounds.headerSize + bounds.fieldSize);
+
+export interface ReceivedForm {
+  readonly fields: ReadonlyMap<string, string>;
+  readonly bytes: number;
+  /** Why the file cannot be parsed; `undefined` when it can. */
+  readonly trouble: string | undefined;
+}
+
+export interface ReadFormOptions {
+  /** Where the file goes, which must not be there yet. */
+  readonly path: string;
+  readonly maxFileBytes: number;
+  /** Whether the file must have reached the disk itself when it is received. */
+  readonly durable: boolean;
+}
+
+/**
+ * Receives a form of multipart/form-data, its file straight onto the disk.
+ *
+ * @throws HttpProblem 400 for what is no such form, 413 for a file that is too large, 422 when there is
+ *   no file, or a field is given twice or is too long
+ */
+export async function readForm(
+  request: IncomingMessage,
+  { path, maxFileBytes, durable }: ReadFormOptions,
+): Promise<ReceivedForm> {
+  if (Number(request.headers['content-length'] ?? 0) > maxFileBytes + formOverheadBytes) {
+    throw tooLarge(maxFileBytes);
+  }
+  const parser = createParser(request, maxFileBytes);
+  const fields = new Map<string, string>();
+  const check = createContentCheck();
+  let file: Promise<number> | undefined;
+  let fileStream: BusboyFileStream | undefined;
+
+  const received = new Promise<void>((resolve, reject) => {
+    const refuse = (cause: unknown) => {
+      request.unpipe(parser);
+      fileStream?.destroy();
+      reject(refusal(cause));
+    };
+    parser.on('field', (name, value, nameTruncated, valueTruncated) => {
+      if (fields.has(name)) refuse(fieldProblem(name, 'given twice'));
+      else if (nameTruncated || valueTruncated) refuse(fieldProblem(name, 'too long'));
+      else fields.set(name, value);
+    });
+    parser.on('file', (_name, stream) => {
+      fileStream = stream;
+      stream.on('limit', () => refuse(tooLarge(maxFileBytes)));
+      file = receiveFile(stream, { path, durable }, (chunk) => check.add(chunk));
+      file.catch(refuse);
+    });
+    parser.on('filesLimit', () => refuse(fieldProblem(fileField, 'given twice')));
+    parser.on('fieldsLimit', () => refuse(badRequest('the form has too many fields')));
+    parser.on('partsLimit', () => refuse(badRequest('the form has too many parts')));
+    parser.on('error', refuse);
+    parser.on('finish', resolve);
+    request.on('error', refuse);
+    request.on('close', () => {
+      if (!request.complete) refuse(badRequest('the request ended early'));
+    });
+    request.pipe(parser);
+  });
+  try {
+    await received;
+    if (file === undefined) throw fieldProblem(fileField, 'is required');
+    return { fields, bytes: await file, trouble: check.finish() };
+  } finally {
+    // Nobody may remove the file while it is still being opened or written.
+    await file?.catch(() => undefined);
+  }
+}
+
+/** What goes wrong with the disk is not the sender's fault; all else is a form that cannot be read. */
+function refusal(cause: unknown): Error {
+  const isKept = cause instanceof HttpProblem || (cause instanceof Error && 'syscall' in cause);
+  return isKept ? cause : badRequest('the form is malformed');
+}
+
+function createParser(request: IncomingMessage, maxFileBytes: number): BusboyInstance {
+  const contentType = request.headers['content-type'] ?? '';
+  if (!/^multipart\/form-data\b/i.test(contentType)) {
+    throw badRequest('the body is no multipart/form-data');
+  }
+  try {
+    return new Busboy({
+      headers: { ...request.headers, 'content-type': contentType },
+      limits: { ...bounds, fileSize: maxFileBytes },
+      // Whatever else it says of itself, this field is the file, and no other is.
+      isPartAFile: (name) => name === fileField,
+    });
+  } catch {
+    throw badRequest('the body is no multipart/form-data with a boundary');
+  }
+}
+
+/** Writes the file as it comes and lets `look` see each piece. */
+async function receiveFile(
+  stream: BusboyFileStream,
+  { path, durable }: Pick<ReadFormOptions, 'path' | 'durable'>,
+  look: (chunk: Buffer) => void,
+): Promise<number> {
+  let bytes = 0;
+  const watch = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      look(chunk);
+      done(null, chunk);
+    },
+  });
+  await pipeline(
+    stream,
+    watch,
+    createWriteStream(path, { flags: 'wx', mode: 0o600, flush: durable }),
+  );
+  return bytes;
+}
+
+function fieldProblem(field: string, message: string): HttpProblem {
+  return validationError([{ field: field.slice(0, 64), message }]);
+}
+
+function tooLarge(maxFileBytes: number): HttpProblem {
+  return new HttpProblem(413, `the file is larger than ${maxFileBytes} bytes`);
+}

@@ -1,0 +1,79 @@
+import { batchUuid } from '../../contract/bodies.js';
+import { HttpProblem, notFound } from './http-problem.js';
+import { validationError } from './parse-values.js';
+
+/** Part of a path that stands for the identifier of a batch. */
+const uuidPart = '{batch_uuid}';
+
+/** Where a request is handled. */
+export interface Route<Handler> {
+  readonly method: string;
+  /** Path with `{batch_uuid}` for an identifier. */
+  readonly path: string;
+  /** Whether the request must carry a key. */
+  readonly keyed: boolean;
+  readonly handle: Handler;
+}
+
+export interface Match<Handler> {
+  readonly route: Route<Handler>;
+  /** The part of the path that stands for `{batch_uuid}`, as it was sent. */
+  readonly uuid: string | undefined;
+  readonly query: ReadonlyMap<string, string>;
+}
+
+/** Finds the route of a request. */
+export interface Router<Handler> {
+  /** @throws HttpProblem 404 for a path that is not known, 405 with `Allow` for a method that is not */
+  match(method: string, target: string): Match<Handler>;
+}
+
+export function createRouter<Handler>(routes: readonly Route<Handler>[]): Router<Handler> {
+  const known = routes.map((route) => ({ route, parts: route.path.split('/') }));
+  return {
+    match(method, target) {
+      const queryAt = target.indexOf('?');
+      const parts = (queryAt === -1 ? target : target.slice(0, queryAt)).split('/');
+      const onPath = known.filter((candidate) => fits(candidate.parts, parts));
+      if (onPath.length === 0) throw notFound('Not Found');
+      const found = onPath.find(({ route }) => route.method === method);
+      if (found === undefined) {
+        const allowed = [...new Set(onPath.map(({ route }) => route.method))].join(', ');
+        throw new HttpProblem(405, 'Method Not Allowed', { headers: { Allow: allowed } });
+      }
+      const uuidAt = found.parts.indexOf(uuidPart);
+      return {
+        route: found.route,
+        uuid: uuidAt === -1 ? undefined : parts[uuidAt],
+        query: parseQuery(queryAt === -1 ? '' : target.slice(queryAt + 1)),
+      };
+    },
+  };
+}
+
+/**
+ * Checks a `{batch_uuid}` before it is used for anything.
+ *
+ * @throws HttpProblem 422
+ */
+export function parseUuid(given: string | undefined): string {
+  const parsed = batchUuid.safeParse(given);
+  if (parsed.success) return parsed.data.toLowerCase();
+  throw validationError([{ field: 'batch_uuid', message: 'is no uuid' }]);
+}
+
+function fits(pattern: readonly string[], parts: readonly string[]): boolean {
+  return (
+    pattern.length === parts.length &&
+    pattern.every((part, at) => (part === uuidPart ? parts[at] !== '' : part === parts[at]))
+  );
+}
+
+/** Of a parameter that is given several times, the first holds. */
+function parseQuery(text: string): Map<string, string> {
+  const query = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (!query.has(name)) query.set(name, value);
+  }
+  return query;
+}

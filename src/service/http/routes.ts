@@ -1,0 +1,43 @@
+import { operations, type OperationName } from '../../contract/operations.js';
+import { batchDetails } from '../operations/batch-details.js';
+import { batchStatus } from '../operations/batch-status.js';
+import { credits } from '../operations/credits.js';
+import { deleteBatch } from '../operations/delete-batch.js';
+import { exportBatch } from '../operations/export-batch.js';
+import { format } from '../operations/format.js';
+import { launchBatch } from '../operations/launch-batch.js';
+import { ledger } from '../operations/ledger.js';
+import { listBatches } from '../operations/list-batches.js';
+import type { Handler } from '../operations/operation.js';
+import { prepareBatch } from '../operations/prepare-batch.js';
+import { updateBatch } from '../operations/update-batch.js';
+import { uploadBatch } from '../operations/upload-batch.js';
+import { verifyUnit } from '../operations/verify-unit.js';
+import type { Route } from './router.js';
+
+const handlers: Readonly<Record<OperationName, Handler>> = {
+  credits,
+  listBatches,
+  uploadBatch,
+  batchStatus,
+  updateBatch,
+  prepareBatch,
+  launchBatch,
+  deleteBatch,
+  exportBatch,
+  batchDetails,
+  verifyUnit,
+  format,
+};
+
+/** Paths that are the local service's own: they are not limited by the rate, and ask for the key. */
+export const localPrefix = '/_local/';
+
+/** The twelve operations of the contract, and what the local service has beside them. */
+export const routes: readonly Route<Handler>[] = [
+  ...(Object.keys(handlers) as OperationName[]).map((name) => {
+    const { method, path, keyed } = operations[name];
+    return { method, path, keyed, handle: handlers[name] };
+  }),
+  { method: 'GET', path: `${localPrefix}ledger`, keyed: true, handle: ledger },
+];

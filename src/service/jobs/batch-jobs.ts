@@ -1,0 +1,168 @@
+import { rm } from 'node:fs/promises';
+import { ResultCaches } from '../caches/result-caches.js';
+import type { Clock } from '../clock.js';
+import { prepareContent } from '../content/prepare-content.js';
+import { verifyContent } from '../content/verify-content.js';
+import type { VerificationEngine } from '../engine/engine.js';
+import type { Batch } from '../store/batch.js';
+import { removePreparation } from '../store/batch-files.js';
+import type { Store } from '../store/store.js';
+import type { Turns } from './turns.js';
+import { createWorkSlots } from './work-slots.js';
+
+export interface BatchJobsOptions {
+  readonly store: Store;
+  readonly caches: ResultCaches;
+  readonly engine: VerificationEngine;
+  readonly turns: Turns;
+  readonly clock: Clock;
+  /** How long a batch stays in `parsing_content` at least, once its preparation was asked for. */
+  readonly parseDelayMs: number;
+  /** How long a batch stays in `verification_ongoing` at least. */
+  readonly verifyDelayMs: number;
+  /** Told of what went wrong where no request can be told. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Batches worked on at once: more would only hold more memory. */
+const mostAtOnce = 4;
+
+/**
+ * The work behind the requests: parsing and verification. What a kill interrupts is begun again by
+ * {@link BatchJobs.resume}; a job that fails leaves its batch in `internal_error`.
+ */
+export class BatchJobs {
+  readonly #options: BatchJobsOptions;
+  readonly #slots = createWorkSlots(mostAtOnce);
+  readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  readonly #parsing = new Map<string, Promise<void>>();
+
+  constructor(options: BatchJobsOptions) {
+    this.#options = options;
+  }
+
+  /** Begins what the state says is under way. */
+  resume(): void {
+    for (const batch of this.#options.store.state.batches.values()) {
+      if (batch.stage.name === 'parsing') this.parse(batch);
+      if (batch.stage.name === 'verifying') this.verify(batch);
+    }
+  }
+
+  /** Parses a batch whose stage is `parsing`. */
+  parse(batch: Batch): void {
+    const job = this.#run(batch, () => this.#parse(batch));
+    this.#parsing.set(batch.uuid, job);
+    void job.then(() => {
+      if (this.#parsing.get(batch.uuid) === job) this.#parsing.delete(batch.uuid);
+    });
+  }
+
+  /** Resolves when the parsing of a batch that is under way, if any, is over. */
+  async parsed(uuid: string): Promise<void> {
+    await this.#parsing.get(uuid);
+  }
+
+  /** Verifies a batch whose stage is `verifying`. */
+  verify(batch: Batch): void {
+    void this.#run(batch, () => this.#verify(batch));
+  }
+
+  /** Stops all work where it stands and waits until it has. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#running);
+  }
+
+  #run(batch: Batch, work: () => Promise<void>): Promise<void> {
+    const job = work().catch((error: unknown) => this.#fail(batch, error));
+    this.#running.add(job);
+    void job.then(() => this.#running.delete(job));
+    return job;
+  }
+
+  async #parse(batch: Batch): Promise<void> {
+    const { store, parseDelayMs } = this.#options;
+    const { stage, parameters } = batch;
+    if (stage.name !== 'parsing') return;
+    const files = store.files(batch);
+    const prepared = await this.#slots.run(async () => {
+      this.#closing.signal.throwIfAborted();
+      // What an interrupted parsing of the same revision left behind.
+      await removePreparation(files);
+      return prepareContent({
+        files,
+        parameters,
+        salt: store.salt,
+        durable: store.isDurable,
+        signal: this.#closing.signal,
+      });
+    });
+    await this.#waitUntil(stage.sinceMs + parseDelayMs);
+    await this.#finish(batch, async (atMs) => {
+      const { counts, addresses } = prepared;
+      await store.commit({ event: 'parsed', uuid: batch.uuid, at: atMs, counts, addresses });
+    });
+  }
+
+  async #verify(batch: Batch): Promise<void> {
+    const { store, engine, caches, clock, verifyDelayMs } = this.#options;
+    const { uuid, stage, parameters, account } = batch;
+    if (stage.name !== 'verifying') return;
+    const files = store.files(batch);
+    const verdicts = await this.#slots.run(async () => {
+      this.#closing.signal.throwIfAborted();
+      await rm(files.codes, { force: true });
+      return verifyContent({
+        files,
+        parameters,
+        engine,
+        durable: store.isDurable,
+        signal: this.#closing.signal,
+      });
+    });
+    await this.#waitUntil(stage.sinceMs + verifyDelayMs);
+    // Before the event: should a kill come in between, the verification is done again and the caches
+    // know the same addresses twice, which changes nothing.
+    await caches.remember(ResultCaches.readKeys(files.keys), {
+      account,
+      nowMs: clock.now(),
+      isShared: parameters.use_global_cache,
+    });
+    await this.#finish(batch, async (atMs) => {
+      await store.commit({ event: 'verified', uuid, at: atMs, verdicts: [...verdicts] });
+    });
+  }
+
+  /** Ends a job, unless its batch was updated or deleted meanwhile: then its outcome is dropped. */
+  async #finish(begun: Batch, commit: (atMs: number) => Promise<void>): Promise<void> {
+    const { store, turns, clock } = this.#options;
+    await turns.take(begun.uuid, async () => {
+      const now = store.state.batches.get(begun.uuid);
+      const isSame = now?.revision === begun.revision && now.stage.name === begun.stage.name;
+      if (isSame) await commit(clock.now());
+      else await removePreparation(store.files(begun));
+    });
+  }
+
+  async #fail(batch: Batch, error: unknown): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    const { onError, store } = this.#options;
+    onError(error);
+    try {
+      await this.#finish(batch, async (atMs) => {
+        await store.commit({ event: 'failed', uuid: batch.uuid, at: atMs });
+      });
+    } catch (second) {
+      // The batch stays as it is and is taken up again by the next start.
+      onError(second);
+    }
+  }
+
+  async #waitUntil(atMs: number): Promise<void> {
+    const { clock } = this.#options;
+    const left = atMs - clock.now();
+    if (left > 0) await clock.sleep(left, this.#closing.signal);
+  }
+}

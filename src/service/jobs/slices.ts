@@ -1,0 +1,24 @@
+/** Longest stretch of work before others are served: a status request never waits longer. */
+const sliceMs = 8;
+
+/** Cuts long work into slices, so that one thread serves requests meanwhile. */
+export interface Slices {
+  /** Resolves at once, or when others had their turn; rejects with the signal's reason. */
+  pause(): Promise<void>;
+  /** Whether the slice is used up: then `pause` is due. */
+  isOver(): boolean;
+}
+
+export function createSlices(signal: AbortSignal): Slices {
+  let endsAt = performance.now() + sliceMs;
+  return {
+    isOver: () => performance.now() >= endsAt,
+    async pause() {
+      await new Promise<void>((resolve) => {
+        setImmediate(resolve);
+      });
+      signal.throwIfAborted();
+      endsAt = performance.now() + sliceMs;
+    },
+  };
+}

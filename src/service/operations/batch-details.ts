@@ -1,0 +1,38 @@
+import { readText } from '../content/read-lines.js';
+import { jsonType } from '../http/reply.js';
+import type { Batch } from '../store/batch.js';
+import type { BatchFiles } from '../store/batch-files.js';
+import { withExtraFields } from '../variants.js';
+import { progressFields, summaryFields } from './batch-fields.js';
+import { ownBatch, type Handler } from './operation.js';
+
+/**
+ * Batch details (spec 2.6) in their three variants; "details include the uploaded content and related
+ * metadata". The field of the content is not shown: ours is `content`, the text of the file, last.
+ */
+export const batchDetails: Handler = async (call, service) => {
+  const batch = ownBatch(call, service);
+  const { variants, store } = service;
+  const fields = withExtraFields(variants, {
+    ...summaryFields(batch, variants),
+    parameters: batch.parameters,
+    ...progressFields(batch),
+  });
+  return {
+    status: 200,
+    contentType: jsonType,
+    body: withContent(fields, batch, store.files(batch)),
+  };
+};
+
+/** The content may be larger than a string can be: it is written out as it is read. */
+async function* withContent(
+  fields: unknown,
+  { bytes }: Batch,
+  { upload }: BatchFiles,
+): AsyncGenerator<string, void> {
+  const head = JSON.stringify(fields).slice(0, -1);
+  yield `${head},"content_bytes":${bytes},"content":"`;
+  for await (const text of readText(upload)) yield JSON.stringify(text).slice(1, -1);
+  yield '"}';
+}

@@ -1,0 +1,23 @@
+import { badRequest } from '../http/http-problem.js';
+import { removeBatchFiles } from '../store/batch-files.js';
+import { inTurn, type Handler } from './operation.js';
+import { success } from './update-batch.js';
+
+/**
+ * "DELETE is allowed before or after verification, and not while processing is in progress" (spec,
+ * section 3, rule 4): 400 then. A batch that waits for its preparation is not being processed.
+ */
+export const deleteBatch: Handler = (call, service) =>
+  inTurn(call, service, async (batch) => {
+    const { store, clock } = service;
+    const { name } = batch.stage;
+    if (name === 'parsing' || name === 'verifying') {
+      throw badRequest('a batch cannot be deleted while it is being processed');
+    }
+    await store.commit({ event: 'deleted', uuid: batch.uuid, at: clock.now() });
+    const wasLaunched = store.state.ledger.some(
+      (head) => head.of === 'batch' && head.uuid === batch.uuid,
+    );
+    await removeBatchFiles(store.files(batch), wasLaunched);
+    return success;
+  });

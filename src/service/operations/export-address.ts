@@ -1,0 +1,32 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import type { CountryCode } from '../../contract/countries.js';
+import type { VerificationType } from '../../contract/enums.js';
+import { readPhone } from '../engine/read-phone.js';
+import type { Variants } from '../variants.js';
+
+/**
+ * How an export writes an address: by default "the verified email addresses or phone numbers" (spec
+ * 2.9) stand as they were submitted; which form they have is not shown.
+ */
+export function exportAddress(
+  form: Variants['exportKeys'],
+  type: VerificationType,
+  country: CountryCode,
+): (address: string) => string {
+  switch (form) {
+    case 'as_submitted':
+      return (address) => address;
+    case 'lower':
+      return (address) => address.toLowerCase();
+    case 'upper':
+      return (address) => address.toUpperCase();
+    case 'e164':
+    case 'national':
+      if (type === 'email') return (address) => address;
+      return (address) => {
+        const number = readPhone(address, country);
+        if (number === undefined || form === 'e164') return number?.e164 ?? address;
+        return parsePhoneNumberFromString(number.e164)?.formatNational() ?? address;
+      };
+  }
+}

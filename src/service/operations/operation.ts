@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import { notFound } from '../http/http-problem.js';
+import type { Reply } from '../http/reply.js';
+import { parseUuid } from '../http/router.js';
+import type { ServiceContext } from '../service-context.js';
+import type { Batch } from '../store/batch.js';
+
+/** One request, as its operation sees it. */
+export interface Call {
+  readonly request: IncomingMessage;
+  /** Name of the account whose key came with it; empty where no key is asked for. */
+  readonly account: string;
+  /** What stands for `{batch_uuid}` in the path, unchecked. */
+  readonly uuid: string | undefined;
+  readonly query: ReadonlyMap<string, string>;
+}
+
+/** Carries an operation out. @throws HttpProblem for every error status */
+export type Handler = (call: Call, service: ServiceContext) => Promise<Reply>;
+
+/**
+ * The batch of a call. One of another account is answered like one that does not exist: nobody learns
+ * of it.
+ *
+ * @throws HttpProblem 422 for what is no uuid, 404 for a batch that is not the account's
+ */
+export function ownBatch(call: Call, service: ServiceContext): Batch {
+  const batch = service.store.state.batches.get(parseUuid(call.uuid));
+  if (batch === undefined || batch.account !== call.account) throw notFound('Not Found');
+  return batch;
+}
+
+/**
+ * Acts on the batch of a call in its turn: no other change of the batch comes in between.
+ *
+ * @throws as {@link ownBatch}, when the turn begins
+ */
+export function inTurn<Result>(
+  call: Call,
+  service: ServiceContext,
+  act: (batch: Batch) => Promise<Result>,
+): Promise<Result> {
+  return service.turns.take(parseUuid(call.uuid), async () => act(ownBatch(call, service)));
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { countryCodes } from '../../contract/countries.js';
+import { verificationTypes } from '../../contract/enums.js';
+import { limits } from '../../contract/limits.js';
+import { batchParameters } from '../../contract/parameters.js';
+import { createKeyMaker, keyBytes } from '../caches/address-key.js';
+import { HttpProblem } from '../http/http-problem.js';
+import { parseValue, validationError } from '../http/parse-values.js';
+import { readJson } from '../http/read-json.js';
+import { ok } from '../http/reply.js';
+import { readAddress } from '../engine/read-address.js';
+import type { Verdict } from '../engine/engine.js';
+import type { ServiceContext } from '../service-context.js';
+import { costOf } from './batch-fields.js';
+import type { Handler } from './operation.js';
+import { requireCredits } from './require-credits.js';
+
+/**
+ * "Request body fields of POST /v1/unit: not shown." Ours: the address as `email` or `phone`, the
+ * `target_country` (needed for phones), the `type` where both addresses are given, and the fields of
+ * the caches as batches have them.
+ */
+const unitBody = batchParameters
+  .pick({
+    use_account_cache: true,
+    max_account_cache_backoff: true,
+    use_global_cache: true,
+    max_global_cache_backoff: true,
+  })
+  .extend({
+    type: z.enum(verificationTypes).optional(),
+    email: z.string().max(4096).optional(),
+    phone: z.string().max(4096).optional(),
+    target_country: z.enum(countryCodes).optional(),
+  });
+type UnitBody = z.output<typeof unitBody>;
+
+/** Control characters, commas and line ends of any kind: no line of a batch holds them (spec, section 1). */
+const notALine = /[\p{Cc},\u2028\u2029]/u;
+
+/**
+ * Unit verification: "one record is verified in one request with a real-time result" (spec, section 1).
+ * An empty address is answered with `empty`, one that could be no line of a batch with `parse_error`;
+ * neither is charged. Any other costs one credit, a malformed one too: that is its result.
+ */
+export const verifyUnit: Handler = async (call, service) => {
+  const body = parseValue(unitBody, await readJson(call.request));
+  const { type, address: given, country } = addressOf(body);
+  const address = given.trim();
+  if (address === '') return ok({ status: 'empty' });
+  if (notALine.test(address)) return ok({ status: 'parse_error' });
+
+  const { store, caches, clock } = service;
+  const { account } = call;
+  requireCredits(service, { account, type, credits: 1 });
+  const verdict = await judge(service, { type, address, country });
+  const key = new Uint8Array(keyBytes);
+  createKeyMaker(store.salt, type).write(readAddress(type, country, address).key, key, 0);
+  requireCredits(service, { account, type, credits: 1 });
+  const hit = caches.find(key, 0, { account, nowMs: clock.now(), parameters: body });
+  await store.commit({ event: 'unit', at: clock.now(), account, type, address, hit });
+  await caches.remember([key], {
+    account,
+    nowMs: clock.now(),
+    isShared: body.use_global_cache,
+  });
+  const charge = {
+    addresses: 1,
+    accountHits: hit === 'account' ? 1 : 0,
+    globalHits: hit === 'global' ? 1 : 0,
+  };
+  return ok({ status: 'ok', result: { [type]: address, ...verdict }, cost: costOf(type, charge) });
+};
+
+/** Countries only matter to phones; emails without one are read as for any. */
+const anyCountry = 'US';
+
+function addressOf(body: UnitBody) {
+  const type = body.type ?? (body.phone === undefined ? 'email' : 'phone');
+  const address = body[type];
+  if (address === undefined) throw validationError([{ field: type, message: 'is required' }]);
+  if (type === 'phone' && body.target_country === undefined) {
+    throw validationError([{ field: 'target_country', message: 'is required for phones' }]);
+  }
+  return { type, address, country: body.target_country ?? anyCountry } as const;
+}
+
+/** "The verification can take up to 5 seconds" (spec, section 1): then it is given up, uncharged. */
+async function judge(
+  { engine }: ServiceContext,
+  { type, address, country }: ReturnType<typeof addressOf>,
+): Promise<Verdict> {
+  const signal = AbortSignal.timeout(limits.unitVerificationMs);
+  const [verdict] =
+    type === 'email'
+      ? await engine.verifyEmails([address], signal)
+      : await engine.verifyPhones([address], country, signal);
+  if (verdict === undefined) throw new HttpProblem(500, 'Internal Server Error');
+  return verdict;
+}

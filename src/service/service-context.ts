@@ -1,0 +1,20 @@
+import type { ResultCaches } from './caches/result-caches.js';
+import type { Clock } from './clock.js';
+import type { VerificationEngine } from './engine/engine.js';
+import type { BatchJobs } from './jobs/batch-jobs.js';
+import type { Turns } from './jobs/turns.js';
+import type { Store } from './store/store.js';
+import type { Variants } from './variants.js';
+
+/** What the operations work with. */
+export interface ServiceContext {
+  readonly store: Store;
+  readonly caches: ResultCaches;
+  readonly engine: VerificationEngine;
+  readonly jobs: BatchJobs;
+  /** Turns by batch: whoever changes a batch takes one, so that two launches never cross. */
+  readonly turns: Turns;
+  readonly clock: Clock;
+  readonly variants: Variants;
+  readonly maxFileSizeBytes: number;
+}

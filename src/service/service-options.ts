@@ -1,0 +1,188 @@
+import { ConfigurationError } from '../errors/family.js';
+import { keyHashOf, type Account } from './account.js';
+import { systemClock, type Clock } from './clock.js';
+import { defaultVariants, type ServiceVariants, type Variants } from './variants.js';
+
+export interface ServiceOptions {
+  /**
+   * Port to listen on; 0 takes a free one.
+   *
+   * @default 0
+   */
+  readonly port?: number;
+  /**
+   * Address to listen on.
+   *
+   * @default '127.0.0.1'
+   */
+  readonly host?: string;
+  /**
+   * Folder that keeps everything: the next service on it goes on where this one was, however it ended.
+   *
+   * @default a private folder that is removed by `close`
+   */
+  readonly dataDir?: string;
+  /** Accounts, in place of the default one; not together with `apiKey` and the credits below. */
+  readonly accounts?: readonly Account[];
+  /**
+   * Key of the default account.
+   *
+   * @default one made at random, and kept in `dataDir`
+   */
+  readonly apiKey?: string;
+  /**
+   * Credits granted to the default account so far, spent ones among them. `Infinity` never ends.
+   *
+   * @default what was granted before, or no end
+   */
+  readonly emailCredits?: number;
+  /** As `emailCredits`. */
+  readonly phoneCredits?: number;
+  /**
+   * How long a batch stays in `parsing_content` at least, once its preparation was asked for, in
+   * milliseconds.
+   *
+   * @default 0
+   */
+  readonly parseDelayMs?: number;
+  /**
+   * How long a batch stays in `verification_ongoing` at least, in milliseconds.
+   *
+   * @default 0
+   */
+  readonly verifyDelayMs?: number;
+  /**
+   * Requests a minute and key before 429.
+   *
+   * @default no limit
+   */
+  readonly rate?: number;
+  /**
+   * Larger uploads are answered with 413.
+   *
+   * @default 1 GiB
+   */
+  readonly maxFileSizeBytes?: number;
+  /**
+   * How long a request may take to arrive whole, in milliseconds.
+   *
+   * @default 300000
+   */
+  readonly requestTimeoutMs?: number;
+  /** Time, for tests. @default the system's */
+  readonly clock?: Clock;
+  /** Other ways to answer where the specification is silent, for tests of clients. */
+  readonly variants?: ServiceVariants;
+  /**
+   * Told of defects: what was answered with 500, and work that failed behind the requests.
+   *
+   * @default a warning of the process
+   */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Options as they hold. */
+export interface ServiceSettings {
+  readonly port: number;
+  readonly host: string;
+  readonly dataDir: string | undefined;
+  /** `undefined`: the default account alone. */
+  readonly accounts: readonly Account[] | undefined;
+  readonly apiKey: string | undefined;
+  readonly emailCredits: number | undefined;
+  readonly phoneCredits: number | undefined;
+  readonly parseDelayMs: number;
+  readonly verifyDelayMs: number;
+  readonly rate: number | undefined;
+  readonly maxFileSizeBytes: number;
+  readonly requestTimeoutMs: number;
+  readonly clock: Clock;
+  readonly variants: Variants;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The longest wait that a timer takes. */
+const maxDelayMs = 2 ** 31 - 1;
+
+/** @throws ConfigurationError `invalid_option`, which names the option */
+export function resolveOptions(options: ServiceOptions): ServiceSettings {
+  const { accounts, apiKey, emailCredits, phoneCredits } = options;
+  if (accounts !== undefined) {
+    if (apiKey !== undefined || emailCredits !== undefined || phoneCredits !== undefined) {
+      throw new ConfigurationError('accounts stand in place of apiKey, emailCredits, phoneCredits');
+    }
+    checkAccounts(accounts);
+  }
+  if (apiKey === '') throw new ConfigurationError('apiKey must not be empty');
+  checkCredits('emailCredits', emailCredits);
+  checkCredits('phoneCredits', phoneCredits);
+  return {
+    port: whole('port', options.port, { or: 0, min: 0, max: 65_535 }),
+    host: options.host ?? '127.0.0.1',
+    dataDir: options.dataDir,
+    accounts,
+    apiKey,
+    emailCredits,
+    phoneCredits,
+    parseDelayMs: whole('parseDelayMs', options.parseDelayMs, { or: 0, min: 0, max: maxDelayMs }),
+    verifyDelayMs: whole('verifyDelayMs', options.verifyDelayMs, {
+      or: 0,
+      min: 0,
+      max: maxDelayMs,
+    }),
+    rate:
+      options.rate === undefined
+        ? undefined
+        : whole('rate', options.rate, { or: 1, min: 1, max: Number.MAX_SAFE_INTEGER }),
+    maxFileSizeBytes: whole('maxFileSizeBytes', options.maxFileSizeBytes, {
+      or: 2 ** 30,
+      min: 1,
+      max: Number.MAX_SAFE_INTEGER,
+    }),
+    requestTimeoutMs: whole('requestTimeoutMs', options.requestTimeoutMs, {
+      or: 300_000,
+      min: 1,
+      max: maxDelayMs,
+    }),
+    clock: options.clock ?? systemClock,
+    variants: { ...defaultVariants, ...options.variants },
+    onError: options.onError ?? warn,
+  };
+}
+
+/** @throws ConfigurationError when names or keys are missing or given twice, or credits are negative */
+export function checkAccounts(accounts: readonly Account[]): void {
+  if (accounts.length === 0) throw new ConfigurationError('accounts must not be empty');
+  const names = new Set<string>();
+  const keys = new Set<string>();
+  for (const account of accounts) {
+    if (account.name === '') throw new ConfigurationError('an account has no name');
+    const key = keyHashOf(account);
+    if (names.has(account.name) || keys.has(key)) {
+      throw new ConfigurationError(`account ${account.name} shares its name or key with another`);
+    }
+    names.add(account.name);
+    keys.add(key);
+    checkCredits(`emailCredits of account ${account.name}`, account.emailCredits);
+    checkCredits(`phoneCredits of account ${account.name}`, account.phoneCredits);
+  }
+}
+
+function checkCredits(name: string, credits: number | undefined): void {
+  if (credits === undefined) return;
+  if (!(credits >= 0)) throw new ConfigurationError(`${name} must be 0 or more`);
+}
+
+function whole(
+  name: string,
+  value: number | undefined,
+  { or, min, max }: { readonly or: number; readonly min: number; readonly max: number },
+): number {
+  if (value === undefined) return or;
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new ConfigurationError(`${name} must be a whole number from ${min} to ${max}`);
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error), { type: 'SluiceService' });
+}

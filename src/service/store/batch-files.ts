@@ -1,0 +1,79 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Batch } from './batch.js';
+import type { LedgerHead } from './service-state.js';
+
+/** Files of one batch. Those of a preparation carry its revision: a later one never meets them. */
+export interface BatchFiles {
+  /** The content as it was uploaded. */
+  readonly upload: string;
+  /** The addresses to be verified, one a line, as submitted. */
+  readonly addresses: string;
+  /** Their keys, {@link keyBytes} each, in the same order. */
+  readonly keys: string;
+  /** One byte an address: whether and in which cache it was found at launch. */
+  readonly hits: string;
+  /** Two bytes an address: the place of its verdict in the list of the event `verified`. */
+  readonly codes: string;
+}
+
+const kinds = [
+  'upload',
+  'addresses',
+  'keys',
+  'hits',
+  'codes',
+] as const satisfies readonly (keyof BatchFiles)[];
+
+/** Names the files of a batch in a folder; a uuid is safe as a file name, nothing else is used. */
+export function batchFiles(
+  folder: string,
+  { uuid, revision }: { readonly uuid: string; readonly revision: number },
+): BatchFiles {
+  const name = (kind: string) => join(folder, `${uuid}.${kind}`);
+  return {
+    upload: name('upload'),
+    addresses: name(`${revision}.addresses`),
+    keys: name(`${revision}.keys`),
+    hits: name(`${revision}.hits`),
+    codes: name(`${revision}.codes`),
+  };
+}
+
+/** What the ledger needs to name the addresses of a launch, also when its batch is deleted. */
+const ledgerKinds = ['addresses', 'hits'] as const satisfies readonly (keyof BatchFiles)[];
+
+/** Removes what a deleted batch leaves, but for what the ledger needs when it was launched. */
+export async function removeBatchFiles(files: BatchFiles, wasLaunched: boolean): Promise<void> {
+  const kept: readonly string[] = wasLaunched ? ledgerKinds.map((kind) => files[kind]) : [];
+  const gone = kinds.map((kind) => files[kind]).filter((file) => !kept.includes(file));
+  await Promise.all(gone.map((file) => rm(file, { force: true })));
+}
+
+/** Removes the files of one preparation that nobody will use. */
+export async function removePreparation(files: BatchFiles): Promise<void> {
+  await removeBatchFiles({ ...files, upload: files.addresses }, false);
+}
+
+/** Removes what a kill left behind: files that nothing in the state names. */
+export async function removeOrphans(
+  folder: string,
+  batches: Iterable<Batch>,
+  ledger: Iterable<LedgerHead>,
+): Promise<void> {
+  const named = new Set<string>();
+  for (const batch of batches) {
+    const files = batchFiles(folder, batch);
+    const kept = batch.stage.name === 'uploaded' || batch.stage.name === 'parsing';
+    for (const kind of kept ? (['upload'] as const) : kinds) named.add(files[kind]);
+  }
+  for (const head of ledger) {
+    if (head.of !== 'batch') continue;
+    const files = batchFiles(folder, head);
+    for (const kind of ledgerKinds) named.add(files[kind]);
+  }
+  for (const entry of await readdir(folder)) {
+    const path = join(folder, entry);
+    if (!named.has(path)) await rm(path, { force: true });
+  }
+}

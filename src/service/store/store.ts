@@ -1,0 +1,191 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StateError } from '../../errors/family.js';
+import type { Batch } from './batch.js';
+import { batchFiles, removeOrphans, type BatchFiles } from './batch-files.js';
+import { openEventLog, type EventLog } from './event-log.js';
+import {
+  parseServiceEvent,
+  parseStoreHeader,
+  storeVersion,
+  type ServiceEvent,
+  type StoreHeader,
+} from './events.js';
+import { lockFolder, type FolderLock } from './folder-lock.js';
+import { ServiceState } from './service-state.js';
+
+interface Folders {
+  readonly root: string;
+  readonly batches: string;
+  readonly caches: string;
+  readonly arriving: string;
+}
+
+/**
+ * What the service keeps: a folder with a log of events, and the files of the batches. Everything that
+ * changes the state goes through {@link Store.commit}.
+ */
+export class Store {
+  readonly state: ServiceState;
+  /** Keys the hashes of addresses: without it, neither keys nor caches tell an address. */
+  readonly salt: string;
+  readonly #folders: Folders;
+  readonly #log: EventLog;
+  readonly #lock: FolderLock;
+  readonly #isPrivate: boolean;
+
+  private constructor(
+    folders: Folders,
+    opened: { state: ServiceState; salt: string; log: EventLog; lock: FolderLock },
+    isPrivate: boolean,
+  ) {
+    this.#folders = folders;
+    this.state = opened.state;
+    this.salt = opened.salt;
+    this.#log = opened.log;
+    this.#lock = opened.lock;
+    this.#isPrivate = isPrivate;
+  }
+
+  /**
+   * Opens the folder, making it when it is missing; without one, a private folder that is gone after
+   * `close`.
+   *
+   * @throws StateError `state_locked`, `state_damaged`, or `state_mismatch` for another version's data
+   */
+  static async open(dataDir: string | undefined): Promise<Store> {
+    const root = dataDir ?? (await mkdtemp(join(tmpdir(), 'sluice-service-')));
+    const folders = {
+      root,
+      batches: join(root, 'batches'),
+      caches: join(root, 'caches'),
+      arriving: join(root, 'arriving'),
+    };
+    for (const folder of Object.values(folders)) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      // `mkdir` leaves the mode of a folder that was there; what lies inside is personal data.
+      await chmod(folder, 0o700);
+    }
+    const lock = await lockFolder(root);
+    try {
+      return new Store(folders, { ...(await load(folders, dataDir)), lock }, dataDir === undefined);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  /**
+   * Makes an event part of the state. The state has changed when this returns; the promise resolves
+   * when the event is safe on disk, before which no answer may speak of it.
+   */
+  commit(event: ServiceEvent): Promise<void> {
+    this.#log.append(event);
+    this.state.apply(event);
+    return this.#log.settle();
+  }
+
+  files(batch: { readonly uuid: string; readonly revision: number }): BatchFiles {
+    return batchFiles(this.#folders.batches, batch);
+  }
+
+  get cacheFolder(): string {
+    return this.#folders.caches;
+  }
+
+  /** Whether files must be flushed to the disk before an event names them. */
+  get isDurable(): boolean {
+    return !this.#isPrivate;
+  }
+
+  /** A path for content that is arriving; what is not adopted is removed by the next start. */
+  newArrival(): string {
+    return join(this.#folders.arriving, randomUUID());
+  }
+
+  /** Gives arrived content its place as the upload of a batch. */
+  async adopt(arrival: string, batch: Pick<Batch, 'uuid' | 'revision'>): Promise<void> {
+    await rename(arrival, this.files(batch).upload);
+  }
+
+  /** Reads the key that was made for this folder, or makes and keeps one. */
+  async madeKey(): Promise<{ readonly key: string; readonly isNew: boolean }> {
+    const path = join(this.#folders.root, 'api-key');
+    try {
+      return { key: (await readFile(path, 'utf8')).trim(), isNew: false };
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+    const key = `sluice_${randomBytes(32).toString('base64url')}`;
+    await writeFile(`${path}.new`, `${key}\n`, { mode: 0o600 });
+    await rename(`${path}.new`, path);
+    return { key, isNew: true };
+  }
+
+  async close(): Promise<void> {
+    await this.#log.close();
+    if (this.#isPrivate) await rm(this.#folders.root, { recursive: true, force: true });
+    await this.#lock.release();
+  }
+}
+
+async function load(
+  folders: Folders,
+  dataDir: string | undefined,
+): Promise<{ state: ServiceState; salt: string; log: EventLog }> {
+  const path = join(folders.root, 'service.log');
+  const { events, log } = await openEventLog(path, { durable: dataDir !== undefined });
+  try {
+    const [first, ...rest] = events;
+    const { salt } = first === undefined ? begin(log) : checkHeader(first, path);
+    const state = new ServiceState();
+    replay(rest, state, path);
+    await rm(folders.arriving, { recursive: true, force: true });
+    await mkdir(folders.arriving, { mode: 0o700 });
+    await removeOrphans(folders.batches, state.batches.values(), state.ledger);
+    return { state, salt, log };
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+}
+
+function replay(events: readonly unknown[], state: ServiceState, path: string): void {
+  for (const [index, event] of events.entries()) {
+    try {
+      state.apply(parseServiceEvent(event));
+    } catch (cause) {
+      throw new StateError(`the log ${path} makes no sense at event ${index + 1}`, {
+        code: 'state_damaged',
+        cause,
+      });
+    }
+  }
+}
+
+function begin(log: EventLog): StoreHeader {
+  const header: StoreHeader = {
+    store: 'sluice-service',
+    version: storeVersion,
+    salt: randomBytes(16).toString('hex'),
+  };
+  log.append(header);
+  return header;
+}
+
+function checkHeader(first: unknown, path: string): StoreHeader {
+  const header = parseStoreHeader(first);
+  if (header.version !== storeVersion) {
+    throw new StateError(
+      `${path} was written by version ${header.version} of the store, this is version ${storeVersion}`,
+      { code: 'state_mismatch' },
+    );
+  }
+  return header;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

@@ -1,0 +1,81 @@
+import type { BatchStatus } from '../contract/enums.js';
+
+/**
+ * Where the specification is silent, services may differ. These switches make the local service answer
+ * in other ways than its own, so that clients can be tested against them.
+ */
+export interface ServiceVariants {
+  /**
+   * Where an upload answer has its `batch_uuid`: beside the status, inside an object `batch`, or
+   * nowhere.
+   *
+   * @default 'flat'
+   */
+  readonly upload?: 'flat' | 'nested' | 'no_uuid';
+  /**
+   * Whether parsing waits until PATCH asks for it.
+   *
+   * @default true
+   */
+  readonly prepareNeeded?: boolean;
+  /**
+   * The state right after the upload: with `ready_for_verification` the upload is answered when its
+   * content is parsed, and no PATCH is needed.
+   *
+   * @default 'parsing_content'
+   */
+  readonly stateAfterUpload?: 'parsing_content' | 'ready_for_verification';
+  /**
+   * How addresses are written in exports, as keys and inside the records. `e164` and `national` touch
+   * phones only, `lower` and `upper` whatever has letters.
+   *
+   * @default 'as_submitted'
+   */
+  readonly exportKeys?: 'as_submitted' | 'lower' | 'upper' | 'e164' | 'national';
+  /**
+   * Where the sections `details` and `statistics` stand in an export: at its end when they are asked
+   * for, or always, in front or at the end.
+   *
+   * @default 'as_asked'
+   */
+  readonly exportSections?: 'as_asked' | 'always_front' | 'always_end';
+  /**
+   * Adds fields that no specification knows to every JSON object of an answer.
+   *
+   * @default false
+   */
+  readonly extraFields?: boolean;
+  /** Words to send instead of the specification's statuses. */
+  readonly statusWords?: Partial<Record<BatchStatus, string>>;
+}
+
+/** The switches as they hold: every default filled in. */
+export type Variants = Required<ServiceVariants>;
+
+export const defaultVariants: Variants = {
+  upload: 'flat',
+  prepareNeeded: true,
+  stateAfterUpload: 'parsing_content',
+  exportKeys: 'as_submitted',
+  exportSections: 'as_asked',
+  extraFields: false,
+  statusWords: {},
+};
+
+/** The fields that `extraFields` adds. */
+export const extraFields = {
+  x_trace: 'c0ffee',
+  x_internal: { tags: ['a', 'b'], score: 0.5, none: null },
+} as const;
+
+/** Adds the extra fields to an object, or to each object of an array, when the variant asks for it. */
+export function withExtraFields(variants: Variants, body: unknown): unknown {
+  if (!variants.extraFields || typeof body !== 'object' || body === null) return body;
+  if (Array.isArray(body)) return body.map((item) => withExtraFields(variants, item));
+  return { ...body, ...extraFields };
+}
+
+/** The word that is sent for a status. */
+export function statusWord(variants: Variants, status: BatchStatus): string {
+  return variants.statusWords[status] ?? status;
+}

@@ -1,0 +1,48 @@
+import { isUtf8 } from 'node:buffer';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createContentCheck, maxLineBytes } from '../../../src/service/content/content-check.js';
+
+function check(bytes: Uint8Array, cuts: readonly number[] = []): string | undefined {
+  const whole = createContentCheck();
+  let begin = 0;
+  for (const cut of [...cuts, bytes.length].toSorted((a, b) => a - b)) {
+    if (cut < begin || cut > bytes.length) continue;
+    whole.add(bytes.subarray(begin, cut));
+    begin = cut;
+  }
+  return whole.finish();
+}
+
+describe('the check of uploaded content', () => {
+  it('says the same however the content arrives', () => {
+    const piece = fc.oneof(
+      fc
+        .constantFrom('a@b.example\n', 'ü', '語', '😀', '\r\n', '\uFEFF')
+        .map((text) => Buffer.from(text)),
+      fc.uint8Array({ maxLength: 3 }),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 12 }),
+        fc.array(fc.nat({ max: 60 }), { maxLength: 60 }),
+        (pieces, cuts) => {
+          const bytes = Buffer.concat(pieces);
+          const said = check(bytes, cuts);
+          expect(said === undefined).toBe(check(bytes) === undefined);
+          expect(said === undefined).toBe(
+            isUtf8(bytes) && !bytes.includes(0) && !bytes.includes(','),
+          );
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('bounds lines by their bytes', () => {
+    expect(check(Buffer.from(`x\n${'ü'.repeat(maxLineBytes / 2)}\n`))).toBeUndefined();
+    expect(check(Buffer.from(`x\n${'ü'.repeat(maxLineBytes / 2)}x\n`))).toBe(
+      `line 2 is longer than ${maxLineBytes} bytes`,
+    );
+  });
+});
