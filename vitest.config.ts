@@ -4,6 +4,9 @@ import { defineConfig } from 'vitest/config';
 /** Tests of what is built and packed; all others run on the sources and need no build. */
 const builtTests = ['test/cli/**/*.test.ts', 'test/package/**/*.test.ts'];
 
+/** Suites that kill processes by the hundred have a configuration and a command of their own. */
+const ownSuites = ['test/kill/**'];
+
 /** Coverage and the figures that `npm run verify` counts. */
 const isMeasured = process.env['COVERAGE'] === '1';
 
@@ -40,7 +43,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'source', include: ['test/**/*.test.ts'], exclude: builtTests },
+        test: { name: 'source', include: ['test/**/*.test.ts'], exclude: [...builtTests, ...ownSuites] },
       },
       {
         extends: true,

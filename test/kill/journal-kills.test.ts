@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { KilledRun, twoAtATime, undisturbed } from './killed-run.js';
+
+const modes = ['before', 'torn', 'after'] as const;
+
+it('is whole and pays once, killed at any write of its journal', async () => {
+  const { output, writes } = await undisturbed();
+  expect(writes).toBeGreaterThan(20);
+  const cases = Array.from({ length: writes }, (_, index) =>
+    modes.map((mode) => ({ mode, at: index + 1 })),
+  ).flat();
+  let kills = 0;
+  await twoAtATime(cases, async ({ mode, at }) => {
+    const run = await KilledRun.begin();
+    try {
+      const env = { KILL_AT: String(at), KILL_MODE: mode };
+      const { code, signal, stderr } = await run.attempt({ env });
+      // Writes that come close together may share one: then this run had fewer, and was not killed.
+      if (signal === 'SIGKILL') kills += 1;
+      else expect(code, stderr).toBe(0);
+      if (signal === 'SIGKILL') await run.complete();
+      await run.expectWhole(output);
+    } finally {
+      await run.close();
+    }
+  });
+  console.log(`killed at ${kills} journal writes of ${cases.length} planned`);
+  expect(kills).toBeGreaterThan(cases.length * 0.8);
+});

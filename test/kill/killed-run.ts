@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import { createService, type Service } from '../../src/service/index.js';
+
+const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const preload = new URL('./kill-at-write.mjs', import.meta.url).href;
+
+/** Sixty rows, two lanes, three batches, with duplicates and cells that cannot be lines. */
+const list = [
+  'id,email,country',
+  ...Array.from({ length: 60 }, (_, index) => {
+    const email = index % 15 === 7 ? '' : `${index % 4 === 1 ? 'bad' : 'good'}+${index % 50}@sluice.test`;
+    return `${index},${email},${index % 3 === 0 ? 'DE' : 'US'}`;
+  }),
+  '',
+].join('\n');
+
+export interface Attempt {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stderr: string;
+}
+
+/** One list, one service, and as many processes as it takes. */
+export class KilledRun {
+  readonly #folder: string;
+  readonly #service: Service;
+
+  private constructor(folder: string, service: Service) {
+    this.#folder = folder;
+    this.#service = service;
+  }
+
+  static async begin(): Promise<KilledRun> {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-kill-'));
+    await writeFile(join(folder, 'list.csv'), list);
+    return new KilledRun(folder, await createService());
+  }
+
+  /** Runs the command once. */
+  async attempt(
+    options: {
+      readonly env?: Readonly<Record<string, string>>;
+      readonly killAfterMs?: number;
+    } = {},
+  ): Promise<Attempt> {
+    const args = ['--import', preload, program, 'verify', 'list.csv', '--email', 'email'];
+    const rest = ['--country-column', 'country', '-o', 'out.csv', '--batch-size', '16'];
+    const child = spawn(process.execPath, [...args, ...rest, '--poll-interval', '5'], {
+      cwd: this.#folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        PATH: process.env['PATH'],
+        SLUICE_BASE_URL: this.#service.baseUrl,
+        SLUICE_API_KEY: this.#service.apiKey,
+        ...options.env,
+      },
+    });
+    const timer =
+      options.killAfterMs === undefined
+        ? undefined
+        : setTimeout(() => child.kill('SIGKILL'), options.killAfterMs);
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    return new Promise((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', (code, signal) => {
+        clearTimeout(timer);
+        resolve({ code, signal, stderr });
+      });
+    });
+  }
+
+  /** Runs the command until it is done, undisturbed. */
+  async complete(): Promise<void> {
+    const { code, stderr } = await this.attempt();
+    expect(code, stderr).toBe(0);
+  }
+
+  /** Everything that must hold when a run that was killed is done. */
+  async expectWhole(reference: Buffer): Promise<void> {
+    expect(await this.output()).toEqual(reference);
+    await expect(stat(join(this.#folder, 'out.csv.sluice'))).rejects.toThrow(/ENOENT/);
+    const paid: string[] = [];
+    const lanes = await this.#lanes();
+    for await (const { address } of this.#service.ledger()) paid.push(address);
+    const mostPerAddress = Math.max(...[...lanes.values()]);
+    expect(mostPerAddress).toBeGreaterThan(0);
+    for (const [address, allowed] of lanes) {
+      const times = paid.filter((other) => other === address).length;
+      expect(times, `charges of ${address}`).toBe(allowed);
+    }
+    expect(paid.length).toBe([...lanes.values()].reduce((sum, count) => sum + count, 0));
+  }
+
+  async output(): Promise<Buffer> {
+    return readFile(join(this.#folder, 'out.csv'));
+  }
+
+  path(name: string): string {
+    return join(this.#folder, name);
+  }
+
+  async close(): Promise<void> {
+    await this.#service.close();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** How often each address has to be paid for: once in each of its lanes. */
+  async #lanes(): Promise<ReadonlyMap<string, number>> {
+    const lanes = new Map<string, Set<string>>();
+    for (const line of list.split('\n').slice(1, -1)) {
+      const [, email = '', country = ''] = line.split(',');
+      if (email === '') continue;
+      const countries = lanes.get(email) ?? new Set();
+      lanes.set(email, countries.add(country));
+    }
+    return new Map([...lanes].map(([email, countries]) => [email, countries.size]));
+  }
+}
+
+/** The output and the number of journal writes of a run that nothing disturbs. */
+export async function undisturbed(): Promise<{ readonly output: Buffer; readonly writes: number }> {
+  const run = await KilledRun.begin();
+  try {
+    const { code, stderr } = await run.attempt({ env: { KILL_COUNT_FILE: run.path('writes') } });
+    expect(code, stderr).toBe(0);
+    const output = await run.output();
+    await run.expectWhole(output);
+    return { output, writes: Number(await readFile(run.path('writes'), 'utf8')) };
+  } finally {
+    await run.close();
+  }
+}
+
+/** Does `work` for each item, two at a time: the machine has two cores. */
+export async function twoAtATime<Item>(
+  items: Iterable<Item>,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = items[Symbol.iterator]();
+  const worker = async (): Promise<void> => {
+    for (let next = waiting.next(); next.done !== true; next = waiting.next()) await work(next.value);
+  };
+  await Promise.all([worker(), worker()]);
+}

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { KilledRun, twoAtATime, undisturbed } from './killed-run.js';
+
+/** How many kills; the number is given with `npm run test:kill -- --kills 2000`. */
+const wanted = Number(process.env['SLUICE_KILLS'] ?? 300);
+
+it('is whole and pays once, killed at random moments again and again', async () => {
+  const { output } = await undisturbed();
+  const startedMs = performance.now();
+  const probe = await KilledRun.begin();
+  await probe.complete();
+  await probe.close();
+  const lengthMs = performance.now() - startedMs;
+  let kills = 0;
+  function* runs(): Generator<number> {
+    for (let number = 0; kills < wanted; number += 1) yield number;
+  }
+  await twoAtATime(runs(), async () => {
+    const run = await KilledRun.begin();
+    try {
+      // Most moments lie behind the start of the process, which takes about half of the time.
+      for (let attempt = 0; attempt < 4; attempt += 1) {
+        const killAfterMs = lengthMs * (0.3 + 0.9 * Math.random());
+        const { code, signal, stderr } = await run.attempt({ killAfterMs });
+        if (signal !== 'SIGKILL') {
+          expect(code, stderr).toBe(0);
+          break;
+        }
+        kills += 1;
+        if (attempt === 3) await run.complete();
+      }
+      await run.expectWhole(output);
+    } finally {
+      await run.close();
+    }
+  });
+  console.log(`killed ${kills} times at random`);
+});

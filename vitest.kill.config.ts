@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+// Processes are killed here by the hundred: not a part of `npm test`, but of `npm run test:kill`.
+export default defineConfig({
+  test: {
+    include: ['test/kill/**/*.test.ts'],
+    globalSetup: ['scripts/built-tests-setup.mjs'],
+    fileParallelism: false,
+    testTimeout: 3_600_000,
+  },
+});
