@@ -7,7 +7,7 @@ import { openLocked } from './open-locked.js';
  */
 export interface FileSystem extends Pick<
   typeof nodeFileSystem,
-  'mkdir' | 'open' | 'readFile' | 'readdir' | 'rename' | 'rm' | 'stat'
+  'mkdir' | 'open' | 'readFile' | 'readdir' | 'rename' | 'rm' | 'stat' | 'statfs'
 > {
   /**
    * Opens a file, making it if need be, and locks it for as long as it is open: the lock dies with its

@@ -5,6 +5,7 @@ import { defaults } from '../streams/defaults.js';
 import { checkBatchSize, checkCount, checkCountry } from '../streams/plan.js';
 import { checkAccount } from './account.js';
 import { readBalance, readBalanceAfter } from './balance.js';
+import { checkDiskSpace } from './check-disk-space.js';
 import { driveRun, type DriveRunEnd } from './drive-run.js';
 import { systemFiles, type FileSystem } from './file-system.js';
 import { readIntoBatches, type PassOne } from './pass-one.js';
@@ -79,6 +80,7 @@ class Run {
     const client = await this.#connect();
     const entry = await this.#begin(client);
     const passOne = await this.#read(entry);
+    await checkDiskSpace(this.#checked.files, this.#state.path, this.#addressesToFetch(passOne));
     const before = await readBalance(client, this.#state, this.#checked.signal);
     this.isRemovable = false;
     const end = await this.#drive(client, entry, passOne);
@@ -162,6 +164,14 @@ class Run {
       batches: passOne.batches.length,
     });
     return passOne;
+  }
+
+  /** Addresses whose results are not on disk yet. */
+  #addressesToFetch({ batches }: PassOne): number {
+    const { known } = this.#state;
+    return batches
+      .filter(({ id }) => known.batches.get(id)?.known.stage !== 'exported')
+      .reduce((sum, { addresses }) => sum + addresses, 0);
   }
 
   async #drive(client: Client, entry: RunEntry, passOne: PassOne): Promise<DriveRunEnd> {

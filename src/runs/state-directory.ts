@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { ConfigurationError } from '../errors/family.js';
 import { lockDirectory, type DirectoryLock } from './directory-lock.js';
 import type { DrivenBatch } from './drive-log.js';
 import { syncDirectory, type FileSystem } from './file-system.js';
@@ -32,7 +33,8 @@ export class StateDirectory {
    * Opens a state directory, or makes one, and locks it.
    *
    * @param options.fresh drop what an unfinished run left
-   * @throws StateError `state_locked`, `state_damaged`; OutputError
+   * @throws StateError `state_locked`, `state_damaged`; OutputError; ConfigurationError when the folder
+   *   holds something else
    */
   static async open(
     files: FileSystem,
@@ -42,6 +44,7 @@ export class StateDirectory {
     const doing = `use the state directory ${path}`;
     return onDisk(doing, async () => {
       await files.mkdir(path, { recursive: true, mode: 0o700 });
+      refuseForeign(path, await files.readdir(path));
       const lock = await lockDirectory(files, path);
       try {
         if (options.fresh) await forget(files, path);
@@ -130,6 +133,19 @@ export class StateDirectory {
       await this.#files.mkdir(path, { recursive: true, mode: 0o700 });
     }
   }
+}
+
+/** Whatever may stand in a state directory: `input.again` and partial files are left by a kill. */
+const ownName =
+  /^(?:lock|journal|batches|exports|tickets|input|input\.again|service|\.sluice-[0-9a-f]+\.partial)$/;
+
+/** The directory is removed with all it holds when the run ends: a folder of the user's must not be. */
+function refuseForeign(path: string, names: readonly string[]): void {
+  const foreign = names.includes('lock') ? names.find((name) => !ownName.test(name)) : names[0];
+  if (foreign === undefined) return;
+  throw new ConfigurationError(
+    `${path} cannot be a state directory: it holds ${foreign}, which no run has put there; name a folder of its own`,
+  );
 }
 
 function journalPath(path: string): string {

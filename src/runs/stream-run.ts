@@ -88,6 +88,8 @@ export async function streamRun(options: StreamRunOptions): Promise<Summary> {
     });
   } catch (error) {
     await writing.abort();
+    // The reason of an abort passes untouched, which a pipeline wraps in an error of its own.
+    options.signal?.throwIfAborted();
     throw error;
   }
 }

@@ -1,0 +1,28 @@
+import { OutputError } from '../errors/family.js';
+import type { FileSystem } from './file-system.js';
+
+/** About what an export takes for each address: a record of the specification, with its key. */
+const exportBytesPerAddress = 320;
+
+/**
+ * Says before anything is paid that the exports would not fit beside the state directory.
+ *
+ * @throws OutputError naming what is needed and what there is
+ */
+export async function checkDiskSpace(
+  files: FileSystem,
+  stateDir: string,
+  addresses: number,
+): Promise<void> {
+  const neededBytes = addresses * exportBytesPerAddress;
+  const { bavail, bsize } = await files.statfs(stateDir);
+  const freeBytes = bavail * bsize;
+  if (freeBytes >= neededBytes) return;
+  throw new OutputError(
+    `the disk of the state directory ${stateDir} has ${megabytes(freeBytes)} MB free, and the results of ${addresses} addresses take about ${megabytes(neededBytes)} MB: make room, or name a state directory elsewhere with --state`,
+  );
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1_000_000);
+}
