@@ -1,7 +1,7 @@
 import { json } from './json-bytes.js';
 
 /** A stretch of bytes, from `start` to before `end`. */
-export interface ByteRange {
+interface ByteRange {
   readonly start: number;
   readonly end: number;
 }

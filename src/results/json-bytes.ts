@@ -14,6 +14,25 @@ export function isJsonSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
+export function isHexDigit(byte: number): boolean {
+  return (
+    (byte >= 0x30 && byte <= 0x39) ||
+    (byte >= 0x41 && byte <= 0x46) ||
+    (byte >= 0x61 && byte <= 0x66)
+  );
+}
+
+/** Where in a text the next byte is that does not stand for itself: quote, backslash, control. */
+export function nextSpecialByte(bytes: Uint8Array, from: number, to: number): number {
+  let at = from;
+  while (at < to) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 0x20 || byte === json.quote || byte === json.backslash) break;
+    at += 1;
+  }
+  return at;
+}
+
 /**
  * Where the text that begins at `from` meets its closing quote, if until there it is plain: printable
  * ASCII without escapes, which reads as it stands.

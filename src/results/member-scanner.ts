@@ -1,9 +1,9 @@
 import { brokenExport } from './broken-export.js';
-import { isJsonSpace, json } from './json-bytes.js';
+import { isHexDigit, isJsonSpace, json, nextSpecialByte } from './json-bytes.js';
 import { nextNumberPart, numberMayEnd, type NumberPart } from './number-part.js';
 
 /** What the scanner has come upon; `position` says where. */
-export type Scanned =
+type Scanned =
   /** The chunk's end. */
   | 'all'
   /** First byte of a member's key, behind its quote. */
@@ -83,7 +83,7 @@ export class MemberScanner {
       const byte = bytes[at] ?? 0;
       switch (this.#state) {
         case 'text':
-          at = plainEnd(bytes, at, to);
+          at = nextSpecialByte(bytes, at, to);
           if (at === to) break;
           at += 1;
           if (this.#endText(bytes[at - 1] ?? 0, at - 1)) {
@@ -279,23 +279,4 @@ export class MemberScanner {
   #refuse(what: string, at: number): Error {
     return brokenExport(what, this.chunkOffset + at);
   }
-}
-
-/** The first byte that does not simply stand for itself in a text: quote, backslash, control. */
-function plainEnd(bytes: Uint8Array, from: number, to: number): number {
-  let at = from;
-  while (at < to) {
-    const byte = bytes[at] ?? 0;
-    if (byte < 0x20 || byte === json.quote || byte === json.backslash) break;
-    at += 1;
-  }
-  return at;
-}
-
-function isHexDigit(byte: number): boolean {
-  return (
-    (byte >= 0x30 && byte <= 0x39) ||
-    (byte >= 0x41 && byte <= 0x46) ||
-    (byte >= 0x61 && byte <= 0x66)
-  );
 }

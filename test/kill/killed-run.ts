@@ -13,7 +13,8 @@ const preload = new URL('./kill-at-write.mjs', import.meta.url).href;
 const list = [
   'id,email,country',
   ...Array.from({ length: 60 }, (_, index) => {
-    const email = index % 15 === 7 ? '' : `${index % 4 === 1 ? 'bad' : 'good'}+${index % 50}@sluice.test`;
+    const email =
+      index % 15 === 7 ? '' : `${index % 4 === 1 ? 'bad' : 'good'}+${index % 50}@sluice.test`;
     return `${index},${email},${index % 3 === 0 ? 'DE' : 'US'}`;
   }),
   '',
@@ -144,7 +145,8 @@ export async function twoAtATime<Item>(
 ): Promise<void> {
   const waiting = items[Symbol.iterator]();
   const worker = async (): Promise<void> => {
-    for (let next = waiting.next(); next.done !== true; next = waiting.next()) await work(next.value);
+    for (let next = waiting.next(); next.done !== true; next = waiting.next())
+      await work(next.value);
   };
   await Promise.all([worker(), worker()]);
 }

@@ -53,7 +53,7 @@ describe('the scanner', () => {
           expect(scan(object) !== undefined).toBe(isLegal(object));
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     );
   });
 

@@ -99,9 +99,9 @@ describe('an export with bytes changed at random', () => {
         expect(isRefused ? typeof single : single).toEqual(isRefused ? 'string' : whole);
         seen[isRefused ? 'refused' : 'legal'] += 1;
       }),
-      { numRuns: 1500 },
+      { numRuns: 1000 },
     );
-    expect(seen.legal).toBeGreaterThan(100);
-    expect(seen.refused).toBeGreaterThan(100);
+    expect(seen.legal).toBeGreaterThan(50);
+    expect(seen.refused).toBeGreaterThan(50);
   });
 });

@@ -47,7 +47,7 @@ describe('any legal export', () => {
             }
           },
         ),
-        { numRuns: 300 },
+        { numRuns: 150 },
       );
     },
   );
@@ -81,7 +81,7 @@ describe('any legal export', () => {
           expect(found).toEqual(expectedRecords('email', members));
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 

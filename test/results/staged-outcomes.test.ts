@@ -39,6 +39,17 @@ describe('staged outcomes', () => {
     );
   });
 
+  it('may be staged anew once they are taken back', () => {
+    const staged = new StagedOutcomes();
+    staged.stage(7, 1);
+    staged.replace(7, undefined);
+    staged.replace(8, undefined);
+    expect(entriesOf(staged)).toEqual([]);
+    expect(staged.stage(7, 2)).toBe(-1);
+    expect(staged.stage(7, 3)).toBe(2);
+    expect(entriesOf(staged)).toEqual([[7, 2]]);
+  });
+
   it('stay right while they grow', () => {
     const staged = new StagedOutcomes();
     const numbers = Array.from({ length: 20_000 }, (_, index) => index * 7);
