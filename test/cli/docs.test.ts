@@ -1,0 +1,153 @@
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createService, type Service } from '../../src/service/index.js';
+import { allPages, Page, projectRoot, tableRows, type Block } from '../docs/page.js';
+import { runShell, runSluice, startSluice, type Ended } from './run-sluice.js';
+
+const contacts = join('examples', 'contacts.csv');
+/** Lines of the list that the pages call contacts.csv. */
+const contactsLines = 40;
+
+const readme = new Page('README.md');
+const mainJob = readme.blocks('sh').find(({ text }) => text.includes(contacts));
+
+/** What a page says is the service, and the keys it says are the account's. */
+const baseUrls = ['https://verify.example.com', 'http://127.0.0.1:8080'];
+const keys = ['your-key', 'local-key'];
+
+let service: Service;
+let folder: string;
+
+beforeAll(async () => {
+  service = await createService({ accounts: keys.map((key) => ({ name: key, key })) });
+  folder = await mkdtemp(join(tmpdir(), 'sluice-docs-'));
+});
+
+afterAll(async () => {
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A folder with the lists that the pages speak of. */
+async function folderFor(name: string): Promise<string> {
+  const path = join(folder, name);
+  await mkdir(join(path, 'examples'), { recursive: true });
+  await cp(join(projectRoot, contacts), join(path, contacts));
+  const lines = (await readFile(join(path, contacts), 'utf8')).split('\n');
+  await writeFile(join(path, 'contacts.csv'), `${lines.slice(0, contactsLines).join('\n')}\n`);
+  return path;
+}
+
+/** A block's lines, each held to the exit code that a comment behind it names, else to 0. */
+function checkedScript({ text }: Block): string {
+  const lines = baseUrls
+    .reduce((script, url) => script.replaceAll(url, service.baseUrl), text)
+    .replaceAll('npm ci && npx --no-install sluice', 'sluice')
+    .trimEnd()
+    .split('\n');
+  const checked = lines.flatMap((line) => {
+    const code = / # exit (\d+)$/.exec(line)?.[1] ?? '0';
+    return [line, `[ $? -eq ${code} ] || { echo "not ${code}: ${line.length}" >&2; exit 99; }`];
+  });
+  return ['set -o pipefail', ...checked].join('\n');
+}
+
+/** Starts a service as its line says, but on a free port, and ends it once it has said where it is. */
+async function serveAndEnd(line: string, cwd: string): Promise<Ended> {
+  const words = line.split(' ');
+  const isSetting = (word: string): boolean => /^[A-Z_]+=/.test(word);
+  const env: Record<string, string> = {};
+  for (const setting of words.filter(isSetting)) {
+    const [name = '', value = ''] = setting.split('=');
+    env[name] = value;
+  }
+  const args = words.filter((word) => !isSetting(word)).slice(1);
+  const port = args.indexOf('8080');
+  if (port !== -1) args[port] = '0';
+  const { child, ended } = startSluice(args, { cwd, env });
+  await Promise.race([once(child.stdout, 'data'), ended]);
+  child.kill('SIGTERM');
+  return ended;
+}
+
+const runnable = allPages().flatMap((page) =>
+  page
+    .blocks('sh')
+    .filter(({ text, line }) => /\bsluice\b/.test(text) && line !== mainJob?.line)
+    .map((block) => ({ page, block, where: `${page.path}, line ${block.line}` })),
+);
+const isServing = ({ block }: { readonly block: Block }): boolean =>
+  block.text.includes('sluice serve');
+
+// The blocks of a page follow one another in one folder, as for whoever reads it.
+describe('the commands of the pages', () => {
+  it.each(runnable.filter((each) => !isServing(each)))(
+    'run as they stand: $where',
+    async ({ page, block }) => {
+      const cwd = await folderFor(page.path.replaceAll('/', '-'));
+      const { code, stderr } = await runShell(checkedScript(block), { cwd });
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+    },
+  );
+
+  it.each(runnable.filter(isServing))('serve as they stand: $where', async ({ page, block }) => {
+    const cwd = await folderFor(page.path.replaceAll('/', '-'));
+    const { code, stdout, stderr } = await serveAndEnd(block.text.trim(), cwd);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(String(stdout)).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
+  });
+
+  it('are those that the command line has', async () => {
+    const { stdout } = await runSluice(['--help']);
+    const known = [...String(stdout).matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name]) => name);
+    const commandLine = new Page('docs/command-line.md').text;
+    const headings = [...commandLine.matchAll(/^## sluice ([a-z]+)$/gm)].map(([, name]) => name);
+    expect(headings).toEqual(known);
+  });
+});
+
+describe('the first command of README.md', () => {
+  const path = 'main-job';
+  let ended: Ended;
+
+  it('ends with 0', async () => {
+    if (mainJob === undefined) throw new Error('README.md does not run the main job');
+    ended = await runShell(checkedScript(mainJob), { cwd: await folderFor(path) });
+    expect({ code: ended.code, stderr: ended.stderr }).toMatchObject({ code: 0 });
+  });
+
+  it('says what the page shows', () => {
+    const shown = readme.section('## Try it').split('```text\n')[1]?.split('```')[0];
+    // A slow machine is told of its progress, too: the line is the same.
+    expect([...new Set(ended.stderr.split('\n'))].join('\n')).toBe(shown);
+  });
+
+  it('writes the rows that the page shows', async () => {
+    const rows = await readTable(join(folder, path, 'verified.csv'));
+    const shown = tableRows(readme.section('## Try it'));
+    const names = tableHead(readme.section('## Try it'));
+    const written = shown.map(([id]) => {
+      const row = rows.find((candidate) => candidate.get('id') === id);
+      return names.map((name) => row?.get(name));
+    });
+    expect(shown.length).toBeGreaterThan(3);
+    expect(written).toEqual(shown);
+  });
+});
+
+function tableHead(text: string): readonly string[] {
+  const head = text.split('\n').find((line) => line.startsWith('|')) ?? '';
+  return head
+    .split('|')
+    .slice(1, -1)
+    .map((name) => name.trim());
+}
+
+async function readTable(path: string): Promise<readonly ReadonlyMap<string, string>[]> {
+  const [names = [], ...rows] = parse(await readFile(path));
+  return rows.map((row) => new Map(names.map((name, at) => [name, row[at] ?? ''])));
+}

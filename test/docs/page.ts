@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export const projectRoot = fileURLToPath(new URL('../../', import.meta.url));
+
+const fence = /^```/;
+
+/** A fenced block of a page. */
+export interface Block {
+  readonly language: string;
+  readonly text: string;
+  /** Line of its first fence, counted from 1. */
+  readonly line: number;
+}
+
+/** A page of the documentation, by its path from the project's root. */
+export class Page {
+  readonly path: string;
+  readonly text: string;
+
+  constructor(path: string) {
+    this.path = path;
+    this.text = readFileSync(`${projectRoot}${path}`, 'utf8');
+  }
+
+  /** What stands under a heading, as far as the next one of its level or above. */
+  section(heading: string): string {
+    const lines = this.text.split('\n');
+    const start = lines.indexOf(heading);
+    if (start === -1) throw new Error(`${this.path} has no heading ${JSON.stringify(heading)}`);
+    const level = heading.indexOf(' ');
+    const kept: string[] = [];
+    let isInFence = false;
+    for (const line of lines.slice(start + 1)) {
+      if (fence.test(line)) isInFence = !isInFence;
+      const hashes = /^(#+) /.exec(line)?.[1];
+      if (!isInFence && hashes !== undefined && hashes.length <= level) break;
+      kept.push(line);
+    }
+    return kept.join('\n');
+  }
+
+  /** The anchors of the headings, as GitHub makes them. */
+  anchors(): ReadonlySet<string> {
+    const anchors = new Set<string>();
+    for (const line of withoutBlocks(this.text).split('\n')) {
+      const heading = /^#+ (.*)$/.exec(line)?.[1];
+      if (heading === undefined) continue;
+      const plain = heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, '');
+      anchors.add(plain.replaceAll(' ', '-'));
+    }
+    return anchors;
+  }
+
+  blocks(language: string): readonly Block[] {
+    return blocksOf(this.text).filter((block) => block.language === language);
+  }
+}
+
+/** Every page that users and contributors read. */
+export function allPages(): readonly Page[] {
+  const root = ['README', 'ARCHITECTURE', 'CHANGELOG', 'CONTRIBUTING', 'SECURITY'];
+  const paths = [
+    ...root.map((name) => `${name}.md`),
+    ...readdirSync(`${projectRoot}docs`).map((name) => `docs/${name}`),
+  ];
+  return paths.map((path) => new Page(path));
+}
+
+/** A text of Markdown without its fenced blocks. */
+export function withoutBlocks(text: string): string {
+  let isInFence = false;
+  const kept = text.split('\n').filter((line) => {
+    const isFence = fence.test(line);
+    if (isFence) isInFence = !isInFence;
+    return !isInFence && !isFence;
+  });
+  return kept.join('\n');
+}
+
+/** The rows of all tables in a text of Markdown, their heads left out: the cells of each. */
+export function tableRows(text: string): readonly (readonly string[])[] {
+  const lines = withoutBlocks(text).split('\n');
+  const isRule = (line: string | undefined): boolean => /^\|[ :|-]+\|$/.test(line ?? '');
+  return lines
+    .filter((line, at) => line.startsWith('|') && !isRule(line) && !isRule(lines[at + 1]))
+    .map((line) => line.split('|').slice(1, -1))
+    .map((cells) => cells.map((cell) => cell.trim()));
+}
+
+/** What stands in code spans. */
+export function codeSpans(text: string): readonly string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? '');
+}
+
+function blocksOf(text: string): readonly Block[] {
+  const blocks: Block[] = [];
+  let open: { language: string; line: number; lines: string[] } | undefined;
+  for (const [at, line] of text.split('\n').entries()) {
+    if (!fence.test(line)) open?.lines.push(line);
+    else if (open === undefined) open = { language: line.slice(3), line: at + 1, lines: [] };
+    else {
+      const { language, line: first, lines } = open;
+      blocks.push({ language, line: first, text: `${lines.join('\n')}\n` });
+      open = undefined;
+    }
+  }
+  return blocks;
+}

@@ -1,0 +1,146 @@
+import type ts from 'typescript';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { notSubmittedReasons } from '../../src/addresses/not-submitted.js';
+import { bounds } from '../../src/batches/life.js';
+import { abandonCommand } from '../../src/cli/commands/abandon.js';
+import { serveCommand } from '../../src/cli/commands/serve.js';
+import { statusCommand } from '../../src/cli/commands/status.js';
+import { verifyCommand } from '../../src/cli/commands/verify.js';
+import type { OptionDefinition } from '../../src/cli/command.js';
+import { exitCodeOf, exitCodes } from '../../src/cli/exit-code.js';
+import { operations } from '../../src/contract/operations.js';
+import * as family from '../../src/errors/family.js';
+import { SluiceError } from '../../src/errors/sluice-error.js';
+import { addedColumns } from '../../src/results/columns.js';
+import { codeSpans, Page, tableRows } from './page.js';
+import { createProgram, membersOf, unionOf } from './source-types.js';
+
+const readme = new Page('README.md');
+const commandLine = new Page('docs/command-line.md');
+const library = new Page('docs/library.md');
+const errors = new Page('docs/errors.md');
+const localService = new Page('docs/local-service.md');
+
+/** The code in the first cell of each row of a section's tables. */
+function firstCodes(page: Page, heading: string): readonly string[] {
+  return tableRows(page.section(heading)).flatMap(([cell = '']) => codeSpans(cell));
+}
+
+function sorted(values: Iterable<string>): readonly string[] {
+  return [...values].toSorted();
+}
+
+let program: ts.Program;
+
+beforeAll(() => {
+  const faces = "import './src/index.js';\nimport './src/service/index.js';\n";
+  program = createProgram(new Map([['faces.ts', faces]]));
+}, 120_000);
+
+describe('the exit codes', () => {
+  const stopped = ['130', '143'];
+
+  it.each([
+    ['README.md', readme],
+    ['docs/command-line.md', commandLine],
+    ['docs/errors.md', errors],
+  ])('in %s are those of the command line', (_, page) => {
+    const listed = tableRows(page.section('## Exit codes')).flatMap(([cell]) => cell?.split(', '));
+    expect(listed).toEqual([...Object.values(exitCodes).map(String), ...stopped]);
+  });
+});
+
+describe('the error codes', () => {
+  const rows = tableRows(errors.section('## Error codes'));
+
+  it('are those that the library has', () => {
+    const known = unionOf(program, 'src/errors/sluice-error.ts', 'SluiceErrorCode');
+    expect(sorted(rows.flatMap(([code = '']) => codeSpans(code)))).toEqual(sorted(known));
+  });
+
+  it.each(rows.map((row) => [row[0], ...row.slice(1)]))(
+    '%s: class and exit code are what is said of them',
+    (code = '', className = '', exitCode) => {
+      const [name = ''] = codeSpans(className);
+      const constructor = Object.entries(family).find(([known]) => known === name)?.[1];
+      if (constructor === undefined) throw new Error(`there is no class ${name}`);
+      const prototype: unknown = constructor.prototype;
+      const error: unknown = Object.assign(Object.create(prototype as object) as object, {
+        code: codeSpans(code)[0],
+      });
+      expect(error).toBeInstanceOf(SluiceError);
+      expect(String(exitCodeOf(error))).toBe(exitCode);
+    },
+  );
+
+  it('of cells are those that the join gives', () => {
+    const listed = tableRows(commandLine.section('### Reasons')).flatMap(([, cell = '']) =>
+      codeSpans(cell),
+    );
+    const failed = unionOf(program, 'src/batches/known-batch.ts', 'FailedReason');
+    const known = [...notSubmittedReasons, 'no_record', ...failed, 'not_finished'];
+    expect(sorted(listed)).toEqual(sorted(known));
+  });
+});
+
+describe('the output columns', () => {
+  it.each([
+    ['README.md', readme],
+    ['docs/command-line.md', commandLine],
+  ])('in %s are those that are added', (_, page) => {
+    const listed = tableRows(page.section('## Output columns')).flatMap(([cell = '']) =>
+      codeSpans(cell),
+    );
+    const known = [...addedColumns('email', '<c>'), ...addedColumns('phone', '<c>')];
+    expect(sorted(new Set(listed))).toEqual(sorted(new Set(known)));
+  });
+});
+
+/** An option as a page names it. */
+function signature({ name, short, value }: OptionDefinition): string {
+  const long = value === undefined ? `--${name}` : `--${name} ${value}`;
+  return short === undefined ? long : `-${short}, ${long}`;
+}
+
+describe('the options of the commands', () => {
+  it.each([verifyCommand, serveCommand, statusCommand, abandonCommand])(
+    'of sluice $name are those of its help',
+    ({ name, options }) => {
+      const rows = tableRows(commandLine.section(`## sluice ${name}`));
+      const listed = rows
+        .map(([cell = '', text = '']) => ({ name: codeSpans(cell).join(', '), text }))
+        .filter((option) => option.name.startsWith('-'));
+      expect(sorted(listed.map((option) => option.name))).toEqual(sorted(options.map(signature)));
+      const repeatable = listed.filter(({ text }) => text.includes('several times'));
+      expect(sorted(repeatable.map((option) => option.name))).toEqual(
+        sorted(options.filter(({ isRepeatable }) => isRepeatable === true).map(signature)),
+      );
+    },
+  );
+});
+
+describe('the options of the library', () => {
+  it.each([
+    ['### Options of verify()', library, 'src/streams/verify.ts', 'VerifyOptions'],
+    ['### Options of run()', library, 'src/runs/run-options.ts', 'RunOptions'],
+    ['### Options of the client', library, 'src/client/client-options.ts', 'ClientOptions'],
+    ['### Options', localService, 'src/service/service-options.ts', 'ServiceOptions'],
+    ['### Variants', localService, 'src/service/variants.ts', 'ServiceVariants'],
+  ])('under "%s" are those of their type', (heading, page, module, type) => {
+    const listed = firstCodes(page, heading);
+    expect(sorted(listed)).toEqual(sorted(membersOf(program, module, type)));
+  });
+
+  it('leave out no operation of the client', () => {
+    const listed = firstCodes(library, '### Operations').map((call) => call.replace(/\(.*/, ''));
+    expect(sorted(listed)).toEqual(sorted(Object.keys(operations)));
+  });
+});
+
+describe('the bounds of what is tried again', () => {
+  it('in ARCHITECTURE.md are those of the life of a batch', () => {
+    const rows = tableRows(new Page('ARCHITECTURE.md').section('### Bounds'));
+    const listed = rows.map(([name = '', value]) => [codeSpans(name)[0], Number(value)] as const);
+    expect(Object.fromEntries(listed)).toEqual(bounds);
+  });
+});
