@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config';
 /** Tests of what is built and packed; all others run on the sources and need no build. */
 const builtTests = ['test/cli/**/*.test.ts', 'test/package/**/*.test.ts'];
 
-/** Suites that kill processes by the hundred have a configuration and a command of their own. */
-const ownSuites = ['test/kill/**'];
+/** Suites of hundreds or thousands of cases have a configuration and a command of their own. */
+const ownSuites = ['test/kill/**', 'test/faults/*-half.test.ts'];
 
 /** Coverage and the figures that `npm run verify` counts. */
 const isMeasured = process.env['COVERAGE'] === '1';
@@ -43,7 +43,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'source', include: ['test/**/*.test.ts'], exclude: [...builtTests, ...ownSuites] },
+        test: {
+          name: 'source',
+          include: ['test/**/*.test.ts'],
+          exclude: [...builtTests, ...ownSuites],
+        },
       },
       {
         extends: true,

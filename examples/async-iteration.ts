@@ -1,7 +1,7 @@
 // Rows from any iterable, results in a loop. Addresses under sluice.test give the verdict they name.
 // node examples/async-iteration.ts
 import { Readable } from 'node:stream';
-import { Client, verify } from 'sluice';
+import { Client, verify, type Row } from 'sluice';
 import { createService } from 'sluice/service';
 
 const rows = [
@@ -14,8 +14,9 @@ const service = await createService();
 const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
 try {
   const options = { client, email: ['email'], country: 'US', pollIntervalMs: 20 };
-  for await (const row of Readable.from(rows).pipe(verify(options))) {
-    console.log(row.id, row.email_verification, row.email_quality ?? row.email_reason);
+  const verified: AsyncIterable<Row> = Readable.from(rows).pipe(verify(options));
+  for await (const row of verified) {
+    console.log(row['id'], row['email_verification'], row['email_quality'] ?? row['email_reason']);
   }
 } finally {
   await client.close();

@@ -33,9 +33,9 @@ class NumberedRows implements RowChunk {
 
 const source: Source = {
   name: 'numbered rows',
-  async open({ wanted }: OpenSourceOptions) {
+  async open(options: OpenSourceOptions) {
     const header = ['id', 'email'];
-    wanted(header);
+    options.wanted(header);
     return { header, chunks: makeChunks() };
   },
 };

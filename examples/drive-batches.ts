@@ -26,7 +26,7 @@ try {
     const { results } = parcel.ending;
     if (typeof results !== 'function') continue;
     const json = await buffer(await results());
-    for (const [address, record] of Object.entries(JSON.parse(json.toString()))) {
+    for (const [address, record] of Object.entries(JSON.parse(json.toString()) as object)) {
       console.log(address, record);
     }
   }

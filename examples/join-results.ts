@@ -2,7 +2,7 @@
 // sent: a stage of one's own takes the place of the service.
 // node examples/join-results.ts
 import { Readable, Transform } from 'node:stream';
-import { joinResults, rowsToBatches, StreamPlan, type Parcel } from 'sluice';
+import { joinResults, rowsToBatches, StreamPlan, type Parcel, type Row } from 'sluice';
 
 const kept = {
   'ana@example.com': {
@@ -44,8 +44,10 @@ const rows = [
   { id: 2, email: 'joe@example.com' },
 ];
 const plan = new StreamPlan({ email: ['email'], country: 'US' });
-const joined = Readable.from(rows)
+const joined: AsyncIterable<Row> = Readable.from(rows)
   .pipe(rowsToBatches(plan))
   .pipe(fromKeptExports)
   .pipe(joinResults(plan));
-for await (const row of joined) console.log(row.id, row.email_verification, row.email_quality);
+for await (const row of joined) {
+  console.log(row['id'], row['email_verification'], row['email_quality']);
+}

@@ -67,6 +67,10 @@ export class AddressBook {
     this.#fallbacks[batch] = fallback;
   }
 
+  isSettled(batch: number): boolean {
+    return this.#fallbacks[batch] !== pending;
+  }
+
   /** The outcome a ticket stands for, or {@link pending}. */
   outcome(ticket: Ticket): number {
     if (ticket >= settledBit) return ticket - settledBit;

@@ -75,7 +75,7 @@ export class BatchCutter {
     for (const [key, batch] of this.#open) this.#close(key, batch);
   }
 
-  /** The batches closed since the last call, oldest first. */
+  /** The batches closed since the last call, in the order of their closing. */
   take(): readonly Batch[] {
     const closed = this.#closed;
     this.#closed = [];

@@ -73,7 +73,6 @@ export class BatchRunner {
     onPrepared?: () => void,
     isProven: () => boolean = () => true,
   ): Promise<KnownBatch> {
-    if (this.#stoppedBy) throw this.#stoppedBy.error;
     try {
       return await driveBatch(batch, known, {
         ...this.#options,

@@ -14,10 +14,14 @@ export async function* scanBatches(
   signal?: AbortSignal,
 ): AsyncGenerator<BatchSummary> {
   const limit = limits.listLimit.max;
+  let before: ReadonlySet<string> = new Set();
   for (let offset = 0; ; offset += limit - overlap) {
     const page = await service.listBatches({ limit, offset }, signal ? { signal } : {});
     yield* page;
-    if (page.length < limit) return;
+    // A list that does not move on with the offset would have no last page.
+    const isStuck = page.every(({ batch_uuid }) => before.has(batch_uuid));
+    if (page.length < limit || isStuck) return;
+    before = new Set(page.map(({ batch_uuid }) => batch_uuid));
   }
 }
 

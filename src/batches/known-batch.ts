@@ -16,14 +16,26 @@ export type KnownBatch =
       readonly stage: 'parsing';
       /** Whether the service said yes to the preparation. */
       readonly prepared: boolean;
-      /** Readings of the status since it was asked. */
+      /** Readings of the status since a preparation that it did not say yes to. */
       readonly polls: number;
     } & Elected)
   | ({ readonly stage: 'ready' } & Elected)
   /** A launch was or is being asked for: it may have been paid. */
-  | ({ readonly stage: 'launching' } & Elected)
-  | ({ readonly stage: 'verifying' } & Elected)
-  | ({ readonly stage: 'done' } & Elected)
+  | ({
+      readonly stage: 'launching';
+      /** The service answered `error`, which is no proof that nothing was launched. */
+      readonly saidError: boolean;
+    } & Elected)
+  | ({
+      readonly stage: 'verifying';
+      /** Readings in a row that call it ready, as if it had never been launched. */
+      readonly readies: number;
+    } & Elected)
+  | ({
+      readonly stage: 'done';
+      /** Exports in a row that came broken. */
+      readonly broken: number;
+    } & Elected)
   /** Its results are safe. */
   | ({ readonly stage: 'exported' } & Elected)
   | ({
@@ -39,12 +51,20 @@ export interface Tries {
   readonly attempt: number;
   /** How often the batch was uploaded anew after it was lost or broken on the service. */
   readonly fresh: number;
+  /** Uploads sent since the batch was taken up or lost, for a bound. */
+  readonly uploads: number;
 }
 
 export interface Elected extends Tries {
   readonly uuid: string;
-  /** Answers in a row that led nowhere (not ready, error, not found), for bounds. */
-  readonly setbacks: number;
+  /** It was found through the list: the service may have taken its upload more than once. */
+  readonly isFound: boolean;
+  /** Answers in a row that did not find it, for a bound. */
+  readonly misses: number;
+  /** Preparations that the service did not say yes to, for a bound. */
+  readonly prepares: number;
+  /** Launches asked for since the batch was taken up, for a bound. */
+  readonly launches: number;
   /** An earlier launch of this uuid had no clear answer: it may have been paid. */
   readonly doubt: boolean;
 }
@@ -60,7 +80,7 @@ export type FailedReason =
   | 'internal_error'
   | 'batch_missing';
 
-export const planned: KnownBatch = { stage: 'planned', attempt: 1, fresh: 0 };
+export const planned: KnownBatch = { stage: 'planned', attempt: 1, fresh: 0, uploads: 0 };
 
 /** From the moment a launch was asked for, only the service knows whether it was paid. */
 export function mayHaveLaunched(known: KnownBatch): boolean {
@@ -81,3 +101,35 @@ export function mayHaveLaunched(known: KnownBatch): boolean {
       return false;
   }
 }
+
+/** What an elected batch carries from stage to stage, without the fields of one stage. */
+export function elected(known: Elected): Elected {
+  const { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt } = known;
+  return { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt };
+}
+
+/** Patience belongs to a process: one that takes a batch up again has all of it. */
+export function renewPatience(known: KnownBatch): KnownBatch {
+  switch (known.stage) {
+    case 'planned':
+      return { ...known, uploads: 0 };
+    case 'uploading':
+      return { ...known, uploads: 0, looks: 0 };
+    case 'uploaded':
+    case 'parsing':
+    case 'ready':
+      return { ...known, ...renewed };
+    case 'launching':
+      // Nobody is left who would hear the answer to that launch.
+      return { ...known, ...renewed, doubt: true };
+    case 'verifying':
+      return { ...known, ...renewed, readies: 0 };
+    case 'done':
+      return { ...known, ...renewed, broken: 0 };
+    case 'exported':
+    case 'failed':
+      return known;
+  }
+}
+
+const renewed = { uploads: 0, misses: 0, prepares: 0, launches: 0 } as const;

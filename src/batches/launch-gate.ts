@@ -22,6 +22,14 @@ export class LaunchGate {
     return this.#closedBy;
   }
 
+  /**
+   * Whether a launch that had no answer may be asked for again: its credits are within the budget that
+   * closed the gate to others. What the service itself refuses for the money is not asked for again.
+   */
+  get allowsReserved(): boolean {
+    return this.#closedBy === undefined || this.#closedBy instanceof BudgetError;
+  }
+
   /** Reserves the credits of a launch; `false` when it may not take place. */
   reserve(type: VerificationType, credits: number): boolean {
     if (this.#closedBy) return false;

@@ -1,6 +1,7 @@
 import { emailLine } from '../addresses/email-line.js';
 import { parseCountryCell, type Lane } from '../addresses/lane.js';
 import { phoneLine } from '../addresses/phone-line.js';
+import { trimCell } from '../addresses/trim-cell.js';
 import type { NotSubmittedReason } from '../addresses/not-submitted.js';
 import type { CountryCode } from '../contract/countries.js';
 import type { VerificationType } from '../contract/enums.js';
@@ -119,7 +120,7 @@ export class Planner {
   ): Ticket {
     if (cell === undefined || cell === '') return this.#notSubmitted('empty');
     if (typeof country !== 'string') {
-      const isBlank = typeof cell === 'string' && cell.trim() === '';
+      const isBlank = typeof cell === 'string' && trimCell(cell) === '';
       return this.#notSubmitted(isBlank ? 'empty' : country.reason);
     }
     const address = type === 'email' ? emailLine(cell) : phoneLine(cell, country);

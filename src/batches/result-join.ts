@@ -59,6 +59,12 @@ export class ResultJoin {
     this.#book.settle(batch.id, this.#outcomes.idOf('no_result', 'no_record'));
   }
 
+  /** Gives the addresses of a batch that is not at its end an outcome that says so. */
+  settleUnfinished(batch: Batch): void {
+    if (this.#book.isSettled(batch.id)) return;
+    this.#book.settle(batch.id, this.#outcomes.idOf('failed', 'not_finished'));
+  }
+
   #addressesOf(batch: Batch): BatchAddresses {
     const { type, country } = batch.lane;
     const lane = this.#planner.laneNumber(type, country);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Client, ConfigurationError } from '../index.js';
 import { createService } from '../service/index.js';
 import type { OptionDefinition, ParsedOptions } from './command.js';
-import { amountOption } from './option-values.js';
+import { amountOption, durationOption } from './option-values.js';
 import { whereGiven } from './where-given.js';
 
 export const connectionOptions: readonly OptionDefinition[] = [
@@ -80,7 +80,7 @@ export async function connect(
   options: ParsedOptions,
   dataDir: string | undefined,
 ): Promise<Connection> {
-  const timeoutSeconds = amountOption(options, 'timeout');
+  const timeoutSeconds = durationOption(options, 'timeout');
   const giveUpSeconds = amountOption(options, 'give-up-after');
   const patience = whereGiven({
     timeoutMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000,
@@ -111,8 +111,14 @@ async function readKey(
 ): Promise<string | undefined> {
   const path = options.text('api-key-file');
   if (path === undefined) return environment['SLUICE_API_KEY'] || undefined;
+  const key = (await readKeyFile(path)).trim();
+  if (key !== '') return key;
+  throw new ConfigurationError(`the key file ${path} is empty`);
+}
+
+async function readKeyFile(path: string): Promise<string> {
   try {
-    return (await readFile(path, 'utf8')).trim() || undefined;
+    return await readFile(path, 'utf8');
   } catch (error) {
     throw new ConfigurationError(`cannot read the key file ${path}`, { cause: error });
   }

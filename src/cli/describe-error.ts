@@ -3,9 +3,9 @@ import { Interruption } from './interruption.js';
 
 /** What a person reads when a command stops. */
 export function describeError(error: unknown): string {
-  if (error instanceof Interruption) return `sluice: ${error.message}; run again to go on`;
+  if (error instanceof Interruption) return `sluice: ${error.message}`;
   if (error instanceof SluiceError) {
-    return printable(`sluice: ${error.message}${causeOf(error)} [${error.code}]`);
+    return printable(`sluice: ${error.message}${causeOf(error)}${adviceOn(error)} [${error.code}]`);
   }
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return printable(`sluice: this is a defect in Sluice; please report it\n${trace}`);
@@ -15,10 +15,26 @@ export function describeError(error: unknown): string {
 function causeOf(error: SluiceError): string {
   for (let { cause } = error; cause instanceof Error; { cause } = cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    if (cause instanceof SluiceError) return `: ${cause.message}${causeOf(cause)}`;
+    if (cause instanceof SluiceError) {
+      const isSaid = error.message.includes(cause.message);
+      return `${isSaid ? '' : `: ${cause.message}`}${causeOf(cause)}`;
+    }
     if (code !== undefined) return `: ${code}`;
   }
   return '';
+}
+
+/** What to do, where the service's words do not tell it. */
+function adviceOn({ code }: SluiceError): string {
+  switch (code) {
+    case 'unauthorized':
+    case 'forbidden':
+      return '; give the key of an account of this service (SLUICE_API_KEY or --api-key-file)';
+    case 'payment_required':
+      return '; add credits to the account, then run again';
+    default:
+      return '';
+  }
 }
 
 /** Control characters of a foreign text must not steer a terminal. */

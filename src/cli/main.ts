@@ -10,11 +10,13 @@ import { exitCodeOf, exitCodes } from './exit-code.js';
 import { commandHelp, programHelp } from './help.js';
 import { abortOnSignals } from './interruption.js';
 import { parseCommandLine } from './parse-command-line.js';
+import { outliveClosedPipes, print } from './print.js';
 
 const commands: readonly Command[] = [verifyCommand, serveCommand, statusCommand, abandonCommand];
 
 // An event loop that runs dry with a promise still open ends the process with this code, not with 0.
 process.exitCode = exitCodes.defect;
+outliveClosedPipes(process);
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
@@ -29,11 +31,11 @@ async function main(args: readonly string[]): Promise<number> {
 async function dispatch(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
   if (name === '--version' || name === '-V') {
-    process.stdout.write(`${version}\n`);
+    await print(`${version}\n`);
     return exitCodes.done;
   }
   if (name === '--help' || name === '-h' || name === 'help') {
-    process.stdout.write(programHelp(commands, version));
+    await print(programHelp(commands, version));
     return exitCodes.done;
   }
   const command = commands.find((known) => known.name === name);
@@ -44,7 +46,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
   }
   const { positionals, options } = parseCommandLine(command, rest);
   if (options.has('help')) {
-    process.stdout.write(commandHelp(command));
+    await print(commandHelp(command));
     return exitCodes.done;
   }
   return command.run({

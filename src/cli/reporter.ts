@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { RunProgress, Summary, TypeSummary } from '../index.js';
+import type { Batch, KnownBatch, RunProgress, Summary, TypeSummary } from '../index.js';
 import type { Target } from './connect.js';
 
 /** Plain lines come at most so often. */
@@ -10,6 +10,9 @@ export class Reporter {
   readonly #out: Writable;
   readonly #isQuiet: boolean;
   readonly #isVerbose: boolean;
+  /** Batches that may have been paid, by their number. */
+  readonly #launched = new Map<number, Batch>();
+  #latestLine = '';
   #latestLineMs = performance.now();
 
   constructor(out: Writable, options: { readonly isQuiet: boolean; readonly isVerbose: boolean }) {
@@ -28,6 +31,21 @@ export class Reporter {
 
   streaming(): void {
     this.#say('this run streams: stopped, it cannot be resumed (a file output with -o can)');
+  }
+
+  /** A run was interrupted that keeps what it has. */
+  resumable(): void {
+    this.#say('run again to go on');
+  }
+
+  /** A run that streams has failed: what it paid is lost, and said even when quiet. */
+  paidInVain(): void {
+    const credits = { email: 0, phone: 0 };
+    for (const { lane, addresses } of this.#launched.values()) credits[lane.type] += addresses;
+    if (this.#launched.size === 0) return;
+    this.#write(
+      `launched before it failed: ${this.#launched.size} batches, ${credits.email} email and ${credits.phone} phone credits before refunds`,
+    );
   }
 
   progress(progress: RunProgress): void {
@@ -73,6 +91,8 @@ export class Reporter {
   }
 
   #batch({ batch, known, name }: Extract<RunProgress, { readonly stage: 'batch' }>): void {
+    if (mayBePaid(known)) this.#launched.set(batch.id, batch);
+    else this.#launched.delete(batch.id);
     const uuid = 'uuid' in known && known.uuid !== undefined ? ` (${known.uuid})` : '';
     if (known.stage === 'failed') {
       this.#say(`batch ${name}${uuid} failed: ${known.reason}; report it to the service's support`);
@@ -88,7 +108,8 @@ export class Reporter {
   }
 
   #say(line: string): void {
-    if (this.#isQuiet) return;
+    if (this.#isQuiet || line === this.#latestLine) return;
+    this.#latestLine = line;
     this.#latestLineMs = performance.now();
     this.#write(line);
   }
@@ -96,6 +117,12 @@ export class Reporter {
   #write(line: string): void {
     this.#out.write(`sluice: ${line}\n`);
   }
+}
+
+function mayBePaid(known: KnownBatch): boolean {
+  if (known.stage === 'failed') return known.launched;
+  const isLaunched = ['launching', 'verifying', 'done', 'exported'].includes(known.stage);
+  return isLaunched || ('doubt' in known && known.doubt);
 }
 
 function describeCounts({ addresses, duplicates, buckets, verdicts }: TypeSummary): string {

@@ -1,4 +1,6 @@
 import {
+  ConfigurationError,
+  limits,
   targetAudiences,
   targetIndustries,
   targetObjectives,
@@ -17,9 +19,9 @@ export function batchSettings(options: ParsedOptions): BatchSettings {
   const audience = targetOption(options, 'target-audience', targetAudiences);
   const industry = targetOption(options, 'target-industry', targetIndustries);
   const objective = targetOption(options, 'target-objective', targetObjectives);
-  const accountDays = countOption(options, 'account-cache-days');
-  const globalDays = countOption(options, 'global-cache-days');
-  const description = options.text('description');
+  const accountDays = daysOption(options, 'account-cache-days');
+  const globalDays = daysOption(options, 'global-cache-days');
+  const description = descriptionOption(options);
   const removesWrongFormat = !options.has('no-remove-wrong-format');
   return {
     use_account_cache: !options.has('no-account-cache'),
@@ -34,4 +36,18 @@ export function batchSettings(options: ParsedOptions): BatchSettings {
     ...(globalDays !== undefined && { max_global_cache_backoff: globalDays }),
     ...(description !== undefined && { description }),
   };
+}
+
+function daysOption(options: ParsedOptions, name: string): number | undefined {
+  const days = countOption(options, name);
+  const { max } = limits.cacheBackoffDays;
+  if (days === undefined || days <= max) return days;
+  throw new ConfigurationError(`--${name} must be from 1 to ${max}, not ${days}`);
+}
+
+function descriptionOption(options: ParsedOptions): string | undefined {
+  const description = options.text('description');
+  const { max } = limits.descriptionLength;
+  if (description === undefined || description.length <= max) return description;
+  throw new ConfigurationError(`--description has at most ${max} characters`);
 }

@@ -120,10 +120,10 @@ function addBody(
   }
 }
 
-const uploadFile = z.object({ sizeBytes: z.int().min(0) });
+const fileField = z.object({ file: z.object({ sizeBytes: z.int().min(0) }) });
 
 function checkedFile(operation: OperationName, file: UploadFile | undefined): UploadFile {
-  checked(operation, z.object({ file: uploadFile }), { file });
+  checked(operation, fileField, { file });
   if (file === undefined || typeof file.open !== 'function') {
     throw new ConfigurationError(`${operation}: the file has no open()`);
   }

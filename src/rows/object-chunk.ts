@@ -3,16 +3,19 @@ import { invalidText, type CellText, type RowChunk } from './row-chunk.js';
 /** A row as library users have it: column names and values. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** About what a row object of a few columns takes on the heap. */
-const rowBytes = 280;
+/** About what an object takes on the heap, and each of its cells beside its text. */
+const objectBytes = 48;
+const cellBytes = 24;
 
 /** Rows that are objects; their columns are the keys given, whatever else they hold. */
 export class ObjectChunk implements RowChunk {
   readonly rows: readonly Row[];
+  readonly byteSize: number;
   readonly #columns: readonly string[];
 
   constructor(rows: readonly Row[], columns: readonly string[]) {
     this.rows = rows;
+    this.byteSize = rows.reduce((bytes, row) => bytes + rowBytes(row), 0);
     this.#columns = columns;
   }
 
@@ -20,14 +23,25 @@ export class ObjectChunk implements RowChunk {
     return this.rows.length;
   }
 
-  get byteSize(): number {
-    return this.rows.length * rowBytes;
-  }
-
   text(row: number, column: number): CellText {
     const name = this.#columns[column];
-    return name === undefined ? undefined : cellText(this.rows[row]?.[name]);
+    const cells = this.rows[row];
+    // What a prototype holds is no cell.
+    if (name === undefined || cells === undefined || !Object.hasOwn(cells, name)) return undefined;
+    return cellText(cells[name]);
   }
+}
+
+/** All of a row waits, also the cells that nobody verifies. */
+function rowBytes(row: Row): number {
+  let bytes = objectBytes;
+  for (const name in row) {
+    const value = row[name];
+    bytes += cellBytes;
+    if (typeof value === 'string') bytes += value.length;
+    else if (ArrayBuffer.isView(value)) bytes += value.byteLength;
+  }
+  return bytes;
 }
 
 /** Numbers and their like are taken as they print; what has no plain text is no valid cell. */

@@ -1,5 +1,7 @@
 import { mayHaveLaunched } from '../batches/known-batch.js';
-import type { VerificationService } from '../client/verification-service.js';
+import type { Client } from '../client/client.js';
+import { StateError } from '../errors/family.js';
+import { checkAccount } from './account.js';
 import { deleteBatch } from './delete-batches.js';
 import { systemFiles, type FileSystem } from './file-system.js';
 import { StateDirectory } from './state-directory.js';
@@ -7,7 +9,7 @@ import { StateDirectory } from './state-directory.js';
 export interface AbandonRunOptions {
   readonly stateDir: string;
   /** The service that has the run's batches; without it they are left there. */
-  readonly client?: Pick<VerificationService, 'deleteBatch'>;
+  readonly client?: Client;
   readonly signal?: AbortSignal;
   readonly files?: FileSystem;
 }
@@ -17,7 +19,8 @@ export interface AbandonRunOptions {
  * state directory. What was launched is paid, and stays on the service.
  *
  * @returns how many batches were deleted, and the uuids of those that could not be
- * @throws StateError `state_locked` while a run works in it; OutputError
+ * @throws StateError `state_locked` while a run works in it, `state_mismatch` when its batches are on
+ *   another service or in another account; OutputError
  */
 export async function abandonRun(
   options: AbandonRunOptions,
@@ -28,6 +31,7 @@ export async function abandonRun(
   const left: string[] = [];
   let deleted = 0;
   try {
+    await checkService(options.client, state, signal);
     for (const { known } of state.known.batches.values()) {
       if (!options.client || !('uuid' in known) || known.uuid === undefined) continue;
       if (mayHaveLaunched(known)) continue;
@@ -40,4 +44,20 @@ export async function abandonRun(
   }
   await state.remove();
   return { deleted, left };
+}
+
+/** Under another service or key every batch looks deleted. */
+async function checkService(
+  client: Client | undefined,
+  state: StateDirectory,
+  signal: AbortSignal,
+): Promise<void> {
+  const { run } = state.known;
+  if (!client || !run) return;
+  if (run.service !== client.baseUrl) {
+    throw new StateError(`the run's batches are on ${run.service}, not on ${client.baseUrl}`, {
+      code: 'state_mismatch',
+    });
+  }
+  await checkAccount(client, run, state, signal);
 }

@@ -1,7 +1,7 @@
 import type { VerificationService } from '../client/verification-service.js';
 import type { CreditBalance } from '../contract/bodies.js';
 import { ApiError, ContractError } from '../errors/family.js';
-import type { DrivenBatch } from './drive-log.js';
+import { chargeOf, type DrivenBatch } from './drive-log.js';
 import type { Balances } from './summarize.js';
 import type { StateDirectory } from './state-directory.js';
 
@@ -29,7 +29,7 @@ export async function readBalanceAfter(
   batches: readonly DrivenBatch[],
   signal: AbortSignal,
 ): Promise<Balances | undefined> {
-  if (!before || batches.every(({ charge }) => charge)) return undefined;
+  if (!before || batches.every((batch) => chargeOf(batch))) return undefined;
   const after = await readCredits(client, signal);
   return after && { before, after };
 }

@@ -1,5 +1,6 @@
 import { OutputError } from '../errors/family.js';
 import type { FileSystem } from './file-system.js';
+import { onDisk } from './on-disk.js';
 
 /** About what an export takes for each address: a record of the specification, with its key. */
 const exportBytesPerAddress = 320;
@@ -15,7 +16,9 @@ export async function checkDiskSpace(
   addresses: number,
 ): Promise<void> {
   const neededBytes = addresses * exportBytesPerAddress;
-  const { bavail, bsize } = await files.statfs(stateDir);
+  const { bavail, bsize } = await onDisk(`look at the disk of ${stateDir}`, async () =>
+    files.statfs(stateDir),
+  );
   const freeBytes = bavail * bsize;
   if (freeBytes >= neededBytes) return;
   throw new OutputError(

@@ -67,5 +67,5 @@ export async function deleteOrphans(
 
 /** An upload that was repeated or looked for may stand there twice. */
 function mayHaveOrphans({ known }: DrivenBatch): boolean {
-  return known.attempt > 1 || ('isFound' in known && known.isFound === true);
+  return known.attempt > 1 || ('isFound' in known && known.isFound);
 }

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OutputError, StateError } from '../errors/family.js';
+import { closeFile } from './close-file.js';
 import type { FileSystem } from './file-system.js';
 
 /** A lock on a state directory: it dies with its process, however that ends. */
@@ -24,9 +25,16 @@ export async function lockDirectory(files: FileSystem, directory: string): Promi
         code: 'state_locked',
       });
     }
-    if (await isStillThere(files, path, file)) return { release: async () => file.close() };
+    let isHeld: boolean;
+    try {
+      isHeld = await isStillThere(files, path, file);
+    } catch (error) {
+      await closeFile(file);
+      throw error;
+    }
+    if (isHeld) return { release: async () => closeFile(file) };
     // Its holder finished and removed the directory in between: this lock guards nothing.
-    await file.close();
+    await closeFile(file);
     await files.mkdir(directory, { recursive: true, mode: 0o700 });
   }
   throw new OutputError(`the state directory ${directory} is removed again and again by others`);

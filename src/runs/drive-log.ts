@@ -1,7 +1,7 @@
 import type { Batch } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
 import type { BatchProgress } from '../batches/drive-batch.js';
-import { planned, type KnownBatch } from '../batches/known-batch.js';
+import { mayHaveLaunched, planned, type KnownBatch } from '../batches/known-batch.js';
 
 /** A batch and what is known of it, for the summary. */
 export interface DrivenBatch {
@@ -11,6 +11,13 @@ export interface DrivenBatch {
   readonly name: string | undefined;
   readonly charge: Charge | undefined;
 }
+
+/** What a batch cost, where that is known: one that was never launched cost nothing. */
+export function chargeOf({ known, charge }: DrivenBatch): Charge | undefined {
+  return mayHaveLaunched(known) ? charge : nothing;
+}
+
+const nothing: Charge = { spent: 0, refunded: 0, net: 0 };
 
 /** The latest of every batch. */
 export class DriveLog {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Batch } from '../batches/batch.js';
 import type { ExportOpener } from '../batches/result-join.js';
+import { closeFile } from './close-file.js';
 import { syncDirectory, type FileSystem } from './file-system.js';
 import { onDisk } from './on-disk.js';
 import { readFileBytes } from './read-file.js';
@@ -46,7 +47,7 @@ export class ExportStore {
       });
       await onDisk(this.#doing, async () => file.sync());
     } finally {
-      await file.close();
+      await closeFile(file);
     }
     await onDisk(this.#doing, async () => this.#files.rename(part, path));
     await onDisk(this.#doing, async () => syncDirectory(this.#files, this.#directory));

@@ -1,5 +1,6 @@
 import * as nodeFileSystem from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import { closeFile } from './close-file.js';
 import { openLocked } from './open-locked.js';
 
 /**
@@ -26,6 +27,6 @@ export async function syncDirectory(files: FileSystem, path: string): Promise<vo
   try {
     await directory.sync();
   } finally {
-    await directory.close();
+    await closeFile(directory);
   }
 }

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { OutputError, StateError } from '../errors/family.js';
+import { closeFile } from './close-file.js';
 import { syncDirectory, type FileSystem } from './file-system.js';
 import { dirname } from 'node:path';
 
@@ -49,7 +50,7 @@ export class Journal {
       await syncDirectory(files, dirname(path));
       return { journal, entries: entries.slice(1) };
     } catch (error) {
-      await file.close();
+      await closeFile(file);
       throw error;
     }
   }
@@ -74,7 +75,7 @@ export class Journal {
   }
 
   async close(): Promise<void> {
-    await this.#file.close();
+    await closeFile(this.#file);
   }
 
   /** Entries that come while one is being written go to the disk together. */

@@ -1,3 +1,4 @@
+import { closeFile } from './close-file.js';
 import type { FileSystem } from './file-system.js';
 import { onDisk } from './on-disk.js';
 
@@ -22,6 +23,6 @@ export async function* readFileBytes(files: FileSystem, path: string): AsyncGene
       yield buffer.subarray(0, bytesRead);
     }
   } finally {
-    await file.close();
+    await closeFile(file);
   }
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { StateError } from '../errors/family.js';
+import { defaults } from '../streams/defaults.js';
 import type { PlanEntry, RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
 
@@ -15,7 +16,7 @@ export function decidingOptions(options: RunOptions): RunEntry['decides'] {
       'country-column': countryColumn ?? null,
       country: country ?? null,
       prefix: prefix ?? {},
-      'batch-size': batchSize ?? null,
+      'batch-size': batchSize ?? defaults.batchSize,
       settings: options.settings ?? {},
       ...options.decides,
     }),

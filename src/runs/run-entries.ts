@@ -53,12 +53,14 @@ export const balanceEntry = z.object({
 });
 export type BalanceEntry = z.infer<typeof balanceEntry>;
 
+const staged = z.object({ stage: z.string() });
+
 /** What is known of a batch from now on. */
 export const batchEntry = z.object({
   entry: z.literal('batch'),
   batch: z.int(),
   name: z.string(),
-  known: z.custom<KnownBatch>((value) => z.object({ stage: z.string() }).safeParse(value).success),
+  known: z.custom<KnownBatch>((value) => staged.safeParse(value).success),
   charge: z.object({ spent: z.number(), refunded: z.number(), net: z.number() }).nullable(),
   at: z.string(),
 });

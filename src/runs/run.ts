@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '../client/client.js';
 import { ConfigurationError } from '../errors/family.js';
+import { isSluiceError } from '../errors/sluice-error.js';
 import { defaults } from '../streams/defaults.js';
 import { checkBatchSize, checkCount, checkCountry } from '../streams/plan.js';
 import { checkAccount } from './account.js';
@@ -105,14 +106,34 @@ class Run {
       );
     }
     if (!known.finished || wantsRetry) return undefined;
-    if (known.hasEnded) {
+    if (known.hasEnded || !(await this.#isAskedForAgain(known.run))) {
       await this.#state.startOver();
+      this.isRemovable = true;
       return undefined;
     }
     // The journal wrote it down itself, as it was told then.
     const summary = known.finished.summary as unknown as Summary;
     await this.#end(summary);
     return summary;
+  }
+
+  /**
+   * Whether the run whose end nobody heard of is the one that is asked for now. A list that has changed
+   * since, as a nightly one does, must not be said to be done.
+   */
+  async #isAskedForAgain(run: RunEntry | undefined): Promise<boolean> {
+    if (!run) return false;
+    const { client, serviceName, source } = this.#options;
+    const service = serviceName ?? (typeof client === 'function' ? run.service : client.baseUrl);
+    try {
+      checkSameRun(run, { decides: decidingOptions(this.#options), service });
+      await this.#read(run);
+      return true;
+    } catch (error) {
+      // What can be read once was read for the comparison: there is nothing to begin anew with.
+      if (!isSluiceError(error, 'state_mismatch') || source.keep) throw error;
+      return false;
+    }
   }
 
   async #connect(): Promise<Client> {

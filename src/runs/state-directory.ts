@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { ConfigurationError } from '../errors/family.js';
 import { lockDirectory, type DirectoryLock } from './directory-lock.js';
 import type { DrivenBatch } from './drive-log.js';
@@ -43,14 +43,13 @@ export class StateDirectory {
   ): Promise<StateDirectory> {
     const doing = `use the state directory ${path}`;
     return onDisk(doing, async () => {
-      await files.mkdir(path, { recursive: true, mode: 0o700 });
+      const made = await files.mkdir(path, { recursive: true, mode: 0o700 });
       refuseForeign(path, await files.readdir(path));
       const lock = await lockDirectory(files, path);
       try {
+        await syncName(files, path, made);
         if (options.fresh) await forget(files, path);
-        const state = new StateDirectory(files, path, lock, await openJournal(files, path));
-        await state.#makeFolders();
-        return state;
+        return new StateDirectory(files, path, lock, await openJournal(files, path));
       } catch (error) {
         await lock.release();
         throw error;
@@ -64,11 +63,11 @@ export class StateDirectory {
   }
 
   get batchesPath(): string {
-    return join(this.path, 'batches');
+    return join(this.path, folders.batches);
   }
 
   get exportsPath(): string {
-    return join(this.path, 'exports');
+    return join(this.path, folders.exports);
   }
 
   get ticketsPath(): string {
@@ -107,7 +106,6 @@ export class StateDirectory {
     await onDisk(`clear the state directory ${this.path}`, async () => {
       await forget(this.#files, this.path);
       ({ journal: this.#journal } = await openJournal(this.#files, this.path));
-      await this.#makeFolders();
     });
     this.#known = nothingKnown;
   }
@@ -121,19 +119,18 @@ export class StateDirectory {
   /** Removes the directory: the run is over. */
   async remove(): Promise<void> {
     await this.#journal.close();
-    await onDisk(`remove the state directory ${this.path}`, async () => {
-      await clear(this.#files, this.path);
-      await this.#files.rm(this.path, { recursive: true, force: true });
-    });
-    await this.#lock.release();
-  }
-
-  async #makeFolders(): Promise<void> {
-    for (const path of [this.batchesPath, this.exportsPath]) {
-      await this.#files.mkdir(path, { recursive: true, mode: 0o700 });
+    try {
+      await onDisk(`remove the state directory ${this.path}`, async () =>
+        clear(this.#files, this.path),
+      );
+      await removeEmpty(this.#files, this.path);
+    } finally {
+      await this.#lock.release();
     }
   }
 }
+
+const folders = { batches: 'batches', exports: 'exports' } as const;
 
 /** Whatever may stand in a state directory: `input.again` and partial files are left by a kill. */
 const ownName =
@@ -148,6 +145,20 @@ function refuseForeign(path: string, names: readonly string[]): void {
   );
 }
 
+/**
+ * Makes the directory's own name outlast a power cut, and those of the folders above that were made
+ * with it: a journal that nobody finds again would be paid for again.
+ *
+ * @param made the uppermost folder that was made
+ */
+async function syncName(files: FileSystem, path: string, made: string | undefined): Promise<void> {
+  const top = made === undefined ? resolve(path) : resolve(made);
+  for (let at = resolve(path); at.length >= top.length; at = dirname(at)) {
+    await syncDirectory(files, dirname(at));
+    if (at === dirname(at)) return;
+  }
+}
+
 function journalPath(path: string): string {
   return join(path, 'journal');
 }
@@ -156,6 +167,10 @@ async function openJournal(
   files: FileSystem,
   path: string,
 ): Promise<{ readonly journal: Journal; readonly known: KnownRun }> {
+  // Before the journal, whose opening makes every name in the directory outlast a power cut.
+  for (const folder of Object.values(folders)) {
+    await files.mkdir(join(path, folder), { recursive: true, mode: 0o700 });
+  }
   const { journal, entries } = await Journal.open(files, journalPath(path));
   try {
     return { journal, known: knownRun(entries, journalPath(path)) };
@@ -172,6 +187,15 @@ async function forget(files: FileSystem, path: string): Promise<void> {
   await clear(files, path);
 }
 
+/** What the journal told is gone: a run that failed for what is left would be paid for again. */
+async function removeEmpty(files: FileSystem, path: string): Promise<void> {
+  try {
+    await files.rm(path, { recursive: true, force: true });
+  } catch {
+    // The next run takes the directory as it is.
+  }
+}
+
 /** Removes everything but the lock; the journal last, which tells until then that the run is over. */
 async function clear(files: FileSystem, path: string): Promise<void> {
   const names = await files.readdir(path);
@@ -186,7 +210,10 @@ async function clear(files: FileSystem, path: string): Promise<void> {
  */
 export async function readKnownRun(files: FileSystem, path: string): Promise<KnownRun> {
   return onDisk(`read the state directory ${path}`, async () => {
-    const entries = await Journal.read(files, journalPath(path));
+    const entries = await Journal.read(files, journalPath(path)).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      throw new ConfigurationError(`there is no run in ${path}`, { cause: error });
+    });
     return knownRun(entries, journalPath(path));
   });
 }

@@ -2,7 +2,7 @@ import type { Charge } from '../batches/charge.js';
 import type { CreditBalance } from '../contract/bodies.js';
 import type { VerificationType } from '../contract/enums.js';
 import type { Plan } from '../streams/plan.js';
-import type { DrivenBatch } from './drive-log.js';
+import { chargeOf, type DrivenBatch } from './drive-log.js';
 import type { OutcomeTally } from './outcome-tally.js';
 import type { BatchReport, CreditSummary, Summary, TypeSummary } from './summary.js';
 
@@ -52,7 +52,7 @@ function hasColumns(plan: Plan, type: VerificationType): boolean {
 function creditSummary(run: Summarized, type: VerificationType): CreditSummary | null {
   if (!hasColumns(run.plan, type)) return null;
   const batches = run.batches.filter(({ batch }) => batch.lane.type === type);
-  const charges = batches.map(({ charge }) => charge).filter((charge) => charge !== undefined);
+  const charges = batches.map(chargeOf).filter((charge) => charge !== undefined);
   if (charges.length === batches.length) return { ...total(charges), source: 'cost_objects' };
   if (run.balances) {
     const field = type === 'email' ? 'email_credit' : 'phone_credit';

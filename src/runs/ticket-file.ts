@@ -30,9 +30,13 @@ export class TicketFile {
     await onDisk(`write ${this.#path}`, async () => this.#file.appendFile(bytesOf(tickets)));
   }
 
-  /** Ends the writing. */
+  /**
+   * Ends the writing.
+   *
+   * @throws OutputError
+   */
   async close(): Promise<void> {
-    await this.#file.close();
+    await onDisk(`write ${this.#path}`, async () => this.#file.close());
   }
 
   /** Reads the tickets again, in portions as the caller asks for them. */

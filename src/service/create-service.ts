@@ -2,6 +2,8 @@ import type { Account } from './account.js';
 import { applyAccounts } from './apply-accounts.js';
 import { ResultCaches } from './caches/result-caches.js';
 import { offlineEngine } from './engine/offline-engine.js';
+import { FaultInjector } from './faults/fault-injector.js';
+import type { FaultReport } from './faults/fault-schedule.js';
 import { createDispatch } from './http/dispatch.js';
 import { openHttpServer } from './http/http-server.js';
 import { createRateLimiter } from './http/rate-limiter.js';
@@ -26,6 +28,8 @@ export interface Service {
   readonly apiKeyIsNew: boolean;
   /** Every charge of all accounts in the order they were made: what no client can see. */
   ledger(): AsyncIterable<LedgerEntry>;
+  /** Every planned fault in the plan's order, and how often it fired. */
+  faults(): readonly FaultReport[];
   /**
    * Makes the accounts agree with a list while serving: keys are revoked and replaced, credits granted.
    *
@@ -81,8 +85,9 @@ async function serve(store: Store, settings: ServiceSettings): Promise<Service> 
     onError,
   });
   const { variants, maxFileSizeBytes } = settings;
+  const faults = settings.faults && new FaultInjector(settings.faults);
   const dispatch = createDispatch({
-    service: { store, caches, engine, jobs, turns, clock, variants, maxFileSizeBytes },
+    service: { store, caches, engine, jobs, turns, clock, variants, maxFileSizeBytes, faults },
     rateLimiter: rate === undefined ? undefined : createRateLimiter(rate, () => clock.now()),
     onError,
   });
@@ -95,6 +100,7 @@ async function serve(store: Store, settings: ServiceSettings): Promise<Service> 
     apiKey,
     apiKeyIsNew,
     ledger: () => readLedger(store),
+    faults: () => faults?.report() ?? [],
     async setAccounts(changed) {
       checkAccounts(changed);
       await applyAccounts(store, changed);
@@ -103,6 +109,7 @@ async function serve(store: Store, settings: ServiceSettings): Promise<Service> 
       closing ??= (async () => {
         // Requests may wait for work, and may begin some as they end.
         const stopped = jobs.close();
+        faults?.close();
         await server.close();
         await stopped;
         await jobs.close();

@@ -1,6 +1,7 @@
 import type { ResultCaches } from './caches/result-caches.js';
 import type { Clock } from './clock.js';
 import type { VerificationEngine } from './engine/engine.js';
+import type { FaultInjector } from './faults/fault-injector.js';
 import type { BatchJobs } from './jobs/batch-jobs.js';
 import type { Turns } from './jobs/turns.js';
 import type { Store } from './store/store.js';
@@ -17,4 +18,6 @@ export interface ServiceContext {
   readonly clock: Clock;
   readonly variants: Variants;
   readonly maxFileSizeBytes: number;
+  /** `undefined` when nothing is to go wrong. */
+  readonly faults: FaultInjector | undefined;
 }

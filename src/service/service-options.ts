@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../errors/family.js';
 import { keyHashOf, type Account } from './account.js';
 import { systemClock, type Clock } from './clock.js';
+import { checkFaultPlan, type CheckedFaultPlan, type FaultPlan } from './faults/fault-plan.js';
 import { defaultVariants, type ServiceVariants, type Variants } from './variants.js';
 
 export interface ServiceOptions {
@@ -69,6 +70,12 @@ export interface ServiceOptions {
    * @default 300000
    */
   readonly requestTimeoutMs?: number;
+  /**
+   * What is to go wrong, and when, for tests of clients and pipelines.
+   *
+   * @default nothing
+   */
+  readonly faults?: FaultPlan;
   /** Time, for tests. @default the system's */
   readonly clock?: Clock;
   /** Other ways to answer where the specification is silent, for tests of clients. */
@@ -96,6 +103,7 @@ export interface ServiceSettings {
   readonly rate: number | undefined;
   readonly maxFileSizeBytes: number;
   readonly requestTimeoutMs: number;
+  readonly faults: CheckedFaultPlan | undefined;
   readonly clock: Clock;
   readonly variants: Variants;
   readonly onError: (error: unknown) => void;
@@ -144,6 +152,7 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
       min: 1,
       max: maxDelayMs,
     }),
+    faults: options.faults && checkFaultPlan(options.faults),
     clock: options.clock ?? systemClock,
     variants: { ...defaultVariants, ...options.variants },
     onError: options.onError ?? warn,

@@ -2,15 +2,18 @@ import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
 import { addedColumns } from '../results/columns.js';
 
-/** Which columns are verified, as the caller names them. */
+/**
+ * Which columns are verified, as the caller names them: by name or, where the rows come from a source
+ * with a header, by position (`#3`).
+ */
 export interface ColumnOptions {
-  /** Columns of email addresses, by name or by position (`#3`). */
+  /** Columns of email addresses. */
   readonly email?: readonly string[];
-  /** Columns of phone numbers, by name or by position. */
+  /** Columns of phone numbers. */
   readonly phone?: readonly string[];
-  /** Column that holds the target country row by row, by name or by position. */
+  /** Column that holds the target country row by row. */
   readonly countryColumn?: string;
-  /** What the added columns of a column begin with. @default its name */
+  /** By verified column: what its added columns begin with. @default its name */
   readonly prefix?: Readonly<Record<string, string>>;
 }
 
@@ -29,18 +32,23 @@ export interface ColumnLayout {
 /**
  * Finds the columns in a header.
  *
- * @throws ConfigurationError `column_not_found` (naming the columns there are), `column_exists`
+ * @throws ConfigurationError `column_not_found` (naming the columns there are), `column_exists`,
+ *   `invalid_option`
  */
 export function layOutColumns(header: readonly string[], options: ColumnOptions): ColumnLayout {
-  const columns = [
-    ...(options.email ?? []).map((name) => verifiedColumn(header, 'email', name)),
-    ...(options.phone ?? []).map((name) => verifiedColumn(header, 'phone', name)),
-  ];
-  if (columns.length === 0) {
+  const given = givenColumns(options);
+  if (given.length === 0) {
     throw new ConfigurationError('name at least one column of email addresses or phone numbers');
   }
+  const columns = given.map(({ type, as }) => {
+    const position = findColumn(header, as);
+    return { type, position, name: header[position] ?? as };
+  });
   const prefixes = new Map(Object.entries(options.prefix ?? {}));
-  const added = columns.map(({ type, name }) => addedColumns(type, prefixes.get(name) ?? name));
+  checkPrefixes([...prefixes.keys()], [...given.map(({ as }) => as), ...columns.map(nameOf)]);
+  const added = columns.map(({ type, name }, index) =>
+    addedColumns(type, prefixes.get(given[index]?.as ?? name) ?? prefixes.get(name) ?? name),
+  );
   checkAdded(header, added.flat());
   return {
     columns,
@@ -50,13 +58,30 @@ export function layOutColumns(header: readonly string[], options: ColumnOptions)
   };
 }
 
-function verifiedColumn(
-  header: readonly string[],
-  type: VerificationType,
-  given: string,
-): ColumnLayout['columns'][number] {
-  const position = findColumn(header, given);
-  return { type, position, name: header[position] ?? given };
+/**
+ * Checks the columns of rows that are objects: they have names and no positions.
+ *
+ * @throws ConfigurationError `column_not_found` (naming the columns there are), `column_exists`
+ */
+export function checkColumnNames(names: readonly string[], options: ColumnOptions): void {
+  const given = [...givenColumns(options).map(({ as }) => as), options.countryColumn];
+  for (const name of given) {
+    if (name !== undefined && !names.includes(name)) throw columnNotFound(names, name);
+  }
+  layOutColumns(names, options);
+}
+
+function givenColumns(
+  options: ColumnOptions,
+): readonly { readonly type: VerificationType; readonly as: string }[] {
+  return [
+    ...(options.email ?? []).map((as) => ({ type: 'email' as const, as })),
+    ...(options.phone ?? []).map((as) => ({ type: 'phone' as const, as })),
+  ];
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
 }
 
 function findColumn(header: readonly string[], given: string): number {
@@ -71,21 +96,40 @@ function findColumn(header: readonly string[], given: string): number {
   const position = /^#([1-9]\d{0,5})$/.exec(given);
   const index = Number(position?.[1]) - 1;
   if (position && index < header.length) return index;
-  throw new ConfigurationError(
+  throw columnNotFound(header, given);
+}
+
+function columnNotFound(header: readonly string[], given: string): ConfigurationError {
+  return new ConfigurationError(
     `the input has no column ${JSON.stringify(given)}; its columns are: ${header.join(', ')}`,
     { code: 'column_not_found' },
   );
 }
 
+function checkPrefixes(prefixed: readonly string[], verified: readonly string[]): void {
+  const other = prefixed.find((name) => !verified.includes(name));
+  if (other === undefined) return;
+  throw new ConfigurationError(
+    `a prefix is given for ${JSON.stringify(other)}, which is no verified column`,
+  );
+}
+
 function checkAdded(header: readonly string[], added: readonly string[]): void {
-  const taken = new Set(header);
+  const input = new Set(header);
+  const others = new Set<string>();
   for (const name of added) {
-    if (taken.has(name)) {
+    if (input.has(name)) {
       throw new ConfigurationError(
         `the input already has a column ${JSON.stringify(name)}, which would be added; give the verified column another prefix, or rename the input's column`,
         { code: 'column_exists' },
       );
     }
-    taken.add(name);
+    if (others.has(name)) {
+      throw new ConfigurationError(
+        `two verified columns would both add a column ${JSON.stringify(name)}; name each once, and give one of them another prefix`,
+        { code: 'column_exists' },
+      );
+    }
+    others.add(name);
   }
 }

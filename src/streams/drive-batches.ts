@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { Transform, type TransformCallback } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import type { Batch } from '../batches/batch.js';
 import { BatchRunner } from '../batches/batch-runner.js';
 import type { Charge } from '../batches/charge.js';
@@ -10,8 +10,11 @@ import { systemClock, type Clock } from '../client/clock.js';
 import type { VerificationService } from '../client/verification-service.js';
 import { fetchExport } from './fetch-export.js';
 import type { BatchEnding, ExportOpener } from '../batches/result-join.js';
-import type { BatchParcel, Parcel, SettledParcel } from './parcel.js';
+import type { SluiceError } from '../errors/sluice-error.js';
 import { defaults } from './defaults.js';
+import type { Parcel, SettledParcel } from './parcel.js';
+import { PatientDuplex } from './patient-duplex.js';
+import { checkAmount, checkCount } from './plan.js';
 import type { MatchedExport } from '../results/match-export.js';
 
 export interface DriveBatchesOptions {
@@ -56,15 +59,21 @@ export interface DriveBatchesOptions {
 
 /**
  * Brings batches through the service, many at once: parcels in (batches; rows pass through), settled
- * batches out, each when it is at its end. When the source errors, nothing more is launched.
+ * batches out, each when it is at its end. When the source errors, nothing more is launched. When
+ * credits or budget are used up, what runs is finished and comes out, a parcel that says so behind it;
+ * whoever reads on gets the error.
  *
- * @throws as a stream does, by `error`: ApiError `unauthorized`, BudgetError, DeadlineError, …
+ * @throws ConfigurationError at once; as a stream does, by `error`: ApiError `unauthorized`,
+ *   BudgetError, DeadlineError, …
  */
-export function driveBatches(options: DriveBatchesOptions): Transform {
+export function driveBatches(options: DriveBatchesOptions): Duplex {
   return new DriveBatches(options);
 }
 
-class DriveBatches extends Transform {
+type Done = (error?: Error | null) => void;
+
+/** See {@link driveBatches}. */
+export class DriveBatches extends PatientDuplex {
   readonly #options: DriveBatchesOptions;
   readonly #runner: BatchRunner;
   readonly #concurrency: number;
@@ -72,46 +81,63 @@ class DriveBatches extends Transform {
   readonly #abort = new AbortController();
   readonly #results = new Map<number, ExportOpener | MatchedExport>();
   readonly #charges = new Map<number, Charge>();
-  /** Held back while as many batches are under way as there are places. */
-  #resume: TransformCallback | undefined;
-  #finish: TransformCallback | undefined;
+  #underWay = 0;
+  /** Waits for a place: rows pass up to the first batch that has none. */
+  #waiting: Batch | undefined;
+  /** Whether the reader takes more. */
+  #isWanted = false;
+  /** Held back while a batch waits, or the reader takes no more. */
+  #held: Done | undefined;
+  #finish: Done | undefined;
+  /** Whether the last parcel is pushed. */
+  #isOver = false;
 
   constructor(options: DriveBatchesOptions) {
-    super({ objectMode: true, writableHighWaterMark: 1, readableHighWaterMark: 1 });
+    super({ objectMode: true, highWaterMark: 1 });
     this.#options = options;
-    this.#concurrency = options.concurrency ?? defaults.concurrency;
-    this.#gate = new LaunchGate({ maxCredits: options.maxCredits });
+    this.#concurrency = checkCount('concurrency', options.concurrency, defaults.concurrency);
+    this.#gate = new LaunchGate({ maxCredits: checkAmount('maxCredits', options.maxCredits) });
     this.#runner = new BatchRunner({
       service: options.client,
       concurrency: this.#concurrency,
       runId: randomBytes(8).toString('hex'),
       namePrefix: options.batchName ?? defaults.batchName,
       settings: options.settings ?? {},
-      pollIntervalMs: options.pollIntervalMs ?? defaults.pollIntervalMs,
-      stageDeadlineMs: options.batchDeadlineMs ?? defaults.batchDeadlineMs,
+      pollIntervalMs:
+        checkAmount('pollIntervalMs', options.pollIntervalMs) ?? defaults.pollIntervalMs,
+      stageDeadlineMs:
+        checkAmount('batchDeadlineMs', options.batchDeadlineMs) ?? defaults.batchDeadlineMs,
       gate: this.#gate,
       clock: options.clock ?? systemClock,
       random: options.random ?? systemRandom,
       signal: this.#abort.signal,
       record: (progress) => this.#note(progress),
-      collect: (batch, uuid) => this.#collect(batch, uuid),
+      collect: async (batch, uuid) => this.#collect(batch, uuid),
     });
   }
 
-  override _transform(parcel: Parcel, _encoding: string, done: TransformCallback): void {
-    if (parcel.kind !== 'batch') {
-      this.push(parcel);
-      done();
-      return;
-    }
-    this.#start(parcel);
-    if (this.#runner.underWay < this.#concurrency) done();
-    else this.#resume = done;
+  /** The error that comes behind all results; `undefined` while launches are allowed. */
+  get stoppedBy(): SluiceError | undefined {
+    return this.#gate.closedBy;
   }
 
-  override _flush(done: TransformCallback): void {
+  override _write(parcel: Parcel, _encoding: string, done: Done): void {
+    // Once stopped, nothing comes in any more.
+    if (this.stoppedBy) return;
+    this.#held = done;
+    if (parcel.kind === 'batch') this.#waiting = parcel.batch;
+    else this.#isWanted = this.push(parcel);
+    this.#goOn();
+  }
+
+  override _read(): void {
+    this.#isWanted = true;
+    this.#goOn();
+  }
+
+  override _final(done: Done): void {
     this.#finish = done;
-    this.#checkFinished();
+    this.#finishIfDone();
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
@@ -119,37 +145,47 @@ class DriveBatches extends Transform {
     done(error);
   }
 
-  #start({ batch }: BatchParcel): void {
-    this.#runner.run(batch).then(
-      (known) => {
-        // The runner frees the place of a batch right after this.
-        setImmediate(() => this.#ended(batch, known));
-      },
-      (error: unknown) => this.destroy(error as Error),
-    );
+  async #drive(batch: Batch): Promise<void> {
+    this.#underWay += 1;
+    try {
+      const known = await this.#runner.run(batch);
+      this.#underWay -= 1;
+      if (this.destroyed) return;
+      if (known.stage === 'exported' || known.stage === 'failed') {
+        this.#isWanted = this.push(this.#settled(batch, known));
+      }
+      this.#goOn();
+      this.#finishIfDone();
+    } catch (error) {
+      this.destroy(error as Error);
+    }
   }
 
-  #ended(batch: Batch, known: KnownBatch): void {
-    if (this.destroyed) return;
-    if (known.stage === 'exported' || known.stage === 'failed') {
-      this.push(this.#settled(batch, known));
+  #goOn(): void {
+    // What is never launched is not uploaded either.
+    if (this.stoppedBy) return;
+    if (this.#waiting) {
+      if (this.#underWay >= this.#concurrency) return;
+      void this.#drive(this.#waiting);
+      this.#waiting = undefined;
     }
-    if (this.#gate.closedBy) {
-      // What runs is finished; nothing more is taken in.
-      if (this.#runner.underWay === 0) this.destroy(this.#gate.closedBy);
-      return;
-    }
-    const resume = this.#resume;
-    this.#resume = undefined;
-    resume?.();
-    this.#checkFinished();
+    if (!this.#isWanted) return;
+    const held = this.#held;
+    this.#held = undefined;
+    held?.();
   }
 
-  #checkFinished(): void {
-    if (this.#runner.underWay > 0 || !this.#finish) return;
-    const finish = this.#finish;
-    this.#finish = undefined;
-    finish();
+  #finishIfDone(): void {
+    const { stoppedBy } = this;
+    if (this.#underWay > 0 || this.#isOver || !(stoppedBy ?? this.#finish)) return;
+    this.#isOver = true;
+    if (stoppedBy) {
+      this.push({ kind: 'stopped', error: stoppedBy } satisfies Parcel);
+      this.whenAsked(() => this.destroy(stoppedBy));
+    } else {
+      this.push(null);
+      this.#finish?.();
+    }
   }
 
   #settled(

@@ -1,6 +1,7 @@
-import { Transform, type TransformCallback } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { ObjectChunk, type Row } from '../rows/object-chunk.js';
 import type { JoinedRows } from '../rows/sink.js';
+import { PatientDuplex } from './patient-duplex.js';
 import { RowEnricher } from './row-enricher.js';
 import { RowQueue } from './row-queue.js';
 import type { Parcel, SettledParcel } from './parcel.js';
@@ -10,24 +11,22 @@ import type { StreamPlan } from './stream-plan.js';
  * Joins results onto rows: parcels in (rows, and settled batches), enriched rows out, one by one, in
  * the order in which they came.
  */
-export function joinResults(plan: StreamPlan): Transform {
+export function joinResults(plan: StreamPlan): Duplex {
   const enricher = new RowEnricher(plan.plan);
-  return new JoinResults(plan, (joined, push) => {
+  return new JoinResults(plan, function* enrich(joined) {
     if (!(joined.chunk instanceof ObjectChunk)) {
       throw new TypeError('rows that are no objects are joined as stretches of their chunks');
     }
-    let more = true;
     for (let row = joined.from; row < joined.to; row += 1) {
-      more = push(enricher.enrich(joined.chunk.rows[row] as Row, joined, row));
+      yield enricher.enrich(joined.chunk.rows[row] as Row, joined, row);
     }
     releaseStretch(plan, joined);
-    return more;
   });
 }
 
 /** The same for rows that travel as chunks: stretches out, which the consumer releases when written. */
-export function joinChunks(plan: StreamPlan): Transform {
-  return new JoinResults(plan, (joined, push) => push(joined));
+export function joinChunks(plan: StreamPlan): Duplex {
+  return new JoinResults(plan, (joined) => [joined].values());
 }
 
 /** Makes room for as many rows as a stretch holds. */
@@ -36,52 +35,62 @@ export function releaseStretch(plan: StreamPlan, joined: JoinedRows): void {
   plan.window.release(joined.to - joined.from, isLast ? joined.chunk.byteSize : 0);
 }
 
-type Emit = (joined: JoinedRows, push: (item: unknown) => boolean) => boolean;
+type Done = (error?: Error | null) => void;
 
-class JoinResults extends Transform {
+class JoinResults extends PatientDuplex {
   readonly #plan: StreamPlan;
   readonly #queue: RowQueue;
-  readonly #emit: Emit;
-  /** Held back while the consumer does not read. */
-  #resume: TransformCallback | undefined;
-  readonly #push = (item: unknown): boolean => this.push(item);
+  /** What leaves the stream for a stretch of rows. */
+  readonly #itemsOf: (joined: JoinedRows) => Iterator<unknown>;
+  #leaving: Iterator<unknown> | undefined;
+  /** Whether the reader takes more. Parcels come in all the same: the window bounds their rows. */
+  #isWanted = false;
+  /** Releasing rows makes more come in, at once: they leave behind those that are leaving. */
+  #isPushing = false;
+  /** Called when all that is settled has left. */
+  #onAllGone: (() => void) | undefined;
 
-  constructor(plan: StreamPlan, emit: Emit) {
-    super({ objectMode: true });
+  constructor(plan: StreamPlan, itemsOf: (joined: JoinedRows) => Iterator<unknown>) {
+    // One parcel at a time, so that nothing is read past the one that says why no more come.
+    super({ objectMode: true, writableHighWaterMark: 1 });
     this.#plan = plan;
     this.#queue = new RowQueue(plan.plan.book, plan.plan.width);
-    this.#emit = emit;
+    this.#itemsOf = itemsOf;
+    plan.window.isOpen = false;
   }
 
-  override _transform(parcel: Parcel, _encoding: string, done: TransformCallback): void {
+  override _write(parcel: Parcel, _encoding: string, done: Done): void {
     switch (parcel.kind) {
       case 'rows':
         this.#queue.add(parcel.chunk, parcel.tickets);
-        this.#pump(done);
+        this.#pushSettled();
+        done();
         return;
       case 'settled':
-        this.#settle(parcel).then(() => this.#pump(done), done);
+        this.#settle(parcel).then(() => done(), done);
+        return;
+      case 'stopped':
+        // Rows whose results were paid for come out first.
+        this.#onAllGone = () => this.whenAsked(() => done(parcel.error));
+        this.#pushSettled();
         return;
       case 'batch':
         done(new TypeError('a batch came to the join without having been driven'));
     }
   }
 
-  override _flush(done: TransformCallback): void {
-    this.#pump((error) => {
-      if (error || this.#queue.isEmpty) done(error);
-      else done(new TypeError('rows are left whose batches never came to the join'));
-    });
+  override _final(done: Done): void {
+    this.#onAllGone = () => {
+      if (this.#queue.isEmpty) this.push(null);
+      else this.destroy(new TypeError('rows are left whose batches never came to the join'));
+    };
+    this.#pushSettled();
+    done();
   }
 
-  override _read(size: number): void {
-    const resume = this.#resume;
-    if (!resume) {
-      super._read(size);
-      return;
-    }
-    this.#resume = undefined;
-    this.#pump(resume);
+  override _read(): void {
+    this.#isWanted = true;
+    this.#pushSettled();
   }
 
   async #settle(parcel: SettledParcel): Promise<void> {
@@ -89,20 +98,38 @@ class JoinResults extends Transform {
     await plan.join.settle(parcel.batch, parcel.ending);
     storage.drop(parcel.batch.id);
     window.batchSettled();
+    this.#pushSettled();
   }
 
-  #pump(done: TransformCallback): void {
+  #pushSettled(): void {
+    if (this.#isPushing || this.destroyed) return;
+    this.#isPushing = true;
     try {
-      for (let joined = this.#queue.take(); joined; joined = this.#queue.take()) {
-        if (!this.#emit(joined, this.#push)) {
-          this.#resume = done;
-          return;
-        }
+      while (this.#isWanted) {
+        const item = this.#next();
+        if (item === undefined) break;
+        this.#isWanted = this.push(item);
       }
     } catch (error) {
-      done(error as Error);
-      return;
+      this.destroy(error as Error);
     }
-    done();
+    this.#isPushing = false;
+    if (this.#isWanted && !this.destroyed) this.#allGone();
+  }
+
+  #allGone(): void {
+    const onAllGone = this.#onAllGone;
+    this.#onAllGone = undefined;
+    onAllGone?.();
+  }
+
+  #next(): unknown {
+    for (;;) {
+      const next = this.#leaving?.next();
+      if (next && next.done !== true) return next.value;
+      const joined = this.#queue.take();
+      this.#leaving = joined && this.#itemsOf(joined);
+      if (!joined) return undefined;
+    }
   }
 }

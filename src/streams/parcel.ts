@@ -1,6 +1,7 @@
 import type { Batch } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
 import type { BatchEnding } from '../batches/result-join.js';
+import type { SluiceError } from '../errors/sluice-error.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 
 /** Rows on their way, with a ticket for each verified cell. */
@@ -25,5 +26,11 @@ export interface SettledParcel {
   readonly ending: BatchEnding;
 }
 
+/** The last parcel, when nothing more may be launched: the error that ends the stream behind it. */
+export interface StoppedParcel {
+  readonly kind: 'stopped';
+  readonly error: SluiceError;
+}
+
 /** What travels between the three Transforms: rows and batches, in one stream. */
-export type Parcel = RowsParcel | BatchParcel | SettledParcel;
+export type Parcel = RowsParcel | BatchParcel | SettledParcel | StoppedParcel;

@@ -92,6 +92,12 @@ export function checkCount(name: string, given: number | undefined, fallback: nu
   throw new ConfigurationError(`${name} must be a whole number above 0, not ${value}`);
 }
 
+/** @throws ConfigurationError when an amount is given that is no finite number of 0 or more */
+export function checkAmount(name: string, given: number | undefined): number | undefined {
+  if (given === undefined || (Number.isFinite(given) && given >= 0)) return given;
+  throw new ConfigurationError(`${name} must be a number of 0 or more, not ${given}`);
+}
+
 /** @throws ConfigurationError as above; the default when nothing is given */
 export function checkBatchSize(given: number | undefined): number {
   return checkCount('batchSize', given, defaults.batchSize);

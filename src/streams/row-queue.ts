@@ -16,13 +16,17 @@ const stretchRows = 256;
 export class RowQueue {
   readonly #book: AddressBook;
   readonly #width: number;
-  #waiting: WaitingRows[] = [];
+  /** From the head on; what stands before it has left. */
+  #waiting: (WaitingRows | undefined)[] = [];
   #head = 0;
+  /** The outcomes of one stretch, until it is known how long it is. */
+  readonly #outcomes: Uint32Array;
 
   /** @param width number of verified columns */
   constructor(book: AddressBook, width: number) {
     this.#book = book;
     this.#width = width;
+    this.#outcomes = new Uint32Array(stretchRows * width);
   }
 
   get isEmpty(): boolean {
@@ -38,30 +42,33 @@ export class RowQueue {
     const head = this.#waiting[this.#head];
     if (!head) return undefined;
     const from = head.next;
-    const most = Math.min(head.chunk.length - from, stretchRows);
-    const outcomes = new Uint32Array(most * this.#width);
+    const end = Math.min(head.chunk.length, from + stretchRows);
     let to = from;
-    while (to < from + most && this.#settleRow(head.tickets, to, outcomes, from)) to += 1;
+    while (to < end && this.#settleRow(head.tickets, to, from)) to += 1;
     if (to === from) return undefined;
     head.next = to;
     if (to === head.chunk.length) this.#drop();
+    const outcomes = this.#outcomes.slice(0, (to - from) * this.#width);
     return { chunk: head.chunk, from, to, outcomes, width: this.#width };
   }
 
-  #settleRow(tickets: Uint32Array, row: number, outcomes: Uint32Array, from: number): boolean {
+  #settleRow(tickets: Uint32Array, row: number, from: number): boolean {
     const start = row * this.#width;
+    const place = (row - from) * this.#width;
     for (let column = 0; column < this.#width; column += 1) {
       const outcome = this.#book.outcome(tickets[start + column] ?? 0);
       if (outcome === pending) return false;
-      outcomes[(row - from) * this.#width + column] = outcome;
+      this.#outcomes[place + column] = outcome;
     }
     return true;
   }
 
   #drop(): void {
+    // Its rows are not to be held until the list is cut.
+    this.#waiting[this.#head] = undefined;
     this.#head += 1;
-    // Cleared in large steps, or each drop would move what waits behind it.
-    if (this.#head >= 64 || this.#head === this.#waiting.length) {
+    // Cut in large steps, or each drop would move what waits behind it.
+    if (this.#head >= 1024 || this.#head === this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#head);
       this.#head = 0;
     }

@@ -1,11 +1,14 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { ObjectChunk, type Row } from '../rows/object-chunk.js';
 import type { RowChunk } from '../rows/row-chunk.js';
+import { ArrivalTimes } from './arrival-times.js';
 import type { Parcel } from './parcel.js';
 import type { StreamPlan } from './stream-plan.js';
 
 /** Single rows are gathered into chunks of so many. */
 const chunkRows = 256;
+/** A timer set for longer than this fires at once. */
+const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * Makes batches of rows: rows in (objects, one by one, or chunks of them), parcels out (the rows, and
@@ -25,19 +28,20 @@ export function rowsToBatches(plan: StreamPlan): Transform {
 class RowsToBatches extends Transform {
   readonly #plan: StreamPlan;
   #gathered: Row[] = [];
-  #isChecked = false;
   #flushSoon: NodeJS.Immediate | undefined;
   #waitTimer: NodeJS.Timeout | undefined;
+  readonly #arrivals: ArrivalTimes;
   /** Held back while too many rows wait. */
   #resume: TransformCallback | undefined;
 
   constructor(plan: StreamPlan) {
     super({ objectMode: true, writableHighWaterMark: 1, readableHighWaterMark: 1 });
     this.#plan = plan;
-    plan.window.onChange = () => this.#windowChanged();
+    this.#arrivals = new ArrivalTimes(plan.maxWaitMs ?? 0);
+    plan.window.onChange(() => this.#windowChanged());
   }
 
-  override _transform(item: Row | RowChunk, _encoding: string, done: TransformCallback): void {
+  override _transform(item: unknown, _encoding: string, done: TransformCallback): void {
     try {
       if (isRowChunk(item)) this.#take(item);
       else this.#gather(item);
@@ -54,7 +58,12 @@ class RowsToBatches extends Transform {
   }
 
   override _flush(done: TransformCallback): void {
-    this.#takeGathered();
+    try {
+      this.#takeGathered();
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
     this.#plan.plan.cutter.closeAll();
     this.#pushClosed();
     this.#stopTimers();
@@ -63,18 +72,26 @@ class RowsToBatches extends Transform {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#stopTimers();
+    this.#gathered = [];
     done(error);
   }
 
-  #gather(row: Row): void {
-    if (!this.#isChecked) this.#plan.checkFirstRow(row);
-    this.#isChecked = true;
+  #gather(row: unknown): void {
+    this.#plan.checkRow(row);
     this.#gathered.push(row);
     if (this.#gathered.length >= Math.min(chunkRows, this.#plan.window.roomForRows)) {
       this.#takeGathered();
     } else {
       // Rows that trickle in are not held back for the chunk to fill.
-      this.#flushSoon ??= setImmediate(() => this.#takeGathered());
+      this.#flushSoon ??= setImmediate(() => this.#flushGathered());
+    }
+  }
+
+  #flushGathered(): void {
+    try {
+      this.#takeGathered();
+    } catch (error) {
+      this.destroy(error as Error);
     }
   }
 
@@ -89,9 +106,11 @@ class RowsToBatches extends Transform {
 
   #take(chunk: RowChunk): void {
     const { plan, window } = this.#plan;
-    const tickets = plan.planner.plan(chunk, performance.now());
+    const row = window.nextRow;
+    const tickets = plan.planner.plan(chunk, row);
     window.takeIn(chunk.length, chunk.byteSize);
-    this.#pushParcel({ kind: 'rows', chunk, tickets });
+    if (this.#plan.maxWaitMs !== undefined) this.#arrivals.note(row, performance.now());
+    this.push({ kind: 'rows', chunk, tickets } satisfies Parcel);
     this.#pushClosed();
     this.#watchTheClock();
   }
@@ -99,12 +118,8 @@ class RowsToBatches extends Transform {
   #pushClosed(): void {
     for (const batch of this.#plan.plan.cutter.take()) {
       this.#plan.window.batchClosed();
-      this.#pushParcel({ kind: 'batch', batch });
+      this.push({ kind: 'batch', batch } satisfies Parcel);
     }
-  }
-
-  #pushParcel(parcel: Parcel): void {
-    this.push(parcel);
   }
 
   #windowChanged(): void {
@@ -120,12 +135,15 @@ class RowsToBatches extends Transform {
 
   /**
    * The batch that has been open longest is the one the oldest waiting row waits for, if that row waits
-   * for an open one at all. As many are closed as the service has places for.
+   * for an open one at all. As many are closed as the service has places for, but none that younger
+   * rows alone wait for: while older batches are under way, it may still fill.
    */
   #closeHeldUp(): void {
     const { window, concurrency } = this.#plan;
     const { cutter } = this.#plan.plan;
-    while (window.underWay < concurrency && cutter.oldestOpenedAt() !== undefined) {
+    while (window.underWay < concurrency) {
+      const opener = cutter.oldestOpenedAt();
+      if (opener === undefined || !window.isOld(opener)) return;
       cutter.closeOldest();
       this.#pushClosed();
     }
@@ -133,23 +151,30 @@ class RowsToBatches extends Transform {
 
   #watchTheClock(): void {
     const { maxWaitMs } = this.#plan;
-    const { cutter } = this.#plan.plan;
-    const openedAt = cutter.oldestOpenedAt();
-    if (maxWaitMs === undefined || openedAt === undefined || this.#waitTimer) return;
-    const left = Math.max(0, openedAt + maxWaitMs - performance.now());
-    this.#waitTimer = setTimeout(() => this.#closeOverdue(maxWaitMs), left);
+    if (maxWaitMs === undefined || this.#waitTimer) return;
+    const left = this.#leftOf(maxWaitMs);
+    if (left === undefined) return;
+    this.#waitTimer = setTimeout(
+      () => this.#closeOverdue(maxWaitMs),
+      Math.min(left, longestTimerMs),
+    );
   }
 
   #closeOverdue(maxWaitMs: number): void {
     this.#waitTimer = undefined;
-    const { cutter } = this.#plan.plan;
-    for (;;) {
-      const openedAt = cutter.oldestOpenedAt();
-      if (openedAt === undefined || performance.now() < openedAt + maxWaitMs) break;
-      cutter.closeOldest();
-    }
+    while (this.#leftOf(maxWaitMs) === 0) this.#plan.plan.cutter.closeOldest();
     this.#pushClosed();
     this.#watchTheClock();
+  }
+
+  /** How long the oldest open batch may still wait, in milliseconds. */
+  #leftOf(maxWaitMs: number): number | undefined {
+    const opener = this.#plan.plan.cutter.oldestOpenedAt();
+    if (opener !== undefined) {
+      return Math.max(0, this.#arrivals.of(opener) + maxWaitMs - performance.now());
+    }
+    this.#arrivals.forget();
+    return undefined;
   }
 
   #stopTimers(): void {
@@ -159,6 +184,13 @@ class RowsToBatches extends Transform {
   }
 }
 
-function isRowChunk(item: Row | RowChunk): item is RowChunk {
-  return typeof item['text'] === 'function' && typeof item.length === 'number';
+function isRowChunk(item: unknown): item is RowChunk {
+  return (
+    typeof item === 'object' &&
+    item !== null &&
+    'text' in item &&
+    typeof item.text === 'function' &&
+    'length' in item &&
+    typeof item.length === 'number'
+  );
 }

@@ -1,7 +1,8 @@
-import { Duplex, pipeline, type Transform } from 'node:stream';
+import { pipeline, type Duplex } from 'node:stream';
 import type { VerificationService } from '../client/verification-service.js';
-import { driveBatches, type DriveBatchesOptions } from './drive-batches.js';
+import { DriveBatches, type DriveBatchesOptions } from './drive-batches.js';
 import { joinChunks, joinResults } from './join-results.js';
+import { PatientDuplex } from './patient-duplex.js';
 import { StreamPlan, type StreamPlanOptions } from './stream-plan.js';
 import { rowsToBatches } from './rows-to-batches.js';
 
@@ -32,31 +33,40 @@ export function verifyChunks(plan: StreamPlan, options: VerifyOptions): Duplex {
   return new Verify(plan, joinChunks(plan), options);
 }
 
-/** A coat over the three Transforms: one end of the pipeline to write to, the other to read from. */
-class Verify extends Duplex {
-  readonly #head: Transform;
-  readonly #tail: Transform;
+type Done = (error?: Error | null) => void;
+
+/** A coat over the three streams: one end of the pipeline to write to, the other to read from. */
+class Verify extends PatientDuplex {
+  readonly #head: Duplex;
+  readonly #tail: Duplex;
   /** Settled when all three are closed. */
   readonly #closed: Promise<void>;
   readonly #signal: AbortSignal | undefined;
+  /** Whether the reader takes more. */
+  #isWanted = false;
+  /** Held back while the head takes no more. */
+  #written: Done | undefined;
   readonly #onAbort = (): void => {
     this.destroy(this.#signal?.reason as Error);
   };
 
-  constructor(plan: StreamPlan, tail: Transform, options: VerifyOptions) {
+  constructor(plan: StreamPlan, tail: Duplex, options: VerifyOptions) {
     super({ objectMode: true });
     this.#head = rowsToBatches(plan);
     this.#tail = tail;
-    const drive = driveBatches({
+    const drive = new DriveBatches({
       ...options,
       collect: async (batch, open) => plan.plan.join.match(batch, open),
     });
     this.#closed = new Promise((resolve) => {
       pipeline(this.#head, drive, tail, (error) => {
-        if (error) this.destroy(error);
+        // Rows whose results were paid for come out before the error that says why no more come.
+        if (error && error === drive.stoppedBy) this.whenAsked(() => this.destroy(error));
+        else if (error) this.destroy(error);
         resolve();
       });
     });
+    this.#head.on('drain', () => this.#drained());
     tail.on('readable', () => this.#pull());
     tail.on('end', () => this.push(null));
     this.#signal = options.signal;
@@ -64,17 +74,18 @@ class Verify extends Duplex {
     else this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  override _write(item: unknown, _encoding: string, done: (error?: Error | null) => void): void {
+  override _write(item: unknown, _encoding: string, done: Done): void {
     if (this.#head.write(item)) done();
-    else this.#head.once('drain', done);
+    else this.#written = done;
   }
 
-  override _final(done: (error?: Error | null) => void): void {
+  override _final(done: Done): void {
     this.#head.end();
     done();
   }
 
   override _read(): void {
+    this.#isWanted = true;
     this.#pull();
   }
 
@@ -84,9 +95,17 @@ class Verify extends Duplex {
     void this.#closed.then(() => done(error));
   }
 
+  #drained(): void {
+    const written = this.#written;
+    this.#written = undefined;
+    written?.();
+  }
+
   #pull(): void {
-    for (let item: unknown = this.#tail.read(); item !== null; item = this.#tail.read()) {
-      if (!this.push(item)) return;
+    while (this.#isWanted) {
+      const item: unknown = this.#tail.read();
+      if (item === null) return;
+      this.#isWanted = this.push(item);
     }
   }
 }

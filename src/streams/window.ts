@@ -1,5 +1,5 @@
 /**
- * Bounds the rows that wait in memory, between the Transform that takes them in and the consumer that
+ * Bounds the rows that wait in memory, between the stream that takes them in and the consumer that
  * takes them out.
  */
 export class Window {
@@ -7,9 +7,13 @@ export class Window {
   readonly #maxBytes: number;
   #rows = 0;
   #bytes = 0;
+  /** Rows that have come in so far, those that have left among them. */
+  #taken = 0;
   /** Batches closed and not yet settled. */
   #underWay = 0;
   #onChange: (() => void) | undefined;
+  /** Whether all may come in, because no join holds the rows back and nobody would release them. */
+  isOpen = true;
 
   constructor(options: { readonly maxRows: number; readonly maxBytes: number }) {
     this.#maxRows = options.maxRows;
@@ -18,7 +22,19 @@ export class Window {
 
   /** How many rows may still come in; 0 when the bytes are used up. */
   get roomForRows(): number {
+    if (this.isOpen) return Infinity;
     return this.#bytes >= this.#maxBytes ? 0 : Math.max(0, this.#maxRows - this.#rows);
+  }
+
+  /** The number of the row that comes in next, counted from 0. */
+  get nextRow(): number {
+    return this.#taken;
+  }
+
+  /** Whether a row is of the older half of those that wait. */
+  isOld(row: number): boolean {
+    const oldest = this.#taken - this.#rows;
+    return (row - oldest) * 2 < this.#rows;
   }
 
   /** Batches on their way to the service or on it. */
@@ -26,14 +42,20 @@ export class Window {
     return this.#underWay;
   }
 
-  /** Called after every release and every settled batch. */
-  set onChange(listener: () => void) {
+  /**
+   * Has a listener called after every release and every settled batch.
+   *
+   * @throws TypeError when there is one already
+   */
+  onChange(listener: () => void): void {
+    if (this.#onChange) throw new TypeError('a plan serves one stream: make another plan');
     this.#onChange = listener;
   }
 
   takeIn(rows: number, bytes: number): void {
     this.#rows += rows;
     this.#bytes += bytes;
+    this.#taken += rows;
   }
 
   /** Rows have left, to whoever reads them. */

@@ -89,7 +89,7 @@ export class KilledRun {
     const paid: string[] = [];
     const lanes = await this.#lanes();
     for await (const { address } of this.#service.ledger()) paid.push(address);
-    const mostPerAddress = Math.max(...[...lanes.values()]);
+    const mostPerAddress = Math.max(...lanes.values());
     expect(mostPerAddress).toBeGreaterThan(0);
     for (const [address, allowed] of lanes) {
       const times = paid.filter((other) => other === address).length;

@@ -1,18 +1,26 @@
-import { createService, type Service, type ServiceOptions } from '../../service/index.js';
+import { readFile } from 'node:fs/promises';
+import {
+  createService,
+  parseFaultPlan,
+  type FaultPlan,
+  type Service,
+  type ServiceOptions,
+} from '../../service/index.js';
 import { ConfigurationError, isSluiceError, OutputError } from '../../index.js';
 import type { Command, CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { amountOption, countOption, delayOption } from '../option-values.js';
+import { print } from '../print.js';
 import { whereGiven } from '../where-given.js';
 
 export const serveCommand: Command = {
   name: 'serve',
   usage: '[options]',
-  summary: 'Start the local service: the whole specification over HTTP, to test against.',
+  summary: 'Start the local service: the specification over HTTP, to test against.',
   options: [
     { name: 'port', value: '<n>', help: 'Port; 0 takes a free one (default 8080).' },
     { name: 'host', value: '<address>', help: 'Address to listen on (default 127.0.0.1).' },
-    { name: 'data', value: '<dir>', help: 'Keep everything there (default: in memory).' },
+    { name: 'data', value: '<dir>', help: 'Keep everything there (default: a temporary folder).' },
     { name: 'email-credits', value: '<n>', help: 'Email credits (default 1000000).' },
     { name: 'phone-credits', value: '<n>', help: 'Phone credits (default 1000000).' },
     {
@@ -26,7 +34,8 @@ export const serveCommand: Command = {
       help: 'How long a batch is verified at least (default 0).',
     },
     { name: 'rate', value: '<n>', help: 'Requests a minute and key before 429 (default: none).' },
-    { name: 'max-file-size', value: '<bytes>', help: 'Larger uploads get 413 (default: none).' },
+    { name: 'max-file-size', value: '<bytes>', help: 'Larger uploads get 413 (default 1 GiB).' },
+    { name: 'faults', value: '<plan.json>', help: 'What is to go wrong, and when.' },
   ],
   examples: [
     'sluice serve --port 8080 --data ./service',
@@ -54,13 +63,14 @@ async function serve({ positionals, options, environment, signal }: CommandInput
       verifyDelayMs: delayOption(options, 'verify-delay'),
       rate: countOption(options, 'rate'),
       maxFileSizeBytes: countOption(options, 'max-file-size'),
+      faults: await readFaults(options.text('faults')),
     }),
   });
-  if (givenKey === undefined) {
+  if (service.apiKeyIsNew) {
     process.stderr.write(`API key (shown once): ${service.apiKey}\n`);
   }
-  process.stdout.write(`${service.baseUrl}\n`);
   try {
+    await print(`${service.baseUrl}\n`);
     await aborted(signal);
   } finally {
     await service.close();
@@ -85,6 +95,17 @@ async function start(options: ServiceOptions): Promise<Service> {
       { cause },
     );
   }
+}
+
+async function readFaults(path: string | undefined): Promise<FaultPlan | undefined> {
+  if (path === undefined) return undefined;
+  let json: string;
+  try {
+    json = await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new ConfigurationError(`cannot read the fault plan ${path}`, { cause });
+  }
+  return parseFaultPlan(json);
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

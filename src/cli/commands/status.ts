@@ -1,6 +1,7 @@
 import { ConfigurationError, readRunStatus, type RunStatus } from '../../index.js';
 import type { Command, CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
+import { print } from '../print.js';
 
 export const statusCommand: Command = {
   name: 'status',
@@ -13,9 +14,7 @@ export const statusCommand: Command = {
 
 async function showStatus({ positionals, options }: CommandInput): Promise<number> {
   const status = await readRunStatus(onlyStateDirectory(positionals));
-  process.stdout.write(
-    options.has('json') ? `${JSON.stringify(status, undefined, 2)}\n` : describe(status),
-  );
+  await print(options.has('json') ? `${JSON.stringify(status, undefined, 2)}\n` : describe(status));
   return exitCodes.done;
 }
 

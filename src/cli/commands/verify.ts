@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import {
   checkOutputPath,
   ConfigurationError,
@@ -8,7 +7,6 @@ import {
   findCsvSource,
   hasFailed,
   isSameFile,
-  OutputError,
   run,
   streamRun,
   type ColumnOptions,
@@ -20,8 +18,10 @@ import {
 import type { Command, CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget, connect, type Connection, type Target } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
+import { Interruption } from '../interruption.js';
 import { amountOption, countOption, pairsOption } from '../option-values.js';
 import { Reporter } from '../reporter.js';
+import { checkSummaryPath, standard, writeSummary } from '../summary-file.js';
 import { verifyOptions } from '../verify-options.js';
 import { whereGiven } from '../where-given.js';
 import { batchSettings } from '../verify-settings.js';
@@ -39,8 +39,6 @@ export const verifyCommand: Command = {
   run: verifyList,
 };
 
-const standard = '-';
-
 /** Asking the service in one's own process costs nobody anything. */
 const localPollIntervalMs = 25;
 
@@ -49,11 +47,7 @@ async function verifyList(input: CommandInput): Promise<number> {
   const inputPath = onlyInput(input.positionals);
   const outputPath = options.text('output') ?? standard;
   const summaryPath = options.text('summary');
-  if (summaryPath === standard && outputPath === standard) {
-    throw new ConfigurationError(
-      '--summary - and the output cannot both be standard output: give the output a file with -o',
-    );
-  }
+  await checkSummaryPath(summaryPath, { input: inputPath, output: outputPath });
   const target = await chooseTarget(options, input.environment);
   const reporter = new Reporter(process.stderr, {
     isQuiet: options.has('quiet'),
@@ -71,7 +65,7 @@ async function verifyList(input: CommandInput): Promise<number> {
   const stateDir = options.text('state') ?? (await defaultStateDirectory(outputPath));
   const summary = stateDir === undefined ? await stream(job) : await runDurably(job, stateDir);
   reporter.finished(summary);
-  await writeSummary(summary, summaryPath);
+  if (summaryPath !== undefined) await writeSummary(summary, summaryPath);
   return hasFailed(summary) ? exitCodes.someFailed : exitCodes.done;
 }
 
@@ -82,7 +76,16 @@ interface Job {
   readonly reporter: Reporter;
 }
 
+/** Options that mean something only where a state directory is kept. */
+const durableOptions = ['fresh', 'retry-failed', 'partial', 'delete-batches'];
+
 async function stream({ shared, target, options, reporter }: Job): Promise<Summary> {
+  const durable = durableOptions.find((name) => options.has(name));
+  if (durable !== undefined) {
+    throw new ConfigurationError(
+      `--${durable} needs a state directory: give the output a file with -o, or name one with --state`,
+    );
+  }
   reporter.target(target);
   reporter.streaming();
   const connection = await connect(target, options, undefined);
@@ -91,6 +94,9 @@ async function stream({ shared, target, options, reporter }: Job): Promise<Summa
       ...shared,
       client: connection.client,
     });
+  } catch (error) {
+    reporter.paidInVain();
+    throw error;
   } finally {
     await connection.close();
   }
@@ -118,6 +124,9 @@ async function runDurably(
       decides: { header: !options.has('no-header') },
       beforeRemoval: async () => connection?.close(),
     });
+  } catch (error) {
+    if (error instanceof Interruption) reporter.resumable();
+    throw error;
   } finally {
     await connection?.close();
   }
@@ -175,7 +184,7 @@ function sharedOptions(
     ...ends,
     ...columnOptions(options),
     ...whereGiven({
-      country: options.text('country'),
+      country: countryOption(options),
       batchSize: countOption(options, 'batch-size'),
       concurrency: countOption(options, 'concurrency'),
       pollIntervalMs:
@@ -190,6 +199,14 @@ function sharedOptions(
     signal,
     onProgress: (progress) => reporter.progress(progress),
   };
+}
+
+function countryOption(options: ParsedOptions): string | undefined {
+  if (options.has('country') || options.has('country-column')) return options.text('country');
+  throw new ConfigurationError(
+    'a target country is needed: --country <CC> for all rows, or --country-column <column>',
+    { code: 'country_missing' },
+  );
 }
 
 function columnOptions(options: ParsedOptions): ColumnOptions {
@@ -208,18 +225,4 @@ function columnOptions(options: ParsedOptions): ColumnOptions {
       prefix: pairsOption(options, 'prefix'),
     }),
   };
-}
-
-async function writeSummary(summary: Summary, path: string | undefined): Promise<void> {
-  if (path === undefined) return;
-  const json = `${JSON.stringify(summary, undefined, 2)}\n`;
-  if (path === standard) {
-    process.stdout.write(json);
-    return;
-  }
-  try {
-    await writeFile(path, json);
-  } catch (error) {
-    throw new OutputError(`the output is written, but not the summary ${path}`, { cause: error });
-  }
 }

@@ -27,7 +27,12 @@ export function authenticate(
     if (timingSafeEqual(digest, Buffer.from(account.keySha256, 'hex'))) found = account;
   }
   if (found === undefined || typeof given !== 'string' || given === '') {
-    throw new HttpProblem(401, 'Unauthorized');
+    throw unauthorized();
   }
   return found;
+}
+
+/** What a key is answered with that is missing, invalid or revoked (spec, section 5). */
+export function unauthorized(): HttpProblem {
+  return new HttpProblem(401, 'Unauthorized');
 }

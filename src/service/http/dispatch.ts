@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Handler } from '../operations/operation.js';
+import type { DisturbedHandler } from '../faults/fault-injector.js';
 import type { ServiceContext } from '../service-context.js';
 import { withExtraFields } from '../variants.js';
 import { authenticate } from './authenticate.js';
 import { HttpProblem } from './http-problem.js';
 import type { RateLimiter } from './rate-limiter.js';
-import { sendReply, type Reply } from './reply.js';
+import { sendReply, type Reply, type SpoiltReply } from './reply.js';
 import { createRouter } from './router.js';
-import { localPrefix, routes } from './routes.js';
+import { createRoutes, localPrefix } from './routes.js';
 
 export interface DispatchOptions {
   readonly service: ServiceContext;
@@ -23,11 +23,11 @@ const commonHeaders = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'n
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export function createDispatch({ service, rateLimiter, onError }: DispatchOptions): Dispatch {
-  const router = createRouter<Handler>(routes);
+  const router = createRouter<DisturbedHandler>(createRoutes(service.faults));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let headers: Readonly<Record<string, string>> = commonHeaders;
-    let reply: Reply;
+    let reply: Reply | SpoiltReply;
     try {
       const { route, uuid, query } = router.match(request.method ?? '', request.url ?? '');
       const account = route.keyed

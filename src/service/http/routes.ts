@@ -4,6 +4,7 @@ import { batchStatus } from '../operations/batch-status.js';
 import { credits } from '../operations/credits.js';
 import { deleteBatch } from '../operations/delete-batch.js';
 import { exportBatch } from '../operations/export-batch.js';
+import { faults } from '../operations/faults.js';
 import { format } from '../operations/format.js';
 import { launchBatch } from '../operations/launch-batch.js';
 import { ledger } from '../operations/ledger.js';
@@ -13,6 +14,7 @@ import { prepareBatch } from '../operations/prepare-batch.js';
 import { updateBatch } from '../operations/update-batch.js';
 import { uploadBatch } from '../operations/upload-batch.js';
 import { verifyUnit } from '../operations/verify-unit.js';
+import type { DisturbedHandler, FaultInjector } from '../faults/fault-injector.js';
 import type { Route } from './router.js';
 
 const handlers: Readonly<Record<OperationName, Handler>> = {
@@ -34,10 +36,16 @@ const handlers: Readonly<Record<OperationName, Handler>> = {
 export const localPrefix = '/_local/';
 
 /** The twelve operations of the contract, and what the local service has beside them. */
-export const routes: readonly Route<Handler>[] = [
-  ...(Object.keys(handlers) as OperationName[]).map((name) => {
-    const { method, path, keyed } = operations[name];
-    return { method, path, keyed, handle: handlers[name] };
-  }),
-  { method: 'GET', path: `${localPrefix}ledger`, keyed: true, handle: ledger },
-];
+export function createRoutes(
+  injector: FaultInjector | undefined,
+): readonly Route<DisturbedHandler>[] {
+  return [
+    ...(Object.keys(handlers) as OperationName[]).map((name) => {
+      const { method, path, keyed } = operations[name];
+      const handler = handlers[name];
+      return { method, path, keyed, handle: injector?.disturb(name, handler) ?? handler };
+    }),
+    { method: 'GET', path: `${localPrefix}ledger`, keyed: true, handle: ledger },
+    { method: 'GET', path: `${localPrefix}faults`, keyed: true, handle: faults },
+  ];
+}

@@ -5,7 +5,7 @@ import { prepareContent } from '../content/prepare-content.js';
 import { verifyContent } from '../content/verify-content.js';
 import type { VerificationEngine } from '../engine/engine.js';
 import type { Batch } from '../store/batch.js';
-import { removePreparation } from '../store/batch-files.js';
+import { removeBatchFiles, removePreparation } from '../store/batch-files.js';
 import type { Store } from '../store/store.js';
 import type { Turns } from './turns.js';
 import { createWorkSlots } from './work-slots.js';
@@ -135,14 +135,19 @@ export class BatchJobs {
     });
   }
 
-  /** Ends a job, unless its batch was updated or deleted meanwhile: then its outcome is dropped. */
+  /** Ends a job, unless its batch was changed or deleted meanwhile: then its outcome is dropped. */
   async #finish(begun: Batch, commit: (atMs: number) => Promise<void>): Promise<void> {
     const { store, turns, clock } = this.#options;
     await turns.take(begun.uuid, async () => {
       const now = store.state.batches.get(begun.uuid);
       const isSame = now?.revision === begun.revision && now.stage.name === begun.stage.name;
       if (isSame) await commit(clock.now());
-      else await removePreparation(store.files(begun));
+      else {
+        const files = store.files(begun);
+        const left = now === undefined ? files : { ...files, upload: files.keys };
+        // What was launched was charged, and the ledger names its addresses.
+        await removeBatchFiles(left, begun.stage.name === 'verifying');
+      }
     });
   }
 

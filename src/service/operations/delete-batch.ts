@@ -15,9 +15,6 @@ export const deleteBatch: Handler = (call, service) =>
       throw badRequest('a batch cannot be deleted while it is being processed');
     }
     await store.commit({ event: 'deleted', uuid: batch.uuid, at: clock.now() });
-    const wasLaunched = store.state.ledger.some(
-      (head) => head.of === 'batch' && head.uuid === batch.uuid,
-    );
-    await removeBatchFiles(store.files(batch), wasLaunched);
+    await removeBatchFiles(store.files(batch), store.state.wasLaunched(batch.uuid));
     return success;
   });

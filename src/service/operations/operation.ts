@@ -13,6 +13,8 @@ export interface Call {
   /** What stands for `{batch_uuid}` in the path, unchecked. */
   readonly uuid: string | undefined;
   readonly query: ReadonlyMap<string, string>;
+  /** Awaited by an upload between its last byte and its effect. */
+  readonly whenWhole?: () => Promise<void>;
 }
 
 /** Carries an operation out. @throws HttpProblem for every error status */

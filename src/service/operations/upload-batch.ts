@@ -23,6 +23,7 @@ export const uploadBatch: Handler = async (call, service) => {
       maxFileBytes: service.maxFileSizeBytes,
       durable: service.store.isDurable,
     });
+    await call.whenWhole?.();
     return await takeIn(call, service, { arrival, received });
   } finally {
     // Gone already when it became a batch.

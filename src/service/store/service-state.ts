@@ -86,6 +86,11 @@ export class ServiceState {
     return Math.max(0, granted[type] - spent[type]);
   }
 
+  /** Whether the ledger speaks of a batch, which may be deleted since. */
+  wasLaunched(uuid: string): boolean {
+    return this.ledger.some((head) => head.of === 'batch' && head.uuid === uuid);
+  }
+
   #setAccount(event: Extract<ServiceEvent, { event: 'account' }>): void {
     this.accounts.set(event.name, {
       name: event.name,

@@ -1,0 +1,23 @@
+import { OutputError } from '../index.js';
+
+/**
+ * Writes to standard output what a person or a script asked for.
+ *
+ * @throws OutputError when nobody reads it any more
+ */
+export async function print(text: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    process.stdout.write(text, (cause) => {
+      if (cause) reject(new OutputError('cannot write standard output', { cause }));
+      else resolve();
+    });
+  });
+}
+
+/**
+ * Keeps a closed pipe from ending the process in the middle of its work: who writes to standard output
+ * hears of it there, and what is said on standard error is lost without harm.
+ */
+export function outliveClosedPipes({ stdout, stderr }: NodeJS.Process): void {
+  for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
+}

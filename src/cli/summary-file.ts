@@ -1,0 +1,54 @@
+import { writeFile } from 'node:fs/promises';
+import {
+  checkOutputPath,
+  ConfigurationError,
+  isSameFile,
+  OutputError,
+  type Summary,
+} from '../index.js';
+import { print } from './print.js';
+
+/** What stands for standard input and standard output. */
+export const standard = '-';
+
+/**
+ * Says early that the summary would take the place of the input or the output, or has no folder.
+ *
+ * @throws ConfigurationError, OutputError
+ */
+export async function checkSummaryPath(
+  summary: string | undefined,
+  { input, output }: { readonly input: string; readonly output: string },
+): Promise<void> {
+  if (summary === undefined) return;
+  if (summary === standard) {
+    if (output !== standard) return;
+    throw new ConfigurationError(
+      '--summary - and the output cannot both be standard output: give the output a file with -o',
+    );
+  }
+  const { realPath, kind } = await checkOutputPath(summary);
+  if (kind === 'direct') return;
+  const isInput = input !== standard && (await isSameFile(summary, input));
+  const isOutput =
+    output !== standard &&
+    ((await isSameFile(summary, output)) || (await checkOutputPath(output)).realPath === realPath);
+  if (!isInput && !isOutput) return;
+  throw new ConfigurationError(
+    `--summary ${summary} is the ${isInput ? 'input' : 'output'}: give the summary another name`,
+  );
+}
+
+/** Writes a run's figures as JSON to a file, or to standard output. @throws OutputError */
+export async function writeSummary(summary: Summary, path: string): Promise<void> {
+  const json = `${JSON.stringify(summary, undefined, 2)}\n`;
+  if (path === standard) {
+    await print(json);
+    return;
+  }
+  try {
+    await writeFile(path, json);
+  } catch (error) {
+    throw new OutputError(`the output is written, but not the summary ${path}`, { cause: error });
+  }
+}

@@ -1,0 +1,134 @@
+import type { OperationName } from '../../contract/operations.js';
+import { uploadedBatch } from '../../contract/bodies.js';
+import { unauthorized } from '../http/authenticate.js';
+import { HttpProblem } from '../http/http-problem.js';
+import type { Reply, SpoiltReply } from '../http/reply.js';
+import type { Call, Handler } from '../operations/operation.js';
+import type { ServiceContext } from '../service-context.js';
+import type { CheckedFaultPlan } from './fault-plan.js';
+import { FaultSchedule, type FaultReport } from './fault-schedule.js';
+import type { Fault } from './fault.js';
+import { happenToBatch, revokeKey } from './happenings.js';
+import { cutAnswer, drippingAnswer, plannedAnswer, reset, silence } from './spoilt-answers.js';
+
+/** What a request is: its call, its operation, and the service that carries it out. */
+interface Disturbed {
+  readonly call: Call;
+  readonly handler: Handler;
+  readonly service: ServiceContext;
+}
+
+/** An operation whose answers may be spoilt. */
+export type DisturbedHandler = (
+  call: Call,
+  service: ServiceContext,
+) => Promise<Reply | SpoiltReply>;
+
+/** Makes the planned faults happen. Everything that is carried out goes through the true operations. */
+export class FaultInjector {
+  readonly #schedule: FaultSchedule;
+  readonly #closing = new AbortController();
+
+  constructor(plan: CheckedFaultPlan) {
+    this.#schedule = new FaultSchedule(plan);
+  }
+
+  report(): readonly FaultReport[] {
+    return this.#schedule.report();
+  }
+
+  /** Ends all waits. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /** An operation that goes wrong as planned; requests are counted once their key is accepted. */
+  disturb(operation: OperationName, handler: Handler): DisturbedHandler {
+    return async (call, service) => {
+      const fault = this.#schedule.next(operation);
+      if (fault === undefined) return handler(call, service);
+      return this.#perform(fault, { call, handler, service });
+    };
+  }
+
+  async #perform(fault: Fault, disturbed: Disturbed): Promise<Reply | SpoiltReply> {
+    const { what, when = 'before' } = fault;
+    const { call, handler, service } = disturbed;
+    if ('commitAfterMs' in what) return this.#commitLate(what.commitAfterMs, fault, disturbed);
+    if ('cutAtByte' in what) return cutAnswer(await answerOf(disturbed), what);
+    if ('dripMs' in what) {
+      const pause = async () => this.#wait(what.dripMs, service);
+      return drippingAnswer(await answerOf(disturbed), pause);
+    }
+    if ('answer' in what || 'reset' in what || 'hang' in what) {
+      // Carried out or refused: in neither case does the client learn of it.
+      if (when === 'after') await answerOf(disturbed);
+      if ('answer' in what) return plannedAnswer(what.answer);
+      if ('reset' in what) reset(call.request);
+      else await silence(call.request);
+      return unsent;
+    }
+    if (when === 'before') {
+      await this.#happen(what, disturbed, call.uuid);
+      if ('key' in what) throw unauthorized();
+      return handler(call, service);
+    }
+    const reply = await answerOf(disturbed);
+    await this.#happen(what, disturbed, call.uuid ?? uploadedUuid(reply));
+    return reply;
+  }
+
+  async #happen(
+    what: Extract<Fault['what'], { batch: unknown } | { key: unknown } | { delayMs: unknown }>,
+    { call, service }: Disturbed,
+    uuid: string | undefined,
+  ): Promise<void> {
+    if ('delayMs' in what) await this.#wait(what.delayMs, service);
+    else if ('key' in what) await revokeKey(call.account, service);
+    else if (uuid !== undefined) await happenToBatch(what.batch, uuid.toLowerCase(), service);
+  }
+
+  /** The request is whole when its connection goes, and is carried out when nobody waits any more. */
+  async #commitLate(
+    lateMs: number,
+    { operation }: Fault,
+    disturbed: Disturbed,
+  ): Promise<SpoiltReply> {
+    const { call, service } = disturbed;
+    const whenWhole = async (): Promise<void> => {
+      reset(call.request);
+      await this.#wait(lateMs, service);
+    };
+    if (operation === 'uploadBatch') {
+      await answerOf({ ...disturbed, call: { ...call, whenWhole } });
+      // A form that was refused never came so far.
+      reset(call.request);
+    } else {
+      await whenWhole();
+      await answerOf(disturbed);
+    }
+    return unsent;
+  }
+
+  async #wait(ms: number, { clock }: ServiceContext): Promise<void> {
+    await clock.sleep(ms, this.#closing.signal);
+  }
+}
+
+/** Nothing is sent. */
+const unsent: SpoiltReply = { send: async () => undefined };
+
+/** Carries a request out. */
+async function answerOf({ call, handler, service }: Disturbed): Promise<Reply> {
+  try {
+    return await handler(call, service);
+  } catch (error) {
+    if (error instanceof HttpProblem) return { status: error.status, json: error.body };
+    throw error;
+  }
+}
+
+function uploadedUuid(reply: Reply): string | undefined {
+  const parsed = uploadedBatch.safeParse('json' in reply ? reply.json : undefined);
+  return parsed.success ? parsed.data.batch_uuid : undefined;
+}

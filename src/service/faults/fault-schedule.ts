@@ -1,0 +1,62 @@
+import type { OperationName } from '../../contract/operations.js';
+import type { Fault } from './fault.js';
+import type { CheckedFaultPlan } from './fault-plan.js';
+import { createSeededRandom } from './seeded-random.js';
+
+/** One planned fault, and what became of it. */
+export interface FaultReport {
+  readonly fault: Fault;
+  /** Requests of its operation so far. */
+  readonly requests: number;
+  /** How often it fired. */
+  readonly fired: number;
+}
+
+interface Planned {
+  readonly fault: Fault;
+  readonly random: () => number;
+  requests: number;
+  fired: number;
+}
+
+/** Distance between the seeds of two faults of a plan: none follows another's numbers. */
+const seedStep = 0x9e37_79b9;
+
+/** Says which request meets which fault. Counts, and knows nothing of what the faults do. */
+export class FaultSchedule {
+  readonly #planned: readonly Planned[];
+
+  constructor({ seed, faults }: CheckedFaultPlan) {
+    this.#planned = faults.map((fault, at) => ({
+      fault,
+      random: createSeededRandom(seed + at * seedStep),
+      requests: 0,
+      fired: 0,
+    }));
+  }
+
+  /** Counts a request; of several faults that are due, the first of the plan fires. */
+  next(operation: OperationName): Fault | undefined {
+    let firing: Planned | undefined;
+    for (const planned of this.#planned) {
+      if (planned.fault.operation !== '*' && planned.fault.operation !== operation) continue;
+      planned.requests += 1;
+      if (isDue(planned)) firing ??= planned;
+    }
+    if (firing) firing.fired += 1;
+    return firing?.fault;
+  }
+
+  report(): readonly FaultReport[] {
+    return this.#planned.map(({ fault, requests, fired }) => ({ fault, requests, fired }));
+  }
+}
+
+function isDue({ fault, random, requests, fired }: Planned): boolean {
+  const { from = 1, every = 1, times = Infinity, probability } = fault;
+  const isChosen = fault.requests
+    ? fault.requests.includes(requests)
+    : requests >= from && (requests - from) % every === 0;
+  if (!isChosen || fired >= times) return false;
+  return probability === undefined || random() < probability;
+}

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { operations, type OperationName } from '../../contract/operations.js';
+
+/** The longest wait that a timer takes. */
+const ms = z
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1);
+const requestNumber = z.int().min(1);
+
+/** Everything that a fault may do, by the member that names it. */
+const shapes = {
+  /** Another answer in place of the true one. */
+  answer: z.strictObject({
+    answer: z
+      .strictObject({
+        status: z.int().min(200).max(599).default(200),
+        headers: z.record(z.string().regex(/^[\w-]+$/), z.string()).default({}),
+        json: z.unknown().optional(),
+        text: z.string().optional(),
+      })
+      .refine(({ json, text }) => json === undefined || text === undefined, {
+        error: 'json and text exclude each other',
+      }),
+  }),
+  /** The connection is reset in place of an answer. */
+  reset: z.strictObject({ reset: z.literal(true) }),
+  /** No answer ever comes. */
+  hang: z.strictObject({ hang: z.literal(true) }),
+  /** So much of the true answer's body, and then this. */
+  cutAtByte: z.strictObject({
+    cutAtByte: z.int().min(0),
+    by: z.enum(['reset', 'close', 'silence', 'end']).default('reset'),
+  }),
+  /** The true answer's body byte by byte, with this wait before each. */
+  dripMs: z.strictObject({ dripMs: ms }),
+  /** A wait, and the true answer. */
+  delayMs: z.strictObject({ delayMs: ms }),
+  /** The connection is reset, and the request carried out so much later. */
+  commitAfterMs: z.strictObject({ commitAfterMs: ms }),
+  /** Somebody deletes the batch, or it breaks. */
+  batch: z.strictObject({ batch: z.enum(['deleted', 'internal_error']) }),
+  /** The key holds no more. */
+  key: z.strictObject({ key: z.literal('revoked') }),
+} as const;
+
+export type FaultKind = keyof typeof shapes;
+const kinds = Object.keys(shapes) as FaultKind[];
+
+type What = z.output<(typeof shapes)[FaultKind]>;
+
+/** A union would only say "invalid input": the member that names the kind tells which shape was meant. */
+const what = z.looseObject({}).transform((raw, context): What => {
+  const kind = kinds.find((name) => Object.hasOwn(raw, name));
+  if (kind === undefined) {
+    context.addIssue(`must have one of ${kinds.join(', ')}`);
+    return z.NEVER;
+  }
+  const parsed = shapes[kind].safeParse(raw);
+  if (parsed.success) return parsed.data;
+  for (const { path, message } of parsed.error.issues) {
+    context.addIssue({ code: 'custom', path: [...path], message });
+  }
+  return z.NEVER;
+});
+
+const operationNames = Object.keys(operations) as [OperationName, ...OperationName[]];
+
+/** Which requests go wrong, and how. */
+export const fault = z
+  .strictObject({
+    operation: z.enum(['*', ...operationNames]),
+    requests: z.array(requestNumber).min(1).optional(),
+    from: requestNumber.optional(),
+    every: requestNumber.optional(),
+    probability: z.number().min(0).max(1).optional(),
+    times: requestNumber.optional(),
+    when: z.enum(['before', 'after']).optional(),
+    what,
+  })
+  .superRefine((given, context) => {
+    const trouble = contradiction(given);
+    if (trouble) context.addIssue({ code: 'custom', ...trouble, path: [...trouble.path] });
+  });
+export type Fault = z.output<typeof fault>;
+
+/** Operations that change something, and whose request is whole before they do. */
+const lateOperations: readonly string[] = [
+  'uploadBatch',
+  'prepareBatch',
+  'launchBatch',
+  'deleteBatch',
+];
+
+function contradiction({
+  operation,
+  requests,
+  from,
+  every,
+  when,
+  what: { ...given },
+}: Pick<Fault, 'operation' | 'requests' | 'from' | 'every' | 'when' | 'what'>):
+  { readonly path: readonly string[]; readonly message: string } | undefined {
+  if (requests && (from ?? every) !== undefined) {
+    return { path: ['requests'], message: 'excludes from and every' };
+  }
+  if (
+    when !== undefined &&
+    ('cutAtByte' in given || 'dripMs' in given || 'commitAfterMs' in given)
+  ) {
+    return { path: ['when'], message: 'means nothing here: the request is always carried out' };
+  }
+  if ('commitAfterMs' in given && !lateOperations.includes(operation)) {
+    return { path: ['operation'], message: `must be one of ${lateOperations.join(', ')}` };
+  }
+  if ('batch' in given) return batchContradiction(operation, when);
+  if ('key' in given && operation !== '*' && !operations[operation].keyed) {
+    return { path: ['operation'], message: 'asks for no key' };
+  }
+  return undefined;
+}
+
+function batchContradiction(
+  operation: Fault['operation'],
+  when: Fault['when'],
+): ReturnType<typeof contradiction> {
+  if (operation === 'uploadBatch') {
+    return when === 'after'
+      ? undefined
+      : { path: ['when'], message: 'must be after: before its upload there is no batch' };
+  }
+  const isAboutABatch = operation !== '*' && operations[operation].path.includes('{batch_uuid}');
+  return isAboutABatch
+    ? undefined
+    : { path: ['operation'], message: 'must be one that is about a batch' };
+}

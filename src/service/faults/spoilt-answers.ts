@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bodyOf, jsonType, type Reply, type SpoiltReply } from '../http/reply.js';
+import type { Fault } from './fault.js';
+
+type Headers = Readonly<Record<string, string>>;
+type Answer = Extract<Fault['what'], { answer: unknown }>['answer'];
+type Cut = Extract<Fault['what'], { cutAtByte: number }>;
+
+/** Ends a connection as a machine does that has crashed. */
+export function reset(request: IncomingMessage): void {
+  if (!request.socket.destroyed) request.socket.resetAndDestroy();
+}
+
+/** Resolves when the other side has left, or the service ends. */
+export async function silence(request: IncomingMessage): Promise<void> {
+  if (!request.socket.destroyed) await once(request.socket, 'close');
+}
+
+/** An answer as the plan has it, to the letter: also with headers that are a lie. */
+export function plannedAnswer({ status, headers: given, json, text }: Answer): SpoiltReply {
+  return {
+    async send(response, headers) {
+      const body = Buffer.from(text ?? (json === undefined ? '' : JSON.stringify(json)));
+      const own: Headers = { 'Content-Type': jsonType, 'Content-Length': String(body.length) };
+      response.writeHead(status, withHeaders({ ...headers, ...own }, given));
+      response.end(body);
+    },
+  };
+}
+
+/** The beginning of an answer. */
+export function cutAnswer(reply: Reply, { cutAtByte, by }: Cut): SpoiltReply {
+  return {
+    async send(response, headers) {
+      const { status, headers: own, body } = bodyOf(reply);
+      const { 'Content-Length': _, ...lengthless } = own;
+      // An end that looks like one: nothing of the form says that something is missing.
+      response.writeHead(status, { ...headers, ...(by === 'end' ? lengthless : own) });
+      response.flushHeaders();
+      let left = cutAtByte;
+      for await (const piece of body) {
+        await write(response, piece.subarray(0, left));
+        left -= Math.min(left, piece.length);
+        if (left === 0) break;
+      }
+      await end(response, by);
+    },
+  };
+}
+
+/** A whole answer, byte by byte. */
+export function drippingAnswer(reply: Reply, pause: () => Promise<void>): SpoiltReply {
+  return {
+    async send(response, headers) {
+      const { status, headers: own, body } = bodyOf(reply);
+      response.writeHead(status, { ...headers, ...own });
+      response.flushHeaders();
+      for await (const piece of body) {
+        for (let at = 0; at < piece.length; at += 1) {
+          await pause();
+          if (response.destroyed) return;
+          await write(response, piece.subarray(at, at + 1));
+        }
+      }
+      response.end();
+    },
+  };
+}
+
+async function end(response: ServerResponse, how: Cut['by']): Promise<void> {
+  const { socket } = response;
+  switch (how) {
+    case 'reset':
+      socket?.resetAndDestroy();
+      break;
+    case 'close':
+      socket?.destroySoon();
+      break;
+    case 'silence':
+      await silence(response.req);
+      break;
+    case 'end':
+      response.end();
+      break;
+  }
+}
+
+/** Resolves when the bytes are out of this process: what ends the connection then comes behind them. */
+async function write(response: ServerResponse, bytes: Buffer): Promise<void> {
+  if (bytes.length === 0 || response.destroyed) return;
+  await new Promise<void>((resolve) => {
+    response.write(bytes, () => resolve());
+  });
+}
+
+/** Names of headers are equal without case: two of one name would be an answer that no plan asked for. */
+function withHeaders(headers: Headers, given: Headers): Headers {
+  const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
+  const kept = Object.entries(headers).filter(([name]) => !names.has(name.toLowerCase()));
+  return { ...Object.fromEntries(kept), ...given };
+}

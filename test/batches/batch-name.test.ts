@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { batchName } from '../../src/batches/batch-name.js';
+
+const upload = { runId: '0123456789abcdef', batch: 6, attempt: 2 };
+const unique = '0123456789abcdef-000007-2';
+const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+describe('batchName', () => {
+  it('is the prefix and what is unique to the upload', () => {
+    expect(batchName('sluice', upload)).toBe(`sluice-${unique}`);
+  });
+
+  it('tells uploads, batches and runs apart', () => {
+    const names = new Set<string>();
+    for (const runId of ['aaaa', 'bbbb'])
+      for (const batch of [0, 1, 10, 999_999, 1_000_000])
+        for (const attempt of [1, 2, 11]) names.add(batchName('p', { runId, batch, attempt }));
+    expect(names.size).toBe(30);
+  });
+
+  it('cuts the prefix where the whole would pass 255 characters, and never the rest', () => {
+    const room = 255 - unique.length - 1;
+    expect(batchName('p'.repeat(room), upload)).toBe(`${'p'.repeat(room)}-${unique}`);
+    expect(batchName('p'.repeat(room + 1), upload)).toBe(`${'p'.repeat(room)}-${unique}`);
+    expect(batchName('p'.repeat(10_000), upload)).toHaveLength(255);
+  });
+
+  it('never cuts inside a surrogate pair', () => {
+    const room = 255 - unique.length - 1;
+    const name = batchName(`${'p'.repeat(room - 1)}\u{1f600}`, upload);
+    expect(name).toBe(`${'p'.repeat(room - 1)}-${unique}`);
+  });
+
+  it('holds for any prefix', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme', maxLength: 400, size: 'max' }),
+        fc.nat(),
+        fc.integer({ min: 1, max: 1000 }),
+        (prefix, batch, attempt) => {
+          const name = batchName(prefix, { runId: upload.runId, batch, attempt });
+          expect(name.length).toBeLessThanOrEqual(255);
+          expect(name.length).toBeGreaterThanOrEqual(1);
+          expect(name).not.toMatch(loneSurrogate);
+          const padded = String(batch + 1).padStart(6, '0');
+          expect(name.endsWith(`-${upload.runId}-${padded}-${attempt}`)).toBe(true);
+        },
+      ),
+    );
+  });
+});

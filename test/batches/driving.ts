@@ -1,0 +1,87 @@
+import { crc32 } from 'node:zlib';
+import type { Batch } from '../../src/batches/batch.js';
+import { BatchRunner } from '../../src/batches/batch-runner.js';
+import type { BatchProgress, DriveOptions } from '../../src/batches/drive-batch.js';
+import type { KnownBatch } from '../../src/batches/known-batch.js';
+import { LaunchGate } from '../../src/batches/launch-gate.js';
+import type { VerificationService } from '../../src/client/verification-service.js';
+import type { VerificationType } from '../../src/contract/enums.js';
+import { ContractError } from '../../src/errors/family.js';
+import { FakeClock } from '../client/fake-clock.js';
+
+/** A batch of addresses that no other batch has. */
+export function makeBatch(id = 0, addresses = 2, type: VerificationType = 'email'): Batch {
+  const lines = Array.from({ length: addresses }, (_, index) => `${id}-${index}@sluice.test\n`);
+  const bytes = Buffer.from(lines.join(''));
+  return {
+    id,
+    lane: { type, country: 'US' },
+    addresses,
+    sizeBytes: bytes.length,
+    checksum: crc32(bytes),
+    open: () => [bytes],
+  };
+}
+
+/** What a driver wants beside the service; all that it was told is kept. */
+export class Driving {
+  readonly clock = new FakeClock();
+  readonly abort = new AbortController();
+  readonly recorded: BatchProgress[] = [];
+  readonly collected: number[] = [];
+  readonly options: DriveOptions;
+
+  constructor(service: VerificationService, changes: Partial<DriveOptions> = {}) {
+    this.options = {
+      service,
+      runId: 'run',
+      namePrefix: 'sluice',
+      settings: {},
+      pollIntervalMs: 1000,
+      stageDeadlineMs: 86_400_000,
+      gate: new LaunchGate(),
+      clock: this.clock,
+      random: () => 0,
+      signal: this.abort.signal,
+      record: (progress) => {
+        this.recorded.push(progress);
+      },
+      collect: async (batch, uuid) => {
+        await readWhole(service, uuid, this.options.signal);
+        this.collected.push(batch.id);
+      },
+      ...changes,
+    };
+  }
+
+  /** The stages that were written down, each stretch of equal ones once. */
+  stages(batch = 0): string[] {
+    const stages = this.recorded
+      .filter((progress) => progress.batch.id === batch)
+      .map(({ known }) => known.stage);
+    return stages.filter((stage, index) => stage !== stages[index - 1]);
+  }
+
+  latest(batch = 0): KnownBatch | undefined {
+    return this.recorded.findLast((progress) => progress.batch.id === batch)?.known;
+  }
+
+  runner(concurrency: number, provenBefore = false): BatchRunner {
+    return new BatchRunner({ ...this.options, concurrency, provenBefore });
+  }
+}
+
+async function readWhole(
+  service: VerificationService,
+  uuid: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { body } = await service.exportBatch(uuid, { format: 'json' }, { signal });
+  let text = '';
+  for await (const chunk of body) text += String(chunk);
+  try {
+    JSON.parse(text);
+  } catch (cause) {
+    throw new ContractError('cut short', { operation: 'exportBatch', retryable: true, cause });
+  }
+}

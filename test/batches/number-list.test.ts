@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NumberList } from '../../src/batches/number-list.js';
+
+describe('NumberList', () => {
+  it('holds unsigned 32-bit numbers', () => {
+    const list = new NumberList();
+    const numbers = [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
+    for (const number of numbers) list.push(number);
+    expect(numbers.map((_, index) => list.at(index))).toEqual(numbers);
+    expect(list.length).toBe(5);
+  });
+
+  it('grows over the edges of its segments', () => {
+    const list = new NumberList();
+    const count = 3 * 65_536 + 1;
+    for (let index = 0; index < count; index += 1) list.push(index ^ 0x5555);
+    for (const index of [0, 65_535, 65_536, 131_071, 131_072, count - 1]) {
+      expect(list.at(index)).toBe(index ^ 0x5555);
+    }
+    list.set(65_536, 7);
+    expect(list.at(65_536)).toBe(7);
+    expect(list.at(65_535)).toBe(65_535 ^ 0x5555);
+  });
+
+  it.each([-1, 2, 3, 65_536, 2 ** 32])('has nothing at %d of two', (index) => {
+    const list = new NumberList();
+    list.push(1);
+    list.push(2);
+    expect(() => list.at(index)).toThrow(RangeError);
+    expect(() => list.set(index, 1)).toThrow(RangeError);
+    expect(list.length).toBe(2);
+  });
+
+  it('is what an array is', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.boolean(), fc.nat(50), fc.integer({ min: 0, max: 2 ** 32 - 1 }))),
+        (steps) => {
+          const list = new NumberList();
+          const model: number[] = [];
+          for (const [isPush, index, value] of steps) {
+            if (isPush || index >= model.length) {
+              list.push(value);
+              model.push(value);
+            } else {
+              list.set(index, value);
+              model[index] = value;
+            }
+          }
+          expect(model.map((_, index) => list.at(index))).toEqual(model);
+          expect(list.length).toBe(model.length);
+        },
+      ),
+    );
+  });
+});

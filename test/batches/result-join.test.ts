@@ -1,0 +1,239 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ExportOpener } from '../../src/batches/result-join.js';
+import { ContractError } from '../../src/errors/family.js';
+import { cutEvery } from '../results/export-reading.js';
+import { linesOf, Planning } from './planning.js';
+
+type Records = readonly (readonly [key: string, quality: string])[];
+
+/** An export of email records, which differ by their quality alone. */
+function exportOf(records: Records): ExportOpener {
+  const members = records.map(([key, quality]) => {
+    const record = { email: key, valid: true, wrong: false, unknown: false, quality };
+    return `${JSON.stringify(key)}:${JSON.stringify(record)}`;
+  });
+  return openerOf(`{${members.join(',')}}`);
+}
+
+function openerOf(text: string): ExportOpener {
+  return async () =>
+    (async function* () {
+      yield Buffer.from(text);
+    })();
+}
+
+/** Plans one email column of one lane and gives its only batch. */
+function planned(...cells: readonly string[]) {
+  const planning = new Planning();
+  const tickets = [...planning.plan(...cells.map((cell) => [cell]))];
+  const [batch] = planning.batches();
+  if (!batch) throw new Error('nothing was planned');
+  return {
+    planning,
+    batch,
+    /** Bucket and, of a record, its quality, for each cell. */
+    told: () =>
+      tickets.map((ticket) => {
+        const outcome = planning.book.outcome(ticket);
+        if (outcome < 0) return 'pending';
+        const { verification, reason, values } = planning.outcomes.get(outcome);
+        return `${verification} ${values ? String(values[3]) : reason}`;
+      }),
+  };
+}
+
+describe('ResultJoin', () => {
+  it('gives every row of an address its record, however the row writes it', async () => {
+    const { planning, batch, told } = planned('Ann@x.test', 'b@x.test', ' ann@X.test ');
+    await planning.join.settle(batch, {
+      results: exportOf([
+        ['b@x.test', 'bad'],
+        ['Ann@x.test', 'good'],
+      ]),
+    });
+    expect(told()).toEqual(['verified good', 'verified bad', 'verified good']);
+  });
+
+  it('finds keys that come back in another form', async () => {
+    const { planning, batch, told } = planned('Ann@x.test', 'ü@x.test');
+    await planning.join.settle(batch, {
+      results: exportOf([
+        [' ANN@X.TEST', 'good'],
+        ['u\u0308@x.test', 'risky'],
+      ]),
+    });
+    expect(told()).toEqual(['verified good', 'verified risky']);
+  });
+
+  it('finds phones that lost their plus, or came back in national form', async () => {
+    const columns = [{ type: 'phone', position: 0 }] as const;
+    const planning = new Planning({ columns });
+    const tickets = planning.plan(['(202) 555-0123'], ['+1 202 555 0199'], ['1-800-FLOWERS']);
+    const [batch] = planning.batches();
+    if (!batch) throw new Error('nothing was planned');
+    const record = (type: string) => ({ valid: true, wrong: false, unknown: false, type });
+    await planning.join.settle(batch, {
+      results: openerOf(
+        JSON.stringify({
+          '12025550123': record('mobile'),
+          '(202) 555-0199': record('voip'),
+          '1-800-FLOWERS': record('toll_free'),
+        }),
+      ),
+    });
+    expect([...tickets].map((ticket) => planning.tell(ticket).split(' ')[4])).toEqual([
+      'mobile',
+      'voip',
+      'toll_free',
+    ]);
+  });
+
+  it('gives addresses without a record no result', async () => {
+    const { planning, batch, told } = planned('a@x.test', 'not an address');
+    await planning.join.settle(batch, { results: exportOf([['a@x.test', 'good']]) });
+    expect(told()).toEqual(['verified good', 'no_result no_record']);
+  });
+
+  it('gives all addresses of a failed batch its reason', async () => {
+    const { planning, batch, told } = planned('a@x.test', 'b@x.test', 'a@x.test');
+    await planning.join.settle(batch, { failure: 'internal_error' });
+    const failed = 'failed internal_error';
+    expect(told()).toEqual([failed, failed, failed]);
+  });
+
+  it('says of a batch that is not at its end that it is not finished, and no other word', async () => {
+    const unfinished = planned('a@x.test');
+    unfinished.planning.join.settleUnfinished(unfinished.batch);
+    expect(unfinished.told()).toEqual(['failed not_finished']);
+    const finished = planned('a@x.test');
+    await finished.planning.join.settle(finished.batch, { failure: 'parse_error' });
+    finished.planning.join.settleUnfinished(finished.batch);
+    expect(finished.told()).toEqual(['failed parse_error']);
+  });
+
+  it('settles nothing by matching, and the same by what was matched', async () => {
+    const { planning, batch, told } = planned('a@x.test', 'b@x.test');
+    const matched = await planning.join.match(
+      batch,
+      exportOf([
+        ['a@x.test', 'good'],
+        ['stranger@x.test', 'bad'],
+      ]),
+    );
+    expect(matched).toMatchObject({ records: 2, extra: 1, repeated: 0, ambiguous: 0 });
+    expect(told()).toEqual(['pending', 'pending']);
+    await planning.join.settle(batch, { results: matched });
+    expect(told()).toEqual(['verified good', 'no_result no_record']);
+  });
+
+  it('merges nothing of an export that is cut short, at any byte', async () => {
+    const text = JSON.stringify({
+      'a@x.test': { valid: true, wrong: false, unknown: false, quality: 'good' },
+    });
+    for (let end = 0; end < text.length; end += 1) {
+      const { planning, batch, told } = planned('a@x.test');
+      const settling = planning.join.settle(batch, { results: openerOf(text.slice(0, end)) });
+      await expect(settling).rejects.toBeInstanceOf(ContractError);
+      expect(told()).toEqual(['pending']);
+      await planning.join.settle(batch, { results: openerOf(text) });
+      expect(told()).toEqual(['verified good']);
+    }
+  });
+
+  it('never gives a batch the records of another, of its own lane or not', async () => {
+    const planning = new Planning({
+      country: { fallback: undefined, position: 1 },
+      batchSize: 1,
+    });
+    const tickets = [...planning.plan(['a@x.test', 'US'], ['a@x.test', 'DE'], ['b@x.test', 'US'])];
+    const batches = planning.batches();
+    expect(batches.map(({ lane }) => lane.country)).toEqual(['US', 'DE', 'US']);
+    const [first] = batches;
+    if (!first) throw new Error('nothing was planned');
+    await planning.join.settle(first, {
+      results: exportOf([
+        ['a@x.test', 'good'],
+        ['b@x.test', 'bad'],
+      ]),
+    });
+    expect(tickets.map((ticket) => planning.tell(ticket).split(' ')[0])).toEqual([
+      'verified',
+      'pending',
+      'pending',
+    ]);
+  });
+
+  it('settles conflicting keys by the line that was sent, and never by a guess', async () => {
+    const { planning, batch, told } = planned('Ann@x.test', 'b@x.test');
+    await planning.join.settle(batch, {
+      results: exportOf([
+        ['ann@x.test', 'bad'],
+        ['Ann@x.test', 'good'],
+        ['B@x.test', 'bad'],
+        ['B@X.test', 'good'],
+      ]),
+    });
+    expect(told()).toEqual(['verified good', 'no_result no_record']);
+  });
+
+  it('reads the lines that were sent however their bytes are cut', async () => {
+    const { planning, batch, told } = planned('Änn@x.test', 'b@x.test', 'Ćarl@x.test');
+    const [bytes] = batch.open() as readonly Uint8Array[];
+    for (let length = 1; length < 8; length += 1) {
+      const chunks = cutEvery(bytes ?? new Uint8Array(), length);
+      const matched = await planning.join.match(
+        { ...batch, open: () => chunks },
+        exportOf([
+          ['änn@x.test', 'bad'],
+          ['Änn@x.test', 'good'],
+          ['ćarl@x.test', 'good'],
+          ['Ćarl@x.test', 'bad'],
+        ]),
+      );
+      expect(matched).toMatchObject({ records: 4, ambiguous: 0 });
+      if (length === 7) await planning.join.settle(batch, { results: matched });
+    }
+    expect(told()).toEqual(['verified good', 'no_result no_record', 'verified bad']);
+  });
+
+  it('takes keys that objects keep for themselves as data', async () => {
+    const { planning, batch, told } = planned('__proto__', 'constructor', 'toString');
+    await planning.join.settle(batch, {
+      results: exportOf([
+        ['__proto__', 'good'],
+        ['constructor', 'bad'],
+      ]),
+    });
+    expect(told()).toEqual(['verified good', 'verified bad', 'no_result no_record']);
+  });
+
+  it('gives each line of any batch its own record, whatever the order', async () => {
+    const cell = fc.oneof(
+      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),
+      fc.emailAddress(),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(cell, { minLength: 1, maxLength: 30 }),
+        fc.nat(),
+        async (cells, turn) => {
+          const planning = new Planning();
+          const tickets = [...planning.plan(...cells.map((text) => [text]))];
+          const [batch] = planning.batches();
+          if (!batch) return;
+          const lines = await linesOf(batch);
+          const records = lines.map((line, index): [string, string] => [line, `quality-${index}`]);
+          const first = turn % records.length;
+          const turned = [...records.slice(first), ...records.slice(0, first)];
+          await planning.join.settle(batch, { results: exportOf(turned) });
+          for (const ticket of tickets) {
+            const told = planning.tell(ticket);
+            if (told.startsWith('not_submitted')) continue;
+            expect(told).toContain(`quality-${ticket}`);
+          }
+        },
+      ),
+    );
+  });
+});

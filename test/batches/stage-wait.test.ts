@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import type { KnownBatch } from '../../src/batches/known-batch.js';
+import { StageWait } from '../../src/batches/stage-wait.js';
+import { FakeClock } from '../client/fake-clock.js';
+import { stateOf } from './any-news.js';
+
+const { signal } = new AbortController();
+
+/** A wait with a clock of its own, which only it moves. */
+function waitIn(known: KnownBatch, stageDeadlineMs = 1e9) {
+  const clock = new FakeClock();
+  const options = { clock, random: () => 0, pollIntervalMs: 1000, stageDeadlineMs };
+  const wait = new StageWait(known, options);
+  return {
+    clock,
+    wait,
+    /** How long the next wait is; `undefined` past the deadline. */
+    async next(): Promise<number | undefined> {
+      const from = clock.now();
+      const isInTime = await clock.runUntil(wait.next(signal));
+      return isInTime ? clock.now() - from : undefined;
+    },
+  };
+}
+
+describe('StageWait', () => {
+  it('grows for as long as a batch gets no further', async () => {
+    const { wait, next } = waitIn(stateOf.parsing);
+    expect([await next(), await next()]).toEqual([1000, 1500]);
+    wait.note(stateOf.parsing);
+    expect(await next()).toBe(2250);
+  });
+
+  it('begins anew when it gets further', async () => {
+    const { wait, next } = waitIn(stateOf.parsing);
+    expect([await next(), await next()]).toEqual([1000, 1500]);
+    wait.note(stateOf.ready);
+    expect([await next(), await next()]).toEqual([1000, 1500]);
+    wait.note(stateOf.verifying);
+    expect(await next()).toBe(1000);
+  });
+
+  it('does not begin anew when it steps back and comes again', async () => {
+    const { wait, next } = waitIn(stateOf.launching);
+    expect(await next()).toBe(1000);
+    for (const stage of ['parsing', 'ready', 'launching'] as const) wait.note(stateOf[stage]);
+    expect(await next()).toBe(1500);
+    for (const stage of ['uploaded', 'parsing'] as const) wait.note(stateOf[stage]);
+    expect(await next()).toBe(2250);
+  });
+
+  it('begins anew with a fresh upload', async () => {
+    const { wait, next } = waitIn(stateOf.parsing);
+    expect([await next(), await next()]).toEqual([1000, 1500]);
+    wait.note({ ...stateOf.planned, attempt: 2, fresh: 1 });
+    expect(await next()).toBe(1000);
+    wait.note({ ...stateOf.parsing, attempt: 2, fresh: 1 });
+    expect(await next()).toBe(1000);
+  });
+
+  it('ends at the deadline, with a last poll right there', async () => {
+    const { clock, next } = waitIn(stateOf.parsing, 3000);
+    expect([await next(), await next(), await next(), await next()]).toEqual([
+      1000,
+      1500,
+      500,
+      undefined,
+    ]);
+    expect(clock.now()).toBe(3000);
+  });
+
+  it('has the whole deadline for each stage', async () => {
+    const { wait, next } = waitIn(stateOf.parsing, 1200);
+    expect([await next(), await next(), await next()]).toEqual([1000, 200, undefined]);
+    wait.note(stateOf.ready);
+    expect([await next(), await next(), await next()]).toEqual([1000, 200, undefined]);
+    wait.note(stateOf.parsing);
+    wait.note(stateOf.launching);
+    expect(await next()).toBeUndefined();
+  });
+
+  it('ends with the reason of an abort', async () => {
+    const { wait, clock } = waitIn(stateOf.parsing);
+    const abort = new AbortController();
+    const waiting = expect(wait.next(abort.signal)).rejects.toBe('stop');
+    abort.abort('stop');
+    await waiting;
+    expect(clock.sleeping).toBe(0);
+  });
+});

@@ -1,0 +1,7 @@
+/** The environment that sends the command to a service. */
+export function connectTo(service: {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}): Record<string, string> {
+  return { SLUICE_BASE_URL: service.baseUrl, SLUICE_API_KEY: service.apiKey };
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { exitCodeOf } from '../../src/cli/exit-code.js';
+import { Interruption } from '../../src/cli/interruption.js';
+import {
+  ApiError,
+  BudgetError,
+  ConfigurationError,
+  ContractError,
+  DeadlineError,
+  InputError,
+  OutputError,
+  StateError,
+  TransportError,
+  type SluiceErrorCode,
+} from '../../src/index.js';
+
+function answered(code: SluiceErrorCode, status: number): ApiError {
+  return new ApiError('x', { code, operation: 'launchBatch', status });
+}
+
+describe('exitCodeOf', () => {
+  it.each([
+    [1, new Error('x')],
+    [1, 'thrown'],
+    [1, undefined],
+    [2, new ConfigurationError('x')],
+    [2, new ConfigurationError('x', { code: 'batch_refused' })],
+    [2, new StateError('x', { code: 'state_locked' })],
+    [2, new StateError('x', { code: 'state_mismatch' })],
+    [2, new StateError('x', { code: 'state_damaged' })],
+    [4, answered('unauthorized', 401)],
+    [4, answered('forbidden', 403)],
+    [5, answered('payment_required', 402)],
+    [5, new BudgetError('x')],
+    [6, new InputError('x')],
+    [6, new OutputError('x')],
+    [7, answered('not_found', 404)],
+    [7, answered('validation_failed', 422)],
+    [7, answered('too_many_requests', 429)],
+    [7, answered('server_error', 500)],
+    [7, new ContractError('x', { operation: 'credits' })],
+    [7, new DeadlineError('x')],
+    [7, new DeadlineError('x', { code: 'service_unavailable' })],
+    [
+      7,
+      new TransportError('x', { code: 'connection_lost', operation: 'credits', sent: 'unknown' }),
+    ],
+    [130, new Interruption('SIGINT')],
+    [143, new Interruption('SIGTERM')],
+  ])('is %i for %o', (code, error) => {
+    expect(exitCodeOf(error)).toBe(code);
+  });
+});

@@ -1,0 +1,65 @@
+import { createServer, request as ask, type IncomingMessage } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** An answer given in the service's place. */
+export interface Instead {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface Front {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** All that came, as `POST /v1/batch`, in order. */
+  readonly requests: readonly string[];
+}
+
+/**
+ * Stands between the command and a service: passes everything on, but for what the test answers itself.
+ *
+ * @param instead called with each request, as `POST /v1/batch`, before it is passed on
+ */
+export async function startFront(
+  service: { readonly baseUrl: string; readonly apiKey: string },
+  instead: (request: string) => Instead | undefined | Promise<Instead | undefined>,
+): Promise<Front> {
+  const requests: string[] = [];
+  const server = createServer((incoming, response) => {
+    incoming.on('error', () => undefined);
+    response.on('error', () => undefined);
+    void (async () => {
+      const name = `${incoming.method ?? ''} ${(incoming.url ?? '').replace(/\?.*$/, '')}`;
+      requests.push(name);
+      const answer = await instead(name);
+      if (answer) {
+        incoming.resume();
+        response.writeHead(answer.status, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(answer.body));
+        return;
+      }
+      const passed = ask(
+        service.baseUrl + (incoming.url ?? ''),
+        { method: incoming.method, headers: incoming.headers },
+        (outgoing: IncomingMessage) => {
+          response.writeHead(outgoing.statusCode ?? 500, outgoing.headers);
+          outgoing.pipe(response);
+        },
+      );
+      passed.on('error', () => response.destroy());
+      incoming.pipe(passed);
+    })();
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(async () => {
+    const closed = new Promise((resolve) => {
+      server.close(resolve);
+    });
+    server.closeAllConnections();
+    await closed;
+  });
+  const { port } = server.address() as AddressInfo;
+  return { baseUrl: `http://127.0.0.1:${port}`, apiKey: service.apiKey, requests };
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { verifyOptions } from '../../src/cli/verify-options.js';
+import { version } from '../../src/version.js';
+import { runSluice } from './run-sluice.js';
+
+describe('sluice', () => {
+  it('tells its version and its commands', async () => {
+    expect(await runSluice(['--version'])).toMatchObject({
+      code: 0,
+      stdout: Buffer.from(`${version}\n`),
+      stderr: '',
+    });
+    const help = await runSluice(['--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout.toString()).toMatch(/^ {2}verify {2,}Verify the addresses/m);
+    expect(help.stdout.toString()).toMatch(/^ {2}serve {2,}Start the local service/m);
+  });
+
+  it('lists every option of a command', async () => {
+    const { code, stdout } = await runSluice(['verify', '--help']);
+    expect(code).toBe(0);
+    for (const { name, value } of verifyOptions) {
+      expect(stdout.toString()).toContain(`--${name}${value === undefined ? ' ' : ` ${value}`}`);
+    }
+  });
+
+  it('shows its help and ends with 2 when it does not know what is wanted', async () => {
+    const nothing = await runSluice([]);
+    expect(nothing).toMatchObject({ code: 2, stdout: Buffer.alloc(0) });
+    expect(nothing.stderr).toMatch(/^sluice \d.*\n\nUsage: sluice <command>/);
+    const unknown = await runSluice(['verfiy', 'list.csv']);
+    expect(unknown.code).toBe(2);
+    expect(unknown.stderr).toContain('sluice: there is no command verfiy\n');
+    expect(unknown.stderr).toContain('Usage: sluice <command>');
+  });
+});

@@ -1,0 +1,128 @@
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { withFolder, withService } from '../service/with-service.js';
+import { chargesOf } from './charges.js';
+import { connectTo } from './connect-to.js';
+import { runSluice, startSluice, type Ended } from './run-sluice.js';
+
+/** Sixty rows of three lanes in eight batches, with duplicates and cells that cannot be lines. */
+const list = [
+  'id,email,mobile,country',
+  ...Array.from({ length: 60 }, (_, index) => {
+    const email = index % 15 === 7 ? 'a,b' : `good${index % 50}@sluice.test`;
+    const country = index % 3 === 0 ? 'DE' : 'US';
+    return `${index},"${email}",${country === 'DE' ? '' : `+9990010${1000 + index}`},${country}`;
+  }),
+  '',
+].join('\n');
+/** What has to be paid: each address once in each of its lanes. */
+const toBePaid = [
+  ...new Set(
+    list
+      .split('\n')
+      .slice(1, -1)
+      .flatMap((line) => {
+        const [, email = '', mobile = '', country = ''] = line.split('"a,b"').join('').split(',');
+        return [email, mobile]
+          .filter((address) => address !== '')
+          .map((address) => `${address.replaceAll('"', '')} ${country}`);
+      }),
+  ),
+].map((paid) => paid.replace(/ ..$/, ''));
+
+const command = ['verify', 'list.csv', '--email', 'email', '--phone', 'mobile'].concat([
+  '--country-column',
+  'country',
+  '-o',
+  'out.csv',
+  '--batch-size',
+  '16',
+  '--poll-interval',
+  '10',
+]);
+
+async function begin(): Promise<string> {
+  const folder = await withFolder();
+  await writeFile(join(folder, 'list.csv'), list);
+  return folder;
+}
+
+/** Runs the command and kills it when its journal has grown by so many lines, if it gets there. */
+async function killBehind(
+  lines: number,
+  options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): Promise<Ended> {
+  const journal = join(options.cwd, 'out.csv.sluice', 'journal');
+  const count = async (): Promise<number> => {
+    const text = await readFile(journal, 'utf8').catch(() => '');
+    return text.split('\n').length - 1;
+  };
+  const before = await count();
+  const running = startSluice(command, options);
+  let isOver = false;
+  void running.ended.finally(() => (isOver = true));
+  while (!isOver && (await count()) < before + lines) await pause(1);
+  running.child.kill('SIGKILL');
+  return running.ended;
+}
+
+/** Runs and kills the command until it gets to its end; gives how often it was killed. */
+async function toEnd(attempt: (kills: number) => Promise<Ended>): Promise<number> {
+  for (let kills = 0; ; kills += 1) {
+    const ended = await attempt(kills);
+    if (ended.signal === 'SIGKILL') continue;
+    expect(ended.code, ended.stderr).toBe(0);
+    return kills;
+  }
+}
+
+async function expectWhole(folder: string, reference: Buffer): Promise<void> {
+  expect((await readFile(join(folder, 'out.csv'))).equals(reference)).toBe(true);
+  expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+}
+
+async function undisturbed(): Promise<Buffer> {
+  const folder = await begin();
+  const { code, stderr } = await runSluice([...command, '--local', '--quiet'], { cwd: folder });
+  expect(code, stderr).toBe(0);
+  return readFile(join(folder, 'out.csv'));
+}
+
+/** Lines of the journal behind which one run after the other is killed; then at moments by chance. */
+const linesToKillBehind = [1, 1, 2, 1, 3, 5, 2, 4];
+const killsByChance = 7;
+
+it('pays once and writes the same bytes, killed again and again', async () => {
+  const folder = await begin();
+  const { service } = await withService({ parseDelayMs: 20, verifyDelayMs: 30 });
+  const options = { cwd: folder, env: connectTo(service) };
+  const reference = await undisturbed();
+
+  const kills = await toEnd(async (killed) => {
+    const lines = linesToKillBehind[killed];
+    if (lines !== undefined) return killBehind(lines, options);
+    if (killed >= linesToKillBehind.length + killsByChance) return runSluice(command, options);
+    const running = startSluice(command, options);
+    const timer = setTimeout(() => running.child.kill('SIGKILL'), 200 + Math.random() * 800);
+    return running.ended.finally(() => clearTimeout(timer));
+  });
+
+  expect(kills).toBeGreaterThanOrEqual(linesToKillBehind.length);
+  await expectWhole(folder, reference);
+  const paid = (await chargesOf(service)).map(({ address }) => address);
+  expect(paid.toSorted()).toEqual(toBePaid.toSorted());
+});
+
+it('goes on with the local service of its own, killed again and again', async () => {
+  const folder = await begin();
+  const reference = await undisturbed();
+  const options = { cwd: folder, env: {} };
+  const kills = await toEnd(async (killed) => {
+    const lines = [1, 3, 2, 6, 4][killed];
+    return lines === undefined ? runSluice(command, options) : killBehind(lines, options);
+  });
+  expect(kills).toBe(5);
+  await expectWhole(folder, reference);
+});

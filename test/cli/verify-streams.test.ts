@@ -1,0 +1,255 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { lstat, readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Summary } from '../../src/index.js';
+import { withFolder, withService } from '../service/with-service.js';
+import { chargesOf } from './charges.js';
+import { connectTo } from './connect-to.js';
+import { countRequests } from './count-requests.js';
+import { csvRows, expectCellsKept, expectInputKept } from './csv-cells.js';
+import { runShell, runSluice, startSluice } from './run-sluice.js';
+
+const columns = ['--email', 'email', '--country', 'US', '--poll-interval', '20'];
+
+/** A list of distinct addresses. */
+function listOf(rows: number, from = 0): string {
+  const lines = Array.from(
+    { length: rows },
+    (_, index) => `${from + index},good${from + index}@sluice.test,"some, more"\n`,
+  );
+  return ['id,email,notes\n', ...lines].join('');
+}
+
+describe('standard input and output', () => {
+  it('streams: the first rows come out before the last went in', async () => {
+    const { service } = await withService();
+    const running = startSluice(['verify', '-', ...columns, '--batch-size', '2'], {
+      env: connectTo(service),
+      keepInputOpen: true,
+    });
+    const { child } = running;
+    const list = listOf(8);
+    const half = list.indexOf('\n4,') + 1;
+
+    child.stdin.write(list.slice(0, half));
+    let out = '';
+    while (!out.includes('\n1,good1@')) out += String(await once(child.stdout, 'data'));
+    child.stdin.end(list.slice(half));
+
+    const ended = await running.ended;
+    expect(ended.code).toBe(0);
+    expectCellsKept(Buffer.from(list), ended.stdout);
+    expect(ended.stderr).toContain('cannot be resumed');
+    expect(await chargesOf(service)).toHaveLength(8);
+  });
+
+  it('keeps what it reads from standard input until a file output stands', async () => {
+    const folder = await withFolder();
+    const { service } = await withService();
+    const list = listOf(20);
+    const running = startSluice(['verify', '-', '-o', 'out.csv', ...columns, '--verbose'], {
+      cwd: folder,
+      env: connectTo(service),
+      input: list,
+    });
+    await running.said(/verifying|uploaded/);
+    const kept = await readFile(join(folder, 'out.csv.sluice', 'input'), 'utf8').catch(
+      () => 'gone',
+    );
+    expect(['gone', list]).toContain(kept);
+
+    expect((await running.ended).code).toBe(0);
+    expectCellsKept(Buffer.from(list), await readFile(join(folder, 'out.csv')));
+    expect(await readdir(folder)).toEqual(['out.csv']);
+  });
+
+  it('ends with 6 when nobody reads on, and says what was launched', async () => {
+    const folder = await withFolder();
+    const { service } = await withService();
+    await writeFile(join(folder, 'list.csv'), listOf(3000));
+    const { stdout, stderr } = await runShell(
+      `sluice verify list.csv ${columns.join(' ')} --batch-size 500 | head -1; echo "\${PIPESTATUS[@]}"`,
+      { cwd: folder, env: connectTo(service) },
+    );
+    expect(stdout.toString()).toMatch(/^id,email,notes,email_verification.*\n6 0\n$/);
+    expect(stderr).toContain('cannot write standard output: ');
+    const [, credits] = /(\d+) email and 0 phone credits before refunds/.exec(stderr) ?? [];
+    expect(Number(credits)).toBeGreaterThanOrEqual((await chargesOf(service)).length);
+  });
+
+  it('finishes when nobody reads standard error', async () => {
+    const folder = await withFolder();
+    await writeFile(join(folder, 'list.csv'), listOf(3));
+    const { stdout } = await runShell(
+      `sluice verify list.csv ${columns.join(' ')} -o out.csv --verbose 2> >(true); echo $?`,
+      { cwd: folder },
+    );
+    expect(stdout.toString()).toBe('0\n');
+    await expectInputKept(join(folder, 'list.csv'), join(folder, 'out.csv'));
+  });
+
+  it('ends with 6, and no trace of a crash, when a summary or a help text finds no reader', async () => {
+    const folder = await withFolder();
+    await writeFile(join(folder, 'list.csv'), listOf(3));
+    const { stdout, stderr } = await runShell(
+      [
+        `sluice verify list.csv ${columns.join(' ')} -o out.csv --local --quiet --summary - | true`,
+        'echo "${PIPESTATUS[0]}"',
+        '(sleep 0.1; sluice --help) | true',
+        'echo "${PIPESTATUS[0]}"',
+      ].join('; '),
+      { cwd: folder },
+    );
+    expect(stdout.toString()).toBe('6\n6\n');
+    expect(stderr).toBe('sluice: cannot write standard output: EPIPE [output_failed]\n'.repeat(2));
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+  });
+
+  it('makes a run to standard output durable when a state directory is named', async () => {
+    const folder = await withFolder();
+    const { service } = await withService({ verifyDelayMs: 50 });
+    await writeFile(join(folder, 'list.csv'), listOf(30));
+    const args = ['verify', 'list.csv', ...columns, '--state', 'run', '--batch-size', '10'];
+    const options = { cwd: folder, env: connectTo(service) };
+
+    const killed = startSluice([...args, '--verbose'], options);
+    await killed.said(/: verifying/);
+    killed.child.kill('SIGKILL');
+    expect((await killed.ended).stdout).toHaveLength(0);
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'run']);
+
+    const ended = await runSluice(args, options);
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).not.toContain('cannot be resumed');
+    expectCellsKept(Buffer.from(listOf(30)), ended.stdout);
+    expect(await readdir(folder)).toEqual(['list.csv']);
+    expect(await chargesOf(service)).toHaveLength(30);
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('stops a streaming run on %s with %i', async (signal, code) => {
+    const { service } = await withService({ verifyDelayMs: 3_600_000 });
+    const running = startSluice(['verify', '-', ...columns, '--verbose'], {
+      env: connectTo(service),
+      input: listOf(3),
+    });
+    await running.said(/: verifying/);
+    running.child.kill(signal);
+    const ended = await running.ended;
+    expect(ended.stderr).toContain(`stopped by ${signal}`);
+    expect(ended.stderr).toContain('3 email and 0 phone credits before refunds');
+    expect(ended.stderr).not.toContain('run again to go on');
+    expect(ended).toMatchObject({ code, signal: null });
+  });
+});
+
+describe('outputs that are no files', () => {
+  it('writes a pipe and a device directly, and leaves both what they are', async () => {
+    const folder = await withFolder();
+    await writeFile(join(folder, 'list.csv'), listOf(3));
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    const args = `list.csv ${columns.join(' ')} --local`;
+    const { stdout, code } = await runShell(
+      `cat pipe & sluice verify ${args} -o pipe && wait && sluice verify ${args} -o /dev/null`,
+      { cwd: folder },
+    );
+    expect(code).toBe(0);
+    expectCellsKept(Buffer.from(listOf(3)), stdout);
+    expect((await lstat(join(folder, 'pipe'))).isFIFO()).toBe(true);
+    expect((await lstat('/dev/null')).isCharacterDevice()).toBe(true);
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'pipe']);
+  });
+
+  it('reads an input that is a pipe', async () => {
+    const folder = await withFolder();
+    const { code } = await runShell(
+      `sluice verify <(printf 'email\\ngood@sluice.test\\n') ${columns.join(' ')} --local -o out.csv`,
+      { cwd: folder },
+    );
+    expect(code).toBe(0);
+    expect(csvRows(await readFile(join(folder, 'out.csv')))).toMatchObject([
+      { email: 'good@sluice.test', email_valid: 'true' },
+    ]);
+  });
+});
+
+describe('what is said', () => {
+  it('writes the same figures to a file and to standard output', async () => {
+    const folder = await withFolder();
+    const { service } = await withService();
+    const requests = countRequests(service);
+    await writeFile(join(folder, 'list.csv'), listOf(5));
+    const run = (summary: string): ReturnType<typeof runSluice> =>
+      runSluice(
+        ['verify', 'list.csv', ...columns, '-o', 'out.csv', '--summary', summary, '--quiet'],
+        { cwd: folder, env: connectTo(service) },
+      );
+
+    const told = await run('-');
+    const filed = await run('summary.json');
+
+    expect([told, filed]).toMatchObject([
+      { code: 0, stderr: '' },
+      { code: 0, stderr: '' },
+    ]);
+    expect(filed.stdout).toHaveLength(0);
+    const first = JSON.parse(told.stdout.toString()) as Summary;
+    const second = JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8')) as Summary;
+    expect({ ...second, seconds: 0, batches: [], credits: {} }).toEqual({
+      ...first,
+      seconds: 0,
+      batches: [],
+      credits: {},
+    });
+    expect(first).toMatchObject({
+      rows: 5,
+      email: { addresses: 5, duplicates: 0, buckets: { verified: 5 }, verdicts: { valid: 5 } },
+      phone: null,
+      credits: {
+        email: { spent: 5, refunded: 0, net: 5, source: 'cost_objects' },
+        phone: null,
+      },
+    });
+    // The second run found all five in the account's cache.
+    expect(second.credits.email).toEqual({
+      spent: 5,
+      refunded: 2.5,
+      net: 2.5,
+      source: 'cost_objects',
+    });
+    expect(requests.filter((request) => request === 'POST /v1/batch')).toHaveLength(2);
+  });
+
+  it('says nothing but that the local service verifies, when it is to be quiet', async () => {
+    const ended = await runSluice(['verify', '-', ...columns, '--quiet'], { input: listOf(2) });
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).toMatch(
+      /^sluice: no base URL is given: the local service verifies[^\n]*\n$/,
+    );
+    const onPurpose = await runSluice(['verify', '-', ...columns, '--quiet', '--local'], {
+      input: listOf(2),
+    });
+    expect(onPurpose).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('says of every batch what becomes of it, when it is to be verbose', async () => {
+    const { service } = await withService();
+    const { stderr } = await runSluice(
+      ['verify', '-', ...columns, '--verbose', '--batch-size', '2', '--batch-name', 'night'],
+      { env: connectTo(service), input: listOf(4) },
+    );
+    const [charge] = await chargesOf(service);
+    for (const batch of ['000001', '000002']) {
+      for (const stage of ['uploading', 'parsing', 'ready', 'launching', 'verifying', 'exported']) {
+        expect(stderr).toMatch(
+          new RegExp(`batch night-[0-9a-f]+-${batch}-1( \\(\\S+\\))?: ${stage}`),
+        );
+      }
+    }
+    expect(stderr).toContain(`(${charge?.batch_uuid ?? ''}): exported, 2 addresses`);
+  });
+});

@@ -1,0 +1,205 @@
+import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { Client } from '../../src/client/client.js';
+import { csvFileSink } from '../../src/formats/csv-sink.js';
+import { csvFileSource } from '../../src/formats/csv-source.js';
+import type { FileSystem } from '../../src/runs/file-system.js';
+import type { RunOptions, RunProgress } from '../../src/runs/run-options.js';
+import { run } from '../../src/runs/run.js';
+import type { Summary } from '../../src/runs/summary.js';
+import type { Service } from '../../src/service/index.js';
+import { withFolder, withService } from '../service/with-service.js';
+import { systemError, watchedFiles } from './watched-files.js';
+
+const canaryKey = 'canary-key-7d1f0a2b9c';
+const canaryAddress = 'canary.4f6e@sluice.test';
+
+let folder: string;
+let service: Service;
+let client: Client;
+beforeEach(async () => {
+  folder = await withFolder();
+  ({ service } = await withService({ apiKey: canaryKey }));
+  client = new Client({ baseUrl: service.baseUrl, apiKey: canaryKey });
+  onTestFinished(async () => client.close());
+});
+
+const list = [
+  'id,email',
+  `0,${canaryAddress}`,
+  ...Array.from({ length: 5 }, (_, index) => `${index + 1},good${index}@sluice.test`),
+  '',
+].join('\n');
+
+async function verify(changes: Partial<RunOptions> = {}, input = list): Promise<Summary> {
+  await writeFile(join(folder, 'list.csv'), input);
+  return run({
+    source: csvFileSource(join(folder, 'list.csv')),
+    sink: csvFileSink(join(folder, 'out.csv')),
+    client,
+    stateDir: join(folder, 'run'),
+    email: ['email'],
+    country: 'US',
+    batchSize: 3,
+    concurrency: 1,
+    pollIntervalMs: 1,
+    ...changes,
+  });
+}
+
+async function filesBelow(path: string): Promise<readonly string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+async function charges(): Promise<readonly string[]> {
+  const paid: string[] = [];
+  for await (const { address } of service.ledger()) paid.push(address);
+  return paid;
+}
+
+async function expectPaidOnce(): Promise<void> {
+  const paid = await charges();
+  expect(new Set(paid).size).toBe(paid.length);
+  expect(paid).toHaveLength(6);
+}
+
+describe('what a run keeps', () => {
+  it('is for its owner only while it is kept, and gone when it is over', async () => {
+    const modes = new Map<string, number>();
+    const onProgress = async (progress: RunProgress): Promise<void> => {
+      if (progress.stage !== 'writing') return;
+      for (const path of await filesBelow(join(folder, 'run'))) {
+        modes.set(path.slice(folder.length), (await stat(path)).mode & 0o777);
+      }
+    };
+    const seen: Promise<void>[] = [];
+    // The writing waits for nobody; the sink does, before it lets the run end.
+    const sink = csvFileSink(join(folder, 'out.csv'));
+    await verify({
+      onProgress: (progress) => seen.push(onProgress(progress)),
+      sink: {
+        ...sink,
+        open: async (opening) => {
+          const writing = await sink.open(opening);
+          return {
+            write: async (rows) => writing.write(rows),
+            abort: async () => writing.abort(),
+            finish: async () => {
+              await Promise.all(seen);
+              await writing.finish();
+            },
+          };
+        },
+      },
+    });
+    expect([...modes.keys()]).toEqual(
+      expect.arrayContaining([
+        '/run/journal',
+        '/run/tickets',
+        '/run/batches/000001.txt',
+        '/run/exports/000001.json',
+      ]),
+    );
+    expect(new Set(modes.values())).toEqual(new Set([0o600]));
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+  });
+
+  it('never holds the key, nor is there one in what is told or thrown', async () => {
+    const told: unknown[] = [];
+    const onProgress = (progress: RunProgress): void => void told.push(progress);
+    const error: unknown = await verify({ maxCredits: 3, onProgress }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ code: 'budget_exhausted' });
+    for (const path of await filesBelow(folder)) {
+      expect((await readFile(path)).includes(canaryKey), path).toBe(false);
+    }
+    // Addresses stand where they have to, and not in the journal.
+    const journal = await readFile(join(folder, 'run', 'journal'), 'utf8');
+    expect(journal).not.toContain('canary');
+    const summary = await verify({ onProgress });
+    const everything = inspect([told, error, summary], { depth: 20, showHidden: true });
+    expect(everything).not.toContain(canaryKey);
+    expect(everything).not.toContain(canaryAddress);
+    for (const path of await filesBelow(folder)) {
+      expect((await readFile(path)).includes(canaryKey), path).toBe(false);
+    }
+    await expectPaidOnce();
+  });
+});
+
+describe('a run that was killed behind its output', () => {
+  /** The disk of a process that is killed when it begins to remove its state. */
+  function killedAtTheEnd(): FileSystem {
+    let isOver = false;
+    return watchedFiles((call) => {
+      if (call.startsWith('rm ')) isOver = true;
+      if (isOver && call.startsWith('rm ')) throw systemError('EIO');
+    });
+  }
+
+  it('is told again and only tidied up, with the output as it stands', async () => {
+    await expect(verify({ files: killedAtTheEnd() })).rejects.toMatchObject({
+      code: 'output_failed',
+    });
+    const output = await readFile(join(folder, 'out.csv'));
+    await writeFile(join(folder, 'out.csv'), 'mine by now\n');
+    const told = await verify();
+    expect(told).toMatchObject({ rows: 6, email: { addresses: 6, buckets: { verified: 6 } } });
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toBe('mine by now\n');
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+    expect(output.toString()).toContain(canaryAddress);
+    await expectPaidOnce();
+  });
+
+  it('is not taken for the one that is asked for when the list is another by now', async () => {
+    await expect(verify({ files: killedAtTheEnd() })).rejects.toThrow();
+    const longer = `${list}6,good6@sluice.test\n`;
+    expect(await verify({}, longer)).toMatchObject({ rows: 7 });
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain('good6@sluice.test');
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+  });
+
+  it('nor when the options are others', async () => {
+    await expect(verify({ files: killedAtTheEnd() })).rejects.toThrow();
+    const summary = await verify({ email: [], phone: ['id'] });
+    expect(summary).toMatchObject({ email: null, phone: { buckets: { verified: 0 } } });
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toMatch(/^id,email,id_verification,/);
+  });
+});
+
+describe('a disk that fails', () => {
+  it('stops the run at whatever call it fails, and the next run goes on and pays once', async () => {
+    const calls: string[] = [];
+    await verify({ files: watchedFiles((call) => void calls.push(call)) });
+    const undisturbed = await readFile(join(folder, 'out.csv'));
+    const before = (await charges()).length;
+    expect(calls.length).toBeGreaterThan(60);
+    // Every seventh call here, from another start each time: the simulation takes them all.
+    const offset = 0;
+    let round = 0;
+    for (let failing = offset; failing < calls.length; failing += 1) {
+      round += 1;
+      let made = 0;
+      const files = watchedFiles((call) => {
+        made += 1;
+        if (made === failing + 1) throw Object.assign(systemError('ENOSPC'), { call });
+      });
+      const error: unknown = await verify({ files }).catch((thrown: unknown) => thrown);
+      // Closing a file that was only read, or is safe, may fail without harm.
+      if (error instanceof Error) {
+        expect(error, calls[failing]).toMatchObject({ code: 'output_failed' });
+        await verify();
+      }
+      expect(await readFile(join(folder, 'out.csv'))).toEqual(undisturbed);
+      const left = (await readdir(folder)).toSorted();
+      expect(left, calls[failing]).toEqual(['list.csv', 'out.csv']);
+      expect((await charges()).length, calls[failing]).toBe(before + 6 * round);
+    }
+  });
+});

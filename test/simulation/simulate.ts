@@ -1,0 +1,249 @@
+import { Client } from '../../src/client/client.js';
+import { isSluiceError, type SluiceErrorCode } from '../../src/errors/sluice-error.js';
+import type { RunOptions, RunProgress } from '../../src/runs/run-options.js';
+import { run } from '../../src/runs/run.js';
+import { hasFailed, type Summary } from '../../src/runs/summary.js';
+import { FaultPlan } from './fault-plan.js';
+import { planFaults } from './fault.js';
+import { createDisk, durableText, exists, memoryFiles, type Disk } from './memory-files.js';
+import { Random } from './random.js';
+import { makeRows, memorySource, Output, type Rows } from './rows.js';
+import { ServiceModel } from './service-model.js';
+import { canaryKey, Wire } from './wire.js';
+import { Life, World } from './world.js';
+
+const stateDir = '/disk/state';
+const mostLives = 40;
+
+/** What one seed came to. */
+export interface Simulated {
+  readonly seed: number;
+  /** Why it failed; `undefined` when all held. */
+  readonly failure: string | undefined;
+  /** How often each cell was reached. */
+  readonly reached: ReadonlyMap<string, number>;
+  /** How many of its faults happened. */
+  readonly faults: number;
+  /** Processes it took. */
+  readonly lives: number;
+}
+
+/** How a process ended. */
+type End =
+  | { readonly kind: 'finished'; readonly summary: Summary }
+  | { readonly kind: 'stopped'; readonly error: unknown }
+  | { readonly kind: 'crashed' };
+
+/** Runs one seed from its first process to its output. The same seed is always the same story. */
+export async function simulate(seed: number, trace?: string[]): Promise<Simulated> {
+  const simulation = new Simulation(seed, trace);
+  let failure: string | undefined;
+  const fail = (error: unknown): void => {
+    failure ??= error instanceof Error ? (error.stack ?? error.message) : String(error);
+  };
+  process.on('unhandledRejection', fail);
+  try {
+    await simulation.toEnd();
+  } catch (error) {
+    fail(error);
+  } finally {
+    process.off('unhandledRejection', fail);
+  }
+  const { reached, happened } = simulation.faults;
+  return { seed, failure, reached, faults: happened, lives: simulation.lives };
+}
+
+class Simulation {
+  readonly #random: Random;
+  readonly #world: World;
+  readonly #service: ServiceModel;
+  readonly #disk: Disk = createDisk();
+  readonly #rows: Rows;
+  readonly #output: Output;
+  readonly #options: Partial<RunOptions>;
+  readonly faults: FaultPlan;
+  lives = 0;
+
+  constructor(seed: number, trace: string[] | undefined) {
+    this.#random = new Random(seed);
+    this.#world = new World(this.#random, trace);
+    this.#rows = makeRows(this.#random);
+    const plan = planFaults(this.#random);
+    this.faults = new FaultPlan(this.#world, plan);
+    this.#output = new Output(this.#world, this.#rows);
+    this.#service = new ServiceModel(this.#world);
+    if (this.#random.chance(0.2)) this.#service.credit = this.#random.between(0, 12);
+    this.#service.isElectionDurable = (uuid) => this.#isDurable(`"launching"`, uuid);
+    this.#service.isUploadDurable = (name) => this.#isDurable(`"uploading"`, name);
+    this.#options = {
+      batchSize: this.#rows.batchSize,
+      concurrency: this.#random.between(1, 4),
+      deleteBatches: this.#random.chance(0.3),
+    };
+    this.#world.tell(
+      `${this.#rows.rows.length} rows in ${this.#rows.batches} batches; planned: ${JSON.stringify(plan)}`,
+    );
+  }
+
+  async toEnd(): Promise<void> {
+    while (this.lives < mostLives) {
+      this.lives += 1;
+      const noted = this.faults.noted;
+      const credit = this.#service.credit;
+      const life = new Life(this.#world, this.lives, (at) => this.#step(at));
+      const end = await this.#live(life);
+      life.isDead = true;
+      this.#world.check();
+      switch (end.kind) {
+        case 'finished':
+          return this.#checkEnd(end.summary);
+        case 'crashed':
+          if (this.#afterCrash()) return undefined;
+          break;
+        case 'stopped':
+          if (this.#checkStop(life, end.error, noted, credit)) return undefined;
+      }
+    }
+    throw new Error(`${mostLives} processes have not brought the run to its end`);
+  }
+
+  #abort: AbortController = new AbortController();
+
+  async #live(life: Life): Promise<End> {
+    this.#world.tell(`process ${life.number} begins`);
+    this.#abort = new AbortController();
+    let end: End | undefined;
+    run(this.#runOptions(life)).then(
+      (summary) => {
+        end ??= { kind: 'finished', summary };
+      },
+      (error: unknown) => {
+        end ??= { kind: 'stopped', error };
+      },
+    );
+    await this.#world.runUntil(() => end !== undefined || life.isDead);
+    if (!life.isDead) await this.#world.linger(200);
+    return end ?? { kind: 'crashed' };
+  }
+
+  #runOptions(life: Life): RunOptions {
+    const clock = life;
+    const random = this.#random.next;
+    return {
+      ...this.#options,
+      source: memorySource(this.#rows.rows, life),
+      sink: this.#output.sinkOf(life, this.faults),
+      client: new Client({
+        baseUrl: 'https://service.test',
+        apiKey: canaryKey,
+        dispatcher: new Wire(life, this.#service, this.faults),
+        giveUpAfterMs: 120_000,
+        clock,
+        random,
+      }),
+      stateDir,
+      email: ['email'],
+      phone: ['phone'],
+      countryColumn: 'country',
+      files: memoryFiles(this.#disk, life, (place, call) => this.faults.ofFile(place, call)),
+      clock,
+      random,
+      signal: this.#abort.signal,
+      onProgress: (progress) => this.#note(life, progress),
+    };
+  }
+
+  #note(life: Life, progress: RunProgress): void {
+    if (life.isDead) return;
+    if (progress.stage === 'left_behind' || progress.stage === 'stopped') return;
+    if (progress.stage !== 'batch') {
+      life.stage = progress.stage;
+      return;
+    }
+    life.stage = progress.known.stage;
+    if (this.#world.isTraced) this.#world.tell(`known: ${progress.name} ${life.stage}`);
+  }
+
+  #step(life: Life): void {
+    switch (this.faults.atStep(life)) {
+      case 'crash':
+        life.isDead = true;
+        return;
+      case 'abort':
+        this.#abort.abort(interruption);
+        return;
+      case undefined:
+    }
+  }
+
+  /** @returns whether the run was over, and only its own end was cut short */
+  #afterCrash(): boolean {
+    this.#disk.locks.clear();
+    this.#disk.opened.clear();
+    // A process that is killed leaves what it wrote to the system; a power cut does not.
+    const isPowerCut = this.#random.chance(0.7);
+    this.#world.tell(isPowerCut ? 'CRASH: the power is cut' : 'CRASH: the process is killed');
+    if (isPowerCut) this.#disk.root.crash(this.#random);
+    return this.#isTidied();
+  }
+
+  #checkStop(life: Life, error: unknown, noted: number, credit: number): boolean {
+    this.#world.tell(`process ${life.number} stops: ${String(error)}`);
+    if (error === interruption) return this.#isTidied();
+    if (!isSluiceError(error)) throw error;
+    if (!stops.has(error.code)) throw error;
+    if (isSluiceError(error, 'payment_required')) this.#service.credit += 8;
+    const isExplained = this.faults.noted > noted || credit < Infinity;
+    if (!isExplained) throw error;
+    this.#checkOpen();
+    if (this.#random.chance(0.3)) this.#disk.root.crash(this.#random);
+    return false;
+  }
+
+  /** Whether the output stands and nothing is left in the state directory to go on from. */
+  #isTidied(): boolean {
+    return this.#output.finished > 0 && !exists(this.#disk, `${stateDir}/journal`);
+  }
+
+  #checkOpen(): void {
+    if (this.#disk.opened.size === 0) return;
+    const paths = [...this.#disk.opened].map((file) => String(Reflect.get(file, 'path')));
+    throw new Error(`the run has ended and left open: ${paths.join(', ')}`);
+  }
+
+  #checkEnd(summary: Summary): void {
+    this.#checkOpen();
+    if (this.#output.finished === 0) throw new Error('the run says it is over without an output');
+    if (hasFailed(summary)) throw new Error('rows have failed that need not');
+    const mayBeLeft = this.faults.reached.has('folder.rm EIO');
+    if (exists(this.#disk, mayBeLeft ? `${stateDir}/journal` : stateDir))
+      throw new Error('the state directory is left at the end');
+    for (const address of this.#rows.addresses) {
+      if (!this.#service.ledger.has(address)) throw new Error(`${address} was never verified`);
+    }
+    if (this.#service.ledger.size !== this.#rows.addresses.size) {
+      throw new Error('more was verified than the rows hold');
+    }
+  }
+
+  #isDurable(stage: string, text: string): boolean {
+    const journal = durableText(this.#disk, `${stateDir}/journal`);
+    return journal.split('\n').some((line) => line.includes(stage) && line.includes(text));
+  }
+}
+
+const interruption = new Error('interrupted');
+
+/** What a run may stop with when the disk or the network fails, or the credits end. */
+const stops: ReadonlySet<SluiceErrorCode> = new Set([
+  'output_failed',
+  'payment_required',
+  'service_unavailable',
+  'deadline_exceeded',
+  'connection_failed',
+  'connection_lost',
+  'request_timeout',
+  'server_error',
+  'too_many_requests',
+  'broken_contract',
+]);

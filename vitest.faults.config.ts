@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config';
+
+// Every fault at every request takes minutes: not a part of `npm test`, but of `npm run test:faults`.
+export default defineConfig({
+  test: {
+    include: ['test/faults/*-half.test.ts'],
+    testTimeout: 900_000,
+  },
+});
