@@ -17,6 +17,8 @@ const checks = [
   ['build', 'node', 'scripts/build.mjs'],
   ['API report', 'node', 'scripts/api-report.mjs'],
   ['package', 'node', 'scripts/check-package.mjs'],
+  ['simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '1000'],
+  ['kills', 'node', 'scripts/test-kill.mjs', '--kills', '20'],
 ];
 
 const env = {

@@ -96,6 +96,8 @@ describe('the commands of the pages', () => {
 
   it.each(runnable.filter(isServing))('serve as they stand: $where', async ({ page, block }) => {
     const cwd = await folderFor(page.path.replaceAll('/', '-'));
+    const plan = /--faults (\S+)/.exec(block.text)?.[1];
+    if (plan !== undefined) await writeFile(join(cwd, plan), page.blocks('json')[0]?.text ?? '');
     const { code, stdout, stderr } = await serveAndEnd(block.text.trim(), cwd);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(String(stdout)).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);

@@ -132,14 +132,8 @@ export async function troublesOf(
   const waiting = cases.values();
   const worker = async (): Promise<void> => {
     for (const each of waiting) {
-      const trouble = await troubleOf(each, matrix);
+      const trouble = await inTime(each, troubleOf(each, matrix));
       if (trouble !== undefined) troubles.push(trouble);
-      done++;
-      if (trouble !== undefined || done % 50 === 0)
-        (await import('node:fs')).appendFileSync(
-          '/tmp/progress.log',
-          done + ' ' + (trouble ?? '') + '\n',
-        );
     }
   };
   await Promise.all(Array.from({ length: casesAtOnce }, worker));
@@ -147,4 +141,21 @@ export async function troublesOf(
 }
 
 const casesAtOnce = 8;
-let done = 0;
+/** Longer than any case takes, the ends of its service and its client included. */
+const caseDeadlineMs = 60_000;
+
+/** A hang is a trouble like any other: it must not keep the whole matrix from its end. */
+async function inTime(
+  each: FaultCase,
+  work: Promise<string | undefined>,
+): Promise<string | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(described(each, 'it hangs')), caseDeadlineMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -2,7 +2,7 @@ import type { OperationName } from '../../contract/operations.js';
 import { uploadedBatch } from '../../contract/bodies.js';
 import { unauthorized } from '../http/authenticate.js';
 import { HttpProblem } from '../http/http-problem.js';
-import type { Reply, SpoiltReply } from '../http/reply.js';
+import { sendReply, type Reply, type SpoiltReply } from '../http/reply.js';
 import type { Call, Handler } from '../operations/operation.js';
 import type { ServiceContext } from '../service-context.js';
 import type { CheckedFaultPlan } from './fault-plan.js';
@@ -74,8 +74,19 @@ export class FaultInjector {
       return handler(call, service);
     }
     const reply = await answerOf(disturbed);
-    await this.#happen(what, disturbed, call.uuid ?? uploadedUuid(reply));
-    return reply;
+    const happen = async (): Promise<void> =>
+      this.#happen(what, disturbed, call.uuid ?? uploadedUuid(reply));
+    if ('json' in reply || 'delayMs' in what) {
+      await happen();
+      return reply;
+    }
+    // An export is read from the batch's files while it is sent.
+    return {
+      async send(response, headers) {
+        await sendReply(response, reply, headers);
+        await happen();
+      },
+    };
   }
 
   async #happen(

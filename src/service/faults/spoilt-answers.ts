@@ -90,7 +90,12 @@ async function end(response: ServerResponse, how: Cut['by']): Promise<void> {
 async function write(response: ServerResponse, bytes: Buffer): Promise<void> {
   if (bytes.length === 0 || response.destroyed) return;
   await new Promise<void>((resolve) => {
-    response.write(bytes, () => resolve());
+    // A reader that leaves takes the callback of what was under way with it.
+    response.once('close', resolve);
+    response.write(bytes, () => {
+      response.off('close', resolve);
+      resolve();
+    });
   });
 }
 

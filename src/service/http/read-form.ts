@@ -83,6 +83,8 @@ export async function readForm(
     request.on('close', () => {
       if (!request.complete) refuse(badRequest('the request ended early'));
     });
+    // Whoever left before anybody listened: no event will come that says so.
+    if (request.destroyed) refuse(badRequest('the request ended early'));
     request.pipe(parser);
   });
   try {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { FaultPlan, ServiceOptions } from '../../../src/service/index.js';
 import { withService } from '../with-service.js';
@@ -121,6 +122,24 @@ describe('silence', () => {
   });
 });
 
+describe('an upload whose sender leaves while it is delayed', () => {
+  it('is dropped, and keeps nobody waiting', async () => {
+    const { service } = await withFaults([{ operation: 'uploadBatch', what: { delayMs: 50 } }]);
+    const left = new AbortController();
+    const upload = fetch(`${service.baseUrl}/v1/batch`, {
+      method: 'POST',
+      headers: { 'X-Api-Key': service.apiKey, 'Content-Type': 'multipart/form-data; boundary=b' },
+      body: 'x'.repeat(1_000_000),
+      signal: left.signal,
+    });
+    const ended = expect(upload).rejects.toThrow(/abort/);
+    while (service.faults()[0]?.fired === 0) await setImmediate();
+    left.abort();
+    await ended;
+    await service.close();
+  });
+});
+
 describe('an answer cut short', () => {
   it.each(['reset', 'close'] as const)('by %s is an error of its body', async (by) => {
     const { wire } = await withFaults([
@@ -198,6 +217,17 @@ describe('what happens to a batch', () => {
     expect(await wire.status(uuid)).toBe('internal_error');
     expect((await wire.send('PATCH', `/v1/batch/${uuid}`)).json.status).toBe('error');
     expect((await wire.send('PATCH', `/v1/batch/${uuid}`)).status).toBe(404);
+  });
+});
+
+describe('a batch that is deleted after its export', () => {
+  it('has been answered whole before', async () => {
+    const { wire } = await withFaults([
+      { operation: 'exportBatch', when: 'after', what: { batch: 'deleted' } },
+    ]);
+    const { batch_uuid: uuid } = await wire.verify(lines);
+    expect(Object.keys(await wire.records(uuid))).toEqual(lines);
+    expect((await wire.until(uuid, 'gone')).message).toBe('Not Found');
   });
 });
 
