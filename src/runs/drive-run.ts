@@ -77,7 +77,7 @@ class RunDrive {
       random: run.random ?? systemRandom,
       signal: options.signal,
       provenBefore: [...options.state.known.batches.values()].some(
-        (entry) => 'uuid' in entry.known,
+        ({ known }) => 'uuid' in known && known.uuid !== undefined,
       ),
       record: async (progress) => this.#record(progress),
       collect: async (batch, uuid) => this.#collect(batch, uuid),

@@ -184,7 +184,7 @@ describe('BatchCutter', () => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });

@@ -399,7 +399,7 @@ describe('many batches', () => {
           if (charges.join() !== '1,1,1,1,1,1,1,1') throw new Error(`charges: ${charges.join()}`);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
   });
 });

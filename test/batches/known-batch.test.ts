@@ -46,16 +46,22 @@ describe('renewPatience', () => {
       expect(renewPatience({ stage, ...rest })).toEqual({ stage, ...rest, ...fresh });
     }
     expect(renewPatience({ stage: 'parsing', ...rest, prepared: false, polls: 2 })).toEqual({
-      ...{ stage: 'parsing', ...rest, ...fresh },
+      stage: 'parsing',
+      ...rest,
+      ...fresh,
       prepared: false,
       polls: 2,
     });
     expect(renewPatience({ stage: 'verifying', ...rest, readies: 2 })).toEqual({
-      ...{ stage: 'verifying', ...rest, ...fresh },
+      stage: 'verifying',
+      ...rest,
+      ...fresh,
       readies: 0,
     });
     expect(renewPatience({ stage: 'done', ...rest, broken: 10 })).toEqual({
-      ...{ stage: 'done', ...rest, ...fresh },
+      stage: 'done',
+      ...rest,
+      ...fresh,
       broken: 0,
     });
   });

@@ -8,7 +8,7 @@ import { OutcomeTable } from '../../src/results/outcome-table.js';
 import type { CellText, RowChunk } from '../../src/rows/row-chunk.js';
 
 /** Rows of cells, by their positions. */
-export function chunkOf(rows: readonly (readonly CellText[])[]): RowChunk {
+function chunkOf(rows: readonly (readonly CellText[])[]): RowChunk {
   return {
     length: rows.length,
     byteSize: 0,
