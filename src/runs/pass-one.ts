@@ -40,21 +40,21 @@ export interface PassOneOptions {
 export async function readIntoBatches(options: PassOneOptions): Promise<PassOne> {
   const { state, files, signal } = options;
   const source = await keepSource(options.source, state, files, signal);
-  let layout: ColumnLayout | undefined;
-  const reading = await source.open({
-    signal,
-    wanted: (header) => {
-      layout = layOutColumns(header, options.columns);
-      return wantedPositions(layout);
-    },
-  });
-  layout ??= layOutColumns(reading.header, options.columns);
-
-  const storage = new DiskStorage(files, state.batchesPath);
-  const plan = new Plan({ ...options, layout, storage });
   const tickets = await TicketFile.create(files, state.ticketsPath);
-  const batches: Batch[] = [];
   try {
+    let layout: ColumnLayout | undefined;
+    const reading = await source.open({
+      signal,
+      wanted: (header) => {
+        layout = layOutColumns(header, options.columns);
+        return wantedPositions(layout);
+      },
+    });
+    layout ??= layOutColumns(reading.header, options.columns);
+
+    const storage = new DiskStorage(files, state.batchesPath);
+    const plan = new Plan({ ...options, layout, storage });
+    const batches: Batch[] = [];
     const rows = await planAll(reading, {
       plan,
       storage,

@@ -4,6 +4,7 @@ import type { RowChunk } from '../rows/row-chunk.js';
 import type { Sink, SinkWriting } from '../rows/sink.js';
 import type { Source, SourceReading } from '../rows/source.js';
 import type { Plan } from '../streams/plan.js';
+import { closeReading } from './close-reading.js';
 import type { PlanEntry } from './run-entries.js';
 import { OutcomeTally } from './outcome-tally.js';
 import type { TicketFile, TicketReader } from './ticket-file.js';
@@ -28,11 +29,7 @@ export interface PassTwoOptions {
 export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally> {
   const { source, sink, plan, signal } = options;
   const reading = await source.open({ signal, wanted: () => [] });
-  const writing = await sink.open({
-    reading,
-    added: plan.layout.added,
-    cellsOf: (outcome, column) => plan.cellsOf(outcome, column),
-  });
+  const writing = await openSink(sink, reading, plan);
   const tickets = options.tickets.read();
   try {
     const tally = await joinAll(reading, writing, tickets, options);
@@ -43,6 +40,24 @@ export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally
     throw error;
   } finally {
     await tickets.close();
+  }
+}
+
+/** Opens a sink for what is read; the reading is let go of when that fails. */
+export async function openSink(
+  sink: Sink,
+  reading: SourceReading,
+  plan: Plan,
+): Promise<SinkWriting> {
+  try {
+    return await sink.open({
+      reading,
+      added: plan.layout.added,
+      cellsOf: (outcome, column) => plan.cellsOf(outcome, column),
+    });
+  } catch (error) {
+    await closeReading(reading);
+    throw error;
   }
 }
 

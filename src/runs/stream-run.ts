@@ -12,6 +12,7 @@ import { verifyChunks } from '../streams/verify.js';
 import { DriveLog } from './drive-log.js';
 import { OutcomeTally } from './outcome-tally.js';
 import { wantedPositions } from './pass-one.js';
+import { openSink } from './pass-two.js';
 import type { RunOptions } from './run-options.js';
 import { summarize } from './summarize.js';
 import type { Summary } from './summary.js';
@@ -66,11 +67,7 @@ export async function streamRun(options: StreamRunOptions): Promise<Summary> {
   const plan = new StreamPlan(options, layout);
   const tally = new OutcomeTally(plan.plan);
   const log = new DriveLog();
-  const writing = await options.sink.open({
-    reading,
-    added: layout.added,
-    cellsOf: (outcome, column) => plan.plan.cellsOf(outcome, column),
-  });
+  const writing = await openSink(options.sink, reading, plan.plan);
   try {
     const rows = await flow(options, { reading, writing, plan, tally, log });
     await writing.finish();

@@ -1,5 +1,5 @@
 import { createServer, request as ask, type IncomingMessage } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /** An answer given in the service's place. */

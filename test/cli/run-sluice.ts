@@ -6,7 +6,7 @@ import { onTestFinished, vi } from 'vitest';
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 /** The command as it is installed. */
-export const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 export interface Ended {
   /** `null` when a signal ended it. */

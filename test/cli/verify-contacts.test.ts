@@ -22,63 +22,61 @@ function countsOf(rows: readonly Record<string, string>[], column: string): Map<
   return counts;
 }
 
-describe('sluice verify examples/contacts.csv', () => {
-  it('verifies the sample list on a fresh machine', async () => {
-    const folder = await withFolder();
-    const output = join(folder, 'verified.csv');
-
-    const ended = await runSluice([...main, '-o', output, '--summary', '-'], { cwd: folder });
-
-    expect(ended.stderr).toContain('the local service verifies, offline and free of charge');
-    expect(ended.code).toBe(0);
-    await expectInputKept(contacts, output);
-    expect(await readdir(folder)).toEqual(['verified.csv']);
-    const umask = process.umask();
-    expect((await stat(output)).mode & 0o777).toBe(0o666 & ~umask);
-
-    const summary = JSON.parse(ended.stdout.toString()) as Summary;
-    const rows = csvRows(await readFile(output));
-    expect(summary).toMatchObject({ input: contacts, output, service: 'local', rows: rows.length });
-    for (const [column, type] of [
-      ['email', 'email'],
-      ['mobile', 'phone'],
-    ] as const) {
-      const { buckets, reasons } = summary[type] ?? expect.fail(`no figures for ${type}`);
-      const told = countsOf(rows, `${column}_verification`);
-      expect(Object.values(buckets).reduce((sum, count) => sum + count)).toBe(rows.length);
-      for (const [bucket, count] of Object.entries(buckets)) {
-        expect([bucket, told.get(bucket) ?? 0]).toEqual([bucket, count]);
-      }
-      const said = countsOf(rows, `${column}_reason`);
-      said.delete('');
-      expect(Object.fromEntries(said)).toEqual(reasons);
-      expect(buckets.failed).toBe(0);
+/** Holds the figures that a run tells against the rows it has written. */
+function expectFigures(summary: Summary, rows: readonly Record<string, string>[]): void {
+  expect(summary.rows).toBe(rows.length);
+  for (const [column, type] of [
+    ['email', 'email'],
+    ['mobile', 'phone'],
+  ] as const) {
+    const { buckets, reasons } = summary[type] ?? expect.fail(`no figures for ${type}`);
+    const told = countsOf(rows, `${column}_verification`);
+    expect(Object.values(buckets).reduce((sum, count) => sum + count)).toBe(rows.length);
+    for (const [bucket, count] of Object.entries(buckets)) {
+      expect([bucket, told.get(bucket) ?? 0]).toEqual([bucket, count]);
     }
-  });
+    const said = countsOf(rows, `${column}_reason`);
+    said.delete('');
+    expect(Object.fromEntries(said)).toEqual(reasons);
+    expect(buckets.failed).toBe(0);
+  }
+}
 
-  it('pays a service for each address once, and writes what the local one writes', async () => {
+describe('sluice verify examples/contacts.csv', () => {
+  it('verifies the sample list on a fresh machine, and pays a service for each address once', async () => {
     const folder = await withFolder();
     const { service } = await withService();
-    await mkdir(join(folder, 'local'));
-    const [paid, free] = [join(folder, 'verified.csv'), join(folder, 'local', 'verified.csv')];
-
-    const [ended, local] = await Promise.all([
+    for (const name of ['local', 'paid']) await mkdir(join(folder, name));
+    const [free, paid] = [join(folder, 'local', 'out.csv'), join(folder, 'paid', 'out.csv')];
+    const [local, ended] = await Promise.all([
+      runSluice([...main, '-o', free, '--summary', '-'], { cwd: folder }),
       runSluice([...main, '-o', paid, '--summary', '-', '--poll-interval', '20'], {
+        cwd: folder,
         env: connectTo(service),
       }),
-      runSluice([...main, '-o', free, '--local']),
     ]);
 
-    expect([ended.code, local.code]).toEqual([0, 0]);
+    expect(local.stderr).toContain('the local service verifies, offline and free of charge');
+    expect(local.code).toBe(0);
+    await expectInputKept(contacts, free);
+    expect(await readdir(join(folder, 'local'))).toEqual(['out.csv']);
+    await writeFile(join(folder, 'fresh'), '');
+    expect((await stat(free)).mode).toBe((await stat(join(folder, 'fresh'))).mode);
+    const rows = csvRows(await readFile(free));
+    const summary = JSON.parse(local.stdout.toString()) as Summary;
+    expect(summary).toMatchObject({ input: contacts, output: free, service: 'local' });
+    expectFigures(summary, rows);
+
+    expect(ended.code).toBe(0);
     expect(ended.stderr).not.toContain('local service');
-    expect(local.stderr).not.toContain('local service');
-    const summary = JSON.parse(ended.stdout.toString()) as Summary;
-    const charges = await expectChargedOnce(service, summary);
-    const spent = (summary.credits.email?.spent ?? 0) + (summary.credits.phone?.spent ?? 0);
-    expect(charges).toHaveLength(spent);
-    expect(summary.service).toBe(service.baseUrl);
+    expect(await readdir(join(folder, 'paid'))).toEqual(['out.csv']);
     expect((await readFile(paid)).equals(await readFile(free))).toBe(true);
-    expect((await readdir(folder)).toSorted()).toEqual(['local', 'verified.csv']);
+    const paidSummary = JSON.parse(ended.stdout.toString()) as Summary;
+    expect(paidSummary.service).toBe(service.baseUrl);
+    expectFigures(paidSummary, rows);
+    const charges = await expectChargedOnce(service, paidSummary);
+    const { email, phone } = paidSummary.credits;
+    expect(charges).toHaveLength((email?.spent ?? 0) + (phone?.spent ?? 0));
   });
 
   it('takes the key from a file', async () => {

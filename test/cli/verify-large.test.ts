@@ -1,9 +1,8 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { parse } from 'csv-parse';
 import { expect, it } from 'vitest';
 import type { Summary } from '../../src/index.js';
 import { withFolder, withService } from '../service/with-service.js';
@@ -16,7 +15,7 @@ const rows = 300_000;
 function row(index: number): string {
   const email = index % 10 === 9 ? index - 5 : index;
   const isBritish = index % 3 === 0;
-  const mobile = isBritish ? '' : `+9990010${String(index).padStart(6, '0')}`;
+  const mobile = index % 3 === 1 ? `+9990010${String(index).padStart(6, '0')}` : '';
   return `${index},"Müller, ""${index}""",good${email}@sluice.test,${mobile},${isBritish ? 'GB' : 'US'},\n`;
 }
 
@@ -27,9 +26,22 @@ function* list(): Generator<string> {
   }
 }
 
-function cellsOf(path: string): AsyncIterator<string[]> {
-  const records: AsyncIterable<string[]> = createReadStream(path).pipe(parse());
-  return records[Symbol.asyncIterator]();
+/** Each row with the bytes of its own, and nothing but cells behind them. */
+function expectRowsKept(input: Buffer, output: Buffer): void {
+  let [at, row] = [0, -1];
+  for (let start = 0; start < input.length; row += 1) {
+    const end = input.indexOf('\n', start);
+    const bytes = input.subarray(start, end);
+    const kept = output.subarray(at, at + bytes.length);
+    // Not by expect: so many of them cost more than the run.
+    if (!kept.equals(bytes) || output[at + bytes.length] !== 0x2c) {
+      expect(kept.toString(), `row ${row}`).toBe(`${bytes.toString()},`);
+    }
+    at = output.indexOf('\n', at + bytes.length) + 1;
+    start = end + 1;
+  }
+  expect(row).toBe(rows);
+  expect(at).toBe(output.length);
 }
 
 it(
@@ -51,20 +63,7 @@ it(
     );
 
     expect(ended).toMatchObject({ code: 0, stderr: '' });
-    const [before, after] = [cellsOf(input), cellsOf(output)];
-    let read = -1;
-    for (;;) {
-      const [one, other] = [await before.next(), await after.next()];
-      if (one.done === true || other.done === true) {
-        expect(one.done).toBe(other.done);
-        break;
-      }
-      read += 1;
-      const kept = other.value.slice(0, one.value.length);
-      // Not by expect: half a million of them cost a minute.
-      if (kept.join('\0') !== one.value.join('\0')) expect(kept).toEqual(one.value);
-    }
-    expect(read).toBe(rows);
+    expectRowsKept(await readFile(input), await readFile(output));
 
     const summary = JSON.parse(ended.stdout.toString()) as Summary;
     expect(summary.rows).toBe(rows);
@@ -87,8 +86,7 @@ it(
       no_result: 0,
       failed: 0,
     });
-    expect(summary.phone?.buckets.verified).toBe(rows - rows / 3);
+    expect(summary.phone?.buckets.verified).toBe(rows / 3);
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'verified.csv']);
-    expect((await readFile(output)).subarray(-1).toString()).toBe('\n');
   },
 );

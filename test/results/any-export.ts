@@ -4,7 +4,7 @@ import type { OutcomeValue } from '../../src/results/outcome-table.js';
 import { createRandom, type OddJson } from './odd-json.js';
 
 /** What the reader is to make of a member's value, worked out without it. */
-export function expectedValues(
+function expectedValues(
   type: 'email' | 'phone',
   value: unknown,
 ): readonly OutcomeValue[] | undefined {

@@ -5,46 +5,62 @@ import { systemFiles, type FileSystem } from '../../src/runs/file-system.js';
 /** A call on the disk: `open journal`, `appendFile journal`, `rename 000001.json.part`. */
 export type Call = (call: string) => void | Promise<void>;
 
+/** The disk as a test sees it. */
+export interface WatchedFiles extends FileSystem {
+  /** Names of the files that are open. */
+  readonly openFiles: readonly string[];
+}
+
 /**
  * The disk, with each call told before it is made, those on open files among them; what `tell` throws
  * the call fails with.
  */
-export function watchedFiles(tell: Call): FileSystem {
-  return told(
-    systemFiles,
-    (name, args) => {
-      const path = typeof args[0] === 'string' ? basename(args[0]) : '';
-      return { call: `${name} ${path}`, opened: path };
-    },
-    tell,
-  );
+export function watchedFiles(tell: Call = () => undefined): WatchedFiles {
+  const openFiles: string[] = [];
+  const opened = async (file: FileHandle, name: string): Promise<FileHandle> => {
+    openFiles.push(name);
+    return new Proxy(file, {
+      get: (real, property) =>
+        wrapped(real, property, async (call, args) => {
+          const close = property === 'close';
+          if (close) openFiles.splice(openFiles.indexOf(name), 1);
+          try {
+            await tell(`${String(property)} ${name}`);
+          } catch (error) {
+            // A failed close lets go of the descriptor all the same.
+            if (close) await call(args);
+            throw error;
+          }
+          return call(args);
+        }),
+    });
+  };
+  const files = new Proxy(systemFiles, {
+    get: (real, property) =>
+      wrapped(real, property, async (call, args) => {
+        const name = typeof args[0] === 'string' ? basename(args[0]) : '';
+        await tell(`${String(property)} ${name}`);
+        const result = await call(args);
+        const isFile = property === 'open' || property === 'openLocked';
+        return isFile && result !== undefined ? opened(result as FileHandle, name) : result;
+      }),
+  });
+  return Object.assign(Object.create(files) as FileSystem, { openFiles });
 }
 
-function told<Target extends object>(
-  target: Target,
-  describe: (name: string, args: readonly unknown[]) => { call: string; opened: string },
-  tell: Call,
-): Target {
-  return new Proxy(target, {
-    get(real, property) {
-      const value: unknown = Reflect.get(real, property);
-      if (typeof value !== 'function' || typeof property !== 'string') return value;
-      return async (...args: unknown[]): Promise<unknown> => {
-        const { call, opened } = describe(property, args);
-        try {
-          await tell(call);
-        } catch (error) {
-          // A failed close lets go of the descriptor all the same.
-          if (property === 'close') await (Reflect.apply(value, real, args) as Promise<void>);
-          throw error;
-        }
-        const result: unknown = await Reflect.apply(value, real, args);
-        if (property !== 'open' && property !== 'openLocked') return result;
-        if (result === undefined) return undefined;
-        return told(result as FileHandle, (name) => ({ call: `${name} ${opened}`, opened }), tell);
-      };
-    },
-  });
+function wrapped(
+  real: object,
+  property: string | symbol,
+  around: (
+    call: (args: readonly unknown[]) => Promise<unknown>,
+    args: readonly unknown[],
+  ) => Promise<unknown>,
+): unknown {
+  const value: unknown = Reflect.get(real, property);
+  if (typeof value !== 'function') return value;
+  const call = async (args: readonly unknown[]): Promise<unknown> =>
+    Reflect.apply(value, real, args) as unknown;
+  return async (...args: unknown[]) => around(call, args);
 }
 
 /** What the system says when a call fails. */

@@ -1,11 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import {
-  createService,
-  parseFaultPlan,
-  type FaultPlan,
-  type Service,
-  type ServiceOptions,
-} from '../../service/index.js';
+import type { FaultPlan, Service, ServiceOptions } from '../../service/index.js';
 import { ConfigurationError, isSluiceError, OutputError } from '../../index.js';
 import type { Command, CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
@@ -80,6 +74,7 @@ async function serve({ positionals, options, environment, signal }: CommandInput
 
 /** What the system refuses here is an option to be changed, and no defect. */
 async function start(options: ServiceOptions): Promise<Service> {
+  const { createService } = await import('../../service/index.js');
   try {
     return await createService(options);
   } catch (cause) {
@@ -105,6 +100,7 @@ async function readFaults(path: string | undefined): Promise<FaultPlan | undefin
   } catch (cause) {
     throw new ConfigurationError(`cannot read the fault plan ${path}`, { cause });
   }
+  const { parseFaultPlan } = await import('../../service/index.js');
   return parseFaultPlan(json);
 }
 

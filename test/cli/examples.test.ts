@@ -1,0 +1,87 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { csvRows } from './csv-cells.js';
+import { runScript, type ScriptEnd } from './run-script.js';
+
+const examples = new URL('../../examples/', import.meta.url);
+const contacts = fileURLToPath(new URL('contacts.csv', examples));
+
+async function runExample(name: string, args: readonly string[] = []): Promise<ScriptEnd> {
+  const ended = await runScript(new URL(name, examples), args);
+  expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
+  return ended;
+}
+
+const tests: Record<string, () => Promise<void>> = {
+  'pipeline.ts': async () => {
+    const { folder, stdout } = await runExample('pipeline.ts', [contacts, 'verified.csv']);
+    expect(stdout).toBe('');
+    const given = csvRows(await readFile(contacts));
+    const verified = csvRows(await readFile(join(folder, 'verified.csv')));
+    expect(verified).toHaveLength(given.length);
+    const buckets = new Set<string | undefined>();
+    for (const [index, row] of verified.entries()) {
+      expect(row).toMatchObject(given[index] ?? {});
+      buckets.add(row['email_verification']);
+      expect(row['mobile_verification']).toMatch(/^(verified|not_submitted|no_result)$/);
+      if (row['email_verification'] !== 'verified') continue;
+      expect(row['email_valid']).toMatch(/^(true|false)$/);
+      expect(row['email_quality']).toMatch(/^(good|bad|risky|unknown)$/);
+    }
+    expect(buckets).toEqual(new Set(['verified', 'not_submitted', 'no_result']));
+  },
+
+  'async-iteration.ts': async () => {
+    const { stdout } = await runExample('async-iteration.ts');
+    expect(stdout.split('\n')).toEqual([
+      '1 verified good',
+      '2 verified bad',
+      '3 not_submitted empty',
+      '',
+    ]);
+  },
+
+  'custom-source.ts': async () => {
+    const { stdout, folder } = await runExample('custom-source.ts', ['numbered.csv']);
+    expect(stdout).toBe('1000 rows, 1000 verified\n');
+    expect(await readdir(folder)).toEqual(['numbered.csv']);
+    const rows = csvRows(await readFile(join(folder, 'numbered.csv')));
+    expect(rows).toHaveLength(1000);
+    for (const [index, row] of rows.entries()) {
+      expect(row).toMatchObject({
+        id: String(index + 1),
+        email: `good+${index + 1}@sluice.test`,
+        email_verification: 'verified',
+        email_valid: 'true',
+      });
+    }
+  },
+
+  'rows-to-batches.ts': async () => {
+    const { stdout, folder } = await runExample('rows-to-batches.ts', ['.']);
+    expect(stdout).toBe('email-ES.txt: 1\nemail-US.txt: 1\n');
+    expect((await readdir(folder)).toSorted()).toEqual(['email-ES.txt', 'email-US.txt']);
+    expect(await readFile(join(folder, 'email-ES.txt'), 'utf8')).toBe('Ana@example.com\n');
+    expect(await readFile(join(folder, 'email-US.txt'), 'utf8')).toBe('joe@example.com\n');
+  },
+
+  'drive-batches.ts': async () => {
+    const { stdout } = await runExample('drive-batches.ts');
+    expect(stdout).toMatch(/^good@sluice\.test \{[^}]*valid: true[^}]*quality: 'good'[^}]*\}$/m);
+    expect(stdout).toMatch(/^bad@sluice\.test \{[^}]*wrong: true[^}]*quality: 'bad'[^}]*\}$/m);
+  },
+
+  'join-results.ts': async () => {
+    const { stdout } = await runExample('join-results.ts');
+    expect(stdout).toBe('1 verified good\n2 no_result null\n');
+  },
+};
+
+test('every example is run here', async () => {
+  const there = (await readdir(examples)).filter((name) => name.endsWith('.ts'));
+  expect(there.toSorted()).toEqual(Object.keys(tests).toSorted());
+});
+
+for (const [name, run] of Object.entries(tests)) test(`examples/${name} does what it says`, run);
