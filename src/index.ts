@@ -20,7 +20,13 @@ export { rowsToBatches } from './streams/rows-to-batches.js';
 export { driveBatches, type DriveBatchesOptions } from './streams/drive-batches.js';
 export { joinResults } from './streams/join-results.js';
 export { StreamPlan, type StreamPlanOptions } from './streams/stream-plan.js';
-export type { BatchParcel, Parcel, RowsParcel, SettledParcel } from './streams/parcel.js';
+export type {
+  BatchParcel,
+  Parcel,
+  RowsParcel,
+  SettledParcel,
+  StoppedParcel,
+} from './streams/parcel.js';
 export type { Batch } from './batches/batch.js';
 export type { Charge } from './batches/charge.js';
 export type { BatchProgress, BatchSettings } from './batches/drive-batch.js';

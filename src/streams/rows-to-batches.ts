@@ -1,4 +1,5 @@
 import { Transform, type TransformCallback } from 'node:stream';
+import type { Batch } from '../batches/batch.js';
 import { ObjectChunk, type Row } from '../rows/object-chunk.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import { ArrivalTimes } from './arrival-times.js';
@@ -116,10 +117,22 @@ class RowsToBatches extends Transform {
   }
 
   #pushClosed(): void {
-    for (const batch of this.#plan.plan.cutter.take()) {
-      this.#plan.window.batchClosed();
-      this.push({ kind: 'batch', batch } satisfies Parcel);
+    const { window, plan } = this.#plan;
+    for (const batch of plan.cutter.take()) {
+      window.batchClosed();
+      this.push({
+        kind: 'batch',
+        batch: window.isOpen ? this.#handOver(batch) : batch,
+      } satisfies Parcel);
     }
+  }
+
+  /** No join will ever drop the file: the batch keeps it for itself. */
+  #handOver(batch: Batch): Batch {
+    const { storage } = this.#plan;
+    const blocks = [...storage.open(batch.id)];
+    storage.drop(batch.id);
+    return { ...batch, open: () => blocks };
   }
 
   #windowChanged(): void {

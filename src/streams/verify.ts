@@ -70,7 +70,8 @@ class Verify extends PatientDuplex {
     tail.on('readable', () => this.#pull());
     tail.on('end', () => this.push(null));
     this.#signal = options.signal;
-    if (this.#signal?.aborted === true) this.#onAbort();
+    // Not at once: nobody would hear of it yet.
+    if (this.#signal?.aborted === true) process.nextTick(this.#onAbort);
     else this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 

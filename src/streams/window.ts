@@ -12,7 +12,7 @@ export class Window {
   /** Batches closed and not yet settled. */
   #underWay = 0;
   #onChange: (() => void) | undefined;
-  /** Whether all may come in, because no join holds the rows back and nobody would release them. */
+  /** Whether all may come in: no join takes part, so nobody would ever let rows go. */
   isOpen = true;
 
   constructor(options: { readonly maxRows: number; readonly maxBytes: number }) {

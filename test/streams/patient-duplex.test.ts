@@ -70,7 +70,7 @@ const readers: Record<string, (stream: Readable, seen: unknown[]) => Promise<unk
 
 describe('an error that waits until all is read', () => {
   for (const [how, read] of Object.entries(readers)) {
-    for (const when of ['before', 'while'] as const) {
+    for (const when of ['before', 'as', 'while'] as const) {
       test(`comes behind everything to ${how}, pushed ${when} it reads`, async () => {
         const stream = new Patient();
         const seen: unknown[] = [];
@@ -81,10 +81,8 @@ describe('an error that waits until all is read', () => {
         };
         if (when === 'before') fill();
         const end = caught(read(stream, seen));
-        if (when === 'while') {
-          await turn();
-          fill();
-        }
+        if (when === 'while') await turn();
+        if (when !== 'before') fill();
         expect(await end).toBe(error);
         expect(seen).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
       });

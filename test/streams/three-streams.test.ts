@@ -79,8 +79,14 @@ describe('rowsToBatches() alone', () => {
     const { parcels } = await readParcels(
       Readable.from(countRows(5000, numberedRow).rows).pipe(rowsToBatches(plan)),
     );
-    const batches = parcels.filter(({ kind }) => kind === 'batch');
+    const batches = parcels.flatMap((parcel) => (parcel.kind === 'batch' ? [parcel.batch] : []));
     expect(batches).toHaveLength(50);
+    for (const batch of batches) {
+      // Nor their addresses: the file goes with its batch.
+      expect([...plan.storage.open(batch.id)]).toEqual([]);
+      expect(await linesOf(batch)).toHaveLength(100);
+      expect(await linesOf(batch)).toHaveLength(100);
+    }
   });
 
   test('takes chunks of rows as well as rows', async () => {
@@ -365,4 +371,7 @@ test('the three together do what verify() does', async () => {
   );
   expect(rows.map((row) => row['id'])).toEqual(Array.from({ length: 1000 }, (_, id) => id));
   expect(client.ledger).toHaveLength(1000);
+  for (let id = 0; id < client.batches.size; id += 1) {
+    expect([...plan.storage.open(id)], 'addresses of a settled batch').toEqual([]);
+  }
 });
