@@ -16,6 +16,8 @@ export interface CommandInput {
   readonly environment: NodeJS.ProcessEnv;
   /** Aborts when the process is asked to stop. */
   readonly signal: AbortSignal;
+  /** Takes what has to be done right before the process ends, after everything else. */
+  readonly lastAct: (act: () => Promise<void>) => void;
 }
 
 export interface Command {

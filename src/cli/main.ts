@@ -17,11 +17,18 @@ const commands: readonly Command[] = [verifyCommand, serveCommand, statusCommand
 // An event loop that runs dry with a promise still open ends the process with this code, not with 0.
 process.exitCode = exitCodes.defect;
 outliveClosedPipes(process);
-process.exitCode = await main(process.argv.slice(2));
+const lastActs: (() => Promise<void>)[] = [];
+const exitCode = await endWith(async () => dispatch(process.argv.slice(2)));
+const lastCode = await endWith(async () => {
+  for (const act of lastActs) await act();
+  return exitCode;
+});
+// At once, not after the engine has been taken down: behind the last act nothing may be killed.
+process.exit(lastCode);
 
-async function main(args: readonly string[]): Promise<number> {
+async function endWith(work: () => Promise<number>): Promise<number> {
   try {
-    return await dispatch(args);
+    return await work();
   } catch (error) {
     process.stderr.write(`${describeError(error)}\n`);
     return exitCodeOf(error);
@@ -54,5 +61,6 @@ async function dispatch(args: readonly string[]): Promise<number> {
     options,
     environment: process.env,
     signal: abortOnSignals(process),
+    lastAct: (act) => lastActs.push(act),
   });
 }

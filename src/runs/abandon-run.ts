@@ -42,6 +42,7 @@ export async function abandonRun(
     await state.close();
     throw error;
   }
+  await state.clear();
   await state.remove();
   return { deleted, left };
 }

@@ -6,6 +6,7 @@ import type { Sink } from '../rows/sink.js';
 import type { Source } from '../rows/source.js';
 import type { ColumnOptions } from '../streams/column-layout.js';
 import type { FileSystem } from './file-system.js';
+import type { Summary } from './summary.js';
 
 export interface RunOptions extends ColumnOptions {
   readonly source: Source;
@@ -71,8 +72,20 @@ export interface RunOptions extends ColumnOptions {
   readonly deleteBatches?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: RunProgress) => void;
+  /**
+   * Called when the output stands, before the state directory is removed, and waited for. When it
+   * throws, so does the run; the same call again tells the summary anew, and pays nothing.
+   */
+  readonly onSummary?: (summary: Summary) => Promise<void>;
   /** Called before the state directory is removed: whoever keeps something in it lets go of it. */
   readonly beforeRemoval?: () => Promise<void>;
+  /**
+   * Given the last act of a run that is over, instead of it being done before `run()` resolves: it
+   * removes the journal, which tells until then that everything is done. A process that ends with the
+   * run does it as its own last act, so that one killed before that is not followed by a run that
+   * pays again.
+   */
+  readonly lastAct?: (remove: () => Promise<void>) => void;
   /** How the journal and the summary call the service. @default the client's base URL */
   readonly serviceName?: string;
   /** Further options that decide the rows, such as the input's dialect: compared when a run goes on. */

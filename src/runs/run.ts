@@ -44,7 +44,9 @@ export async function run(options: RunOptions): Promise<Summary> {
   } finally {
     if (current.isRemovable) {
       await options.beforeRemoval?.();
-      await state.remove();
+      await state.clear();
+      if (options.lastAct) options.lastAct(async () => state.remove());
+      else await state.remove();
     } else {
       await state.close();
     }
@@ -88,8 +90,8 @@ class Run {
     const summary = await this.#write(entry, passOne, end, async () =>
       readBalanceAfter(client, before, end.batches, this.#checked.signal),
     );
-    if (!end.isWhole) return summary;
-    await this.#finish(summary);
+    if (end.isWhole) await this.#finish(summary);
+    else await this.#options.onSummary?.(summary);
     return summary;
   }
 
@@ -251,6 +253,7 @@ class Run {
 
   /** The state of a run with failed rows is kept for their retry; any other is of no use any more. */
   async #end(summary: Summary): Promise<void> {
+    await this.#options.onSummary?.(summary);
     if (hasFailed(summary)) await this.#state.record({ entry: 'ended' });
     this.isRemovable = !hasFailed(summary);
   }

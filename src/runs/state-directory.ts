@@ -116,12 +116,24 @@ export class StateDirectory {
     await this.#lock.release();
   }
 
-  /** Removes the directory: the run is over. */
-  async remove(): Promise<void> {
+  /** Removes all but the journal, which tells until its removal that the run is over. */
+  async clear(): Promise<void> {
     await this.#journal.close();
     try {
-      await onDisk(`remove the state directory ${this.path}`, async () =>
+      await onDisk(`clear the state directory ${this.path}`, async () =>
         clear(this.#files, this.path),
+      );
+    } catch (error) {
+      await this.#lock.release();
+      throw error;
+    }
+  }
+
+  /** Removes the directory, once it is cleared: the run is over. */
+  async remove(): Promise<void> {
+    try {
+      await onDisk(`remove the state directory ${this.path}`, async () =>
+        this.#files.rm(journalPath(this.path), { force: true }),
       );
       await removeEmpty(this.#files, this.path);
     } finally {
@@ -196,11 +208,12 @@ async function removeEmpty(files: FileSystem, path: string): Promise<void> {
   }
 }
 
-/** Removes everything but the lock; the journal last, which tells until then that the run is over. */
+/** Removes everything but the lock and the journal. */
 async function clear(files: FileSystem, path: string): Promise<void> {
-  const names = await files.readdir(path);
-  const order = [...names.filter((name) => name !== 'journal' && name !== 'lock'), 'journal'];
-  for (const name of order) await files.rm(join(path, name), { recursive: true, force: true });
+  for (const name of await files.readdir(path)) {
+    if (name === 'journal' || name === 'lock') continue;
+    await files.rm(join(path, name), { recursive: true, force: true });
+  }
 }
 
 /**

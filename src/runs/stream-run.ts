@@ -26,7 +26,9 @@ export type StreamRunOptions = Omit<
   | 'retryFailed'
   | 'partial'
   | 'deleteBatches'
+  | 'onSummary'
   | 'beforeRemoval'
+  | 'lastAct'
   | 'files'
   | 'decides'
 > & {

@@ -22,17 +22,22 @@ export async function runInProcess(
   // Workers have no folder of their own to change into; forks do.
   const before = process.cwd();
   process.chdir(options.cwd);
+  const lastActs: (() => Promise<void>)[] = [];
+  const lastAct = (act: () => Promise<void>): void => {
+    lastActs.push(act);
+  };
   try {
     const { positionals, options: parsed } = parseCommandLine(command, args);
     const environment = { ...options.env };
     const { signal } = new AbortController();
     return {
-      code: await command.run({ positionals, options: parsed, environment, signal }),
+      code: await command.run({ positionals, options: parsed, environment, signal, lastAct }),
       stderr: '',
     };
   } catch (error) {
     return { code: exitCodeOf(error), stderr: describeError(error) };
   } finally {
+    for (const act of lastActs) await act();
     process.chdir(before);
     said.mockRestore();
   }

@@ -90,21 +90,32 @@ describe('standard input and output', () => {
     await expectInputKept(join(folder, 'list.csv'), join(folder, 'out.csv'));
   });
 
-  it('ends with 6, and no trace of a crash, when a summary or a help text finds no reader', async () => {
+  it('ends with 6 when a summary finds no reader, and tells it again without paying again', async () => {
     const folder = await withFolder();
+    const { service } = await withService();
     await writeFile(join(folder, 'list.csv'), listOf(3));
+    const args = ['verify', 'list.csv', ...columns, '-o', 'out.csv', '--quiet', '--summary', '-'];
+    const options = { cwd: folder, env: connectTo(service) };
     const { stdout, stderr } = await runShell(
-      [
-        `sluice verify list.csv ${columns.join(' ')} -o out.csv --local --quiet --summary - | true`,
-        'echo "${PIPESTATUS[0]}"',
-        '(sleep 0.1; sluice --help) | true',
-        'echo "${PIPESTATUS[0]}"',
-      ].join('; '),
-      { cwd: folder },
+      `sluice ${args.join(' ')} | true; echo "\${PIPESTATUS[0]}"`,
+      options,
     );
-    expect(stdout.toString()).toBe('6\n6\n');
-    expect(stderr).toBe('sluice: cannot write standard output: EPIPE [output_failed]\n'.repeat(2));
+    expect(stdout.toString()).toBe('6\n');
+    expect(stderr).toBe('sluice: cannot write standard output: EPIPE [output_failed]\n');
+    expect(await readdir(folder)).toContain('out.csv.sluice');
+
+    const told = await runSluice(args, options);
+    expect(told).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(told.stdout.toString())).toMatchObject({ rows: 3, email: { addresses: 3 } });
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+    expect(await chargesOf(service)).toHaveLength(3);
+  });
+
+  it('ends with 6, and no trace of a crash, when a help text finds no reader', async () => {
+    const line = '(sleep 0.1; sluice --help) | true; echo "${PIPESTATUS[0]}"';
+    const { stdout, stderr } = await runShell(line);
+    expect(stdout.toString()).toBe('6\n');
+    expect(stderr).toBe('sluice: cannot write standard output: EPIPE [output_failed]\n');
   });
 
   it('makes a run to standard output durable when a state directory is named', async () => {

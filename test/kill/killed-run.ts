@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -74,6 +74,19 @@ export class KilledRun {
         resolve({ code, signal, stderr });
       });
     });
+  }
+
+  /**
+   * Whether the process was killed between its last act, which removes the journal, and its last
+   * breath: the same command again would be another run.
+   */
+  async isOver(): Promise<boolean> {
+    if (!(await readdir(this.#folder)).includes('out.csv')) return false;
+    const state = join(this.#folder, 'out.csv.sluice');
+    const left = await readdir(state).catch((): string[] => []);
+    if (left.includes('journal')) return false;
+    await rm(state, { recursive: true, force: true });
+    return true;
   }
 
   /** Runs the command until it is done, undisturbed. */

@@ -157,6 +157,20 @@ describe('a run that was killed behind its output', () => {
     await expectPaidOnce();
   });
 
+  it('is told again when the telling failed, too', async () => {
+    const told: Summary[] = [];
+    const onSummary = async (summary: Summary): Promise<void> => {
+      told.push(summary);
+      expect(await readdir(folder)).toContain('run');
+      if (told.length === 1) throw new Error('nobody listens');
+    };
+    await expect(verify({ onSummary })).rejects.toThrow('nobody listens');
+    expect(await verify({ onSummary })).toEqual(told[0]);
+    expect(told[1]).toEqual(told[0]);
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+    await expectPaidOnce();
+  });
+
   it('is not taken for the one that is asked for when the list is another by now', async () => {
     await expect(verify({ files: killedAtTheEnd() })).rejects.toThrow();
     const longer = `${list}6,good6@sluice.test\n`;
@@ -170,6 +184,40 @@ describe('a run that was killed behind its output', () => {
     const summary = await verify({ email: [], phone: ['id'] });
     expect(summary).toMatchObject({ email: null, phone: { buckets: { verified: 0 } } });
     expect(await readFile(join(folder, 'out.csv'), 'utf8')).toMatch(/^id,email,id_verification,/);
+  });
+});
+
+describe('a run that ended with failed addresses', () => {
+  beforeEach(async () => {
+    // Words of the specification, at the wrong moment: nothing can be parsed there.
+    const broken = await withService({
+      variants: { statusWords: { ready_for_verification: 'internal_error' } },
+    });
+    const unlucky = new Client({ baseUrl: broken.service.baseUrl, apiKey: broken.service.apiKey });
+    onTestFinished(async () => unlucky.close());
+    const summary = await verify({ client: unlucky });
+    expect(summary.email?.buckets).toMatchObject({ verified: 0, failed: 6 });
+    expect(await readdir(folder)).toContain('run');
+  });
+
+  it('is over: the next one begins anew, whatever it is asked for', async () => {
+    const summary = await verify({ country: 'DE' }, `${list}6,good6@sluice.test\n`);
+    expect(summary).toMatchObject({ rows: 7, email: { buckets: { verified: 7, failed: 0 } } });
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+  });
+
+  it('is retried on the service and with the options it had only', async () => {
+    await expect(verify({ retryFailed: true, country: 'DE' })).rejects.toMatchObject({
+      code: 'state_mismatch',
+      message: expect.stringContaining('these differ: country, base-url') as string,
+    });
+    expect(await readdir(folder)).toContain('run');
+    expect(await charges()).toEqual([]);
+  });
+
+  it('leaves nothing when the next one cannot begin', async () => {
+    await expect(verify({ email: ['mail'] })).rejects.toMatchObject({ code: 'column_not_found' });
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
   });
 });
 

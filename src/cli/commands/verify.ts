@@ -61,11 +61,15 @@ async function verifyList(input: CommandInput): Promise<number> {
     target,
     options,
     reporter,
+    lastAct: input.lastAct,
+    tell: async (summary) => {
+      reporter.finished(summary);
+      if (summaryPath !== undefined) await writeSummary(summary, summaryPath);
+    },
   };
   const stateDir = options.text('state') ?? (await defaultStateDirectory(outputPath));
   const summary = stateDir === undefined ? await stream(job) : await runDurably(job, stateDir);
-  reporter.finished(summary);
-  if (summaryPath !== undefined) await writeSummary(summary, summaryPath);
+  if (stateDir === undefined) await job.tell(summary);
   return hasFailed(summary) ? exitCodes.someFailed : exitCodes.done;
 }
 
@@ -74,6 +78,9 @@ interface Job {
   readonly target: Target;
   readonly options: ParsedOptions;
   readonly reporter: Reporter;
+  readonly lastAct: CommandInput['lastAct'];
+  /** Says what became of the run. @throws OutputError */
+  readonly tell: (summary: Summary) => Promise<void>;
 }
 
 /** Options that mean something only where a state directory is kept. */
@@ -103,7 +110,7 @@ async function stream({ shared, target, options, reporter }: Job): Promise<Summa
 }
 
 async function runDurably(
-  { shared, target, options, reporter }: Job,
+  { shared, target, options, reporter, tell, lastAct }: Job,
   stateDir: string,
 ): Promise<Summary> {
   reporter.target(target);
@@ -122,7 +129,9 @@ async function runDurably(
       partial: options.has('partial'),
       deleteBatches: options.has('delete-batches'),
       decides: { header: !options.has('no-header') },
+      onSummary: tell,
       beforeRemoval: async () => connection?.close(),
+      lastAct,
     });
   } catch (error) {
     if (error instanceof Interruption) reporter.resumable();

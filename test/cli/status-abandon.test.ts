@@ -1,0 +1,125 @@
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { RunStatus } from '../../src/index.js';
+import type { Service } from '../../src/service/index.js';
+import { withFolder, withService } from '../service/with-service.js';
+import type { Wire } from '../service/wire.js';
+import { chargesOf } from './charges.js';
+import { connectTo } from './connect-to.js';
+import { runSluice, startSluice, type Ended } from './run-sluice.js';
+
+let folder: string;
+let service: Service;
+let wire: Wire;
+beforeEach(async () => {
+  folder = await withFolder();
+  ({ service, wire } = await withService());
+  const rows = Array.from({ length: 30 }, (_, index) => `good${index}@sluice.test\n`);
+  await writeFile(join(folder, 'list.csv'), ['email\n', ...rows].join(''));
+});
+
+const command = [
+  'verify',
+  'list.csv',
+  '--email',
+  'email',
+  '--country',
+  'US',
+  '-o',
+  'out.csv',
+].concat(['--batch-size', '10', '--poll-interval', '10', '--quiet']);
+
+function sluice(args: readonly string[], env = connectTo(service)): Promise<Ended> {
+  return runSluice(args, { cwd: folder, env });
+}
+
+/** A run of three batches: two are paid, one is uploaded and prepared. */
+async function leaveUnfinished(): Promise<void> {
+  expect((await sluice([...command, '--max-credits', '20'])).code).toBe(5);
+}
+
+describe('sluice status', () => {
+  it('shows an unfinished run, and asks nobody', async () => {
+    await leaveUnfinished();
+    const said = await sluice(['status', 'out.csv.sluice'], {});
+    expect(said).toMatchObject({ code: 0, stderr: '' });
+    expect(said.stdout.toString()).toMatch(/^credits {2}20 email, 0 phone launched/m);
+    const json = await sluice(['status', 'out.csv.sluice', '--json'], {});
+    expect(JSON.parse(json.stdout.toString()) as RunStatus).toMatchObject({
+      input: 'list.csv',
+      output: 'out.csv',
+      service: service.baseUrl,
+      rows: 30,
+      batches: 3,
+      stages: { exported: 2, ready: 1 },
+      launchedCredits: { email: 20, phone: 0 },
+      isFinished: false,
+    });
+  });
+
+  it('ends with 2 where there is no run', async () => {
+    await mkdir(join(folder, 'empty'));
+    for (const args of [['status', 'empty'], ['status', 'missing'], ['status']]) {
+      expect((await sluice(args)).code, args.join(' ')).toBe(2);
+    }
+    expect(await readdir(join(folder, 'empty'))).toEqual([]);
+  });
+});
+
+describe('sluice abandon', () => {
+  it('deletes what was never launched, and the state directory', async () => {
+    await leaveUnfinished();
+    const said = await sluice(['abandon', 'out.csv.sluice']);
+    expect(said).toMatchObject({ code: 0, stderr: expect.stringContaining('deleted 1 batches') });
+    expect(await readdir(folder)).toEqual(['list.csv']);
+    const list = (await wire.get('/v1/batch')).json as unknown as { readonly status: string }[];
+    expect(list.map(({ status }) => status)).toEqual(Array(2).fill('verification_done'));
+    expect(await chargesOf(service)).toHaveLength(20);
+  });
+
+  it('touches nothing while a run works there, or with the wrong service', async () => {
+    await leaveUnfinished();
+    const journal = await readFile(join(folder, 'out.csv.sluice', 'journal'));
+    const other = await withService();
+    expect((await sluice(['abandon', 'out.csv.sluice'], connectTo(other.service))).code).toBe(2);
+    expect((await sluice(['abandon', 'out.csv.sluice'], {})).code).toBe(2);
+    expect(await readFile(join(folder, 'out.csv.sluice', 'journal'))).toEqual(journal);
+
+    const args = ['verify', '-', '--email', 'email', '--country', 'US', '-o', 'other.csv'];
+    const running = startSluice([...args, '--state', 'busy'], { cwd: folder, keepInputOpen: true });
+    while (!(await readdir(join(folder, 'busy')).catch((): string[] => [])).includes('service'))
+      await turn();
+    const refused = await sluice(['abandon', 'busy'], {});
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('[state_locked]') });
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(143);
+  });
+});
+
+describe('--delete-batches', () => {
+  it('leaves no batch on the service once its results are safe', async () => {
+    expect((await sluice([...command, '--delete-batches'])).code).toBe(0);
+    expect((await wire.get('/v1/batch')).json).toEqual([]);
+    expect(await chargesOf(service)).toHaveLength(30);
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+  });
+});
+
+describe('--retry-failed', () => {
+  it('ends with 2 where nothing failed', async () => {
+    const ended = await sluice([...command, '--retry-failed']);
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is no run with failed addresses'),
+    });
+    expect(await readdir(folder)).toEqual(['list.csv']);
+    expect(await chargesOf(service)).toEqual([]);
+  });
+});
+
+async function turn(): Promise<void> {
+  await new Promise((resolve) => {
+    setTimeout(resolve, 5);
+  });
+}
