@@ -10,7 +10,7 @@ import { exitCodeOf, exitCodes } from './exit-code.js';
 import { commandHelp, programHelp } from './help.js';
 import { abortOnSignals } from './interruption.js';
 import { parseCommandLine } from './parse-command-line.js';
-import { outliveClosedPipes, print } from './print.js';
+import { outliveClosedPipes, print, printed } from './print.js';
 
 const commands: readonly Command[] = [verifyCommand, serveCommand, statusCommand, abandonCommand];
 
@@ -19,6 +19,7 @@ process.exitCode = exitCodes.defect;
 outliveClosedPipes(process);
 const lastActs: (() => Promise<void>)[] = [];
 const exitCode = await endWith(async () => dispatch(process.argv.slice(2)));
+await printed(process);
 const lastCode = await endWith(async () => {
   for (const act of lastActs) await act();
   return exitCode;

@@ -14,6 +14,17 @@ export async function print(text: string): Promise<void> {
   });
 }
 
+/** Waits until everything said is with its reader, or will never be: an exit cuts what still waits. */
+export async function printed({ stdout, stderr }: NodeJS.Process): Promise<void> {
+  for (const stream of [stdout, stderr]) {
+    await new Promise<void>((resolve) => {
+      stream.write('', () => {
+        resolve();
+      });
+    });
+  }
+}
+
 /**
  * Keeps a closed pipe from ending the process in the middle of its work: who writes to standard output
  * hears of it there, and what is said on standard error is lost without harm.
