@@ -26,6 +26,9 @@ export default defineConfig({
   },
   test: {
     pool: 'forks',
+    // Half of the time would go into loading the same modules for each file. What a file leaves behind
+    // is then seen by the next: clean-up hangs on the test (onTestFinished), not on a file's hooks.
+    isolate: false,
     maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 20_000,

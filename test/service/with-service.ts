@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import {
   createService,
   type Clock,
@@ -10,19 +10,13 @@ import {
 } from '../../src/service/index.js';
 import { Wire } from './wire.js';
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-});
-
 /** A service that is closed after the test, whose defects fail it, and requests to it. */
 export async function withService(
   options: ServiceOptions = {},
 ): Promise<{ readonly service: Service; readonly wire: Wire }> {
   const defects: unknown[] = [];
   const service = await createService({ onError: (error) => defects.push(error), ...options });
-  cleanups.push(async () => {
+  onTestFinished(async () => {
     await service.close();
     if (defects.length > 0) throw defects[0];
   });
@@ -32,7 +26,7 @@ export async function withService(
 /** A folder that is removed after the test. */
 export async function withFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-service-test-'));
-  cleanups.push(() => rm(folder, { recursive: true, force: true }));
+  onTestFinished(async () => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 

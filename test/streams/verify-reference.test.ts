@@ -36,13 +36,21 @@ function judgeEmail(cell: unknown): { readonly key: string } | { readonly reason
   return text.includes(',') ? { reason: 'contains_comma' } : { key: text.toLowerCase() };
 }
 
-/** The same for the forms of numbers above. */
-function judgePhone(cell: unknown): { readonly key: string } | { readonly reason: string } {
+/** The same for the forms of numbers above: ten digits are a possible number in either country. */
+function judgePhone(
+  cell: unknown,
+  lane: string,
+): { readonly key: string } | { readonly reason: string } {
   const text = typeof cell === 'string' ? cell.trim() : '';
   if (text === '') return { reason: 'empty' };
   const digits = text.replace(/\D/g, '');
-  if (digits.length < 10) return { key: text };
-  return { key: `+1${digits.slice(-10)}` };
+  if (digits.length < 10 || text.startsWith('+')) return { key: text };
+  return { key: `+${lane === 'GB' ? 44 : 1}${digits}` };
+}
+
+/** Empty cells fall back to the country given. */
+function laneOf(country: unknown): string {
+  return String(country ?? '').toUpperCase() || 'US';
 }
 
 function expectedCells(
@@ -52,7 +60,7 @@ function expectedCells(
   records: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
 ): Record<string, unknown> {
   const isEmpty = 'reason' in judged && judged.reason === 'empty';
-  const lane = String(country ?? '').toUpperCase();
+  const lane = laneOf(country);
   const names = Object.keys(recordOf(type, '')).slice(1);
   const cells = (
     verification: string,
@@ -67,7 +75,7 @@ function expectedCells(
   if (isEmpty) return cells('not_submitted', 'empty');
   if (lane === 'XX') return cells('not_submitted', 'country_unsupported');
   if ('reason' in judged) return cells('not_submitted', judged.reason);
-  const record = records.get(`${lane === '' ? 'US' : lane} ${type} ${judged.key}`);
+  const record = records.get(`${lane} ${type} ${judged.key}`);
   return record ? cells('verified', '', record) : cells('no_result', 'no_record');
 }
 
@@ -80,9 +88,10 @@ function recordsOf(
   for (const { uuid, type, lines } of service.batches.values()) {
     for (const line of lines) {
       if (hasNoRecord(line)) continue;
-      const judged = type === 'email' ? judgeEmail(line) : judgePhone(line);
+      const country = countries.get(uuid) ?? '';
+      const judged = type === 'email' ? judgeEmail(line) : judgePhone(line, country);
       if ('reason' in judged) throw new Error('a line that is none was sent');
-      records.set(`${countries.get(uuid) ?? ''} ${type} ${judged.key}`, recordOf(type, line));
+      records.set(`${country} ${type} ${judged.key}`, recordOf(type, line));
     }
   }
   return records;
@@ -120,12 +129,18 @@ test('any rows come out as a plain map of the results joins them, each address c
         rows.map((row) => ({
           ...row,
           ...expectedCells('email', judgeEmail(row.email), row.country, records),
-          ...expectedCells('phone', judgePhone(row.phone), row.country, records),
+          ...expectedCells(
+            'phone',
+            judgePhone(row.phone, laneOf(row.country)),
+            row.country,
+            records,
+          ),
         })),
       );
       const paid = service.ledger.map(({ uuid, type, address }) => {
-        const judged = type === 'email' ? judgeEmail(address) : judgePhone(address);
-        return `${countries.get(uuid) ?? ''} ${type} ${'key' in judged ? judged.key : ''}`;
+        const country = countries.get(uuid) ?? '';
+        const judged = type === 'email' ? judgeEmail(address) : judgePhone(address, country);
+        return `${country} ${type} ${'key' in judged ? judged.key : ''}`;
       });
       expect(new Set(paid).size).toBe(paid.length);
     }),
