@@ -30,8 +30,9 @@ export default defineConfig({
     // is then seen by the next: clean-up hangs on the test (onTestFinished), not on a file's hooks.
     isolate: false,
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Generous: a busy machine must not look like a hang.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     teardownTimeout: 5_000,
     reporters: isMeasured
       ? ['default', ['json', { outputFile: '.cache/test-report.json' }]]
