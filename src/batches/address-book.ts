@@ -58,6 +58,19 @@ export class AddressBook {
     return this.#states.at(number) === (batch | settledBit) >>> 0 ? number : -1;
   }
 
+  /**
+   * The number of the last of so many addresses that wait for a batch, from one of them on: a stretch of
+   * its lines, which stand in the order of their numbers.
+   */
+  lastWaiting(batch: number, first: number, addresses: number): number {
+    const waiting = (batch | settledBit) >>> 0;
+    let last = first;
+    for (let left = addresses - 1; left > 0; left -= this.#states.at(last) === waiting ? 1 : 0) {
+      last += 1;
+    }
+    return last;
+  }
+
   resolve(number: number, outcome: number): void {
     this.#states.set(number, outcome);
   }
@@ -65,6 +78,18 @@ export class AddressBook {
   /** Says that a batch has given what it gives: its other addresses end in `fallback`. */
   settle(batch: number, fallback: number): void {
     this.#fallbacks[batch] = fallback;
+  }
+
+  /** The same for a stretch of a batch's addresses. */
+  settleStretch(
+    batch: number,
+    { first, last }: { readonly first: number; readonly last: number },
+    outcome: number,
+  ): void {
+    const waiting = (batch | settledBit) >>> 0;
+    for (let number = first; number <= last; number += 1) {
+      if (this.#states.at(number) === waiting) this.#states.set(number, outcome);
+    }
   }
 
   isSettled(batch: number): boolean {

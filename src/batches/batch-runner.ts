@@ -3,8 +3,9 @@ import { ApiError, ConfigurationError } from '../errors/family.js';
 import type { Batch } from './batch.js';
 import { driveBatch, type DriveOptions } from './drive-batch.js';
 import { planned, type KnownBatch } from './known-batch.js';
+import { StagePace } from './stage-pace.js';
 
-export interface BatchRunnerOptions extends Omit<DriveOptions, 'onPrepared'> {
+export interface BatchRunnerOptions extends Omit<DriveOptions, 'onPrepared' | 'pace'> {
   /** Most batches on the service at once. */
   readonly concurrency: number;
   /** Whether the service has taken a batch of this run before, so that none needs to go ahead alone. */
@@ -13,22 +14,26 @@ export interface BatchRunnerOptions extends Omit<DriveOptions, 'onPrepared'> {
 
 /**
  * Drives many batches at once, under a limit. The first goes ahead alone through upload and
- * preparation: what the service refuses there, it refuses of all, and nothing was paid.
+ * preparation: what the service refuses there, it refuses of all, and nothing was paid. One that was
+ * only too large proves nothing: the next goes ahead in its place.
  */
 export class BatchRunner {
   readonly #options: BatchRunnerOptions;
   readonly #limit: LimitFunction;
   readonly #stop = new AbortController();
+  readonly #pace = new StagePace();
   readonly #signal: AbortSignal;
-  /** Settled when the first batch is through, or cannot be. */
-  #proof: Promise<void> | undefined;
+  /** Whether the service has taken a batch. */
+  #isProven: boolean;
+  /** Settled when the batch that goes ahead is through, or cannot be. */
+  #ahead: Promise<void> | undefined;
   #stoppedBy: { readonly error: unknown } | undefined;
 
   constructor(options: BatchRunnerOptions) {
     this.#options = options;
     this.#limit = pLimit(options.concurrency);
     this.#signal = AbortSignal.any([options.signal, this.#stop.signal]);
-    if (options.provenBefore === true) this.#proof = Promise.resolve();
+    this.#isProven = options.provenBefore ?? false;
   }
 
   /** Batches taken and not yet at their end. */
@@ -44,43 +49,43 @@ export class BatchRunner {
    */
   async run(batch: Batch, known: KnownBatch = planned): Promise<KnownBatch> {
     return this.#limit(async () => {
-      if (this.#proof === undefined) return this.#goAhead(batch, known);
-      await this.#proof;
+      while (!this.#isProven) {
+        if (!this.#ahead) return this.#goAhead(batch, known);
+        await this.#ahead;
+      }
       return this.#drive(batch, known);
     });
   }
 
   async #goAhead(batch: Batch, known: KnownBatch): Promise<KnownBatch> {
     let letOthersGo = (): void => undefined;
-    this.#proof = new Promise((resolve) => {
-      letOthersGo = resolve;
+    this.#ahead = new Promise((resolve) => {
+      letOthersGo = () => {
+        this.#ahead = undefined;
+        resolve();
+      };
     });
-    let isProven = false;
     const onPrepared = (): void => {
-      isProven = true;
+      this.#isProven = true;
       letOthersGo();
     };
     try {
-      return await this.#drive(batch, known, onPrepared, () => isProven);
+      return await this.#drive(batch, known, onPrepared);
     } finally {
       letOthersGo();
     }
   }
 
-  async #drive(
-    batch: Batch,
-    known: KnownBatch,
-    onPrepared?: () => void,
-    isProven: () => boolean = () => true,
-  ): Promise<KnownBatch> {
+  async #drive(batch: Batch, known: KnownBatch, onPrepared?: () => void): Promise<KnownBatch> {
     try {
       return await driveBatch(batch, known, {
         ...this.#options,
+        pace: this.#pace,
         signal: this.#signal,
         ...(onPrepared && { onPrepared }),
       });
     } catch (caught) {
-      const error = isProven() ? caught : refusedAtOnce(caught);
+      const error = this.#isProven ? caught : refusedAtOnce(caught);
       this.#stoppedBy ??= { error };
       this.#stop.abort(this.#stoppedBy.error);
       throw this.#stoppedBy.error;

@@ -1,7 +1,6 @@
 import type { Clock } from '../client/clock.js';
 import { printable } from '../client/service-words.js';
 import type { VerificationService } from '../client/verification-service.js';
-import { uploadedBatch } from '../contract/bodies.js';
 import type { BatchParametersInput } from '../contract/parameters.js';
 import { DeadlineError, type ApiError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
@@ -10,11 +9,20 @@ import type { Batch } from './batch.js';
 import { findCharge, type Charge } from './charge.js';
 import { failureNews, isRefusal, isSurelyRefused, type RequestStep } from './failure-news.js';
 import { findUpload } from './find-upload.js';
-import { mayHaveLaunched, renewPatience, type KnownBatch, type Stage } from './known-batch.js';
+import {
+  isPrepared,
+  mayHaveLaunched,
+  renewPatience,
+  type KnownBatch,
+  type Stage,
+} from './known-batch.js';
 import type { LaunchGate } from './launch-gate.js';
 import { learn, type News } from './learn.js';
 import { before, nextStep } from './life.js';
+import type { RefusedSizes } from './refused-sizes.js';
+import type { StagePace } from './stage-pace.js';
 import { StageWait } from './stage-wait.js';
+import { uploadNews } from './upload-news.js';
 
 /** What the service is told about every batch of a run, beside its lane. */
 export type BatchSettings = Omit<BatchParametersInput, 'type' | 'target_country'> & {
@@ -39,7 +47,11 @@ export interface DriveOptions {
   readonly pollIntervalMs: number;
   /** Longest time in one stage, in milliseconds. */
   readonly stageDeadlineMs: number;
+  /** What the batches of a run learn from each other of how long stages take. @default nothing */
+  readonly pace?: StagePace;
   readonly gate: LaunchGate;
+  /** What the service has refused for its size, in all batches of the run. */
+  readonly refusedSizes: RefusedSizes;
   readonly clock: Clock;
   readonly random: () => number;
   readonly signal: AbortSignal;
@@ -54,15 +66,18 @@ export interface DriveOptions {
    * @throws ContractError, TransportError when the export was not whole: it is fetched again
    */
   collect(batch: Batch, uuid: string): Promise<void>;
-  /** Called once: when the batch is through upload and preparation, or has ended before. */
+  /**
+   * Called once: when the batch is through upload and preparation, or has ended before. Not when it was
+   * too large: that tells nothing of the others.
+   */
   onPrepared?(): void;
 }
 
 /**
  * Brings one batch to its end: uploads, prepares, launches once, polls, collects.
  *
- * @returns what is known at the end: `exported`, `failed`, or `ready` when the gate lets nothing more
- *   be launched
+ * @returns what is known at the end: `exported`, `failed`, `split` when it is too large for the service
+ *   and its halves want to be driven, or `ready` when the gate lets nothing more be launched
  * @throws whatever stops the run: a refused key, an unreachable service, a deadline, a failing disk
  */
 export async function driveBatch(
@@ -93,7 +108,7 @@ class Drive {
     this.#batch = batch;
     this.#known = renewPatience(known);
     this.#options = options;
-    this.#wait = new StageWait(known, options);
+    this.#wait = new StageWait(known, batch.addresses, options);
     this.#reserved = mayHaveLaunched(known);
   }
 
@@ -106,15 +121,23 @@ class Drive {
       if (step.do === 'give_up') throw this.#givenUp();
       signal.throwIfAborted();
       if (step.do === 'launch' && !this.#mayLaunch()) return this.#known;
+      if (step.do === 'upload' && this.#isSurelyTooLarge()) {
+        await this.#become(learn(this.#known, this.#tooLarge()));
+        continue;
+      }
       if (step.wait && !(await this.#wait.next(signal))) throw this.#overdue();
       await this.#become(before(this.#known, step));
       await this.#become(learn(this.#known, await this.#perform(step.do)));
     }
   }
 
+  /** What is being parsed, by the service's own word, was taken: what it refuses it has refused by then. */
   #tellPrepared(): void {
-    if (this.#isPrepared || !isPrepared(this.#known.stage)) return;
+    const known = this.#known;
+    const isTaken = known.stage === 'parsing' && known.prepared && this.#status !== undefined;
+    if (this.#isPrepared || !(isTaken || isPrepared(known))) return;
     this.#isPrepared = true;
+    this.#options.refusedSizes.noteTaken();
     this.#options.onPrepared?.();
   }
 
@@ -123,6 +146,15 @@ class Drive {
     if (this.#reserved) return gate.allowsReserved;
     this.#reserved = gate.reserve(this.#batch.lane.type, this.#batch.addresses);
     return this.#reserved;
+  }
+
+  /** A single line is sent all the same: it cannot be split, and only the service's word fails it. */
+  #isSurelyTooLarge(): boolean {
+    return this.#batch.addresses > 1 && this.#options.refusedSizes.covers(this.#batch);
+  }
+
+  #tooLarge(): News {
+    return { of: 'too_large', addresses: this.#batch.addresses };
   }
 
   async #become(known: KnownBatch): Promise<void> {
@@ -152,6 +184,11 @@ class Drive {
   }
 
   async #explain(step: RequestStep, error: unknown): Promise<News> {
+    if (isSluiceError(error, 'too_large') && (step === 'upload' || step === 'prepare')) {
+      const { refusedSizes } = this.#options;
+      refusedSizes.note(this.#batch);
+      if (!refusedSizes.isHopeless && !mayHaveLaunched(this.#known)) return this.#tooLarge();
+    }
     if (step === 'prepare' && isRefusal(error) && !this.#refusal) {
       // It may be parsing already, which needs no preparation: if the status does not show that within
       // a few readings, and it is refused again, the refusal was meant.
@@ -209,16 +246,7 @@ class Drive {
       },
       { signal },
     );
-    switch (answer.status) {
-      case 'ok':
-        return { of: 'upload', status: 'ok', uuid: uuidOf(answer) };
-      case 'parse_error':
-        return { of: 'upload', status: 'parse_error' };
-      case 'error':
-        return { of: 'upload', status: 'error' };
-      default:
-        return { of: 'upload', status: 'unknown' };
-    }
+    return uploadNews(answer);
   }
 
   async #readStatus(): Promise<News> {
@@ -250,7 +278,7 @@ class Drive {
 
   #name(): string {
     const { namePrefix, runId } = this.#options;
-    return batchName(namePrefix, { runId, batch: this.#batch.id, attempt: this.#known.attempt });
+    return batchName(namePrefix, { runId, batch: this.#batch, attempt: this.#known.attempt });
   }
 
   #uuid(): string {
@@ -271,15 +299,3 @@ const givenUp: Readonly<Partial<Record<Stage, string>>> = {
   ready: 'its launch',
   done: 'the fetching of its results',
 };
-
-function isPrepared(stage: Stage): boolean {
-  return (
-    stage !== 'planned' && stage !== 'uploading' && stage !== 'uploaded' && stage !== 'parsing'
-  );
-}
-
-/** `batch_uuid` is not shown among the fields of the upload answer: read if present. */
-function uuidOf(answer: object): string | undefined {
-  const parsed = uploadedBatch.safeParse(answer);
-  return parsed.success ? parsed.data.batch_uuid : undefined;
-}

@@ -38,6 +38,12 @@ export type KnownBatch =
     } & Elected)
   /** Its results are safe. */
   | ({ readonly stage: 'exported' } & Elected)
+  /** Too large for the service: its two halves are sent in its place, and it never is again. */
+  | ({
+      readonly stage: 'split';
+      /** Of an upload that was taken, and refused at its preparation: it is never launched. */
+      readonly uuid: string | undefined;
+    } & Tries)
   | ({
       readonly stage: 'failed';
       readonly reason: FailedReason;
@@ -78,7 +84,8 @@ export type FailedReason =
   | 'prepare_error'
   | 'launch_error'
   | 'internal_error'
-  | 'batch_missing';
+  | 'batch_missing'
+  | 'too_large';
 
 export const planned: KnownBatch = { stage: 'planned', attempt: 1, fresh: 0, uploads: 0 };
 
@@ -98,7 +105,24 @@ export function mayHaveLaunched(known: KnownBatch): boolean {
       return known.launched;
     case 'planned':
     case 'uploading':
+    case 'split':
       return false;
+  }
+}
+
+/** Whether it is through upload and preparation, or has ended for more than its size. */
+export function isPrepared(known: KnownBatch): boolean {
+  switch (known.stage) {
+    case 'planned':
+    case 'uploading':
+    case 'uploaded':
+    case 'parsing':
+    case 'split':
+      return false;
+    case 'failed':
+      return known.reason !== 'too_large';
+    default:
+      return true;
   }
 }
 
@@ -127,6 +151,7 @@ export function renewPatience(known: KnownBatch): KnownBatch {
     case 'done':
       return { ...known, ...renewed, broken: 0 };
     case 'exported':
+    case 'split':
     case 'failed':
       return known;
   }

@@ -16,6 +16,8 @@ export type News =
       readonly of: 'upload';
       readonly status: 'parse_error' | 'error' | 'unknown' | 'refused';
     }
+  /** It is refused for its size (413), or surely would be. */
+  | { readonly of: 'too_large'; readonly addresses: number }
   | { readonly of: 'find'; readonly uuid: string | undefined }
   | { readonly of: 'prepare'; readonly status: Open<PrepareStatus> }
   | { readonly of: 'status'; readonly status: Open<BatchStatus> }
@@ -33,6 +35,8 @@ export function learn(known: KnownBatch, news: News): KnownBatch {
   switch (news.of) {
     case 'upload':
       return known.stage === 'uploading' ? learnUpload(known, news) : known;
+    case 'too_large':
+      return learnTooLarge(known, news.addresses);
     case 'find':
       return known.stage === 'uploading' ? learnFind(known, news.uuid) : known;
     case 'prepare':
@@ -76,6 +80,17 @@ function learnUpload(
     case 'error':
       return known.uploads < bounds.uploads ? uploadAgain(known) : fail(known, 'upload_error');
   }
+}
+
+/** Only what was never launched is split: no address is ever in two batches that are paid for. */
+function learnTooLarge(known: KnownBatch, addresses: number): KnownBatch {
+  const { stage } = known;
+  const isWaiting = stage === 'planned' || stage === 'uploading' || stage === 'uploaded';
+  if (!isWaiting || mayHaveLaunched(known)) return known;
+  if (addresses === 1) return fail(known, 'too_large');
+  const { attempt, fresh, uploads } = known;
+  const uuid = 'uuid' in known ? known.uuid : undefined;
+  return { stage: 'split', uuid, attempt, fresh, uploads };
 }
 
 function learnFind(known: Of<'uploading'>, uuid: string | undefined): KnownBatch {

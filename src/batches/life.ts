@@ -43,6 +43,8 @@ export const bounds = {
   readiesAfterLaunch: 3,
   /** Exports in a row that come broken. */
   exports: 10,
+  /** Parts of one line in a row, over all batches, that are too large for the service. */
+  refusedLines: 16,
 } as const;
 
 /** Says what comes next; total over the stages. */
@@ -67,6 +69,7 @@ export function nextStep(known: KnownBatch): Step {
       if (known.broken >= bounds.exports) return { do: 'give_up' };
       return { do: 'export', wait: known.broken > 0 || known.misses > 0 };
     case 'exported':
+    case 'split':
     case 'failed':
       return { do: 'nothing' };
   }

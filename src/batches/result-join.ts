@@ -41,13 +41,16 @@ export class ResultJoin {
    */
   async match(batch: Batch, open: ExportOpener): Promise<MatchedExport> {
     const { type } = batch.lane;
-    return matchExport(open, this.#addressesOf(batch), { type, outcomes: this.#outcomes });
+    const stretch = await this.#stretchOf(batch);
+    return matchExport(open, this.#addressesOf(batch, stretch), { type, outcomes: this.#outcomes });
   }
 
   /** Gives every address of a batch its outcome: once, when the batch is at its end. */
   async settle(batch: Batch, ending: BatchEnding): Promise<void> {
+    // Before any of its addresses has its own outcome, and waits no longer.
+    const stretch = await this.#stretchOf(batch);
     if ('failure' in ending) {
-      this.#book.settle(batch.id, this.#outcomes.idOf('failed', ending.failure));
+      this.#settleRest(batch, stretch, this.#outcomes.idOf('failed', ending.failure));
       return;
     }
     const { results } = ending;
@@ -56,7 +59,7 @@ export class ResultJoin {
     for (let index = 0; index < numbers.length; index += 1) {
       this.#book.resolve(numbers[index] as number, outcomes[index] as number);
     }
-    this.#book.settle(batch.id, this.#outcomes.idOf('no_result', 'no_record'));
+    this.#settleRest(batch, stretch, this.#outcomes.idOf('no_result', 'no_record'));
   }
 
   /** Gives the addresses of a batch that is not at its end an outcome that says so. */
@@ -65,28 +68,62 @@ export class ResultJoin {
     this.#book.settle(batch.id, this.#outcomes.idOf('failed', 'not_finished'));
   }
 
-  #addressesOf(batch: Batch): BatchAddresses {
+  #settleRest(batch: Batch, stretch: Stretch | undefined, outcome: number): void {
+    if (stretch) this.#book.settleStretch(batch.id, stretch, outcome);
+    else this.#book.settle(batch.id, outcome);
+  }
+
+  /** The numbers between which those of a part lie; `undefined` for a whole batch. */
+  async #stretchOf(batch: Batch): Promise<Stretch | undefined> {
+    if (!batch.part) return undefined;
+    for await (const line of readLines(batch.open())) {
+      const first = this.#numberOf(batch, line);
+      if (first === -1) break;
+      return { first, last: this.#book.lastWaiting(batch.id, first, batch.addresses) };
+    }
+    throw new Error('a part of a batch begins with no address that waits for it');
+  }
+
+  /** The number of the address of a line, if it waits for this batch, else -1. */
+  #numberOf({ id, lane }: Batch, line: string): number {
+    const address = lane.type === 'email' ? emailLine(line) : phoneLine(line, lane.country);
+    if (!('key' in address)) return -1;
+    const laneNumber = this.#planner.laneNumber(lane.type, lane.country);
+    return this.#book.findWaiting(laneNumber, address.key, id);
+  }
+
+  #addressesOf(batch: Batch, stretch: Stretch | undefined): BatchAddresses {
     const { type, country } = batch.lane;
     const lane = this.#planner.laneNumber(type, country);
-    const find = (key: string): number => this.#book.findWaiting(lane, key, batch.id);
+    const { first, last } = stretch ?? { first: 0, last: Infinity };
+    const find = (key: string): number => {
+      const number = this.#book.findWaiting(lane, key, batch.id);
+      return number >= first && number <= last ? number : -1;
+    };
     return {
       candidates(exportedKey) {
-        const numbers = exportKeyCandidates(type, exportedKey, country)
-          .map(find)
-          .filter((number) => number !== -1);
+        const keys = exportKeyCandidates(type, exportedKey, country);
+        const [only] = keys;
+        if (only !== undefined && keys.length === 1) return find(only);
+        const numbers = keys.map(find).filter((number) => number !== -1);
         return numbers.length > 1 ? numbers : (numbers[0] ?? -1);
       },
-      async linesOf(wanted) {
+      linesOf: async (wanted) => {
         const found = new Map<number, string>();
         for await (const line of readLines(batch.open())) {
-          const address = type === 'email' ? emailLine(line) : phoneLine(line, country);
-          const number = 'key' in address ? find(address.key) : -1;
+          const number = this.#numberOf(batch, line);
           if (wanted.has(number)) found.set(number, line);
         }
         return found;
       },
     };
   }
+}
+
+/** The first and the last number of a part's addresses. */
+interface Stretch {
+  readonly first: number;
+  readonly last: number;
 }
 
 /** The lines of a TXT file, which has a line end behind each. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../client/clock.js';
 import type { KnownBatch, Stage } from './known-batch.js';
 import { pollWaitMs } from './poll-wait.js';
+import type { StagePace, StageTiming } from './stage-pace.js';
 
 export interface StageWaitOptions {
   readonly clock: Clock;
@@ -8,7 +9,12 @@ export interface StageWaitOptions {
   readonly pollIntervalMs: number;
   /** Longest time without getting further, in milliseconds. */
   readonly stageDeadlineMs: number;
+  /** What batches of a run learn from each other. @default nothing: the first look waits like any other */
+  readonly pace?: StagePace;
 }
+
+/** Latest first look at a batch in a stage, unless the interval is longer. */
+const longestFirstMs = 30_000;
 
 /** Stages between which a batch may go to and fro without getting further have the same number. */
 const progress: Readonly<Record<Stage, number>> = {
@@ -21,6 +27,7 @@ const progress: Readonly<Record<Stage, number>> = {
   verifying: 3,
   done: 4,
   exported: 5,
+  split: 5,
   failed: 5,
 };
 
@@ -30,13 +37,22 @@ const progress: Readonly<Record<Stage, number>> = {
  */
 export class StageWait {
   readonly #options: StageWaitOptions;
+  readonly #addresses: number;
+  #stage: Stage;
   #furthest: number;
   #fresh: number;
   #since: number;
   #polls = 0;
+  /** Of a stage that the service works in, once this process has seen the batch enter it. */
+  #timing: StageTiming | undefined;
+  #enteredAt = 0;
+  #lookedAt = -Infinity;
 
-  constructor(known: KnownBatch, options: StageWaitOptions) {
+  /** @param addresses of the batch: about how long it takes depends on them */
+  constructor(known: KnownBatch, addresses: number, options: StageWaitOptions) {
     this.#options = options;
+    this.#addresses = addresses;
+    this.#stage = known.stage;
     this.#furthest = progress[known.stage];
     this.#fresh = known.fresh;
     this.#since = options.clock.now();
@@ -44,11 +60,15 @@ export class StageWait {
 
   note(known: KnownBatch): void {
     const isFurther = progress[known.stage] > this.#furthest;
-    if (!isFurther && known.fresh === this.#fresh) return;
-    this.#furthest = progress[known.stage];
-    this.#fresh = known.fresh;
-    this.#since = this.#options.clock.now();
-    this.#polls = 0;
+    if (isFurther || known.fresh !== this.#fresh) {
+      this.#furthest = progress[known.stage];
+      this.#fresh = known.fresh;
+      this.#since = this.#options.clock.now();
+      this.#polls = 0;
+    }
+    if (known.stage === this.#stage) return;
+    this.#stage = known.stage;
+    this.#time(known.stage, isFurther && known.stage !== 'failed');
   }
 
   /**
@@ -58,12 +78,59 @@ export class StageWait {
    * @throws the signal's reason
    */
   async next(signal: AbortSignal): Promise<boolean> {
-    const { clock, random, pollIntervalMs, stageDeadlineMs } = this.#options;
+    const { clock, stageDeadlineMs } = this.#options;
     const leftMs = this.#since + stageDeadlineMs - clock.now();
     if (leftMs <= 0) return false;
-    const waitMs = pollWaitMs(this.#polls, { intervalMs: pollIntervalMs, random });
+    const waitMs = Math.min(this.#waitMs(), leftMs);
     this.#polls += 1;
-    await clock.sleep(Math.min(waitMs, leftMs), signal);
+    await this.#sleepUntil(clock.now() + waitMs, signal);
+    this.#lookedAt = clock.now();
+    this.#timing?.look(this.#lookedAt - this.#enteredAt);
     return true;
+  }
+
+  #waitMs(): number {
+    const { random, pollIntervalMs: intervalMs } = this.#options;
+    const timing = this.#timing;
+    if (!timing) return pollWaitMs(this.#polls, { intervalMs, random });
+    if (this.#polls > 0) return pollWaitMs(this.#polls - 1, { intervalMs, random });
+    return Math.min(timing.firstWaitMs(intervalMs), Math.max(longestFirstMs, intervalMs));
+  }
+
+  /** What another batch tells meanwhile may bring the look forward, to the interval behind the last. */
+  async #sleepUntil(at: number, signal: AbortSignal): Promise<void> {
+    const { clock, pollIntervalMs } = this.#options;
+    const timing = this.#timing;
+    if (!timing) return clock.sleep(at - clock.now(), signal);
+    for (;;) {
+      const enoughAt = this.#enteredAt + timing.enoughMs;
+      // Once that time has not been enough for this batch, it tells nothing of it any more.
+      const isTold = this.#lookedAt < enoughAt;
+      const toldAt = isTold ? Math.max(enoughAt, this.#lookedAt + pollIntervalMs) : at;
+      const dueAt = Math.min(at, toldAt);
+      const learnt = new AbortController();
+      const stop = timing.onLearnt(() => learnt.abort());
+      try {
+        await clock.sleep(
+          Math.max(0, dueAt - clock.now()),
+          AbortSignal.any([signal, learnt.signal]),
+        );
+        return;
+      } catch (error) {
+        if (signal.aborted || !learnt.signal.aborted) throw error;
+      } finally {
+        stop();
+      }
+    }
+  }
+
+  #time(stage: Stage, hasPassed: boolean): void {
+    this.#timing?.end(hasPassed);
+    const isTimed = stage === 'parsing' || stage === 'verifying';
+    // Where waits have begun already, the batch comes for the second time, or not by the straight way.
+    this.#timing =
+      isTimed && this.#polls === 0 ? this.#options.pace?.begin(stage, this.#addresses) : undefined;
+    this.#enteredAt = this.#options.clock.now();
+    this.#lookedAt = -Infinity;
   }
 }

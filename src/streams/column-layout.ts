@@ -71,6 +71,11 @@ export function checkColumnNames(names: readonly string[], options: ColumnOption
   layOutColumns(names, options);
 }
 
+/** How many columns are verified. */
+export function countVerified(options: ColumnOptions): number {
+  return givenColumns(options).length;
+}
+
 function givenColumns(
   options: ColumnOptions,
 ): readonly { readonly type: VerificationType; readonly as: string }[] {

@@ -1,11 +1,14 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Duplex } from 'node:stream';
+import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import { BatchRunner } from '../batches/batch-runner.js';
 import type { Charge } from '../batches/charge.js';
 import type { BatchProgress, BatchSettings } from '../batches/drive-batch.js';
+import { halveBatch } from '../batches/halve-batch.js';
 import type { KnownBatch } from '../batches/known-batch.js';
 import { LaunchGate } from '../batches/launch-gate.js';
+import { RefusedSizes } from '../batches/refused-sizes.js';
 import { systemClock, type Clock } from '../client/clock.js';
 import type { VerificationService } from '../client/verification-service.js';
 import { fetchExport } from './fetch-export.js';
@@ -59,7 +62,8 @@ export interface DriveBatchesOptions {
 
 /**
  * Brings batches through the service, many at once: parcels in (batches; rows pass through), settled
- * batches out, each when it is at its end. When the source errors, nothing more is launched. When
+ * batches out, each when it is at its end. One that is too large for the service is sent in parts, which
+ * come out in its place, with its `id` and a `part` each. When the source errors, nothing more is launched. When
  * credits or budget are used up, what runs is finished and comes out, a parcel that says so behind it;
  * whoever reads on gets the error.
  *
@@ -79,9 +83,12 @@ export class DriveBatches extends PatientDuplex {
   readonly #concurrency: number;
   readonly #gate: LaunchGate;
   readonly #abort = new AbortController();
-  readonly #results = new Map<number, ExportOpener | MatchedExport>();
-  readonly #charges = new Map<number, Charge>();
+  /** By label, as the charges are. */
+  readonly #results = new Map<string, ExportOpener | MatchedExport>();
+  readonly #charges = new Map<string, Charge>();
   #underWay = 0;
+  /** Parts of batches that were too large: they go before what comes in. */
+  readonly #parts: Batch[] = [];
   /** Waits for a place: rows pass up to the first batch that has none. */
   #waiting: Batch | undefined;
   /** Whether the reader takes more. */
@@ -108,6 +115,7 @@ export class DriveBatches extends PatientDuplex {
       stageDeadlineMs:
         checkAmount('batchDeadlineMs', options.batchDeadlineMs) ?? defaults.batchDeadlineMs,
       gate: this.#gate,
+      refusedSizes: new RefusedSizes(),
       clock: options.clock ?? systemClock,
       random: options.random ?? systemRandom,
       signal: this.#abort.signal,
@@ -149,6 +157,7 @@ export class DriveBatches extends PatientDuplex {
     this.#underWay += 1;
     try {
       const known = await this.#runner.run(batch);
+      if (known.stage === 'split') this.#parts.unshift(...(await halveBatch(batch)));
       this.#underWay -= 1;
       if (this.destroyed) return;
       if (known.stage === 'exported' || known.stage === 'failed') {
@@ -164,6 +173,9 @@ export class DriveBatches extends PatientDuplex {
   #goOn(): void {
     // What is never launched is not uploaded either.
     if (this.stoppedBy) return;
+    while (this.#underWay < this.#concurrency && this.#parts.length > 0) {
+      void this.#drive(this.#parts.shift() as Batch);
+    }
     if (this.#waiting) {
       if (this.#underWay >= this.#concurrency) return;
       void this.#drive(this.#waiting);
@@ -192,10 +204,11 @@ export class DriveBatches extends PatientDuplex {
     batch: Batch,
     known: Extract<KnownBatch, { readonly stage: 'exported' | 'failed' }>,
   ): SettledParcel {
-    const results = this.#results.get(batch.id);
-    const charge = this.#charges.get(batch.id);
-    this.#results.delete(batch.id);
-    this.#charges.delete(batch.id);
+    const label = batchLabel(batch);
+    const results = this.#results.get(label);
+    const charge = this.#charges.get(label);
+    this.#results.delete(label);
+    this.#charges.delete(label);
     return {
       kind: 'settled',
       batch,
@@ -212,7 +225,7 @@ export class DriveBatches extends PatientDuplex {
   }
 
   #note(progress: BatchProgress): void {
-    if (progress.charge) this.#charges.set(progress.batch.id, progress.charge);
+    if (progress.charge) this.#charges.set(batchLabel(progress.batch), progress.charge);
     this.#options.onBatch?.(progress);
   }
 
@@ -227,7 +240,7 @@ export class DriveBatches extends PatientDuplex {
       return body;
     };
     const results = collect ? await collect(batch, open) : await fetchExport(open, batch.lane.type);
-    this.#results.set(batch.id, results);
+    this.#results.set(batchLabel(batch), results);
   }
 }
 

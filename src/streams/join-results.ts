@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { Batch } from '../batches/batch.js';
 import { ObjectChunk, type Row } from '../rows/object-chunk.js';
 import type { JoinedRows } from '../rows/sink.js';
 import { PatientDuplex } from './patient-duplex.js';
@@ -43,6 +44,8 @@ class JoinResults extends PatientDuplex {
   /** What leaves the stream for a stretch of rows. */
   readonly #itemsOf: (joined: JoinedRows) => Iterator<unknown>;
   #leaving: Iterator<unknown> | undefined;
+  /** By batch: its addresses that are settled, as long as some of its parts are not. */
+  readonly #settledInParts = new Map<number, number>();
   /** Whether the reader takes more. Parcels come in all the same: the window bounds their rows. */
   #isWanted = false;
   /** Releasing rows makes more come in, at once: they leave behind those that are leaving. */
@@ -95,10 +98,22 @@ class JoinResults extends PatientDuplex {
 
   async #settle(parcel: SettledParcel): Promise<void> {
     const { plan, storage, window } = this.#plan;
-    await plan.join.settle(parcel.batch, parcel.ending);
-    storage.drop(parcel.batch.id);
-    window.batchSettled();
+    const { batch } = parcel;
+    await plan.join.settle(batch, parcel.ending);
+    if (this.#isLastOf(batch)) {
+      storage.drop(batch.id);
+      window.batchSettled();
+    }
     this.#pushSettled();
+  }
+
+  /** Whether all of a batch is settled: its file is read for as long as one of its parts is not. */
+  #isLastOf({ id, addresses, part }: Batch): boolean {
+    if (!part) return true;
+    const settled = (this.#settledInParts.get(id) ?? 0) + addresses;
+    if (settled < part.of) this.#settledInParts.set(id, settled);
+    else this.#settledInParts.delete(id);
+    return settled >= part.of;
   }
 
   #pushSettled(): void {

@@ -17,7 +17,7 @@ export interface BatchParcel {
   readonly batch: Batch;
 }
 
-/** A batch at its end. */
+/** A batch at its end, or a part of one that was too large for the service. */
 export interface SettledParcel {
   readonly kind: 'settled';
   readonly batch: Batch;

@@ -11,6 +11,8 @@ export const newsOf: Readonly<Record<RequestStep, readonly News[]>> = {
     { of: 'upload', status: 'error' },
     { of: 'upload', status: 'unknown' },
     { of: 'upload', status: 'refused' },
+    { of: 'too_large', addresses: 1 },
+    { of: 'too_large', addresses: 2 },
   ],
   find: [
     { of: 'find', uuid: 'found' },
@@ -21,6 +23,7 @@ export const newsOf: Readonly<Record<RequestStep, readonly News[]>> = {
     { of: 'prepare', status: 'error' },
     { of: 'prepare', status: 'parse_error' },
     { of: 'prepare', status: 'queued' },
+    { of: 'too_large', addresses: 2 },
     { of: 'missing' },
   ],
   read_status: [
@@ -74,6 +77,7 @@ export const stateOf: { readonly [S in Stage]: At<S> } = {
   verifying: { stage: 'verifying', ...electedAs, launches: 1, readies: 0 },
   done: { stage: 'done', ...electedAs, launches: 1, broken: 0 },
   exported: { stage: 'exported', ...electedAs, launches: 1 },
+  split: { stage: 'split', ...tries, uuid: undefined },
   failed: { stage: 'failed', ...tries, reason: 'internal_error', uuid: 'told', launched: true },
 };
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { batchName } from '../../src/batches/batch-name.js';
 
-const upload = { runId: '0123456789abcdef', batch: 6, attempt: 2 };
+const upload = { runId: '0123456789abcdef', batch: { id: 6, addresses: 9 }, attempt: 2 };
 const unique = '0123456789abcdef-000007-2';
 const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
@@ -15,8 +15,18 @@ describe('batchName', () => {
     const names = new Set<string>();
     for (const runId of ['aaaa', 'bbbb'])
       for (const batch of [0, 1, 10, 999_999, 1_000_000])
-        for (const attempt of [1, 2, 11]) names.add(batchName('p', { runId, batch, attempt }));
-    expect(names.size).toBe(30);
+        for (const part of [undefined, { start: 0, of: 9 }, { start: 4, of: 9 }])
+          for (const attempt of [1, 2, 11]) {
+            names.add(batchName('p', { runId, batch: { id: batch, addresses: 4, part }, attempt }));
+          }
+    expect(names.size).toBe(90);
+  });
+
+  it('says which lines a part of a batch has', () => {
+    const part = { id: 6, addresses: 4, part: { start: 5, of: 9 } };
+    expect(batchName('sluice', { ...upload, batch: part })).toBe(
+      'sluice-0123456789abcdef-000007.6-9-2',
+    );
   });
 
   it('cuts the prefix where the whole would pass 255 characters, and never the rest', () => {
@@ -39,7 +49,15 @@ describe('batchName', () => {
         fc.nat(),
         fc.integer({ min: 1, max: 1000 }),
         (prefix, batch, attempt) => {
-          const name = batchName(prefix, { runId: upload.runId, batch, attempt });
+          const { runId } = upload;
+          const part = { start: 999_999_999, of: 2 ** 30 };
+          const whole = batchName(prefix, {
+            runId,
+            batch: { id: batch, addresses: 9, part },
+            attempt,
+          });
+          expect(whole.length).toBeLessThanOrEqual(255);
+          const name = batchName(prefix, { runId, batch: { id: batch, addresses: 9 }, attempt });
           expect(name.length).toBeLessThanOrEqual(255);
           expect(name.length).toBeGreaterThanOrEqual(1);
           expect(name).not.toMatch(loneSurrogate);

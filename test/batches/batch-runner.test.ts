@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DriveOptions } from '../../src/batches/drive-batch.js';
 import { planned, type KnownBatch } from '../../src/batches/known-batch.js';
+import { bounds } from '../../src/batches/life.js';
 import { LaunchGate } from '../../src/batches/launch-gate.js';
 import {
   ApiError,
@@ -93,20 +94,12 @@ describe('BatchRunner', () => {
 });
 
 describe('the first batch of a run', () => {
-  it('goes ahead alone until it is prepared', async () => {
+  it('goes ahead alone until the service says that it prepares it', async () => {
     const service = new FakeService({ polls: 3 });
     await runAll({ service, batches: 5, concurrency: 4 });
     const names = service.requests.map(({ name }) => name);
     const others = names.findIndex((name) => name !== names[0]);
-    expect(service.asked.slice(0, others)).toEqual([
-      'uploadBatch',
-      'prepareBatch',
-      'batchStatus',
-      'batchStatus',
-      'batchStatus',
-      'batchStatus',
-      'launchBatch',
-    ]);
+    expect(service.asked.slice(0, others)).toEqual(['uploadBatch', 'prepareBatch', 'batchStatus']);
   });
 
   it('does not go alone when the service has taken one before', async () => {
@@ -128,7 +121,6 @@ describe('the first batch of a run', () => {
     ['uploadBatch', 301],
     ['uploadBatch', 400],
     ['uploadBatch', 404],
-    ['uploadBatch', 413],
     ['uploadBatch', 422],
     ['prepareBatch', 400],
     ['prepareBatch', 422],
@@ -152,6 +144,62 @@ describe('the first batch of a run', () => {
       expect(service.count('launchBatch')).toBe(0);
     },
   );
+
+  it('is not followed by the others when it was only too large', async () => {
+    const tooLarge = refusal(413, 'uploadBatch');
+    const service = new FakeService({
+      polls: 1,
+      faultOf: ({ operation, ofItsKind }) =>
+        operation === 'uploadBatch' && ofItsKind < 3
+          ? { commits: false, error: tooLarge }
+          : undefined,
+    });
+    // Each is smaller than those before it: none is surely too large.
+    const driving = new Driving(service);
+    const runner = driving.runner(8);
+    const sizes = [9, 8, 7, 6, 5, 4];
+    const running = sizes.map(async (size, id) => runner.run(makeBatch(id, size)));
+    const ends = await driving.clock.runUntil(Promise.all(running));
+    expect(ends.map(({ stage }) => stage)).toEqual([
+      'split',
+      'split',
+      'split',
+      'exported',
+      'exported',
+      'exported',
+    ]);
+    const asked = service.asked.indexOf('prepareBatch');
+    expect(service.asked.slice(0, asked)).toEqual(Array(4).fill('uploadBatch'));
+    expect(service.mostAtOnce).toBeGreaterThan(1);
+  });
+
+  it('spares the others of its size an upload', async () => {
+    const service = new FakeService({
+      faultOf: ({ operation }) =>
+        operation === 'uploadBatch'
+          ? { commits: false, error: refusal(413, 'uploadBatch') }
+          : undefined,
+    });
+    const { known } = await runAll({ service, batches: 9, concurrency: 4 });
+    expect(known.map((end) => end?.stage)).toEqual(Array(9).fill('split'));
+    expect(service.asked).toEqual(['uploadBatch']);
+  });
+
+  it('refused down to single lines, one after the other, is a matter of configuration', async () => {
+    const error = refusal(413, 'uploadBatch', 'not a byte');
+    const service = new FakeService({ faultOf: () => ({ commits: false, error }) });
+    const driving = new Driving(service);
+    const runner = driving.runner(4);
+    const running = Array.from({ length: 40 }, async (_, id) => runner.run(makeBatch(id, 1)));
+    const ends = await driving.clock.runUntil(Promise.allSettled(running));
+    const failed = ends.filter(({ status }) => status === 'fulfilled');
+    expect(failed).toHaveLength(bounds.refusedLines - 1);
+    for (const end of failed) {
+      expect(end).toMatchObject({ value: { stage: 'failed', reason: 'too_large' } });
+    }
+    expect(ends.at(-1)).toMatchObject({ reason: { code: 'batch_refused', cause: error } });
+    expect(service.count('uploadBatch')).toBe(bounds.refusedLines);
+  });
 
   it.each([401, 403])('whose key is refused with %i says so', async (status) => {
     const error = refusal(status, 'uploadBatch');
@@ -218,15 +266,16 @@ describe('a later batch', () => {
     async (operation) => {
       const error = refusal(422, operation, 'not like this');
       const service = new FakeService({
+        polls: 2,
         faultOf: (request) =>
           request.operation === operation && request.name?.endsWith('-000004-1')
             ? { commits: false, error }
             : undefined,
       });
-      const { stoppedBy } = await runAll({ service, batches: 9, concurrency: 2 });
+      const { stoppedBy } = await runAll({ service, batches: 40, concurrency: 2 });
       expect(stoppedBy).toEqual([error]);
       expect(stoppedBy[0]).toBeInstanceOf(ApiError);
-      expect(service.count('uploadBatch')).toBeLessThan(9);
+      expect(service.count('uploadBatch')).toBeLessThan(40);
       expectChargedAtMostOnce(service);
     },
   );

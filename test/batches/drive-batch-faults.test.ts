@@ -3,10 +3,65 @@ import { driveBatch } from '../../src/batches/drive-batch.js';
 import { planned, type KnownBatch } from '../../src/batches/known-batch.js';
 import { LaunchGate } from '../../src/batches/launch-gate.js';
 import { bounds } from '../../src/batches/life.js';
+import { RefusedSizes } from '../../src/batches/refused-sizes.js';
 import { DeadlineError, OutputError, TransportError } from '../../src/errors/family.js';
 import { drive, expectPaidOnce, failure, faults } from './drive-one.js';
 import { Driving, makeBatch } from './driving.js';
 import { FakeService, lostAnswer, oddAnswer, refusal, type Fault } from './fake-service.js';
+
+describe('a batch that is too large', () => {
+  const tooLarge = (operation: string): Fault => ({
+    commits: false,
+    error: refusal(413, operation),
+  });
+
+  it('is split, which is written down, and is never sent again', async () => {
+    const { service, known, driving } = await drive(
+      faults('uploadBatch', tooLarge('uploadBatch'), 9),
+    );
+    expect(known).toMatchObject({ stage: 'split', uuid: undefined });
+    expect(driving.stages()).toEqual(['uploading', 'split']);
+    expect(service.asked).toEqual(['uploadBatch']);
+    const again = await drive(service, {}, known);
+    expect(again.known).toBe(known);
+    expect(service.asked).toEqual(['uploadBatch']);
+  });
+
+  it('only when it is prepared is split, and not launched', async () => {
+    const { service, known } = await drive(faults('prepareBatch', tooLarge('prepareBatch'), 9));
+    const [uuid] = service.batches.keys();
+    expect(known).toMatchObject({ stage: 'split', uuid });
+    expect(service.ledger).toEqual([]);
+  });
+
+  it('only when it is prepared again, after a launch that is in doubt, is not split', async () => {
+    const service = new FakeService(faults('prepareBatch', tooLarge('prepareBatch'), 9));
+    const { uuid } = service.add({ name: 'sluice-run-000001-1' });
+    const elected = { uuid, isFound: false, attempt: 1, fresh: 0, uploads: 1, doubt: true };
+    const counts = { misses: 0, prepares: 0, launches: 0 };
+    const end = failure(service, {}, { stage: 'uploaded', ...elected, ...counts });
+    await expect(end).resolves.toMatchObject({ error: { code: 'too_large' } });
+  });
+
+  it('that is known to be so is split without being sent', async () => {
+    const refusedSizes = new RefusedSizes();
+    refusedSizes.note(makeBatch());
+    const { service, known } = await drive({}, { refusedSizes });
+    expect(known.stage).toBe('split');
+    expect(service.asked).toEqual([]);
+  });
+
+  it('is looked for first when an upload of it was under way', async () => {
+    const refusedSizes = new RefusedSizes();
+    refusedSizes.note(makeBatch());
+    const service = new FakeService();
+    service.add({ name: 'sluice-run-000001-1', lines: ['0-0@sluice.test', '0-1@sluice.test'] });
+    const tries = { attempt: 1, fresh: 0, uploads: 1, accepted: false, looks: 0 };
+    const { known } = await drive(service, { refusedSizes }, { stage: 'uploading', ...tries });
+    expect(known.stage).toBe('exported');
+    expectPaidOnce(service);
+  });
+});
 
 describe('an uploaded batch', () => {
   it.each(['no', 'nested'] as const)(

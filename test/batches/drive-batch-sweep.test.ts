@@ -62,7 +62,11 @@ function fits(fault: Fault, { operation, uuid }: FakeRequest, service: FakeServi
   return !isReady || status !== 'parsing_content';
 }
 
-type AtEnd = Extract<KnownBatch, { readonly stage: 'exported' | 'failed' }>;
+type AtEnd = Extract<KnownBatch, { readonly stage: 'exported' | 'failed' | 'split' }>;
+
+function isAtEnd(known: KnownBatch): known is AtEnd {
+  return ['exported', 'failed', 'split'].includes(known.stage);
+}
 
 /**
  * Runs process after process, each from what the last one wrote down, until the batch is at its end.
@@ -85,7 +89,7 @@ async function runToEnd(service: FakeService): Promise<AtEnd> {
       },
       () => undefined,
     );
-    if (known.stage === 'exported' || known.stage === 'failed') return known;
+    if (isAtEnd(known)) return known;
   }
   throw new Error(`no end after 80 processes: ${JSON.stringify(known)}`);
 }
@@ -98,6 +102,7 @@ function check(service: FakeService, known: AtEnd, faults: string): void {
     throw new Error(`paid twice: ${story}`);
   }
   const [paid] = service.launched();
+  if (paid && known.stage === 'split') throw new Error(`split, and paid: ${story}`);
   if (paid && known.uuid !== paid.uuid) throw new Error(`not the paid batch: ${story}`);
   if (known.stage === 'exported' && charges.length !== 2) throw new Error(`not paid: ${story}`);
   if (known.stage === 'failed' && charges.length > 0 && !known.launched) {
@@ -122,8 +127,12 @@ describe('one fault', () => {
         check(service, end, `${name} at ${at}`);
         const [asked] = service.requests.filter(({ number }) => number === at);
         const isLostForGood = end.stage === 'failed' && name === 'internal_error';
+        const isTooLarge =
+          name === '413' && ['uploadBatch', 'prepareBatch'].includes(`${asked?.operation}`);
         // One fault alone fails no batch, but where the service says itself that a launched one broke.
-        if (!isLostForGood) {
+        if (isTooLarge) {
+          expect(end.stage, `${name} at ${at}`).toBe('split');
+        } else if (!isLostForGood) {
           expect(end.stage, `${name} at ${at} (${asked?.operation})`).toBe('exported');
         }
       }

@@ -4,6 +4,7 @@ import { BatchRunner } from '../../src/batches/batch-runner.js';
 import type { BatchProgress, DriveOptions } from '../../src/batches/drive-batch.js';
 import type { KnownBatch } from '../../src/batches/known-batch.js';
 import { LaunchGate } from '../../src/batches/launch-gate.js';
+import { RefusedSizes } from '../../src/batches/refused-sizes.js';
 import type { VerificationService } from '../../src/client/verification-service.js';
 import type { VerificationType } from '../../src/contract/enums.js';
 import { ContractError } from '../../src/errors/family.js';
@@ -40,6 +41,7 @@ export class Driving {
       pollIntervalMs: 1000,
       stageDeadlineMs: 86_400_000,
       gate: new LaunchGate(),
+      refusedSizes: new RefusedSizes(),
       clock: this.clock,
       random: () => 0,
       signal: this.abort.signal,

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { mayHaveLaunched, planned, type KnownBatch } from '../../src/batches/known-batch.js';
+import {
+  isPrepared,
+  mayHaveLaunched,
+  planned,
+  renewPatience,
+  type KnownBatch,
+} from '../../src/batches/known-batch.js';
 import { learn, type News } from '../../src/batches/learn.js';
 import { before, bounds, nextStep } from '../../src/batches/life.js';
 import { allNews, electedAs, stages, stateOf } from './any-news.js';
@@ -59,6 +65,7 @@ describe('news that do not belong to the stage', () => {
   it('change nothing at an end', () => {
     for (const news of allNews) {
       expect(learn(stateOf.exported, news)).toBe(stateOf.exported);
+      expect(learn(stateOf.split, news)).toBe(stateOf.split);
       expect(learn(stateOf.failed, news)).toBe(stateOf.failed);
     }
   });
@@ -66,6 +73,7 @@ describe('news that do not belong to the stage', () => {
   it('change nothing', () => {
     const listened: Readonly<Record<News['of'], readonly string[]>> = {
       upload: ['uploading'],
+      too_large: ['planned', 'uploading', 'uploaded'],
       find: ['uploading'],
       prepare: ['uploaded'],
       status: onItsWay,
@@ -79,6 +87,40 @@ describe('news that do not belong to the stage', () => {
         expect(learn(stateOf[stage], news)).toBe(stateOf[stage]);
       }
     }
+  });
+});
+
+describe('a batch that is too large', () => {
+  const tooLarge = (addresses: number): News => ({ of: 'too_large', addresses });
+
+  it.each(['planned', 'uploading'] as const)('is split when it is %s', (stage) => {
+    const { attempt, fresh, uploads } = stateOf[stage];
+    const split = { stage: 'split', attempt, fresh, uploads, uuid: undefined };
+    expect(learn(stateOf[stage], tooLarge(2))).toEqual(split);
+  });
+
+  it('is split when its preparation says so, and its upload is remembered', () => {
+    expect(learn(stateOf.uploaded, tooLarge(9))).toMatchObject({ stage: 'split', uuid: 'told' });
+  });
+
+  it('is never split when a launch of it may have been paid', () => {
+    const doubted = { ...stateOf.uploaded, doubt: true };
+    expect(learn(doubted, tooLarge(9))).toBe(doubted);
+  });
+
+  it('fails when it is a single line', () => {
+    expect(learn(stateOf.uploading, tooLarge(1))).toMatchObject({
+      stage: 'failed',
+      reason: 'too_large',
+      launched: false,
+    });
+  });
+
+  it('has nothing to do once it is split', () => {
+    expect(nextStep(stateOf.split)).toEqual({ do: 'nothing' });
+    expect(renewPatience(stateOf.split)).toBe(stateOf.split);
+    expect(mayHaveLaunched(stateOf.split)).toBe(false);
+    expect(isPrepared(stateOf.split)).toBe(false);
   });
 });
 

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Batch } from '../../src/batches/batch.js';
+import { halveBatch } from '../../src/batches/halve-batch.js';
 import type { ExportOpener } from '../../src/batches/result-join.js';
 import { ContractError } from '../../src/errors/family.js';
 import { cutEvery } from '../results/export-reading.js';
@@ -234,6 +236,93 @@ describe('ResultJoin', () => {
           }
         },
       ),
+    );
+  });
+});
+
+describe('the parts of a batch', () => {
+  const cells = Array.from({ length: 7 }, (_, index) => `a${index}@x.test`);
+  const good = (...indexes: readonly number[]): ExportOpener =>
+    exportOf(indexes.map((index) => [`A${index}@x.test`, `good ${index}`]));
+
+  it('tell of their own lines alone, in whatever order they end', async () => {
+    const { planning, batch, told } = planned(...cells);
+    const [first, second] = await halveBatch(batch);
+    const [third, fourth] = await halveBatch(second);
+    await planning.join.settle(third, { results: good(5) });
+    const none = 'no_result no_record';
+    const rest = (word: string) => Array<string>(4).fill(word);
+    expect(told()).toEqual([...rest('pending'), none, 'verified good 5', 'pending']);
+    await planning.join.settle(first, { failure: 'internal_error' });
+    await planning.join.settle(fourth, { results: good(6) });
+    expect(told()).toEqual([
+      ...rest('failed internal_error'),
+      none,
+      'verified good 5',
+      'verified good 6',
+    ]);
+    planning.join.settleUnfinished(batch);
+    expect(told()).not.toContain('failed not_finished');
+  });
+
+  it('have no say in the addresses of others, whatever their exports hold', async () => {
+    const { planning, batch, told } = planned(...cells);
+    const [first, second] = await halveBatch(batch);
+    const matched = await planning.join.match(second, good(0, 3, 4, 5, 6));
+    expect([matched.numbers.length, matched.extra]).toEqual([3, 2]);
+    await planning.join.settle(second, { results: matched });
+    await planning.join.settle(first, { results: good(1, 2, 3, 4) });
+    expect(told()).toEqual([
+      'no_result no_record',
+      ...[1, 2, 3, 4, 5, 6].map((index) => `verified good ${index}`),
+    ]);
+  });
+
+  it('leave to what is not finished what none of them has told', async () => {
+    const { planning, batch, told } = planned(...cells);
+    const [, second] = await halveBatch(batch);
+    await planning.join.settle(second, { results: good(4, 5, 6) });
+    planning.join.settleUnfinished(batch);
+    const unfinished = Array<string>(4).fill('failed not_finished');
+    expect(told()).toEqual([...unfinished, ...[4, 5, 6].map((index) => `verified good ${index}`)]);
+  });
+
+  it('are told apart among the addresses of other lanes and types', async () => {
+    const columns = [
+      { type: 'email', position: 0 },
+      { type: 'phone', position: 1 },
+    ] as const;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.constantFrom('US', 'DE', 'FR'), fc.nat(40)), { minLength: 12 }),
+        async (picks) => {
+          const country = { fallback: undefined, position: 2 } as const;
+          const planning = new Planning({ columns, country });
+          const tickets = planning.plan(
+            ...picks.map(([lane, pick]) => [`${pick}@x.test`, `00${pick}-${lane}`, lane]),
+          );
+          const parts: Batch[] = [];
+          for (const batch of planning.batches()) {
+            if (batch.addresses < 2) parts.push(batch);
+            else parts.push(...(await halveBatch(batch)));
+          }
+          for (const part of parts.toReversed()) {
+            const lines = await linesOf(part);
+            const { type, country: lane } = part.lane;
+            const record = { valid: true, wrong: false, unknown: false, quality: lane, type: lane };
+            const records = Object.fromEntries(lines.map((line) => [line, record]));
+            const results = openerOf(JSON.stringify(records));
+            const { extra, numbers } = await planning.join.match(part, results);
+            expect([type, extra, numbers.length]).toEqual([type, 0, lines.length]);
+            await planning.join.settle(part, { results });
+          }
+          const expected = picks.flatMap(([lane]) => [lane, lane]);
+          expect([...tickets].map((ticket) => planning.tell(ticket))).toEqual(
+            expected.map((lane) => expect.stringContaining(` ${lane}`) as string),
+          );
+        },
+      ),
+      { numRuns: 50 },
     );
   });
 });

@@ -1,16 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { KnownBatch } from '../../src/batches/known-batch.js';
 import { StageWait } from '../../src/batches/stage-wait.js';
+import { StagePace } from '../../src/batches/stage-pace.js';
 import { FakeClock } from '../client/fake-clock.js';
 import { stateOf } from './any-news.js';
 
 const { signal } = new AbortController();
 
 /** A wait with a clock of its own, which only it moves. */
-function waitIn(known: KnownBatch, stageDeadlineMs = 1e9) {
+function waitIn(known: KnownBatch, stageDeadlineMs = 1e9, pace?: StagePace) {
   const clock = new FakeClock();
-  const options = { clock, random: () => 0, pollIntervalMs: 1000, stageDeadlineMs };
-  const wait = new StageWait(known, options);
+  const options = {
+    clock,
+    random: () => 0,
+    pollIntervalMs: 1000,
+    stageDeadlineMs,
+    ...(pace && { pace }),
+  };
+  const wait = new StageWait(known, 1000, options);
   return {
     clock,
     wait,
@@ -77,6 +84,32 @@ describe('StageWait', () => {
     wait.note(stateOf.parsing);
     wait.note(stateOf.launching);
     expect(await next()).toBeUndefined();
+  });
+
+  it('looks first when others of its run were through, and then waits as ever', async () => {
+    const pace = new StagePace();
+    const earlier = pace.begin('parsing', 1000);
+    earlier.look(4000);
+    earlier.look(4100);
+    earlier.end(true);
+    const { wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
+    wait.note(stateOf.parsing);
+    expect([await next(), await next(), await next()]).toEqual([4100, 1000, 1500]);
+  });
+
+  it('looks as soon as another batch tells that it is time, but not twice within the interval', async () => {
+    const pace = new StagePace();
+    const other = pace.begin('parsing', 1000);
+    const { clock, wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
+    wait.note(stateOf.parsing);
+    await next();
+    expect(await next()).toBe(1000);
+    const lookedMs = clock.now();
+    const waiting = wait.next(signal);
+    other.look(lookedMs + 200);
+    other.end(true);
+    await clock.runUntil(waiting);
+    expect(clock.now() - lookedMs).toBe(1000);
   });
 
   it('ends with the reason of an abort', async () => {

@@ -1,0 +1,140 @@
+/** A first look at a service that nothing is known of: some time for the batch, some for each address. */
+const guessMs = 20;
+const guessMsPerAddress = 0.005;
+/** What is known as exactly as this is not worth a look that may come too soon. */
+const tolerance = 0.04;
+const toleranceOfInterval = 0.1;
+/** After so many batches a shorter wait is tried: the service may have become faster. */
+const settledEnough = 16;
+/** First looks at a service of unknown pace lie so far apart, in intervals: one of their second looks is early. */
+const apart = 3 / 8;
+const mostApart = 4;
+
+/**
+ * What a run learns of how long the service takes, so that the first look at a batch comes when it is
+ * likely to be through: not long after, and not too soon, which costs a poll and the wait behind it.
+ */
+export class StagePace {
+  readonly #paces = new Map<string, Map<number, SizePace>>();
+
+  /** A batch enters a stage. */
+  begin(stage: string, addresses: number): StageTiming {
+    let sizes = this.#paces.get(stage);
+    if (!sizes) this.#paces.set(stage, (sizes = new Map<number, SizePace>()));
+    // Batches of about one size take about as long.
+    const size = Math.floor(Math.log2(Math.max(1, addresses)));
+    let pace = sizes.get(size);
+    if (!pace) sizes.set(size, (pace = new SizePace(nearestOf(sizes, size))));
+    return new StageTiming(pace, addresses);
+  }
+}
+
+/** How long batches of one size stay in one stage: more than `lowerMs`, and `upperMs` was enough. */
+class SizePace {
+  lowerMs = 0;
+  /** `undefined` until a batch was seen to leave the stage. */
+  upperMs: number | undefined;
+  /** Batches in a row that were found through at `upperMs`. */
+  #settled = 0;
+  /** Looks under way that may come too soon. */
+  probing = 0;
+  readonly listeners = new Set<() => void>();
+  /** The pace of another size, until this one is known. */
+  readonly nearest: SizePace | undefined;
+
+  constructor(nearest: SizePace | undefined) {
+    this.nearest = nearest;
+  }
+
+  learn(missedMs: number, foundMs: number): void {
+    const { upperMs } = this;
+    if (upperMs === undefined || missedMs >= upperMs || foundMs <= this.lowerMs) {
+      // Nothing was known, or the service has become slower or faster.
+      this.lowerMs = missedMs;
+      this.upperMs = foundMs;
+      this.#settled = 0;
+    } else {
+      this.lowerMs = Math.max(this.lowerMs, missedMs);
+      this.#settled = foundMs < upperMs ? 0 : this.#settled + 1;
+      this.upperMs = Math.min(upperMs, foundMs);
+      if (this.#settled >= settledEnough) {
+        this.#settled = 0;
+        this.lowerMs /= 2;
+      }
+    }
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** The time of one batch in one stage. */
+export class StageTiming {
+  readonly #pace: SizePace;
+  readonly #addresses: number;
+  #isProbing = false;
+  #lookedMs = 0;
+  #missedMs = 0;
+
+  constructor(pace: SizePace, addresses: number) {
+    this.#pace = pace;
+    this.#addresses = addresses;
+  }
+
+  /**
+   * How long to wait for the first look, in milliseconds. Each batch halves the span between too soon
+   * and long enough; of several under way at once the later ones look later, so that not all of them
+   * look too soon.
+   */
+  firstWaitMs(intervalMs: number): number {
+    const { lowerMs, upperMs, nearest } = this.#pace;
+    if (upperMs === undefined) {
+      if (nearest?.upperMs !== undefined) return nearest.upperMs;
+      const first = Math.min(intervalMs, guessMs + guessMsPerAddress * this.#addresses);
+      return first + ((this.#probe() - 1) % mostApart) * apart * intervalMs;
+    }
+    const spanMs = upperMs - lowerMs;
+    // A service that was through at the first look is not hurried: too soon would cost an interval.
+    const worthMs = (lowerMs === 0 ? 1 : toleranceOfInterval) * intervalMs;
+    const isKnown = spanMs <= Math.max(worthMs, tolerance * upperMs);
+    return isKnown ? upperMs : upperMs - spanMs / 2 ** this.#probe();
+  }
+
+  /** After what time batches like this one have been through; `Infinity` when that is not known. */
+  get enoughMs(): number {
+    return this.#pace.upperMs ?? Infinity;
+  }
+
+  /**
+   * Has a listener called whenever another batch has told something new.
+   *
+   * @returns what ends it
+   */
+  onLearnt(listener: () => void): () => void {
+    this.#pace.listeners.add(listener);
+    return () => this.#pace.listeners.delete(listener);
+  }
+
+  /** The batch is looked at, so long after it entered the stage. */
+  look(afterMs: number): void {
+    this.#missedMs = this.#lookedMs;
+    this.#lookedMs = afterMs;
+  }
+
+  /** The batch leaves the stage; it tells something when it got further and was seen to. */
+  end(isFurther: boolean): void {
+    if (this.#isProbing) this.#pace.probing -= 1;
+    this.#isProbing = false;
+    if (isFurther && this.#lookedMs > 0) this.#pace.learn(this.#missedMs, this.#lookedMs);
+  }
+
+  /** @returns how many batches probe now, this one among them */
+  #probe(): number {
+    this.#isProbing = true;
+    this.#pace.probing += 1;
+    return this.#pace.probing;
+  }
+}
+
+function nearestOf(sizes: ReadonlyMap<number, SizePace>, size: number): SizePace | undefined {
+  const [first] = [...sizes].toSorted(([a], [b]) => Math.abs(a - size) - Math.abs(b - size));
+  return first?.[1];
+}

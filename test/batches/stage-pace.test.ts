@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { StagePace, type StageTiming } from '../../src/batches/stage-pace.js';
+
+const intervalMs = 1000;
+
+/** A batch that was looked at in these moments, and found through in the last. */
+function looked(timing: StageTiming, ...looksMs: readonly number[]): void {
+  for (const ms of looksMs) timing.look(ms);
+  timing.end(true);
+}
+
+describe('StagePace', () => {
+  it('guesses short waits at first, longer for larger batches, and never beyond the interval', () => {
+    const waitOf = (addresses: number, interval = intervalMs): number =>
+      new StagePace().begin('parsing', addresses).firstWaitMs(interval);
+    expect(waitOf(1)).toBeLessThan(30);
+    expect(waitOf(50_000)).toBeGreaterThan(waitOf(1000));
+    expect(waitOf(10_000_000)).toBe(intervalMs);
+    expect(waitOf(50_000, 5)).toBe(5);
+  });
+
+  it('spreads the first looks of batches that come at once', () => {
+    const pace = new StagePace();
+    const waits = [1, 2, 3].map(() => pace.begin('parsing', 1).firstWaitMs(intervalMs));
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+    expect(new Set(waits).size).toBe(3);
+  });
+
+  it('comes within a twentieth of a steady service in a few batches', () => {
+    const pace = new StagePace();
+    const trueMs = 2000;
+    let waitMs = 0;
+    for (let batch = 0; batch < 12; batch += 1) {
+      const timing = pace.begin('verifying', 1000);
+      waitMs = timing.firstWaitMs(intervalMs);
+      const looks = [waitMs];
+      while ((looks.at(-1) ?? 0) < trueMs) looks.push((looks.at(-1) ?? 0) + intervalMs);
+      looked(timing, ...looks);
+    }
+    expect(waitMs).toBeGreaterThanOrEqual(trueMs);
+    expect(waitMs).toBeLessThan(trueMs * 1.05);
+  });
+
+  it('has later ones of several at once look later, and none after what is surely enough', () => {
+    const pace = new StagePace();
+    looked(pace.begin('parsing', 1000), 1000, 3000);
+    const waits = [1, 2, 3].map(() => pace.begin('parsing', 1000).firstWaitMs(intervalMs));
+    expect(waits).toEqual([2000, 2500, 2750]);
+  });
+
+  it('tells those that wait when one of them is through', () => {
+    const pace = new StagePace();
+    const [first, second] = [pace.begin('parsing', 1000), pace.begin('parsing', 1000)];
+    let told = 0;
+    const stop = second.onLearnt(() => (told += 1));
+    expect(second.enoughMs).toBe(Infinity);
+    looked(first, 40);
+    expect(second.enoughMs).toBe(40);
+    stop();
+    looked(pace.begin('parsing', 1000), 30);
+    expect(told).toBe(1);
+  });
+
+  it('keeps stages and sizes apart, but takes another size for a guess', () => {
+    const pace = new StagePace();
+    looked(pace.begin('parsing', 50_000), 4000);
+    expect(pace.begin('parsing', 10).firstWaitMs(intervalMs)).toBe(4000);
+    expect(pace.begin('verifying', 50_000).firstWaitMs(intervalMs)).toBeLessThan(intervalMs);
+    looked(pace.begin('parsing', 10), 5);
+    expect(pace.begin('parsing', 10).firstWaitMs(intervalMs)).toBe(5);
+    expect(pace.begin('parsing', 50_000).enoughMs).toBe(4000);
+  });
+
+  it('follows a service that becomes slower, and after a while one that becomes faster', () => {
+    const pace = new StagePace();
+    looked(pace.begin('parsing', 10), 100);
+    looked(pace.begin('parsing', 10), 100, 1100);
+    expect(pace.begin('parsing', 10).enoughMs).toBe(1100);
+    looked(pace.begin('parsing', 10), 1080, 1100);
+    const steady = pace.begin('parsing', 10);
+    expect(steady.firstWaitMs(intervalMs)).toBe(1100);
+    for (let batch = 0; batch < 16; batch += 1) looked(pace.begin('parsing', 10), 1100);
+    expect(pace.begin('parsing', 10).firstWaitMs(intervalMs)).toBeLessThan(1000);
+  });
+
+  it('learns nothing from a batch that fails or leaves unseen', () => {
+    const pace = new StagePace();
+    const failed = pace.begin('parsing', 10);
+    failed.look(50);
+    failed.end(false);
+    pace.begin('parsing', 10).end(true);
+    expect(pace.begin('parsing', 10).enoughMs).toBe(Infinity);
+  });
+});
