@@ -4,19 +4,22 @@ import { StateError } from '../errors/family.js';
 import { checkAccount } from './account.js';
 import { deleteBatch } from './delete-batches.js';
 import { systemFiles, type FileSystem } from './file-system.js';
+import type { RunStore } from './run-store.js';
 import { StateDirectory } from './state-directory.js';
 
 export interface AbandonRunOptions {
   readonly stateDir: string;
   /** The service that has the run's batches; without it they are left there. */
   readonly client?: Client;
+  /** Whether batches that were launched, and paid, are deleted, too. @default false */
+  readonly launchedToo?: boolean;
   readonly signal?: AbortSignal;
   readonly files?: FileSystem;
 }
 
 /**
  * Gives an unfinished run up: deletes the batches that were never launched from the service, and the
- * state directory. What was launched is paid, and stays on the service.
+ * state directory. What was launched is paid, and stays on the service unless `launchedToo` is set.
  *
  * @returns how many batches were deleted, and the uuids of those that could not be
  * @throws StateError `state_locked` while a run works in it, `state_mismatch` when its batches are on
@@ -34,7 +37,7 @@ export async function abandonRun(
     await checkService(options.client, state, signal);
     for (const { known } of state.known.batches.values()) {
       if (!options.client || !('uuid' in known) || known.uuid === undefined) continue;
-      if (mayHaveLaunched(known)) continue;
+      if (options.launchedToo !== true && mayHaveLaunched(known)) continue;
       if (await deleteBatch(options.client, known.uuid, signal)) deleted += 1;
       else left.push(known.uuid);
     }
@@ -50,7 +53,7 @@ export async function abandonRun(
 /** Under another service or key every batch looks deleted. */
 async function checkService(
   client: Client | undefined,
-  state: StateDirectory,
+  state: RunStore,
   signal: AbortSignal,
 ): Promise<void> {
   const { run } = state.known;

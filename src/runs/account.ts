@@ -2,7 +2,7 @@ import type { Client } from '../client/client.js';
 import { StateError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import type { RunEntry } from './run-entries.js';
-import type { StateDirectory } from './state-directory.js';
+import type { RunStore } from './run-store.js';
 
 /**
  * Notices another account before anything is paid again: under its key all batches of the run look
@@ -13,7 +13,7 @@ import type { StateDirectory } from './state-directory.js';
 export async function checkAccount(
   client: Client,
   known: RunEntry,
-  state: StateDirectory,
+  state: RunStore,
   signal: AbortSignal,
 ): Promise<void> {
   const account = client.keyFingerprint(known.seed);

@@ -3,7 +3,7 @@ import type { CreditBalance } from '../contract/bodies.js';
 import { ApiError, ContractError } from '../errors/family.js';
 import { chargeOf, type DrivenBatch } from './drive-log.js';
 import type { Balances } from './summarize.js';
-import type { StateDirectory } from './state-directory.js';
+import type { RunStore } from './run-store.js';
 
 /**
  * The balance before the run's first launch, from the journal where an earlier process read it.
@@ -13,7 +13,7 @@ import type { StateDirectory } from './state-directory.js';
  */
 export async function readBalance(
   client: Pick<VerificationService, 'credits'>,
-  state: StateDirectory,
+  state: RunStore,
   signal: AbortSignal,
 ): Promise<CreditBalance | undefined> {
   if (state.known.balance) return state.known.balance.credits ?? undefined;

@@ -30,7 +30,8 @@ export async function deleteBatch(
 
 /**
  * Deletes the uploads of a run that nothing waits for: those whose answer was lost and that were sent
- * again, and, when the service refused the run, its first. They were never launched.
+ * again, those that were refused later for their size, and, when the service refused the run, its
+ * first. They were never launched.
  *
  * @returns the names of those that may still be there
  */
@@ -45,7 +46,7 @@ export async function deleteOrphans(
   if (!isNeeded) return [];
   const kept = new Set(
     batches
-      .filter(({ known }) => !isRefused || mayHaveLaunched(known))
+      .filter(({ known }) => (isRefused ? mayHaveLaunched(known) : known.stage !== 'split'))
       .map(({ known }) => ('uuid' in known ? known.uuid : undefined)),
   );
   const left: string[] = [];
@@ -65,7 +66,8 @@ export async function deleteOrphans(
   return left;
 }
 
-/** An upload that was repeated or looked for may stand there twice. */
+/** An upload that was repeated or looked for may stand there twice; one that was split is of no use. */
 function mayHaveOrphans({ known }: DrivenBatch): boolean {
+  if (known.stage === 'split' && known.uuid !== undefined) return true;
   return known.attempt > 1 || ('isFound' in known && known.isFound);
 }

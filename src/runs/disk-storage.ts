@@ -33,8 +33,9 @@ export class DiskStorage implements BatchStorage {
     for (const [batch, blocks] of pending) await this.#write(batch, blocks);
   }
 
+  /** Chunks are lent: each is only good until the one after the next is asked for. */
   open(batch: number): AsyncIterable<Uint8Array> {
-    return readFileBytes(this.#files, this.#path(batch));
+    return readFileBytes(this.#files, this.#path(batch), true);
   }
 
   async #write(batch: number, blocks: readonly Uint8Array[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
 import type { BatchProgress } from '../batches/drive-batch.js';
@@ -19,22 +20,27 @@ export function chargeOf({ known, charge }: DrivenBatch): Charge | undefined {
 
 const nothing: Charge = { spent: 0, refunded: 0, net: 0 };
 
-/** The latest of every batch. */
+/** The latest of every batch, and of every part of one. */
 export class DriveLog {
-  readonly #driven = new Map<number, DrivenBatch>();
+  /** By label. */
+  readonly #driven = new Map<string, DrivenBatch>();
 
   note({ batch, known, name, charge }: BatchProgress): DrivenBatch {
-    const driven = { batch, known, name, charge: charge ?? this.#driven.get(batch.id)?.charge };
-    this.#driven.set(batch.id, driven);
+    const label = batchLabel(batch);
+    const driven = { batch, known, name, charge: charge ?? this.#driven.get(label)?.charge };
+    this.#driven.set(label, driven);
     return driven;
   }
 
   known(batch: Batch): KnownBatch {
-    return this.#driven.get(batch.id)?.known ?? planned;
+    return this.#driven.get(batchLabel(batch))?.known ?? planned;
   }
 
-  /** In the order of their numbers. */
+  /** In the order of their numbers and lines; those that were split come before their parts. */
   batches(): readonly DrivenBatch[] {
-    return [...this.#driven.values()].toSorted((a, b) => a.batch.id - b.batch.id);
+    return [...this.#driven.values()].toSorted(
+      ({ batch: a }, { batch: b }) =>
+        a.id - b.id || (a.part?.start ?? 0) - (b.part?.start ?? 0) || b.addresses - a.addresses,
+    );
   }
 }

@@ -1,9 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { BatchRunner } from '../batches/batch-runner.js';
+import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchProgress } from '../batches/drive-batch.js';
+import { halveBatch } from '../batches/halve-batch.js';
 import { mayHaveLaunched, planned, type KnownBatch } from '../batches/known-batch.js';
 import { LaunchGate } from '../batches/launch-gate.js';
+import { RefusedSizes } from '../batches/refused-sizes.js';
 import type { ExportOpener } from '../batches/result-join.js';
 import type { Client } from '../client/client.js';
 import { systemClock } from '../client/clock.js';
@@ -13,10 +16,9 @@ import { defaults } from '../streams/defaults.js';
 import type { Plan } from '../streams/plan.js';
 import { deleteBatch, deleteOrphans } from './delete-batches.js';
 import { DriveLog, type DrivenBatch } from './drive-log.js';
-import { ExportStore } from './export-store.js';
-import type { FileSystem } from './file-system.js';
+import { entryOf } from './known-run.js';
 import type { RunOptions } from './run-options.js';
-import type { StateDirectory } from './state-directory.js';
+import type { RunStore } from './run-store.js';
 
 export interface DriveRunOptions {
   readonly run: RunOptions;
@@ -25,8 +27,7 @@ export interface DriveRunOptions {
   readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
-  readonly state: StateDirectory;
-  readonly files: FileSystem;
+  readonly state: RunStore;
   readonly signal: AbortSignal;
 }
 
@@ -55,15 +56,18 @@ class RunDrive {
   readonly #options: DriveRunOptions;
   readonly #gate: LaunchGate;
   readonly #runner: BatchRunner;
-  readonly #exports: ExportStore;
   readonly #log = new DriveLog();
-  readonly #results = new Map<number, MatchedExport>();
+  readonly #refusedSizes = new RefusedSizes();
+  /** What is driven: the batches, and the parts of those that were split in their place. */
+  readonly #driven = new Set<Batch>();
+  /** Those that no walker has taken yet. */
+  #waiting: Batch[] = [];
+  readonly #results = new Map<string, MatchedExport>();
 
   constructor(options: DriveRunOptions) {
     const { run } = options;
     this.#options = options;
     this.#gate = new LaunchGate({ maxCredits: run.maxCredits });
-    this.#exports = new ExportStore(options.files, options.state.exportsPath);
     this.#runner = new BatchRunner({
       service: options.client,
       concurrency: options.concurrency,
@@ -73,11 +77,12 @@ class RunDrive {
       pollIntervalMs: run.pollIntervalMs ?? defaults.pollIntervalMs,
       stageDeadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
       gate: this.#gate,
+      refusedSizes: this.#refusedSizes,
       clock: run.clock ?? systemClock,
       random: run.random ?? systemRandom,
       signal: options.signal,
       provenBefore: [...options.state.known.batches.values()].some(
-        ({ known }) => 'uuid' in known && known.uuid !== undefined,
+        ({ known }) => known.stage !== 'split' && 'uuid' in known && known.uuid !== undefined,
       ),
       record: async (progress) => this.#record(progress),
       collect: async (batch, uuid) => this.#collect(batch, uuid),
@@ -88,7 +93,7 @@ class RunDrive {
     for (const batch of this.#options.batches) await this.#recall(batch);
     const stoppedBy = await this.#driveAll();
     const { client, runId, batches, plan, signal, run } = this.#options;
-    const isWhole = batches.every((batch) => isAtEnd(this.#log.known(batch)));
+    const isWhole = [...this.#driven].every((batch) => isAtEnd(this.#log.known(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     if (isWhole || isRefused) {
       const names = await deleteOrphans(client, runId, this.#log.batches(), { isRefused, signal });
@@ -104,23 +109,54 @@ class RunDrive {
 
   /** @returns what stopped it */
   async #driveAll(): Promise<unknown> {
-    const waiting = this.#options.batches.values();
+    this.#waiting = [...this.#driven];
+    const walkers: Promise<void>[] = [];
+    let stoppedBy: { readonly error: unknown } | undefined;
+    let walking = 0;
+    const walk = async (): Promise<void> => {
+      walking += 1;
+      try {
+        for (let batch = this.#waiting.shift(); batch; batch = this.#waiting.shift()) {
+          await this.#drive(batch);
+          // One that was split has left two.
+          startWalkers();
+        }
+      } catch (error) {
+        stoppedBy ??= { error };
+      } finally {
+        walking -= 1;
+      }
+    };
     // As many walkers as places: batches wait on disk, never in the limit's queue.
-    const walkers = Array.from({ length: this.#options.concurrency }, async () => {
-      for (const batch of waiting) await this.#drive(batch);
-    });
-    for (const end of await Promise.allSettled(walkers)) {
-      if (end.status === 'rejected') return end.reason;
-    }
-    return this.#gate.closedBy;
+    const startWalkers = (): void => {
+      const places = this.#options.concurrency - walking;
+      const wanted = Math.min(places, this.#waiting.length);
+      for (let started = 0; started < wanted; started += 1) walkers.push(walk());
+    };
+    startWalkers();
+    // Those that are started meanwhile stand behind.
+    for (const walker of walkers) await walker;
+    return stoppedBy ? stoppedBy.error : this.#gate.closedBy;
   }
 
-  /** Takes up what the journal knows of a batch. */
+  /** Takes up what the journal knows of a batch, or of the parts that it was split into. */
   async #recall(batch: Batch): Promise<void> {
-    const entry = this.#options.state.known.batches.get(batch.id);
-    if (!entry) return;
-    const { known, name } = entry;
-    const driven = { batch, known, name, charge: entry.charge ?? undefined };
+    const entry = entryOf(this.#options.state.known, batch);
+    const driven = entry && {
+      batch,
+      known: entry.known,
+      name: entry.name,
+      charge: entry.charge ?? undefined,
+    };
+    if (driven?.known.stage === 'split') {
+      this.#log.note(driven);
+      this.#refusedSizes.note(batch);
+      for (const part of await halveBatch(batch)) await this.#recall(part);
+      return;
+    }
+    this.#driven.add(batch);
+    if (!driven) return;
+    const { known } = driven;
     if (known.stage === 'failed' && this.#options.run.retryFailed === true) {
       const { attempt } = known;
       await this.#record({
@@ -137,19 +173,28 @@ class RunDrive {
     const before = this.#log.known(batch);
     if (this.#gate.closedBy && !mayHaveLaunched(before)) return;
     const known = isAtEnd(before) ? before : await this.#runner.run(batch, before);
+    if (known.stage === 'split') await this.#takeParts(batch);
     if (!isAtEnd(known)) return;
-    const { plan, run, client, signal } = this.#options;
+    const { plan, run, client, signal, state } = this.#options;
+    const label = batchLabel(batch);
     await plan.join.settle(
       batch,
       known.stage === 'failed'
         ? { failure: known.reason }
-        : { results: this.#results.get(batch.id) ?? this.#exports.opener(batch) },
+        : { results: this.#results.get(label) ?? state.openExport(batch) },
     );
-    this.#results.delete(batch.id);
+    this.#results.delete(label);
     if (run.deleteBatches === true && known.stage === 'exported') {
       const isDeleted = await deleteBatch(client, known.uuid, signal);
       if (!isDeleted) run.onProgress?.({ stage: 'left_behind', names: [known.uuid] });
     }
+  }
+
+  async #takeParts(batch: Batch): Promise<void> {
+    const parts = await halveBatch(batch);
+    this.#driven.delete(batch);
+    for (const part of parts) this.#driven.add(part);
+    this.#waiting.unshift(...parts);
   }
 
   async #record(progress: BatchProgress): Promise<void> {
@@ -159,7 +204,7 @@ class RunDrive {
   }
 
   async #collect(batch: Batch, uuid: string): Promise<void> {
-    const { client, signal, plan } = this.#options;
+    const { client, signal, plan, state } = this.#options;
     const fetch: ExportOpener = async () => {
       const { body } = await client.exportBatch(
         uuid,
@@ -168,10 +213,10 @@ class RunDrive {
       );
       return body;
     };
-    const matched = await this.#exports.keep(batch, fetch, async (open) =>
+    const matched = await state.keepExport(batch, fetch, async (open) =>
       plan.join.match(batch, open),
     );
-    this.#results.set(batch.id, matched);
+    this.#results.set(batchLabel(batch), matched);
   }
 }
 

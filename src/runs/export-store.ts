@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import type { ExportOpener } from '../batches/result-join.js';
 import { closeFile } from './close-file.js';
@@ -41,7 +42,7 @@ export class ExportStore {
         onDisk(this.#doing, async () => file.appendFile(chunk));
       let isFetched = false;
       result = await read(async () => {
-        if (isFetched) return readFileBytes(this.#files, part);
+        if (isFetched) return readFileBytes(this.#files, part, true);
         isFetched = true;
         return passing(await fetch(), write);
       });
@@ -56,11 +57,11 @@ export class ExportStore {
 
   /** Opens kept exports, as often as asked. */
   opener(batch: Batch): ExportOpener {
-    return async () => readFileBytes(this.#files, this.#path(batch));
+    return async () => readFileBytes(this.#files, this.#path(batch), true);
   }
 
   #path(batch: Batch): string {
-    return join(this.#directory, `${String(batch.id + 1).padStart(6, '0')}.json`);
+    return join(this.#directory, `${batchLabel(batch)}.json`);
   }
 }
 

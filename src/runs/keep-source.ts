@@ -8,7 +8,7 @@ import type { StateDirectory } from './state-directory.js';
 /**
  * Makes a source that can be read twice of one that can be read once: what it gives is written into the
  * state directory first. When a run goes on, what the source gives now is compared with that; a source
- * that gives nothing is not needed again.
+ * that gives nothing, or that says so, is not needed again.
  *
  * @throws InputError, OutputError; StateError `state_mismatch` when it gives something else
  */
@@ -24,6 +24,7 @@ export async function keepSource(
     await state.record({ entry: 'kept' });
     return kept;
   }
+  if (source.isSettledWhenKept === true) return source.kept(state.inputPath);
   const again = `${state.inputPath}.again`;
   await source.keep(again, signal);
   const { size } = await onDisk(`read ${again}`, async () => files.stat(again));

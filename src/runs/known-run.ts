@@ -1,3 +1,5 @@
+import { batchLabel } from '../batches/batch-label.js';
+import type { Batch } from '../batches/batch.js';
 import { StateError } from '../errors/family.js';
 import {
   journalEntry,
@@ -5,6 +7,7 @@ import {
   type BatchEntry,
   type FinishedEntry,
   type KeptEntry,
+  type PartEntry,
   type PlanEntry,
   type RunEntry,
 } from './run-entries.js';
@@ -16,7 +19,8 @@ export interface KnownRun {
   readonly kept: KeptEntry | undefined;
   readonly plan: PlanEntry | undefined;
   readonly balance: BalanceEntry | undefined;
-  readonly batches: ReadonlyMap<number, BatchEntry>;
+  /** What is known of batches and of parts of them, by their labels. */
+  readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
   /** The output stands. */
   readonly finished: FinishedEntry | undefined;
   /** The caller was told of the end. */
@@ -40,7 +44,7 @@ export const nothingKnown: KnownRun = {
  * @throws StateError `state_damaged`
  */
 export function knownRun(entries: readonly unknown[], path: string): KnownRun {
-  const batches = new Map<number, BatchEntry>();
+  const batches = new Map<string, BatchEntry | PartEntry>();
   let known: KnownRun = { ...nothingKnown, batches };
   for (const value of entries) {
     const parsed = journalEntry.safeParse(value);
@@ -68,7 +72,8 @@ export function knownRun(entries: readonly unknown[], path: string): KnownRun {
         known = { ...known, balance: entry };
         break;
       case 'batch':
-        batches.set(entry.batch, entry);
+      case 'part':
+        batches.set(labelOf(entry), entry);
         // A batch that is sent again makes the run unfinished.
         known = { ...known, finished: undefined, hasEnded: false };
         break;
@@ -80,4 +85,27 @@ export function knownRun(entries: readonly unknown[], path: string): KnownRun {
     }
   }
   return known;
+}
+
+function labelOf(entry: BatchEntry | PartEntry): string {
+  if (entry.entry === 'batch') return batchLabel({ id: entry.batch, addresses: 0 });
+  const { batch: id, start, addresses } = entry;
+  return batchLabel({ id, addresses, part: { start, of: 0 } });
+}
+
+/** What the journal knows of a batch, or of a part of one. */
+export function entryOf(
+  { batches }: Pick<KnownRun, 'batches'>,
+  batch: Batch,
+): BatchEntry | PartEntry | undefined {
+  return batches.get(batchLabel(batch));
+}
+
+/** Number of addresses of a batch, or of a part of one, that the journal tells of. */
+export function addressesOf(
+  { plan }: Pick<KnownRun, 'plan'>,
+  entry: BatchEntry | PartEntry,
+): number {
+  if (entry.entry === 'part') return entry.addresses;
+  return plan?.batches[entry.batch]?.addresses ?? 0;
 }

@@ -1,8 +1,11 @@
 import type { Batch } from '../batches/batch.js';
 import type { CountryCode } from '../contract/countries.js';
+import { ConfigurationError } from '../errors/family.js';
+import type { RowExaminer, Sink } from '../rows/sink.js';
 import type { Source, SourceReading } from '../rows/source.js';
 import { layOutColumns, type ColumnLayout, type ColumnOptions } from '../streams/column-layout.js';
 import { Plan } from '../streams/plan.js';
+import { closeReading } from './close-reading.js';
 import { DiskStorage } from './disk-storage.js';
 import type { FileSystem } from './file-system.js';
 import { keepSource } from './keep-source.js';
@@ -21,10 +24,14 @@ export interface PassOne {
 
 export interface PassOneOptions {
   readonly source: Source;
+  /** Where the rows are to go, to be asked whether it has a form for them. */
+  readonly sink?: Pick<Sink, 'maxRows' | 'examine'>;
   readonly columns: ColumnOptions;
   readonly country: CountryCode | undefined;
   readonly batchSize: number;
   readonly seed: Uint8Array;
+  /** Which run reads; absent where none goes on. */
+  readonly runId?: string;
   readonly state: StateDirectory;
   readonly files: FileSystem;
   readonly signal: AbortSignal;
@@ -60,6 +67,8 @@ export async function readIntoBatches(options: PassOneOptions): Promise<PassOne>
       storage,
       tickets,
       batches,
+      examine: await startExamining(options, reading, layout),
+      maxRows: options.sink?.maxRows ?? Infinity,
       onRows: options.onRows,
     });
     return { source, plan, tickets, batches, entry: planEntryOf(rows, reading, batches) };
@@ -75,11 +84,19 @@ async function planAll(
     readonly storage: DiskStorage;
     readonly tickets: TicketFile;
     readonly batches: Batch[];
+    readonly examine: RowExaminer | undefined;
+    readonly maxRows: number;
     readonly onRows: (rows: number, addresses: number) => void;
   },
 ): Promise<number> {
   let rows = 0;
   for await (const chunk of reading.chunks) {
+    if (rows + chunk.length > to.maxRows) {
+      throw new ConfigurationError(
+        `the input has more than the ${to.maxRows} rows that the output can hold: choose another format for it`,
+      );
+    }
+    to.examine?.(chunk);
     await to.tickets.append(to.plan.planner.plan(chunk, 0));
     await to.storage.flush();
     to.batches.push(...to.plan.cutter.take());
@@ -91,6 +108,24 @@ async function planAll(
   to.batches.push(...to.plan.cutter.take());
   to.batches.sort((a, b) => a.id - b.id);
   return rows;
+}
+
+/** What the output has no form for ends the run now, before anything is paid. */
+async function startExamining(
+  { sink, runId }: Pick<PassOneOptions, 'sink' | 'runId'>,
+  reading: SourceReading,
+  layout: ColumnLayout,
+): Promise<RowExaminer | undefined> {
+  try {
+    return await sink?.examine?.(reading, {
+      ...(runId !== undefined && { runId }),
+      verified: layout.columns.map(({ position }) => position),
+      added: layout.added,
+    });
+  } catch (error) {
+    await closeReading(reading);
+    throw error;
+  }
 }
 
 function planEntryOf(rows: number, reading: SourceReading, batches: readonly Batch[]): PlanEntry {

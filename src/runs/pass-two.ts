@@ -12,6 +12,7 @@ import type { TicketFile, TicketReader } from './ticket-file.js';
 export interface PassTwoOptions {
   readonly source: Source;
   readonly sink: Sink;
+  readonly runId?: string;
   readonly plan: Plan;
   readonly tickets: TicketFile;
   /** What pass one found: the second reading must find the same. */
@@ -29,7 +30,7 @@ export interface PassTwoOptions {
 export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally> {
   const { source, sink, plan, signal } = options;
   const reading = await source.open({ signal, wanted: () => [] });
-  const writing = await openSink(sink, reading, plan);
+  const writing = await openSink(sink, reading, plan, options.runId);
   const tickets = options.tickets.read();
   try {
     const tally = await joinAll(reading, writing, tickets, options);
@@ -48,10 +49,13 @@ export async function openSink(
   sink: Sink,
   reading: SourceReading,
   plan: Plan,
+  runId?: string,
 ): Promise<SinkWriting> {
   try {
     return await sink.open({
+      ...(runId !== undefined && { runId }),
       reading,
+      verified: plan.layout.columns.map(({ position }) => position),
       added: plan.layout.added,
       cellsOf: (outcome, column) => plan.cellsOf(outcome, column),
     });

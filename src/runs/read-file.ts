@@ -8,17 +8,25 @@ const chunkBytes = 256 * 1024;
  * The bytes of a file of the state directory, from its first to its last; the file is closed when the
  * reading ends.
  *
+ * @param isLent a chunk is only the reader's until it asks for the one after the next: memory does not
+ *   grow with the file, not even by what waits to be collected
  * @throws OutputError
  */
-export async function* readFileBytes(files: FileSystem, path: string): AsyncGenerator<Buffer> {
+export async function* readFileBytes(
+  files: FileSystem,
+  path: string,
+  isLent = false,
+): AsyncGenerator<Buffer> {
   const doing = `read ${path}`;
   const file = await onDisk(doing, async () => files.open(path, 'r'));
+  const lent: Buffer[] = [];
   try {
     for (;;) {
-      // A fresh buffer each time: whoever reads may keep what it was given.
-      const { bytesRead, buffer } = await onDisk(doing, async () =>
-        file.read(Buffer.allocUnsafe(chunkBytes)),
-      );
+      // One of the two that were lent, or a fresh one, which whoever reads may keep.
+      const free = lent.length === 2 ? lent.shift() : undefined;
+      const chunk = free ?? Buffer.allocUnsafeSlow(chunkBytes);
+      if (isLent) lent.push(chunk);
+      const { bytesRead, buffer } = await onDisk(doing, async () => file.read(chunk));
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);
     }

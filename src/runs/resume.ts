@@ -18,6 +18,8 @@ export function decidingOptions(options: RunOptions): RunEntry['decides'] {
       prefix: prefix ?? {},
       'batch-size': batchSize ?? defaults.batchSize,
       settings: options.settings ?? {},
+      ...source.decides,
+      ...sink.decides,
       ...options.decides,
     }),
   ) as RunEntry['decides'];

@@ -66,6 +66,15 @@ export const batchEntry = z.object({
 });
 export type BatchEntry = z.infer<typeof batchEntry>;
 
+/** What is known of a part of a batch that was too large: the batch is `split` before. */
+const partEntry = batchEntry.extend({
+  entry: z.literal('part'),
+  /** Number of its first line, from 0. */
+  start: z.int(),
+  addresses: z.int(),
+});
+export type PartEntry = z.infer<typeof partEntry>;
+
 /** The output stands: what is left is tidying. */
 export const finishedEntry = z.object({
   entry: z.literal('finished'),
@@ -83,6 +92,7 @@ export const journalEntry = z.discriminatedUnion('entry', [
   planEntry,
   balanceEntry,
   batchEntry,
+  partEntry,
   finishedEntry,
   endedEntry,
 ]);

@@ -2,7 +2,7 @@ import { mayHaveLaunched } from '../batches/known-batch.js';
 import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
 import { systemFiles, type FileSystem } from './file-system.js';
-import type { KnownRun } from './known-run.js';
+import { addressesOf, type KnownRun } from './known-run.js';
 import { readKnownRun } from './state-directory.js';
 
 /** What a state directory tells of its run. */
@@ -14,7 +14,10 @@ export interface RunStatus {
   readonly startedAt: string;
   /** `null` while the input was not read to its end. */
   readonly rows: number | null;
+  /** Where one was too large for the service, its parts are counted in its place. */
   readonly batches: number;
+  /** Batches that are known to be on the service. */
+  readonly uploads: number;
   /** Batches that something was sent of, by stage. */
   readonly stages: Readonly<Record<string, number>>;
   /** Credits of the batches that may have been launched, before refunds. */
@@ -40,7 +43,9 @@ export async function readRunStatus(
     service: run.service,
     startedAt: run.startedAt,
     rows: plan?.rows ?? null,
-    batches: plan?.batches.length ?? 0,
+    // Each that was split makes room for two.
+    batches: (plan?.batches.length ?? 0) + splits(known),
+    uploads: uploads(known),
     stages: stagesOf(known),
     launchedCredits: launchedCredits(known),
     isFinished: known.finished !== undefined,
@@ -51,20 +56,30 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+function uploads({ batches }: KnownRun): number {
+  return [...batches.values()].filter(({ known }) => 'uuid' in known && known.uuid !== undefined)
+    .length;
+}
+
 function stagesOf(known: KnownRun): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
   for (const { known: batch } of known.batches.values()) {
+    if (batch.stage === 'split') continue;
     counts.set(batch.stage, (counts.get(batch.stage) ?? 0) + 1);
   }
   return Object.fromEntries(counts);
 }
 
-function launchedCredits({ plan, batches }: KnownRun): Record<VerificationType, number> {
+function splits({ batches }: KnownRun): number {
+  return [...batches.values()].filter(({ known }) => known.stage === 'split').length;
+}
+
+function launchedCredits(known: KnownRun): Record<VerificationType, number> {
   const credits = { email: 0, phone: 0 };
-  for (const { batch, known } of batches.values()) {
-    const planned = plan?.batches[batch];
-    if (!planned || !mayHaveLaunched(known)) continue;
-    credits[planned.type === 'email' ? 'email' : 'phone'] += planned.addresses;
+  for (const entry of known.batches.values()) {
+    const planned = known.plan?.batches[entry.batch];
+    if (!planned || !mayHaveLaunched(entry.known)) continue;
+    credits[planned.type === 'email' ? 'email' : 'phone'] += addressesOf(known, entry);
   }
   return credits;
 }

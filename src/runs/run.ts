@@ -3,12 +3,14 @@ import type { Client } from '../client/client.js';
 import { ConfigurationError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import { defaults } from '../streams/defaults.js';
+import { countVerified } from '../streams/column-layout.js';
 import { checkBatchSize, checkCount, checkCountry } from '../streams/plan.js';
 import { checkAccount } from './account.js';
 import { readBalance, readBalanceAfter } from './balance.js';
 import { checkDiskSpace } from './check-disk-space.js';
 import { driveRun, type DriveRunEnd } from './drive-run.js';
 import { systemFiles, type FileSystem } from './file-system.js';
+import { addressesOf } from './known-run.js';
 import { readIntoBatches, type PassOne } from './pass-one.js';
 import { writeJoined } from './pass-two.js';
 import { checkSamePlan, checkSameRun, decidingOptions } from './resume.js';
@@ -34,7 +36,7 @@ export async function run(options: RunOptions): Promise<Summary> {
     files: options.files ?? systemFiles,
     signal: options.signal ?? new AbortController().signal,
   };
-  await options.sink.check();
+  await options.sink.check(countVerified(options));
   const state = await StateDirectory.open(checked.files, options.stateDir, {
     fresh: options.fresh ?? false,
   });
@@ -172,8 +174,10 @@ class Run {
     const passOne = await readIntoBatches({
       ...this.#checked,
       source,
+      sink: this.#options.sink,
       columns: this.#options,
       seed: Buffer.from(entry.seed, 'hex'),
+      runId: entry.id,
       state: this.#state,
       onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
     });
@@ -192,9 +196,10 @@ class Run {
   /** Addresses whose results are not on disk yet. */
   #addressesToFetch({ batches }: PassOne): number {
     const { known } = this.#state;
-    return batches
-      .filter(({ id }) => known.batches.get(id)?.known.stage !== 'exported')
-      .reduce((sum, { addresses }) => sum + addresses, 0);
+    const all = batches.reduce((sum, { addresses }) => sum + addresses, 0);
+    return [...known.batches.values()]
+      .filter((entry) => entry.known.stage === 'exported')
+      .reduce((left, entry) => left - addressesOf(known, entry), all);
   }
 
   async #drive(client: Client, entry: RunEntry, passOne: PassOne): Promise<DriveRunEnd> {
@@ -229,6 +234,7 @@ class Run {
     const tally = await writeJoined({
       ...passOne,
       sink,
+      runId: entry.id,
       signal: this.#checked.signal,
       onRows: (rows) => onProgress?.({ stage: 'writing', rows }),
     });

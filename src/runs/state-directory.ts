@@ -1,18 +1,23 @@
 import { dirname, join, resolve } from 'node:path';
+import type { Batch } from '../batches/batch.js';
+import type { ExportOpener } from '../batches/result-join.js';
 import { ConfigurationError } from '../errors/family.js';
 import { lockDirectory, type DirectoryLock } from './directory-lock.js';
 import type { DrivenBatch } from './drive-log.js';
+import { ExportStore } from './export-store.js';
 import { syncDirectory, type FileSystem } from './file-system.js';
 import { Journal } from './journal.js';
 import { knownRun, nothingKnown, type KnownRun } from './known-run.js';
 import { onDisk } from './on-disk.js';
 import type { JournalEntry } from './run-entries.js';
+import type { RunStore } from './run-store.js';
 
 /** What a run keeps on disk so that it can be killed and go on. Only its owner can read it. */
-export class StateDirectory {
+export class StateDirectory implements RunStore {
   readonly path: string;
   readonly #files: FileSystem;
   readonly #lock: DirectoryLock;
+  readonly #exports: ExportStore;
   #journal: Journal;
   #known: KnownRun;
 
@@ -25,6 +30,7 @@ export class StateDirectory {
     this.#files = files;
     this.path = path;
     this.#lock = lock;
+    this.#exports = new ExportStore(files, join(path, folders.exports));
     this.#journal = opened.journal;
     this.#known = opened.known;
   }
@@ -57,17 +63,12 @@ export class StateDirectory {
     });
   }
 
-  /** What the journal told when the directory was opened. */
   get known(): KnownRun {
     return this.#known;
   }
 
   get batchesPath(): string {
     return join(this.path, folders.batches);
-  }
-
-  get exportsPath(): string {
-    return join(this.path, folders.exports);
   }
 
   get ticketsPath(): string {
@@ -84,20 +85,36 @@ export class StateDirectory {
     return join(this.path, 'service');
   }
 
-  /** @throws OutputError when it cannot be made safe on disk */
   async record(entry: JournalEntry): Promise<void> {
     await this.#journal.append(entry);
   }
 
   async recordBatch({ batch, known, name, charge }: DrivenBatch): Promise<void> {
-    await this.record({
-      entry: 'batch',
+    const entry = {
       batch: batch.id,
       known,
       name: name ?? '',
       charge: charge ?? null,
       at: new Date().toISOString(),
-    });
+    };
+    const { part, addresses } = batch;
+    await this.record(
+      part
+        ? { entry: 'part', ...entry, start: part.start, addresses }
+        : { entry: 'batch', ...entry },
+    );
+  }
+
+  async keepExport<Read>(
+    batch: Batch,
+    fetch: ExportOpener,
+    read: (open: ExportOpener) => Promise<Read>,
+  ): Promise<Read> {
+    return this.#exports.keep(batch, fetch, read);
+  }
+
+  openExport(batch: Batch): ExportOpener {
+    return this.#exports.opener(batch);
   }
 
   /** Drops the run that is known; the directory stays locked. */
@@ -131,6 +148,7 @@ export class StateDirectory {
 
   /** Removes the directory, once it is cleared: the run is over. */
   async remove(): Promise<void> {
+    await this.#journal.close();
     try {
       await onDisk(`remove the state directory ${this.path}`, async () =>
         this.#files.rm(journalPath(this.path), { force: true }),

@@ -4,7 +4,7 @@ import type { Client } from '../client/client.js';
 import type { BatchProgress } from '../batches/drive-batch.js';
 import type { JoinedRows, SinkWriting } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
-import { layOutColumns, type ColumnLayout } from '../streams/column-layout.js';
+import { countVerified, layOutColumns, type ColumnLayout } from '../streams/column-layout.js';
 import { releaseStretch } from '../streams/join-results.js';
 import { checkCountry } from '../streams/plan.js';
 import { StreamPlan } from '../streams/stream-plan.js';
@@ -55,7 +55,7 @@ export type StreamRunOptions = Omit<
 export async function streamRun(options: StreamRunOptions): Promise<Summary> {
   const startedMs = performance.now();
   checkCountry(options.country, options.countryColumn);
-  await options.sink.check();
+  await options.sink.check(countVerified(options));
   let layout: ColumnLayout | undefined;
   const reading = await options.source.open({
     ...(options.signal && { signal: options.signal }),

@@ -35,7 +35,8 @@ export function summarize(run: Summarized): Summary {
     email: typeSummary(run, 'email'),
     phone: typeSummary(run, 'phone'),
     credits: { email: creditSummary(run, 'email'), phone: creditSummary(run, 'phone') },
-    batches: run.batches.map(batchReport),
+    // Of a batch that was too large only its parts were sent.
+    batches: run.batches.filter(({ known }) => known.stage !== 'split').map(batchReport),
   };
 }
 

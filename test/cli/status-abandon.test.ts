@@ -1,6 +1,9 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { ParsedOptions } from '../../src/cli/command.js';
+import { dropOldRun, type Person } from '../../src/cli/drop-old-run.js';
 import type { RunStatus } from '../../src/index.js';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
@@ -52,6 +55,7 @@ describe('sluice status', () => {
       service: service.baseUrl,
       rows: 30,
       batches: 3,
+      uploads: 3,
       stages: { exported: 2, ready: 1 },
       launchedCredits: { email: 20, phone: 0 },
       isFinished: false,
@@ -97,6 +101,65 @@ describe('sluice abandon', () => {
   });
 });
 
+describe('--fresh', () => {
+  const fresh = command.filter((arg) => arg !== '--quiet').concat('--fresh');
+
+  it('says what of the old run stays on the service', async () => {
+    await leaveUnfinished();
+    const said = await sluice(fresh);
+    expect(said).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('stay there; --fresh with --delete-batches') as string,
+    });
+    expect((await wire.get('/v1/batch')).json).toHaveLength(6);
+    expect(await chargesOf(service)).toHaveLength(50);
+  });
+
+  it('deletes the batches of the old run with --delete-batches', async () => {
+    await leaveUnfinished();
+    const said = await sluice([...fresh, '--delete-batches']);
+    expect(said).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('deleted 3 batches of the run that is dropped') as string,
+    });
+    expect((await wire.get('/v1/batch')).json).toEqual([]);
+  });
+
+  it.each([
+    ['y', 0],
+    ['n', 3],
+    ['', 3],
+  ])('asks the person at the terminal, who says "%s"', async (answer, left) => {
+    await leaveUnfinished();
+    const person = personAtTerminal(answer);
+    await dropOldRun(join(folder, 'out.csv.sluice'), {
+      target: { kind: 'service', baseUrl: service.baseUrl, apiKey: service.apiKey },
+      options: new ParsedOptions(new Map()),
+      person,
+      signal: new AbortController().signal,
+    });
+    expect(person.output.read()?.toString()).toContain('3 batches of the unfinished run');
+    expect((await wire.get('/v1/batch')).json).toHaveLength(left);
+  });
+
+  it('leaves batches alone that are in another account, or on another service', async () => {
+    await leaveUnfinished();
+    const other = await withService();
+    const said = await sluice([...fresh, '--delete-batches'], connectTo(other.service));
+    expect(said).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('stay there') as string,
+    });
+    expect((await wire.get('/v1/batch')).json).toHaveLength(3);
+  });
+
+  it('excludes --retry-failed', async () => {
+    await leaveUnfinished();
+    expect((await sluice([...fresh, '--retry-failed'])).code).toBe(2);
+    expect(await readdir(folder)).toContain('out.csv.sluice');
+  });
+});
+
 describe('--delete-batches', () => {
   it('leaves no batch on the service once its results are safe', async () => {
     expect((await sluice([...command, '--delete-batches'])).code).toBe(0);
@@ -117,6 +180,14 @@ describe('--retry-failed', () => {
     expect(await chargesOf(service)).toEqual([]);
   });
 });
+
+/** One whose answer lies ready. */
+function personAtTerminal(answer: string): Person & { readonly output: PassThrough } {
+  const input = Object.assign(new PassThrough(), { isTTY: true });
+  const output = Object.assign(new PassThrough(), { isTTY: true });
+  input.end(`${answer}\n`);
+  return { input, output } as unknown as Person & { readonly output: PassThrough };
+}
 
 async function turn(): Promise<void> {
   await new Promise((resolve) => {

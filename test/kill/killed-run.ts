@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { createService, type Service } from '../../src/service/index.js';
+import { createService, type Service, type ServiceOptions } from '../../src/service/index.js';
 
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const preload = new URL('./kill-at-write.mjs', import.meta.url).href;
@@ -36,10 +36,10 @@ export class KilledRun {
     this.#service = service;
   }
 
-  static async begin(): Promise<KilledRun> {
+  static async begin(options: ServiceOptions = {}): Promise<KilledRun> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-kill-'));
     await writeFile(join(folder, 'list.csv'), list);
-    return new KilledRun(folder, await createService());
+    return new KilledRun(folder, await createService(options));
   }
 
   /** Runs the command once. */
@@ -138,8 +138,10 @@ export class KilledRun {
 }
 
 /** The output and the number of journal writes of a run that nothing disturbs. */
-export async function undisturbed(): Promise<{ readonly output: Buffer; readonly writes: number }> {
-  const run = await KilledRun.begin();
+export async function undisturbed(
+  options: ServiceOptions = {},
+): Promise<{ readonly output: Buffer; readonly writes: number }> {
+  const run = await KilledRun.begin(options);
   try {
     const { code, stderr } = await run.attempt({ env: { KILL_COUNT_FILE: run.path('writes') } });
     expect(code, stderr).toBe(0);

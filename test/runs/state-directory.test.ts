@@ -42,46 +42,16 @@ describe('StateDirectory', () => {
     await expect(stat(path)).rejects.toThrow(/ENOENT/);
   });
 
-  it('tells the next process what was recorded', async () => {
-    const first = await open();
-    await first.record(runEntry);
-    await first.record({ entry: 'balance', credits: { email_credit: 1.5, phone_credit: 1e15 } });
-    await first.close();
-    expect(await readKnownRun(systemFiles, path)).toMatchObject({ run: runEntry });
-    const second = await open();
-    expect(second.known).toMatchObject({
-      run: runEntry,
-      balance: { credits: { email_credit: 1.5, phone_credit: 1e15 } },
-      plan: undefined,
-      finished: undefined,
-      hasEnded: false,
-    });
-    expect(second.known.batches.size).toBe(0);
-    await second.close();
-  });
-
-  it('is one process at a time, until the lock is let go', async () => {
-    const first = await open();
-    await expect(open()).rejects.toMatchObject({ code: 'state_locked' });
-    await expect(open(true)).rejects.toMatchObject({ code: 'state_locked' });
-    await first.close();
-    await (await open()).close();
-  });
-
   it('forgets an unfinished run when it is told to', async () => {
     const first = await open();
     await first.record(runEntry);
-    await writeFile(join(first.exportsPath, '000001.json'), '{}');
+    await writeFile(join(path, 'exports', '000001.json'), '{}');
     await first.close();
     const second = await open(true);
     expect(second.known.run).toBeUndefined();
-    expect(await readdir(second.exportsPath)).toEqual([]);
-    await second.record(runEntry);
-    await second.startOver();
-    expect(second.known.run).toBeUndefined();
-    await second.record({ ...runEntry, id: 'fedcba9876543210' });
+    expect(await readdir(join(path, 'exports'))).toEqual([]);
     await second.close();
-    expect((await readKnownRun(systemFiles, path)).run?.id).toBe('fedcba9876543210');
+    expect((await readKnownRun(systemFiles, path)).run).toBeUndefined();
   });
 
   it('loses its journal last when the run is over, and first when it is forgotten', async () => {

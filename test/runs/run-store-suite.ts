@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import type { Batch } from '../../src/batches/batch.js';
+import type { ExportOpener } from '../../src/batches/result-join.js';
+import type { RunEntry } from '../../src/runs/run-entries.js';
+import type { RunStore } from '../../src/runs/run-store.js';
+
+const runEntry: RunEntry = {
+  entry: 'run',
+  id: '0123456789abcdef',
+  seed: '0'.repeat(64),
+  startedAt: '2026-01-01T00:00:00.000Z',
+  service: 'local',
+  account: 'a',
+  decides: { input: 'list.csv', prefix: { email: 'x' } },
+};
+const balance = { entry: 'balance', credits: { email_credit: 1.5, phone_credit: 1e15 } } as const;
+
+const whole: Batch = {
+  id: 6,
+  lane: { type: 'email', country: 'US' },
+  addresses: 10,
+  sizeBytes: 100,
+  checksum: 0,
+  open: () => [],
+};
+const part: Batch = { ...whole, addresses: 5, part: { start: 5, of: 10 } };
+const exported = {
+  stage: 'exported',
+  uuid: '11111111-2222-4333-8444-555555555555',
+  attempt: 1,
+  fresh: 0,
+  uploads: 1,
+  isFound: false,
+  misses: 0,
+  prepares: 1,
+  launches: 1,
+  doubt: false,
+} as const;
+const charge = { spent: 5, refunded: 1, net: 4 };
+
+const chunks = ['{"a@b.example":', '{"valid":true}', '}'];
+
+function bodyOf(text: readonly string[]): ExportOpener {
+  return async () =>
+    (async function* () {
+      for (const chunk of text) yield Buffer.from(chunk);
+    })();
+}
+
+async function readWhole(open: ExportOpener): Promise<string> {
+  const read: Uint8Array[] = [];
+  for await (const chunk of await open()) read.push(chunk);
+  return Buffer.concat(read).toString();
+}
+
+/**
+ * What every store of a run must do, whatever it keeps things in.
+ *
+ * @param openAnew opens the test's store as the next process would
+ */
+export function describeRunStore(name: string, openAnew: () => Promise<RunStore>): void {
+  /** Works in the store as a process of its own. */
+  async function inProcess<Result>(work: (store: RunStore) => Promise<Result>): Promise<Result> {
+    const store = await openAnew();
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  describe(`${name} as the store of a run`, () => {
+    it('knows nothing at first', async () => {
+      const { run, plan, finished, batches } = await inProcess(async (store) => store.known);
+      expect({ run, plan, finished }).toEqual({});
+      expect(batches.size).toBe(0);
+    });
+
+    it('tells the next process what was recorded, the latest of each', async () => {
+      await inProcess(async (store) => {
+        await store.record(runEntry);
+        await store.record(balance);
+      });
+      await inProcess(async (store) => {
+        expect(store.known).toMatchObject({ run: runEntry, balance: { credits: balance.credits } });
+        const driven = { batch: whole, name: 'n', charge: undefined };
+        const tries = { attempt: 1, fresh: 0, uploads: 1 };
+        await store.recordBatch({ ...driven, known: { ...tries, stage: 'planned' } });
+        const { uuid } = exported;
+        await store.recordBatch({ ...driven, known: { ...tries, stage: 'split', uuid } });
+        await store.recordBatch({ batch: part, name: 'n.5-5', charge, known: exported });
+      });
+      await inProcess(async (store) => {
+        const known = [...store.known.batches.values()];
+        expect(known).toMatchObject([
+          { batch: 6, name: 'n', charge: null, known: { stage: 'split' } },
+          { batch: 6, name: 'n.5-5', charge, known: exported, start: 5, addresses: 5 },
+        ]);
+      });
+    });
+
+    it('takes many entries at once', async () => {
+      const credits = Array.from({ length: 50 }, (_, index) => ({
+        entry: 'balance' as const,
+        credits: { email_credit: index, phone_credit: 0 },
+      }));
+      await inProcess(async (store) => {
+        await store.record(runEntry);
+        await Promise.all(credits.map(async (entry) => store.record(entry)));
+      });
+      const { known } = await inProcess(async (store) => ({ known: store.known }));
+      expect(known.balance).toEqual(credits.at(-1));
+    });
+
+    it('is held by one process at a time', async () => {
+      await inProcess(async () => {
+        await expect(openAnew()).rejects.toMatchObject({ code: 'state_locked' });
+      });
+      await inProcess(async (store) => store.record(runEntry));
+    });
+
+    it('keeps an export, and that of a part beside it, for the next process', async () => {
+      await inProcess(async (store) => {
+        let fetches = 0;
+        const fetch: ExportOpener = async () => {
+          fetches += 1;
+          return bodyOf(chunks)();
+        };
+        const twice = await store.keepExport(whole, fetch, async (open) => [
+          await readWhole(open),
+          await readWhole(open),
+        ]);
+        expect(twice).toEqual([chunks.join(''), chunks.join('')]);
+        expect(fetches).toBe(1);
+        await store.keepExport(part, bodyOf(['{}']), readWhole);
+      });
+      await inProcess(async (store) => {
+        expect(await readWhole(store.openExport(whole))).toBe(chunks.join(''));
+        expect(await readWhole(store.openExport(part))).toBe('{}');
+      });
+    });
+
+    it('keeps no export that was not read to its end, and the next one in its place', async () => {
+      const broken = new Error('cut short');
+      await inProcess(async (store) => {
+        const fail = async (open: ExportOpener): Promise<never> => {
+          await readWhole(open);
+          throw broken;
+        };
+        await expect(store.keepExport(whole, bodyOf(chunks), fail)).rejects.toBe(broken);
+        await expect(readWhole(store.openExport(whole))).rejects.toThrow();
+        await store.keepExport(whole, bodyOf(['{}']), readWhole);
+      });
+      await inProcess(async (store) => {
+        expect(await readWhole(store.openExport(whole))).toBe('{}');
+      });
+    });
+
+    it('is empty when it starts over, and goes on from there', async () => {
+      await inProcess(async (store) => {
+        await store.record(runEntry);
+        await store.keepExport(whole, bodyOf(chunks), readWhole);
+        await store.startOver();
+        expect(store.known.run).toBeUndefined();
+        await expect(readWhole(store.openExport(whole))).rejects.toThrow();
+        await expect(openAnew()).rejects.toMatchObject({ code: 'state_locked' });
+        await store.record({ ...runEntry, id: 'fedcba9876543210' });
+      });
+      const { run } = await inProcess(async (store) => store.known);
+      expect(run?.id).toBe('fedcba9876543210');
+    });
+
+    it('tells what was known until it is removed, and nothing from then on', async () => {
+      await inProcess(async (store) => {
+        await store.record(runEntry);
+        await store.keepExport(whole, bodyOf(chunks), readWhole);
+        await store.clear();
+      });
+      const store = await openAnew();
+      expect(store.known.run).toEqual(runEntry);
+      await expect(readWhole(store.openExport(whole))).rejects.toThrow();
+      await store.clear();
+      await store.remove();
+      expect((await inProcess(async (next) => next.known)).run).toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,15 @@
+import { join } from 'node:path';
+import { beforeEach } from 'vitest';
+import { systemFiles } from '../../src/runs/file-system.js';
+import { StateDirectory } from '../../src/runs/state-directory.js';
+import { withFolder } from '../service/with-service.js';
+import { describeRunStore } from './run-store-suite.js';
+
+let path: string;
+beforeEach(async () => {
+  path = join(await withFolder(), 'run');
+});
+
+describeRunStore('A state directory', async () =>
+  StateDirectory.open(systemFiles, path, { fresh: false }),
+);
