@@ -1,5 +1,5 @@
-// `npm run test:simulation [-- --seeds 10000 | --seed 42]`: durable runs in a simulated world, and the
-// story of one seed.
+// `npm run test:simulation [-- --seeds 10000 | --seed 42 | --pairs all | --pairs 400 | --pair 7]`: durable runs
+// in a simulated world, and the story of one seed or one pair of faults.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

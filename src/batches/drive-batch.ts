@@ -1,27 +1,21 @@
 import type { Clock } from '../client/clock.js';
-import { printable } from '../client/service-words.js';
 import type { VerificationService } from '../client/verification-service.js';
 import type { BatchParametersInput } from '../contract/parameters.js';
-import { DeadlineError, type ApiError } from '../errors/family.js';
+import type { ApiError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import { batchName } from './batch-name.js';
 import type { Batch } from './batch.js';
 import { findCharge, type Charge } from './charge.js';
 import { failureNews, isRefusal, isSurelyRefused, type RequestStep } from './failure-news.js';
 import { findUpload } from './find-upload.js';
-import {
-  isPrepared,
-  mayHaveLaunched,
-  renewPatience,
-  type KnownBatch,
-  type Stage,
-} from './known-batch.js';
+import { isPrepared, mayHaveLaunched, renewPatience, type KnownBatch } from './known-batch.js';
 import type { LaunchGate } from './launch-gate.js';
 import { learn, type News } from './learn.js';
 import { before, nextStep } from './life.js';
 import type { RefusedSizes } from './refused-sizes.js';
 import type { StagePace } from './stage-pace.js';
 import { StageWait } from './stage-wait.js';
+import { givenUpError, overdueError, type StoppedBatch } from './stopped-error.js';
 import { uploadNews } from './upload-news.js';
 
 /** What the service is told about every batch of a run, beside its lane. */
@@ -113,19 +107,21 @@ class Drive {
   }
 
   async toEnd(): Promise<KnownBatch> {
-    const { signal } = this.#options;
+    const { signal, stageDeadlineMs } = this.#options;
     for (;;) {
       this.#tellPrepared();
       const step = nextStep(this.#known);
       if (step.do === 'nothing') return this.#known;
-      if (step.do === 'give_up') throw this.#givenUp();
+      if (step.do === 'give_up') throw givenUpError(this.#stopped());
       signal.throwIfAborted();
       if (step.do === 'launch' && !this.#mayLaunch()) return this.#known;
       if (step.do === 'upload' && this.#isSurelyTooLarge()) {
         await this.#become(learn(this.#known, this.#tooLarge()));
         continue;
       }
-      if (step.wait && !(await this.#wait.next(signal))) throw this.#overdue();
+      if (step.wait && !(await this.#wait.next(signal))) {
+        throw overdueError(this.#stopped(), this.#status, stageDeadlineMs);
+      }
       await this.#become(before(this.#known, step));
       await this.#become(learn(this.#known, await this.#perform(step.do)));
     }
@@ -198,6 +194,11 @@ class Drive {
     if (step === 'launch' && isSluiceError(error, 'payment_required')) {
       this.#options.gate.close(error);
     }
+    if (step === 'export' && isRefusal(error)) {
+      // It may have broken since it was done: the status tells, and that it is paid for.
+      const news = await this.#perform('read_status');
+      if (news.of === 'status' && news.status === 'internal_error') return news;
+    }
     const news = failureNews(step, error);
     if (!news) {
       // Written down before the run stops: nothing is in doubt that need not be.
@@ -258,24 +259,6 @@ class Drive {
     return { of: 'status', status: answer.status };
   }
 
-  #givenUp(): DeadlineError {
-    const what = givenUp[this.#known.stage] ?? 'what it needs';
-    return new DeadlineError(
-      `batch ${this.#called()}: ${what} has failed too often; run again to go on`,
-      { code: 'service_unavailable', cause: this.#trouble },
-    );
-  }
-
-  #overdue(): DeadlineError {
-    const { stageDeadlineMs } = this.#options;
-    const word =
-      this.#status === undefined ? '' : `, the service calls it '${printable(this.#status)}'`;
-    return new DeadlineError(
-      `batch ${this.#called()} has not got beyond stage '${this.#known.stage}' in ${stageDeadlineMs} ms${word}; run again to go on waiting`,
-      { cause: this.#trouble },
-    );
-  }
-
   #name(): string {
     const { namePrefix, runId } = this.#options;
     return batchName(namePrefix, { runId, batch: this.#batch, attempt: this.#known.attempt });
@@ -286,16 +269,12 @@ class Drive {
     throw new Error(`a batch in stage ${this.#known.stage} has no uuid`);
   }
 
-  /** What messages call the batch. */
-  #called(): string {
+  #stopped(): StoppedBatch {
     const uuid = 'uuid' in this.#known ? this.#known.uuid : undefined;
-    return `${this.#name()} (${uuid ?? 'no uuid yet'})`;
+    return {
+      called: `${this.#name()} (${uuid ?? 'no uuid yet'})`,
+      stage: this.#known.stage,
+      trouble: this.#trouble,
+    };
   }
 }
-
-/** What was tried in vain, by the stage in which it was. */
-const givenUp: Readonly<Partial<Record<Stage, string>>> = {
-  planned: 'its upload',
-  ready: 'its launch',
-  done: 'the fetching of its results',
-};

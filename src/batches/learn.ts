@@ -42,6 +42,10 @@ export function learn(known: KnownBatch, news: News): KnownBatch {
     case 'prepare':
       return known.stage === 'uploaded' ? learnPrepare(found(known), news.status) : known;
     case 'status':
+      // Results that were there may be lost with the batch.
+      if (known.stage === 'done' && news.status === 'internal_error') {
+        return lost(known, 'internal_error');
+      }
       return isOnItsWay(known) ? learnStatus(found(known), news.status) : known;
     case 'launch':
       return known.stage === 'launching' ? learnLaunch(found(known), news.status) : known;

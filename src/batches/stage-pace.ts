@@ -6,6 +6,8 @@ const tolerance = 0.04;
 const toleranceOfInterval = 0.1;
 /** After so many batches a shorter wait is tried: the service may have become faster. */
 const settledEnough = 16;
+/** So many batches have to be through at the first look before an earlier one is tried. */
+const carefulFor = 2;
 /** First looks at a service of unknown pace lie so far apart, in intervals: one of their second looks is early. */
 const apart = 3 / 8;
 const mostApart = 4;
@@ -35,7 +37,7 @@ class SizePace {
   /** `undefined` until a batch was seen to leave the stage. */
   upperMs: number | undefined;
   /** Batches in a row that were found through at `upperMs`. */
-  #settled = 0;
+  settled = 0;
   /** Looks under way that may come too soon. */
   probing = 0;
   readonly listeners = new Set<() => void>();
@@ -52,13 +54,13 @@ class SizePace {
       // Nothing was known, or the service has become slower or faster.
       this.lowerMs = missedMs;
       this.upperMs = foundMs;
-      this.#settled = 0;
+      this.settled = 0;
     } else {
       this.lowerMs = Math.max(this.lowerMs, missedMs);
-      this.#settled = foundMs < upperMs ? 0 : this.#settled + 1;
+      this.settled = foundMs < upperMs ? 0 : this.settled + 1;
       this.upperMs = Math.min(upperMs, foundMs);
-      if (this.#settled >= settledEnough) {
-        this.#settled = 0;
+      if (this.settled >= settledEnough) {
+        this.settled = 0;
         this.lowerMs /= 2;
       }
     }
@@ -85,15 +87,16 @@ export class StageTiming {
    * look too soon.
    */
   firstWaitMs(intervalMs: number): number {
-    const { lowerMs, upperMs, nearest } = this.#pace;
+    const { lowerMs, upperMs, settled, nearest } = this.#pace;
     if (upperMs === undefined) {
       if (nearest?.upperMs !== undefined) return nearest.upperMs;
       const first = Math.min(intervalMs, guessMs + guessMsPerAddress * this.#addresses);
       return first + ((this.#probe() - 1) % mostApart) * apart * intervalMs;
     }
     const spanMs = upperMs - lowerMs;
-    // A service that was through at the first look is not hurried: too soon would cost an interval.
-    const worthMs = (lowerMs === 0 ? 1 : toleranceOfInterval) * intervalMs;
+    // A service that was through at each first look is hurried with care: too soon costs an interval.
+    const isCareful = lowerMs === 0 && settled < carefulFor;
+    const worthMs = (isCareful ? 1 : toleranceOfInterval) * intervalMs;
     const isKnown = spanMs <= Math.max(worthMs, tolerance * upperMs);
     return isKnown ? upperMs : upperMs - spanMs / 2 ** this.#probe();
   }

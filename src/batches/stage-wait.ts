@@ -83,9 +83,10 @@ export class StageWait {
     if (leftMs <= 0) return false;
     const waitMs = Math.min(this.#waitMs(), leftMs);
     this.#polls += 1;
-    await this.#sleepUntil(clock.now() + waitMs, signal);
+    const dueAt = await this.#sleepUntil(clock.now() + waitMs, signal);
     this.#lookedAt = clock.now();
-    this.#timing?.look(this.#lookedAt - this.#enteredAt);
+    // When it was due: that this process was busy for longer tells nothing of the service.
+    this.#timing?.look(dueAt - this.#enteredAt);
     return true;
   }
 
@@ -97,11 +98,18 @@ export class StageWait {
     return Math.min(timing.firstWaitMs(intervalMs), Math.max(longestFirstMs, intervalMs));
   }
 
-  /** What another batch tells meanwhile may bring the look forward, to the interval behind the last. */
-  async #sleepUntil(at: number, signal: AbortSignal): Promise<void> {
+  /**
+   * What another batch tells meanwhile may bring the look forward, to the interval behind the last.
+   *
+   * @returns when it was due
+   */
+  async #sleepUntil(at: number, signal: AbortSignal): Promise<number> {
     const { clock, pollIntervalMs } = this.#options;
     const timing = this.#timing;
-    if (!timing) return clock.sleep(at - clock.now(), signal);
+    if (!timing) {
+      await clock.sleep(at - clock.now(), signal);
+      return at;
+    }
     for (;;) {
       const enoughAt = this.#enteredAt + timing.enoughMs;
       // Once that time has not been enough for this batch, it tells nothing of it any more.
@@ -115,7 +123,7 @@ export class StageWait {
           Math.max(0, dueAt - clock.now()),
           AbortSignal.any([signal, learnt.signal]),
         );
-        return;
+        return dueAt;
       } catch (error) {
         if (signal.aborted || !learnt.signal.aborted) throw error;
       } finally {

@@ -72,7 +72,9 @@ export async function readJson<Schema extends z.ZodType>(
   const { bytes, isCut } = await readBounded(answer.body, options.maxAnswerBytes);
   if (isCut) throw odd(`longer than ${options.maxAnswerBytes} bytes`);
   if (isDeeperThan(bytes, mostDepth)) throw odd(`nested deeper than ${mostDepth} levels`);
-  const parsed = schema.safeParse(parseBody(request, answer, bytes, odd));
+  const parsed = schema.safeParse(
+    parseBody(request, answer, bytes, { odd, redact: options.redact }),
+  );
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const where = issue?.path.map(String).join('.') ?? '';
@@ -83,7 +85,7 @@ function parseBody(
   request: WireRequest,
   answer: WireAnswer,
   bytes: Uint8Array,
-  odd: (what: string) => ContractError,
+  { odd, redact }: Pick<ReadOptions, 'redact'> & { readonly odd: (what: string) => ContractError },
 ): unknown {
   // What deletes or updates has nothing to say but that it is done.
   if (bytes.length === 0 && answer.status === 204) return {};
@@ -94,10 +96,13 @@ function parseBody(
     throw odd('not UTF-8');
   }
   try {
-    return JSON.parse(text);
+    // A service that repeats the key, in a status say, must not have it printed for it.
+    return JSON.parse(text, (_name, value: unknown) =>
+      typeof value === 'string' ? redact(value) : value,
+    );
   } catch {
     // Of the format operation's answer nothing is shown, so not that it is JSON either.
-    if (request.operation === 'format') return text;
+    if (request.operation === 'format') return redact(text);
     throw odd(bytes.length === 0 ? 'empty' : 'not JSON');
   }
 }

@@ -551,6 +551,26 @@ describe('an export', () => {
     expectPaidOnce(service);
   });
 
+  it('that is refused because its batch has broken by then fails the batch, which is paid for', async () => {
+    const service = new FakeService({
+      ...faults('exportBatch', { commits: false, error: refusal(400, 'exportBatch') }, Infinity),
+      onRequest: ({ operation, uuid }) => {
+        const batch = service.batches.get(uuid ?? '');
+        if (operation === 'exportBatch' && batch) batch.status = 'internal_error';
+      },
+    });
+    const { known } = await drive(service);
+    expect(known).toMatchObject({ stage: 'failed', reason: 'internal_error', launched: true });
+    expectPaidOnce(service);
+  });
+
+  it('that is refused, with its batch as it was, stops the run', async () => {
+    const fault = { commits: false, error: refusal(400, 'exportBatch') };
+    const { error, driving } = await failure(faults('exportBatch', fault, Infinity));
+    expect(error).toBe(fault.error);
+    expect(driving.latest()?.stage).toBe('done');
+  });
+
   it('that is always broken stops the run, never fails, and has its chance in the next run', async () => {
     const fault = { commits: false, error: oddAnswer('exportBatch') };
     const { error, driving, service } = await failure(faults('exportBatch', fault, Infinity));

@@ -8,6 +8,8 @@ export class FaultPlan {
   readonly #world: World;
   readonly #faults: readonly Fault[];
   readonly #counts = new Map<string, number>();
+  /** Requests so far, by operation. */
+  readonly requests = new Map<Operation, number>();
   readonly #happened = new Set<Fault>();
   /** How often each cell was reached. */
   readonly reached = new Map<string, number>();
@@ -26,7 +28,8 @@ export class FaultPlan {
   }
 
   ofRequest(operation: Operation): Of<'network'>['what'] | undefined {
-    const count = this.#count(operation);
+    const count = this.requests.get(operation) ?? 0;
+    this.requests.set(operation, count + 1);
     const fault = this.#faults.find(
       (each): each is Of<'network'> =>
         each.of === 'network' &&

@@ -76,7 +76,7 @@ export type Fault =
       readonly stage: (typeof stages)[number] | undefined;
     };
 
-const operations: readonly Operation[] = [
+export const operations: readonly Operation[] = [
   'credits',
   'listBatches',
   'uploadBatch',
@@ -127,7 +127,7 @@ const fileFaults: readonly (readonly [FilePlace, FileCall, readonly string[]])[]
 ];
 
 /** How far a run may have come when its process ends. */
-const stages = [
+export const stages = [
   'opening',
   'reading',
   'read',
@@ -177,28 +177,41 @@ export function cellOf(fault: Fault, stage: string): string {
 
 /** Every cell that makes sense. */
 export const cells: readonly string[] = [
-  ...operations.flatMap((stage) => faultsOf(stage).map((what) => `${stage} ${what}`)),
+  ...operations.flatMap((stage) => networkFaults(stage).map((what) => `${stage} ${what}`)),
   ...fileFaults.flatMap(([place, call, codes]) => codes.map((code) => `${place}.${call} ${code}`)),
   ...stages.flatMap((stage) => [`${stage} crash`, `${stage} abort`]),
 ];
 
-function faultsOf(operation: Operation): readonly NetworkFault[] {
+export function networkFaults(operation: Operation): readonly NetworkFault[] {
   const special: Partial<Record<Operation, readonly NetworkFault[]>> = specialNetworkFaults;
   return [...generalNetworkFaults, ...(special[operation] ?? [])];
 }
 
 /** Two faults that are met for certain, and up to three more. */
 export function planFaults(random: Random): Fault[] {
-  const faults = [certainFault(random), certainFault(random)];
+  const first = certainFault(random);
+  let second = certainFault(random);
+  while (collide(first, second)) second = certainFault(random);
+  const faults = [first, second];
+  if (random.chance(0.3)) faults.push(endIn(random, 'crash'));
   for (let more = random.between(0, 3); more > 0; more -= 1) faults.push(...anyFault(random));
   return faults;
 }
 
 function certainFault(random: Random): Fault {
-  if (random.chance(0.2)) return { of: 'crash', nth: random.between(0, 250), stage: undefined };
-  if (random.chance(0.2)) return endIn(random, 'crash');
+  if (random.chance(0.2)) return { of: 'crash', nth: random.between(0, 120), stage: undefined };
   const operation = random.pick(Object.keys(certainRequests) as Operation[]);
   return networkFault(random, operation, certainRequests[operation] ?? 1);
+}
+
+/** Of two faults that are due at one request, or at one step, only the first happens. */
+export function collide(one: Fault, other: Fault): boolean {
+  if (one.of === 'network') {
+    if (other.of !== 'network' || one.stage !== other.stage) return false;
+    return one.nth < other.nth + other.times && other.nth < one.nth + one.times;
+  }
+  if (one.of === 'file' || other.of === 'file' || other.of === 'network') return false;
+  return one.stage === other.stage && one.nth === other.nth;
 }
 
 function anyFault(random: Random): readonly Fault[] {
@@ -236,7 +249,7 @@ function endIn(random: Random, of: 'crash' | 'abort'): Fault {
 }
 
 function networkFault(random: Random, stage: Operation, requests: number): Fault {
-  const what = random.pick(faultsOf(stage));
+  const what = random.pick(networkFaults(stage));
   const isOutage = outages.includes(what) && random.chance(0.2);
   const times = isOutage ? random.pick([8, 25]) : random.pick([1, 1, 1, 2]);
   return { of: 'network', stage, what, nth: random.between(0, requests - 1), times };

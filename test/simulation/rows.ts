@@ -29,8 +29,13 @@ interface Cell {
   readonly reason?: string;
 }
 
-/** Rows in several lanes, with repeated addresses and cells that are none, in 3 to 6 batches. */
-export function makeRows(random: Random): Rows {
+/**
+ * Rows in several lanes, with repeated addresses and cells that are none.
+ *
+ * @param least fewest batches
+ * @param most most batches
+ */
+export function makeRows(random: Random, least = 3, most = 6): Rows {
   for (;;) {
     const drawn = Array.from({ length: random.between(6, 18) }, (_, id) => drawRow(random, id));
     const lanes = new Map<string, Set<string>>();
@@ -41,7 +46,7 @@ export function makeRows(random: Random): Rows {
     for (const batchSize of [3, 2, 4, 5, 1]) {
       const sizes = [...lanes.values()].map((lane) => Math.ceil(lane.size / batchSize));
       const batches = sizes.reduce((sum, size) => sum + size, 0);
-      if (batches >= 3 && batches <= 6) return toRows(drawn, lanes, batchSize, batches);
+      if (batches >= least && batches <= most) return toRows(drawn, lanes, batchSize, batches);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { VerificationType } from '../../src/contract/enums.js';
 import { verdictOf } from './verdict.js';
-import type { World } from './world.js';
+import { startOfWorld, type World } from './world.js';
 
 type Status =
   'parsing_content' | 'ready_for_verification' | 'verification_ongoing' | 'verification_done';
@@ -11,6 +11,11 @@ interface ModelBatch {
   readonly type: VerificationType;
   readonly country: string;
   readonly lines: readonly string[];
+  /** By the service's own clock. */
+  readonly createdAt: Date;
+  /** Taken long after the process gave it up, or a second time: no process can know of it. */
+  readonly isStray: boolean;
+  wasLaunched: boolean;
   status: Status;
   /** What the reading before the latest change would have said. */
   statusBefore: Status;
@@ -44,9 +49,14 @@ export class ServiceModel {
   isUploadDurable: (name: string) => boolean = () => true;
   credit = Infinity;
   #uuids = 0;
+  #launches = 0;
 
-  constructor(world: World) {
+  readonly #clockSkewMs: number;
+
+  /** @param options.clockSkewMs how far its clock is before that of the processes */
+  constructor(world: World, options: { readonly clockSkewMs: number }) {
     this.#world = world;
+    this.#clockSkewMs = options.clockSkewMs;
   }
 
   credits(): Answer {
@@ -57,21 +67,29 @@ export class ServiceModel {
   list(query: URLSearchParams): Answer {
     const limit = Number(query.get('limit') ?? 100);
     const offset = Number(query.get('offset') ?? 0);
-    const items = [...this.#batches.values()].slice(offset, offset + limit);
+    const from = Date.parse(query.get('from_date') ?? '') || -Infinity;
+    const to = Date.parse(query.get('to_date') ?? '') || Infinity;
+    const items = [...this.#batches.values()]
+      .filter(({ createdAt }) => createdAt.getTime() >= from && createdAt.getTime() <= to)
+      .slice(offset, offset + limit);
     return ok(
       items.map((batch) => ({
         batch_uuid: batch.uuid,
         name: batch.name,
         description: null,
         status: this.#look(batch),
-        created_at: '2026-11-21T09:00:00Z',
-        updated_at: '2026-11-21T09:00:00Z',
+        created_at: batch.createdAt.toISOString(),
+        updated_at: batch.createdAt.toISOString(),
       })),
     );
   }
 
   /** @returns the answer, and the uuid in it */
-  upload({ fields, file }: UploadForm, tellsUuid = true): Answer {
+  upload(
+    { fields, file }: UploadForm,
+    how: { readonly tellsUuid?: boolean; readonly isStray?: boolean } = {},
+  ): Answer {
+    const { tellsUuid = true, isStray = false } = how;
     const name = fields.get('name') ?? '';
     const type = fields.get('type') === 'phone' ? 'phone' : 'email';
     const lines = file.split('\n').slice(0, -1);
@@ -86,6 +104,9 @@ export class ServiceModel {
       country: fields.get('target_country') ?? '',
       // Wrong formats are removed during preparation.
       lines: lines.filter((line) => type === 'phone' || line.includes('@')),
+      createdAt: new Date(startOfWorld + this.#world.now + this.#clockSkewMs),
+      isStray,
+      wasLaunched: false,
       status: 'parsing_content',
       statusBefore: 'parsing_content',
       workEndsAt: undefined,
@@ -153,6 +174,21 @@ export class ServiceModel {
     return ok({});
   }
 
+  /** Uploads that nobody launched and nobody deleted, but for those that no process can know of. */
+  get orphans(): readonly string[] {
+    const left = [...this.#batches.values()].filter((batch) => !batch.wasLaunched);
+    return left.filter(({ isStray }) => !isStray).map(({ name }) => name);
+  }
+
+  /** How many of the launched batches are still there. */
+  get launchedLeft(): number {
+    return [...this.#batches.values()].filter(({ wasLaunched }) => wasLaunched).length;
+  }
+
+  get launched(): number {
+    return this.#launches;
+  }
+
   #charge(batch: ModelBatch): Answer {
     const { uuid, name, type, country, lines } = batch;
     if (!this.isElectionDurable(uuid)) {
@@ -169,6 +205,8 @@ export class ServiceModel {
       this.ledger.set(key, charges);
       if (charges > 1) this.#world.violate(`${key} is charged ${charges} times`);
     }
+    this.#launches += 1;
+    batch.wasLaunched = true;
     batch.statusBefore = 'ready_for_verification';
     batch.status = 'verification_ongoing';
     batch.workEndsAt = this.#world.now + this.#world.random.between(0, 2500);

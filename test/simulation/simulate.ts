@@ -4,11 +4,12 @@ import type { RunOptions, RunProgress } from '../../src/runs/run-options.js';
 import { run } from '../../src/runs/run.js';
 import { hasFailed, type Summary } from '../../src/runs/summary.js';
 import { FaultPlan } from './fault-plan.js';
-import { planFaults } from './fault.js';
+import type { Operation } from './fault.js';
 import { createDisk, durableText, exists, memoryFiles, type Disk } from './memory-files.js';
 import { Random } from './random.js';
-import { makeRows, memorySource, Output, type Rows } from './rows.js';
+import { memorySource, Output } from './rows.js';
 import { ServiceModel } from './service-model.js';
+import { drawStory, type Story } from './story.js';
 import { canaryKey, Wire } from './wire.js';
 import { Life, World } from './world.js';
 
@@ -26,6 +27,8 @@ export interface Simulated {
   readonly faults: number;
   /** Processes it took. */
   readonly lives: number;
+  /** Requests that were sent, by operation. */
+  readonly requests: ReadonlyMap<Operation, number>;
 }
 
 /** How a process ended. */
@@ -34,9 +37,17 @@ type End =
   | { readonly kind: 'stopped'; readonly error: unknown }
   | { readonly kind: 'crashed' };
 
-/** Runs one seed from its first process to its output. The same seed is always the same story. */
-export async function simulate(seed: number, trace?: string[]): Promise<Simulated> {
-  const simulation = new Simulation(seed, trace);
+/**
+ * Runs one seed from its first process to its output. The same seed is always the same story.
+ *
+ * @param tell the story, drawn from the seed's own random numbers. @default any
+ */
+export async function simulate(
+  seed: number,
+  trace?: string[],
+  tell: (random: Random) => Story = drawStory,
+): Promise<Simulated> {
+  const simulation = new Simulation(seed, trace, tell);
   let failure: string | undefined;
   const fail = (error: unknown): void => {
     failure ??= error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -49,8 +60,8 @@ export async function simulate(seed: number, trace?: string[]): Promise<Simulate
   } finally {
     process.off('unhandledRejection', fail);
   }
-  const { reached, happened } = simulation.faults;
-  return { seed, failure, reached, faults: happened, lives: simulation.lives };
+  const { reached, happened, requests } = simulation.faults;
+  return { seed, failure, reached, faults: happened, lives: simulation.lives, requests };
 }
 
 class Simulation {
@@ -58,30 +69,24 @@ class Simulation {
   readonly #world: World;
   readonly #service: ServiceModel;
   readonly #disk: Disk = createDisk();
-  readonly #rows: Rows;
+  readonly #story: Story;
   readonly #output: Output;
-  readonly #options: Partial<RunOptions>;
   readonly faults: FaultPlan;
   lives = 0;
 
-  constructor(seed: number, trace: string[] | undefined) {
+  constructor(seed: number, trace: string[] | undefined, tell: (random: Random) => Story) {
     this.#random = new Random(seed);
     this.#world = new World(this.#random, trace);
-    this.#rows = makeRows(this.#random);
-    const plan = planFaults(this.#random);
-    this.faults = new FaultPlan(this.#world, plan);
-    this.#output = new Output(this.#world, this.#rows);
-    this.#service = new ServiceModel(this.#world);
-    if (this.#random.chance(0.2)) this.#service.credit = this.#random.between(0, 12);
+    this.#story = tell(this.#random);
+    const { rows, faults, credit, clockSkewMs } = this.#story;
+    this.faults = new FaultPlan(this.#world, faults);
+    this.#output = new Output(this.#world, rows);
+    this.#service = new ServiceModel(this.#world, { clockSkewMs });
+    this.#service.credit = credit;
     this.#service.isElectionDurable = (uuid) => this.#isDurable(`"launching"`, uuid);
     this.#service.isUploadDurable = (name) => this.#isDurable(`"uploading"`, name);
-    this.#options = {
-      batchSize: this.#rows.batchSize,
-      concurrency: this.#random.between(1, 4),
-      deleteBatches: this.#random.chance(0.3),
-    };
     this.#world.tell(
-      `${this.#rows.rows.length} rows in ${this.#rows.batches} batches; planned: ${JSON.stringify(plan)}`,
+      `${rows.rows.length} rows in ${rows.batches} batches; planned: ${JSON.stringify(faults)}`,
     );
   }
 
@@ -108,6 +113,8 @@ class Simulation {
   }
 
   #abort: AbortController = new AbortController();
+  /** Whether a process said that not all of its uploads could be deleted. */
+  #hasLeftBehind = false;
 
   async #live(life: Life): Promise<End> {
     this.#world.tell(`process ${life.number} begins`);
@@ -130,8 +137,9 @@ class Simulation {
     const clock = life;
     const random = this.#random.next;
     return {
-      ...this.#options,
-      source: memorySource(this.#rows.rows, life),
+      ...this.#story.options,
+      batchSize: this.#story.rows.batchSize,
+      source: memorySource(this.#story.rows.rows, life),
       sink: this.#output.sinkOf(life, this.faults),
       client: new Client({
         baseUrl: 'https://service.test',
@@ -155,6 +163,7 @@ class Simulation {
 
   #note(life: Life, progress: RunProgress): void {
     if (life.isDead) return;
+    if (progress.stage === 'left_behind') this.#hasLeftBehind = true;
     if (progress.stage === 'left_behind' || progress.stage === 'stopped') return;
     if (progress.stage !== 'batch') {
       life.stage = progress.stage;
@@ -218,11 +227,23 @@ class Simulation {
     const mayBeLeft = this.faults.reached.has('folder.rm EIO');
     if (exists(this.#disk, mayBeLeft ? `${stateDir}/journal` : stateDir))
       throw new Error('the state directory is left at the end');
-    for (const address of this.#rows.addresses) {
+    for (const address of this.#story.rows.addresses) {
       if (!this.#service.ledger.has(address)) throw new Error(`${address} was never verified`);
     }
-    if (this.#service.ledger.size !== this.#rows.addresses.size) {
+    if (this.#service.ledger.size !== this.#story.rows.addresses.size) {
       throw new Error('more was verified than the rows hold');
+    }
+    this.#checkLeftovers();
+  }
+
+  /** What the run leaves on the service: what was paid for unless it was told to delete it, no more. */
+  #checkLeftovers(): void {
+    const { orphans, launched, launchedLeft } = this.#service;
+    if (this.#hasLeftBehind) return;
+    if (orphans.length > 0) throw new Error(`nobody deletes ${orphans.join(', ')}`);
+    const wanted = this.#story.options.deleteBatches === true ? 0 : launched;
+    if (launchedLeft < wanted) {
+      throw new Error(`${launched - launchedLeft} batches are deleted that nobody gave up`);
     }
   }
 

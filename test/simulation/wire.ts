@@ -130,7 +130,7 @@ class Exchange {
     }
   }
 
-  #commit(body: Buffer, fault?: NetworkFault): Answer {
+  #commit(body: Buffer, fault?: NetworkFault, isLate = false): Answer {
     const service = this.#service;
     switch (this.#operation) {
       case 'credits':
@@ -139,8 +139,8 @@ class Exchange {
         return service.list(new URLSearchParams(this.#options.path.split('?')[1]));
       case 'uploadBatch': {
         const form = readForm(body);
-        if (fault === 'double_commit') service.upload(form);
-        return service.upload(form, fault !== 'no_uuid');
+        if (fault === 'double_commit') service.upload(form, { isStray: true });
+        return service.upload(form, { tellsUuid: fault !== 'no_uuid', isStray: isLate });
       }
       case 'prepareBatch':
         return service.prepare(this.#uuid);
@@ -158,7 +158,11 @@ class Exchange {
   /** What was sent may be carried out long after the connection broke. */
   #commitLate(body: Buffer): void {
     const { world } = this.#life;
-    world.schedule(undefined, world.random.between(10, 20_000), () => void this.#commit(body));
+    world.schedule(
+      undefined,
+      world.random.between(10, 20_000),
+      () => void this.#commit(body, undefined, true),
+    );
   }
 
   async #answer(

@@ -10,6 +10,9 @@ interface Event {
   isCancelled: boolean;
 }
 
+/** What the machine's clock shows when a seed begins. */
+export const startOfWorld = Date.UTC(2026, 10, 21);
+
 /** Something was seen that must never be. */
 export class Violation extends Error {}
 
@@ -124,7 +127,7 @@ export class Life implements Clock {
   }
 
   wallNow(): number {
-    return Date.UTC(2026, 10, 21) + this.world.now;
+    return startOfWorld + this.world.now;
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {

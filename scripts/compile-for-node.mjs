@@ -1,0 +1,37 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+import { projectRoot } from './project.mjs';
+
+/**
+ * Turns the TypeScript of some folders into JavaScript under `.cache/<name>`, tests left out. Types are
+ * checked elsewhere: here they only go away.
+ *
+ * @returns the folder, in which paths are as from the project's root
+ */
+export function compileForNode(name, folders) {
+  const built = join(projectRoot, '.cache', name);
+  rmSync(built, { recursive: true, force: true });
+  for (const folder of folders) {
+    for (const file of readdirSync(join(projectRoot, folder), { recursive: true })) {
+      if (file.endsWith('.ts') && !file.endsWith('.test.ts')) transpile(built, join(folder, file));
+    }
+  }
+  // The sources read their version there.
+  copyFileSync(join(projectRoot, 'package.json'), join(built, 'package.json'));
+  return built;
+}
+
+function transpile(built, path) {
+  const to = join(built, path.replace(/\.ts$/, '.js'));
+  const { outputText } = ts.transpileModule(readFileSync(join(projectRoot, path), 'utf8'), {
+    fileName: path,
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2023,
+      module: ts.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+    },
+  });
+  mkdirSync(dirname(to), { recursive: true });
+  writeFileSync(to, outputText);
+}

@@ -1,0 +1,204 @@
+// `npm run test:planted-bugs [-- name … | --all | --check]`: plants one bug after the other in a copy of
+// the sources and sees which suite catches it. With names, those bugs alone; with --all, every suite is
+// run for every bug, not only up to the first that catches it; with --check, only whether every patch
+// still applies; --seeds says how many the simulation plays. Writes the table beside the patches.
+import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { projectRoot } from './project.mjs';
+import { mustRun, runScript, runTool } from './run-tool.mjs';
+
+const bugsFolder = join(projectRoot, 'test', 'planted-bugs');
+const table = join(bugsFolder, 'README.md');
+
+/** What the suites need; the rest of the project stays where it is. */
+const copied = ['src', 'test', 'scripts', 'examples', 'docs', 'README.md', 'package.json'];
+const configurations = /^(?:tsconfig.*\.json|vitest.*\.ts)$/;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    all: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+    seeds: { type: 'string', default: '3000' },
+    suites: { type: 'string', default: '6' },
+  },
+});
+
+/** From cheap to dear; each says what it found, or nothing. */
+const suites = [
+  { name: 'unit tests', find: findByUnitTests },
+  { name: 'simulation', find: findBySimulation },
+  {
+    name: 'sample of the faults',
+    find: (root) => findByVitest(root, ['--project', 'source', 'test/faults/sample']),
+  },
+  { name: 'calls on the disk', find: (root) => findByVitest(root, faultsConfig('calls-')) },
+  { name: 'faults', find: (root) => findByVitest(root, faultsConfig('first-half second-half')) },
+  { name: 'kills', find: findByKills },
+];
+
+/** Suites that were seen to pass without a bug. */
+const proven = new Set();
+
+await runScript(async () => {
+  const bugs = await readBugs();
+  const root = await mkdtemp(join(tmpdir(), 'sluice-bugs-'));
+  const results = [];
+  try {
+    await copyTree(root);
+    for (const bug of bugs) results.push({ bug, ...(await tryBug(root, bug)) });
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+  const uncaught = results.filter(({ trouble }) => trouble !== undefined);
+  for (const { bug, trouble } of uncaught) console.error(`${bug.name}: ${trouble}`);
+  const word = values.check ? 'apply' : 'are caught';
+  console.log(`${results.length - uncaught.length} of ${results.length} planted bugs ${word}`);
+  if (!values.check) {
+    await writeFile(table, markdown(await tableRows(results)));
+    await mustRun('npx', ['prettier', '--write', table]);
+  }
+  if (uncaught.length > 0) throw new Error(`${uncaught.length} planted bugs stand`);
+});
+
+async function readBugs() {
+  const files = (await readdir(bugsFolder)).filter((name) => name.endsWith('.patch')).toSorted();
+  const bugs = [];
+  for (const file of files) {
+    const patch = await readFile(join(bugsFolder, file), 'utf8');
+    const name = file.slice(0, -'.patch'.length);
+    bugs.push({
+      name,
+      file: join(bugsFolder, file),
+      does: /^What it does: (.*)\.$/m.exec(patch)?.[1] ?? '',
+      breaks: /^What it breaks: (.*)\.$/m.exec(patch)?.[1] ?? '',
+      rooms: [
+        ...new Set([...patch.matchAll(/^diff --git a\/src\/([^/]+)\//gm)].map(([, room]) => room)),
+      ],
+    });
+  }
+  return positionals.length === 0 ? bugs : bugs.filter(({ name }) => positionals.includes(name));
+}
+
+async function copyTree(root) {
+  for (const name of copied)
+    await cp(join(projectRoot, name), join(root, name), { recursive: true });
+  for (const name of await readdir(projectRoot)) {
+    if (configurations.test(name)) await cp(join(projectRoot, name), join(root, name));
+  }
+  await symlink(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
+}
+
+/** @returns what caught it, by suite; and what is wrong with the bug itself, or that it stands */
+async function tryBug(root, bug) {
+  const applied = await run(root, 'git', ['apply', '-C1', bug.file]);
+  if (applied.code !== 0) return { caught: [], trouble: `does not apply: ${applied.output}` };
+  try {
+    if (values.check) return { caught: [] };
+    const caught = [];
+    for (const { name, find } of suites.slice(0, Number(values.suites))) {
+      await provePassing(root, { name, find }, bug);
+      const found = await find(root, bug);
+      if (found !== undefined) caught.push({ suite: name, found });
+      if (found !== undefined && !values.all) break;
+    }
+    console.log(`${bug.name}: ${caughtBy(caught) || 'STANDS'}`);
+    return caught.length > 0 ? { caught } : { caught, trouble: 'caught by none' };
+  } finally {
+    await run(root, 'git', ['apply', '-C1', '-R', bug.file]);
+  }
+}
+
+/** What fails without any bug catches none. */
+async function provePassing(root, { name, find }, { file, rooms }) {
+  const key = [name, ...(name === 'unit tests' ? rooms : [])].join();
+  if (proven.has(key)) return;
+  await run(root, 'git', ['apply', '-C1', '-R', file]);
+  const found = await find(root, { rooms });
+  if (found !== undefined) throw new Error(`${name} fail without any bug: ${found}`);
+  await run(root, 'git', ['apply', '-C1', file]);
+  proven.add(key);
+}
+
+async function findByUnitTests(root, { rooms }) {
+  const tests = rooms.map((room) => `test/${room}`);
+  return findByVitest(root, ['--project', 'source', ...tests]);
+}
+
+function faultsConfig(names) {
+  const files = names.split(' ').map((name) => `test/faults/${name}`);
+  return ['--config', 'vitest.faults.config.ts', ...files];
+}
+
+async function findByVitest(root, args) {
+  const { code, output } = await run(root, 'npx', [
+    'vitest',
+    'run',
+    '--bail',
+    '1',
+    '--testTimeout',
+    '900000',
+    ...args,
+  ]);
+  if (code === 0) return undefined;
+  return / FAIL +(?:\S*source\S* +)?(.*)$/m.exec(output)?.[1]?.trim() ?? lastLine(output);
+}
+
+async function findBySimulation(root) {
+  const args = ['scripts/test-simulation.mjs', '--seeds', values.seeds, '--until-failure'];
+  const { code, output } = await run(root, process.execPath, args);
+  if (code === 0) return undefined;
+  return /^seed \d+: .*$/m.exec(output)?.[0] ?? lastLine(output);
+}
+
+async function findByKills(root) {
+  const args = ['scripts/test-kill.mjs', '--kills', '20'];
+  const { code, output } = await run(root, process.execPath, args);
+  return code === 0 ? undefined : (/ FAIL +(.*)$/m.exec(output)?.[1] ?? lastLine(output));
+}
+
+function lastLine(output) {
+  return output.trim().split('\n').at(-1) ?? '';
+}
+
+async function run(cwd, command, args) {
+  const env = { ...process.env, NO_COLOR: '1', GIT_CEILING_DIRECTORIES: tmpdir() };
+  const { code, stdout, stderr } = await runTool(command, args, { cwd, env });
+  return { code, output: stdout + stderr };
+}
+
+function caughtBy(caught) {
+  return caught.map(({ suite, found }) => `${suite}: ${found.slice(0, 160)}`).join('<br>');
+}
+
+/** The table's rows by bug: those of the bugs that were not tried this time stay as they are. */
+async function tableRows(results) {
+  const before = await readFile(table, 'utf8').catch(() => '');
+  const rows = new Map(
+    [...before.matchAll(/^\| \[([\w-]+)\]\(.*$/gm)].map(([row, name]) => [name, row]),
+  );
+  for (const { bug, caught, trouble } of results) {
+    const cells = [
+      `[${bug.name}](${bug.name}.patch)`,
+      bug.does,
+      bug.breaks,
+      caughtBy(caught) || trouble,
+    ];
+    rows.set(bug.name, `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
+  }
+  const names = new Set((await readdir(bugsFolder)).map((file) => file.replace(/\.patch$/, '')));
+  return [...rows].filter(([name]) => names.has(name)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function markdown(rows) {
+  return `# Planted bugs
+
+Each patch puts one bug into the sources, of a kind that would lose rows or pay twice. They were chosen from what can go wrong, before it was looked up what the suites check. \`npm run test:planted-bugs\` plants one after the other in a copy and lets the suites run, the cheapest first, until one fails; it writes this table, and fails when a bug is caught by none or a patch no longer applies.
+
+| bug | what it does | what it breaks | caught by |
+| --- | --- | --- | --- |
+${rows.map(([, row]) => row).join('\n')}
+`;
+}

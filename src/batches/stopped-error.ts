@@ -1,0 +1,45 @@
+import { printable } from '../client/service-words.js';
+import { DeadlineError } from '../errors/family.js';
+import type { Stage } from './known-batch.js';
+
+/** Where a batch stands that stops its run. */
+export interface StoppedBatch {
+  /** Its name and uuid, as far as it has one. */
+  readonly called: string;
+  readonly stage: Stage;
+  /** The latest failure that the batch went on with. */
+  readonly trouble: unknown;
+}
+
+/** What was tried in vain, by the stage in which it was. */
+const givenUp: Readonly<Partial<Record<Stage, string>>> = {
+  planned: 'its upload',
+  ready: 'its launch',
+  done: 'the fetching of its results',
+};
+
+/** A bound is reached: the service answers, and never as it should. */
+export function givenUpError({ called, stage, trouble }: StoppedBatch): DeadlineError {
+  const what = givenUp[stage] ?? 'what it needs';
+  return new DeadlineError(`batch ${called}: ${what} has failed too often; run again to go on`, {
+    code: 'service_unavailable',
+    cause: trouble,
+  });
+}
+
+/**
+ * The deadline of a stage has passed.
+ *
+ * @param status the latest word of the service on where the batch stands
+ */
+export function overdueError(
+  { called, stage, trouble }: StoppedBatch,
+  status: string | undefined,
+  deadlineMs: number,
+): DeadlineError {
+  const word = status === undefined ? '' : `, the service calls it '${printable(status)}'`;
+  return new DeadlineError(
+    `batch ${called} has not got beyond stage '${stage}' in ${deadlineMs} ms${word}; run again to go on waiting`,
+    { cause: trouble },
+  );
+}

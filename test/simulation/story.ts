@@ -1,0 +1,28 @@
+import type { RunOptions } from '../../src/runs/run-options.js';
+import { planFaults, type Fault } from './fault.js';
+import type { Random } from './random.js';
+import { makeRows, type Rows } from './rows.js';
+
+/** What a simulation plays: an input, a service, and what goes wrong. */
+export interface Story {
+  readonly rows: Rows;
+  readonly faults: readonly Fault[];
+  /** Credits of the account at its beginning. */
+  readonly credit: number;
+  /** How far the service's clock is before the machine's. */
+  readonly clockSkewMs: number;
+  readonly options: Pick<RunOptions, 'concurrency' | 'deleteBatches'>;
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** Any story: at least three batches and at least two faults. */
+export function drawStory(random: Random): Story {
+  const rows = makeRows(random);
+  const faults = planFaults(random);
+  const credit = random.chance(0.2) ? random.between(0, 12) : Infinity;
+  const concurrency = random.between(1, 4);
+  const deleteBatches = random.chance(0.3);
+  const clockSkewMs = random.pick([0, 0, dayMs, -dayMs]);
+  return { rows, faults, credit, clockSkewMs, options: { concurrency, deleteBatches } };
+}
