@@ -4,6 +4,9 @@ import { defineConfig } from 'vitest/config';
 /** Tests of what is built and packed; all others run on the sources and need no build. */
 const builtTests = ['test/cli/**/*.test.ts', 'test/package/**/*.test.ts'];
 
+/** Tests against real database servers, which are started once for all of them. */
+const databaseTests = ['test/databases/**/*.test.ts'];
+
 /** Suites of hundreds or thousands of cases have a configuration and a command of their own. */
 const ownSuites = ['test/kill/**', 'test/faults/*-half.test.ts'];
 
@@ -22,6 +25,9 @@ export default defineConfig({
     alias: [
       { find: /^sluice$/, replacement: source('index.ts') },
       { find: /^sluice\/service$/, replacement: source('service/index.ts') },
+      { find: /^sluice\/conformance$/, replacement: source('rows/conformance.ts') },
+      { find: /^sluice\/(xlsx|parquet)$/, replacement: source('formats/$1/index.ts') },
+      { find: /^sluice\/(postgres|sqlite)$/, replacement: source('databases/$1/index.ts') },
     ],
   },
   test: {
@@ -50,7 +56,15 @@ export default defineConfig({
         test: {
           name: 'source',
           include: ['test/**/*.test.ts'],
-          exclude: [...builtTests, ...ownSuites],
+          exclude: [...builtTests, ...ownSuites, ...databaseTests],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'databases',
+          include: databaseTests,
+          globalSetup: ['scripts/built-tests-setup.mjs', 'test/databases/start-servers.ts'],
         },
       },
       {

@@ -9,7 +9,8 @@ function lockDefects(manifest, packages) {
     ...manifest.dependencies,
     ...manifest.devDependencies,
   })) {
-    if (!/^\d+\.\d+\.\d+$/.test(range)) defects.push(`${name}: ${range} is no exact version`);
+    if (!/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(range))
+      defects.push(`${name}: ${range} is no exact version`);
   }
   for (const [path, entry] of Object.entries(packages)) {
     if (path === '') continue;

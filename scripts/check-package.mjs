@@ -44,15 +44,19 @@ function runsOnInstall({ scripts = {} }) {
   return ['preinstall', 'install', 'postinstall'].some((name) => name in scripts);
 }
 
-/** The entry points load, and nothing behind them can be reached. */
+/** The entry points load, without the optional packages, and nothing behind them can be reached. */
 async function checkImports(folder) {
+  const { exports: faces } = await readProjectJson('package.json');
+  const names = Object.keys(faces)
+    .filter((path) => path !== './package.json')
+    .map((path) => join('sluice', path));
   const script = join(folder, 'imports.mjs');
   await writeFile(
     script,
-    `const { createService } = await import('sluice/service');
-if (typeof createService !== 'function') throw new Error('sluice/service has no createService');
-const face = await import('sluice');
-if ('default' in face || Object.keys(face).length === 0) throw new Error('sluice exports nothing');
+    `for (const name of ${JSON.stringify(names)}) {
+  const face = await import(name);
+  if ('default' in face || Object.keys(face).length === 0) throw new Error(name + ' exports nothing');
+}
 const inside = await import('sluice/dist/index.js').catch((error) => error.code);
 if (inside !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw new Error('dist/ can be imported');
 `,

@@ -14,7 +14,7 @@ export function compileForNode(name, folders) {
   rmSync(built, { recursive: true, force: true });
   for (const folder of folders) {
     for (const file of readdirSync(join(projectRoot, folder), { recursive: true })) {
-      if (file.endsWith('.ts') && !file.endsWith('.test.ts')) transpile(built, join(folder, file));
+      if (/(?<!\.d|\.test)\.ts$/.test(file)) transpile(built, join(folder, file));
     }
   }
   // The sources read their version there.

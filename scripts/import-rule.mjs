@@ -20,14 +20,22 @@ const rooms = new Map([
   ['results', [...bottom, 'client', 'addresses']],
   ['batches', [...bottom, 'client', 'addresses', 'results']],
   ['formats', ['errors', 'rows', 'results']],
+  ['databases', ['errors', 'rows', 'formats']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],
   ['service', ['errors', 'contract']],
+  // Its expectations are the specification's own words: a misread contract must not pass twice.
+  ['conformance', ['errors']],
   ['cli', []],
 ]);
 
 /** The library's faces: all that the command line may know of it. */
-const faces = [join('index.ts'), join('service', 'index.ts')];
+const faces = [
+  join('index.ts'),
+  join('service', 'index.ts'),
+  join('conformance', 'index.ts'),
+  ...['postgres', 'mysql', 'sqlite', 'duckdb'].map((name) => join('databases', name, 'index.ts')),
+];
 
 /** Rooms that stand on nothing else may not lean on packages either; the rest is free to. */
 const packagesOf = new Map([

@@ -13,6 +13,7 @@ const permissive = [
   'MIT',
   'MIT-0',
   'Unlicense',
+  'Zlib',
 ];
 
 /**
@@ -64,7 +65,9 @@ async function packageFolders(nodeModules) {
 function licenceOf({ license, licenses }) {
   const value = license ?? licenses;
   if (Array.isArray(value)) return value.map((one) => one.type).join(' OR ');
-  return (typeof value === 'object' ? value.type : value) ?? 'none named';
+  const name = (typeof value === 'object' ? value.type : value) ?? 'none named';
+  // What MIT was also called before SPDX gave it one name.
+  return name === 'MIT/X11' ? 'MIT' : name;
 }
 
 /** One allowed choice is enough; what mixes choices and conjunctions needs every part allowed. */

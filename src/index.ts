@@ -27,7 +27,7 @@ export type {
   SettledParcel,
   StoppedParcel,
 } from './streams/parcel.js';
-export type { Batch } from './batches/batch.js';
+export type { Batch, BatchPart } from './batches/batch.js';
 export type { Charge } from './batches/charge.js';
 export type { BatchProgress, BatchSettings } from './batches/drive-batch.js';
 export type { FailedReason, KnownBatch } from './batches/known-batch.js';
@@ -42,10 +42,19 @@ export type { VerificationService } from './client/verification-service.js';
 // Sources and sinks
 export type { Row } from './rows/object-chunk.js';
 export { invalidText, type CellText, type RowChunk } from './rows/row-chunk.js';
-export type { JoinedRows, OpenSinkOptions, OutputCell, Sink, SinkWriting } from './rows/sink.js';
+export type {
+  JoinedRows,
+  OpenSinkOptions,
+  OutputCell,
+  RowExaminer,
+  Sink,
+  SinkWriting,
+} from './rows/sink.js';
 export type { OpenSourceOptions, Source, SourceReading } from './rows/source.js';
+export { rowsSource, type RowsInput, type RowsSourceOptions } from './rows/rows-source.js';
+export { rowsSink, type RowsSinkOptions } from './rows/rows-sink.js';
 
-// CSV
+// Files
 export { csvFileSink, csvStreamSink, type CsvSinkOptions } from './formats/csv-sink.js';
 export {
   csvFileSource,
@@ -53,6 +62,10 @@ export {
   findCsvSource,
   type CsvSource,
 } from './formats/csv-source.js';
+export { fileSink, streamSink, type FileSinkOptions } from './formats/file-sink.js';
+export { fileSource, findFileSource, streamSource } from './formats/file-source.js';
+export type { FileOptions } from './formats/file-options.js';
+export { fileFormats, parseFileFormat, type FileFormat } from './formats/file-format.js';
 export type { CsvOptions } from './formats/csv-reading.js';
 export { checkOutputPath, isSameFile, type OutputTarget } from './formats/output-path.js';
 

@@ -44,16 +44,21 @@ export async function dropOldRun(
     say(`${there}, and stay there; --fresh with --delete-batches deletes them`);
     return;
   }
-  const { client, close } = await connect(target, options, undefined);
+  const connection = await connect(target, options, undefined);
   try {
-    const { deleted, left } = await abandonRun({ stateDir, client, launchedToo: true, signal });
+    const { deleted, left } = await abandonRun({
+      stateDir,
+      client: connection.client,
+      launchedToo: true,
+      signal,
+    });
     say(`deleted ${deleted} batches of the run that is dropped`);
     if (left.length > 0) say(`still on the service: ${left.join(', ')}`);
   } catch (error) {
     if (!isSluiceError(error, 'state_mismatch')) throw error;
     say(`${there}, in another account, and stay there`);
   } finally {
-    await close();
+    await connection.close();
   }
 }
 

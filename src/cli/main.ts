@@ -2,6 +2,7 @@
 import { version } from '../index.js';
 import type { Command } from './command.js';
 import { abandonCommand } from './commands/abandon.js';
+import { conformanceCommand } from './commands/conformance.js';
 import { serveCommand } from './commands/serve.js';
 import { statusCommand } from './commands/status.js';
 import { verifyCommand } from './commands/verify.js';
@@ -12,7 +13,13 @@ import { abortOnSignals } from './interruption.js';
 import { parseCommandLine } from './parse-command-line.js';
 import { outliveClosedPipes, print, printed } from './print.js';
 
-const commands: readonly Command[] = [verifyCommand, serveCommand, statusCommand, abandonCommand];
+const commands: readonly Command[] = [
+  verifyCommand,
+  serveCommand,
+  statusCommand,
+  abandonCommand,
+  conformanceCommand,
+];
 
 // An event loop that runs dry with a promise still open ends the process with this code, not with 0.
 process.exitCode = exitCodes.defect;

@@ -7,7 +7,15 @@ export const verifyOptions: readonly OptionDefinition[] = [
     name: 'output',
     short: 'o',
     value: '<path>',
-    help: 'Where enriched rows go (default -: standard output).',
+    help: 'Where enriched rows go: a file or a database (default -: standard output).',
+  },
+  { name: 'query', value: '<sql>', help: 'Which rows of a database are the input.' },
+  { name: 'into', value: '<table>', help: 'The table of a database that the rows go into.' },
+  {
+    name: 'key',
+    value: '<column>',
+    isRepeatable: true,
+    help: 'The column that tells the rows of a table: those that are there are updated.',
   },
   {
     name: 'email',
@@ -34,6 +42,45 @@ export const verifyOptions: readonly OptionDefinition[] = [
     help: 'Added columns of that column begin with <name>_.',
   },
   { name: 'no-header', help: 'The input has no header: columns are #1, #2, …' },
+  {
+    name: 'input-format',
+    value: '<format>',
+    help: "csv, tsv, jsonl, txt, xlsx or parquet (default: by the file's ending, else by its first bytes).",
+  },
+  {
+    name: 'output-format',
+    value: '<format>',
+    help: "The same (default: by the file's ending, else csv).",
+  },
+  {
+    name: 'delimiter',
+    value: '<text>',
+    help: 'What stands between two cells of a CSV input (default: found by looking); tab for a tab.',
+  },
+  {
+    name: 'quote',
+    value: '<text>',
+    help: 'What stands around a cell of a CSV or TSV input (default: found by looking); none for nothing.',
+  },
+  {
+    name: 'escape',
+    value: '<text>',
+    help: 'What stands before a quote in a quoted cell (default: found by looking).',
+  },
+  {
+    name: 'encoding',
+    value: '<name>',
+    help: 'utf-8, utf-16le, utf-16be, latin1 or windows-1252 (default: by the byte-order mark, else utf-8).',
+  },
+  {
+    name: 'sheet',
+    value: '<name or number>',
+    help: 'Sheet of an XLSX input (default 1, the first).',
+  },
+  {
+    name: 'neutralize-formulas',
+    help: 'CSV and TSV: text of the service that a spreadsheet would take for a formula gets an apostrophe in front.',
+  },
   { name: 'batch-size', value: '<n>', help: 'Most addresses in one batch (default 50000).' },
   { name: 'concurrency', value: '<n>', help: 'Most batches on the service at once (default 4).' },
   {
@@ -54,7 +101,7 @@ export const verifyOptions: readonly OptionDefinition[] = [
   {
     name: 'state',
     value: '<dir>',
-    help: 'State directory (default: <output>.sluice beside a file output).',
+    help: 'State directory (default: <output>.sluice beside a file output, ./<table>.sluice for a database).',
   },
   {
     name: 'retry-failed',

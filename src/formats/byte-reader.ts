@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { ConfigurationError, InputError } from '../errors/family.js';
+import { orAborted } from '../rows/or-aborted.js';
 import { describeSystemError } from './describe-system-error.js';
 
 /** Bytes of an input, piece by piece. */
@@ -62,7 +63,8 @@ export async function openFileReader(
       ahead = readOn();
       return piece;
     },
-    close: () => file.close(),
+    // It was only read: what the system says to its closing changes nothing.
+    close: () => file.close().catch(() => undefined),
   };
 }
 
@@ -77,6 +79,7 @@ export function createStreamReader(
   return {
     async read() {
       if (rest.length === 0) {
+        // Not every stream ends the wait when it is destroyed.
         const step = await orAborted(pieces.next().catch(refuseReading(name)), signal);
         if (step.done === true) return undefined;
         rest = bytesOf(step.value, name);
@@ -95,23 +98,6 @@ function bytesOf(value: unknown, name: string): Uint8Array {
   if (value instanceof Uint8Array) return value;
   if (typeof value === 'string') return Buffer.from(value);
   throw new ConfigurationError(`${name} is no stream of bytes: it gives objects`);
-}
-
-/** A read may wait for ever, and not every stream ends the wait when it is destroyed. */
-function orAborted<Value>(work: Promise<Value>, signal?: AbortSignal): Promise<Value> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      // The reason is the caller's, whatever it is.
-      // oxlint-disable-next-line typescript/prefer-promise-reject-errors
-      reject(signal.reason);
-    };
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', stop);
-    });
-  });
 }
 
 function refuseReading(name: string): (error: unknown) => never {

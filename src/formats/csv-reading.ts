@@ -2,6 +2,7 @@ import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import type { ByteReader } from './byte-reader.js';
 import type { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter } from './csv-dialect.js';
+import type { CsvForm } from './csv-form.js';
 import { CsvFeed } from './csv-feed.js';
 import { CsvScanner } from './csv-scanner.js';
 
@@ -22,15 +23,6 @@ export interface CsvOptions {
    * @default 16 MiB
    */
   readonly maxRowBytes?: number;
-}
-
-/** What a CSV output needs to take over the form of its input. */
-export interface CsvForm {
-  /** The header's own bytes, a byte-order mark included; `undefined` when the input has none. */
-  readonly headerBytes: Uint8Array | undefined;
-  /** The first row's own line end; empty when nothing follows that row. */
-  readonly lineEnd: Uint8Array;
-  readonly delimiter: string;
 }
 
 /** One reading of a CSV input. A reading that is not iterated has to be closed. */
@@ -54,7 +46,7 @@ export class CsvReading implements SourceReading<CsvChunk> {
   static async open(
     name: string,
     openReader: (signal?: AbortSignal) => Promise<ByteReader>,
-    options: CsvOptions,
+    options: CsvOptions & { readonly isTsv?: boolean },
     opening: OpenSourceOptions,
   ): Promise<CsvReading> {
     const delimiter = options.delimiter ?? ',';
@@ -71,7 +63,12 @@ export class CsvReading implements SourceReading<CsvChunk> {
       headerBytes: head.bytes,
       lineEnd: head.lineEnd,
       delimiter,
+      isTsv: options.isTsv ?? false,
     });
+  }
+
+  get isUnnamed(): boolean {
+    return this.form.headerBytes === undefined;
   }
 
   get chunks(): AsyncIterable<CsvChunk> {

@@ -1,14 +1,26 @@
 import type { Writable } from 'node:stream';
-import type { OpenSinkOptions, Sink, SinkWriting } from '../rows/sink.js';
+import type { OpenSinkOptions, Sink } from '../rows/sink.js';
+import type { SourceReading } from '../rows/source.js';
 import type { ByteOutput } from './byte-output.js';
+import { CsvChunk } from './csv-chunk.js';
+import { parseDelimiter } from './csv-dialect.js';
 import { CsvReading } from './csv-reading.js';
 import { quoteCell } from './csv-text.js';
 import { CsvWriter } from './csv-writer.js';
 import { createOutputFile } from './output-file.js';
 import { checkOutputPath } from './output-path.js';
+import { ParsedCsvReading } from './parsed-csv-reading.js';
+import type { RowsWriter } from './rows-writer.js';
 import { createStreamOutput, type StreamOutputOptions } from './stream-output.js';
+import { TableRows } from './table-rows.js';
+import { writerSink } from './writer-sink.js';
 
 export interface CsvSinkOptions {
+  /**
+   * What stands between two cells: one ASCII character.
+   * @default the input's, if that is CSV too, else ','
+   */
+  readonly delimiter?: string;
   /**
    * Whether text of the service that a spreadsheet would take for a formula gets an apostrophe in front.
    * @default false
@@ -18,13 +30,16 @@ export interface CsvSinkOptions {
 
 /** A CSV file that appears whole, by rename, or not at all; a pipe or a device is written directly. */
 export function csvFileSink(path: string, options: CsvSinkOptions = {}): Sink {
-  return {
-    name: path,
-    async check() {
-      await checkOutputPath(path);
+  return writerSink(
+    {
+      name: path,
+      async check() {
+        await checkOutputPath(path);
+      },
+      open: () => createOutputFile(path),
     },
-    open: async (opening) => createCsvWriting(await createOutputFile(path), opening, options),
-  };
+    csvWriting(options),
+  );
 }
 
 /** CSV on a stream, such as standard output. */
@@ -32,48 +47,74 @@ export function csvStreamSink(
   stream: Writable,
   options: CsvSinkOptions & StreamOutputOptions,
 ): Sink {
-  return {
-    name: options.name,
-    async check() {
-      // What a stream takes only shows when it is written.
+  return writerSink(
+    {
+      name: options.name,
+      async check() {
+        // What a stream takes only shows when it is written.
+      },
+      open: async () => createStreamOutput(stream, options),
     },
-    open: async (opening) =>
-      createCsvWriting(createStreamOutput(stream, options), opening, options),
+    csvWriting(options),
+  );
+}
+
+/** How rows are written as CSV. */
+export function csvWriting(options: CsvSinkOptions): Parameters<typeof writerSink>[1] {
+  return {
+    create: (output, opening) => createCsvWriter(output, opening, options),
+    examine(reading) {
+      const byte = parseDelimiter(delimiterFor(reading, options.delimiter));
+      const rows = new TableRows(reading.header.length);
+      return (chunk) => {
+        // Rows that are copied need no form.
+        if (chunk instanceof CsvChunk && chunk.delimiter === byte) return;
+        for (let row = 0; row < chunk.length; row += 1) rows.read(chunk, row);
+      };
+    },
   };
 }
 
-function createCsvWriting(
+function createCsvWriter(
   output: ByteOutput,
   opening: OpenSinkOptions,
-  { neutralizeFormulas = false }: CsvSinkOptions,
-): SinkWriting {
+  options: CsvSinkOptions,
+): RowsWriter {
   const { reading, added } = opening;
-  const delimiter = reading instanceof CsvReading ? reading.form.delimiter : ',';
-  const writer = new CsvWriter({
+  const delimiter = delimiterFor(reading, options.delimiter);
+  return new CsvWriter({
     output,
     delimiter,
     header: headerFor(reading, delimiter),
     columns: reading.header.length,
     added,
     cellsOf: (outcome, column) => opening.cellsOf(outcome, column),
-    neutralizeFormulas,
+    neutralizeFormulas: options.neutralizeFormulas ?? false,
+    // A dialect without quotes is kept, or each quote in a cell would come out as two.
+    isBare:
+      reading instanceof ParsedCsvReading &&
+      reading.dialect.quote === undefined &&
+      reading.dialect.delimiter === delimiter,
   });
-  return {
-    write: (rows) => writer.write(rows),
-    async finish() {
-      await writer.end();
-      await output.finish();
-    },
-    abort: () => output.abort(),
-  };
+}
+
+function delimiterFor(reading: SourceReading, given: string | undefined): string {
+  if (given !== undefined) return given;
+  if (reading instanceof CsvReading) return reading.form.isTsv ? ',' : reading.form.delimiter;
+  if (reading instanceof ParsedCsvReading && !reading.isTsv) {
+    const { delimiter } = reading.dialect;
+    if (delimiter.length === 1 && delimiter !== '"' && delimiter <= '~') return delimiter;
+  }
+  return ',';
 }
 
 /** A CSV input's own header row, as it stands; the names of any other input, written anew. */
 function headerFor(
-  reading: OpenSinkOptions['reading'],
+  reading: SourceReading,
   delimiter: string,
 ): { bytes: Uint8Array; lineEnd: Uint8Array } | undefined {
-  if (reading instanceof CsvReading) {
+  if (reading.isUnnamed === true) return undefined;
+  if (reading instanceof CsvReading && reading.form.delimiter === delimiter) {
     const { headerBytes, lineEnd } = reading.form;
     return headerBytes && { bytes: headerBytes, lineEnd };
   }

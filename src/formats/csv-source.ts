@@ -1,16 +1,10 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { OpenSourceOptions, Source } from '../rows/source.js';
-import {
-  createStreamReader,
-  isRegularFile,
-  openFileReader,
-  pieceBytes,
-  type ByteReader,
-} from './byte-reader.js';
+import { createStreamReader, isRegularFile, openFileReader, pieceBytes } from './byte-reader.js';
+import { copyToFile } from './copy-to-file.js';
 import type { CsvChunk } from './csv-chunk.js';
 import { CsvReading, type CsvOptions } from './csv-reading.js';
-import { createOutputFile } from './output-file.js';
 
 /** A source of CSV rows that keep their own bytes. */
 export interface CsvSource extends Source<CsvChunk> {
@@ -53,24 +47,4 @@ export function csvStreamSource(
     },
     kept: (path) => csvFileSource(path, options, name),
   };
-}
-
-/** The file stands when all of the input is in it; only its owner can read it. */
-async function copyToFile(path: string, openReader: () => Promise<ByteReader>): Promise<void> {
-  const file = await createOutputFile(path, { mode: 0o600 });
-  let reader: ByteReader | undefined;
-  try {
-    reader = await openReader();
-    for (;;) {
-      const piece = await reader.read();
-      if (piece === undefined) break;
-      await file.write(piece);
-    }
-    await file.finish();
-  } catch (error) {
-    await file.abort();
-    throw error;
-  } finally {
-    await reader?.close();
-  }
 }

@@ -1,10 +1,10 @@
-import { OutputError } from '../errors/family.js';
-import { invalidText } from '../rows/row-chunk.js';
+import { printValue } from '../rows/print-value.js';
 import type { JoinedRows, OutputCell } from '../rows/sink.js';
 import type { ByteOutput } from './byte-output.js';
 import { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter } from './csv-dialect.js';
 import { cellText, neutralizeFormula, quoteCell } from './csv-text.js';
+import { TableRows } from './table-rows.js';
 
 export interface CsvWriterOptions {
   readonly output: ByteOutput;
@@ -13,6 +13,11 @@ export interface CsvWriterOptions {
   readonly header: { readonly bytes: Uint8Array; readonly lineEnd: Uint8Array } | undefined;
   /** Number of the input's columns. */
   readonly columns: number;
+  /**
+   * Whether quotes are characters like any other, and no cell holds a delimiter or a line end.
+   * @default false
+   */
+  readonly isBare?: boolean;
   /** Names of the columns to add, for each verified column. */
   readonly added: readonly (readonly string[])[];
   /** Cells to add for an outcome in the k-th verified column. */
@@ -30,6 +35,7 @@ const blockBytes = 256 * 1024;
  */
 export class CsvWriter {
   readonly #options: CsvWriterOptions;
+  readonly #rows: TableRows;
   readonly #delimiterByte: number;
   readonly #lineEnd: Uint8Array;
   /** New cells by verified column and outcome, a delimiter in front of each. */
@@ -44,6 +50,7 @@ export class CsvWriter {
   constructor(options: CsvWriterOptions) {
     const { header, added } = options;
     this.#options = options;
+    this.#rows = new TableRows(options.columns);
     this.#delimiterByte = parseDelimiter(options.delimiter);
     this.#lineEnd = header && header.lineEnd.length > 0 ? header.lineEnd : Buffer.from('\n');
     this.#suffixes = added.map(() => []);
@@ -125,14 +132,11 @@ export class CsvWriter {
   #encodeRows(rows: JoinedRows, from: number): number {
     const { chunk, outcomes, width, to } = rows;
     for (let row = from; row < to; row += 1) {
-      const cells = Array.from({ length: this.#options.columns }, (_, column) => {
-        const text = chunk.text(row, column);
-        if (text !== invalidText) return quoteCell(text ?? '', this.#options.delimiter);
-        throw new OutputError(
-          `column ${String(column + 1)} of the input holds something that CSV has no text for`,
-        );
-      });
-      const parts: Uint8Array[] = [Buffer.from(cells.join(this.#options.delimiter))];
+      const cells = this.#rows.read(chunk, row);
+      const texts = Array.from({ length: this.#options.columns }, (_, column) =>
+        this.#quote(printValue(cells[column]) ?? ''),
+      );
+      const parts: Uint8Array[] = [Buffer.from(texts.join(this.#options.delimiter))];
       for (let column = 0; column < width; column += 1) {
         parts.push(this.#suffix(column, outcomes[(row - rows.from) * width + column]));
       }
@@ -165,9 +169,14 @@ export class CsvWriter {
 
   #encode(cells: readonly OutputCell[]): Buffer {
     const { delimiter } = this.#options;
-    return Buffer.from(
-      cells.map((cell) => delimiter + quoteCell(cellText(cell), delimiter)).join(''),
-    );
+    return Buffer.from(cells.map((cell) => delimiter + this.#quote(cellText(cell))).join(''));
+  }
+
+  #quote(text: string): string {
+    const { delimiter, isBare = false } = this.#options;
+    if (!isBare) return quoteCell(text, delimiter);
+    // Only what the service says can hold one of them here.
+    return text.replaceAll(/[\r\n]/g, ' ').replaceAll(delimiter, ' ');
   }
 
   /** Whether so many bytes fit into the block; into an empty one anything does. */

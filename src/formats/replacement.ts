@@ -23,7 +23,10 @@ export async function createReplacement(
   await files.rm(path, { force: true });
   // While it is written nobody may read it who may not when it stands.
   const handle = await files.open(path, 'wx', mode === undefined ? 0o666 : 0o600);
-  const own = await handle.stat();
+  const own = await handle.stat().catch(async (error: unknown) => {
+    await handle.close().catch(ignore);
+    throw error;
+  });
 
   /** The path is no secret: another process may have put its own file there. */
   const isOwn = async (): Promise<boolean> => {

@@ -1,3 +1,5 @@
+import { beginsWith } from './json-bytes.js';
+
 const noFork = -1;
 
 /** Where stored sequences part, or one of them where nothing parts any more. */
@@ -88,23 +90,6 @@ function branchOf(node: Node, byte: number | undefined): Node | undefined {
   let branch = node.branches;
   while (branch !== undefined && branch.byte !== byte) branch = branch.sibling;
   return branch;
-}
-
-/** Eight bytes at a time: this loop is a good part of what reading an export costs. */
-function beginsWith(bytes: DataView, from: number, to: number, text: DataView): boolean {
-  const length = text.byteLength;
-  if (length > to - from) return false;
-  let at = 0;
-  for (; at + 8 <= length; at += 8) {
-    const differs =
-      (text.getInt32(at, true) ^ bytes.getInt32(from + at, true)) |
-      (text.getInt32(at + 4, true) ^ bytes.getInt32(from + at + 4, true));
-    if (differs !== 0) return false;
-  }
-  for (; at < length; at += 1) {
-    if (text.getUint8(at) !== bytes.getUint8(from + at)) return false;
-  }
-  return true;
 }
 
 /** One of the stored sequences that share most with this one. */

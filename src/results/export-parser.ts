@@ -3,7 +3,7 @@ import { brokenExport } from './broken-export.js';
 import { isJsonSpace, json, plainTextEnd, viewOf } from './json-bytes.js';
 import { MemberScanner } from './member-scanner.js';
 import type { OutcomeTable } from './outcome-table.js';
-import { RecordTemplates } from './record-templates.js';
+import { knownRecords, type KnownRecords } from './known-records.js';
 import { TokenBytes } from './token-bytes.js';
 
 export interface ExportParserOptions {
@@ -43,7 +43,7 @@ export interface ExportCounts {
  * Reads a JSON export (spec 2.9) from chunks cut anywhere and holds no more of it than one record.
  *
  * Two ways lead through a member. Most are plain and like one seen before: those are read by comparing
- * bytes ({@link RecordTemplates}). Everything else goes through the scanner, and the values that are
+ * bytes ({@link KnownRecords}). Everything else goes through the scanner, and the values that are
  * objects through `JSON.parse`, one at a time.
  */
 export class ExportParser {
@@ -53,7 +53,7 @@ export class ExportParser {
   readonly #maxKeyBytes: number;
   readonly #maxRecordBytes: number;
   readonly #scanner: MemberScanner;
-  readonly #templates: RecordTemplates;
+  readonly #known: KnownRecords;
   readonly #token = new TokenBytes();
   /** A byte-order mark inside is part of the key, and a byte that is no UTF-8 is no key. */
   readonly #keyDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -71,7 +71,7 @@ export class ExportParser {
     this.#maxKeyBytes = options.maxKeyBytes ?? 65_536;
     this.#maxRecordBytes = options.maxRecordBytes ?? 1_048_576;
     this.#scanner = new MemberScanner(options.maxDepth ?? 64);
-    this.#templates = new RecordTemplates(options.type);
+    this.#known = knownRecords(options.type, options.outcomes);
   }
 
   /**
@@ -132,7 +132,7 @@ export class ExportParser {
    * @returns behind the last member read
    */
   #readPlainMembers(bytes: Buffer, view: DataView, from: number): number {
-    const templates = this.#templates;
+    const known = this.#known;
     const to = bytes.length;
     let memberEnd = from;
     for (;;) {
@@ -146,9 +146,9 @@ export class ExportParser {
       at = skipSpace(bytes, keyEnd + 1, to);
       if (bytes[at] !== json.colon) return memberEnd;
       at = skipSpace(bytes, at + 1, to);
-      const outcome = templates.find(view, at, to);
-      if (outcome === -1 || templates.end - at > this.#maxRecordBytes) return memberEnd;
-      memberEnd = templates.end;
+      const outcome = known.find(bytes, view, at, to);
+      if (outcome === -1 || known.end - at > this.#maxRecordBytes) return memberEnd;
+      memberEnd = known.end;
       this.#records += 1;
       this.#onRecord(bytes.toString('latin1', keyStart, keyEnd), outcome);
     }
@@ -179,12 +179,12 @@ export class ExportParser {
 
   #outcomeOfValue(): number {
     const { bytes, start, end } = this.#token;
-    const known = this.#templates.find(viewOf(bytes), start, end);
-    if (known !== -1) return known;
+    const known = this.#known.find(bytes, viewOf(bytes), start, end);
+    if (known !== -1 && this.#known.end === end) return known;
     // The scanner has seen that it is an object; bytes that are no UTF-8 become U+FFFD.
     const record = JSON.parse(bytes.toString('utf8', start, end)) as Record<string, unknown>;
     const outcome = this.#outcomes.idOfRecord(this.#type, record);
-    if (outcome !== -1) this.#templates.add(bytes.subarray(start, end), outcome);
+    if (outcome !== -1) this.#known.add(bytes.subarray(start, end), outcome);
     return outcome;
   }
 

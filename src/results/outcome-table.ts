@@ -63,11 +63,19 @@ export class OutcomeTable {
     const values = recordFields[type].map((field) =>
       Object.hasOwn(record, field) ? outcomeValue(record[field]) : null,
     );
-    const key = writeKey(type, values);
+    const key = writeRecordKey(type, values);
     const known = this.#ids.get(key);
     if (known !== undefined) return known;
     const [valid, wrong, unknown] = values;
     return flags[type].safeParse({ valid, wrong, unknown }).success ? this.#add(key) : -1;
+  }
+
+  /**
+   * The id of a verified outcome by its key, as this table writes it for a record; whoever puts a key
+   * together has seen that the record's flags are booleans.
+   */
+  idOfRecordKey(key: string): number {
+    return this.#ids.get(key) ?? this.#add(key);
   }
 
   /** @throws RangeError when no outcome has this id */
@@ -106,7 +114,7 @@ function outcomeValue(value: unknown): OutcomeValue {
 }
 
 /** Booleans are written as digits, which no value is: a third of the text goes. */
-function writeKey(type: VerificationType, values: readonly OutcomeValue[]): string {
+function writeRecordKey(type: VerificationType, values: readonly OutcomeValue[]): string {
   return JSON.stringify([
     type,
     ...values.map((value) => (typeof value === 'boolean' ? Number(value) : value)),

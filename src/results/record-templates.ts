@@ -5,7 +5,7 @@ import { plainTextEnd, viewOf } from './json-bytes.js';
 
 /** Bytes of one record, and of all of them together, that are worth remembering. */
 const maxRecordBytes = 4096;
-const maxBytes = 2 * 1024 * 1024;
+const maxBytes = 12 * 1024 * 1024;
 /** About what a remembered record costs besides its bytes. */
 const overheadBytes = 256;
 

@@ -12,6 +12,8 @@ export class StagedOutcomes {
   /** Open addressing, at most half full: the entry's place plus one, 0 where free. */
   #slots = new Uint32Array(firstCapacity * 2);
   #size = 0;
+  /** Whether an outcome was taken back. */
+  #hasGaps = false;
 
   /**
    * Stages an outcome unless the address has one.
@@ -33,17 +35,18 @@ export class StagedOutcomes {
   /** Stages an outcome in place of any other; `undefined` takes back what was staged. */
   replace(number: number, outcome: number | undefined): void {
     const place = this.#place(number);
+    this.#hasGaps ||= outcome === undefined;
     if (place < this.#size) this.#outcomes[place] = outcome ?? none;
     else if (outcome !== undefined) this.#append(number, outcome);
   }
 
   /** The staged outcomes and, at the same places, the numbers of their addresses. */
   toArrays(): { readonly numbers: Uint32Array; readonly outcomes: Uint32Array } {
+    const numbers = this.#numbers.slice(0, this.#size);
+    const outcomes = this.#outcomes.slice(0, this.#size);
+    if (!this.#hasGaps) return { numbers, outcomes };
     const isStaged = (_: number, place: number) => this.#outcomes[place] !== none;
-    return {
-      numbers: this.#numbers.subarray(0, this.#size).filter(isStaged),
-      outcomes: this.#outcomes.subarray(0, this.#size).filter(isStaged),
-    };
+    return { numbers: numbers.filter(isStaged), outcomes: outcomes.filter(isStaged) };
   }
 
   /** Where the entry of an address stands; the size when it has none. */

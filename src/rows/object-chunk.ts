@@ -1,4 +1,5 @@
-import { invalidText, type CellText, type RowChunk } from './row-chunk.js';
+import type { CellText, RowChunk } from './row-chunk.js';
+import { textOfValue } from './text-of-value.js';
 
 /** A row as library users have it: column names and values. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -12,6 +13,7 @@ export class ObjectChunk implements RowChunk {
   readonly rows: readonly Row[];
   readonly byteSize: number;
   readonly #columns: readonly string[];
+  #names: ReadonlySet<string> | undefined;
 
   constructor(rows: readonly Row[], columns: readonly string[]) {
     this.rows = rows;
@@ -24,11 +26,21 @@ export class ObjectChunk implements RowChunk {
   }
 
   text(row: number, column: number): CellText {
+    return textOfValue(this.value(row, column));
+  }
+
+  value(row: number, column: number): unknown {
     const name = this.#columns[column];
     const cells = this.rows[row];
     // What a prototype holds is no cell.
     if (name === undefined || cells === undefined || !Object.hasOwn(cells, name)) return undefined;
-    return cellText(cells[name]);
+    return cells[name];
+  }
+
+  unlisted(row: number): string | undefined {
+    this.#names ??= new Set(this.#columns);
+    for (const name of Object.keys(this.rows[row] ?? {})) if (!this.#names.has(name)) return name;
+    return undefined;
   }
 }
 
@@ -42,21 +54,4 @@ function rowBytes(row: Row): number {
     else if (ArrayBuffer.isView(value)) bytes += value.byteLength;
   }
   return bytes;
-}
-
-/** Numbers and their like are taken as they print; what has no plain text is no valid cell. */
-function cellText(value: unknown): CellText {
-  switch (typeof value) {
-    case 'string':
-      return value;
-    case 'undefined':
-      return undefined;
-    case 'number':
-    case 'bigint':
-    case 'boolean':
-      return String(value);
-    default:
-      if (value === null) return undefined;
-      return value instanceof String ? value.valueOf() : invalidText;
-  }
 }

@@ -15,4 +15,15 @@ export interface RowChunk {
   readonly byteSize: number;
   /** Text of one cell; `column` is a position in the source's header. */
   text(row: number, column: number): CellText;
+  /**
+   * What the source itself has in a cell, where that is more than text: a number, a boolean, a date, a
+   * nested value. Absent where all cells are text.
+   */
+  value?(row: number, column: number): unknown;
+  /** All cells of a row, where that costs less than asking for them one by one. */
+  cells?(row: number): readonly unknown[];
+  /**
+   * Name of a cell that the row has beside those of the header. Absent where rows cannot have one.
+   */
+  unlisted?(row: number): string | undefined;
 }

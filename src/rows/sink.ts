@@ -20,24 +20,46 @@ export interface JoinedRows<Chunk extends RowChunk = RowChunk> {
 }
 
 export interface OpenSinkOptions {
+  /** Which run writes: the same for each process that goes on with it. Absent where nothing is kept. */
+  readonly runId?: string;
   /** The reading whose rows come: its header and what else its format knows of the input's form. */
   readonly reading: SourceReading;
+  /** Positions of the verified columns in the reading's header. */
+  readonly verified: readonly number[];
   /** Names of the columns to add, for each verified column. */
   readonly added: readonly (readonly string[])[];
   /** Cells to add for an outcome in the k-th verified column, as many as `added[k]` has names. */
   cellsOf(outcome: number, column: number): readonly OutputCell[];
 }
 
+/** Looks at rows before anything is paid for them. */
+export type RowExaminer = (chunk: RowChunk) => void;
+
 /** Where rows go. */
 export interface Sink {
   /** How messages call it; holds no password. */
   readonly name: string;
+  /** What tells it from other sinks of its name, by the option's: compared when a run goes on. */
+  readonly decides?: Readonly<Record<string, string>>;
+  /** Most rows it takes, where there is a bound. */
+  readonly maxRows?: number;
   /**
    * Says early what would fail late.
    *
+   * @param verifiedColumns how many columns are verified
    * @throws ConfigurationError, OutputError
    */
-  check(): Promise<void>;
+  check(verifiedColumns: number): Promise<void>;
+  /**
+   * Gives what looks at every row before the first batch is sent, so that a row for which the sink has
+   * no form ends the run while it costs nothing; `undefined` where any row will do.
+   *
+   * @throws ConfigurationError, OutputError; the examiner InputError `input_malformed`
+   */
+  examine?(
+    reading: SourceReading,
+    columns: Pick<OpenSinkOptions, 'runId' | 'verified' | 'added'>,
+  ): RowExaminer | undefined | Promise<RowExaminer | undefined>;
   /** @throws OutputError */
   open(options: OpenSinkOptions): Promise<SinkWriting>;
 }

@@ -13,6 +13,12 @@ export interface OpenSourceOptions {
 export interface SourceReading<Chunk extends RowChunk = RowChunk> {
   /** Names of the columns, in order. */
   readonly header: readonly string[];
+  /**
+   * Whether the source itself has no names for its columns: they are named by position, and a file
+   * output has no header either.
+   * @default false
+   */
+  readonly isUnnamed?: boolean;
   /** The rows, once; closing the iterator closes the reading. */
   readonly chunks: AsyncIterable<Chunk>;
   /**
@@ -26,6 +32,8 @@ export interface SourceReading<Chunk extends RowChunk = RowChunk> {
 export interface Source<Chunk extends RowChunk = RowChunk> {
   /** How messages call it; holds no password. */
   readonly name: string;
+  /** What tells it from other sources of its name, by the option's: compared when a run goes on. */
+  readonly decides?: Readonly<Record<string, string>>;
   /** @throws InputError `input_unreadable`, `input_malformed` */
   open(options: OpenSourceOptions): Promise<SourceReading<Chunk>>;
   /**
@@ -37,4 +45,10 @@ export interface Source<Chunk extends RowChunk = RowChunk> {
   keep?(path: string, signal?: AbortSignal): Promise<Source<Chunk>>;
   /** Only beside `keep`: the source that reads a file which an earlier `keep` has written whole. */
   kept?(path: string): Source<Chunk>;
+  /**
+   * Only beside `keep`: whether what was kept stands for the source from then on. A run that goes on
+   * does not read it again to compare.
+   * @default false
+   */
+  readonly isSettledWhenKept?: boolean;
 }

@@ -138,7 +138,7 @@ describe('--fresh', () => {
       person,
       signal: new AbortController().signal,
     });
-    expect(person.output.read()?.toString()).toContain('3 batches of the unfinished run');
+    expect(String(person.output.read())).toContain('3 batches of the unfinished run');
     expect((await wire.get('/v1/batch')).json).toHaveLength(left);
   });
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { notSubmittedReasons } from '../../src/addresses/not-submitted.js';
 import { bounds } from '../../src/batches/life.js';
 import { abandonCommand } from '../../src/cli/commands/abandon.js';
+import { conformanceCommand } from '../../src/cli/commands/conformance.js';
 import { serveCommand } from '../../src/cli/commands/serve.js';
 import { statusCommand } from '../../src/cli/commands/status.js';
 import { verifyCommand } from '../../src/cli/commands/verify.js';
@@ -103,7 +104,7 @@ function signature({ name, short, value }: OptionDefinition): string {
 }
 
 describe('the options of the commands', () => {
-  it.each([verifyCommand, serveCommand, statusCommand, abandonCommand])(
+  it.each([verifyCommand, serveCommand, statusCommand, abandonCommand, conformanceCommand])(
     'of sluice $name are those of its help',
     ({ name, options }) => {
       const rows = tableRows(commandLine.section(`## sluice ${name}`));

@@ -20,7 +20,12 @@ async function copy(source: CsvSource, sink: Sink): Promise<void> {
 }
 
 function open(sink: Sink, reading: SourceReading): Promise<SinkWriting> {
-  return sink.open({ reading, added: [['x'], ['y']], cellsOf: (outcome) => [outcome] });
+  return sink.open({
+    reading,
+    verified: [0],
+    added: [['x'], ['y']],
+    cellsOf: (outcome) => [outcome],
+  });
 }
 
 async function writeRows(reading: SourceReading, writing: SinkWriting): Promise<void> {
@@ -78,9 +83,9 @@ describe('csvFileSink', () => {
 
   it('checks its path before there is anything to write', async () => {
     expect(csvFileSink('a.csv').name).toBe('a.csv');
-    await csvFileSink(at('out.csv')).check();
+    await csvFileSink(at('out.csv')).check(1);
     expect(await readdir(at('.'))).toEqual([]);
-    await expect(csvFileSink(at('none/out.csv')).check()).rejects.toThrow(ConfigurationError);
+    await expect(csvFileSink(at('none/out.csv')).check(1)).rejects.toThrow(ConfigurationError);
   });
 });
 
@@ -96,8 +101,13 @@ describe('csvStreamSink', () => {
     const sink = csvStreamSink(stream, { name: 'standard output', neutralizeFormulas: true });
     await writeFile(at('in.csv'), 'a\n=1\n');
     const reading = await csvFileSource(at('in.csv')).open({ wanted: () => [] });
-    await sink.check();
-    const writing = await sink.open({ reading, added: [['x']], cellsOf: () => ['=2'] });
+    await sink.check(1);
+    const writing = await sink.open({
+      reading,
+      verified: [0],
+      added: [['x']],
+      cellsOf: () => ['=2'],
+    });
     for await (const chunk of reading.chunks) {
       await writing.write({ chunk, from: 0, to: 1, outcomes: Uint32Array.of(0), width: 1 });
     }

@@ -7,6 +7,7 @@ import { ConfigurationError, InputError } from '../../src/errors/family.js';
 import type { CsvReading } from '../../src/formats/csv-reading.js';
 import { csvFileSource, csvStreamSource, findCsvSource } from '../../src/formats/csv-source.js';
 import type { CellText } from '../../src/rows/row-chunk.js';
+import { closeReading } from '../../src/runs/close-reading.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 
 const wanted = () => [0];
@@ -273,6 +274,7 @@ describe('findCsvSource', () => {
     await writer.close();
     const reading = await (await keeping)?.open({ wanted });
     expect(reading?.header).toEqual(['a']);
+    if (reading) await closeReading(reading);
   });
 
   it('stops with the reason of the signal while a pipe is silent', async () => {

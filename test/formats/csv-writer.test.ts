@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OutputError } from '../../src/errors/family.js';
+import { InputError, OutputError } from '../../src/errors/family.js';
 import type { CsvChunk } from '../../src/formats/csv-chunk.js';
 import { CsvScanner } from '../../src/formats/csv-scanner.js';
 import { CsvWriter, type CsvWriterOptions } from '../../src/formats/csv-writer.js';
 import { ObjectChunk } from '../../src/rows/object-chunk.js';
-import type { RowChunk } from '../../src/rows/row-chunk.js';
+import { invalidText, type RowChunk } from '../../src/rows/row-chunk.js';
 import type { OutputCell } from '../../src/rows/sink.js';
 import { cutBytes, isRefusedOnPurpose, referenceRows, wellFormedFile } from './csv-reference.js';
 import { MemoryOutput } from './memory-output.js';
@@ -241,8 +241,8 @@ describe('CsvWriter', () => {
       cellsOf: () => [1],
       neutralizeFormulas: false,
     });
-    const written = writeAll(writer, [new ObjectChunk([{ a: { b: 1 } }], ['a'])], [[[1]]]);
-    await expect(written).rejects.toThrow(OutputError);
+    const written = writeAll(writer, [new ObjectChunk([{ a: invalidText }], ['a'])], [[[1]]]);
+    await expect(written).rejects.toThrow(InputError);
   });
 
   it('neutralizes formulas in text of the service when asked, and nowhere else', async () => {

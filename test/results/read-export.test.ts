@@ -85,7 +85,7 @@ describe('any legal export', () => {
     );
   });
 
-  it('parses each distinct record once, whatever its address', async () => {
+  it('parses one record of each shape, whatever its address and its values', async () => {
     for (const [indent, comma] of [
       [undefined, ','],
       [2, ',\n'],
@@ -98,7 +98,7 @@ describe('any legal export', () => {
       });
       const reading = await readText(`{${members.join(comma)}}`, { outcomes });
       expect(reading.records).toBe(3000);
-      expect(parsed).toHaveBeenCalledTimes(2);
+      expect(parsed).toHaveBeenCalledTimes(1);
       expect(outcomes.size).toBe(2);
     }
   });

@@ -1,24 +1,21 @@
 import {
   checkOutputPath,
   ConfigurationError,
-  csvFileSink,
-  csvStreamSink,
-  csvStreamSource,
-  findCsvSource,
   hasFailed,
-  isSameFile,
   run,
   streamRun,
   type ColumnOptions,
   type RunOptions,
-  type Sink,
-  type Source,
   type Summary,
 } from '../../index.js';
 import type { Command, CommandInput, ParsedOptions } from '../command.js';
+import { tableStateDirectory } from '../database-ends.js';
+import { findDatabaseUrl, showArgument } from '../database-url.js';
 import { chooseTarget, connect, type Connection, type Target } from '../connect.js';
+import { dropOldRun } from '../drop-old-run.js';
 import { exitCodes } from '../exit-code.js';
 import { Interruption } from '../interruption.js';
+import { findListEnds, type ListEnds, type ListPlace } from '../list-ends.js';
 import { amountOption, countOption, pairsOption } from '../option-values.js';
 import { Reporter } from '../reporter.js';
 import { checkSummaryPath, standard, writeSummary } from '../summary-file.js';
@@ -34,6 +31,8 @@ export const verifyCommand: Command = {
   examples: [
     'sluice verify contacts.csv --email email --country US -o verified.csv',
     'sluice verify contacts.csv --email email --phone mobile --country-column country --country US -o verified.csv',
+    'sluice verify contacts.xlsx --sheet Leads --email E-Mail --country DE -o verified.parquet',
+    'sluice verify env:DATABASE_URL --query "select id, email from contacts" --email email --country US -o env:DATABASE_URL --into contacts_verified --key id',
     'cat contacts.csv | sluice verify - --email "#3" --country DE > verified.csv',
   ],
   run: verifyList,
@@ -44,20 +43,21 @@ const localPollIntervalMs = 25;
 
 async function verifyList(input: CommandInput): Promise<number> {
   const { options } = input;
-  const inputPath = onlyInput(input.positionals);
-  const outputPath = options.text('output') ?? standard;
+  const from = placeOf(onlyInput(input.positionals), input.environment);
+  const to = placeOf(options.text('output') ?? standard, input.environment);
   const summaryPath = options.text('summary');
-  await checkSummaryPath(summaryPath, { input: inputPath, output: outputPath });
+  await checkSummaryPath(summaryPath, {
+    input: from.database ? undefined : from.path,
+    output: to.database ? undefined : to.path,
+  });
   const target = await chooseTarget(options, input.environment);
+  refuseUnmeant(target, to);
   const reporter = new Reporter(process.stderr, {
     isQuiet: options.has('quiet'),
     isVerbose: options.has('verbose'),
   });
   const job: Job = {
-    shared: sharedOptions(input, target, reporter, {
-      source: await csvSource(inputPath, options),
-      sink: await csvSink(outputPath, inputPath),
-    }),
+    shared: sharedOptions(input, target, reporter, await findListEnds(from, to, options)),
     target,
     options,
     reporter,
@@ -67,7 +67,7 @@ async function verifyList(input: CommandInput): Promise<number> {
       if (summaryPath !== undefined) await writeSummary(summary, summaryPath);
     },
   };
-  const stateDir = options.text('state') ?? (await defaultStateDirectory(outputPath));
+  const stateDir = options.text('state') ?? (await defaultStateDirectory(to, options));
   const summary = stateDir === undefined ? await stream(job) : await runDurably(job, stateDir);
   if (stateDir === undefined) await job.tell(summary);
   return hasFailed(summary) ? exitCodes.someFailed : exitCodes.done;
@@ -114,6 +114,19 @@ async function runDurably(
   stateDir: string,
 ): Promise<Summary> {
   reporter.target(target);
+  if (options.has('fresh')) {
+    if (options.has('retry-failed')) {
+      throw new ConfigurationError(
+        '--fresh drops the run that --retry-failed goes on with: give one of them',
+      );
+    }
+    await dropOldRun(stateDir, {
+      target,
+      options,
+      person: { input: process.stdin, output: process.stderr },
+      signal: shared.signal ?? new AbortController().signal,
+    });
+  }
   let connection: Connection | undefined;
   try {
     return await run({
@@ -128,7 +141,6 @@ async function runDurably(
       retryFailed: options.has('retry-failed'),
       partial: options.has('partial'),
       deleteBatches: options.has('delete-batches'),
-      decides: { header: !options.has('no-header') },
       onSummary: tell,
       beforeRemoval: async () => connection?.close(),
       lastAct,
@@ -145,48 +157,45 @@ function onlyInput(positionals: readonly string[]): string {
   const [input, ...more] = positionals;
   if (input === undefined) {
     throw new ConfigurationError(
-      'name the input: a CSV file, or - for standard input (sluice verify --help shows how)',
+      'name the input: a file, the URL of a database, or - for standard input (sluice verify --help shows how)',
     );
   }
   if (more.length > 0) {
     throw new ConfigurationError(
-      `there is one input at a time, but ${positionals.length} are named: ${positionals.join(', ')}`,
+      `there is one input at a time, but ${positionals.length} are named: ${positionals.map(showArgument).join(', ')}`,
     );
   }
   return input;
 }
 
-async function csvSource(path: string, options: ParsedOptions): Promise<Source> {
-  const dialect = { header: !options.has('no-header') };
-  return path === standard
-    ? csvStreamSource('standard input', () => process.stdin, dialect)
-    : findCsvSource(path, dialect);
-}
-
-async function csvSink(path: string, inputPath: string): Promise<Sink> {
-  if (path === standard) {
-    return csvStreamSink(process.stdout, { name: 'standard output', ends: false });
-  }
-  if (inputPath !== standard && (await isSameFile(inputPath, path))) {
-    throw new ConfigurationError(
-      `the output ${path} is the input: give the output another name with -o`,
-    );
-  }
-  return csvFileSink(path);
-}
-
 /** What is written directly has no state directory unless one is asked for. */
-async function defaultStateDirectory(outputPath: string): Promise<string | undefined> {
-  if (outputPath === standard) return undefined;
-  const { kind } = await checkOutputPath(outputPath);
-  return kind === 'file' ? `${outputPath}.sluice` : undefined;
+async function defaultStateDirectory(
+  { path, database }: ListPlace,
+  options: ParsedOptions,
+): Promise<string | undefined> {
+  if (database) return tableStateDirectory(options);
+  if (path === standard) return undefined;
+  const { kind } = await checkOutputPath(path);
+  return kind === 'file' ? `${path}.sluice` : undefined;
+}
+
+function placeOf(path: string, environment: NodeJS.ProcessEnv): ListPlace {
+  return { path, database: findDatabaseUrl(path, environment) };
+}
+
+/** The local service's verdicts must not get into a database because a variable was not set. */
+function refuseUnmeant(target: Target, { database }: ListPlace): void {
+  if (!database || target.kind !== 'local' || target.isOnPurpose) return;
+  throw new ConfigurationError(
+    'no base URL is given, and the verdicts of the local service go into a database only on purpose: set SLUICE_BASE_URL and SLUICE_API_KEY, or say --local',
+  );
 }
 
 function sharedOptions(
   { options, signal }: CommandInput,
   target: Target,
   reporter: Reporter,
-  ends: { readonly source: Source; readonly sink: Sink },
+  ends: ListEnds,
 ): Job['shared'] {
   const deadlineHours = amountOption(options, 'batch-deadline');
   return {

@@ -1,0 +1,27 @@
+import { addressBook } from '../addresses/address-book.js';
+import { criticalPath } from '../batches/critical-path.js';
+import { upload } from '../client/upload.js';
+import { endToEnd } from '../end-to-end.js';
+import { csvToBatches } from '../formats/csv-to-batches.js';
+import { peakMemory } from '../peak-memory.js';
+import { readExport } from '../results/read-export.js';
+import { join } from '../runs/join.js';
+import { replay } from '../runs/replay.js';
+import { verifyDuplex } from '../streams/verify.js';
+import { wholeMillions } from '../whole-millions.js';
+import type { Question } from './question.js';
+
+/** All questions by the name of the file that asks them. */
+export const questions: Readonly<Record<string, Question>> = {
+  'end-to-end': endToEnd,
+  'runs/join': join,
+  'streams/verify': verifyDuplex,
+  'formats/csv-to-batches': csvToBatches,
+  'results/read-export': readExport,
+  'addresses/address-book': addressBook,
+  'peak-memory': peakMemory,
+  'client/upload': upload,
+  'runs/replay': replay,
+  'batches/critical-path': criticalPath,
+  'whole-millions': wholeMillions,
+};

@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** Runs a program beside some work, and ends it behind it. `work` is given its first line. */
+export async function withProgram<T>(
+  module: string,
+  args: readonly string[],
+  work: (firstLine: string) => Promise<T>,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<T> {
+  const path = fileURLToPath(new URL(module, import.meta.url));
+  const program = spawn(process.execPath, [path, ...args], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(program, 'close');
+  try {
+    const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
+    const first = await lines.next();
+    if (first.done === true) throw new Error(`${module} said nothing`);
+    return await work(first.value);
+  } finally {
+    program.kill();
+    await ended;
+  }
+}

@@ -1,0 +1,58 @@
+// `npm run bench`: answers all questions, prints the table, writes benchmarks/results.json and the table
+// in docs/performance.md.
+// `npm run bench:quick`: the same with little data, judging no times. `-- <name> …` asks only those.
+import { readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { answer, type Answer } from './harness/answer.js';
+import { questions } from './harness/questions.js';
+import { scales } from './harness/question.js';
+import { putTable, table } from './harness/table.js';
+
+const resultsFile = 'benchmarks/results.json';
+const pageFile = 'docs/performance.md';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean' }, rounds: { type: 'string' } },
+});
+const scale = values.quick === true ? scales.quick : scales.full;
+const rounds = values.rounds === undefined ? scale.rounds : Number(values.rounds);
+const unknown = positionals.find((name) => !(name in questions));
+if (unknown !== undefined) {
+  throw new Error(
+    `there is no question ${unknown}; there are ${Object.keys(questions).join(', ')}`,
+  );
+}
+
+const answers: Answer[] = [];
+for (const [name, question] of Object.entries(questions)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  answers.push(await answer(name, question, scale, rounds));
+}
+const figures = answers.flatMap((answered) => answered.figures);
+if (scale.name === 'full') console.log(table(figures));
+else console.log(`${answers.length} questions were asked, and every output was what it has to be`);
+if (scale.name === 'full') {
+  const machine = { node: process.version, cores: availableParallelism() };
+  const measured = new Map(answers.map((answered) => [answered.question, answered]));
+  const kept = await knownAnswers();
+  const all = Object.keys(questions).flatMap((name) => measured.get(name) ?? kept.get(name) ?? []);
+  await writeFile(resultsFile, `${JSON.stringify({ machine, answers: all }, undefined, 2)}\n`);
+  const page = await readFile(pageFile, 'utf8');
+  await writeFile(
+    pageFile,
+    putTable(
+      page,
+      all.flatMap((answered) => answered.figures),
+    ),
+  );
+}
+
+/** What earlier runs have measured, for the questions that were not asked now. */
+async function knownAnswers(): Promise<ReadonlyMap<string, Answer>> {
+  const text = await readFile(resultsFile, 'utf8').catch(() => '{"answers":[]}');
+  // This program wrote it.
+  const { answers: known } = JSON.parse(text) as { readonly answers: readonly Answer[] };
+  return new Map(known.map((answered) => [answered.question, answered]));
+}

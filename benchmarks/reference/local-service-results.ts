@@ -1,0 +1,27 @@
+import { recordFields } from '../../src/contract/records.js';
+import { addedColumns } from '../../src/results/columns.js';
+import { judgeEmail } from '../../src/service/engine/judge-email.js';
+import { judgePhone } from '../../src/service/engine/judge-phone.js';
+import type { ExpectedColumn } from './expected-output.js';
+
+/** The column `email` with the local service's verdicts: every address of the lists is well formed. */
+export const localEmailColumn: ExpectedColumn = {
+  column: 'email',
+  added: addedColumns('email', 'email'),
+  cellsOf: (address) => verified('email', { ...judgeEmail(address) }),
+};
+
+/** The same for the column `mobile`. */
+export const localPhoneColumn: ExpectedColumn = {
+  column: 'mobile',
+  added: addedColumns('phone', 'mobile'),
+  cellsOf: (address) => verified('phone', { ...judgePhone(address, 'US') }),
+};
+
+function verified(
+  type: 'email' | 'phone',
+  verdict: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  const cells = recordFields[type].map((field) => verdict[field] ?? '');
+  return ['verified', '', ...cells.map(String)];
+}

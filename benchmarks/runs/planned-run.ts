@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import { csvFileSource } from '../../src/formats/csv-source.js';
+import { systemFiles } from '../../src/runs/file-system.js';
+import { readIntoBatches, type PassOne } from '../../src/runs/pass-one.js';
+import { StateDirectory } from '../../src/runs/state-directory.js';
+
+/** Pass one of a run over the emails of a list, with a state directory as a run has it. */
+export async function planRun(
+  input: string,
+  folder: string,
+): Promise<PassOne & { readonly state: StateDirectory }> {
+  const state = await StateDirectory.open(systemFiles, join(folder, 'state'), { fresh: true });
+  const passOne = await readIntoBatches({
+    source: csvFileSource(input),
+    columns: { email: ['email'] },
+    country: 'US',
+    batchSize: 50_000,
+    seed: new Uint8Array(32).fill(7),
+    state,
+    files: systemFiles,
+    signal: new AbortController().signal,
+    onRows: () => undefined,
+  });
+  return { ...passOne, state };
+}
+
+/** The text of a batch's TXT file. */
+export async function batchText(passOne: PassOne, batch: number): Promise<string> {
+  const pieces: Buffer[] = [];
+  const found = passOne.batches[batch];
+  if (!found) throw new Error(`there is no batch ${batch}`);
+  for await (const piece of found.open()) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces).toString();
+}

@@ -1,0 +1,55 @@
+import { contactsFile, usualContacts } from '../data/contacts.js';
+import type { Question, Scale } from '../harness/question.js';
+import { withScratch } from '../harness/scratch.js';
+import { timed } from '../harness/seconds.js';
+import { syntheticExport } from '../harness/synthetic-export.js';
+import { batchText, planRun } from './planned-run.js';
+
+const input = async (scale: Scale): Promise<string> => contactsFile(usualContacts(scale.rows));
+
+/** What a process does with the results that the one before it left in the state directory. */
+export const replay: Question = {
+  asks: 'How fast are results taken up again after a crash?',
+  async prepare(scale) {
+    await input(scale);
+  },
+  tasks: {
+    sluice: {
+      checkedAs: 'outcomes',
+      run: async (scale) =>
+        withScratch(async (folder) => {
+          const before = await planRun(await input(scale), folder);
+          const { state } = before;
+          for (const batch of before.batches) {
+            const text = await batchText(before, batch.id);
+            await before.state.keepExport(
+              batch,
+              async () => asyncly(syntheticExport(text)),
+              async (open) => before.plan.join.match(batch, open),
+            );
+          }
+          const addresses = before.plan.book.size;
+          const { seconds } = await timed(async () => {
+            for (const batch of before.batches) {
+              await before.plan.join.settle(batch, { results: before.state.openExport(batch) });
+            }
+          });
+          await state.close();
+          return { check: String(addresses), values: { seconds, records: addresses } };
+        }),
+    },
+  },
+  figures: (median) => [
+    {
+      what: 'replay of results after a crash',
+      against: '',
+      value: median('sluice', 'records') / median('sluice', 'seconds'),
+      unit: 'records a second',
+      target: { bound: 'at least', value: 5_000_000 },
+    },
+  ],
+};
+
+async function* asyncly(blocks: Iterable<Buffer>): AsyncGenerator<Buffer> {
+  yield* blocks;
+}

@@ -1,0 +1,119 @@
+import {
+  ConfigurationError,
+  fileSink,
+  findFileSource,
+  isSameFile,
+  parseFileFormat,
+  streamSink,
+  streamSource,
+  type FileOptions,
+  type Sink,
+  type Source,
+} from '../index.js';
+import type { ParsedOptions } from './command.js';
+import { checkDatabaseOptions, databaseSink, databaseSource } from './database-ends.js';
+import type { DatabaseUrl } from './database-url.js';
+import { standard } from './summary-file.js';
+import { whereGiven } from './where-given.js';
+
+/** Where the rows of `sluice verify` come from, and where they go. */
+export interface ListEnds {
+  readonly source: Source;
+  readonly sink: Sink;
+  /** What of their form decides the rows, to be compared when a run goes on. */
+  readonly decides: Readonly<Record<string, string | boolean>>;
+}
+
+/** One end of a list, as it is named on the command line. */
+export interface ListPlace {
+  readonly path: string;
+  /** The database that it is in; `undefined` for files and standard streams. */
+  readonly database: DatabaseUrl | undefined;
+}
+
+/** Options that say what form the input has; the rest is found by looking. */
+const formOptions = ['input-format', 'delimiter', 'quote', 'escape', 'encoding', 'sheet'] as const;
+
+/** @throws ConfigurationError, InputError `input_unreadable` */
+export async function findListEnds(
+  { path: inputPath, database: from }: ListPlace,
+  { path: outputPath, database: to }: ListPlace,
+  options: ParsedOptions,
+): Promise<ListEnds> {
+  checkDatabaseOptions(options, { input: from !== undefined, output: to !== undefined });
+  const sink = to ? await databaseSink(to, options) : findSink(outputPath, options);
+  if (
+    !from &&
+    !to &&
+    inputPath !== standard &&
+    outputPath !== standard &&
+    (await isSameFile(inputPath, outputPath))
+  ) {
+    throw new ConfigurationError(
+      `the output ${outputPath} is the input: give the output another name with -o`,
+    );
+  }
+  const given = formOptions.flatMap((name) => {
+    const value = options.text(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const outputFormat = options.text('output-format');
+  return {
+    source: from
+      ? await databaseSource(from, options)
+      : await findSource(inputPath, fileOptions(options, to ? '' : outputPath)),
+    sink,
+    decides: {
+      header: !options.has('no-header'),
+      ...Object.fromEntries(given),
+      ...(outputFormat !== undefined && { 'output-format': outputFormat }),
+    },
+  };
+}
+
+async function findSource(path: string, options: FileOptions): Promise<Source> {
+  return path === standard
+    ? streamSource('standard input', () => process.stdin, options)
+    : findFileSource(path, options);
+}
+
+function findSink(path: string, options: ParsedOptions): Sink {
+  const name = options.text('output-format');
+  const format = name === undefined ? undefined : parseFileFormat(name);
+  const form = {
+    ...whereGiven({ format }),
+    neutralizeFormulas: options.has('neutralize-formulas'),
+  };
+  return path === standard
+    ? streamSink(process.stdout, { ...form, name: 'standard output', ends: false })
+    : fileSink(path, form);
+}
+
+function fileOptions(options: ParsedOptions, outputPath: string): FileOptions {
+  const input = options.text('input-format');
+  const output = options.text('output-format');
+  const sheet = options.text('sheet');
+  const isJsonl =
+    output === undefined
+      ? /\.(?:jsonl|ndjson)(?:\.gz)?$/i.test(outputPath)
+      : parseFileFormat(output) === 'jsonl';
+  return {
+    header: !options.has('no-header'),
+    // Rows that are not copied need all of their columns in the header.
+    columns: isJsonl ? 'first' : 'all',
+    ...whereGiven({
+      format: input === undefined ? undefined : parseFileFormat(input),
+      delimiter: delimiterOption(options),
+      quote: options.text('quote'),
+      escape: options.text('escape'),
+      encoding: options.text('encoding'),
+      sheet: sheet !== undefined && /^[1-9]\d{0,3}$/.test(sheet) ? Number(sheet) : sheet,
+    }),
+  };
+}
+
+/** A tab is hard to type in a shell. */
+function delimiterOption(options: ParsedOptions): string | undefined {
+  const given = options.text('delimiter');
+  return given === 'tab' || given === '\\t' ? '\t' : given;
+}

@@ -1,0 +1,43 @@
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import {
+  createStreamReader,
+  isRegularFile,
+  openFileReader,
+  pieceBytes,
+  type ByteReader,
+} from './byte-reader.js';
+
+/** Where the bytes of an input are. */
+export interface ByteInput {
+  /** How messages call it. */
+  readonly name: string;
+  /** The file they are in, where they can be read as often as asked and from any place. */
+  readonly path?: string;
+  /** @throws InputError `input_unreadable` */
+  openReader(signal?: AbortSignal): Promise<ByteReader>;
+}
+
+/** The bytes of a file. `name` is how messages call it, by default its path. */
+export function fileInput(path: string, name = path): ByteInput {
+  return { name, path, openReader: (signal) => openFileReader(path, name, signal) };
+}
+
+/** The bytes of a stream, once. */
+export function streamInput(name: string, openStream: () => Readable): ByteInput {
+  return {
+    name,
+    openReader: async (signal) => createStreamReader(name, openStream(), signal),
+  };
+}
+
+/**
+ * The bytes at a path: a file is read as often as asked, a pipe or a terminal once.
+ *
+ * @throws InputError `input_unreadable`
+ */
+export async function findInput(path: string): Promise<ByteInput> {
+  return (await isRegularFile(path))
+    ? fileInput(path)
+    : streamInput(path, () => createReadStream(path, { highWaterMark: pieceBytes }));
+}

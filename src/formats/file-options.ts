@@ -1,0 +1,72 @@
+import { ConfigurationError } from '../errors/family.js';
+import type { FileFormat } from './file-format.js';
+
+/** What is known of an input; the rest is found by looking. */
+export interface FileOptions {
+  /** @default by the ending of its name, else by its first bytes */
+  readonly format?: FileFormat;
+  /**
+   * Whether the first row names the columns; without, they are named `#1`, `#2`, … Only CSV, TSV and
+   * XLSX may have no header.
+   * @default true
+   */
+  readonly header?: boolean;
+  /**
+   * CSV: what stands between two cells, one character or more.
+   * @default found by looking; TSV: a tab
+   */
+  readonly delimiter?: string;
+  /**
+   * CSV and TSV: what may stand around a cell; `none` where quotes are characters like any other.
+   * @default found by looking
+   */
+  readonly quote?: string;
+  /**
+   * CSV and TSV: what stands before a quote inside a quoted cell.
+   * @default found by looking: the quote itself, or a backslash
+   */
+  readonly escape?: string;
+  /**
+   * Text files: `utf-8`, `utf-16le`, `utf-16be`, `latin1` or `windows-1252`.
+   * @default what a byte-order mark says, else UTF-8
+   */
+  readonly encoding?: string;
+  /**
+   * XLSX: the sheet's name, or its number, counted from 1.
+   * @default 1
+   */
+  readonly sheet?: string | number;
+  /**
+   * JSONL: whether the columns are those of the first rows (at least one, up to 256 KiB of them), or of
+   * all, for which a file is read once more. All are needed to write another format than JSONL.
+   * @default 'first'
+   */
+  readonly columns?: 'first' | 'all';
+  /**
+   * Most bytes of a row: a quote that is never closed is noticed before it has swallowed the file.
+   * @default 16 MiB
+   */
+  readonly maxRowBytes?: number;
+}
+
+export const defaultMaxRowBytes = 16 * 1024 * 1024;
+
+const known: Readonly<Record<FileFormat, readonly (keyof FileOptions)[]>> = {
+  csv: ['header', 'delimiter', 'quote', 'escape', 'encoding'],
+  tsv: ['header', 'delimiter', 'quote', 'escape', 'encoding'],
+  jsonl: ['columns', 'encoding'],
+  txt: ['header', 'encoding'],
+  xlsx: ['header', 'sheet'],
+  parquet: [],
+};
+
+/** @throws ConfigurationError for an option that the format has no use for */
+export function refuseUnknown(format: FileFormat, options: FileOptions): void {
+  for (const name of ['delimiter', 'quote', 'escape', 'encoding', 'sheet'] as const) {
+    if (options[name] === undefined || known[format].includes(name)) continue;
+    throw new ConfigurationError(`a ${format} input has no ${name} to be named`);
+  }
+  if (options.header === false && !known[format].includes('header')) {
+    throw new ConfigurationError(`a ${format} input names its columns in every case`);
+  }
+}

@@ -1,0 +1,131 @@
+import type { Writable } from 'node:stream';
+import { ConfigurationError } from '../errors/family.js';
+import type { Sink } from '../rows/sink.js';
+import type { ByteOutput } from './byte-output.js';
+import { csvWriting } from './csv-sink.js';
+import { parseDelimiter } from './csv-dialect.js';
+import { formatOfPath, type FileFormat } from './file-format.js';
+import { createGzipOutput } from './gzip-output.js';
+import { JsonlWriter } from './jsonl-writer.js';
+import { createOutputFile } from './output-file.js';
+import { checkOutputPath } from './output-path.js';
+import { parquetWriting } from './parquet/parquet-writing.js';
+import { createStreamOutput, type StreamOutputOptions } from './stream-output.js';
+import { refuseRepeatedNames, TableRows } from './table-rows.js';
+import { txtLine, TxtWriter } from './txt-writer.js';
+import { writerSink, type FormatWriting } from './writer-sink.js';
+import { xlsxWriting } from './xlsx/xlsx-writing.js';
+import { JsonlChunk } from './jsonl-chunk.js';
+
+export interface FileSinkOptions {
+  /** @default by the ending of the file's name, else `csv` */
+  readonly format?: FileFormat;
+  /**
+   * CSV: what stands between two cells, one ASCII character.
+   * @default the input's, if that is CSV too, else ','
+   */
+  readonly delimiter?: string;
+  /**
+   * CSV and TSV: whether text of the service that a spreadsheet would take for a formula gets an
+   * apostrophe in front. In XLSX it is text in every case.
+   * @default false
+   */
+  readonly neutralizeFormulas?: boolean;
+}
+
+/**
+ * A file of any format that appears whole, by rename, or not at all; a pipe or a device is written
+ * directly. It is compressed when its name ends in `.gz`.
+ *
+ * @throws ConfigurationError `invalid_option`
+ */
+export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
+  const { format, isGzip, other } = formatOfPath(path);
+  if (options.format === undefined && other !== undefined) {
+    throw new ConfigurationError(
+      `cannot write ${path}: ${other} is no format of an output; name a format that is (--output-format), or end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet`,
+    );
+  }
+  return writerSink(
+    {
+      name: path,
+      async check() {
+        await checkOutputPath(path);
+      },
+      async open() {
+        const output = await createOutputFile(path);
+        return isGzip ? createGzipOutput(output) : output;
+      },
+    },
+    writingOf(options.format ?? format ?? 'csv', options),
+  );
+}
+
+/**
+ * Any format on a stream, such as standard output.
+ *
+ * @throws ConfigurationError `invalid_option`
+ */
+export function streamSink(stream: Writable, options: FileSinkOptions & StreamOutputOptions): Sink {
+  return writerSink(
+    {
+      name: options.name,
+      async check() {
+        // What a stream takes only shows when it is written.
+      },
+      open: async () => createStreamOutput(stream, options),
+    },
+    writingOf(options.format ?? 'csv', options),
+  );
+}
+
+function writingOf(format: FileFormat, options: FileSinkOptions): FormatWriting {
+  if (options.delimiter !== undefined) {
+    if (format !== 'csv') throw new ConfigurationError(`a ${format} output has no other delimiter`);
+    parseDelimiter(options.delimiter);
+  }
+  switch (format) {
+    case 'csv':
+      return csvWriting(options);
+    case 'tsv':
+      return csvWriting({ ...options, delimiter: '\t' });
+    case 'jsonl':
+      return jsonlWriting;
+    case 'txt':
+      return txtWriting;
+    case 'xlsx':
+      return xlsxWriting;
+    case 'parquet':
+      return parquetWriting();
+  }
+}
+
+const jsonlWriting: FormatWriting = {
+  create: (output: ByteOutput, opening) => new JsonlWriter(output, opening),
+  examine(reading) {
+    const rows = new TableRows(reading.header.length);
+    let isChecked = false;
+    return (chunk) => {
+      // Rows that are copied need no form.
+      if (chunk instanceof JsonlChunk) return;
+      if (!isChecked) refuseRepeatedNames(reading.header, 'JSON');
+      isChecked = true;
+      for (let row = 0; row < chunk.length; row += 1) rows.read(chunk, row);
+    };
+  },
+};
+
+const txtWriting: FormatWriting = {
+  create: (output: ByteOutput, opening) => new TxtWriter(output, opening),
+  check(verifiedColumns) {
+    if (verifiedColumns === 1) return;
+    throw new ConfigurationError(
+      `a TXT output holds the one column that is verified, but ${String(verifiedColumns)} are: choose another format`,
+    );
+  },
+  examine(_, { verified: [column = 0] }) {
+    return (chunk) => {
+      for (let row = 0; row < chunk.length; row += 1) txtLine(chunk.text(row, column));
+    };
+  },
+};

@@ -1,0 +1,71 @@
+import { cutRows, type RowCut } from './cut-rows.js';
+
+/** How the cells of a CSV file are kept apart. */
+export interface CsvDialect {
+  /** One character or more. */
+  readonly delimiter: string;
+  /** What stands around a cell, or nothing. */
+  readonly quote: string | undefined;
+  /** What stands before a quote inside a quoted cell. */
+  readonly escape: string;
+}
+
+/** What the caller knows of it; the rest is found by looking. */
+export interface GivenDialect {
+  readonly delimiter?: string;
+  /** `none` for a file in which quotes are characters like any other. */
+  readonly quote?: string;
+  readonly escape?: string;
+}
+
+const delimiters = [',', ';', '\t', '|'];
+const doubleQuote = '"';
+
+/**
+ * Finds the dialect in the first bytes of a file: the delimiter that cuts most rows into as many cells
+ * as the first, the quote and the escape with which they can be cut at all.
+ */
+export function findDialect(first: Buffer, given: GivenDialect, isTsv: boolean): CsvDialect {
+  const text = first.toString('latin1').replace(/^\xef\xbb\xbf/, '');
+  // A character of more bytes than one is compared by its bytes.
+  const asBytes = (option: string): string => Buffer.from(option, 'utf8').toString('latin1');
+  const candidates =
+    given.delimiter === undefined ? (isTsv ? ['\t'] : delimiters) : [given.delimiter];
+  let best: { readonly dialect: CsvDialect; readonly score: number } | undefined;
+  for (const dialect of candidates.flatMap((delimiter) => variants(delimiter, given, isTsv))) {
+    const cut = cutRows(text, {
+      delimiter: asBytes(dialect.delimiter),
+      quote: dialect.quote === undefined ? undefined : asBytes(dialect.quote),
+      escape: asBytes(dialect.escape),
+    });
+    const score = rate(cut, dialect);
+    // The first of equals: the usual dialect, unless another one fits better.
+    if (best === undefined || score > best.score) best = { dialect, score };
+  }
+  return best?.dialect ?? { delimiter: ',', quote: doubleQuote, escape: doubleQuote };
+}
+
+/** The dialects that are thought of, the usual one first. */
+function variants(delimiter: string, given: GivenDialect, isTsv: boolean): readonly CsvDialect[] {
+  if (given.quote === 'none') return [{ delimiter, quote: undefined, escape: doubleQuote }];
+  const quotes = given.quote === undefined ? [doubleQuote, "'"] : [given.quote];
+  const quoted = quotes.flatMap((quote) =>
+    (given.escape === undefined ? [quote, '\\'] : [given.escape]).map((escape) => ({
+      delimiter,
+      quote,
+      escape,
+    })),
+  );
+  const isBare = isTsv && given.quote === undefined && given.escape === undefined;
+  return isBare ? [...quoted, { delimiter, quote: undefined, escape: doubleQuote }] : quoted;
+}
+
+/** From 0 to about 3: whether the rows can be cut, whether they are alike, whether quotes are used. */
+function rate(cut: RowCut, { quote }: CsvDialect): number {
+  const [columns = 1] = cut.cells;
+  const alike = cut.cells.filter((count) => count === columns).length;
+  const share = columns > 1 ? alike / cut.cells.length : 0;
+  // A single quote is an apostrophe, unless all of the first row is in such quotes.
+  if (quote === "'" && !cut.isFirstQuoted) return -1;
+  return (cut.isBroken ? 0 : 2) + share + (quote === "'" ? 0.01 : 0);
+}

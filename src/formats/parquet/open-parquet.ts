@@ -1,0 +1,223 @@
+import type { AsyncBuffer, Compressors, FileMetaData, RowGroup, SchemaElement } from 'hyparquet';
+import { InputError } from '../../errors/family.js';
+import { isSluiceError } from '../../errors/sluice-error.js';
+import { closableChunks } from '../../rows/closable-chunks.js';
+import type { OpenSourceOptions, SourceReading } from '../../rows/source.js';
+import type { RandomFile } from '../random-file.js';
+import { loadHyparquet } from './load-hyparquet.js';
+import { isFlat, ParquetChunk, parquetColumns, type ParquetColumn } from './parquet-chunk.js';
+
+/** So many rows of a row group travel together. */
+const chunkRows = 4096;
+/** A row group is held whole: larger ones are not for a list of contacts. */
+const maxGroupBytes = 2 ** 31;
+const maxGroupRows = 2 ** 24;
+/** A page that says it becomes larger is a bomb. */
+const maxPageBytes = 2 ** 29;
+
+type Hyparquet = Awaited<ReturnType<typeof loadHyparquet>>;
+
+/**
+ * Opens one reading of a Parquet file, row group by row group; the file is closed when that fails.
+ *
+ * @throws InputError `input_malformed`; ConfigurationError `missing_dependency`; what `wanted` throws
+ */
+export async function openParquet(
+  file: RandomFile,
+  opening: OpenSourceOptions,
+): Promise<SourceReading<ParquetChunk>> {
+  try {
+    const hyparquet = await loadHyparquet();
+    const buffer = bufferOf(file);
+    const metadata = await readMetadata(file, buffer, hyparquet);
+    const columns = parquetColumns(metadata.schema);
+    const header = columns.map(({ name }) => name);
+    opening.wanted(header);
+    let digest: string | undefined;
+    const chunks = async function* (): AsyncGenerator<ParquetChunk> {
+      yield* readGroups({ file, buffer, metadata, columns, hyparquet });
+      digest = await file.digest();
+    };
+    return {
+      header,
+      chunks: closableChunks(chunks(), () => file.close()),
+      contentDigest() {
+        if (digest !== undefined) return digest;
+        throw new Error('the content is not known before its end was read');
+      },
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+async function readMetadata(
+  file: RandomFile,
+  buffer: AsyncBuffer,
+  { reader }: Hyparquet,
+): Promise<FileMetaData> {
+  const mark = Buffer.from('PAR1');
+  const [head, tail] = [await file.read(0, 4), await file.read(file.size - 4, file.size)];
+  if (file.size < 12 || !head.equals(mark)) {
+    throw new InputError(`${file.name} is no Parquet file`);
+  }
+  if (!tail.equals(mark)) {
+    throw new InputError(`${file.name} does not end as a Parquet file does: it was cut short`);
+  }
+  const metadata = await attempt(file, () =>
+    reader.parquetMetadataAsync(buffer, { geoparquet: false }),
+  );
+  if (metadata.schema.length < 2) throw new InputError(`${file.name} has no columns`);
+  metadata.row_groups.forEach((group, at) => checkGroup(group, at, file));
+  return metadata;
+}
+
+/** What a group says of itself decides how much memory is taken for it. */
+function checkGroup({ columns, num_rows: rows }: RowGroup, at: number, file: RandomFile): void {
+  const refuse = (why: string): never => {
+    throw new InputError(`${file.name}, row group ${String(at + 1)}: ${why}`);
+  };
+  let bytes = 0;
+  for (const { meta_data: data } of columns) {
+    if (!data) return refuse('a column has no metadata, as in encrypted files');
+    bytes += Number(data.total_uncompressed_size);
+    const start = Number(data.dictionary_page_offset ?? data.data_page_offset);
+    if (start < 0 || start + Number(data.total_compressed_size) > file.size) {
+      refuse('a column lies behind the end of the file: it was cut short or is damaged');
+    }
+  }
+  if (rows < 0n || rows > BigInt(maxGroupRows) || bytes > maxGroupBytes || bytes < 0) {
+    refuse(
+      `with ${String(rows)} rows and ${String(bytes)} bytes it is too large to be held; write the file with smaller row groups`,
+    );
+  }
+}
+
+async function* readGroups(from: {
+  readonly file: RandomFile;
+  readonly buffer: AsyncBuffer;
+  readonly metadata: FileMetaData;
+  readonly columns: readonly ParquetColumn[];
+  readonly hyparquet: Hyparquet;
+}): AsyncGenerator<ParquetChunk> {
+  const { file, columns } = from;
+  // Flat columns are read as they are stored: what they stand for is decided here, without rounding.
+  const metadata = { ...from.metadata, schema: storedSchema(columns, from.metadata.schema) };
+  let rowStart = 0;
+  for (const group of metadata.row_groups) {
+    const rows = Number(group.num_rows);
+    const stored = await readGroup({ ...from, metadata }, rowStart, rows);
+    for (let at = 0; at < rows; at += chunkRows) {
+      yield new ParquetChunk(columns, stored, at, Math.min(rows, at + chunkRows));
+    }
+    rowStart += rows;
+  }
+  if (BigInt(rowStart) !== metadata.num_rows) {
+    throw new InputError(`${file.name} is damaged: its row groups do not add up to its rows`);
+  }
+}
+
+async function readGroup(
+  from: {
+    readonly file: RandomFile;
+    readonly buffer: AsyncBuffer;
+    readonly metadata: FileMetaData;
+    readonly columns: readonly ParquetColumn[];
+    readonly hyparquet: Hyparquet;
+  },
+  rowStart: number,
+  rows: number,
+): Promise<readonly unknown[][]> {
+  if (rows === 0) return [];
+  const { reader, compressors } = from.hyparquet;
+  const at = new Map(from.columns.map(({ name }, column) => [name, column]));
+  const stored = from.columns.map(() => Array.from<unknown>({ length: rows }));
+  const filled = from.columns.map(() => 0);
+  await attempt(from.file, async () =>
+    reader.parquetRead({
+      file: from.buffer,
+      metadata: from.metadata,
+      rowStart,
+      rowEnd: rowStart + rows,
+      compressors: boundedCompressors(compressors),
+      utf8: false,
+      geoparquet: false,
+      onChunk({ columnName, columnData, rowStart: start }) {
+        const column = at.get(columnName);
+        const into = column === undefined ? undefined : stored[column];
+        if (column === undefined || into === undefined) return;
+        for (let row = 0; row < columnData.length; row += 1) {
+          into[start - rowStart + row] = columnData[row];
+        }
+        filled[column] = (filled[column] ?? 0) + columnData.length;
+      },
+    }),
+  );
+  if (filled.some((count) => count !== rows)) {
+    throw new InputError(`${from.file.name} is damaged: a column has fewer values than rows`);
+  }
+  return stored;
+}
+
+/** Flat columns without what they stand for; what is nested is read as hyparquet reads it. */
+function storedSchema(
+  columns: readonly ParquetColumn[],
+  [root]: readonly SchemaElement[],
+): SchemaElement[] {
+  return [
+    ...(root === undefined ? [] : [root]),
+    ...columns.flatMap(({ elements }) => (isFlat(elements) ? elements.map(bare) : elements)),
+  ];
+}
+
+/** An element with its physical type alone. */
+export function bare(element: SchemaElement): SchemaElement {
+  const { type, type_length, repetition_type, name } = element;
+  return {
+    name,
+    ...(type !== undefined && { type }),
+    ...(type_length !== undefined && { type_length }),
+    ...(repetition_type !== undefined && { repetition_type }),
+  };
+}
+
+function bufferOf(file: RandomFile): AsyncBuffer {
+  return {
+    byteLength: file.size,
+    async slice(start, end = file.size) {
+      const bytes = await file.read(start, end);
+      return new Uint8Array(bytes).buffer;
+    },
+  };
+}
+
+function boundedCompressors(compressors: Compressors): Compressors {
+  return Object.fromEntries(
+    Object.entries(compressors).map(([codec, inflate]) => [
+      codec,
+      (input: Uint8Array, bytes: number) => {
+        if (bytes > maxPageBytes) throw new Error('parquet page is too large');
+        return inflate(input, bytes);
+      },
+    ]),
+  );
+}
+
+/** A damaged file shows as whatever goes wrong first in reading it; its words may hold cells. */
+async function attempt<Result>(
+  { name, signal }: RandomFile,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (isSluiceError(error)) throw error;
+    const words =
+      error instanceof Error && error.message.startsWith('parquet ') ? error.message : '';
+    throw new InputError(
+      `${name} cannot be read as Parquet: it is damaged, or has something that is not supported${words === '' ? '' : ` (${words.slice(0, 200)})`}`,
+    );
+  }
+}

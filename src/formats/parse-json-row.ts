@@ -1,0 +1,106 @@
+import { isUtf8 } from 'node:buffer';
+import { InputError } from '../errors/family.js';
+import { invalidText } from '../rows/row-chunk.js';
+
+/** A row of a JSONL file. */
+export type JsonRow = Readonly<Record<string, unknown>>;
+
+/** Deeper than that no list of contacts is; what walks the values must not run out of stack. */
+const maxDepth = 200;
+
+/**
+ * Parses a line as a JSON object. Whole numbers too large for a double become bigints, others that a
+ * double would change become text: digits are never lost. Text that is no valid UTF-8 is
+ * `invalidText`.
+ *
+ * @returns `undefined` for a line of nothing but white space
+ * @throws InputError `input_malformed`
+ */
+export function parseJsonRow(
+  bytes: Buffer,
+  at: { readonly name: string; readonly line: number },
+): JsonRow | undefined {
+  const text = bytes.toString('utf8');
+  if (text.trim() === '') return undefined;
+  const refuse = (why: string): InputError =>
+    new InputError(`${at.name}, line ${String(at.line)}: ${why}`, { line: at.line });
+  if (isDeep(bytes)) throw refuse(`more than ${String(maxDepth)} brackets stand in one another`);
+  let value: unknown;
+  try {
+    value = /\d{16}/.test(text) ? parseExactly(text) : JSON.parse(text);
+  } catch {
+    // Its message would quote the line.
+    throw refuse('this is no JSON; each line has to hold one object, with nothing behind it');
+  }
+  if (!isJsonObject(value)) throw refuse('this is JSON, but no object with names and values');
+  return isUtf8(bytes) ? value : (withInvalidText(value) as JsonRow);
+}
+
+export function isJsonObject(value: unknown): value is JsonRow {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isDeep(bytes: Buffer): boolean {
+  if (bytes.length < maxDepth) return false;
+  let depth = 0;
+  let isText = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === 0x22) {
+      isText = !isText;
+    } else if (isText) {
+      if (byte === 0x5c) at += 1;
+    } else if (byte === 0x7b || byte === 0x5b) {
+      depth += 1;
+      if (depth > maxDepth) return true;
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
+
+/** Strings, that they are passed over, and numbers. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
+
+function parseExactly(text: string): unknown {
+  // No text of the file can be equal to the mark: it would have to know it.
+  const mark = `\u0000${Math.random().toString(36)}`;
+  // Checked before anything is replaced: what is no JSON must not become some.
+  JSON.parse(text);
+  const marked = text.replaceAll(tokens, (token) => {
+    if (token.startsWith('"') || isExact(token)) return token;
+    return JSON.stringify(mark + token);
+  });
+  return JSON.parse(marked, (_, value: unknown) => {
+    if (typeof value !== 'string' || !value.startsWith(mark)) return value;
+    const digits = value.slice(mark.length);
+    return /^-?\d+$/.test(digits) ? BigInt(digits) : digits;
+  });
+}
+
+/** Whether a double holds the number as it stands. */
+function isExact(digits: string): boolean {
+  const significant = digits
+    .replace(/[eE].*$/, '')
+    .replaceAll(/[-.]/g, '')
+    .replace(/^0+/, '')
+    .replace(/0+$/, '');
+  return significant.length <= 15 || String(Number(digits)) === digits;
+}
+
+function bigintAsText(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
+
+/** What a decoder has put in the place of bytes that are no text stands for no text. */
+function withInvalidText(value: unknown): unknown {
+  if (typeof value === 'string') return value.includes('\ufffd') ? invalidText : value;
+  if (Array.isArray(value)) {
+    return JSON.stringify(value, bigintAsText).includes('\ufffd') ? invalidText : value;
+  }
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, withInvalidText(member)]),
+  );
+}

@@ -1,0 +1,55 @@
+import type { OpenSinkOptions, RowExaminer, Sink } from '../rows/sink.js';
+import type { ByteOutput } from './byte-output.js';
+import type { CreateWriter } from './rows-writer.js';
+
+/** Where the bytes of a sink go. */
+export interface OutputPlace {
+  /** How messages call it; holds no password. */
+  readonly name: string;
+  /** Says early what would fail late. */
+  check(): Promise<void>;
+  open(): Promise<ByteOutput>;
+}
+
+/** How rows become the bytes of one format. */
+export interface FormatWriting {
+  readonly create: CreateWriter;
+  /** Most rows the format takes. */
+  readonly maxRows?: number;
+  /** Says early what would fail late. */
+  check?(verifiedColumns: number): void | Promise<void>;
+  examine?(
+    reading: OpenSinkOptions['reading'],
+    columns: Pick<OpenSinkOptions, 'verified' | 'added'>,
+  ): RowExaminer | undefined;
+}
+
+/** A sink of one format at one place. */
+export function writerSink(place: OutputPlace, writing: FormatWriting): Sink {
+  return {
+    name: place.name,
+    ...(writing.maxRows !== undefined && { maxRows: writing.maxRows }),
+    async check(verifiedColumns) {
+      await writing.check?.(verifiedColumns);
+      await place.check();
+    },
+    examine: (reading, columns) => writing.examine?.(reading, columns),
+    async open(opening) {
+      const output = await place.open();
+      try {
+        const writer = await writing.create(output, opening);
+        return {
+          write: (rows) => writer.write(rows),
+          async finish() {
+            await writer.end();
+            await output.finish();
+          },
+          abort: () => output.abort(),
+        };
+      } catch (error) {
+        await output.abort();
+        throw error;
+      }
+    },
+  };
+}

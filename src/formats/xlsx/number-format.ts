@@ -1,0 +1,79 @@
+/** What a number in a cell stands for, as its format says. */
+export type NumberMeaning = 'number' | 'date' | 'time';
+
+/** Formats that every workbook has without naming them. */
+const builtIn = new Map<number, string>([
+  [14, 'yyyy-mm-dd'],
+  [15, 'd-mmm-yy'],
+  [16, 'd-mmm'],
+  [17, 'mmm-yy'],
+  [18, 'h:mm AM/PM'],
+  [19, 'h:mm:ss AM/PM'],
+  [20, 'h:mm'],
+  [21, 'h:mm:ss'],
+  [22, 'yyyy-mm-dd h:mm'],
+  [1, '0'],
+  [2, '0.00'],
+  [3, '#,##0'],
+  [4, '#,##0.00'],
+  [9, '0%'],
+  [10, '0.00%'],
+  [11, '0.00E+00'],
+  [12, '# ?/?'],
+  [13, '# ??/??'],
+  [37, '#,##0 ;(#,##0)'],
+  [38, '#,##0 ;[Red](#,##0)'],
+  [39, '#,##0.00;(#,##0.00)'],
+  [40, '#,##0.00;[Red](#,##0.00)'],
+  [45, 'mm:ss'],
+  [46, '[h]:mm:ss'],
+  [47, 'mmss.0'],
+  [48, '##0.0E+0'],
+  [49, '@'],
+]);
+
+/** A format's code, by its id and what the workbook itself names; `undefined` for the general one. */
+export function formatCode(id: number, own: ReadonlyMap<number, string>): string | undefined {
+  const code = own.get(id) ?? builtIn.get(id);
+  if (code !== undefined) return /^general$/i.test(code) ? undefined : code;
+  // Dates of other languages, whose look depends on where they are read.
+  return (id >= 27 && id <= 36) || (id >= 50 && id <= 58) ? 'yyyy-mm-dd' : undefined;
+}
+
+/** Whether numbers of a format are dates, times of the day, or numbers, as durations are. */
+export function meaningOf(code: string | undefined): NumberMeaning {
+  if (code === undefined) return 'number';
+  const [positive = ''] = code.split(';', 1);
+  if (/\[(?:h+|m+|s+)\]/i.test(positive)) return 'number';
+  const letters = positive
+    .replaceAll(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, '')
+    .replaceAll(/general|am\/pm|a\/p|e[+-]/gi, '')
+    .toLowerCase();
+  if (/[yd]/.test(letters) || (letters.includes('m') && !/[hs]/.test(letters))) return 'date';
+  return /[hs]/.test(letters) ? 'time' : 'number';
+}
+
+const dayMs = 86_400_000;
+/** Day 0 of the two calendars that workbooks count from; 1900 was no leap year, but they think so. */
+const start1900 = Date.UTC(1899, 11, 30);
+const start1904 = Date.UTC(1904, 0, 1);
+
+/** The date of a number of days; `undefined` where the calendar has none. */
+export function dateOfSerial(serial: number, is1904: boolean): Date | undefined {
+  const days = !is1904 && serial >= 1 && serial < 60 ? serial + 1 : serial;
+  const date = new Date((is1904 ? start1904 : start1900) + Math.round(days * dayMs));
+  return Number.isNaN(date.getTime()) || serial < 0 ? undefined : date;
+}
+
+/** The number of days that a workbook counts to a date; `undefined` before its calendar begins. */
+export function serialOfDate(date: Date): number | undefined {
+  const days = (date.getTime() - start1900) / dayMs;
+  // Before March 1900 programs disagree on what day a number is.
+  return Number.isNaN(days) || days < 61 || days >= 2_958_466 ? undefined : days;
+}
+
+/** A time of the day, from the fraction of a day that it is. */
+export function timeOfSerial(serial: number): string {
+  const text = new Date(Math.round(serial * dayMs)).toISOString().slice(11, 23);
+  return text.replace(/\.000$/, '');
+}

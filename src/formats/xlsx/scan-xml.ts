@@ -1,0 +1,151 @@
+import { StringDecoder } from 'node:string_decoder';
+
+/** A piece of XML. Names are without their prefix; text is decoded. */
+export type XmlToken =
+  | {
+      readonly kind: 'open';
+      readonly name: string;
+      readonly attributes: string;
+      readonly isEmpty: boolean;
+    }
+  | { readonly kind: 'close'; readonly name: string }
+  | { readonly kind: 'text'; readonly text: string };
+
+/** A tag or a text that is longer is none of a workbook's; it is not to fill the memory. */
+const mostCharacters = 4 * 1024 * 1024;
+
+/** Thrown for what is no XML, or XML that a workbook has no use for. */
+export class XmlTrouble extends Error {}
+
+/**
+ * Takes XML in UTF-8 apart as it comes. Document types, and with them all entities but the five that
+ * XML itself has, are refused.
+ */
+export async function* scanXml(pieces: AsyncIterable<Buffer>): AsyncGenerator<XmlToken[]> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  for await (const piece of pieces) {
+    const tokens: XmlToken[] = [];
+    rest = takeTokens(rest + decoder.write(piece), tokens);
+    if (rest.length > mostCharacters) throw new XmlTrouble('a tag or a text is too long');
+    if (tokens.length > 0) yield tokens;
+  }
+  if (rest.trim() !== '') throw new XmlTrouble('the document ends too early');
+}
+
+const oneAttribute = /\s*([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/y;
+
+/** The value of an attribute, by its name without a prefix. */
+export function attribute(attributes: string, name: string): string | undefined {
+  oneAttribute.lastIndex = 0;
+  for (;;) {
+    const match = oneAttribute.exec(attributes);
+    if (match === null) return undefined;
+    if (localName(match[1] ?? '') === name) return decodeEntities(match[2] ?? match[3] ?? '');
+  }
+}
+
+/** Takes whole tokens off the front; gives what is left. */
+function takeTokens(text: string, tokens: XmlToken[]): string {
+  let at = 0;
+  while (at < text.length) {
+    if (text[at] !== '<') {
+      const next = text.indexOf('<', at);
+      if (next === -1) return text.slice(at);
+      tokens.push({ kind: 'text', text: decodeEntities(text.slice(at, next)) });
+      at = next;
+      continue;
+    }
+    const end =
+      text.startsWith('<!', at) || text.startsWith('<?', at)
+        ? endOfSpecial(text, at, tokens)
+        : endOfTag(text, at, tokens);
+    if (end === undefined) return text.slice(at);
+    at = end;
+  }
+  return '';
+}
+
+function endOfSpecial(text: string, at: number, tokens: XmlToken[]): number | undefined {
+  const endOf = (mark: string, from: number): number | undefined => {
+    const found = text.indexOf(mark, from);
+    return found === -1 ? undefined : found + mark.length;
+  };
+  if (text.startsWith('<?', at)) return endOf('?>', at);
+  if (text.startsWith('<!--', at)) return endOf('-->', at + 4);
+  if (text.startsWith('<![CDATA[', at)) {
+    const end = endOf(']]>', at);
+    if (end !== undefined) tokens.push({ kind: 'text', text: text.slice(at + 9, end - 3) });
+    return end;
+  }
+  // What could still become one of those, when more of it comes.
+  if (text.length - at < 9) return undefined;
+  throw new XmlTrouble('it has a document type, which workbooks have not');
+}
+
+function endOfTag(text: string, at: number, tokens: XmlToken[]): number | undefined {
+  const close = endOfQuoted(text, at);
+  if (close === undefined) return undefined;
+  if (text[at + 1] === '/') {
+    tokens.push({ kind: 'close', name: localName(text.slice(at + 2, close).trim()) });
+    return close + 1;
+  }
+  const isEmpty = text[close - 1] === '/';
+  const inside = text.slice(at + 1, isEmpty ? close - 1 : close);
+  const space = inside.search(/\s/);
+  const name = localName(space === -1 ? inside : inside.slice(0, space));
+  if (name === '') throw new XmlTrouble('a tag has no name');
+  tokens.push({
+    kind: 'open',
+    name,
+    attributes: space === -1 ? '' : inside.slice(space),
+    isEmpty,
+  });
+  return close + 1;
+}
+
+/** Where the tag's `>` stands; one in an attribute's quotes is none. */
+function endOfQuoted(text: string, from: number): number | undefined {
+  let at = from;
+  for (;;) {
+    const close = text.indexOf('>', at);
+    if (close === -1) return undefined;
+    const quote = firstQuote(text, at, close);
+    if (quote === undefined) return close;
+    const end = text.indexOf(text.charAt(quote), quote + 1);
+    if (end === -1) return undefined;
+    at = end + 1;
+  }
+}
+
+function firstQuote(text: string, from: number, to: number): number | undefined {
+  for (let at = from; at < to; at += 1) if (text[at] === '"' || text[at] === "'") return at;
+  return undefined;
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
+
+const named = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+]);
+
+function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replaceAll(/&(#x[\da-fA-F]{1,6}|#\d{1,7}|\w{1,8})?;?/g, (entity, what?: string) => {
+    if (what === undefined || !entity.endsWith(';')) throw new XmlTrouble('an entity is broken');
+    if (!what.startsWith('#')) {
+      const character = named.get(what);
+      if (character === undefined) throw new XmlTrouble('it has an entity that XML has not');
+      return character;
+    }
+    const code = what.startsWith('#x') ? Number.parseInt(what.slice(2), 16) : Number(what.slice(1));
+    if (code > 0x10_ff_ff) throw new XmlTrouble('an entity is no character');
+    return String.fromCodePoint(code);
+  });
+}

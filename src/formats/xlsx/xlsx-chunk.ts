@@ -1,0 +1,30 @@
+import { CellsChunk } from '../../rows/cells-chunk.js';
+
+/** How a number in a cell is shown. */
+export interface CellFormat {
+  readonly code: string | undefined;
+  /** The number itself, where the cell's value is a text of it: the time of a day. */
+  readonly serial?: number;
+}
+
+/** Rows of a sheet: their cells with their types, and the formats of numbers and dates. */
+export class XlsxChunk extends CellsChunk {
+  readonly sheetName: string;
+  readonly #formats: readonly (readonly (CellFormat | undefined)[] | undefined)[];
+
+  /** @param formats for each row those of its cells; `undefined` where no cell has one */
+  constructor(
+    rows: readonly (readonly unknown[])[],
+    formats: readonly (readonly (CellFormat | undefined)[] | undefined)[],
+    sheetName: string,
+  ) {
+    super(rows);
+    this.#formats = formats;
+    this.sheetName = sheetName;
+  }
+
+  /** How a cell's number is shown, when that is said. */
+  format(row: number, column: number): CellFormat | undefined {
+    return this.#formats[row]?.[column];
+  }
+}

@@ -1,0 +1,56 @@
+import { escapeXml } from './escape-xml.js';
+
+/** The parts of a workbook of one sheet, but for the sheet and the styles. */
+export function workbookParts(
+  sheetName: string,
+): readonly (readonly [name: string, xml: string])[] {
+  const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+  const office = 'http://schemas.openxmlformats.org/officeDocument/2006';
+  const packages = 'http://schemas.openxmlformats.org/package/2006';
+  const spreadsheet = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+  return [
+    [
+      '[Content_Types].xml',
+      `${head}<Types xmlns="${packages}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${spreadsheet}.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${spreadsheet}.worksheet+xml"/><Override PartName="/xl/styles.xml" ContentType="${spreadsheet}.styles+xml"/></Types>`,
+    ],
+    [
+      '_rels/.rels',
+      `${head}<Relationships xmlns="${packages}/relationships"><Relationship Id="rId1" Type="${office}/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+    ],
+    [
+      'xl/workbook.xml',
+      `${head}<workbook xmlns="${mainNamespace}" xmlns:r="${office}/relationships"><sheets><sheet name="${escapeXml(sheetName)}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+    ],
+    [
+      'xl/_rels/workbook.xml.rels',
+      `${head}<Relationships xmlns="${packages}/relationships"><Relationship Id="rId1" Type="${office}/relationships/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${office}/relationships/styles" Target="styles.xml"/></Relationships>`,
+    ],
+  ];
+}
+
+const mainNamespace = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+
+export const sheetHead = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<worksheet xmlns="${mainNamespace}"><sheetData>`;
+export const sheetTail = '</sheetData></worksheet>';
+
+/** A look of cells: the code of a number format, or text that is never to be taken for a formula. */
+export interface OutputStyle {
+  readonly code: string | undefined;
+  readonly isQuoted: boolean;
+}
+
+/** The styles of a workbook, in the order of their numbers; number 0 is the plain one. */
+export function stylesPart(styles: readonly OutputStyle[]): string {
+  const codes = [...new Set(styles.flatMap(({ code }) => (code === undefined ? [] : [code])))];
+  // Numbers below are those of formats that need not be named.
+  const idOf = (code: string | undefined): number =>
+    code === undefined ? 0 : 164 + codes.indexOf(code);
+  const formats = codes.map(
+    (code) => `<numFmt numFmtId="${String(idOf(code))}" formatCode="${escapeXml(code)}"/>`,
+  );
+  const looks = styles.map(
+    ({ code, isQuoted }) =>
+      `<xf numFmtId="${String(idOf(code))}" fontId="0" fillId="0" borderId="0" xfId="0"${code === undefined ? '' : ' applyNumberFormat="1"'}${isQuoted ? ' quotePrefix="1"' : ''}/>`,
+  );
+  return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<styleSheet xmlns="${mainNamespace}">${formats.length === 0 ? '' : `<numFmts count="${String(formats.length)}">${formats.join('')}</numFmts>`}<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${String(looks.length)}">${looks.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
+}

@@ -1,0 +1,169 @@
+import { InputError } from '../../errors/family.js';
+import { printValue } from '../../rows/print-value.js';
+import type { JoinedRows, OpenSinkOptions } from '../../rows/sink.js';
+import type { ByteOutput } from '../byte-output.js';
+import { OutcomeForms } from '../outcome-forms.js';
+import type { RowsWriter } from '../rows-writer.js';
+import { TableRows } from '../table-rows.js';
+import { escapeXml } from './escape-xml.js';
+import { serialOfDate } from './number-format.js';
+import { XlsxChunk, type CellFormat } from './xlsx-chunk.js';
+import { sheetHead, sheetTail, stylesPart, workbookParts, type OutputStyle } from './xlsx-parts.js';
+import { ZipWriter } from './zip-writer.js';
+
+/** Most characters that a cell can hold. */
+const mostCellCharacters = 32_767;
+const blockCharacters = 256 * 1024;
+/** Looks that are kept; a workbook with more is one that makes them up. */
+const mostStyles = 4096;
+const dateCode = 'yyyy\\-mm\\-dd';
+const timeCode = 'yyyy\\-mm\\-dd hh:mm:ss';
+
+/** Writes joined rows as a workbook of one sheet. */
+export class XlsxWriter implements RowsWriter {
+  readonly #opening: OpenSinkOptions;
+  readonly #zip: ZipWriter;
+  readonly #rows: TableRows;
+  readonly #added: OutcomeForms<(row: string) => string>;
+  readonly #letters: readonly string[];
+  readonly #styles: OutputStyle[] = [{ code: undefined, isQuoted: false }];
+  readonly #styleNumbers = new Map<string, number>();
+  #isBegun = false;
+  #row = 0;
+  #block = '';
+
+  constructor(output: ByteOutput, opening: OpenSinkOptions) {
+    this.#opening = opening;
+    this.#zip = new ZipWriter(output);
+    const own = opening.reading.header.length;
+    this.#rows = new TableRows(own);
+    const added = opening.added.flat().length;
+    this.#letters = Array.from({ length: own + added }, (_, column) => lettersOf(column));
+    const starts = opening.added.map((_, column) =>
+      opening.added.slice(0, column).reduce((sum, names) => sum + names.length, own),
+    );
+    this.#added = new OutcomeForms(opening, (cells, column) => {
+      const parts = cells.map((cell, at) => this.#cell((starts[column] ?? 0) + at, cell));
+      return (row) => parts.map((part) => part(row)).join('');
+    });
+  }
+
+  async write(rows: JoinedRows): Promise<void> {
+    const { chunk, from, to, outcomes, width } = rows;
+    if (!this.#isBegun) await this.#begin(chunk instanceof XlsxChunk ? chunk.sheetName : undefined);
+    for (let row = from; row < to; row += 1) {
+      const cells = this.#rows.read(chunk, row);
+      this.#row += 1;
+      const number = String(this.#row);
+      const parts = [`<row r="${number}">`];
+      for (let column = 0; column < cells.length; column += 1) {
+        const format = chunk instanceof XlsxChunk ? chunk.format(row, column) : undefined;
+        parts.push(this.#cell(column, cells[column], format)(number));
+      }
+      for (let column = 0; column < width; column += 1) {
+        const form = this.#added.of(column, outcomes[(row - from) * width + column]);
+        parts.push(form(number));
+      }
+      parts.push('</row>');
+      this.#block += parts.join('');
+      if (this.#block.length >= blockCharacters) await this.#sendBlock();
+    }
+  }
+
+  async end(): Promise<void> {
+    if (!this.#isBegun) await this.#begin(undefined);
+    this.#block += sheetTail;
+    await this.#sendBlock();
+    await this.#zip.close();
+    await this.#zip.begin('xl/styles.xml');
+    await this.#zip.write(Buffer.from(stylesPart(this.#styles)));
+    await this.#zip.close();
+    await this.#zip.end();
+  }
+
+  async #begin(sheetName: string | undefined): Promise<void> {
+    this.#isBegun = true;
+    for (const [name, xml] of workbookParts(sheetName ?? 'Sheet1')) {
+      await this.#zip.begin(name);
+      await this.#zip.write(Buffer.from(xml));
+      await this.#zip.close();
+    }
+    await this.#zip.begin('xl/worksheets/sheet1.xml');
+    this.#block = sheetHead;
+    const { reading, added } = this.#opening;
+    if (reading.isUnnamed === true) return;
+    this.#row = 1;
+    const names = [...reading.header, ...added.flat()];
+    const cells = names.map((name, column) => this.#cell(column, name)('1'));
+    this.#block += `<row r="1">${cells.join('')}</row>`;
+  }
+
+  async #sendBlock(): Promise<void> {
+    const block = Buffer.from(this.#block);
+    this.#block = '';
+    await this.#zip.write(block);
+  }
+
+  /** A cell of a column, as it stands in any row. */
+  #cell(column: number, value: unknown, format?: CellFormat): (row: string) => string {
+    const letters = this.#letters[column] ?? '';
+    const written = this.#value(value, format);
+    return (row) => (written === '' ? '' : `<c r="${letters}${row}"${written}`);
+  }
+
+  /** What follows a cell's place; nothing for a cell that is empty. */
+  #value(value: unknown, format: CellFormat | undefined): string {
+    if (typeof value === 'boolean') return ` t="b"><v>${value ? '1' : '0'}</v></c>`;
+    const number = format?.serial ?? numberOf(value);
+    if (number !== undefined) {
+      const style = this.#style({ code: format?.code ?? dateFormat(value), isQuoted: false });
+      return `${style}><v>${String(number)}</v></c>`;
+    }
+    const text = printValue(value) ?? '';
+    if (text === '') return '';
+    refuseLong(text);
+    // As text it is none, but a program that is asked to edit the cell would take it for one.
+    const style = this.#style({ code: undefined, isQuoted: /^[=+\-@\t\r]/.test(text) });
+    return ` t="inlineStr"${style}><is><t xml:space="preserve">${escapeXml(text)}</t></is></c>`;
+  }
+
+  #style(style: OutputStyle): string {
+    if (style.code === undefined && !style.isQuoted) return '';
+    const key = `${String(style.isQuoted)} ${style.code ?? ''}`;
+    let number = this.#styleNumbers.get(key);
+    if (number === undefined) {
+      if (this.#styles.length >= mostStyles) return '';
+      number = this.#styles.length;
+      this.#styles.push(style);
+      this.#styleNumbers.set(key, number);
+    }
+    return ` s="${String(number)}"`;
+  }
+}
+
+/** @throws InputError `input_malformed` */
+export function refuseLong(text: string): void {
+  if (text.length <= mostCellCharacters) return;
+  throw new InputError(
+    `a cell of the input has ${String(text.length)} characters, and one of a workbook at most ${String(mostCellCharacters)}: write another format`,
+  );
+}
+
+function numberOf(value: unknown): number | undefined {
+  if (value instanceof Date) return serialOfDate(value);
+  if (typeof value === 'bigint') {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : undefined;
+  }
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+function dateFormat(value: unknown): string | undefined {
+  if (!(value instanceof Date)) return undefined;
+  return value.getTime() % 86_400_000 === 0 ? dateCode : timeCode;
+}
+
+function lettersOf(column: number): string {
+  const last = String.fromCharCode(65 + (column % 26));
+  return column < 26 ? last : lettersOf(Math.floor(column / 26) - 1) + last;
+}

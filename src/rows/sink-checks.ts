@@ -1,0 +1,163 @@
+import { expectEqual, type ConformanceCheck } from './conformance-check.js';
+import { ObjectChunk, type Row } from './object-chunk.js';
+import type { OpenSinkOptions, OutputCell, Sink, SinkWriting } from './sink.js';
+
+export interface SinkUnderTest {
+  /** Makes a sink that writes to one and the same place, anew each time. */
+  create(): Sink | Promise<Sink>;
+  /**
+   * What stands at that place now: names and values of each row; nothing when nothing stands there.
+   * Values are compared as they are written: text, booleans, and null for what is empty.
+   */
+  read(): Promise<readonly Row[] | undefined>;
+  /**
+   * Whether it can tell booleans from text, and an empty cell from one that holds nothing.
+   * @default true
+   */
+  readonly hasTypes?: boolean;
+  /**
+   * Whether nothing is seen of a writing until it is finished.
+   * @default true
+   */
+  readonly isWhole?: boolean;
+}
+
+const header = ['id', 'email', 'note'];
+const added = [['email_verification', 'email_valid']];
+const outcomes: readonly (readonly OutputCell[])[] = [
+  ['verified', true],
+  ['verified', false],
+  ['not_submitted', null],
+];
+const notes = ['plain', 'a "quoted", one', 'ümlaut — 漢字', "it's", '=1+1', ' spaces ', 'a\tb'];
+
+/**
+ * What `run()` relies on in a sink, as checks for any test runner.
+ *
+ * @example
+ * for (const { name, run } of sinkChecks({ create, read })) test(name, run);
+ */
+export function sinkChecks(given: SinkUnderTest): readonly ConformanceCheck[] {
+  const { isWhole = true } = given;
+  return [
+    {
+      name: 'has a name, and takes a check',
+      async run() {
+        const sink = await given.create();
+        expectEqual(typeof sink.name === 'string' && sink.name !== '', true, 'a name');
+        await sink.check(1);
+      },
+    },
+    {
+      name: 'writes all rows, in order, with the added columns behind their own',
+      async run() {
+        const rows = someRows(20);
+        await writeAll(given, rows, rows.length);
+        expectEqual(await given.read(), expectedRows(rows, given), 'what stands there');
+      },
+    },
+    {
+      name: 'writes the same whatever stretches the rows come in',
+      async run() {
+        const rows = someRows(50);
+        for (const stretch of [1, 7]) {
+          await writeAll(given, rows, stretch);
+          expectEqual(await given.read(), expectedRows(rows, given), 'what stands there');
+        }
+      },
+    },
+    {
+      name: 'writes an output without rows',
+      async run() {
+        await writeAll(given, [], 1);
+        expectEqual(await given.read(), [], 'what stands there');
+      },
+    },
+    {
+      name: 'leaves what stood there when a writing is dropped',
+      async run() {
+        const rows = someRows(3);
+        await writeAll(given, rows, 3);
+        const writing = await open(given);
+        await write(writing, someRows(5), 5);
+        if (isWhole) {
+          expectEqual(await given.read(), expectedRows(rows, given), 'what is seen meanwhile');
+        }
+        await writing.abort();
+        if (isWhole)
+          expectEqual(await given.read(), expectedRows(rows, given), 'what stands there');
+      },
+    },
+    {
+      name: 'can be dropped before its first row, twice, and after it has finished',
+      async run() {
+        const unused = await open(given);
+        await unused.abort();
+        await unused.abort();
+        const rows = someRows(2);
+        const writing = await open(given);
+        await write(writing, rows, 2);
+        await writing.finish();
+        await writing.abort();
+        if (isWhole)
+          expectEqual(await given.read(), expectedRows(rows, given), 'what stands there');
+      },
+    },
+  ];
+}
+
+function someRows(count: number): Row[] {
+  return Array.from({ length: count }, (_, row) => ({
+    id: `r${String(row)}`,
+    email: row % 5 === 4 ? undefined : `user${String(row)}@example.com`,
+    note: notes[row % notes.length],
+  }));
+}
+
+function expectedRows(rows: readonly Row[], { hasTypes = true }: SinkUnderTest): readonly Row[] {
+  const cell = (value: unknown): OutputCell => {
+    if (typeof value !== 'string' && typeof value !== 'boolean') return hasTypes ? null : '';
+    return hasTypes ? value : String(value);
+  };
+  return rows.map((row, at) => {
+    const own = header.map((name) => [name, cell(row[name])] as const);
+    const others = (added[0] ?? []).map(
+      (name, index) => [name, cell(outcomes[at % outcomes.length]?.[index])] as const,
+    );
+    return Object.fromEntries([...own, ...others]);
+  });
+}
+
+async function writeAll(
+  given: SinkUnderTest,
+  rows: readonly Row[],
+  stretch: number,
+): Promise<void> {
+  const writing = await open(given);
+  await write(writing, rows, stretch);
+  await writing.finish();
+}
+
+async function write(writing: SinkWriting, rows: readonly Row[], stretch: number): Promise<void> {
+  const chunk = new ObjectChunk(rows, header);
+  for (let from = 0; from < rows.length; from += stretch) {
+    const to = Math.min(rows.length, from + stretch);
+    const ids = Uint32Array.from({ length: to - from }, (_, at) => (from + at) % outcomes.length);
+    await writing.write({ chunk, from, to, outcomes: ids, width: 1 });
+  }
+}
+
+async function open(given: SinkUnderTest): Promise<SinkWriting> {
+  const options: OpenSinkOptions = {
+    reading: { header, chunks: noChunks() },
+    verified: [1],
+    added,
+    cellsOf: (outcome) => outcomes[outcome] ?? [],
+  };
+  const sink = await given.create();
+  return sink.open(options);
+}
+
+async function* noChunks(): AsyncGenerator<never> {
+  // The rows of the checks come from themselves.
+}

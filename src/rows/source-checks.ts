@@ -1,0 +1,173 @@
+import { expectEqual, expectFailure, type ConformanceCheck } from './conformance-check.js';
+import type { CellText } from './row-chunk.js';
+import type { Source, SourceReading } from './source.js';
+
+export interface SourceUnderTest {
+  /** Makes a source that has the rows below, anew each time. */
+  create(): Source | Promise<Source>;
+  readonly header: readonly string[];
+  /** At least two rows: the text of each cell, `undefined` for one that holds nothing. */
+  readonly rows: readonly (readonly CellText[])[];
+  /** Path of a file that does not exist yet; only for a source that has `keep`. */
+  newPath?(): string | Promise<string>;
+}
+
+/**
+ * What `run()` relies on in a source, as checks for any test runner.
+ *
+ * @example
+ * for (const { name, run } of sourceChecks({ create, header, rows })) test(name, run);
+ */
+export function sourceChecks(given: SourceUnderTest): readonly ConformanceCheck[] {
+  const { header, rows } = given;
+  const all = header.map((_, column) => column);
+  return [
+    {
+      name: 'has a name',
+      async run() {
+        const { name } = await given.create();
+        expectEqual(typeof name === 'string' && name !== '', true, 'a name that is no empty text');
+      },
+    },
+    {
+      name: 'tells the header, and asks which columns are wanted before it gives a row',
+      async run() {
+        const asked: (readonly string[])[] = [];
+        const source = await given.create();
+        const reading = await source.open({
+          wanted(names) {
+            asked.push(names);
+            return all;
+          },
+        });
+        expectEqual(reading.header, header, 'the header');
+        expectEqual(asked.at(-1), header, 'the header that was asked about');
+        await stop(reading);
+      },
+    },
+    {
+      name: 'gives all rows, in order, with the text of all wanted cells',
+      async run() {
+        const source = await readable(given);
+        expectEqual(await readAll(await open(source, all), all), rows, 'the rows');
+      },
+    },
+    ...header.map((name, column) => ({
+      name: `gives the cells of column ${name} when it alone is wanted`,
+      async run() {
+        const source = await readable(given);
+        const found = await readAll(await open(source, [column]), [column]);
+        expectEqual(
+          found,
+          rows.map((row) => [row[column]]),
+          'the cells',
+        );
+      },
+    })),
+    {
+      name: 'gives as many rows when no cell is wanted',
+      async run() {
+        const source = await readable(given);
+        expectEqual((await readAll(await open(source, []), [])).length, rows.length, 'rows');
+      },
+    },
+    {
+      name: 'can be read twice, itself or what it keeps, and is the same',
+      async run() {
+        const source = await readable(given);
+        const first = await open(source, all);
+        const found = await readAll(first, all);
+        const second = await open(source, all);
+        expectEqual(await readAll(second, all), found, 'the rows of the second reading');
+        expectEqual(second.contentDigest?.(), first.contentDigest?.(), 'the second digest');
+      },
+    },
+    {
+      name: 'gives what an earlier process has kept, when it keeps anything',
+      async run() {
+        const source = await given.create();
+        if (!source.keep) return;
+        const path = await newPath(given);
+        await source.keep(path);
+        const kept = (await given.create()).kept?.(path);
+        if (!kept) throw new Error('a source that has keep has kept too');
+        expectEqual(await readAll(await open(kept, all), all), rows, 'the rows');
+      },
+    },
+    {
+      name: 'passes on what the one who is asked for columns throws',
+      async run() {
+        const reason = new Error('no such column');
+        const source = await given.create();
+        const failure = await expectFailure(
+          source.open({
+            wanted() {
+              throw reason;
+            },
+          }),
+          'opening',
+        );
+        expectEqual(failure === reason, true, 'the same error');
+      },
+    },
+    {
+      name: 'can be left before its first row, and in the middle',
+      async run() {
+        await stop(await open(await given.create(), all));
+        const reading = await open(await readable(given), all);
+        for await (const chunk of reading.chunks) {
+          expectEqual(chunk.length > 0, true, 'a chunk that has rows');
+          break;
+        }
+      },
+    },
+    {
+      name: 'stops with the reason of a signal',
+      async run() {
+        const reason = new Error('no more');
+        const source = await readable(given);
+        const failure = await expectFailure(
+          (async () => {
+            const signal = AbortSignal.abort(reason);
+            await readAll(await source.open({ signal, wanted: () => all }), all);
+          })(),
+          'reading with a signal that has aborted',
+        );
+        expectEqual(failure === reason, true, 'the reason of the signal as the error');
+      },
+    },
+  ];
+}
+
+/** The source itself when it can be read twice, else what it keeps. */
+async function readable(given: SourceUnderTest): Promise<Source> {
+  const source = await given.create();
+  return source.keep ? source.keep(await newPath(given)) : source;
+}
+
+async function newPath(given: SourceUnderTest): Promise<string> {
+  if (given.newPath) return given.newPath();
+  throw new Error('newPath is needed for a source that has keep');
+}
+
+function open(source: Source, wanted: readonly number[]): Promise<SourceReading> {
+  return source.open({ wanted: () => wanted });
+}
+
+async function readAll(
+  reading: SourceReading,
+  columns: readonly number[],
+): Promise<readonly (readonly CellText[])[]> {
+  const rows: CellText[][] = [];
+  for await (const chunk of reading.chunks) {
+    expectEqual(chunk.byteSize >= 0, true, 'bytes that a chunk holds');
+    for (let row = 0; row < chunk.length; row += 1) {
+      rows.push(columns.map((column) => chunk.text(row, column)));
+    }
+  }
+  return rows;
+}
+
+async function stop(reading: SourceReading): Promise<void> {
+  await reading.chunks[Symbol.asyncIterator]().return?.();
+}

@@ -1,0 +1,72 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { parse } from 'csv-parse/sync';
+import { describe, expect, it } from 'vitest';
+import { fileSink } from '../../src/formats/file-sink.js';
+import { fileSource } from '../../src/formats/file-source.js';
+import type { Source } from '../../src/rows/source.js';
+import { useTemporaryFolder } from './temporary-folder.js';
+
+const at = useTemporaryFolder();
+
+/** Why these tests are left out, where they are. */
+const reason = ((): string => {
+  try {
+    execFileSync('soffice', ['--version'], { stdio: 'ignore' });
+    return '';
+  } catch {
+    return ' (left out: soffice of LibreOffice is not installed)';
+  }
+})();
+
+async function convert(path: string, to: string): Promise<void> {
+  const profile = `-env:UserInstallation=file://${at('profile')}`;
+  const args = [profile, '--headless', '--convert-to', to, '--outdir', at('.'), path];
+  await promisify(execFile)('soffice', args);
+}
+
+async function readRows(source: Source): Promise<unknown[][]> {
+  const reading = await source.open({ wanted: () => [] });
+  const rows: unknown[][] = [[...reading.header]];
+  for await (const chunk of reading.chunks) {
+    for (let row = 0; row < chunk.length; row += 1) {
+      rows.push(reading.header.map((_, column) => chunk.value?.(row, column) ?? null));
+    }
+  }
+  return rows;
+}
+
+const list =
+  'id,email,since,note\n1,a@example.com,2024-02-29,"x, ""y"""\n2.5,b@example.com,2024-03-01,ümlaut\n';
+
+describe.skipIf(reason !== '')(`workbooks and LibreOffice${reason}`, () => {
+  it('reads what it writes, with types', async () => {
+    await writeFile(at('list.csv'), list);
+    await convert(at('list.csv'), 'xlsx');
+    expect(await readRows(fileSource(at('list.xlsx')))).toEqual([
+      ['id', 'email', 'since', 'note'],
+      [1, 'a@example.com', new Date('2024-02-29'), 'x, "y"'],
+      [2.5, 'b@example.com', new Date('2024-03-01'), 'ümlaut'],
+    ]);
+  }, 120_000);
+
+  it('writes what it reads', async () => {
+    await writeFile(at('list.csv'), list);
+    const reading = await fileSource(at('list.csv')).open({ wanted: () => [] });
+    const cellsOf = () => ['=1+1', true];
+    const opening = { reading, verified: [1], added: [['said', 'flag']], cellsOf };
+    const writing = await fileSink(at('out.xlsx')).open(opening);
+    for await (const chunk of reading.chunks) {
+      const outcomes = new Uint32Array(chunk.length);
+      await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: 1 });
+    }
+    await writing.finish();
+    await convert(at('out.xlsx'), 'csv');
+    expect(parse(await readFile(at('out.csv')))).toEqual([
+      ['id', 'email', 'since', 'note', 'said', 'flag'],
+      ['1', 'a@example.com', '2024-02-29', 'x, "y"', '=1+1', 'TRUE'],
+      ['2.5', 'b@example.com', '2024-03-01', 'ümlaut', '=1+1', 'TRUE'],
+    ]);
+  }, 120_000);
+});

@@ -1,0 +1,182 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { parse } from 'csv-parse/sync';
+import ExcelJS from 'exceljs';
+import { parquetReadObjects } from 'hyparquet';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fileSink, streamSink } from '../../src/formats/file-sink.js';
+import { fileSource, streamSource } from '../../src/formats/file-source.js';
+import type { FileSinkOptions } from '../../src/formats/file-sink.js';
+import { sinkChecks, sourceChecks } from '../../src/rows/conformance.js';
+import type { Row } from '../../src/rows/object-chunk.js';
+import { rowsSink } from '../../src/rows/rows-sink.js';
+import { rowsSource } from '../../src/rows/rows-source.js';
+import type { Source } from '../../src/rows/source.js';
+import { useTemporaryFolder } from '../formats/temporary-folder.js';
+import { BytesTaker } from './bytes-taker.js';
+
+const at = useTemporaryFolder();
+const header = ['id', 'email', 'note'];
+const rows = [
+  ['1', 'ann@example.com', 'x, "q"'],
+  ['2', 'bob@example.com', 'ümlaut'],
+  ['3', 'cid@example.com', 'last'],
+];
+const objects = rows.map((row) => Object.fromEntries(header.map((name, n) => [name, row[n]])));
+const csv =
+  'id,email,note\n1,ann@example.com,"x, ""q"""\n2,bob@example.com,ümlaut\n3,cid@example.com,last\n';
+const jsonl = objects.map((row) => `${JSON.stringify(row)}\n`).join('');
+
+/** What the formats that only programs write are made of: our own sinks, checked below on their own. */
+const binary = new Map<string, Buffer>();
+beforeAll(async () => {
+  const { mkdtemp } = await import('node:fs/promises');
+  const { tmpdir } = await import('node:os');
+  const folder = await mkdtemp(`${tmpdir()}/sluice-conformance-`);
+  for (const ending of ['xlsx', 'parquet']) {
+    const path = `${folder}/list.${ending}`;
+    const reading = await rowsSource(objects).open({ wanted: () => [] });
+    const writing = await fileSink(path).open({
+      reading,
+      verified: [1],
+      added: [],
+      cellsOf: () => [],
+    });
+    for await (const chunk of reading.chunks) {
+      const outcomes = new Uint32Array(0);
+      await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: 0 });
+    }
+    await writing.finish();
+    binary.set(ending, await readFile(path));
+  }
+});
+
+async function file(name: string, content: string | Buffer | undefined): Promise<Source> {
+  await writeFile(at(name), content ?? '');
+  return fileSource(at(name));
+}
+
+const sources: readonly (readonly [what: string, create: () => Source | Promise<Source>])[] = [
+  ['a CSV file', () => file('a.csv', csv)],
+  ['a compressed CSV file', () => file('a.csv.gz', gzipSync(csv))],
+  ['a CSV file in UTF-16', () => file('a.csv', Buffer.from(`\ufeff${csv}`, 'utf16le'))],
+  ['a CSV file with semicolons', () => file('a.csv', csv.replaceAll(/,(?! )/g, ';'))],
+  [
+    'a CSV file of another dialect',
+    async () => {
+      const cells = [header, ...rows].map((row) => row.map((cell) => `'${cell}'`).join('||'));
+      await writeFile(at('a.csv'), cells.join('\n'));
+      return fileSource(at('a.csv'), { delimiter: '||' });
+    },
+  ],
+  ['a TSV file', () => file('a.tsv', csv.replaceAll(/,(?! )/g, '\t'))],
+  ['a JSONL file', () => file('a.jsonl', jsonl)],
+  ['an XLSX file', () => file('a.xlsx', binary.get('xlsx'))],
+  ['a Parquet file', () => file('a.parquet', binary.get('parquet'))],
+  ['a stream of CSV', () => streamSource('a stream', () => Readable.from([Buffer.from(csv)]))],
+  ['a stream of JSONL', () => streamSource('a stream', () => Readable.from([Buffer.from(jsonl)]))],
+  ['a stream of XLSX', () => streamSource('a stream', () => Readable.from([binary.get('xlsx')]))],
+  [
+    'a stream of Parquet',
+    () => streamSource('a stream', () => Readable.from([binary.get('parquet')])),
+  ],
+  ['an array of objects', () => rowsSource(objects)],
+  ['an array of lists', () => rowsSource(rows, { header })],
+  ['a Readable', () => rowsSource(Readable.from(objects))],
+  ['a Web stream', () => rowsSource(Readable.toWeb(Readable.from(objects)) as ReadableStream<Row>)],
+  [
+    'an async iterable',
+    () =>
+      rowsSource(
+        (async function* () {
+          yield* objects;
+        })(),
+      ),
+  ],
+  ['an iterable', () => rowsSource(new Set(objects))],
+];
+
+describe.each(sources)('%s as a source', (_, create) => {
+  const options = { header, rows, create, newPath: () => at(`kept-${String(Math.random())}`) };
+  it.each(sourceChecks(options).map((check) => [check.name, check] as const))(
+    '%s',
+    async (_, check) => {
+      await expect(check.run()).resolves.toBeUndefined();
+    },
+  );
+});
+
+const readers: Readonly<Record<string, (bytes: Buffer) => Promise<readonly Row[]>>> = {
+  csv: async (bytes) => parse(bytes, { columns: true }),
+  tsv: async (bytes) => parse(bytes, { columns: true, delimiter: '\t' }),
+  'csv.gz': async (bytes) => parse(gunzipSync(bytes), { columns: true }),
+  jsonl: async (bytes) =>
+    bytes
+      .toString()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Row),
+  parquet: async (bytes) => parquetReadObjects({ file: new Uint8Array(bytes).buffer }),
+  async xlsx(bytes) {
+    const workbook = new ExcelJS.Workbook();
+    await workbook.xlsx.load(new Uint8Array(bytes).buffer);
+    const [names, ...values] = workbook.worksheets[0]?.getSheetValues().slice(1) ?? [];
+    const columns = (names as string[]).slice(1);
+    return values.map((row) =>
+      Object.fromEntries(columns.map((name, n) => [name, (row as unknown[])[n + 1] ?? null])),
+    );
+  },
+};
+const hasTypes = (ending: string): boolean => !/sv/.test(ending);
+
+describe.each(Object.keys(readers))('a file of %s as a sink', (ending) => {
+  const read = async () => {
+    const bytes = await readFile(at(`out.${ending}`)).catch(() => undefined);
+    return bytes && readers[ending]?.(bytes);
+  };
+  const checks = sinkChecks({
+    create: () => fileSink(at(`out.${ending}`)),
+    read,
+    hasTypes: hasTypes(ending),
+  });
+  it.each(checks.map((check) => [check.name, check] as const))('%s', async (_, check) => {
+    await expect(check.run()).resolves.toBeUndefined();
+  });
+});
+
+describe.each(['csv', 'jsonl', 'xlsx', 'parquet'] as const)(
+  'a stream of %s as a sink',
+  (format) => {
+    let bytes: Buffer | undefined;
+    const create = (options: FileSinkOptions = {}) => {
+      const stream = new BytesTaker((all) => {
+        bytes = all;
+      });
+      return streamSink(stream, { ...options, format, name: 'a stream' });
+    };
+    const checks = sinkChecks({
+      create,
+      read: async () => bytes && readers[format]?.(bytes),
+      hasTypes: hasTypes(format),
+      isWhole: false,
+    });
+    it.each(checks.map((check) => [check.name, check] as const))('%s', async (_, check) => {
+      await expect(check.run()).resolves.toBeUndefined();
+    });
+  },
+);
+
+describe('a function as a sink', () => {
+  let given: Row[] = [];
+  const create = () => {
+    given = [];
+    return rowsSink((rows) => {
+      given.push(...rows);
+    });
+  };
+  const checks = sinkChecks({ create, read: async () => given, isWhole: false });
+  it.each(checks.map((check) => [check.name, check] as const))('%s', async (_, check) => {
+    await expect(check.run()).resolves.toBeUndefined();
+  });
+});
