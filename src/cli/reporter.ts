@@ -10,8 +10,8 @@ export class Reporter {
   readonly #out: Writable;
   readonly #isQuiet: boolean;
   readonly #isVerbose: boolean;
-  /** Batches that may have been paid, by their number. */
-  readonly #launched = new Map<number, Batch>();
+  /** Batches that may have been paid, by their number and first line. */
+  readonly #launched = new Map<string, Batch>();
   #latestLine = '';
   #latestLineMs = performance.now();
 
@@ -91,8 +91,9 @@ export class Reporter {
   }
 
   #batch({ batch, known, name }: Extract<RunProgress, { readonly stage: 'batch' }>): void {
-    if (mayBePaid(known)) this.#launched.set(batch.id, batch);
-    else this.#launched.delete(batch.id);
+    const key = `${batch.id} ${batch.part?.start ?? 0}`;
+    if (mayBePaid(known)) this.#launched.set(key, batch);
+    else this.#launched.delete(key);
     const uuid = 'uuid' in known && known.uuid !== undefined ? ` (${known.uuid})` : '';
     if (known.stage === 'failed') {
       this.#say(`batch ${name}${uuid} failed: ${known.reason}; report it to the service's support`);

@@ -12,13 +12,14 @@ import { print } from './print.js';
 export const standard = '-';
 
 /**
- * Says early that the summary would take the place of the input or the output, or has no folder.
+ * Says early that the summary would take the place of the input or the output, or has no folder. What
+ * is in a database has no path.
  *
  * @throws ConfigurationError, OutputError
  */
 export async function checkSummaryPath(
   summary: string | undefined,
-  { input, output }: { readonly input: string; readonly output: string },
+  { input, output }: Record<'input' | 'output', string | undefined>,
 ): Promise<void> {
   if (summary === undefined) return;
   if (summary === standard) {
@@ -29,14 +30,18 @@ export async function checkSummaryPath(
   }
   const { realPath, kind } = await checkOutputPath(summary);
   if (kind === 'direct') return;
-  const isInput = input !== standard && (await isSameFile(summary, input));
+  const isInput = isFile(input) && (await isSameFile(summary, input));
   const isOutput =
-    output !== standard &&
+    isFile(output) &&
     ((await isSameFile(summary, output)) || (await checkOutputPath(output)).realPath === realPath);
   if (!isInput && !isOutput) return;
   throw new ConfigurationError(
     `--summary ${summary} is the ${isInput ? 'input' : 'output'}: give the summary another name`,
   );
+}
+
+function isFile(path: string | undefined): path is string {
+  return path !== undefined && path !== standard;
 }
 
 /** Writes a run's figures as JSON to a file, or to standard output. @throws OutputError */

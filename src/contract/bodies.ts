@@ -20,7 +20,7 @@ import { batchParameters } from './parameters.js';
 export const batchUuid = z.guid();
 
 /** A timestamp of format `date-time`. */
-const dateTime = z.string();
+const dateTime = z.string().meta({ format: 'date-time' });
 
 /** Account credit balance (spec 2.1). */
 export const creditBalance = z.looseObject({

@@ -37,10 +37,24 @@ export type BatchParametersInput = z.input<typeof batchParameters>;
 /** Parameters as they hold: every default filled in. */
 export type BatchParameters = z.output<typeof batchParameters>;
 
+/** A text by its number of characters, as Unicode and JSON Schema count them: an emoji is one. */
+function textOf({ min, max }: { readonly min: number; readonly max: number }): z.ZodString {
+  return z
+    .string()
+    .refine(
+      (text) => {
+        const characters = Array.from(text).length;
+        return characters >= min && characters <= max;
+      },
+      { error: `must have ${min} to ${max} characters` },
+    )
+    .meta({ ...(min > 0 && { minLength: min }), maxLength: max });
+}
+
 /** Fields of the batch upload form beside the file (spec 2.9). */
 export const uploadForm = batchParameters.extend({
-  name: z.string().min(limits.nameLength.min).max(limits.nameLength.max),
-  description: z.string().max(limits.descriptionLength.max).nullish(),
+  name: textOf(limits.nameLength),
+  description: textOf({ min: 0, max: limits.descriptionLength.max }).nullish(),
 });
 export type UploadFormInput = z.input<typeof uploadForm>;
 export type UploadForm = z.output<typeof uploadForm>;

@@ -17,6 +17,12 @@ export interface Account {
   readonly emailCredits?: number;
   /** As {@link Account.emailCredits}. */
   readonly phoneCredits?: number;
+  /**
+   * Whether its requests are answered with 403, its key being good.
+   *
+   * @default false
+   */
+  readonly suspended?: boolean;
 }
 
 /** What "no end" is in fact: differences between two balances still count it, half credits too. */
@@ -34,6 +40,7 @@ const accountsFile = z
           .optional(),
         email_credit: z.number().min(0).optional(),
         phone_credit: z.number().min(0).optional(),
+        suspended: z.boolean().optional(),
       })
       .strict(),
   )
@@ -41,7 +48,7 @@ const accountsFile = z
 
 /**
  * Reads an accounts file: a JSON array of `{"name", "key", "email_credit", "phone_credit"}`, where
- * `key_sha256` may stand for `key`.
+ * `key_sha256` may stand for `key`, and `"suspended": true` has its requests answered with 403.
  *
  * @throws ConfigurationError `invalid_option`, which names the field and never a key
  */
@@ -60,12 +67,13 @@ export function parseAccounts(json: string): readonly Account[] {
       `the accounts file is wrong at ${issue?.path.join('.') || 'its top'}: ${issue?.message ?? ''}`,
     );
   }
-  return parsed.data.map(({ name, key, key_sha256, email_credit, phone_credit }) => ({
+  return parsed.data.map(({ name, key, key_sha256, email_credit, phone_credit, suspended }) => ({
     name,
     ...(key === undefined ? {} : { key }),
     ...(key_sha256 === undefined ? {} : { keySha256: key_sha256.toLowerCase() }),
     ...(email_credit === undefined ? {} : { emailCredits: email_credit }),
     ...(phone_credit === undefined ? {} : { phoneCredits: phone_credit }),
+    ...(suspended === undefined ? {} : { suspended }),
   }));
 }
 

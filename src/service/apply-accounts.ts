@@ -1,5 +1,8 @@
 import { endlessCredits, keyHashOf, type Account } from './account.js';
+import type { ServiceEvent } from './store/events.js';
 import type { Store } from './store/store.js';
+
+type AccountEvent = Extract<ServiceEvent, { event: 'account' }>;
 
 /**
  * Makes the state agree with a list of accounts: new ones are added, keys replaced, credits granted,
@@ -9,42 +12,37 @@ import type { Store } from './store/store.js';
 export async function applyAccounts(store: Store, accounts: readonly Account[]): Promise<void> {
   const { state } = store;
   const listed = new Set(accounts.map(({ name }) => name));
-  for (const known of state.accounts.values()) {
-    if (listed.has(known.name) || known.keySha256 === null) continue;
-    await setAccount(store, known.name, null, known.granted.email, known.granted.phone);
+  for (const { name, granted, isSuspended } of state.accounts.values()) {
+    if (listed.has(name)) continue;
+    await setAccount(store, {
+      event: 'account',
+      name,
+      keySha256: null,
+      emailCredits: granted.email,
+      phoneCredits: granted.phone,
+      suspended: isSuspended,
+    });
   }
   for (const account of accounts) {
     const granted = state.accounts.get(account.name)?.granted;
-    await setAccount(
-      store,
-      account.name,
-      keyHashOf(account),
-      account.emailCredits ?? granted?.email ?? Infinity,
-      account.phoneCredits ?? granted?.phone ?? Infinity,
-    );
+    await setAccount(store, {
+      event: 'account',
+      name: account.name,
+      keySha256: keyHashOf(account),
+      emailCredits: Math.min(account.emailCredits ?? granted?.email ?? Infinity, endlessCredits),
+      phoneCredits: Math.min(account.phoneCredits ?? granted?.phone ?? Infinity, endlessCredits),
+      suspended: account.suspended ?? false,
+    });
   }
 }
 
-async function setAccount(
-  store: Store,
-  name: string,
-  keySha256: string | null,
-  emailCredits: number,
-  phoneCredits: number,
-): Promise<void> {
-  const known = store.state.accounts.get(name);
-  const email = Math.min(emailCredits, endlessCredits);
-  const phone = Math.min(phoneCredits, endlessCredits);
+/** The log learns of an account only when something has changed. */
+async function setAccount(store: Store, event: AccountEvent): Promise<void> {
+  const known = store.state.accounts.get(event.name);
   const isSame =
-    known?.keySha256 === keySha256 &&
-    known.granted.email === email &&
-    known.granted.phone === phone;
-  if (isSame) return;
-  await store.commit({
-    event: 'account',
-    name,
-    keySha256,
-    emailCredits: email,
-    phoneCredits: phone,
-  });
+    known?.keySha256 === event.keySha256 &&
+    known.granted.email === event.emailCredits &&
+    known.granted.phone === event.phoneCredits &&
+    known.isSuspended === event.suspended;
+  if (!isSame) await store.commit(event);
 }

@@ -6,6 +6,7 @@ import { FaultInjector } from './faults/fault-injector.js';
 import type { FaultReport } from './faults/fault-schedule.js';
 import { createDispatch } from './http/dispatch.js';
 import { openHttpServer } from './http/http-server.js';
+import { createRequestLog } from './http/request-log.js';
 import { createRateLimiter } from './http/rate-limiter.js';
 import { BatchJobs } from './jobs/batch-jobs.js';
 import { createTurns } from './jobs/turns.js';
@@ -87,7 +88,18 @@ async function serve(store: Store, settings: ServiceSettings): Promise<Service> 
   const { variants, maxFileSizeBytes } = settings;
   const faults = settings.faults && new FaultInjector(settings.faults);
   const dispatch = createDispatch({
-    service: { store, caches, engine, jobs, turns, clock, variants, maxFileSizeBytes, faults },
+    service: {
+      store,
+      caches,
+      engine,
+      jobs,
+      turns,
+      clock,
+      variants,
+      requests: createRequestLog(),
+      maxFileSizeBytes,
+      faults,
+    },
     rateLimiter: rate === undefined ? undefined : createRateLimiter(rate, () => clock.now()),
     onError,
   });
@@ -101,9 +113,12 @@ async function serve(store: Store, settings: ServiceSettings): Promise<Service> 
     apiKeyIsNew,
     ledger: () => readLedger(store),
     faults: () => faults?.report() ?? [],
-    async setAccounts(changed) {
-      checkAccounts(changed);
-      await applyAccounts(store, changed);
+    setAccounts(changed) {
+      // One list at a time: two of them must not be mixed.
+      return turns.take('accounts', async () => {
+        checkAccounts(changed);
+        await applyAccounts(store, changed);
+      });
     },
     close() {
       closing ??= (async () => {

@@ -1,4 +1,5 @@
 import type { ResultCaches } from './caches/result-caches.js';
+import type { RequestLog } from './http/request-log.js';
 import type { Clock } from './clock.js';
 import type { VerificationEngine } from './engine/engine.js';
 import type { FaultInjector } from './faults/fault-injector.js';
@@ -17,6 +18,8 @@ export interface ServiceContext {
   readonly turns: Turns;
   readonly clock: Clock;
   readonly variants: Variants;
+  /** The last requests, for people to look at. */
+  readonly requests: RequestLog;
   readonly maxFileSizeBytes: number;
   /** `undefined` when nothing is to go wrong. */
   readonly faults: FaultInjector | undefined;

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,30 +7,8 @@ import { withFolder } from '../service/with-service.js';
 import { Wire } from '../service/wire.js';
 import { csvRows } from './csv-cells.js';
 import { runInProcess } from './run-in-process.js';
-import { runSluice, startSluice, type Ended, type Running } from './run-sluice.js';
-
-interface Serving extends Running {
-  readonly baseUrl: string;
-  stop(signal?: NodeJS.Signals): Promise<Ended>;
-}
-
-/** Starts a service as a process on a free port, and waits for its first line. */
-async function serve(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Serving> {
-  const running = startSluice(['serve', '--port', '0', ...args], { env });
-  let out = '';
-  while (!out.includes('\n')) out += String((await once(running.child.stdout, 'data')) as [Buffer]);
-  return {
-    ...running,
-    baseUrl: out.trimEnd(),
-    stop: (signal = 'SIGTERM') => {
-      running.child.kill(signal);
-      return running.ended;
-    },
-  };
-}
+import { runSluice } from './run-sluice.js';
+import { serve, type Serving } from './serving.js';
 
 async function newKey(serving: Serving): Promise<string> {
   const [, key = ''] = await serving.said(/^API key \(shown once\): (\S+)\n/);

@@ -213,3 +213,18 @@ describe('unitRequest', () => {
     ).toEqual({ type: 'phone', phone: '+12025550123', target_country: 'US' });
   });
 });
+
+describe('the length of a name and a description', () => {
+  const form = { type: 'email', target_country: 'US' };
+  const fits = (fields: object) => uploadForm.safeParse({ ...form, name: 'n', ...fields }).success;
+
+  it('counts characters, whatever they take in memory', () => {
+    expect(fits({ name: '😀'.repeat(255) })).toBe(true);
+    expect(fits({ name: '😀'.repeat(256) })).toBe(false);
+    expect(fits({ name: '' })).toBe(false);
+    expect(fits({ description: '😀'.repeat(2048) })).toBe(true);
+    expect(fits({ description: '😀'.repeat(2049) })).toBe(false);
+    expect(fits({ description: '' })).toBe(true);
+    expect(fits({ description: null })).toBe(true);
+  });
+});

@@ -81,11 +81,11 @@ describe('an accounts file', () => {
   it('is a JSON array of accounts', () => {
     const file = JSON.stringify([
       { name: 'a', key: 'k', email_credit: 5, phone_credit: 0 },
-      { name: 'b', key_sha256: 'AB'.repeat(32) },
+      { name: 'b', key_sha256: 'AB'.repeat(32), suspended: true },
     ]);
     expect(parseAccounts(file)).toEqual([
       { name: 'a', key: 'k', emailCredits: 5, phoneCredits: 0 },
-      { name: 'b', keySha256: 'ab'.repeat(32) },
+      { name: 'b', keySha256: 'ab'.repeat(32), suspended: true },
     ]);
   });
 

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import type { FaultPlan, Service, ServiceOptions } from '../../service/index.js';
+import type { Account, FaultPlan, Service, ServiceOptions } from '../../service/index.js';
 import { ConfigurationError, isSluiceError, OutputError } from '../../index.js';
-import type { Command, CommandInput } from '../command.js';
+import type { Command, CommandInput, ParsedOptions } from '../command.js';
+import { describeError } from '../describe-error.js';
 import { exitCodes } from '../exit-code.js';
 import { amountOption, countOption, delayOption } from '../option-values.js';
 import { print } from '../print.js';
@@ -17,6 +18,11 @@ export const serveCommand: Command = {
     { name: 'data', value: '<dir>', help: 'Keep everything there (default: a temporary folder).' },
     { name: 'email-credits', value: '<n>', help: 'Email credits (default 1000000).' },
     { name: 'phone-credits', value: '<n>', help: 'Phone credits (default 1000000).' },
+    {
+      name: 'accounts',
+      value: '<file>',
+      help: 'Several accounts, as JSON, in place of the one; read again on SIGHUP.',
+    },
     {
       name: 'parse-delay',
       value: '<ms>',
@@ -34,6 +40,7 @@ export const serveCommand: Command = {
   examples: [
     'sluice serve --port 8080 --data ./service',
     'SLUICE_API_KEY=secret sluice serve --verify-delay 2000 --rate 180',
+    'sluice serve --data ./service --accounts accounts.json',
   ],
   run: serve,
 };
@@ -44,32 +51,81 @@ async function serve({ positionals, options, environment, signal }: CommandInput
   if (positionals.length > 0) {
     throw new ConfigurationError(`serve takes no argument ${JSON.stringify(positionals[0])}`);
   }
-  const givenKey = environment['SLUICE_API_KEY'] || undefined;
+  const accountsFile = options.text('accounts');
   const service = await start({
     port: portOption(options.text('port')),
     ...whereGiven({
       host: options.text('host'),
       dataDir: options.text('data'),
-      apiKey: givenKey,
-      emailCredits: amountOption(options, 'email-credits') ?? defaultCredits,
-      phoneCredits: amountOption(options, 'phone-credits') ?? defaultCredits,
       parseDelayMs: delayOption(options, 'parse-delay'),
       verifyDelayMs: delayOption(options, 'verify-delay'),
       rate: countOption(options, 'rate'),
       maxFileSizeBytes: countOption(options, 'max-file-size'),
       faults: await readFaults(options.text('faults')),
     }),
+    ...(accountsFile === undefined
+      ? oneAccount(options, environment)
+      : await severalAccounts(options, accountsFile)),
   });
   if (service.apiKeyIsNew) {
     process.stderr.write(`API key (shown once): ${service.apiKey}\n`);
   }
+  let stopRereading = (): void => undefined;
   try {
+    if (accountsFile !== undefined) stopRereading = rereadOnHangUp(service, accountsFile);
     await print(`${service.baseUrl}\n`);
     await aborted(signal);
   } finally {
+    stopRereading();
     await service.close();
   }
   return exitCodes.done;
+}
+
+/** The one account that there is without a list of them. */
+function oneAccount(
+  options: ParsedOptions,
+  environment: NodeJS.ProcessEnv,
+): Partial<ServiceOptions> {
+  return {
+    ...whereGiven({ apiKey: environment['SLUICE_API_KEY'] || undefined }),
+    emailCredits: amountOption(options, 'email-credits') ?? defaultCredits,
+    phoneCredits: amountOption(options, 'phone-credits') ?? defaultCredits,
+  };
+}
+
+async function severalAccounts(
+  options: ParsedOptions,
+  path: string,
+): Promise<Partial<ServiceOptions>> {
+  for (const name of ['email-credits', 'phone-credits']) {
+    if (!options.has(name)) continue;
+    throw new ConfigurationError(
+      `--${name} and --accounts exclude each other: the file has credits`,
+    );
+  }
+  return { accounts: await readAccounts(path) };
+}
+
+/** Keys are revoked and replaced while serving; a file that cannot be used changes nothing. */
+function rereadOnHangUp(service: Service, path: string): () => void {
+  const reread = async (): Promise<void> => {
+    try {
+      const accounts = await readAccounts(path);
+      await service.setAccounts(accounts);
+      process.stderr.write(`accounts read again: ${accounts.length}\n`);
+    } catch (error) {
+      process.stderr.write(`${describeError(error)}; the accounts stay as they were\n`);
+    }
+  };
+  const listener = (): void => void reread();
+  process.on('SIGHUP', listener);
+  return () => void process.off('SIGHUP', listener);
+}
+
+async function readAccounts(path: string): Promise<readonly Account[]> {
+  const { parseAccounts } = await import('../../service/index.js');
+  return parseAccounts(await readOptionFile(path, 'accounts file'));
 }
 
 /** What the system refuses here is an option to be changed, and no defect. */
@@ -94,14 +150,17 @@ async function start(options: ServiceOptions): Promise<Service> {
 
 async function readFaults(path: string | undefined): Promise<FaultPlan | undefined> {
   if (path === undefined) return undefined;
-  let json: string;
-  try {
-    json = await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new ConfigurationError(`cannot read the fault plan ${path}`, { cause });
-  }
+  const json = await readOptionFile(path, 'fault plan');
   const { parseFaultPlan } = await import('../../service/index.js');
   return parseFaultPlan(json);
+}
+
+async function readOptionFile(path: string, what: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new ConfigurationError(`cannot read the ${what} ${path}`, { cause });
+  }
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

@@ -150,6 +150,17 @@ function dayOf(ms: number): number {
   return Math.floor(ms / dayMs);
 }
 
+/** Asked for every address of a batch, and by one account after another. */
+let lastOwner: { readonly account: string | undefined; readonly owner: string } = {
+  account: undefined,
+  owner: '',
+};
+
 function ownerOf(account: string): string {
+  if (lastOwner.account !== account) lastOwner = { account, owner: hashOf(account) };
+  return lastOwner.owner;
+}
+
+function hashOf(account: string): string {
   return `a${createHash('sha256').update(account).digest('hex').slice(0, 32)}`;
 }

@@ -14,6 +14,8 @@ export interface PrepareOptions {
   readonly salt: string;
   readonly durable: boolean;
   readonly signal: AbortSignal;
+  /** Told how many lines were read. */
+  readonly onProgress: (lines: number) => void;
 }
 
 /** How many lines are read between two looks at the time. */
@@ -45,7 +47,7 @@ export async function prepareContent(options: PrepareOptions): Promise<Prepared>
 }
 
 async function readContent(
-  { files, parameters, salt, signal }: PrepareOptions,
+  { files, parameters, salt, signal, onProgress }: PrepareOptions,
   addresses: FileWriter,
   keys: FileWriter,
 ): Promise<Prepared> {
@@ -76,6 +78,7 @@ async function readContent(
       if (index % linesALook === 0 && slices.isOver()) await slices.pause();
     }
     total += kept.length;
+    onProgress(counts.valid + counts.wrong + counts.duplicate);
     if (kept.length === 0) continue;
     await addresses.write(Buffer.from(`${kept.join('\n')}\n`));
     await keys.write(blockKeys.subarray(0, kept.length * keyBytes));

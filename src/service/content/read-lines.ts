@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 
 const blockBytes = 64 * 1024;
@@ -6,11 +6,15 @@ const blockBytes = 64 * 1024;
 /**
  * Reads a text file in blocks of lines, trimmed and without blank ones; a byte-order mark at its
  * beginning is no part of the first line. Only LF ends a line; a CR before it falls to trimming.
+ *
+ * @param source its path, or the open file, which is closed at the end
  */
-export async function* readLines(path: string): AsyncGenerator<readonly string[], void> {
+export async function* readLines(
+  source: string | FileHandle,
+): AsyncGenerator<readonly string[], void> {
   let rest = '';
   let isFirst = true;
-  for await (let text of readText(path)) {
+  for await (let text of readText(source)) {
     if (isFirst && text.startsWith('\uFEFF')) text = text.slice(1);
     isFirst = false;
     const pieces = (rest + text).split('\n');
@@ -23,9 +27,9 @@ export async function* readLines(path: string): AsyncGenerator<readonly string[]
 }
 
 /** Reads a UTF-8 file as pieces of text that never cut a character. */
-export async function* readText(path: string): AsyncGenerator<string, void> {
+export async function* readText(source: string | FileHandle): AsyncGenerator<string, void> {
   const decoder = new StringDecoder('utf8');
-  for await (const block of readBlocks(path)) {
+  for await (const block of readBlocks(source)) {
     const text = decoder.write(block);
     if (text !== '') yield text;
   }
@@ -35,10 +39,10 @@ export async function* readText(path: string): AsyncGenerator<string, void> {
 
 /** Reads a file in blocks; each block is only good until the next is asked for. */
 export async function* readBlocks(
-  path: string,
+  source: string | FileHandle,
   bytes: number = blockBytes,
 ): AsyncGenerator<Buffer, void> {
-  const file = await open(path, 'r');
+  const file = typeof source === 'string' ? await open(source, 'r') : source;
   try {
     const buffer = Buffer.allocUnsafe(bytes);
     for (;;) {

@@ -12,6 +12,8 @@ export interface VerifyOptions {
   readonly engine: VerificationEngine;
   readonly durable: boolean;
   readonly signal: AbortSignal;
+  /** Told how many addresses have their verdict. */
+  readonly onProgress: (addresses: number) => void;
 }
 
 /** Bytes of the code that stands for a verdict. */
@@ -28,7 +30,8 @@ const addressesACall = 256;
  * @returns the distinct verdicts in the order of their codes, each with its number of addresses
  */
 export async function verifyContent(options: VerifyOptions): Promise<readonly VerdictCount[]> {
-  const { files, durable, signal } = options;
+  const { files, durable, signal, onProgress } = options;
+  let judged = 0;
   const coder = new VerdictCoder();
   const slices = createSlices(signal);
   const codes = await FileWriter.create(files.codes);
@@ -43,6 +46,8 @@ export async function verifyContent(options: VerifyOptions): Promise<readonly Ve
       }
       if (at !== block.length) throw new Error('the engine gave another number of verdicts');
       await codes.write(block);
+      judged += addresses.length;
+      onProgress(judged);
     }
     await codes.finish({ durable });
     return coder.counts;

@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { isAscii } from './is-ascii.js';
+import { remember } from './remember.js';
 
 /** A well-formed email address, taken apart. */
 export interface Mailbox {
@@ -113,7 +114,7 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-function readDomain(text: string): string | undefined {
+const readDomain = remember((text: string): string | undefined => {
   if (text.startsWith('[')) return isAddressLiteral(text) ? text.toLowerCase() : undefined;
   const labels = readLabels(text);
   if (labels === undefined) return undefined;
@@ -123,7 +124,7 @@ function readDomain(text: string): string | undefined {
   if (ascii === '' || ascii.length > maxDomainOctets) return undefined;
   const converted = readLabels(ascii);
   return converted === undefined || converted.tooLong ? undefined : ascii;
-}
+});
 
 /** Domain = sub-domain *("." sub-domain), sub-domain = Let-dig [Ldh-str]. */
 function readLabels(text: string): { plain: boolean; tooLong: boolean } | undefined {

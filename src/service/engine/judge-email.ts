@@ -3,6 +3,7 @@ import { parseMailbox } from './email-syntax.js';
 import type { EmailVerdict } from './engine.js';
 import { freeDomains } from './free-domains.js';
 import { cannotHaveMail } from './no-mail-domains.js';
+import { remember } from './remember.js';
 import { isRoleName } from './role-names.js';
 import { judgeTestAddress, testDomain } from './test-addresses.js';
 
@@ -54,10 +55,13 @@ export function judgeEmail(address: string): EmailVerdict {
   if (mailbox === undefined) return syntaxError;
   const { local, domain } = mailbox;
   if (domain === testDomain) return judgeTestAddress(local);
-  const known =
-    (cannotHaveMail(domain) ? reserved : 0) |
-    (freeDomains.has(domain) ? free : 0) |
-    (isRoleName(local) ? role : 0) |
-    (isDisposableDomain(domain) ? disposable : 0);
+  const known = factsOf(domain) | (isRoleName(local) ? role : 0);
   return verdicts[known] ?? syntaxError;
 }
+
+const factsOf = remember(
+  (domain) =>
+    (cannotHaveMail(domain) ? reserved : 0) |
+    (freeDomains.has(domain) ? free : 0) |
+    (isDisposableDomain(domain) ? disposable : 0),
+);

@@ -30,12 +30,12 @@ export function readAddress(
 function readEmail(line: string): AddressReading {
   const text = isAscii(line) ? line : line.normalize('NFC');
   const mailbox = parseMailbox(text);
-  return {
-    key: text.toLowerCase(),
-    wellFormed: mailbox !== undefined,
-    // The local part belongs to its server, case included (RFC 5321 2.4); a domain has no case.
-    normalized: mailbox && mailbox.local + text.slice(mailbox.local.length).toLowerCase(),
-  };
+  const key = text.toLowerCase();
+  if (mailbox === undefined) return { key, wellFormed: false, normalized: undefined };
+  // The local part belongs to its server, case included (RFC 5321 2.4); a domain has no case.
+  const { local } = mailbox;
+  const normalized = key === text ? text : local + text.slice(local.length).toLowerCase();
+  return { key, wellFormed: true, normalized };
 }
 
 function readPhoneLine(line: string, country: CountryCode): AddressReading {

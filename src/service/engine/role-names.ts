@@ -97,6 +97,9 @@ const roleNames: ReadonlySet<string> = new Set(
 
 /** Whether a whole local part names a function (`sales`, `no-reply`), not a person or a part of a name. */
 export function isRoleName(local: string): boolean {
+  // No name of a function ends with a digit, and those of many people do.
+  const last = local.charCodeAt(local.length - 1);
+  if (last >= 0x30 && last <= 0x39) return false;
   const name = local.toLowerCase();
   return roleNames.has(name) || roleNames.has(name.replaceAll(/[._-]/g, ''));
 }

@@ -27,12 +27,16 @@ export async function happenToBatch(
 export async function revokeKey(name: string, { store }: ServiceContext): Promise<void> {
   const account = store.state.accounts.get(name);
   if (account === undefined) return;
-  const { email, phone } = account.granted;
+  const {
+    granted: { email, phone },
+    isSuspended: suspended,
+  } = account;
   await store.commit({
     event: 'account',
     name,
     keySha256: null,
     emailCredits: email,
     phoneCredits: phone,
+    suspended,
   });
 }

@@ -11,7 +11,10 @@ import { HttpProblem } from './http-problem.js';
  * "When the header is missing, or the key is invalid or revoked, the response is HTTP 401 with a JSON
  * body whose `message` is `Unauthorized`" (spec, section 5).
  *
- * @throws HttpProblem 401
+ * "403 Forbidden" (spec, section 7) comes in conditions that are not shown: here, when the key is good
+ * and its account suspended.
+ *
+ * @throws HttpProblem 401, 403
  */
 export function authenticate(
   headers: IncomingHttpHeaders,
@@ -29,6 +32,7 @@ export function authenticate(
   if (found === undefined || typeof given !== 'string' || given === '') {
     throw unauthorized();
   }
+  if (found.isSuspended) throw new HttpProblem(403, 'Forbidden');
   return found;
 }
 

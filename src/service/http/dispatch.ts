@@ -6,6 +6,7 @@ import { authenticate } from './authenticate.js';
 import { HttpProblem } from './http-problem.js';
 import type { RateLimiter } from './rate-limiter.js';
 import { sendReply, type Reply, type SpoiltReply } from './reply.js';
+import { noteRequest } from './request-log.js';
 import { createRouter } from './router.js';
 import { createRoutes, localPrefix } from './routes.js';
 
@@ -19,6 +20,9 @@ export interface DispatchOptions {
 /** Answers are data, never a page, whatever a browser takes them for. */
 const commonHeaders = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' } as const;
 
+/** "500 Internal Server Error" (spec, section 7): nothing of what went wrong is told. */
+const defect = new HttpProblem(500, 'Internal Server Error');
+
 /** Answers one request; never throws. */
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -27,40 +31,45 @@ export function createDispatch({ service, rateLimiter, onError }: DispatchOption
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let headers: Readonly<Record<string, string>> = commonHeaders;
-    let reply: Reply | SpoiltReply;
+    const noted = noteRequest(request, response, service);
     try {
       const { route, uuid, query } = router.match(request.method ?? '', request.url ?? '');
+      noted.path = route.path;
       const account = route.keyed
         ? authenticate(request.headers, service.store.state.accounts.values()).name
         : '';
+      noted.account = account;
       if (rateLimiter && !route.path.startsWith(localPrefix)) {
         const requester = route.keyed ? `key ${account}` : `from ${request.socket.remoteAddress}`;
         headers = { ...headers, ...rateLimiter.take(requester) };
       }
       // Only now is the body wanted: whoever asked first has not sent it in vain.
       if (request.headers.expect !== undefined) response.writeContinue();
-      reply = await route.handle({ request, account, uuid, query }, service);
+      const reply = await route.handle({ request, account, uuid, query }, service);
+      if (!response.destroyed) await sendReply(response, extended(reply), headers);
     } catch (error) {
+      // Part of the answer is under way: no other can follow it.
+      if (response.headersSent) throw error;
       const problem = problemOf(error);
       if (problem === undefined && !isGone(request, response)) onError(error);
-      headers = { ...headers, ...problem?.headers };
-      reply = problem
-        ? { status: problem.status, json: problem.body }
-        : { status: 500, json: { message: 'Internal Server Error' } };
+      if (response.destroyed) return;
+      const { status, body } = problem ?? defect;
+      await sendReply(response, { status, json: body }, { ...headers, ...problem?.headers });
     }
-    if ('json' in reply && reply.status === 200) {
-      reply = { ...reply, json: withExtraFields(service.variants, reply.json) };
-    }
-    if (response.destroyed) return;
-    await sendReply(response, reply, headers);
+  }
+
+  function extended(reply: Reply | SpoiltReply): Reply | SpoiltReply {
+    if (!('json' in reply) || reply.status !== 200) return reply;
+    return { ...reply, json: withExtraFields(service.variants, reply.json) };
   }
 
   return async (request, response) => {
     try {
       await answer(request, response);
     } catch (error) {
-      // Part of the answer may be under way: only a cut connection says that it is not whole.
-      if (!isGone(request, response)) onError(error);
+      // Only a cut connection says that what was sent is not whole. A batch that was deleted meanwhile
+      // is no defect.
+      if (!isGone(request, response) && problemOf(error) === undefined) onError(error);
       response.destroy();
     } finally {
       // What was not read of the body must not stay in the way of the next request.

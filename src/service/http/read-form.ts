@@ -58,17 +58,28 @@ export async function readForm(
   let fileStream: BusboyFileStream | undefined;
 
   const received = new Promise<void>((resolve, reject) => {
+    let isRefused = false;
     const refuse = (cause: unknown) => {
+      isRefused = true;
       request.unpipe(parser);
-      fileStream?.destroy();
-      reject(refusal(cause));
+      const refused = refusal(cause);
+      // With an error: a pipeline whose source is destroyed without one may never settle.
+      fileStream?.destroy(refused);
+      reject(refused);
     };
-    parser.on('field', (name, value, nameTruncated, valueTruncated) => {
-      if (fields.has(name)) refuse(fieldProblem(name, 'given twice'));
+    parser.on('field', (name: string | undefined, value, nameTruncated, valueTruncated) => {
+      // The parser's types promise a name; a part need not have one.
+      if (name === undefined) refuse(badRequest('a part of the form has no name'));
+      else if (fields.has(name)) refuse(fieldProblem(name, 'given twice'));
       else if (nameTruncated || valueTruncated) refuse(fieldProblem(name, 'too long'));
       else fields.set(name, value);
     });
     parser.on('file', (_name, stream) => {
+      if (isRefused) {
+        // The parser goes on to the end of the bytes it has: of this file, no end would ever come.
+        stream.resume();
+        return;
+      }
       fileStream = stream;
       stream.on('limit', () => refuse(tooLarge(maxFileBytes)));
       file = receiveFile(stream, { path, durable }, (chunk) => check.add(chunk));

@@ -1,11 +1,18 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
+/** A body that is made while it is sent; it is thrown away when its reader leaves. */
+export type ReplyBody = AsyncIterable<string | Uint8Array>;
+
 /** What an operation answers. */
 export type Reply =
   | { readonly status: number; readonly json: unknown }
-  /** A body that is made while it is sent; it is thrown away when its reader leaves. */
-  | { readonly status: 200; readonly contentType: string; readonly body: AsyncIterable<string> };
+  | {
+      readonly status: 200;
+      readonly contentType: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body: ReplyBody;
+    };
 
 /** An answer that goes out in its own way, or does not: what a planned fault makes of one. */
 export interface SpoiltReply {
@@ -32,18 +39,31 @@ export function bodyOf(reply: Reply): {
     const body = Buffer.from(JSON.stringify(reply.json));
     return { status, headers: jsonHeaders(body), body: [body] };
   }
-  return { status, headers: { 'Content-Type': reply.contentType }, body: encoded(reply.body) };
+  return { status, headers: bodyHeaders(reply), body: encoded(reply.body) };
+}
+
+function bodyHeaders({
+  contentType,
+  headers,
+}: Extract<Reply, { body: unknown }>): Readonly<Record<string, string>> {
+  return { 'Content-Type': contentType, ...headers };
 }
 
 function jsonHeaders(body: Buffer): Readonly<Record<string, string>> {
   return { 'Content-Type': jsonType, 'Content-Length': String(body.length) };
 }
 
-async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Buffer, void> {
-  for await (const text of texts) yield Buffer.from(text);
+async function* encoded(pieces: ReplyBody): AsyncGenerator<Buffer, void> {
+  for await (const piece of pieces) {
+    yield typeof piece === 'string' ? Buffer.from(piece) : Buffer.from(piece);
+  }
 }
 
-/** Sends a reply whole; resolves when it is handed to the connection or its reader has left. */
+/**
+ * Sends a reply whole; resolves when it is handed to the connection or its reader has left.
+ *
+ * @throws whatever its body throws. As long as nothing of it was sent, another answer may follow.
+ */
 export async function sendReply(
   response: ServerResponse,
   reply: Reply | SpoiltReply,
@@ -56,24 +76,35 @@ export async function sendReply(
     response.end(body);
     return undefined;
   }
-  response.writeHead(reply.status, { ...headers, 'Content-Type': reply.contentType });
-  await sendBody(response, reply.body);
+  await sendBody(response, reply.body, () =>
+    response.writeHead(reply.status, { ...headers, ...bodyHeaders(reply) }),
+  );
 }
 
 /**
- * Sends a body at the speed of its reader.
- *
- * @throws whatever the body throws; the connection must then be cut, for an end would look like success
+ * Sends a body at the speed of its reader. Its head goes out with its first piece: a body that cannot
+ * even begin is answered otherwise.
  */
-async function sendBody(response: ServerResponse, body: AsyncIterable<string>): Promise<void> {
+async function sendBody(
+  response: ServerResponse,
+  body: ReplyBody,
+  sendHead: () => void,
+): Promise<void> {
   let waiting = '';
-  for await (const text of body) {
-    waiting += text;
-    if (waiting.length < pieceLength) continue;
-    if (!response.write(waiting)) await drained(response);
+  for await (const piece of body) {
+    const isText = typeof piece === 'string';
+    if (isText) waiting += piece;
+    if (isText && waiting.length < pieceLength) continue;
+    if (!response.headersSent) sendHead();
+    // As bytes: text would be gone through once more for its length.
+    let isTaken = waiting === '' || response.write(Buffer.from(waiting));
+    if (!isText) isTaken = response.write(piece);
     waiting = '';
+    if (!isTaken) await drained(response);
     if (response.destroyed) return;
   }
+  if (response.destroyed) return;
+  if (!response.headersSent) sendHead();
   response.end(waiting);
 }
 

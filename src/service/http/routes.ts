@@ -9,8 +9,10 @@ import { format } from '../operations/format.js';
 import { launchBatch } from '../operations/launch-batch.js';
 import { ledger } from '../operations/ledger.js';
 import { listBatches } from '../operations/list-batches.js';
+import { openapi } from '../operations/openapi.js';
 import type { Handler } from '../operations/operation.js';
 import { prepareBatch } from '../operations/prepare-batch.js';
+import { statusPage } from '../operations/status-page.js';
 import { updateBatch } from '../operations/update-batch.js';
 import { uploadBatch } from '../operations/upload-batch.js';
 import { verifyUnit } from '../operations/verify-unit.js';
@@ -45,6 +47,8 @@ export function createRoutes(
       const handler = handlers[name];
       return { method, path, keyed, handle: injector?.disturb(name, handler) ?? handler };
     }),
+    { method: 'GET', path: '/', keyed: false, handle: statusPage },
+    { method: 'GET', path: '/openapi.json', keyed: false, handle: openapi },
     { method: 'GET', path: `${localPrefix}ledger`, keyed: true, handle: ledger },
     { method: 'GET', path: `${localPrefix}faults`, keyed: true, handle: faults },
   ];

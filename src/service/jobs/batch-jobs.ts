@@ -37,6 +37,7 @@ export class BatchJobs {
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<void>>();
   readonly #parsing = new Map<string, Promise<void>>();
+  readonly #progress = new Map<string, number>();
 
   constructor(options: BatchJobsOptions) {
     this.#options = options;
@@ -64,6 +65,11 @@ export class BatchJobs {
     await this.#parsing.get(uuid);
   }
 
+  /** Lines or addresses that the work on a batch has behind it; 0 when nothing is under way. */
+  progress(uuid: string): number {
+    return this.#progress.get(uuid) ?? 0;
+  }
+
   /** Verifies a batch whose stage is `verifying`. */
   verify(batch: Batch): void {
     void this.#run(batch, () => this.#verify(batch));
@@ -78,7 +84,10 @@ export class BatchJobs {
   #run(batch: Batch, work: () => Promise<void>): Promise<void> {
     const job = work().catch((error: unknown) => this.#fail(batch, error));
     this.#running.add(job);
-    void job.then(() => this.#running.delete(job));
+    void job.then(() => {
+      this.#running.delete(job);
+      this.#progress.delete(batch.uuid);
+    });
     return job;
   }
 
@@ -97,6 +106,7 @@ export class BatchJobs {
         salt: store.salt,
         durable: store.isDurable,
         signal: this.#closing.signal,
+        onProgress: (lines) => this.#progress.set(batch.uuid, lines),
       });
     });
     await this.#waitUntil(stage.sinceMs + parseDelayMs);
@@ -120,6 +130,7 @@ export class BatchJobs {
         engine,
         durable: store.isDurable,
         signal: this.#closing.signal,
+        onProgress: (addresses) => this.#progress.set(uuid, addresses),
       });
     });
     await this.#waitUntil(stage.sinceMs + verifyDelayMs);

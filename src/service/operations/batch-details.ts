@@ -1,10 +1,11 @@
+import { open } from 'node:fs/promises';
 import { readText } from '../content/read-lines.js';
 import { jsonType } from '../http/reply.js';
+import type { ServiceContext } from '../service-context.js';
 import type { Batch } from '../store/batch.js';
-import type { BatchFiles } from '../store/batch-files.js';
 import { withExtraFields } from '../variants.js';
 import { progressFields, summaryFields } from './batch-fields.js';
-import { ownBatch, type Handler } from './operation.js';
+import { openOwn, ownBatch, type Handler } from './operation.js';
 
 /**
  * Batch details (spec 2.6) in their three variants; "details include the uploaded content and related
@@ -12,7 +13,7 @@ import { ownBatch, type Handler } from './operation.js';
  */
 export const batchDetails: Handler = async (call, service) => {
   const batch = ownBatch(call, service);
-  const { variants, store } = service;
+  const { variants } = service;
   const fields = withExtraFields(variants, {
     ...summaryFields(batch, variants),
     parameters: batch.parameters,
@@ -21,18 +22,21 @@ export const batchDetails: Handler = async (call, service) => {
   return {
     status: 200,
     contentType: jsonType,
-    body: withContent(fields, batch, store.files(batch)),
+    body: withContent(fields, batch, service),
   };
 };
 
 /** The content may be larger than a string can be: it is written out as it is read. */
 async function* withContent(
   fields: unknown,
-  { bytes }: Batch,
-  { upload }: BatchFiles,
+  batch: Batch,
+  service: ServiceContext,
 ): AsyncGenerator<string, void> {
+  const upload = await openOwn(batch, service, async () =>
+    open(service.store.files(batch).upload, 'r'),
+  );
   const head = JSON.stringify(fields).slice(0, -1);
-  yield `${head},"content_bytes":${bytes},"content":"`;
+  yield `${head},"content_bytes":${batch.bytes},"content":"`;
   for await (const text of readText(upload)) yield JSON.stringify(text).slice(1, -1);
   yield '"}';
 }

@@ -1,9 +1,4 @@
 import { operations } from '../../contract/operations.js';
-import { createKeyMaker, keyBytes } from '../caches/address-key.js';
-import { KeyTable } from '../caches/key-table.js';
-import { readLines } from '../content/read-lines.js';
-import { openRecords } from '../content/record-file.js';
-import { codeBytes } from '../content/verify-content.js';
 import { badRequest } from '../http/http-problem.js';
 import { parseTexts } from '../http/parse-values.js';
 import type { ServiceContext } from '../service-context.js';
@@ -11,7 +6,8 @@ import type { Batch } from '../store/batch.js';
 import type { VerdictCount } from '../store/events.js';
 import { extraFields, type Variants } from '../variants.js';
 import { progressFields, summaryFields } from './batch-fields.js';
-import { exportAddress } from './export-address.js';
+import { exportWorkbook } from './export-workbook.js';
+import { exportedRecords } from './exported-records.js';
 import { ownBatch, type Handler } from './operation.js';
 
 const { contentTypes } = operations.exportBatch.response;
@@ -27,19 +23,26 @@ export const exportBatch: Handler = async (call, service) => {
   const { stage } = batch;
   if (stage.name !== 'done') throw badRequest('the verification of the batch is not done');
   if (wanted.format === 'xlsx') {
-    throw badRequest('this service exports no spreadsheets yet: ask for format=json');
+    return {
+      status: 200,
+      contentType: contentTypes.xlsx,
+      // The uuid and nothing from outside: a name would have to be escaped.
+      headers: { 'Content-Disposition': `attachment; filename="${batch.uuid}.xlsx"` },
+      body: await exportWorkbook(batch, stage.verdicts, service),
+    };
   }
   const sections = sectionsOf(batch, service.variants, {
     details: wanted.include_details,
     statistics: wanted.include_statistics,
   });
+  const records = recordMembers(batch, stage.verdicts, service);
   return {
     status: 200,
     contentType: contentTypes.json,
     body: jsonObject(
       service.variants.exportSections === 'always_front'
-        ? [sections, records(batch, stage.verdicts, service)]
-        : [records(batch, stage.verdicts, service), sections],
+        ? [sections, records]
+        : [records, sections],
     ),
   };
 };
@@ -80,55 +83,25 @@ function sectionsOf(
 }
 
 /** The records of a batch as members of an object, one piece of text for each block of addresses. */
-async function* records(
+async function* recordMembers(
   batch: Batch,
   verdicts: readonly VerdictCount[],
-  { store, variants }: ServiceContext,
+  service: ServiceContext,
 ): AsyncGenerator<string, void> {
-  const { type, target_country: country } = batch.parameters;
-  const files = store.files(batch);
-  const write = exportAddress(variants.exportKeys, type, country);
-  const isNew = createRepeatCheck(batch, variants, store.salt);
+  const { type } = batch.parameters;
+  const { variants } = service;
   // Everything of a record but its address is the same for all addresses of one verdict.
   const endings = verdicts.map(({ verdict }) =>
     JSON.stringify(variants.extraFields ? { ...verdict, ...extraFields } : verdict).slice(1),
   );
-  const codes = await openRecords(files.codes, codeBytes);
-  try {
-    for await (const addresses of readLines(files.addresses)) {
-      const blockCodes = await codes.read(addresses.length);
-      const members: string[] = [];
-      for (const [index, address] of addresses.entries()) {
-        const written = write(address);
-        if (!isNew(written)) continue;
-        const key = JSON.stringify(written);
-        const ending = endings[blockCodes.readUInt16LE(index * codeBytes)];
-        if (ending === undefined)
-          throw new Error(`batch ${batch.uuid} has a code without a verdict`);
-        members.push(`${key}:{"${type}":${key},${ending}`);
-      }
-      if (members.length > 0) yield members.join(',');
+  for await (const { addresses, codes } of exportedRecords(batch, service)) {
+    let members = '';
+    for (const [index, address] of addresses.entries()) {
+      const key = JSON.stringify(address);
+      const ending = endings[codes[index] ?? -1];
+      if (ending === undefined) throw new Error(`batch ${batch.uuid} has a code without a verdict`);
+      members += `${index === 0 ? '' : ','}${key}:{"${type}":${key},${ending}`;
     }
-  } finally {
-    await codes.close();
+    yield members;
   }
-}
-
-/**
- * An object has no key twice. Addresses are distinct unless duplicates were kept or are written in
- * another form than they were submitted in: only then need they be remembered.
- */
-function createRepeatCheck(
-  { parameters }: Batch,
-  variants: Variants,
-  salt: string,
-): (address: string) => boolean {
-  if (parameters.remove_duplicate && variants.exportKeys === 'as_submitted') return () => true;
-  const keyMaker = createKeyMaker(salt, 'export');
-  const seen = new KeyTable();
-  const key = new Uint8Array(keyBytes);
-  return (address) => {
-    keyMaker.write(address, key, 0);
-    return seen.add(key, 0);
-  };
 }

@@ -33,6 +33,25 @@ export function ownBatch(call: Call, service: ServiceContext): Batch {
 }
 
 /**
+ * Opens a file of a batch for an answer. The batch may be deleted between the answer and the opening,
+ * and its files with it; once open, they can be read to their end.
+ *
+ * @throws HttpProblem 404 when the batch is gone
+ */
+export async function openOwn<Opened>(
+  { uuid }: Batch,
+  { store }: ServiceContext,
+  open: () => Promise<Opened>,
+): Promise<Opened> {
+  try {
+    return await open();
+  } catch (error) {
+    if (store.state.batches.has(uuid)) throw error;
+    throw notFound('Not Found');
+  }
+}
+
+/**
  * Acts on the batch of a call in its turn: no other change of the batch comes in between.
  *
  * @throws as {@link ownBatch}, when the turn begins

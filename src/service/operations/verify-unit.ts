@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import { countryCodes } from '../../contract/countries.js';
 import { verificationTypes } from '../../contract/enums.js';
-import { limits } from '../../contract/limits.js';
 import { batchParameters } from '../../contract/parameters.js';
 import { createKeyMaker, keyBytes } from '../caches/address-key.js';
-import { HttpProblem } from '../http/http-problem.js';
 import { parseValue, validationError } from '../http/parse-values.js';
 import { readJson } from '../http/read-json.js';
 import { ok } from '../http/reply.js';
+import { judgeOne } from '../engine/judge-one.js';
 import { readAddress } from '../engine/read-address.js';
-import type { Verdict } from '../engine/engine.js';
-import type { ServiceContext } from '../service-context.js';
 import { costOf } from './batch-fields.js';
 import type { Handler } from './operation.js';
 import { requireCredits } from './require-credits.js';
@@ -20,7 +17,7 @@ import { requireCredits } from './require-credits.js';
  * `target_country` (needed for phones), the `type` where both addresses are given, and the fields of
  * the caches as batches have them.
  */
-const unitBody = batchParameters
+export const unitBody = batchParameters
   .pick({
     use_account_cache: true,
     max_account_cache_backoff: true,
@@ -41,7 +38,7 @@ const notALine = /[\p{Cc},\u2028\u2029]/u;
 /**
  * Unit verification: "one record is verified in one request with a real-time result" (spec, section 1).
  * An empty address is answered with `empty`, one that could be no line of a batch with `parse_error`;
- * neither is charged. Any other costs one credit, a malformed one too: that is its result.
+ * neither is charged, nor is one whose verification takes too long (`error`). Any other costs one credit, a malformed one too: that is its result.
  */
 export const verifyUnit: Handler = async (call, service) => {
   const body = parseValue(unitBody, await readJson(call.request));
@@ -50,10 +47,13 @@ export const verifyUnit: Handler = async (call, service) => {
   if (address === '') return ok({ status: 'empty' });
   if (notALine.test(address)) return ok({ status: 'parse_error' });
 
-  const { store, caches, clock } = service;
+  const { store, caches, engine, clock } = service;
   const { account } = call;
   requireCredits(service, { account, type, credits: 1 });
-  const verdict = await judge(service, { type, address, country });
+  const verdict = await judgeOne(engine, { type, address, country }, clock);
+  if (verdict === undefined) {
+    return ok({ status: 'error', message: 'the verification took too long' });
+  }
   const key = new Uint8Array(keyBytes);
   createKeyMaker(store.salt, type).write(readAddress(type, country, address).key, key, 0);
   requireCredits(service, { account, type, credits: 1 });
@@ -83,18 +83,4 @@ function addressOf(body: UnitBody) {
     throw validationError([{ field: 'target_country', message: 'is required for phones' }]);
   }
   return { type, address, country: body.target_country ?? anyCountry } as const;
-}
-
-/** "The verification can take up to 5 seconds" (spec, section 1): then it is given up, uncharged. */
-async function judge(
-  { engine }: ServiceContext,
-  { type, address, country }: ReturnType<typeof addressOf>,
-): Promise<Verdict> {
-  const signal = AbortSignal.timeout(limits.unitVerificationMs);
-  const [verdict] =
-    type === 'email'
-      ? await engine.verifyEmails([address], signal)
-      : await engine.verifyPhones([address], country, signal);
-  if (verdict === undefined) throw new HttpProblem(500, 'Internal Server Error');
-  return verdict;
 }

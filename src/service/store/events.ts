@@ -56,6 +56,8 @@ const serviceEvent = z.discriminatedUnion('event', [
     /** Credits ever granted; the balance is what is left of them. */
     emailCredits: z.number(),
     phoneCredits: z.number(),
+    /** Whether its requests are answered with 403; logs of earlier releases do not have it. */
+    suspended: z.boolean().default(false),
   }),
   z.object({
     event: z.literal('uploaded'),

@@ -12,6 +12,8 @@ export interface AccountState {
   readonly granted: Readonly<Record<VerificationType, number>>;
   /** Credits spent, refunds taken off. */
   readonly spent: Readonly<Record<VerificationType, number>>;
+  /** Whether its requests are answered with 403. */
+  readonly isSuspended: boolean;
 }
 
 /** One launch or one unit verification in the ledger; the addresses of a launch lie in its files. */
@@ -97,6 +99,7 @@ export class ServiceState {
       keySha256: event.keySha256,
       granted: { email: event.emailCredits, phone: event.phoneCredits },
       spent: this.accounts.get(event.name)?.spent ?? { email: 0, phone: 0 },
+      isSuspended: event.suspended,
     });
   }
 

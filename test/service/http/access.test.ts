@@ -57,6 +57,17 @@ describe('keys', () => {
     expect([await credits('a2'), await credits('b2')]).toEqual([401, 200]);
   });
 
+  it.each(keyedOperations)('of a suspended account are forbidden: %s', async (_name, operation) => {
+    const { service, wire } = await withService({
+      accounts: [{ name: 'a', key: 'a', suspended: true }],
+    });
+    const { method, target, sent } = requestOf(operation, nowhere);
+    const answer = await wire.send(method, target, { ...sent, key: 'a' });
+    expect([answer.status, answer.json]).toEqual([403, { message: 'Forbidden' }]);
+    await service.setAccounts([{ name: 'a', key: 'a' }]);
+    expect((await wire.send(method, target, { ...sent, key: 'a' })).status).not.toBe(403);
+  });
+
   it('may be given as their hash', async () => {
     const { wire } = await withService({
       accounts: [
@@ -108,7 +119,7 @@ describe('paths', () => {
     }
   });
 
-  it.each(['/', '/v1', '/v1/batch/', '/v1/batch//export', '/v2/batch', '/V1/batch', '//v1/batch'])(
+  it.each(['/v1', '/v1/batch/', '/v1/batch//export', '/v2/batch', '/V1/batch', '//v1/batch'])(
     'that are unknown are 404: %s',
     async (path) => {
       const { wire } = await withService();

@@ -100,6 +100,29 @@ describe('bounds', () => {
     expect(await headless).toMatch(/^HTTP\/1\.1 408|^$/);
   });
 
+  it.each([
+    [
+      'two files at once',
+      [
+        '--b\r\nContent-Disposition: form-data; name="file"\r\n\r\na\r\n',
+        '--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nb\r\n--b--\r\n',
+      ].join(''),
+      422,
+    ],
+    [
+      'parts without names',
+      `${'--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n'.repeat(2)}--b--\r\n`,
+      400,
+    ],
+  ])('answers a form with %s, and goes on', async (_what, body, status) => {
+    const { wire } = await withService();
+    for (const path of ['/v1/batch', '/v1/format']) {
+      const headers = { 'Content-Type': 'multipart/form-data; boundary=b' };
+      expect((await wire.send('POST', path, { body, headers })).status).toBe(status);
+    }
+    expect((await wire.get('/v1/batch')).status).toBe(200);
+  });
+
   it('refuses endless headers', async () => {
     const { service } = await withService();
     const answer = await raw(service.baseUrl, [

@@ -106,16 +106,6 @@ describe('exporting a batch', () => {
     expect(text.match(/"GOOD@sluice\.test":/g)).toHaveLength(1);
   });
 
-  it('is no spreadsheet yet, and says so', async () => {
-    const { wire } = await withService();
-    const { batch_uuid } = await wire.verify(['good@sluice.test']);
-    const answer = await wire.get(`/v1/batch/${batch_uuid}/export?format=xlsx`);
-    expect([answer.status, answer.json.message]).toEqual([
-      400,
-      'this service exports no spreadsheets yet: ask for format=json',
-    ]);
-  });
-
   it.each(['', 'format=csv', 'format=json&include_details=perhaps'])(
     'refuses ?%s',
     async (query) => {

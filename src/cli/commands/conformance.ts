@@ -1,0 +1,86 @@
+import { ConfigurationError } from '../../index.js';
+import type { Command, CommandInput } from '../command.js';
+import { chooseTarget, type Target } from '../connect.js';
+import { exitCodes } from '../exit-code.js';
+import { durationOption } from '../option-values.js';
+import { print } from '../print.js';
+import { whereGiven } from '../where-given.js';
+
+export const conformanceCommand: Command = {
+  name: 'conformance',
+  usage: '[options]',
+  summary: 'Hold a service to the specification, clause by clause.',
+  options: [
+    {
+      name: 'base-url',
+      value: '<url>',
+      help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
+    },
+    {
+      name: 'api-key-file',
+      value: '<path>',
+      help: 'File that holds the key (default: the environment variable SLUICE_API_KEY).',
+    },
+    { name: 'local', help: 'Use the local service in this process on purpose.' },
+    { name: 'spend', help: 'Check also what costs credits: at most 9 email, 2 phone credits.' },
+    {
+      name: 'patience',
+      value: '<s>',
+      help: 'How long a batch may take from one state to the next, in seconds (default 600).',
+    },
+    { name: 'json', help: 'Print the report as JSON.' },
+  ],
+  examples: [
+    'sluice conformance --local --spend',
+    'SLUICE_API_KEY=secret sluice conformance --base-url https://service.example',
+  ],
+  run: conformance,
+};
+
+async function conformance({
+  positionals,
+  options,
+  environment,
+  signal,
+}: CommandInput): Promise<number> {
+  if (positionals.length > 0) {
+    throw new ConfigurationError(`conformance takes no argument ${JSON.stringify(positionals[0])}`);
+  }
+  const patienceSeconds = durationOption(options, 'patience');
+  const service = await open(await chooseTarget(options, environment));
+  const { checkConformance, conformanceLine, conformanceSums } =
+    await import('../../conformance/index.js');
+  const isJson = options.has('json');
+  // Lines are printed in their order, each when the one before is out.
+  let printed = Promise.resolve();
+  try {
+    const report = await checkConformance({
+      baseUrl: service.baseUrl,
+      apiKey: service.apiKey,
+      spend: options.has('spend'),
+      ...whereGiven({
+        patienceMs: patienceSeconds === undefined ? undefined : patienceSeconds * 1000,
+      }),
+      signal,
+      onClause: (checked) => {
+        if (!isJson) printed = printed.then(async () => print(`${conformanceLine(checked)}\n`));
+        // Who cannot print learns of it at the end.
+        printed.catch(() => undefined);
+      },
+    });
+    await printed;
+    await print(isJson ? `${JSON.stringify(report, undefined, 2)}\n` : conformanceSums(report));
+    return report.conforms ? exitCodes.done : exitCodes.someFailed;
+  } finally {
+    await service.close();
+  }
+}
+
+async function open(
+  target: Target,
+): Promise<{ readonly baseUrl: string; readonly apiKey: string; close(): Promise<void> }> {
+  if (target.kind === 'service') return { ...target, close: async () => undefined };
+  const { createService } = await import('../../service/index.js');
+  // Long enough in its states to be met there.
+  return createService({ verifyDelayMs: 200 });
+}

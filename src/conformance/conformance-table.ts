@@ -1,0 +1,40 @@
+import type { CheckedClause, ConformanceReport } from './check-conformance.js';
+import type { Outcome } from './clause.js';
+
+const words: Readonly<Record<Outcome, string>> = {
+  holds: 'holds',
+  fails: 'FAILS',
+  needs_spend: 'not asked: needs --spend',
+  not_reached: 'not reached',
+  not_observable: 'not observable',
+  not_shown: 'open',
+};
+
+/** What the outcomes mean, as the last lines of the table say it. */
+const sums: readonly (readonly [Outcome, string])[] = [
+  ['holds', 'hold'],
+  ['fails', 'fail'],
+  ['needs_spend', 'not asked, because they cost credits (--spend)'],
+  ['not_reached', 'not reached: the occasion did not come'],
+  ['not_observable', 'cannot be observed from outside'],
+  ['not_shown', 'left open by the specification'],
+];
+
+/** A line of the table for one clause. */
+export function conformanceLine({ clause, says, outcome, note }: CheckedClause): string {
+  const why = note === null ? '' : ` (${note})`;
+  return printable(`${words[outcome].padEnd(15)} ${clause.padEnd(36)} ${says}${why}`);
+}
+
+/** The last lines of the table: how many clauses came out how. */
+export function conformanceSums({ clauses, outcomes, batchesLeft }: ConformanceReport): string {
+  const lines = sums.map(([outcome, text]) => `${String(outcomes[outcome]).padStart(5)}  ${text}`);
+  const left =
+    batchesLeft.length === 0 ? [] : ['', `batches that were left: ${batchesLeft.join(', ')}`];
+  return ['', `${clauses.length} clauses`, ...lines, ...left, ''].join('\n');
+}
+
+/** What a service answered must not steer a terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, ' ');
+}

@@ -1,0 +1,106 @@
+/*
+ * What the specification shows, copied from its text by hand. Nothing here comes from `src/contract`:
+ * should that misread the specification, this must not misread it in the same way.
+ */
+
+/** 2.4, verification type. */
+export const verificationTypes = ['email', 'phone'] as const;
+
+/** 2.4, batch status; section 3. */
+export const batchStatuses = [
+  'parsing_content',
+  'ready_for_verification',
+  'verification_ongoing',
+  'verification_done',
+  'internal_error',
+];
+
+/** 2.4, email result quality. */
+export const qualities = ['good', 'bad', 'risky', 'unknown'];
+
+/** 2.4, email result result. */
+export const results = ['ok', 'invalid', 'error', 'unknown'];
+
+/** 2.4, country code. */
+export const countries = (
+  'AD AE AF AG AI AL AM AO AR AS AT AU AW AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BR BT BW BY BZ ' +
+  'CA CD CF CG CH CI CK CL CM CN CO CR CU CV CW CY CZ DE DJ DK DM DO DZ EC EE EG ER ES ET FI FJ FK ' +
+  'FO FR GA GB GD GE GG GH GI GL GN GP GQ GR GS GT GW GY HK HN HR HT HU ID IE IL IN IO IQ IR IS IT ' +
+  'JE JM JO JP KE KG KH KM KN KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MK ML ' +
+  'MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH ' +
+  'PK PL PM PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SI SK SL SM SN SO SR SS ST SV SX SY SZ ' +
+  'TC TD TG TH TJ TL TM TN TO TR TT TW TZ UA UG UM US UY UZ VC VE VG VN VU WS YE YT ZA ZM ZW'
+).split(' ');
+
+/** 2.3: highest ids of the targets; the lowest is 1. */
+export const highestTargets = {
+  target_audience: 23,
+  target_market_industry: 115,
+  target_objective: 16,
+} as const;
+
+/** 2.3: what holds when it is not given. */
+export const parameterDefaults = {
+  use_account_cache: true,
+  max_account_cache_backoff: 30,
+  use_global_cache: true,
+  max_global_cache_backoff: 30,
+  remove_duplicate: true,
+  remove_wrong_email_format: true,
+  remove_wrong_phone_format: true,
+} as const;
+
+/** 2.7, email result record: all required. */
+export const emailRecord = {
+  email: 'string',
+  valid: 'boolean',
+  wrong: 'boolean',
+  unknown: 'boolean',
+  quality: 'string',
+  result: 'string',
+  is_syntax_error: 'boolean',
+  is_free: 'boolean',
+  is_role: 'boolean',
+  is_disposable: 'boolean',
+  is_catch_all: 'boolean',
+} as const;
+
+/** 2.7, phone result record: what is required of it. */
+export const phoneRecord = {
+  phone: 'string',
+  valid: 'boolean',
+  wrong: 'boolean',
+  unknown: 'boolean',
+  type: 'string',
+  status: 'string',
+  is_syntax_error: 'boolean',
+  is_ported: 'boolean',
+} as const;
+
+/** 2.7, phone result record: strings or null that need not be there. */
+export const phoneRecordOptional = ['current_network_mcc', 'current_network_mnc', 'operator'];
+
+/** 2.8, cost objects: integers, but for the net. */
+export const costFields = {
+  email: [
+    'total_email_cost',
+    'net_email_cost',
+    'email_cache_account_return',
+    'email_cache_global_return',
+  ],
+  phone: [
+    'total_phone_cost',
+    'net_phone_cost',
+    'phone_cache_account_return',
+    'phone_cache_global_return',
+  ],
+} as const;
+
+/** 2.8, parsing counts: integers. */
+export const countFields = {
+  email: ['valid_email', 'wrong_email', 'duplicate_email'],
+  phone: ['valid_phone', 'wrong_phone', 'duplicate_phone'],
+} as const;
+
+/** Section 4: content type of a spreadsheet. */
+export const xlsxType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Deviation, expectThat, NotReached } from './clause.js';
+import type { Answer, Exchange } from './exchange.js';
+import { arrayOf, objectOf, type JsonObject } from './shapes.js';
+
+type VerificationType = 'email' | 'phone';
+
+/** A batch whose verification is done. */
+export interface VerifiedBatch {
+  readonly uuid: string;
+  readonly addresses: readonly string[];
+  readonly launch: JsonObject;
+  readonly status: JsonObject;
+  /** The balances right before the launch, right after it, and when it was done. */
+  readonly balances: readonly [number, number, number];
+}
+
+export interface SubjectOptions {
+  readonly exchange: Exchange;
+  /** How long a batch may take from one state to the next. */
+  readonly patienceMs: number;
+  readonly signal: AbortSignal;
+}
+
+const noCaches = { use_account_cache: 'false', use_global_cache: 'false' } as const;
+const firstPollMs = 50;
+const longestPollMs = 5000;
+
+/** The service that is checked, and what the checks share of it: batches are made once. */
+export class Subject {
+  readonly ask: Exchange;
+  /** Words that stood in `status` of a batch. */
+  readonly statusesSeen = new Set<string>();
+  readonly #options: SubjectOptions;
+  readonly #mark = randomUUID().slice(0, 8);
+  readonly #made = new Set<string>();
+  readonly #shared = new Map<string, Promise<unknown>>();
+  #count = 0;
+
+  constructor(options: SubjectOptions) {
+    this.#options = options;
+    this.ask = options.exchange;
+  }
+
+  /** A name that no other batch has. */
+  newName(): string {
+    this.#count += 1;
+    return `sluice-conformance-${this.#mark}-${this.#count}`;
+  }
+
+  /** Addresses that nobody has verified before; of a domain, of a range, that nobody uses. */
+  newAddresses(type: VerificationType, count: number): readonly string[] {
+    return Array.from({ length: count }, () => {
+      this.#count += 1;
+      if (type === 'email') return `conformance-${this.#mark}-${this.#count}@example.com`;
+      // 555-0100 to 555-0199 are kept for examples in each area of the North American plan.
+      return `+1${202 + (this.#count % 7) * 100}55501${String(this.#count % 100).padStart(2, '0')}`;
+    });
+  }
+
+  /** An upload form with what is required; fields may be replaced, and left out with null. */
+  form(
+    fields: Readonly<Record<string, string | null>> = {},
+    content: string | null = this.newAddresses('email', 1).join('\n'),
+  ): FormData {
+    const form = new FormData();
+    const all = { name: this.newName(), type: 'email', target_country: 'US', ...fields };
+    for (const [name, value] of Object.entries(all)) if (value !== null) form.set(name, value);
+    if (content !== null) {
+      form.set('file', new Blob([content], { type: 'text/plain' }), 'batch.txt');
+    }
+    return form;
+  }
+
+  /** Uploads, remembers what was made, and gives the answer. */
+  async upload(form: FormData): Promise<Answer> {
+    const answer = await this.ask('POST', '/v1/batch', { form });
+    if (answer.status === 200) {
+      const name = form.get('name');
+      const uuid = typeof name === 'string' ? await this.#find(name) : undefined;
+      if (uuid !== undefined) this.#made.add(uuid);
+    }
+    return answer;
+  }
+
+  /** Uploads a batch that must be taken, and gives its uuid. @throws Deviation */
+  async newBatch(fields: Readonly<Record<string, string>> = {}, content?: string): Promise<string> {
+    const name = this.newName();
+    const answer = await this.upload(this.form({ ...fields, name }, content));
+    expectThat(answer.status === 200, `an upload was answered with ${answer.status}`);
+    // Its fields are not shown: the list is.
+    const uuid = await this.#find(name);
+    if (uuid === undefined) throw new Deviation('an uploaded batch is not in the list');
+    return uuid;
+  }
+
+  async status(uuid: string): Promise<JsonObject> {
+    const status = objectOf(await this.ask('GET', `/v1/batch/${uuid}`), 'the status');
+    this.statusesSeen.add(String(status['status']));
+    return status;
+  }
+
+  /** Polls a batch until it has one of some statuses. @throws NotReached, Deviation */
+  async until(uuid: string, ...wanted: readonly string[]): Promise<JsonObject> {
+    const { patienceMs, signal } = this.#options;
+    const endsAt = performance.now() + patienceMs;
+    for (let pollMs = firstPollMs; ; pollMs = Math.min(longestPollMs, pollMs * 1.5)) {
+      const status = await this.status(uuid);
+      if (wanted.includes(String(status['status']))) return status;
+      if (status['status'] === 'internal_error') {
+        throw new NotReached(`batch ${uuid} ended in internal_error`);
+      }
+      if (performance.now() > endsAt) {
+        throw new NotReached(`batch ${uuid} stays in ${String(status['status'])}`);
+      }
+      await wait(pollMs, undefined, { signal });
+    }
+  }
+
+  async prepare(uuid: string): Promise<JsonObject> {
+    const answer = objectOf(await this.ask('PATCH', `/v1/batch/${uuid}`), 'PATCH');
+    await this.until(uuid, 'ready_for_verification');
+    return answer;
+  }
+
+  async balance(type: VerificationType): Promise<number> {
+    const credits = objectOf(await this.ask('GET', '/v1/account/credits'), 'the balance');
+    return Number(credits[`${type}_credit`]);
+  }
+
+  /** A batch in `ready_for_verification`, shared by the checks that change nothing. */
+  ready(): Promise<{ readonly uuid: string; readonly address: string }> {
+    return this.#once('ready', async () => {
+      const [address = ''] = this.newAddresses('email', 1);
+      const uuid = await this.newBatch({}, address);
+      await this.prepare(uuid);
+      return { uuid, address };
+    });
+  }
+
+  /** A batch that is never launched, whose parameters the checks may change. */
+  spare(): Promise<string> {
+    return this.#once('spare', async () => this.newBatch());
+  }
+
+  /** Two new addresses of a type, verified without caches: that costs two credits. */
+  verified(type: VerificationType): Promise<VerifiedBatch> {
+    return this.#once(`verified ${type}`, async () =>
+      this.#verify(type, this.newAddresses(type, 2), noCaches),
+    );
+  }
+
+  /** The first of them once more, with the caches as they are by default. */
+  again(): Promise<VerifiedBatch> {
+    return this.#once('again', async () => {
+      const { addresses } = await this.verified('email');
+      return this.#verify('email', addresses.slice(0, 1), {});
+    });
+  }
+
+  /** Export of a verified batch, as JSON. */
+  async exported(uuid: string, query = ''): Promise<JsonObject> {
+    const path = `/v1/batch/${uuid}/export?format=json${query}`;
+    return objectOf(await this.ask('GET', path), 'the export');
+  }
+
+  /** Deletes every batch that was made; what cannot be deleted is named. */
+  async cleanUp(): Promise<readonly string[]> {
+    const left: string[] = [];
+    for (const uuid of this.#made) {
+      const { status } = await this.ask('DELETE', `/v1/batch/${uuid}`);
+      if (status !== 200 && status !== 404) left.push(uuid);
+    }
+    return left;
+  }
+
+  async #verify(
+    type: VerificationType,
+    addresses: readonly string[],
+    fields: Readonly<Record<string, string>>,
+  ): Promise<VerifiedBatch> {
+    const uuid = await this.newBatch({ type, ...fields }, addresses.join('\n'));
+    await this.prepare(uuid);
+    const before = await this.balance(type);
+    const launch = objectOf(await this.ask('POST', `/v1/batch/${uuid}`), 'the launch');
+    const after = await this.balance(type);
+    const status = await this.until(uuid, 'verification_done');
+    return { uuid, addresses, launch, status, balances: [before, after, await this.balance(type)] };
+  }
+
+  async #find(name: string): Promise<string | undefined> {
+    for (let offset = 0; ; offset += 1000) {
+      const page = await this.ask('GET', `/v1/batch?limit=1000&offset=${offset}`);
+      const batches = arrayOf(page, 'the list');
+      const found = batches.find((batch) => batch['name'] === name)?.['batch_uuid'];
+      if (typeof found === 'string') return found;
+      if (batches.length === 0) return undefined;
+    }
+  }
+
+  async #once<Result>(name: string, make: () => Promise<Result>): Promise<Result> {
+    const made = this.#shared.get(name) ?? make();
+    this.#shared.set(name, made);
+    return made as Promise<Result>;
+  }
+}

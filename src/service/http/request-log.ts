@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../clock.js';
+
+/** A request that was answered, as people may look at it: nothing of what was sent is in it. */
+export interface NotedRequest {
+  readonly atMs: number;
+  readonly method: string;
+  /** The path that the service knows; null when it knows none. */
+  readonly path: string | null;
+  /** Name of the account whose key came with it; empty without one that holds. */
+  readonly account: string;
+  /** Null when the connection ended before an answer began. */
+  readonly status: number | null;
+  readonly tookMs: number;
+}
+
+/** How many requests are remembered. */
+const mostRemembered = 50;
+
+/** The last requests, and how many there were. */
+export interface RequestLog {
+  readonly total: number;
+  /** The latest first. */
+  readonly last: readonly NotedRequest[];
+  add(request: NotedRequest): void;
+}
+
+export function createRequestLog(): RequestLog {
+  let total = 0;
+  let last: readonly NotedRequest[] = [];
+  return {
+    get total() {
+      return total;
+    },
+    get last() {
+      return last;
+    },
+    add(request) {
+      total += 1;
+      last = [request, ...last.slice(0, mostRemembered - 1)];
+    },
+  };
+}
+
+/** Notes a request when its answer is over; what becomes known meanwhile is filled in. */
+export function noteRequest(
+  { method = '' }: IncomingMessage,
+  response: ServerResponse,
+  { requests, clock }: { readonly requests: RequestLog; readonly clock: Clock },
+): { path: string | null; account: string } {
+  const known: { path: string | null; account: string } = { path: null, account: '' };
+  const atMs = clock.now();
+  const startedAt = performance.now();
+  response.once('close', () => {
+    const tookMs = performance.now() - startedAt;
+    const status = response.headersSent ? response.statusCode : null;
+    requests.add({ atMs, method, ...known, status, tookMs });
+  });
+  return known;
+}

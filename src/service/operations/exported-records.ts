@@ -1,0 +1,70 @@
+import { open } from 'node:fs/promises';
+import { createKeyMaker, keyBytes } from '../caches/address-key.js';
+import { KeyTable } from '../caches/key-table.js';
+import { readLines } from '../content/read-lines.js';
+import { openRecords } from '../content/record-file.js';
+import { codeBytes } from '../content/verify-content.js';
+import type { ServiceContext } from '../service-context.js';
+import type { Batch } from '../store/batch.js';
+import type { Variants } from '../variants.js';
+import { exportAddress } from './export-address.js';
+import { openOwn } from './operation.js';
+
+/** Some addresses of a batch, as an export writes them, and for each the code of its verdict. */
+export interface ExportedBlock {
+  readonly addresses: readonly string[];
+  readonly codes: readonly number[];
+}
+
+/**
+ * Reads what was verified, block by block: never the whole batch. Its files are open when the first
+ * block comes, so that a deletion meanwhile takes nothing away.
+ *
+ * @throws HttpProblem 404 when the batch is gone before they are
+ */
+export async function* exportedRecords(
+  batch: Batch,
+  service: ServiceContext,
+): AsyncGenerator<ExportedBlock, void> {
+  const { store, variants } = service;
+  const { type, target_country: country } = batch.parameters;
+  const files = store.files(batch);
+  const codes = await openOwn(batch, service, async () => openRecords(files.codes, codeBytes));
+  try {
+    const lines = await openOwn(batch, service, async () => open(files.addresses, 'r'));
+    const write = exportAddress(variants.exportKeys, type, country);
+    const isNew = createRepeatCheck(batch, variants, store.salt);
+    for await (const submitted of readLines(lines)) {
+      const read = await codes.read(submitted.length);
+      const block: { addresses: string[]; codes: number[] } = { addresses: [], codes: [] };
+      for (const [index, address] of submitted.entries()) {
+        const written = write(address);
+        if (!isNew(written)) continue;
+        block.addresses.push(written);
+        block.codes.push(read.readUInt16LE(index * codeBytes));
+      }
+      if (block.addresses.length > 0) yield block;
+    }
+  } finally {
+    await codes.close();
+  }
+}
+
+/**
+ * An object has no key twice. Addresses are distinct unless duplicates were kept or are written in
+ * another form than they were submitted in: only then need they be remembered.
+ */
+function createRepeatCheck(
+  { parameters }: Batch,
+  variants: Variants,
+  salt: string,
+): (address: string) => boolean {
+  if (parameters.remove_duplicate && variants.exportKeys === 'as_submitted') return () => true;
+  const keyMaker = createKeyMaker(salt, 'export');
+  const seen = new KeyTable();
+  const key = new Uint8Array(keyBytes);
+  return (address) => {
+    keyMaker.write(address, key, 0);
+    return seen.add(key, 0);
+  };
+}

@@ -1,0 +1,139 @@
+import { endlessCredits } from '../account.js';
+import { pageAccounts } from '../http/page-access.js';
+import type { NotedRequest } from '../http/request-log.js';
+import { pagePolicy } from '../page/page-style.js';
+import {
+  amount,
+  statusHtml,
+  type AccountView,
+  type BatchView,
+  type RequestView,
+} from '../page/status-html.js';
+import type { ServiceContext } from '../service-context.js';
+import { refundOf, statusOf, type Batch, type Stage } from '../store/batch.js';
+import type { AccountState } from '../store/service-state.js';
+import type { Handler } from './operation.js';
+
+/** So many batches are shown, the newest. */
+const mostBatches = 100;
+
+/** `GET /`: batches with their progress, balances and requests, as a page for people. */
+export const statusPage: Handler = async ({ request }, service) => {
+  const { store, requests, clock } = service;
+  const known = [...store.state.accounts.values()];
+  const accounts = pageAccounts(request, known);
+  const names = new Set(accounts.map(({ name }) => name));
+  const isAll = accounts.length === known.length;
+  const batches = [...store.state.batches.values()].filter(({ account }) => names.has(account));
+  const shown = batches.slice(-mostBatches).toReversed();
+  const noted = requests.last.filter(({ account }) => isAll || names.has(account));
+  const page = statusHtml({
+    now: timeText(clock.now()),
+    accounts: accounts.map((account) => accountView(account, batches, service)),
+    batches: shown.map((batch) => batchView(batch, service)),
+    moreBatches: batches.length - shown.length,
+    requests: noted.map(requestView),
+    requestsTotal: isAll ? requests.total : noted.length,
+  });
+  return {
+    status: 200,
+    contentType: 'text/html; charset=utf-8',
+    headers: { 'Content-Security-Policy': pagePolicy, 'Referrer-Policy': 'no-referrer' },
+    body: once(page),
+  };
+};
+
+async function* once(text: string): AsyncGenerator<string, void> {
+  yield text;
+}
+
+function accountView(
+  { name, keySha256, isSuspended }: AccountState,
+  batches: readonly Batch[],
+  { store }: ServiceContext,
+): AccountView {
+  return {
+    name,
+    emailCredits: creditsText(store.state.balance(name, 'email')),
+    phoneCredits: creditsText(store.state.balance(name, 'phone')),
+    batches: batches.filter(({ account }) => account === name).length,
+    note: keySha256 === null ? 'its key is revoked' : isSuspended ? 'suspended' : '',
+  };
+}
+
+/** What was granted without end stays near its beginning. */
+function creditsText(balance: number): string {
+  return balance > endlessCredits / 2 ? 'no end' : amount(balance);
+}
+
+function batchView(batch: Batch, { jobs }: ServiceContext): BatchView {
+  const { uuid, name, account, parameters, stage, updatedAtMs } = batch;
+  return {
+    uuid,
+    name,
+    account,
+    lane: `${parameters.type}, ${parameters.target_country}`,
+    status: statusOf(stage),
+    tone: toneOf(stage),
+    progress: progressOf(batch, jobs.progress(uuid)),
+    addresses: 'prepared' in stage ? amount(stage.prepared.addresses) : '',
+    outcome: outcomeOf(stage),
+    updatedAt: timeText(updatedAtMs),
+  };
+}
+
+function toneOf({ name }: Stage): BatchView['tone'] {
+  if (name === 'failed') return 'bad';
+  return name === 'parsing' || name === 'verifying' ? 'busy' : 'good';
+}
+
+/** An address is about so long; how many lines a file has is known when it was read. */
+const bytesALine = 24;
+
+function progressOf({ stage, bytes }: Batch, done: number): number | undefined {
+  if (stage.name === 'parsing') return Math.min(0.99, done / Math.max(1, bytes / bytesALine));
+  if (stage.name === 'verifying') return done / Math.max(1, stage.prepared.addresses);
+  return undefined;
+}
+
+function outcomeOf(stage: Stage): string {
+  switch (stage.name) {
+    case 'uploaded':
+      return 'waits for its preparation';
+    case 'parsing':
+      return '';
+    case 'failed':
+      return 'ended in an internal error';
+    case 'ready': {
+      const { valid, wrong, duplicate } = stage.prepared.counts;
+      return `${amount(valid)} well-formed, ${amount(wrong)} malformed, ${amount(duplicate)} duplicates`;
+    }
+    case 'verifying':
+      return `${amount(stage.charge.addresses - refundOf(stage.charge))} credits`;
+    case 'done': {
+      const count = (flag: 'valid' | 'wrong' | 'unknown') =>
+        amount(
+          stage.verdicts.reduce((sum, { verdict, count: n }) => sum + (verdict[flag] ? n : 0), 0),
+        );
+      return (
+        `${count('valid')} valid, ${count('wrong')} wrong, ${count('unknown')} unknown; ` +
+        `${amount(stage.charge.addresses - refundOf(stage.charge))} credits`
+      );
+    }
+  }
+}
+
+function requestView({ atMs, method, path, account, status, tookMs }: NotedRequest): RequestView {
+  return {
+    at: timeText(atMs),
+    what: `${method} ${path ?? '(unknown path)'}`,
+    account,
+    status: status === null ? 'none' : String(status),
+    tone: status === null || status >= 500 ? 'bad' : status >= 400 ? 'busy' : 'good',
+    took: `${amount(tookMs)} ms`,
+  };
+}
+
+function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}

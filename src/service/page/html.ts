@@ -1,0 +1,34 @@
+/** A piece of a page that may stand as it is. */
+export interface Html {
+  readonly html: string;
+}
+
+type Filling = string | number | Html | readonly Html[];
+
+/** Makes a piece of a page: every text that is filled in is escaped, pieces stand as they are. */
+export function html(pieces: TemplateStringsArray, ...fillings: readonly Filling[]): Html {
+  let made = pieces[0] ?? '';
+  for (const [index, filling] of fillings.entries()) {
+    made += written(filling) + (pieces[index + 1] ?? '');
+  }
+  return { html: made };
+}
+
+function written(filling: Filling): string {
+  if (typeof filling === 'number') return String(filling);
+  if (typeof filling === 'string') return escaped(filling);
+  if ('html' in filling) return filling.html;
+  return filling.map((piece) => piece.html).join('');
+}
+
+const entities: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+]);
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities.get(character) ?? '');
+}

@@ -1,0 +1,175 @@
+import { html, type Html } from './html.js';
+import { styleElement } from './page-style.js';
+
+/** What the page shows of an account. */
+export interface AccountView {
+  readonly name: string;
+  readonly emailCredits: string;
+  readonly phoneCredits: string;
+  readonly batches: number;
+  readonly note: string;
+}
+
+/** What the page shows of a batch. */
+export interface BatchView {
+  readonly uuid: string;
+  readonly name: string;
+  readonly account: string;
+  readonly lane: string;
+  readonly status: string;
+  readonly tone: 'good' | 'busy' | 'bad';
+  /** Share of the work that is done, where work is under way. */
+  readonly progress: number | undefined;
+  readonly addresses: string;
+  readonly outcome: string;
+  readonly updatedAt: string;
+}
+
+/** What the page shows of a request. */
+export interface RequestView {
+  readonly at: string;
+  readonly what: string;
+  readonly account: string;
+  readonly status: string;
+  readonly tone: 'good' | 'busy' | 'bad';
+  readonly took: string;
+}
+
+export interface StatusView {
+  readonly now: string;
+  readonly accounts: readonly AccountView[];
+  readonly batches: readonly BatchView[];
+  /** How many batches there are beside those shown. */
+  readonly moreBatches: number;
+  readonly requests: readonly RequestView[];
+  readonly requestsTotal: number;
+}
+
+/** How often the page asks for itself again. */
+const refreshSeconds = 5;
+
+/** The page that people look at; it works without a line of script. */
+export function statusHtml(view: StatusView): string {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta http-equiv="refresh" content="${refreshSeconds}" />
+        <title>Sluice: local service</title>
+        ${styleElement}
+      </head>
+      <body>
+        <header>
+          <h1>Sluice: local service</h1>
+          <p>${view.now}. This page refreshes itself every ${refreshSeconds} seconds.</p>
+        </header>
+        <main>
+          <h2>Balances</h2>
+          <div class="accounts">${view.accounts.map(accountCard)}</div>
+          <h2>Batches</h2>
+          ${batchTable(view)}
+          <h2>Requests</h2>
+          ${requestTable(view)}
+        </main>
+      </body>
+    </html> `.html;
+}
+
+function accountCard({ name, emailCredits, phoneCredits, batches, note }: AccountView): Html {
+  return html`<section class="account">
+    <h3>${name}</h3>
+    <dl>
+      <dt>Email credits</dt>
+      <dd>${emailCredits}</dd>
+      <dt>Phone credits</dt>
+      <dd>${phoneCredits}</dd>
+      <dt>Batches</dt>
+      <dd>${amount(batches)}</dd>
+    </dl>
+    ${note === '' ? '' : html`<p class="bad">${note}</p>`}
+  </section>`;
+}
+
+function batchTable({ batches, moreBatches }: StatusView): Html {
+  if (batches.length === 0) return html`<p class="empty">No batch was uploaded yet.</p>`;
+  return html`<table>
+      <thead>
+        <tr>
+          <th scope="col">Batch</th>
+          <th scope="col">Lane</th>
+          <th scope="col">Status</th>
+          <th scope="col" class="number">Addresses</th>
+          <th scope="col">Outcome</th>
+          <th scope="col">Changed</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${batches.map(batchRow)}
+      </tbody>
+    </table>
+    ${moreBatches === 0 ? '' : html`<p>and ${amount(moreBatches)} older ones</p>`}`;
+}
+
+function batchRow(batch: BatchView): Html {
+  const { progress } = batch;
+  const percent = Math.floor((progress ?? 0) * 100);
+  return html`<tr>
+    <td data-name="Batch">
+      <span>${batch.name}<br /><small>${batch.uuid}, ${batch.account}</small></span>
+    </td>
+    <td data-name="Lane">${batch.lane}</td>
+    <td data-name="Status">
+      <span
+        ><span class="status ${batch.tone}">${batch.status}</span>${
+          progress === undefined
+            ? ''
+            : html` <small>${percent}&nbsp;%</small><br /><progress
+                  max="100"
+                  value="${percent}"
+                  aria-label="progress"
+                >
+                  ${percent} %
+                </progress>`
+        }</span
+      >
+    </td>
+    <td data-name="Addresses" class="number">${batch.addresses}</td>
+    <td data-name="Outcome">${batch.outcome}</td>
+    <td data-name="Changed" class="nowrap">${batch.updatedAt}</td>
+  </tr>`;
+}
+
+function requestTable({ requests, requestsTotal }: StatusView): Html {
+  if (requests.length === 0) return html`<p class="empty">No request was answered yet.</p>`;
+  return html`<p>The last ${requests.length} of ${amount(requestsTotal)} since the start.</p>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          <th scope="col">Request</th>
+          <th scope="col">Account</th>
+          <th scope="col">Answer</th>
+          <th scope="col" class="number">Took</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${requests.map(requestRow)}
+      </tbody>
+    </table>`;
+}
+
+function requestRow({ at, what, account, status, tone, took }: RequestView): Html {
+  return html`<tr>
+    <td data-name="Time" class="nowrap">${at}</td>
+    <td data-name="Request">${what}</td>
+    <td data-name="Account">${account}</td>
+    <td data-name="Answer"><span class="${tone}">${status}</span></td>
+    <td data-name="Took" class="number">${took}</td>
+  </tr>`;
+}
+
+/** A number with its thousands apart. */
+export function amount(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 1 });
+}

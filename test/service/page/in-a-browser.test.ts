@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withService } from '../with-service.js';
+
+/** Debian's package, unless another is named. */
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
+/** Why these tests are left out, where they are. */
+const reason = existsSync(executablePath)
+  ? ''
+  : ` (left out: there is no Chromium at ${executablePath}; CHROMIUM names another)`;
+
+let browser: Browser;
+
+const evil = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+
+/** Opens the page of a service that has something to show; whatever the browser complains of is kept. */
+async function opened(
+  context: Parameters<Browser['newPage']>[0],
+): Promise<{ readonly page: Page; readonly complaints: readonly string[] }> {
+  const { service, wire } = await withService({ verifyDelayMs: 1_000_000 });
+  const uuid = await wire.upload(['good@sluice.test', 'bad@sluice.test'], { name: evil });
+  await wire.prepare(uuid);
+  await wire.launch(uuid);
+  await wire.upload(['good@sluice.test'], { name: `a name of ${'x'.repeat(200)}` });
+  const page = await browser.newPage(context);
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('dialog', async (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    await dialog.dismiss();
+  });
+  await page.goto(service.baseUrl);
+  return { page, complaints };
+}
+
+describe.skipIf(reason !== '')(`the status page in a browser${reason}`, () => {
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  });
+  afterAll(async () => browser.close());
+
+  it.each([
+    ['a desktop', { viewport: { width: 1280, height: 900 } }],
+    ['a phone', { viewport: { width: 390, height: 844 } }],
+    ['a browser without JavaScript', { javaScriptEnabled: false }],
+  ])('is whole, and runs nothing that it shows: %s', async (_name, context) => {
+    const { page, complaints } = await opened(context);
+    expect(await page.title()).toBe('Sluice: local service');
+    const rows = page.locator('table').first().locator('tbody tr');
+    expect(await rows.count()).toBe(2);
+    const launched = await rows.nth(1).textContent();
+    expect(launched).toContain(evil);
+    expect(launched).toContain('verification_ongoing');
+    expect(await rows.nth(1).locator('progress').isVisible()).toBe(true);
+    expect(await page.locator('img').count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it.each([1280, 390, 320])('fits a window %i pixels wide', async (width) => {
+    const { page } = await opened({ viewport: { width, height: 800 } });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    await page.close();
+  });
+
+  it('has its style, in light and dark', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page } = await opened({ colorScheme });
+      const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+      expect(background).toBe(colorScheme === 'light' ? 'rgb(245, 247, 249)' : 'rgb(20, 25, 30)');
+      await page.close();
+    }
+  });
+
+  it('comes again by itself', async () => {
+    const { page } = await opened({});
+    await page.waitForEvent('framenavigated');
+    expect(await page.title()).toBe('Sluice: local service');
+    await page.close();
+  });
+});

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { pageAccounts } from '../../../src/service/http/page-access.js';
+import { html } from '../../../src/service/page/html.js';
+import { withService } from '../with-service.js';
+
+const accounts = [account('a', 'key-a'), account('b', 'key-b')];
+
+function account(name: string, key: string) {
+  const keySha256 = createHash('sha256').update(key).digest('hex');
+  const credits = { email: 0, phone: 0 };
+  return { name, keySha256, granted: credits, spent: credits, isSuspended: false };
+}
+
+/** The names of the accounts that a request sees, or the status that refuses it. */
+function seen(
+  host: string | undefined,
+  from: string,
+  { to = from, ...headers }: Readonly<Record<string, string>> = {},
+): unknown {
+  const request = {
+    headers: { host, ...headers },
+    socket: { localAddress: to, remoteAddress: from },
+  };
+  try {
+    return pageAccounts(request as unknown as IncomingMessage, accounts).map(({ name }) => name);
+  } catch (error) {
+    return (error as { readonly status: number }).status;
+  }
+}
+
+function basic(password: string): Readonly<Record<string, string>> {
+  return { authorization: `Basic ${Buffer.from(`anybody:${password}`).toString('base64')}` };
+}
+
+describe('the status page', () => {
+  it('shows balances, batches and requests, with every text escaped', async () => {
+    const evil = '<script>alert("x")</script>';
+    const { wire } = await withService({ emailCredits: 12_345, phoneCredits: 7 });
+    await wire.verify(['good@sluice.test', 'bad@sluice.test', 'GOOD@sluice.test'], { name: evil });
+    await wire.get(`/${encodeURIComponent(evil)}`);
+    const page = await wire.get('/', { key: null });
+    expect(page.status).toBe(200);
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.text).toContain('12,343');
+    expect(page.text).toContain('1 valid, 1 wrong, 0 unknown; 2 credits');
+    expect(page.text).toContain('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;');
+    expect(page.text).not.toContain('<script');
+    expect(page.text).toContain('GET (unknown path)');
+    // No address, and no key.
+    expect(page.text).not.toContain('sluice.test');
+    expect(page.text).not.toContain('sluice_');
+  });
+
+  it('may load nothing but its own style', async () => {
+    const { wire } = await withService();
+    const page = await wire.get('/');
+    const [, style = ''] = /<style>([^]*)<\/style>/.exec(page.text) ?? [];
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(page.headers['content-security-policy']).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+    expect(page.headers['cache-control']).toBe('no-store');
+  });
+
+  it('asks whoever comes by another name to go', async () => {
+    const { wire } = await withService();
+    const rebound = await wire.get('/', { key: null, headers: { Host: 'evil.example' } });
+    expect([rebound.status, rebound.json]).toEqual([403, { message: 'Forbidden' }]);
+  });
+
+  it.each([
+    ['localhost:8080', '127.0.0.1', ['a', 'b']],
+    ['LOCALHOST', '127.0.0.1', ['a', 'b']],
+    ['127.0.0.1:80', '::ffff:127.0.0.1', ['a', 'b']],
+    ['[::1]:8080', '::1', ['a', 'b']],
+    ['127.9.9.9', '127.9.9.9', ['a', 'b']],
+    ['evil.example:8080', '127.0.0.1', 403],
+    ['127.0.0.1.evil.example', '127.0.0.1', 403],
+    ['localhost.evil.example', '127.0.0.1', 403],
+    ['', '127.0.0.1', 403],
+    [undefined, '127.0.0.1', 403],
+    ['localhost:8080', '192.0.2.7', 401],
+    ['192.0.2.1:8080', '192.0.2.7', 401],
+    ['[2001:db8::1]', '2001:db8::7', 401],
+  ])('Host %s from %s: %j', (host, from, outcome) => {
+    expect(seen(host, from)).toEqual(outcome);
+  });
+
+  it('needs the key of an account from elsewhere, and shows that account alone', () => {
+    const host = '192.0.2.1';
+    const from = '192.0.2.7';
+    expect(seen(host, from, basic('key-b'))).toEqual(['b']);
+    expect(seen(host, from, { 'x-api-key': 'key-a' })).toEqual(['a']);
+    expect(seen(host, from, basic('key-c'))).toBe(401);
+    expect(seen(host, from, { authorization: 'Basic %%%' })).toBe(401);
+    expect(seen(host, from, { authorization: 'Bearer key-a' })).toBe(401);
+    // A tunnel that ends on loopback, and one that begins there.
+    expect(seen('localhost', '127.0.0.1', { to: '192.0.2.1' })).toBe(401);
+  });
+
+  it('asks a browser for the key', async () => {
+    const { wire } = await withService();
+    const refused = await wire.get('/', { key: 'wrong' });
+    expect([refused.status, refused.headers['www-authenticate']]).toEqual([
+      401,
+      'Basic realm="Sluice", charset="UTF-8"',
+    ]);
+  });
+});
+
+describe('a piece of a page', () => {
+  it('escapes what is filled in, and nothing twice', () => {
+    const inner = html`<b>${`&<>"'`}</b>`;
+    expect(html`${inner}${[inner]}${1}`.html).toBe(
+      '<b>&amp;&lt;&gt;&quot;&#39;</b><b>&amp;&lt;&gt;&quot;&#39;</b>1',
+    );
+  });
+});
