@@ -27,7 +27,7 @@ export default defineConfig({
       { find: /^sluice\/service$/, replacement: source('service/index.ts') },
       { find: /^sluice\/conformance$/, replacement: source('rows/conformance.ts') },
       { find: /^sluice\/(xlsx|parquet)$/, replacement: source('formats/$1/index.ts') },
-      { find: /^sluice\/(postgres|sqlite)$/, replacement: source('databases/$1/index.ts') },
+      { find: /^sluice\/(postgres|mysql|sqlite)$/, replacement: source('databases/$1/index.ts') },
     ],
   },
   test: {
