@@ -153,7 +153,7 @@ export class Governor {
   /** Lets through all that may go now, and sets the alarm for the next. */
   #pump(): void {
     const now = this.#clock.now();
-    if (this.#failing && now - this.#failing.since >= this.#giveUpAfterMs) {
+    if (this.#failing && now >= this.#giveUpAt(this.#failing)) {
       this.#refuseAll(this.#givenUp(this.#failing));
     }
     while (this.#gate() <= now) {
@@ -263,10 +263,12 @@ export class Governor {
   #nextMoment(): number {
     if (this.#line.isEmpty) return Number.POSITIVE_INFINITY;
     const next = Math.max(this.#gate(), this.#line.earliest());
-    const giveUpAt = this.#failing
-      ? this.#failing.since + this.#giveUpAfterMs
-      : Number.POSITIVE_INFINITY;
-    return Math.min(next, giveUpAt);
+    return this.#failing ? Math.min(next, this.#giveUpAt(this.#failing)) : next;
+  }
+
+  /** One sum for the alarm and for what it is set for: sums of fractions, rounded apart, never meet. */
+  #giveUpAt(failing: { readonly since: number }): number {
+    return failing.since + this.#giveUpAfterMs;
   }
 }
 

@@ -326,6 +326,15 @@ describe('a service that stays away', () => {
     expect(clock.sleeping).toBe(0);
   });
 
+  test('is given up at whatever fraction of a millisecond it went away', async () => {
+    for (const since of [0.1, 0.3, 0.7, 1.1, 5.3, 17.7]) {
+      const { clock, governor } = createGovernor({ giveUpAfterMs: 60_000 });
+      await clock.advance(since);
+      const { ask } = createLoad(clock, governor, () => ({ kind: 'failed', error: failure }));
+      expect(await clock.runUntil(caught(ask()))).toMatchObject({ code: 'service_unavailable' });
+    }
+  });
+
   test('counts as away while it only answers 429', async () => {
     const { clock, governor } = createGovernor({ giveUpAfterMs: 60_000 });
     const { ask } = createLoad(clock, governor, () => ({ kind: 'throttled', error: failure }));

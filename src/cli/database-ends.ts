@@ -1,0 +1,120 @@
+import { ConfigurationError, type Sink, type Source } from '../index.js';
+import type { ParsedOptions } from './command.js';
+import type { DatabaseUrl } from './database-url.js';
+
+/**
+ * The rows of a query.
+ *
+ * @throws ConfigurationError
+ */
+export async function databaseSource(
+  { kind, url }: DatabaseUrl,
+  options: ParsedOptions,
+): Promise<Source> {
+  const query = options.text('query');
+  if (query === undefined || query.trim() === '') {
+    throw new ConfigurationError('say which rows of the database are meant: --query <sql>');
+  }
+  switch (kind) {
+    case 'postgres': {
+      const { postgresSource } = await import('../databases/postgres/index.js');
+      return postgresSource({ url, query });
+    }
+    case 'sqlite': {
+      const { sqliteSource } = await import('../databases/sqlite/index.js');
+      return sqliteSource({ url, query });
+    }
+    case 'mysql': {
+      const { mysqlSource } = await import('../databases/mysql/index.js');
+      return mysqlSource({ url, query });
+    }
+    case 'duckdb':
+      throw new ConfigurationError('this version of Sluice does not read or write DuckDB');
+  }
+}
+
+/**
+ * A table.
+ *
+ * @throws ConfigurationError
+ */
+export async function databaseSink(
+  { kind, url }: DatabaseUrl,
+  options: ParsedOptions,
+): Promise<Sink> {
+  const into = tableOption(options);
+  const key = options.texts('key');
+  const target = { url, into, ...(key.length > 0 && { key }) };
+  switch (kind) {
+    case 'postgres': {
+      const { postgresSink } = await import('../databases/postgres/index.js');
+      return postgresSink(target);
+    }
+    case 'sqlite': {
+      const { sqliteSink } = await import('../databases/sqlite/index.js');
+      return sqliteSink(target);
+    }
+    case 'mysql': {
+      const { mysqlSink } = await import('../databases/mysql/index.js');
+      return mysqlSink(target);
+    }
+    case 'duckdb':
+      throw new ConfigurationError('this version of Sluice does not read or write DuckDB');
+  }
+}
+
+/** Where a run into a table keeps what it needs to go on. @throws ConfigurationError */
+export function tableStateDirectory(options: ParsedOptions): string {
+  return `${tableOption(options).replaceAll(/[^\p{L}\p{N}_.-]/gu, '_')}.sluice`;
+}
+
+/** Options that say what form a file has, or which rows of a database are meant. */
+const inputFileOptions = [
+  'input-format',
+  'delimiter',
+  'quote',
+  'escape',
+  'encoding',
+  'sheet',
+  'no-header',
+];
+const outputFileOptions = ['output-format', 'neutralize-formulas'];
+
+/**
+ * Refuses options that would mean nothing.
+ *
+ * @throws ConfigurationError
+ */
+export function checkDatabaseOptions(
+  options: ParsedOptions,
+  { input, output }: { readonly input: boolean; readonly output: boolean },
+): void {
+  refuse(options, input ? inputFileOptions : ['query'], input ? 'input' : 'no input', input);
+  refuse(
+    options,
+    output ? outputFileOptions : ['into', 'key'],
+    output ? 'output' : 'no output',
+    output,
+  );
+}
+
+function refuse(
+  options: ParsedOptions,
+  names: readonly string[],
+  end: string,
+  isDatabase: boolean,
+): void {
+  const name = names.find((each) => options.has(each));
+  if (name === undefined) return;
+  throw new ConfigurationError(
+    isDatabase
+      ? `--${name} is for files, and the ${end} is a database`
+      : `--${name} is for databases, and ${end} is one`,
+  );
+}
+
+function tableOption(options: ParsedOptions): string {
+  const into = options.text('into');
+  if (into !== undefined && into !== '') return into;
+  throw new ConfigurationError('name the table that the rows go into: --into <table>');
+}

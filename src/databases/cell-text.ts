@@ -1,0 +1,111 @@
+import { printJson, printValue } from '../rows/print-value.js';
+import type { ColumnKind } from './column-kind.js';
+
+/*
+ * Cells as they travel between databases: in the text form of PostgreSQL's COPY, which has one for every
+ * kind of cell, a line for a row and a tab between two cells. What comes from PostgreSQL, and what goes
+ * there, is not touched at all.
+ */
+
+/** Stands for null. */
+const nullText = '\\N';
+
+const escapes = new Map([
+  ['\\', '\\\\'],
+  ['\b', '\\b'],
+  ['\t', '\\t'],
+  ['\n', '\\n'],
+  ['\v', '\\v'],
+  ['\f', '\\f'],
+  ['\r', '\\r'],
+]);
+const escaped = new Map([...escapes].map(([character, text]) => [text.charAt(1), character]));
+const hasSpecial = /[\\\b\t\n\v\f\r]/;
+
+/** The form of a text between two tabs. */
+export function writeText(text: string): string {
+  if (!hasSpecial.test(text)) return text;
+  return text.replaceAll(/[\\\b\t\n\v\f\r]/g, (character) => escapes.get(character) ?? character);
+}
+
+/** The text between two tabs as it was; `undefined` for null. */
+export function readText(field: string): string | undefined {
+  if (!field.includes('\\')) return field;
+  if (field === nullText) return undefined;
+  return field.replaceAll(/\\(.)/g, (_, letter: string) => escaped.get(letter) ?? letter);
+}
+
+/** The form of any value a source has in a cell; null and what is absent are null. */
+export function writeValue(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return writeText(value);
+    case 'boolean':
+      return value ? 't' : 'f';
+    case 'number':
+    case 'bigint':
+      return String(value);
+    default:
+      if (value === null || value === undefined) return nullText;
+      if (value instanceof Uint8Array) {
+        const { buffer, byteOffset, byteLength } = value;
+        return `\\\\x${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}`;
+      }
+      return writeText(printValue(value) ?? '');
+  }
+}
+
+/** The form of a value in a column of kind `any`. */
+export function writeAny(value: unknown): string {
+  if (value === null || value === undefined) return nullText;
+  if (value instanceof Uint8Array) {
+    const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    return writeText(JSON.stringify({ bytes: bytes.toString('base64') }));
+  }
+  if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value))) {
+    return writeText(JSON.stringify({ integer: String(value) }));
+  }
+  return writeText(printJson(value));
+}
+
+/** A cell's value; `null` for null. */
+export function valueOfText(kind: ColumnKind, text: string | undefined): unknown {
+  if (text === undefined) return null;
+  switch (kind) {
+    case 'integer':
+      return valueOfInteger(text);
+    case 'float':
+      return Number(text);
+    case 'boolean':
+      return text === 't';
+    case 'json':
+      return valueOfJson(text);
+    case 'bytes':
+      return Buffer.from(text.slice(2), 'hex');
+    case 'any':
+      return valueOfAny(text);
+    default:
+      return text;
+  }
+}
+
+function valueOfInteger(text: string): unknown {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text);
+}
+
+/** What a database takes for JSON and JavaScript does not stays text. */
+function valueOfJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function valueOfAny(text: string): unknown {
+  const value = JSON.parse(text) as
+    string | number | boolean | { readonly bytes: string } | { readonly integer: string };
+  if (typeof value !== 'object') return value;
+  return 'bytes' in value ? Buffer.from(value.bytes, 'base64') : BigInt(value.integer);
+}

@@ -1,0 +1,44 @@
+/**
+ * What a column holds, whatever database it is in.
+ *
+ * - `decimal` has digits that a number of JavaScript may not hold; it stays text.
+ * - `any` is a column whose cells each have a type of their own, as an expression has in SQLite.
+ */
+export type ColumnKind =
+  | 'text'
+  | 'integer'
+  | 'decimal'
+  | 'float'
+  | 'boolean'
+  | 'date'
+  | 'time'
+  | 'timestamp'
+  | 'timestamptz'
+  | 'uuid'
+  | 'json'
+  | 'bytes'
+  | 'any';
+
+/** Every kind, for what is read back from a file. */
+export const columnKinds = [
+  'text',
+  'integer',
+  'decimal',
+  'float',
+  'boolean',
+  'date',
+  'time',
+  'timestamp',
+  'timestamptz',
+  'uuid',
+  'json',
+  'bytes',
+  'any',
+] as const satisfies readonly ColumnKind[];
+
+const flag = /_(?:valid|wrong|unknown|is_[a-z_]+)$/;
+
+/** The kind of an added column, by its name: the service's flags are booleans, the rest is text. */
+export function addedKind(name: string): ColumnKind {
+  return flag.test(name) ? 'boolean' : 'text';
+}

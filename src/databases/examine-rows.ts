@@ -1,0 +1,41 @@
+import { InputError } from '../errors/family.js';
+import { TableRows } from '../formats/table-rows.js';
+import type { RowChunk } from '../rows/row-chunk.js';
+import type { RowExaminer } from '../rows/sink.js';
+import type { KindTally } from './kind-tally.js';
+import { TableChunk } from './table-chunk.js';
+
+/**
+ * Looks at rows that are to go into a database, for what no table has a form for: broken text, a NUL,
+ * a key that is empty.
+ */
+export function createRowExaminer(
+  header: readonly string[],
+  keyPositions: readonly number[],
+  tally: KindTally,
+): RowExaminer {
+  const rows = new TableRows(header.length);
+  let count = 0;
+  const refuse = (column: number, what: string): never => {
+    const name = JSON.stringify(header[column] ?? '');
+    throw new InputError(`row ${count} of the input ${what} in column ${name}`);
+  };
+  return (chunk) => {
+    tally.add(chunk);
+    for (let row = 0; row < chunk.length; row += 1) {
+      count += 1;
+      const cells = isSound(chunk, row) ? undefined : rows.read(chunk, row);
+      const nul = cells?.findIndex((cell) => typeof cell === 'string' && cell.includes('\0')) ?? -1;
+      if (nul !== -1) refuse(nul, 'holds a NUL, which no table takes,');
+      for (const column of keyPositions) {
+        const text = chunk.text(row, column);
+        if (text === undefined || text === '') refuse(column, 'has no key: nothing stands');
+      }
+    }
+  };
+}
+
+/** PostgreSQL gives nothing that a table has no form for, but in a database without an encoding. */
+function isSound(chunk: RowChunk, row: number): boolean {
+  return chunk instanceof TableChunk && chunk.form.dialect === 'postgres' && chunk.isText(row);
+}

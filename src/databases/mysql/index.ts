@@ -1,0 +1,2 @@
+export { mysqlSource, type MysqlSourceOptions } from './mysql-source.js';
+export { mysqlSink, type MysqlSinkOptions } from './mysql-sink.js';

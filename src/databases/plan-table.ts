@@ -1,0 +1,199 @@
+import { ConfigurationError } from '../errors/family.js';
+import { refuseRepeatedNames } from '../formats/table-rows.js';
+import type { OpenSinkOptions } from '../rows/sink.js';
+import type { SourceReading } from '../rows/source.js';
+import { addedKind, type ColumnKind } from './column-kind.js';
+import { findKeyColumns } from './key-columns.js';
+import type { RunMarker } from './run-marker.js';
+import type { Dialect } from './table-form.js';
+import { TableReading } from './table-reading.js';
+
+/** A table that is there. */
+export interface TableThere {
+  /** What a column's origin calls it. */
+  readonly id: string;
+  /** Whether it is a table, and no view. */
+  readonly isTable: boolean;
+  readonly columns: readonly {
+    readonly name: string;
+    /** Whether an empty text is a value of it. */
+    readonly isText: boolean;
+    /** Whether the server makes its cells itself. */
+    readonly isGenerated: boolean;
+  }[];
+  /** Columns of each unique index that rows can be told by. */
+  readonly keys: readonly (readonly string[])[];
+}
+
+/** Where rows are to go, and what stands there. */
+export interface TablePlace {
+  readonly dialect: Dialect;
+  /** Which database it is. */
+  readonly store: string;
+  /** The table's name as SQL takes it. */
+  readonly name: string;
+  readonly table: TableThere | undefined;
+  /** What wrote it last. */
+  readonly marker: RunMarker | undefined;
+  typeOf(kind: ColumnKind): string;
+}
+
+/** What the caller wants done. */
+export interface TableTarget {
+  /** Names of the columns that tell a row; none for a table of one's own. */
+  readonly key: readonly string[];
+  readonly isUpdate: boolean | undefined;
+  /** What the cells of the input's columns turned out to be, where it names no types itself. */
+  readonly kinds: readonly (ColumnKind | undefined)[] | undefined;
+}
+
+/**
+ * What is to be done with the rows.
+ *
+ * - `create`: the table is not there.
+ * - `replace`: it is, and it was this run that wrote it.
+ * - `upsert`: rows are told by their key; those that are not there yet are added.
+ * - `update`: the rows came from the table itself: they get the added columns, and nothing else of them
+ *   is touched, as it may have changed since.
+ */
+export type WritingMode = 'create' | 'replace' | 'upsert' | 'update';
+
+export interface NewColumn {
+  readonly name: string;
+  readonly type: string;
+}
+
+export interface TablePlan {
+  readonly mode: WritingMode;
+  /** The table's name as SQL takes it. */
+  readonly target: string;
+  readonly marker: RunMarker | undefined;
+  readonly key: readonly string[];
+  readonly keyPositions: readonly number[];
+  /** Positions of the input's columns that are written. */
+  readonly positions: readonly number[];
+  /** All columns that are written, in order: those of the input, then the added ones. */
+  readonly columns: readonly NewColumn[];
+  /** Those that the table does not have yet. */
+  readonly missing: readonly NewColumn[];
+  /** Whether an empty text is a value of the input's column at a position. */
+  isText(position: number): boolean;
+}
+
+/**
+ * Decides what is to be done for the rows to stand in a table.
+ *
+ * @throws ConfigurationError where they cannot
+ */
+export function planTable(
+  place: TablePlace,
+  target: TableTarget,
+  { reading, added, runId }: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId'>,
+): TablePlan {
+  const { header } = reading;
+  const { key } = target;
+  const { name, table, marker } = place;
+  refuseRepeatedNames(header, 'a table');
+  const keyPositions = findKeyColumns(header, key);
+  const all = header.map((_, position) => position);
+  const own = inputColumns(reading, place, target.kinds);
+  const extra = added
+    .flat()
+    .map((column) => ({ name: column, type: place.typeOf(addedKind(column)) }));
+  const shared = { target: name, marker, key, keyPositions };
+  if (!table) {
+    const text = place.typeOf('text');
+    return {
+      ...shared,
+      mode: 'create',
+      positions: all,
+      columns: [...own, ...extra],
+      missing: [],
+      isText: (position) => own[position]?.type === text,
+    };
+  }
+  refuseOther(place, table, key.length > 0 || (marker !== undefined && marker.run === runId));
+  if (key.length > 0) refuseUntold(name, table, key);
+  const isUpdate = key.length > 0 && (target.isUpdate ?? isOwn(reading, key, place, table));
+  const found = new Map(table.columns.map((column) => [column.name, column]));
+  const positions = (isUpdate ? keyPositions : all).filter(
+    (position) => found.get(header[position] ?? '')?.isGenerated !== true,
+  );
+  const columns = [...own.filter((_, position) => positions.includes(position)), ...extra];
+  const missing = columns.filter((column) => !found.has(column.name));
+  refuseLacking(
+    name,
+    [...found.keys()],
+    missing.find((column) => !extra.includes(column)),
+  );
+  return {
+    ...shared,
+    mode: key.length === 0 ? 'replace' : isUpdate ? 'update' : 'upsert',
+    positions: isUpdate ? [...positions].toSorted((a, b) => a - b) : positions,
+    columns,
+    missing,
+    isText: (position) => found.get(header[position] ?? '')?.isText === true,
+  };
+}
+
+/** The columns that the input's own cells would have in a new table. */
+function inputColumns(
+  reading: SourceReading,
+  place: TablePlace,
+  kinds: TableTarget['kinds'],
+): readonly NewColumn[] {
+  const { dialect, store } = place;
+  const form = reading instanceof TableReading ? reading.form : undefined;
+  return reading.header.map((name, position) => {
+    const column = form?.columns[position];
+    const isKnown =
+      form?.dialect === dialect && (column?.isOwnType !== true || form.store === store);
+    if (isKnown && column !== undefined && column.type !== '') return { name, type: column.type };
+    const kind = column?.kind === 'any' ? undefined : column?.kind;
+    return { name, type: place.typeOf(kind ?? kinds?.[position] ?? 'text') };
+  });
+}
+
+function refuseOther({ name }: TablePlace, { isTable }: TableThere, isWelcome: boolean): void {
+  if (!isTable) throw new ConfigurationError(`${name} is no table`);
+  if (isWelcome) return;
+  throw new ConfigurationError(
+    `the table ${name} is there already, and it is not written over: name another one, drop it, or give the column that tells its rows (--key)`,
+  );
+}
+
+function refuseUntold(name: string, { keys }: TableThere, key: readonly string[]): void {
+  const wanted = [...key].toSorted().join('\0');
+  if (keys.some((columns) => [...columns].toSorted().join('\0') === wanted)) return;
+  throw new ConfigurationError(
+    `the table ${name} may hold a key more than once: it needs a primary key or a unique index on ${key.join(', ')}`,
+  );
+}
+
+function refuseLacking(
+  name: string,
+  there: readonly string[],
+  lacking: NewColumn | undefined,
+): void {
+  if (!lacking) return;
+  throw new ConfigurationError(
+    `the table ${name} has no column ${JSON.stringify(lacking.name)}; it has ${there.join(', ')}: add it, or leave it out of the input`,
+    { code: 'column_not_found' },
+  );
+}
+
+/** Whether the rows are those of the table itself, told by its own key. */
+function isOwn(
+  reading: SourceReading,
+  key: readonly string[],
+  { dialect, store }: TablePlace,
+  table: TableThere,
+): boolean {
+  if (!(reading instanceof TableReading)) return false;
+  const { form } = reading;
+  if (form.dialect !== dialect || form.store !== store) return false;
+  return key.every((name) => {
+    const origin = form.columns.find((column) => column.name === name)?.origin;
+    return origin?.table === table.id && origin.column === name;
+  });
+}

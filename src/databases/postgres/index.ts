@@ -1,0 +1,2 @@
+export { postgresSource, type PostgresSourceOptions } from './postgres-source.js';
+export { postgresSink, type PostgresSinkOptions } from './postgres-sink.js';

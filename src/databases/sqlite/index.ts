@@ -1,0 +1,2 @@
+export { sqliteSource, type SqliteSourceOptions } from './sqlite-source.js';
+export { sqliteSink, type SqliteSinkOptions } from './sqlite-sink.js';

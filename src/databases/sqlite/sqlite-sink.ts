@@ -1,0 +1,200 @@
+import { randomBytes } from 'node:crypto';
+import { OutputError } from '../../errors/family.js';
+import { SluiceError } from '../../errors/sluice-error.js';
+import type { OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
+import { plainFailure } from '../database-failure.js';
+import { createRowExaminer } from '../examine-rows.js';
+import { keyColumns } from '../key-columns.js';
+import { KindTally } from '../kind-tally.js';
+import { planTable, type TablePlan } from '../plan-table.js';
+import { RowValues } from '../row-values.js';
+import { isMarked } from '../run-marker.js';
+import { parseTableName } from '../table-name.js';
+import { applyStatements } from './apply-statements.js';
+import { findTable, readMarker, writeMarker } from './find-table.js';
+import { openSqlite, sqliteFailure, sqlitePath, type SqliteDatabase } from './open-sqlite.js';
+import { quoteName } from './quote-name.js';
+import { sqliteTypeOf, sqliteValue } from './sqlite-kinds.js';
+
+export interface SqliteSinkOptions {
+  /** `sqlite:path`, or the path itself; the file is made when it is not there. */
+  readonly url: string;
+  /** Name of the table. */
+  readonly into: string;
+  /**
+   * The column, or columns, that tell a row. With it, rows that the table has are updated and the
+   * others added; it is also the primary key of a table that is made.
+   * @default none: the table must not be there
+   */
+  readonly key?: string | readonly string[];
+  /**
+   * Whether rows only get the added columns, and none is added.
+   * @default whether the rows came from the same table, as far as the key's column tells
+   */
+  readonly isUpdate?: boolean;
+}
+
+/**
+ * A table in an SQLite file. Rows go into a staging table and are applied in one transaction, with a
+ * marker of the run: all of them stand there or none, and writing them again changes nothing.
+ *
+ * @throws ConfigurationError when the table's name has not the form of one
+ */
+export function sqliteSink(options: SqliteSinkOptions): Sink {
+  const path = sqlitePath(options.url);
+  const key = keyColumns(options.key);
+  const [table = ''] = parseTableName(options.into, 1);
+  const name = `${options.into} in sqlite:${path}`;
+  let tally: KindTally | undefined;
+  const withDatabase = async <Value>(use: (database: SqliteDatabase) => Value): Promise<Value> => {
+    const database = await openSqlite(path, { mustExist: false }).catch(refuser(name));
+    try {
+      return use(database);
+    } catch (error) {
+      database.close();
+      return refuser(name)(error);
+    }
+  };
+  const plan = (
+    database: SqliteDatabase,
+    opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId'>,
+  ): TablePlan =>
+    planTable(
+      {
+        dialect: 'sqlite',
+        store: database.store,
+        name: quoteName(table),
+        table: findTable(database, table),
+        marker: readMarker(database, table),
+        typeOf: sqliteTypeOf,
+      },
+      { key, isUpdate: options.isUpdate, kinds: tally?.kinds },
+      opening,
+    );
+  return {
+    name,
+    async check() {
+      await withDatabase((database) => {
+        findTable(database, table);
+        database.close();
+      });
+    },
+    async examine(reading, { added, runId }) {
+      return withDatabase((database) => {
+        const { keyPositions } = plan(database, {
+          reading,
+          added,
+          ...(runId !== undefined && { runId }),
+        });
+        database.close();
+        tally = new KindTally(reading.header.length);
+        return createRowExaminer(reading.header, keyPositions, tally);
+      });
+    },
+    async open(opening) {
+      return withDatabase((database) => {
+        const writing = plan(database, opening);
+        return new SqliteTableWriting(database, { name, table, plan: writing, opening });
+      });
+    },
+  };
+}
+
+interface TableWritingParts {
+  readonly name: string;
+  readonly table: string;
+  readonly plan: TablePlan;
+  readonly opening: OpenSinkOptions;
+}
+
+class SqliteTableWriting implements SinkWriting {
+  readonly #database: SqliteDatabase;
+  readonly #parts: TableWritingParts;
+  readonly #values: RowValues;
+  readonly #insert: (values: readonly unknown[]) => void;
+  #isOpen = true;
+
+  constructor(database: SqliteDatabase, parts: TableWritingParts) {
+    const { plan, opening } = parts;
+    this.#database = database;
+    this.#parts = parts;
+    this.#values = new RowValues(plan, opening);
+    const cells = plan.columns.map((_, at) => `c${at}`);
+    // It is this connection's own, and locks nobody out of the file.
+    database.run(`CREATE TEMP TABLE sluice_staging (${cells.join(', ')})`);
+    database.run('BEGIN');
+    this.#insert = database.prepare(
+      `INSERT INTO temp.sluice_staging VALUES (${cells.map(() => '?').join(', ')})`,
+    );
+  }
+
+  async write(rows: Parameters<SinkWriting['write']>[0]): Promise<void> {
+    this.#orRefuse(() => {
+      for (const values of this.#values.read(rows)) this.#insert(values.map(sqliteValue));
+    });
+  }
+
+  async finish(): Promise<void> {
+    const { plan, table, opening } = this.#parts;
+    this.#orRefuse(() => {
+      this.#database.run('COMMIT');
+      const marker = {
+        run: opening.runId ?? randomBytes(8).toString('hex'),
+        digest: this.#values.digest(),
+        rows: this.#values.count,
+        applied: this.#values.count,
+      };
+      if (isMarked(plan.marker, marker)) return;
+      this.#refuseRepeatedKeys();
+      this.#database.run('BEGIN IMMEDIATE');
+      for (const statement of applyStatements(plan)) this.#database.run(statement);
+      writeMarker(this.#database, table, marker);
+      this.#database.run('COMMIT');
+    });
+    this.#close();
+  }
+
+  async abort(): Promise<void> {
+    // A transaction that is not committed ends with its connection.
+    this.#close();
+  }
+
+  #refuseRepeatedKeys(): void {
+    const { key, columns } = this.#parts.plan;
+    if (key.length === 0) return;
+    const cells = key.map((name) => `c${columns.findIndex((column) => column.name === name)}`);
+    const [[repeated] = []] = [
+      ...this.#database.rows(
+        `SELECT count(*) FROM (SELECT 1 FROM temp.sluice_staging GROUP BY ${cells.join(', ')} HAVING count(*) > 1)`,
+      ),
+    ];
+    if (Number(repeated) === 0) return;
+    throw new OutputError(
+      `${String(repeated)} keys stand in more than one row of the input, and a table has one row for each: ${key.join(', ')} must tell the rows apart`,
+    );
+  }
+
+  #close(): void {
+    if (this.#isOpen) this.#database.close();
+    this.#isOpen = false;
+  }
+
+  #orRefuse(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      refuser(this.#parts.name)(error);
+    }
+  }
+}
+
+/** Says what a driver's error means for whoever writes. */
+function refuser(name: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof SluiceError) throw error;
+    const failure = sqliteFailure(error);
+    throw new OutputError(`cannot write ${name}: ${failure.words}`, {
+      cause: plainFailure(failure),
+    });
+  };
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { columnKinds } from './column-kind.js';
+
+/** Which database something comes from or goes to. */
+export type Dialect = z.infer<typeof dialect>;
+const dialect = z.enum(['postgres', 'mysql', 'sqlite', 'duckdb']);
+
+const tableColumn = z.object({
+  name: z.string(),
+  kind: z.enum(columnKinds),
+  /** The type as its own database writes it: `numeric(10,2)`. */
+  type: z.string(),
+  /** Whether only that database knows the type. */
+  isOwnType: z.boolean().optional(),
+  /** The column of a table that it shows as it stands, where the database tells. */
+  origin: z.object({ table: z.string(), column: z.string() }).optional(),
+});
+export type TableColumn = z.infer<typeof tableColumn>;
+
+const tableForm = z.object({
+  sluice: z.literal('rows of a database 1'),
+  dialect,
+  /** Which database it was, without user and password. */
+  store: z.string(),
+  columns: z.array(tableColumn),
+});
+
+/** What rows of a database look like: written as the first line in front of them. */
+export type TableForm = Omit<z.infer<typeof tableForm>, 'sluice'>;
+
+export function writeTableForm(form: TableForm): Buffer {
+  return Buffer.from(`${JSON.stringify({ sluice: 'rows of a database 1', ...form })}\n`);
+}
+
+/** @returns `undefined` when the line is none of ours */
+export function parseTableForm(line: string): TableForm | undefined {
+  try {
+    return tableForm.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}

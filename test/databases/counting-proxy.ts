@@ -1,0 +1,75 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export interface CountingProxy {
+  /** The same URL, through the proxy. */
+  readonly url: string;
+  /** Bytes that came from the server so far. */
+  readonly fromServer: number;
+  /** Bytes that went to the server so far. */
+  readonly toServer: number;
+  /** Cuts every connection, and every later one. */
+  cut(): void;
+}
+
+export interface CountingProxyOptions {
+  /** Cuts all when so many bytes came from the server. */
+  readonly cutAfterFromServer?: number;
+  /** Cuts all when so many bytes went to the server. */
+  readonly cutAfterToServer?: number;
+}
+
+/** Stands between a driver and its server: counts what passes, and cuts it where a test wants. */
+export async function startCountingProxy(
+  url: string,
+  options: CountingProxyOptions = {},
+): Promise<CountingProxy> {
+  const { cutAfterFromServer = Infinity, cutAfterToServer = Infinity } = options;
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  const counts = { fromServer: 0, toServer: 0 };
+  let isCut = false;
+  const cut = (): void => {
+    isCut = true;
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  const proxy = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => sockets.delete(socket));
+    }
+    if (isCut) return cut();
+    far.on('data', (bytes: Buffer) => {
+      counts.fromServer += bytes.length;
+      if (counts.fromServer >= cutAfterFromServer) cut();
+    });
+    near.on('data', (bytes: Buffer) => {
+      counts.toServer += bytes.length;
+      if (counts.toServer >= cutAfterToServer) cut();
+    });
+    // Piping waits for whoever is slow, in both directions.
+    near.pipe(far);
+    far.pipe(near);
+  });
+  await new Promise<void>((resolve) => {
+    proxy.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    cut();
+    proxy.close();
+  });
+  const through = new URL(url);
+  through.port = String((proxy.address() as AddressInfo).port);
+  return {
+    url: through.href,
+    get fromServer() {
+      return counts.fromServer;
+    },
+    get toServer() {
+      return counts.toServer;
+    },
+    cut,
+  };
+}

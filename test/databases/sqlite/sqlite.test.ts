@@ -1,0 +1,279 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { describe, expect, inject, test } from 'vitest';
+import { postgresSink, postgresSource } from '../../../src/databases/postgres/index.js';
+import { sqliteSink, sqliteSource } from '../../../src/databases/sqlite/index.js';
+import { csvFileSource, fileSource } from '../../../src/index.js';
+import { dieBehind } from '../die-behind.js';
+import { askPostgres } from '../postgres/ask-postgres.js';
+import { readAll } from '../read-all.js';
+import { rejection } from '../rejection.js';
+import { startVerifying, temporaryFolder } from '../verify-rows.js';
+
+function ask(path: string, ...statements: readonly string[]): unknown[] {
+  const database = new Database(path);
+  try {
+    const [last = '', ...before] = statements.toReversed();
+    for (const statement of before.toReversed()) database.exec(statement);
+    return database
+      .prepare(last)
+      .all()
+      .map((row) => ({ ...(row as object) }));
+  } finally {
+    database.close();
+  }
+}
+
+async function makePeople(rows = 5): Promise<string> {
+  const path = join(await temporaryFolder(), 'crm.db');
+  ask(
+    path,
+    "CREATE TABLE people (id INTEGER PRIMARY KEY, email TEXT, note TEXT NOT NULL DEFAULT 'kept')",
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+     INSERT INTO people (id, email) SELECT i, CASE i % 3 WHEN 0 THEN 'bad' ELSE 'good' END || i || '@sluice.test' FROM n`,
+    'SELECT 1',
+  );
+  return path;
+}
+
+describe('rows of an SQLite file', () => {
+  test('have the values that the file has, each cell its own type', async () => {
+    const path = join(await temporaryFolder(), 'types.db');
+    ask(
+      path,
+      'CREATE TABLE t (id INTEGER, "e mail" TEXT, yes BOOLEAN, x REAL, b BLOB, u)',
+      `INSERT INTO t VALUES (1, 'a' || char(9, 10) || '\\N "🎈', 1, 1.5, x'00ff', 'text'),
+        (9007199254740993, NULL, 0, 2.0, NULL, 5), (3, '', NULL, 1e300, x'', NULL)`,
+      'SELECT 1',
+    );
+    expect(
+      await readAll(
+        sqliteSource({ url: `sqlite:${path}`, query: 'SELECT *, id + 1 AS id FROM t;' }),
+      ),
+    ).toEqual([
+      [1, 'a\t\n\\N "🎈', true, 1.5, Buffer.from([0, 255]), 'text', 2],
+      [9007199254740993n, null, false, 2, null, 5, 9007199254740994n],
+      [3, '', null, 1e300, Buffer.alloc(0), null, 4],
+    ]);
+    const many = await readAll(
+      sqliteSource({
+        url: path,
+        query:
+          'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1700) SELECT i FROM n ORDER BY i DESC -- all',
+      }),
+    );
+    expect(many.map(([i]) => i)).toEqual(Array.from({ length: 1700 }, (_, at) => 1700 - at));
+  });
+
+  test.each([
+    ['a file that is not there', 'nowhere.db', 'SELECT 1', 'input_unreadable', /no such file/],
+    ['a file that is none', 'junk.db', 'SELECT * FROM t', 'input_unreadable', /no SQLite database/],
+    [
+      'a table that is not there',
+      'good.db',
+      'SELECT * FROM t',
+      'invalid_option',
+      /no such table: t/,
+    ],
+    [
+      'a column that is not there',
+      'good.db',
+      'SELECT x FROM people',
+      'invalid_option',
+      /no such column: x/,
+    ],
+    [
+      'a statement that gives no rows',
+      'good.db',
+      'CREATE TABLE made (a)',
+      'invalid_option',
+      /gives no rows/,
+    ],
+    [
+      'text that is none',
+      'good.db',
+      "SELECT CAST(x'ff41' AS TEXT) AS odd",
+      'input_malformed',
+      /"odd" is text with bytes/,
+    ],
+  ])('%s is said', async (_, file, query, code, words) => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'junk.db'), 'no database at all. '.repeat(200));
+    ask(join(folder, 'good.db'), 'CREATE TABLE people (id)', 'SELECT 1');
+    const error = await rejection(
+      readAll(sqliteSource({ url: `sqlite:${join(folder, file)}`, query })),
+    );
+    expect(error).toMatchObject({ code });
+    expect(error.message).toMatch(words);
+    expect(
+      ask(join(folder, 'good.db'), "SELECT name FROM sqlite_master WHERE name = 'made'"),
+    ).toEqual([]);
+  });
+});
+
+describe('a table in an SQLite file', () => {
+  test('is made, with the columns that the query has', async () => {
+    const path = await makePeople();
+    const verifying = await startVerifying();
+    await verifying.run({
+      source: sqliteSource({ url: path, query: 'SELECT id, email FROM people ORDER BY id' }),
+      sink: sqliteSink({ url: `sqlite:${path}`, into: 'people "verified"'.replaceAll('"', "'") }),
+      email: ['email'],
+    });
+    expect(
+      ask(path, `SELECT id, email_valid, typeof(email_valid) AS t FROM "people 'verified'"`),
+    ).toEqual([
+      { id: 1, email_valid: 1, t: 'integer' },
+      { id: 2, email_valid: 1, t: 'integer' },
+      { id: 3, email_valid: 0, t: 'integer' },
+      { id: 4, email_valid: 1, t: 'integer' },
+      { id: 5, email_valid: 1, t: 'integer' },
+    ]);
+    const again = await rejection(
+      verifying.run({
+        source: sqliteSource({ url: path, query: 'SELECT id, email FROM people' }),
+        sink: sqliteSink({ url: path, into: 'people' }),
+        email: ['email'],
+      }),
+    );
+    expect(again.message).toContain('is there already');
+  });
+
+  test('is updated by a key, and its own rows get the added columns alone', async () => {
+    const path = await makePeople();
+    const csv = join(await temporaryFolder(), 'list.csv');
+    await writeFile(csv, 'id,email\n4,good40@sluice.test\n6,bad@sluice.test\n');
+    const verifying = await startVerifying();
+    await verifying.run({
+      source: csvFileSource(csv),
+      sink: sqliteSink({ url: path, into: 'people', key: 'id' }),
+      email: ['email'],
+    });
+    const sink = sqliteSink({ url: path, into: 'people', key: 'id' });
+    await verifying.run({
+      source: sqliteSource({ url: path, query: 'SELECT id, email FROM people WHERE id < 4' }),
+      sink: {
+        ...sink,
+        async open(opening) {
+          ask(
+            path,
+            "UPDATE people SET email = 'newer@sluice.test' WHERE id = 1",
+            'DELETE FROM people WHERE id = 2',
+            'SELECT 1',
+          );
+          return sink.open(opening);
+        },
+      },
+      email: ['email'],
+    });
+    expect(
+      ask(path, 'SELECT id, email, note, email_valid AS valid FROM people ORDER BY id'),
+    ).toEqual([
+      { id: 1, email: 'newer@sluice.test', note: 'kept', valid: 1 },
+      { id: 3, email: 'bad3@sluice.test', note: 'kept', valid: 0 },
+      { id: 4, email: 'good40@sluice.test', note: 'kept', valid: 1 },
+      { id: 5, email: 'good5@sluice.test', note: 'kept', valid: null },
+      { id: 6, email: 'bad@sluice.test', note: 'kept', valid: 0 },
+    ]);
+  });
+
+  test.each([[{}], [{ key: 'id' }]])(
+    'is not written again when killed behind the commit: %j',
+    async (options) => {
+      const path = await makePeople();
+      const verifying = await startVerifying();
+      const sink = sqliteSink({ url: path, into: 'verified', ...options });
+      const run = {
+        source: sqliteSource({ url: path, query: 'SELECT id, email FROM people' }),
+        email: ['email'],
+      };
+      const killed = new Error('killed');
+      await expect(verifying.run({ ...run, sink: dieBehind(sink, killed) })).rejects.toBe(killed);
+      ask(path, "UPDATE verified SET email_reason = 'touched'", 'SELECT 1');
+      const paid = await verifying.charges();
+      await verifying.run({ ...run, sink });
+      expect(
+        ask(path, "SELECT count(*) AS n FROM verified WHERE email_reason = 'touched'"),
+      ).toEqual([{ n: 5 }]);
+      expect(await verifying.charges()).toBe(paid);
+    },
+  );
+
+  test('is as it was when its writing fails, and the next run writes it', async () => {
+    const path = await makePeople();
+    ask(
+      path,
+      "CREATE TRIGGER refuse BEFORE UPDATE ON people WHEN NEW.id = 4 BEGIN SELECT RAISE(ABORT, 'refused'); END",
+      'SELECT 1',
+    );
+    const verifying = await startVerifying();
+    const run = {
+      source: sqliteSource({ url: path, query: 'SELECT id, email FROM people' }),
+      sink: sqliteSink({ url: path, into: 'people', key: 'id' }),
+      email: ['email'],
+    };
+    expect(await rejection(verifying.run(run))).toMatchObject({ code: 'output_failed' });
+    expect(ask(path, "SELECT name FROM pragma_table_info('people')")).toHaveLength(3);
+    ask(path, 'DROP TRIGGER refuse', 'SELECT 1');
+    const paid = await verifying.charges();
+    await verifying.run(run);
+    expect(await verifying.charges()).toBe(paid);
+    expect(ask(path, 'SELECT count(email_valid) AS n FROM people')).toEqual([{ n: 5 }]);
+  });
+});
+
+test('types go from PostgreSQL to SQLite and back, and from JSON lines into both', async () => {
+  const url = inject('postgresUrl');
+  const path = join(await temporaryFolder(), 'both.db');
+  const verifying = await startVerifying();
+  await verifying.run({
+    source: postgresSource({
+      url,
+      query: `SELECT 7::bigint AS n, 'good@sluice.test' AS email, true AS yes, 1.5::float8 AS x, '2001-02-03'::date AS day, '\\x00ff'::bytea AS bytes, E'a\\tb' AS text, NULL::int AS none`,
+    }),
+    sink: sqliteSink({ url: path, into: 'both', key: 'n' }),
+    email: ['email'],
+  });
+  await verifying.run({
+    source: sqliteSource({
+      url: path,
+      query: 'SELECT n, email, yes, x, day, bytes, text, none FROM both',
+    }),
+    sink: postgresSink({ url, into: 'from_sqlite', key: 'n' }),
+    email: ['email'],
+  });
+  expect(
+    await askPostgres(
+      'SELECT n, yes, x, day, bytes, text, none, pg_typeof(n)::text AS tn, email_valid FROM from_sqlite',
+    ),
+  ).toEqual([
+    {
+      n: '7',
+      yes: true,
+      x: 1.5,
+      day: '2001-02-03',
+      bytes: Buffer.from([0, 255]),
+      text: 'a\tb',
+      none: null,
+      tn: 'bigint',
+      email_valid: true,
+    },
+  ]);
+  const jsonl = join(await temporaryFolder(), 'list.jsonl');
+  await writeFile(
+    jsonl,
+    '{"n": 1, "email": "good@sluice.test", "yes": true, "nested": [1]}\n{"n": 2.5, "email": null, "yes": null, "nested": null}\n',
+  );
+  await verifying.run({
+    source: fileSource(jsonl),
+    sink: postgresSink({ url, into: 'from_jsonl' }),
+    email: ['email'],
+  });
+  expect(
+    await askPostgres('SELECT n, yes, nested, pg_typeof(n)::text AS tn FROM from_jsonl ORDER BY n'),
+  ).toEqual([
+    { n: 1, yes: true, nested: [1], tn: 'double precision' },
+    { n: 2.5, yes: null, nested: null, tn: 'double precision' },
+  ]);
+});
