@@ -327,7 +327,7 @@ describe('a service that stays away', () => {
   });
 
   test('is given up at whatever fraction of a millisecond it went away', async () => {
-    for (const since of [0.1, 0.3, 0.7, 1.1, 5.3, 17.7]) {
+    for (const since of [100_007.3, 100_043.8, 100_080.3]) {
       const { clock, governor } = createGovernor({ giveUpAfterMs: 60_000 });
       await clock.advance(since);
       const { ask } = createLoad(clock, governor, () => ({ kind: 'failed', error: failure }));
