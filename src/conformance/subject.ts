@@ -26,6 +26,9 @@ export interface SubjectOptions {
 const noCaches = { use_account_cache: 'false', use_global_cache: 'false' } as const;
 const firstPollMs = 50;
 const longestPollMs = 5000;
+/** What is still being verified at the end is waited for so long. */
+const longestCleanUpMs = 30_000;
+const cleanUpPollMs = 200;
 
 /** The service that is checked, and what the checks share of it: batches are made once. */
 export class Subject {
@@ -169,10 +172,27 @@ export class Subject {
   async cleanUp(): Promise<readonly string[]> {
     const left: string[] = [];
     for (const uuid of this.#made) {
-      const { status } = await this.ask('DELETE', `/v1/batch/${uuid}`);
-      if (status !== 200 && status !== 404) left.push(uuid);
+      if (await this.#isDeleted(uuid)) continue;
+      // While it is processed it may be refused.
+      await this.#untilIdle(uuid);
+      if (!(await this.#isDeleted(uuid))) left.push(uuid);
     }
     return left;
+  }
+
+  async #isDeleted(uuid: string): Promise<boolean> {
+    const { status } = await this.ask('DELETE', `/v1/batch/${uuid}`);
+    return status === 200 || status === 404;
+  }
+
+  async #untilIdle(uuid: string): Promise<void> {
+    const { patienceMs, signal } = this.#options;
+    const endsAt = performance.now() + Math.min(patienceMs, longestCleanUpMs);
+    while (performance.now() < endsAt) {
+      const status = await this.status(uuid);
+      if (status['status'] !== 'verification_ongoing') return;
+      await wait(cleanUpPollMs, undefined, { signal });
+    }
   }
 
   async #verify(
