@@ -17,8 +17,8 @@ const checks = [
   ['build', 'node', 'scripts/build.mjs'],
   ['API report', 'node', 'scripts/api-report.mjs'],
   ['package', 'node', 'scripts/check-package.mjs'],
-  ['simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '10000'],
-  ['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '2000'],
+  ['simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '5000'],
+  ['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '500'],
   ['planted bugs', 'node', 'scripts/planted-bugs.mjs', '--check'],
   ['kills', 'node', 'scripts/test-kill.mjs', '--kills', '20'],
 ];
