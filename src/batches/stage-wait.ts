@@ -125,7 +125,9 @@ export class StageWait {
         );
         return dueAt;
       } catch (error) {
-        if (signal.aborted || !learnt.signal.aborted) throw error;
+        // Both may have come at once: whoever stops the run is told its own reason.
+        signal.throwIfAborted();
+        if (!learnt.signal.aborted) throw error;
       } finally {
         stop();
       }

@@ -31,6 +31,20 @@ function waitIn(known: KnownBatch, stageDeadlineMs = 1e9, pace?: StagePace) {
 }
 
 describe('StageWait', () => {
+  it('ends with the reason of the stop, though another batch tells something at that moment', async () => {
+    const pace = new StagePace();
+    const { wait } = waitIn(stateOf.uploaded, 1e9, pace);
+    wait.note(stateOf.parsing);
+    const stop = new AbortController();
+    const waiting = wait.next(stop.signal);
+    const other = pace.begin('parsing', 1000);
+    other.look(10);
+    other.end(true);
+    const reason = new Error('enough');
+    stop.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+  });
+
   it('grows for as long as a batch gets no further', async () => {
     const { wait, next } = waitIn(stateOf.parsing);
     expect([await next(), await next()]).toEqual([1000, 1500]);
