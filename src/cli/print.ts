@@ -14,15 +14,16 @@ export async function print(text: string): Promise<void> {
   });
 }
 
-/** Waits until everything said is with its reader, or will never be: an exit cuts what still waits. */
-export async function printed({ stdout, stderr }: NodeJS.Process): Promise<void> {
-  for (const stream of [stdout, stderr]) {
-    await new Promise<void>((resolve) => {
-      stream.write('', () => {
-        resolve();
-      });
+/**
+ * Waits until everything said on standard error is with its reader, or will never be: an exit cuts what
+ * still waits. Who writes to standard output waits there; one that nobody reads must not hold up an exit.
+ */
+export async function printed({ stderr }: NodeJS.Process): Promise<void> {
+  await new Promise<void>((resolve) => {
+    stderr.write('', () => {
+      resolve();
     });
-  }
+  });
 }
 
 /**
