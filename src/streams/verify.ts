@@ -1,4 +1,5 @@
 import { pipeline, type Duplex } from 'node:stream';
+import { checkHistoryService } from '../batches/check-history-service.js';
 import type { VerificationService } from '../client/verification-service.js';
 import { DriveBatches, type DriveBatchesOptions } from './drive-batches.js';
 import { joinChunks, joinResults } from './join-results.js';
@@ -24,6 +25,8 @@ export interface VerifyOptions
  * await pipeline(source, verify({ client, email: ['email'], country: 'US' }), sink);
  */
 export function verify(options: VerifyOptions): Duplex {
+  const { client, history } = options;
+  if ('baseUrl' in client) checkHistoryService(history, String(client.baseUrl));
   const plan = new StreamPlan(options);
   return new Verify(plan, joinResults(plan), options);
 }
@@ -38,6 +41,7 @@ type Done = (error?: Error | null) => void;
 /** A coat over the three streams: one end of the pipeline to write to, the other to read from. */
 class Verify extends PatientDuplex {
   readonly #head: Duplex;
+  readonly #drive: Duplex;
   readonly #tail: Duplex;
   /** Settled when all three are closed. */
   readonly #closed: Promise<void>;
@@ -58,6 +62,7 @@ class Verify extends PatientDuplex {
       ...options,
       collect: async (batch, open) => plan.plan.join.match(batch, open),
     });
+    this.#drive = drive;
     this.#closed = new Promise((resolve) => {
       pipeline(this.#head, drive, tail, (error) => {
         // Rows whose results were paid for come out before the error that says why no more come.
@@ -92,7 +97,8 @@ class Verify extends PatientDuplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#signal?.removeEventListener('abort', this.#onAbort);
-    this.#head.destroy(error ?? undefined);
+    // Each of them: one that has ended passes nothing on to those behind it.
+    for (const stream of [this.#head, this.#drive, this.#tail]) stream.destroy(error ?? undefined);
     void this.#closed.then(() => done(error));
   }
 

@@ -1,44 +1,55 @@
-import { vi } from 'vitest';
-import type { Command } from '../../src/cli/command.js';
-import { serveCommand } from '../../src/cli/commands/serve.js';
-import { verifyCommand } from '../../src/cli/commands/verify.js';
-import { describeError } from '../../src/cli/describe-error.js';
-import { exitCodeOf } from '../../src/cli/exit-code.js';
-import { parseCommandLine } from '../../src/cli/parse-command-line.js';
-
-const commands: readonly Command[] = [verifyCommand, serveCommand];
+import { Readable } from 'node:stream';
+import { onTestFinished, vi } from 'vitest';
+import { runCommandLine } from '../../src/cli/run-command-line.js';
+import type { Ended, SluiceOptions } from './run-sluice.js';
 
 /**
- * What the command says when it refuses its arguments, without a process: for tables that would start
- * dozens of them.
+ * What the command does and says, without a process of its own: for tests in which a process adds
+ * nothing but half a second. Commands that run at the same time share what is said.
  */
 export async function runInProcess(
-  [name, ...args]: readonly string[],
-  options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
-): Promise<{ readonly code: number; readonly stderr: string }> {
-  const command = commands.find((known) => known.name === name);
-  if (!command) throw new Error(`no command ${String(name)}`);
-  const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  args: readonly string[],
+  { cwd, env, input = '' }: Pick<SluiceOptions, 'cwd' | 'env' | 'input'> = {},
+): Promise<Ended> {
+  const stdout = hear(process.stdout);
+  const stderr = hear(process.stderr);
+  const stdin = vi.spyOn(process, 'stdin', 'get').mockReturnValue(standIn(input));
   // Workers have no folder of their own to change into; forks do.
   const before = process.cwd();
-  process.chdir(options.cwd);
-  const lastActs: (() => Promise<void>)[] = [];
-  const lastAct = (act: () => Promise<void>): void => {
-    lastActs.push(act);
-  };
-  try {
-    const { positionals, options: parsed } = parseCommandLine(command, args);
-    const environment = { ...options.env };
-    const { signal } = new AbortController();
-    return {
-      code: await command.run({ positionals, options: parsed, environment, signal, lastAct }),
-      stderr: '',
-    };
-  } catch (error) {
-    return { code: exitCodeOf(error), stderr: describeError(error) };
-  } finally {
-    for (const act of lastActs) await act();
+  if (cwd !== undefined) process.chdir(cwd);
+  const giveBack = (): void => {
     process.chdir(before);
-    said.mockRestore();
+    for (const { restore } of [stdout, stderr]) restore();
+    stdin.mockRestore();
+  };
+  onTestFinished(giveBack);
+  try {
+    const lastActs: (() => Promise<void>)[] = [];
+    const code = await runCommandLine(args, {
+      environment: { ...env },
+      signal: new AbortController().signal,
+      lastAct: (act) => lastActs.push(act),
+    });
+    for (const act of lastActs) await act();
+    return { code, signal: null, stdout: stdout.heard(), stderr: stderr.heard().toString() };
+  } finally {
+    giveBack();
   }
+}
+
+/** Takes what is written to a standard stream in place of its reader. */
+function hear(stream: NodeJS.WriteStream): { heard(): Buffer; restore(): void } {
+  const pieces: Buffer[] = [];
+  const write = vi.spyOn(stream, 'write').mockImplementation((piece, ...rest: unknown[]) => {
+    pieces.push(Buffer.from(piece));
+    const done = rest.find((one) => typeof one === 'function');
+    if (done) process.nextTick(done as () => void);
+    return true;
+  });
+  return { heard: () => Buffer.concat(pieces), restore: () => write.mockRestore() };
+}
+
+function standIn(input: string | Buffer): typeof process.stdin {
+  const stream = Readable.from(input.length === 0 ? [] : [Buffer.from(input)]);
+  return Object.assign(stream, { isTTY: false, fd: 0 }) as unknown as typeof process.stdin;
 }

@@ -102,7 +102,10 @@ describe('sluice serve', () => {
     });
     await writeFile(join(folder, 'file'), '');
     const ended = await runInProcess(['serve', '--port', '0', '--data', 'file'], { cwd: folder });
-    expect(ended).toEqual({ code: 6, stderr: expect.stringContaining('cannot keep data in file') });
+    expect(ended).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('cannot keep data in file'),
+    });
   });
 
   it.each<[string, readonly string[]]>([
@@ -118,7 +121,10 @@ describe('sluice serve', () => {
     const folder = await withFolder();
     for (const value of values) {
       const ended = await runInProcess(['serve', `${name}=${value}`], { cwd: folder });
-      expect(ended, value).toEqual({ code: 2, stderr: expect.stringContaining(name.slice(2, 6)) });
+      expect(ended, value).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(name.slice(2, 6)),
+      });
     }
   });
 

@@ -4,13 +4,14 @@ import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ParsedOptions } from '../../src/cli/command.js';
 import { dropOldRun, type Person } from '../../src/cli/drop-old-run.js';
-import type { RunStatus } from '../../src/index.js';
+import { readRunStatus, type RunStatus } from '../../src/index.js';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import type { Wire } from '../service/wire.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
-import { runSluice, startSluice, type Ended } from './run-sluice.js';
+import { runInProcess } from './run-in-process.js';
+import { startSluice, type Ended } from './run-sluice.js';
 
 let folder: string;
 let service: Service;
@@ -34,7 +35,7 @@ const command = [
 ].concat(['--batch-size', '10', '--poll-interval', '10', '--quiet']);
 
 function sluice(args: readonly string[], env = connectTo(service)): Promise<Ended> {
-  return runSluice(args, { cwd: folder, env });
+  return runInProcess(args, { cwd: folder, env });
 }
 
 /** A run of three batches: two are paid, one is uploaded and prepared. */
@@ -92,8 +93,12 @@ describe('sluice abandon', () => {
 
     const args = ['verify', '-', '--email', 'email', '--country', 'US', '-o', 'other.csv'];
     const running = startSluice([...args, '--state', 'busy'], { cwd: folder, keepInputOpen: true });
-    while (!(await readdir(join(folder, 'busy')).catch((): string[] => [])).includes('service'))
-      await turn();
+    const isBegun = async (): Promise<boolean> =>
+      readRunStatus(join(folder, 'busy')).then(
+        () => true,
+        () => false,
+      );
+    while (!(await isBegun())) await turn();
     const refused = await sluice(['abandon', 'busy'], {});
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('[state_locked]') });
     running.child.kill('SIGTERM');
@@ -138,7 +143,7 @@ describe('--fresh', () => {
       person,
       signal: new AbortController().signal,
     });
-    expect(String(person.output.read())).toContain('3 batches of the unfinished run');
+    expect(person.heard()).toContain('3 batches of the unfinished run');
     expect((await wire.get('/v1/batch')).json).toHaveLength(left);
   });
 
@@ -182,11 +187,13 @@ describe('--retry-failed', () => {
 });
 
 /** One whose answer lies ready. */
-function personAtTerminal(answer: string): Person & { readonly output: PassThrough } {
+function personAtTerminal(answer: string): Person & { heard(): string } {
   const input = Object.assign(new PassThrough(), { isTTY: true });
   const output = Object.assign(new PassThrough(), { isTTY: true });
   input.end(`${answer}\n`);
-  return { input, output } as unknown as Person & { readonly output: PassThrough };
+  let heard = '';
+  output.setEncoding('utf8').on('data', (text: string) => (heard += text));
+  return { input, output, heard: () => heard } as unknown as ReturnType<typeof personAtTerminal>;
 }
 
 async function turn(): Promise<void> {

@@ -8,7 +8,8 @@ import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
 import { csvRows, expectInputKept } from './csv-cells.js';
 import { startFront, type Instead } from './front.js';
-import { runSluice, type Ended } from './run-sluice.js';
+import { runInProcess } from './run-in-process.js';
+import { type Ended } from './run-sluice.js';
 
 let folder: string;
 const addresses = 30;
@@ -37,7 +38,7 @@ async function verify(
   service: { readonly baseUrl: string; readonly apiKey: string },
   ...more: string[]
 ): Promise<Ended> {
-  return runSluice([...command, ...more], { cwd: folder, env: connectTo(service) });
+  return runInProcess([...command, ...more], { cwd: folder, env: connectTo(service) });
 }
 
 async function readSummary(): Promise<Summary> {

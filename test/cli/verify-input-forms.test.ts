@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withFolder } from '../service/with-service.js';
 import { csvCells, csvRows, expectCellsKept } from './csv-cells.js';
-import { runSluice } from './run-sluice.js';
+import { runInProcess } from './run-in-process.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -14,7 +14,7 @@ beforeEach(async () => {
 async function verify(list: string | Buffer, ...args: string[]): Promise<Buffer> {
   const [input, output] = [join(folder, 'list.csv'), join(folder, 'out.csv')];
   await writeFile(input, list);
-  const ended = await runSluice(
+  const ended = await runInProcess(
     ['verify', input, '-o', output, '--country', 'US', '--local', '--quiet', ...args],
     { cwd: folder },
   );
@@ -66,7 +66,7 @@ describe('forms of CSV', () => {
     const output = await verify(list, '--email', '#2');
     expect(csvCells(output)[1]?.slice(3, 6)).toEqual(['verified', '', 'false']);
 
-    const ended = await runSluice(
+    const ended = await runInProcess(
       ['verify', join(folder, 'list.csv'), '--email', 'mail', '--country', 'US', '--local'],
       { cwd: folder },
     );

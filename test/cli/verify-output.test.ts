@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withFolder } from '../service/with-service.js';
-import { runSluice } from './run-sluice.js';
+import { runInProcess } from './run-in-process.js';
 
 const columns = ['--email', 'email', '--country', 'US', '--local', '--quiet'];
 
@@ -22,8 +22,8 @@ beforeEach(async () => {
   await writeFile(join(folder, 'list.csv'), 'email\ngood@sluice.test\n');
 });
 
-async function verify(...args: string[]): ReturnType<typeof runSluice> {
-  return runSluice(['verify', ...args, ...columns], { cwd: folder });
+async function verify(...args: string[]): ReturnType<typeof runInProcess> {
+  return runInProcess(['verify', ...args, ...columns], { cwd: folder });
 }
 
 describe('the output file', () => {

@@ -8,7 +8,7 @@ import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
 import { expectCellsKept, expectInputKept } from './csv-cells.js';
 import { runInProcess } from './run-in-process.js';
-import { runSluice, startSluice, type Ended, type Running } from './run-sluice.js';
+import { startSluice, type Ended, type Running } from './run-sluice.js';
 
 const rows = 30;
 let folder: string;
@@ -42,7 +42,7 @@ const command = [
 ].concat(['--batch-size', '10', '--poll-interval', '10', '--concurrency', '1']);
 
 function verify(service: Service | undefined, ...more: string[]): Promise<Ended> {
-  return runSluice([...command, ...more], {
+  return runInProcess([...command, ...more], {
     cwd: folder,
     env: service ? connectTo(service) : {},
   });
@@ -146,7 +146,7 @@ describe('the same command again', () => {
       'summary.json',
     ];
     const args = command.with(command.indexOf('--concurrency') + 1, '3');
-    const ended = await runSluice([...args, ...more], { cwd: folder, env: connectTo(service) });
+    const ended = await runInProcess([...args, ...more], { cwd: folder, env: connectTo(service) });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(await chargesOf(service)).toHaveLength(rows);
   });
@@ -176,17 +176,17 @@ describe('the same command again', () => {
     const { service } = await withService();
     const args = command.with(1, '-');
     const options = { cwd: folder, env: connectTo(service) };
-    const stopped = await runSluice([...args, '--max-credits', '20'], {
+    const stopped = await runInProcess([...args, '--max-credits', '20'], {
       ...options,
       input: listOf(rows),
     });
     expect(stopped.code).toBe(5);
-    const other = await runSluice(args, { ...options, input: listOf(rows + 1) });
+    const other = await runInProcess(args, { ...options, input: listOf(rows + 1) });
     expect(other).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('standard input gives something else'),
     });
-    await expectDone(service, await runSluice(args, options));
+    await expectDone(service, await runInProcess(args, options));
   });
 });
 

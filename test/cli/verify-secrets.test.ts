@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import type { FaultPlan } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { connectTo } from './connect-to.js';
-import { runSluice, startSluice, type Ended } from './run-sluice.js';
+import { runInProcess } from './run-in-process.js';
+import { startSluice, type Ended } from './run-sluice.js';
 
 const key = 'canary-key-94c1e7';
 const address = 'canary.88f0b2@sluice.test';
@@ -57,7 +58,7 @@ it('neither says nor leaves a key or an address, however the run ends', async ()
     { args: ['good.csv', '-o', '/dev/null'], env: { TMPDIR: join(folder, 'tmp') }, code: 0 },
   ];
   for (const { args, env, code } of ends) {
-    const ended = await runSluice(['verify', ...args, ...columns], { cwd: folder, env });
+    const ended = await runInProcess(['verify', ...args, ...columns], { cwd: folder, env });
     expect(ended.code, ended.stderr).toBe(code);
     expect(ended.stderr + ended.stdout.toString()).not.toContain('canary');
     expectNoSecret(ended);
@@ -106,7 +107,7 @@ it('says neither when the service or the wire makes it fail', async () => {
     const { service } = await withService({ apiKey: key, faults: { faults: [fault] } });
     const bounds = ['--give-up-after', '1', '--batch-deadline', '0.0003'];
     const args = ['verify', 'list.csv', '-o', 'out.csv', ...columns, ...bounds];
-    const ended = await runSluice(args, { cwd: folder, env: connectTo(service) });
+    const ended = await runInProcess(args, { cwd: folder, env: connectTo(service) });
     codes.push([what, ended.code]);
     // What the service says is passed on, and the address with it; but the key is taken out.
     for (const secret of formsOf(key)) expect(ended.stderr, what).not.toContain(secret);
@@ -141,7 +142,7 @@ it('says and leaves neither when it is killed, looked at, taken up again, or giv
     for (const form of formsOf(address)) expect(bytes.includes(form), path).toBe(false);
   }
   for (const command of ['status', 'abandon']) {
-    const ended = await runSluice([command, 'out.csv.sluice', '--verbose'], options);
+    const ended = await runInProcess([command, 'out.csv.sluice', '--verbose'], options);
     expectNoSecret(ended);
   }
 });

@@ -58,11 +58,10 @@ async function readMetadata(
   { reader }: Hyparquet,
 ): Promise<FileMetaData> {
   const mark = Buffer.from('PAR1');
-  const [head, tail] = [await file.read(0, 4), await file.read(file.size - 4, file.size)];
-  if (file.size < 12 || !head.equals(mark)) {
+  if (file.size < 12 || !(await file.read(0, 4)).equals(mark)) {
     throw new InputError(`${file.name} is no Parquet file`);
   }
-  if (!tail.equals(mark)) {
+  if (!(await file.read(file.size - 4, file.size)).equals(mark)) {
     throw new InputError(`${file.name} does not end as a Parquet file does: it was cut short`);
   }
   const metadata = await attempt(file, () =>

@@ -1,0 +1,59 @@
+import { version } from '../index.js';
+import type { CommandInput } from './command.js';
+import { commands } from './commands.js';
+import { describeError } from './describe-error.js';
+import { exitCodeOf, exitCodes } from './exit-code.js';
+import { commandHelp, programHelp } from './help.js';
+import { parseCommandLine } from './parse-command-line.js';
+import { print } from './print.js';
+
+/** What a command needs of the process that it runs in. */
+export type Surroundings = Pick<CommandInput, 'environment' | 'signal' | 'lastAct'>;
+
+/**
+ * Runs what a command line says, and says on standard error why it failed.
+ *
+ * @returns the exit code
+ */
+export async function runCommandLine(
+  args: readonly string[],
+  surroundings: Surroundings,
+): Promise<number> {
+  return endWith(async () => dispatch(args, surroundings));
+}
+
+/** What work ends with; a failure is said on standard error. */
+export async function endWith(work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    process.stderr.write(`${describeError(error)}\n`);
+    return exitCodeOf(error);
+  }
+}
+
+async function dispatch(
+  [name, ...rest]: readonly string[],
+  surroundings: Surroundings,
+): Promise<number> {
+  if (name === '--version' || name === '-V') {
+    await print(`${version}\n`);
+    return exitCodes.done;
+  }
+  if (name === '--help' || name === '-h' || name === 'help') {
+    await print(programHelp(commands, version));
+    return exitCodes.done;
+  }
+  const command = commands.find((known) => known.name === name);
+  if (!command) {
+    const trouble = name === undefined ? '' : `sluice: there is no command ${name}\n\n`;
+    process.stderr.write(trouble + programHelp(commands, version));
+    return exitCodes.usage;
+  }
+  const { positionals, options } = parseCommandLine(command, rest);
+  if (options.has('help')) {
+    await print(commandHelp(command));
+    return exitCodes.done;
+  }
+  return command.run({ positionals, options, ...surroundings });
+}
