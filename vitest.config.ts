@@ -27,7 +27,10 @@ export default defineConfig({
       { find: /^sluice\/service$/, replacement: source('service/index.ts') },
       { find: /^sluice\/conformance$/, replacement: source('rows/conformance.ts') },
       { find: /^sluice\/(xlsx|parquet)$/, replacement: source('formats/$1/index.ts') },
-      { find: /^sluice\/(postgres|mysql|sqlite)$/, replacement: source('databases/$1/index.ts') },
+      {
+        find: /^sluice\/(postgres|mysql|sqlite|duckdb)$/,
+        replacement: source('databases/$1/index.ts'),
+      },
     ],
   },
   test: {

@@ -19,8 +19,8 @@ const rooms = new Map([
   ['addresses', bottom],
   ['results', [...bottom, 'client', 'addresses']],
   ['batches', [...bottom, 'client', 'addresses', 'results']],
-  ['formats', ['errors', 'rows', 'results']],
-  ['databases', ['errors', 'rows', 'formats']],
+  ['formats', ['errors', 'contract', 'rows', 'results']],
+  ['databases', ['errors', 'rows', 'formats', 'addresses']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],
   ['service', ['errors', 'contract']],
@@ -34,7 +34,7 @@ const faces = [
   join('index.ts'),
   join('service', 'index.ts'),
   join('conformance', 'index.ts'),
-  ...['postgres', 'mysql', 'sqlite'].map((name) => join('databases', name, 'index.ts')),
+  ...['postgres', 'mysql', 'sqlite', 'duckdb'].map((name) => join('databases', name, 'index.ts')),
 ];
 
 /** Rooms that stand on nothing else may not lean on packages either; the rest is free to. */

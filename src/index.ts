@@ -2,7 +2,14 @@
 export { verify, type VerifyOptions } from './streams/verify.js';
 export { run } from './runs/run.js';
 export { streamRun, type StreamRunOptions } from './runs/stream-run.js';
-export type { RunOptions, RunProgress } from './runs/run-options.js';
+export {
+  estimateRun,
+  type Estimate,
+  type EstimateOptions,
+  type LaneEstimate,
+  type TypeEstimate,
+} from './runs/estimate.js';
+export type { MaxUnknown, RunOptions, RunProgress } from './runs/run-options.js';
 export {
   hasFailed,
   type BatchReport,
@@ -12,8 +19,15 @@ export {
 } from './runs/summary.js';
 export { abandonRun, type AbandonRunOptions } from './runs/abandon-run.js';
 export { readRunStatus, type RunStatus } from './runs/run-status.js';
+export type { BatchTimes } from './runs/batch-times.js';
 export type { FileSystem } from './runs/file-system.js';
+export type { Preflight, PreparedCounts, PreparedType } from './runs/preflight.js';
+export { History, type HistoryOptions, type HistoryResult } from './runs/history/history.js';
+export type { HistoryCounts, HistoryStats } from './runs/history/history-stats.js';
+export { defaultMaxAgeDays, type MaxAgeDays } from './runs/history/max-age.js';
+export { verdicts, type Verdict } from './results/verdict.js';
 export type { ColumnOptions } from './streams/column-layout.js';
+export type { CountryOptions } from './streams/plan.js';
 
 // The three Transforms that verify() is made of
 export { rowsToBatches } from './streams/rows-to-batches.js';
@@ -32,10 +46,17 @@ export type { Charge } from './batches/charge.js';
 export type { BatchProgress, BatchSettings } from './batches/drive-batch.js';
 export type { FailedReason, KnownBatch } from './batches/known-batch.js';
 export type { BatchEnding, ExportOpener } from './batches/result-join.js';
+export type {
+  AddressResult,
+  Recall,
+  ResultHistory,
+  ToldResults,
+} from './batches/result-history.js';
 
 // The client
 export { Client, type CallOptions } from './client/client.js';
 export type { ClientOptions, RequestReport } from './client/client-options.js';
+export type { UploadFile } from './client/multipart.js';
 export { systemClock, type Clock } from './client/clock.js';
 export type { VerificationService } from './client/verification-service.js';
 
@@ -55,6 +76,7 @@ export { rowsSource, type RowsInput, type RowsSourceOptions } from './rows/rows-
 export { rowsSink, type RowsSinkOptions } from './rows/rows-sink.js';
 
 // Files
+export { splitSink, type KeepRule, type SplitSinkOptions } from './formats/split-sink.js';
 export { csvFileSink, csvStreamSink, type CsvSinkOptions } from './formats/csv-sink.js';
 export {
   csvFileSource,
@@ -63,10 +85,13 @@ export {
   type CsvSource,
 } from './formats/csv-source.js';
 export { fileSink, streamSink, type FileSinkOptions } from './formats/file-sink.js';
+export { partsSink, type PartsSinkOptions } from './formats/parts-sink.js';
 export { fileSource, findFileSource, streamSource } from './formats/file-source.js';
 export type { FileOptions } from './formats/file-options.js';
 export { fileFormats, parseFileFormat, type FileFormat } from './formats/file-format.js';
 export type { CsvOptions } from './formats/csv-reading.js';
+export type { ByteOutput } from './formats/byte-output.js';
+export { createOutputFile, type OutputFileOptions } from './formats/output-file.js';
 export { checkOutputPath, isSameFile, type OutputTarget } from './formats/output-path.js';
 
 // Errors
@@ -76,6 +101,7 @@ export {
   ConfigurationError,
   ContractError,
   DeadlineError,
+  DetachedError,
   InputError,
   OutputError,
   StateError,

@@ -18,7 +18,7 @@ export const addressBook: Question = {
           const number = book.number(0, address);
           if (number !== size) return;
           book.assign(0);
-          book.resolve(number, outcome);
+          book.resolve(number, 0, outcome);
         },
         find: (address) => book.outcome(book.number(0, address)),
         size: () => book.size,

@@ -40,10 +40,31 @@ export class AddressTable {
     return this.#shards.reduce((sum, shard) => sum + shard.byteLength, 0);
   }
 
+  /** The hash of the address that was added or looked for last. */
+  get lastHash(): HashWords {
+    return this.#hash;
+  }
+
+  /** Hands over every address, as its hash and its number, in no order. */
+  forEach(visit: (hash: HashWords, number: number) => void): void {
+    for (const [word3, slots] of this.#shards.entries()) {
+      for (let at = 0; at < slots.length; at += slotWords) {
+        const entry = slots[at + numberWord] as number;
+        if (entry === 0) continue;
+        const [word0 = 0, word1 = 0, word2 = 0] = slots.subarray(at, at + numberWord);
+        visit({ word0, word1, word2, word3 }, entry - 1);
+      }
+    }
+  }
+
   /** The number of an address; one that is new gets, and so returns, what `size` was before. */
   add(lane: number, key: string): number {
-    const hash = this.#hash;
-    hash.hash(lane, key);
+    this.#hash.hash(lane, key);
+    return this.addHashed(this.#hash);
+  }
+
+  /** The same for an address whose hash under this table's seed is known. */
+  addHashed(hash: HashWords): number {
     const shardNumber = hash.word3 & (shardCount - 1);
     const slots = this.#shards[shardNumber] as Int32Array;
     const { word0, word1, word2 } = hash;
@@ -71,8 +92,12 @@ export class AddressTable {
 
   /** The number of an address, or -1 when it was never added. */
   find(lane: number, key: string): number {
-    const hash = this.#hash;
-    hash.hash(lane, key);
+    this.#hash.hash(lane, key);
+    return this.findHashed(this.#hash);
+  }
+
+  /** The same for an address whose hash under this table's seed is known. */
+  findHashed(hash: HashWords): number {
     const slots = this.#shards[hash.word3 & (shardCount - 1)] as Int32Array;
     const { word0, word1, word2 } = hash;
     let at = firstSlot(word0, slots.length);
@@ -86,6 +111,14 @@ export class AddressTable {
       if (at === slots.length) at = 0;
     }
   }
+}
+
+/** What a table knows of an address: words 0 to 2 of its hash, and the shard from the last. */
+export interface HashWords {
+  readonly word0: number;
+  readonly word1: number;
+  readonly word2: number;
+  readonly word3: number;
 }
 
 /**

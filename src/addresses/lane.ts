@@ -1,6 +1,7 @@
-import { isCountryCode, type CountryCode } from '../contract/countries.js';
+import type { CountryCode } from '../contract/countries.js';
 import type { VerificationType } from '../contract/enums.js';
 import type { CellText } from '../rows/row-chunk.js';
+import { findCountry } from './find-country.js';
 import { trimCell } from './trim-cell.js';
 
 /** What a batch belongs to. */
@@ -9,13 +10,22 @@ export interface Lane {
   readonly country: CountryCode;
 }
 
+/**
+ * A lane's number in the hashes of its addresses. It is the same in every run and every version: a
+ * history finds its addresses by it.
+ */
+export function laneNumber({ type, country }: Lane): number {
+  const letters = (country.charCodeAt(0) << 8) | country.charCodeAt(1);
+  return type === 'email' ? letters : letters | 0x1_0000;
+}
+
 /** A lane's name for people and files: `email-US`. */
 export function laneName(lane: Lane): string {
   return `${lane.type}-${lane.country}`;
 }
 
 /**
- * The target country that a cell names, in any case.
+ * The target country that a cell names, by code or name, in any case.
  *
  * @param fallback country of an empty cell
  * @returns the country, or the reason why the row's cells cannot be lines
@@ -27,7 +37,5 @@ export function parseCountryCell(
   if (typeof cell === 'symbol') return { reason: 'country_unsupported' };
   const text = cell === undefined ? '' : trimCell(cell);
   if (text === '') return fallback ?? { reason: 'country_missing' };
-  // ASCII only: upper case makes country codes of other letters too (the Turkish i without a dot).
-  const code = /^[A-Za-z]{2}$/.test(text) ? text.toUpperCase() : text;
-  return isCountryCode(code) ? code : { reason: 'country_unsupported' };
+  return findCountry(text) ?? { reason: 'country_unsupported' };
 }

@@ -1,4 +1,4 @@
-import { AddressTable } from '../addresses/address-table.js';
+import { AddressTable, type HashWords } from '../addresses/address-table.js';
 import { NumberList } from './number-list.js';
 
 /**
@@ -14,6 +14,11 @@ export const pending = -1;
 
 export function settledTicket(outcome: number): Ticket {
   return (outcome | settledBit) >>> 0;
+}
+
+/** The outcome of a ticket that is settled from the beginning; `undefined` for an address's. */
+export function settledOutcome(ticket: Ticket): number | undefined {
+  return ticket >= settledBit ? ticket - settledBit : undefined;
 }
 
 /**
@@ -45,6 +50,21 @@ export class AddressBook {
     return this.#table.add(lane, key);
   }
 
+  /** The hash of the address that was asked for last. */
+  get lastHash(): HashWords {
+    return this.#table.lastHash;
+  }
+
+  /** Gives the address numbered last the outcome that it has already: no batch is to tell it. */
+  assignOutcome(outcome: number): void {
+    this.#states.push(outcome);
+  }
+
+  /** The number of any address, or -1 when it never came. */
+  find(lane: number, key: string): number {
+    return this.#table.find(lane, key);
+  }
+
   /** Gives the address numbered last to a batch. */
   assign(batch: number): void {
     this.#states.push((batch | settledBit) >>> 0);
@@ -71,8 +91,9 @@ export class AddressBook {
     return last;
   }
 
-  resolve(number: number, outcome: number): void {
-    this.#states.set(number, outcome);
+  /** Gives an address its outcome, if it waits for this batch; says whether it does. */
+  resolve(number: number, batch: number, outcome: number): boolean {
+    return this.#states.replace(number, (batch | settledBit) >>> 0, outcome);
   }
 
   /** Says that a batch has given what it gives: its other addresses end in `fallback`. */

@@ -61,6 +61,11 @@ export interface DriveOptions {
    */
   collect(batch: Batch, uuid: string): Promise<void>;
   /**
+   * Whether a batch is left to the service from the moment it verifies it.
+   * @default it is waited for
+   */
+  leavesLaunched?(): boolean;
+  /**
    * Called once: when the batch is through upload and preparation, or has ended before. Not when it was
    * too large: that tells nothing of the others.
    */
@@ -71,7 +76,8 @@ export interface DriveOptions {
  * Brings one batch to its end: uploads, prepares, launches once, polls, collects.
  *
  * @returns what is known at the end: `exported`, `failed`, `split` when it is too large for the service
- *   and its halves want to be driven, or `ready` when the gate lets nothing more be launched
+ *   and its halves want to be driven, `ready` when the gate lets nothing more be launched, or `verifying`
+ *   or `done` when it is left to the service
  * @throws whatever stops the run: a refused key, an unreachable service, a deadline, a failing disk
  */
 export async function driveBatch(
@@ -111,7 +117,7 @@ class Drive {
     for (;;) {
       this.#tellPrepared();
       const step = nextStep(this.#known);
-      if (step.do === 'nothing') return this.#known;
+      if (step.do === 'nothing' || this.#isLeft()) return this.#known;
       if (step.do === 'give_up') throw givenUpError(this.#stopped());
       signal.throwIfAborted();
       if (step.do === 'launch' && !this.#mayLaunch()) return this.#known;
@@ -135,6 +141,11 @@ class Drive {
     this.#isPrepared = true;
     this.#options.refusedSizes.noteTaken();
     this.#options.onPrepared?.();
+  }
+
+  #isLeft(): boolean {
+    const { stage } = this.#known;
+    return (stage === 'verifying' || stage === 'done') && this.#options.leavesLaunched?.() === true;
   }
 
   #mayLaunch(): boolean {

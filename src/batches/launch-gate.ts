@@ -11,6 +11,7 @@ export class LaunchGate {
   readonly #maxCredits: number;
   readonly #reserved: Record<VerificationType, number> = { email: 0, phone: 0 };
   #closedBy: SluiceError | undefined;
+  #isHeld = false;
 
   /** @param options.maxCredits most credits of each type, before refunds. @default Infinity */
   constructor(options: { readonly maxCredits?: number | undefined } = {}) {
@@ -27,12 +28,22 @@ export class LaunchGate {
    * closed the gate to others. What the service itself refuses for the money is not asked for again.
    */
   get allowsReserved(): boolean {
+    if (this.#isHeld) return false;
     return this.#closedBy === undefined || this.#closedBy instanceof BudgetError;
+  }
+
+  /** Lets nothing be launched until it is let go. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  letGo(): void {
+    this.#isHeld = false;
   }
 
   /** Reserves the credits of a launch; `false` when it may not take place. */
   reserve(type: VerificationType, credits: number): boolean {
-    if (this.#closedBy) return false;
+    if (this.#closedBy || this.#isHeld) return false;
     if (this.#reserved[type] + credits > this.#maxCredits) {
       this.close(
         new BudgetError(

@@ -35,4 +35,13 @@ export class NumberList {
     }
     segment[index & segmentMask] = value;
   }
+
+  /** Sets a number that has this value before; says whether it had. */
+  replace(index: number, before: number, after: number): boolean {
+    const segment = this.#segments[index >>> segmentBits];
+    const at = index & segmentMask;
+    if (segment === undefined || segment[at] !== before || index >= this.#length) return false;
+    segment[at] = after;
+    return true;
+  }
 }

@@ -1,5 +1,5 @@
 import { emailLine } from '../addresses/email-line.js';
-import { parseCountryCell, type Lane } from '../addresses/lane.js';
+import { laneNumber, parseCountryCell, type Lane } from '../addresses/lane.js';
 import { phoneLine } from '../addresses/phone-line.js';
 import { trimCell } from '../addresses/trim-cell.js';
 import type { NotSubmittedReason } from '../addresses/not-submitted.js';
@@ -9,6 +9,7 @@ import type { OutcomeTable } from '../results/outcome-table.js';
 import type { CellText, RowChunk } from '../rows/row-chunk.js';
 import { settledTicket, type AddressBook, type Ticket } from './address-book.js';
 import type { BatchCutter } from './batch-cutter.js';
+import type { Recall } from './result-history.js';
 
 /** A column whose cells are verified. */
 export interface VerifiedColumn {
@@ -23,14 +24,23 @@ export interface CountryRule {
   readonly fallback: CountryCode | undefined;
   /** Position of the column that holds a country row by row. */
   readonly position: number | undefined;
+  /** Country of all emails, whatever that of their row is. */
+  readonly ofEmails?: CountryCode | undefined;
 }
 
 /** What became of the cells read so far, for one verification type. */
 export interface PlanCounts {
   /** Cells that can be lines. */
   submittable: number;
-  /** Unique ones among them: what is paid for at most. */
+  /** Unique ones among them. */
   addresses: number;
+  /** Those of the unique ones whose result is known from earlier runs: they are not sent. */
+  recalled: number;
+}
+
+interface NumberedLane {
+  readonly lane: Lane;
+  readonly number: number;
 }
 
 /** Distinct country cells that are remembered; junk in a country column must not fill the memory. */
@@ -46,16 +56,16 @@ export class Planner {
   readonly #book: AddressBook;
   readonly #cutter: BatchCutter;
   readonly #outcomes: OutcomeTable;
-  readonly #lanes: Lane[] = [];
-  readonly #laneNumbers: Record<VerificationType, Map<CountryCode, number>> = {
+  readonly #recall: Recall | undefined;
+  readonly #lanes: Record<VerificationType, Map<CountryCode, NumberedLane>> = {
     email: new Map(),
     phone: new Map(),
   };
   readonly #countries = new Map<CellText, ReturnType<typeof parseCountryCell>>();
   readonly #notSubmittedTickets = new Map<NotSubmittedReason, Ticket>();
   readonly counts: Readonly<Record<VerificationType, PlanCounts>> = {
-    email: { submittable: 0, addresses: 0 },
-    phone: { submittable: 0, addresses: 0 },
+    email: { submittable: 0, addresses: 0, recalled: 0 },
+    phone: { submittable: 0, addresses: 0, recalled: 0 },
   };
 
   constructor(options: {
@@ -64,21 +74,15 @@ export class Planner {
     readonly book: AddressBook;
     readonly cutter: BatchCutter;
     readonly outcomes: OutcomeTable;
+    /** Results of earlier runs. */
+    readonly recall?: Recall | undefined;
   }) {
     this.#columns = options.columns;
     this.#country = options.country;
     this.#book = options.book;
     this.#cutter = options.cutter;
     this.#outcomes = options.outcomes;
-  }
-
-  /** The number a lane has in the address book. */
-  laneNumber(type: VerificationType, country: CountryCode): number {
-    const numbers = this.#laneNumbers[type];
-    const known = numbers.get(country);
-    if (known !== undefined) return known;
-    numbers.set(country, this.#lanes.length);
-    return this.#lanes.push({ type, country }) - 1;
+    this.#recall = options.recall;
   }
 
   /**
@@ -89,12 +93,14 @@ export class Planner {
    */
   plan(chunk: RowChunk, now: number): Uint32Array {
     const width = this.#columns.length;
+    const { ofEmails } = this.#country;
     const tickets = new Uint32Array(chunk.length * width);
     let next = 0;
     for (let row = 0; row < chunk.length; row += 1) {
       const country = this.#countryOf(chunk, row);
       for (const column of this.#columns) {
-        tickets[next] = this.#ticket(column.type, chunk.text(row, column.position), country, now);
+        const lane = column.type === 'email' ? (ofEmails ?? country) : country;
+        tickets[next] = this.#ticket(column.type, chunk.text(row, column.position), lane, now);
         next += 1;
       }
     }
@@ -128,15 +134,28 @@ export class Planner {
 
     const counts = this.counts[type];
     counts.submittable += 1;
-    const laneNumber = this.laneNumber(type, country);
+    const lane = this.#lane(type, country);
     const size = this.#book.size;
-    const number = this.#book.number(laneNumber, address.key);
-    if (number === size) {
-      counts.addresses += 1;
-      const lane = this.#lanes[laneNumber] ?? { type, country };
-      this.#book.assign(this.#cutter.add(laneNumber, lane, address.line, now));
+    const number = this.#book.number(lane.number, address.key);
+    if (number < size) return number;
+    counts.addresses += 1;
+    const known = this.#recall?.outcomeOf(this.#book.lastHash) ?? -1;
+    if (known === -1) {
+      this.#book.assign(this.#cutter.add(lane.number, lane.lane, address.line, now));
+    } else {
+      counts.recalled += 1;
+      this.#book.assignOutcome(known);
     }
     return number;
+  }
+
+  #lane(type: VerificationType, country: CountryCode): NumberedLane {
+    const known = this.#lanes[type].get(country);
+    if (known !== undefined) return known;
+    const lane = { type, country };
+    const numbered = { lane, number: laneNumber(lane) };
+    this.#lanes[type].set(country, numbered);
+    return numbered;
   }
 
   #notSubmitted(reason: NotSubmittedReason): Ticket {

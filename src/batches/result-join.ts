@@ -1,13 +1,17 @@
 import { StringDecoder } from 'node:string_decoder';
+import type { AddressLine } from '../addresses/address-line.js';
 import { emailLine } from '../addresses/email-line.js';
 import { exportKeyCandidates } from '../addresses/export-key.js';
+import { laneNumber } from '../addresses/lane.js';
 import { phoneLine } from '../addresses/phone-line.js';
+import { StateError } from '../errors/family.js';
+import type { BatchResults } from '../results/batch-results.js';
 import { matchExport, type BatchAddresses, type MatchedExport } from '../results/match-export.js';
-import type { OutcomeTable } from '../results/outcome-table.js';
+import type { Origin, OutcomeTable } from '../results/outcome-table.js';
 import type { AddressBook } from './address-book.js';
 import type { Batch } from './batch.js';
 import type { FailedReason } from './known-batch.js';
-import type { Planner } from './planner.js';
+import type { AddressResult } from './result-history.js';
 
 /** Begins an export from its first byte, as often as asked. */
 export type ExportOpener = () => Promise<AsyncIterable<Uint8Array>>;
@@ -15,22 +19,16 @@ export type ExportOpener = () => Promise<AsyncIterable<Uint8Array>>;
 /** How a batch ended. */
 export type BatchEnding =
   | { readonly failure: FailedReason }
-  /** The export itself, or what was matched from it already. */
-  | { readonly results: ExportOpener | MatchedExport };
+  /** The export itself, or what is known from it already. */
+  | { readonly results: ExportOpener | BatchResults };
 
 /** Brings what exports say to the addresses of their batches. */
 export class ResultJoin {
   readonly #book: AddressBook;
-  readonly #planner: Planner;
   readonly #outcomes: OutcomeTable;
 
-  constructor(parts: {
-    readonly book: AddressBook;
-    readonly planner: Planner;
-    readonly outcomes: OutcomeTable;
-  }) {
+  constructor(parts: { readonly book: AddressBook; readonly outcomes: OutcomeTable }) {
     this.#book = parts.book;
-    this.#planner = parts.planner;
     this.#outcomes = parts.outcomes;
   }
 
@@ -45,21 +43,59 @@ export class ResultJoin {
     return matchExport(open, this.#addressesOf(batch, stretch), { type, outcomes: this.#outcomes });
   }
 
-  /** Gives every address of a batch its outcome: once, when the batch is at its end. */
-  async settle(batch: Batch, ending: BatchEnding): Promise<void> {
+  /**
+   * Gives every address of a batch its outcome: once, when the batch is at its end.
+   *
+   * @param origin where the results are from, where that is asked for
+   * @throws StateError `state_damaged` when the results are not of this batch
+   */
+  async settle(batch: Batch, ending: BatchEnding, origin?: Origin): Promise<void> {
     // Before any of its addresses has its own outcome, and waits no longer.
     const stretch = await this.#stretchOf(batch);
+    const marked = this.#marking(origin);
     if ('failure' in ending) {
-      this.#settleRest(batch, stretch, this.#outcomes.idOf('failed', ending.failure));
+      this.#settleRest(batch, stretch, marked(this.#outcomes.idOf('failed', ending.failure)));
       return;
     }
     const { results } = ending;
     const { numbers, outcomes } =
       typeof results === 'function' ? await this.match(batch, results) : results;
     for (let index = 0; index < numbers.length; index += 1) {
-      this.#book.resolve(numbers[index] as number, outcomes[index] as number);
+      const outcome = marked(outcomes[index] as number);
+      // What another process kept must never get on the address of another batch.
+      if (!this.#book.resolve(numbers[index] as number, batch.id, outcome)) {
+        throw new StateError('results were kept for addresses that their batch does not have', {
+          code: 'state_damaged',
+        });
+      }
     }
-    this.#settleRest(batch, stretch, this.#outcomes.idOf('no_result', 'no_record'));
+    this.#settleRest(batch, stretch, marked(this.#outcomes.idOf('no_result', 'no_record')));
+  }
+
+  /** The addresses of a batch that is settled, each with its outcome. */
+  async *results(batch: Batch): AsyncGenerator<AddressResult> {
+    const lane = laneNumber(batch.lane);
+    for await (const line of readLines(batch.open())) {
+      const address = addressOf(batch, line);
+      if ('key' in address) {
+        const outcome = this.#book.outcome(this.#book.find(lane, address.key));
+        yield { lane, key: address.key, outcome };
+      }
+    }
+  }
+
+  /** Outcomes of a batch are few: each is marked with its origin once. */
+  #marking(origin: Origin | undefined): (outcome: number) => number {
+    if (!origin) return (outcome) => outcome;
+    const known = new Map<number, number>();
+    return (outcome) => {
+      let marked = known.get(outcome);
+      if (marked === undefined) {
+        marked = this.#outcomes.withOrigin(outcome, origin);
+        known.set(outcome, marked);
+      }
+      return marked;
+    };
   }
 
   /** Gives the addresses of a batch that is not at its end an outcome that says so. */
@@ -85,16 +121,15 @@ export class ResultJoin {
   }
 
   /** The number of the address of a line, if it waits for this batch, else -1. */
-  #numberOf({ id, lane }: Batch, line: string): number {
-    const address = lane.type === 'email' ? emailLine(line) : phoneLine(line, lane.country);
+  #numberOf(batch: Batch, line: string): number {
+    const address = addressOf(batch, line);
     if (!('key' in address)) return -1;
-    const laneNumber = this.#planner.laneNumber(lane.type, lane.country);
-    return this.#book.findWaiting(laneNumber, address.key, id);
+    return this.#book.findWaiting(laneNumber(batch.lane), address.key, batch.id);
   }
 
   #addressesOf(batch: Batch, stretch: Stretch | undefined): BatchAddresses {
     const { type, country } = batch.lane;
-    const lane = this.#planner.laneNumber(type, country);
+    const lane = laneNumber(batch.lane);
     const { first, last } = stretch ?? { first: 0, last: Infinity };
     const find = (key: string): number => {
       const number = this.#book.findWaiting(lane, key, batch.id);
@@ -118,6 +153,10 @@ export class ResultJoin {
       },
     };
   }
+}
+
+function addressOf({ lane }: Batch, line: string): AddressLine {
+  return lane.type === 'email' ? emailLine(line) : phoneLine(line, lane.country);
 }
 
 /** The first and the last number of a part's addresses. */

@@ -6,6 +6,8 @@ export interface OptionDefinition {
   /** What stands for the value in the help; a switch has none. */
   readonly value?: string;
   readonly isRepeatable?: boolean;
+  /** The words that it takes, where they are few: shells complete them. */
+  readonly values?: readonly string[];
   readonly help: string;
 }
 
@@ -27,6 +29,10 @@ export interface Command {
   readonly summary: string;
   readonly options: readonly OptionDefinition[];
   readonly examples: readonly string[];
+  /** Commands of two words that begin with this one's. */
+  readonly subcommands?: readonly Command[];
+  /** The words that it takes as an argument, where they are few. */
+  readonly words?: readonly string[];
   /** @returns the exit code */
   run(input: CommandInput): Promise<number>;
 }
@@ -37,6 +43,12 @@ export class ParsedOptions {
 
   constructor(values: ReadonlyMap<string, readonly (string | true)[]>) {
     this.#values = values;
+  }
+
+  /** These, and of the others those that are not among them; an empty list is an option not given. */
+  over(others: ReadonlyMap<string, readonly (string | true)[]>): ParsedOptions {
+    const given = [...others].filter(([, values]) => values.length > 0);
+    return new ParsedOptions(new Map([...given, ...this.#values]));
   }
 
   has(name: string): boolean {

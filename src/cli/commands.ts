@@ -1,8 +1,15 @@
 import type { Command } from './command.js';
 import { abandonCommand } from './commands/abandon.js';
+import { batchCommand } from './commands/batch/batch.js';
+import { checkCommand } from './commands/check.js';
+import { createCompletionCommand } from './commands/completion.js';
 import { conformanceCommand } from './commands/conformance.js';
+import { creditsCommand } from './commands/credits.js';
+import { formatCommand } from './commands/format.js';
+import { historyCommand } from './commands/history.js';
 import { serveCommand } from './commands/serve.js';
 import { statusCommand } from './commands/status.js';
+import { targetsCommand } from './commands/targets.js';
 import { verifyCommand } from './commands/verify.js';
 
 /** Every command of the program, in the order in which its help shows them. */
@@ -11,5 +18,12 @@ export const commands: readonly Command[] = [
   serveCommand,
   statusCommand,
   abandonCommand,
+  historyCommand,
   conformanceCommand,
+  creditsCommand,
+  batchCommand,
+  checkCommand,
+  formatCommand,
+  targetsCommand,
+  createCompletionCommand(() => commands),
 ];

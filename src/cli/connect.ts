@@ -4,18 +4,13 @@ import type { OptionDefinition, ParsedOptions } from './command.js';
 import { amountOption, durationOption } from './option-values.js';
 import { whereGiven } from './where-given.js';
 
-export const connectionOptions: readonly OptionDefinition[] = [
-  {
-    name: 'base-url',
-    value: '<url>',
-    help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
-  },
-  {
-    name: 'api-key-file',
-    value: '<path>',
-    help: 'File that holds the key (default: the environment variable SLUICE_API_KEY).',
-  },
-  { name: 'local', help: 'Use the local service in this process on purpose.' },
+const apiKeyOption: OptionDefinition = {
+  name: 'api-key-file',
+  value: '<path>',
+  help: 'File that holds the key (default: the environment variable SLUICE_API_KEY).',
+};
+
+const patienceOptions: readonly OptionDefinition[] = [
   {
     name: 'timeout',
     value: '<s>',
@@ -26,6 +21,24 @@ export const connectionOptions: readonly OptionDefinition[] = [
     value: '<s>',
     help: 'How long the service may be unreachable or failing before exit 7 (default 600).',
   },
+];
+
+export const connectionOptions: readonly OptionDefinition[] = [
+  {
+    name: 'base-url',
+    value: '<url>',
+    help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
+  },
+  apiKeyOption,
+  { name: 'local', help: 'Use the local service in this process on purpose.' },
+  ...patienceOptions,
+];
+
+/** Of commands that ask for what only a service keeps. */
+export const serviceOptions: readonly OptionDefinition[] = [
+  { name: 'base-url', value: '<url>', help: 'The service (default: SLUICE_BASE_URL).' },
+  apiKeyOption,
+  ...patienceOptions,
 ];
 
 /** Where a command's requests go. */

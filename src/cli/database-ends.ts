@@ -28,8 +28,10 @@ export async function databaseSource(
       const { mysqlSource } = await import('../databases/mysql/index.js');
       return mysqlSource({ url, query });
     }
-    case 'duckdb':
-      throw new ConfigurationError('this version of Sluice does not read or write DuckDB');
+    case 'duckdb': {
+      const { duckdbSource } = await import('../databases/duckdb/index.js');
+      return duckdbSource({ url, query });
+    }
   }
 }
 
@@ -58,8 +60,10 @@ export async function databaseSink(
       const { mysqlSink } = await import('../databases/mysql/index.js');
       return mysqlSink(target);
     }
-    case 'duckdb':
-      throw new ConfigurationError('this version of Sluice does not read or write DuckDB');
+    case 'duckdb': {
+      const { duckdbSink } = await import('../databases/duckdb/index.js');
+      return duckdbSink(target);
+    }
   }
 }
 
@@ -78,7 +82,7 @@ const inputFileOptions = [
   'sheet',
   'no-header',
 ];
-const outputFileOptions = ['output-format', 'neutralize-formulas'];
+const outputFileOptions = ['output-format', 'neutralize-formulas', 'part-size'];
 
 /**
  * Refuses options that would mean nothing.

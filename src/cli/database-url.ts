@@ -45,7 +45,7 @@ export function findDatabaseUrl(
   if (variable === undefined && hasHost === undefined) return undefined;
   // What it holds is not said: it may be a password behind a misspelt scheme.
   throw new ConfigurationError(
-    `${variable === undefined ? `a URL that begins with ${scheme ?? ''}:` : `what ${argument} holds`} names no database: postgres://, mysql:// and sqlite: do`,
+    `${variable === undefined ? `a URL that begins with ${scheme ?? ''}:` : `what ${argument} holds`} names no database: postgres://, mysql://, sqlite: and duckdb: do`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { SluiceError } from '../index.js';
 import { Interruption } from './interruption.js';
+import { printable } from './printable.js';
 
 /** What a person reads when a command stops. */
 export function describeError(error: unknown): string {
@@ -35,10 +36,4 @@ function adviceOn({ code }: SluiceError): string {
     default:
       return '';
   }
-}
-
-/** Control characters of a foreign text must not steer a terminal. */
-function printable(text: string): string {
-  // oxlint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ');
 }

@@ -2,6 +2,7 @@ import {
   ApiError,
   BudgetError,
   ConfigurationError,
+  DetachedError,
   InputError,
   OutputError,
   SluiceError,
@@ -19,6 +20,7 @@ export const exitCodes = {
   creditsUsedUp: 5,
   inputOrOutput: 6,
   serviceFailing: 7,
+  detached: 75,
 } as const;
 
 /** The exit code for whatever stopped a command. */
@@ -26,6 +28,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof Interruption) return error.exitCode;
   if (error instanceof ConfigurationError || error instanceof StateError) return exitCodes.usage;
   if (error instanceof InputError || error instanceof OutputError) return exitCodes.inputOrOutput;
+  if (error instanceof DetachedError) return exitCodes.detached;
   if (error instanceof BudgetError) return exitCodes.creditsUsedUp;
   if (error instanceof ApiError) {
     if (error.code === 'unauthorized' || error.code === 'forbidden') return exitCodes.keyRefused;

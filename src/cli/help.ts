@@ -24,6 +24,7 @@ export function commandHelp(command: Command): string {
     '',
     command.summary,
     '',
+    ...subcommandLines(command),
     'Options:',
     ...table(options.map((option) => [optionNames(option), option.help])),
     '',
@@ -31,6 +32,12 @@ export function commandHelp(command: Command): string {
     ...command.examples.map((example) => `  ${example}`),
     '',
   ].join('\n');
+}
+
+function subcommandLines({ subcommands }: Command): readonly string[] {
+  if (!subcommands) return [];
+  const rows = subcommands.map(({ name, summary }) => [name, summary] as const);
+  return ['Commands:', ...table(rows), ''];
 }
 
 function optionNames({ name, short, value }: OptionDefinition): string {

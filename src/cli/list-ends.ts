@@ -4,6 +4,7 @@ import {
   findFileSource,
   isSameFile,
   parseFileFormat,
+  partsSink,
   streamSink,
   streamSource,
   type FileOptions,
@@ -13,6 +14,7 @@ import {
 import type { ParsedOptions } from './command.js';
 import { checkDatabaseOptions, databaseSink, databaseSource } from './database-ends.js';
 import type { DatabaseUrl } from './database-url.js';
+import { sizeOption } from './option-values.js';
 import { standard } from './summary-file.js';
 import { whereGiven } from './where-given.js';
 
@@ -77,16 +79,27 @@ async function findSource(path: string, options: FileOptions): Promise<Source> {
     : findFileSource(path, options);
 }
 
-function findSink(path: string, options: ParsedOptions): Sink {
+/** @param namedAs name whose ending tells the form. @default the path @throws ConfigurationError */
+export function findSink(path: string, options: ParsedOptions, namedAs?: string): Sink {
   const name = options.text('output-format');
   const format = name === undefined ? undefined : parseFileFormat(name);
   const form = {
-    ...whereGiven({ format }),
+    ...whereGiven({ format, namedAs }),
     neutralizeFormulas: options.has('neutralize-formulas'),
   };
-  return path === standard
-    ? streamSink(process.stdout, { ...form, name: 'standard output', ends: false })
-    : fileSink(path, form);
+  const partBytes = sizeOption(options, 'part-size');
+  if (path !== standard) {
+    return partBytes === undefined ? fileSink(path, form) : partsSink(path, { ...form, partBytes });
+  }
+  if (partBytes === undefined) {
+    return streamSink(process.stdout, { ...form, name: 'standard output', ends: false });
+  }
+  throw new ConfigurationError('parts go into a folder: name it with -o');
+}
+
+/** Where a run into a folder of parts keeps what it needs to go on. */
+export function partsStateDirectory(path: string): string {
+  return `${path.replace(/[/\\]+$/, '')}.sluice`;
 }
 
 function fileOptions(options: ParsedOptions, outputPath: string): FileOptions {

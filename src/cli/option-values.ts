@@ -23,6 +23,28 @@ export function amountOption(options: ParsedOptions, name: string): number | und
   );
 }
 
+const unitBytes = new Map([
+  ['B', 1],
+  ['KB', 1e3],
+  ['MB', 1e6],
+  ['GB', 1e9],
+  ['KIB', 2 ** 10],
+  ['MIB', 2 ** 20],
+  ['GIB', 2 ** 30],
+]);
+
+/** A number of bytes, such as `256MB` or `1GiB`. @throws ConfigurationError */
+export function sizeOption(options: ParsedOptions, name: string): number | undefined {
+  const text = options.text(name);
+  if (text === undefined) return undefined;
+  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?) ?([kmg]?i?b)$/i.exec(text) ?? [];
+  const bytes = Math.round(Number(amount) * (unitBytes.get(unit.toUpperCase()) ?? NaN));
+  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
+  throw new ConfigurationError(
+    `--${name} takes a size such as 256MB or 1GiB, not ${JSON.stringify(text)}`,
+  );
+}
+
 /** A number above 0. @throws ConfigurationError */
 export function durationOption(options: ParsedOptions, name: string): number | undefined {
   const value = amountOption(options, name);

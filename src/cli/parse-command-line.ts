@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { ConfigurationError } from '../index.js';
+import { guess } from './closest-name.js';
 import { ParsedOptions, type Command, type OptionDefinition } from './command.js';
 
 /** Options that every command has. */
@@ -24,7 +25,7 @@ export function parseCommandLine(
     const definition = definitions.find(({ name }) => name === token.name);
     if (!definition) {
       throw new ConfigurationError(
-        `${command.name} has no option ${token.rawName}; sluice ${command.name} --help lists those it has`,
+        `${command.name} has no option ${token.rawName}${guessOption(token.name, definitions)}; sluice ${command.name} --help lists those it has`,
       );
     }
     const given = values.get(definition.name) ?? [];
@@ -36,6 +37,11 @@ export function parseCommandLine(
     }
   }
   return { positionals, options: new ParsedOptions(values) };
+}
+
+function guessOption(name: string, definitions: readonly OptionDefinition[]): string {
+  const names = definitions.map((definition) => definition.name);
+  return guess(name, names, '--');
 }
 
 function tokenize(

@@ -5,13 +5,22 @@ import { OutputError } from '../index.js';
  *
  * @throws OutputError when nobody reads it any more
  */
-export async function print(text: string): Promise<void> {
+export async function print(text: string | Uint8Array): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     process.stdout.write(text, (cause) => {
       if (cause) reject(new OutputError('cannot write standard output', { cause }));
       else resolve();
     });
   });
+}
+
+/**
+ * Writes bytes to standard output as they come.
+ *
+ * @throws OutputError when nobody reads it any more; what the bytes fail with
+ */
+export async function printStream(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const piece of bytes) await print(piece);
 }
 
 /**

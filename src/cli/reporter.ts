@@ -1,129 +1,242 @@
 import type { Writable } from 'node:stream';
-import type { Batch, KnownBatch, RunProgress, Summary, TypeSummary } from '../index.js';
+import { isSluiceError, type RunProgress, type Summary, type TypeSummary } from '../index.js';
 import type { Target } from './connect.js';
+import { describeError } from './describe-error.js';
+import { exitCodeOf } from './exit-code.js';
+import { localNotice } from './local-notice.js';
+import { printable } from './printable.js';
+import { LiveLines } from './progress/live-lines.js';
+import { progressLines } from './progress/progress-lines.js';
+import { progressForm, type ProgressMode } from './progress/progress-mode.js';
+import { RunFigures } from './progress/run-figures.js';
 
 /** Plain lines come at most so often. */
 const lineEveryMs = 5000;
 
+export interface ReporterOptions {
+  readonly isQuiet: boolean;
+  readonly isVerbose: boolean;
+  /** One JSON object a line, for log collectors, instead of texts. @default false */
+  readonly isJson?: boolean;
+  /** @default 'lines' */
+  readonly mode?: ProgressMode;
+  /** Tells what a terminal shows. @default none */
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+/** Something that happened: a text for people, the same as fields for a log. */
+interface Said {
+  readonly event: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly line: string;
+}
+
 /** What `sluice verify` says on standard error. Counts only: no cell of the input. */
 export class Reporter {
   readonly #out: Writable;
-  readonly #isQuiet: boolean;
-  readonly #isVerbose: boolean;
-  /** Batches that may have been paid, by their number and first line. */
-  readonly #launched = new Map<string, Batch>();
+  readonly #options: ReporterOptions;
+  readonly #figures = new RunFigures();
+  readonly #live: LiveLines | undefined;
   #latestLine = '';
   #latestLineMs = performance.now();
 
-  constructor(out: Writable, options: { readonly isQuiet: boolean; readonly isVerbose: boolean }) {
+  constructor(out: Writable, options: ReporterOptions) {
     this.#out = out;
-    this.#isQuiet = options.isQuiet;
-    this.#isVerbose = options.isVerbose;
+    this.#options = options;
+    if (options.mode !== 'live' || options.isJson === true) return;
+    const terminal = out as NodeJS.WriteStream;
+    this.#live = new LiveLines(terminal, () => {
+      const form = progressForm(options.environment ?? {}, terminal.columns);
+      return progressLines(this.#figures, form, performance.now());
+    });
   }
 
   /** Nobody must take the local service's verdicts for a paid service's: said even when quiet. */
   target(target: Target): void {
     if (target.kind !== 'local' || target.isOnPurpose) return;
-    this.#write(
-      'no base URL is given: the local service verifies, offline and free of charge; set SLUICE_BASE_URL and SLUICE_API_KEY for a real one',
-    );
+    this.#write({ event: 'local_service', line: localNotice });
   }
 
   streaming(): void {
-    this.#say('this run streams: stopped, it cannot be resumed (a file output with -o can)');
+    this.#say({
+      event: 'streaming',
+      line: 'this run streams: stopped, it cannot be resumed (a file output with -o can)',
+    });
   }
 
   /** A run was interrupted that keeps what it has. */
   resumable(): void {
-    this.#say('run again to go on');
+    this.close();
+    this.#say({ event: 'resumable', line: 'run again to go on' });
   }
 
   /** A run that streams has failed: what it paid is lost, and said even when quiet. */
   paidInVain(): void {
-    const credits = { email: 0, phone: 0 };
-    for (const { lane, addresses } of this.#launched.values()) credits[lane.type] += addresses;
-    if (this.#launched.size === 0) return;
-    this.#write(
-      `launched before it failed: ${this.#launched.size} batches, ${credits.email} email and ${credits.phone} phone credits before refunds`,
-    );
+    this.close();
+    const { launched } = this.#figures.credits();
+    const batches = this.#figures.launchedBatches;
+    if (batches === 0) return;
+    this.#write({
+      event: 'paid_in_vain',
+      fields: { batches, email_credits: launched.email, phone_credits: launched.phone },
+      line: `launched before it failed: ${batches} batches, ${launched.email} email and ${launched.phone} phone credits before refunds`,
+    });
   }
 
   progress(progress: RunProgress): void {
+    this.#figures.note(progress, performance.now());
+    this.#live?.start();
     switch (progress.stage) {
-      case 'reading':
-        this.#sayNowAndThen(`read ${progress.rows} rows, ${progress.addresses} addresses`);
+      case 'reading': {
+        const { rows, addresses } = progress;
+        this.#sayNowAndThen({
+          event: 'reading',
+          fields: { rows, addresses },
+          line: `read ${rows} rows, ${addresses} addresses`,
+        });
         return;
-      case 'read':
-        this.#say(
-          `read ${progress.rows} rows: ${progress.addresses} addresses in ${progress.batches} batches`,
-        );
+      }
+      case 'read': {
+        const { rows, addresses, batches } = progress;
+        this.#say({
+          event: 'read',
+          fields: { rows, addresses, batches },
+          line: `read ${rows} rows: ${addresses} addresses in ${batches} batches`,
+        });
         return;
+      }
       case 'batch':
         this.#batch(progress);
         return;
-      case 'stopped':
-        this.#write(
-          `stopped: ${progress.error.message}; what is not finished is written as failed`,
-        );
+      case 'stopped': {
+        const { message, code } = progress.error;
+        this.#write({
+          event: 'stopped',
+          fields: { code, message },
+          line: `stopped: ${message}; what is not finished is written as failed`,
+        });
         return;
+      }
       case 'left_behind':
-        this.#write(`could not be deleted from the service: ${progress.names.join(', ')}`);
+        this.#write({
+          event: 'left_behind',
+          fields: { names: progress.names },
+          line: `could not be deleted from the service: ${progress.names.join(', ')}`,
+        });
         return;
-      case 'writing':
-        this.#sayNowAndThen(`wrote ${progress.rows} rows`);
+      case 'writing': {
+        const { rows } = progress;
+        this.#sayNowAndThen({ event: 'writing', fields: { rows }, line: `wrote ${rows} rows` });
         return;
-      case 'written':
-        this.#say(`wrote ${progress.rows} rows`);
-    }
-  }
-
-  finished(summary: Summary): void {
-    for (const type of ['email', 'phone'] as const) {
-      const counts = summary[type];
-      if (counts) this.#say(`${type}: ${describeCounts(counts)}`);
-      const credits = summary.credits[type];
-      if (credits && credits.net !== null) {
-        const spent = credits.spent === null ? '' : `${credits.spent} spent, `;
-        const refunded = credits.refunded === null ? '' : `${credits.refunded} refunded, `;
-        this.#say(`${type} credits: ${spent}${refunded}${credits.net} net`);
+      }
+      case 'written': {
+        const { rows } = progress;
+        this.#say({ event: 'written', fields: { rows }, line: `wrote ${rows} rows` });
       }
     }
   }
 
-  #batch({ batch, known, name }: Extract<RunProgress, { readonly stage: 'batch' }>): void {
-    const key = `${batch.id} ${batch.part?.start ?? 0}`;
-    if (mayBePaid(known)) this.#launched.set(key, batch);
-    else this.#launched.delete(key);
-    const uuid = 'uuid' in known && known.uuid !== undefined ? ` (${known.uuid})` : '';
-    if (known.stage === 'failed') {
-      this.#say(`batch ${name}${uuid} failed: ${known.reason}; report it to the service's support`);
-    } else if (this.#isVerbose) {
-      this.#say(`batch ${name}${uuid}: ${known.stage}, ${batch.addresses} addresses`);
+  finished(summary: Summary): void {
+    this.close();
+    if (this.#options.isJson === true) {
+      // The batches have been told one by one.
+      const { batches, ...figures } = summary;
+      this.#say({ event: 'finished', fields: { ...figures, batches: batches.length }, line: '' });
+      return;
+    }
+    for (const type of ['email', 'phone'] as const) {
+      const counts = summary[type];
+      if (counts) this.#say({ event: type, line: `${type}: ${describeCounts(counts)}` });
+      const credits = summary.credits[type];
+      if (credits && credits.net !== null) {
+        const spent = credits.spent === null ? '' : `${credits.spent} spent, `;
+        const refunded = credits.refunded === null ? '' : `${credits.refunded} refunded, `;
+        this.#say({
+          event: 'credits',
+          line: `${type} credits: ${spent}${refunded}${credits.net} net`,
+        });
+      }
     }
   }
 
-  #sayNowAndThen(line: string): void {
-    const nowMs = performance.now();
-    if (nowMs - this.#latestLineMs < lineEveryMs) return;
-    this.#say(line);
+  /**
+   * Tells a log why the run ends.
+   *
+   * @returns whether it was told; people are told by whoever runs the command
+   */
+  failed(error: unknown): boolean {
+    this.close();
+    if (this.#options.isJson !== true) return false;
+    this.#write({
+      event: 'error',
+      fields: {
+        code: isSluiceError(error) ? error.code : null,
+        exit_code: exitCodeOf(error),
+        message: describeError(error).replace(/^sluice: /, ''),
+      },
+      line: '',
+    });
+    return true;
   }
 
-  #say(line: string): void {
-    if (this.#isQuiet || line === this.#latestLine) return;
-    this.#latestLine = line;
+  /** Takes live lines off the terminal; what is said from then on stands below what was said before. */
+  close(): void {
+    this.#live?.stop();
+  }
+
+  #batch({ batch, known, name, charge }: Extract<RunProgress, { readonly stage: 'batch' }>): void {
+    const uuid = 'uuid' in known ? known.uuid : undefined;
+    const reason = known.stage === 'failed' ? known.reason : undefined;
+    const called = `batch ${name}${uuid === undefined ? '' : ` (${uuid})`}`;
+    const said: Said = {
+      event: 'batch',
+      fields: {
+        name,
+        batch_uuid: uuid ?? null,
+        type: batch.lane.type,
+        country: batch.lane.country,
+        addresses: batch.addresses,
+        stage: known.stage,
+        ...(reason !== undefined && { reason }),
+        ...(charge && { charge }),
+      },
+      line:
+        reason === undefined
+          ? `${called}: ${known.stage}, ${batch.addresses} addresses`
+          : `${called} failed: ${reason}; report it to the service's support`,
+    };
+    if (reason !== undefined || this.#options.isVerbose || this.#options.isJson === true) {
+      this.#say(said);
+    }
+  }
+
+  /** Where lines are drawn, or none are wanted, there is nothing to be said in between. */
+  #sayNowAndThen(said: Said): void {
+    if ((this.#options.mode ?? 'lines') !== 'lines') return;
+    if (performance.now() - this.#latestLineMs < lineEveryMs) return;
+    this.#say(said);
+  }
+
+  #say(said: Said): void {
+    const isRepeated = said.line !== '' && said.line === this.#latestLine;
+    if (this.#options.isQuiet || isRepeated) return;
+    this.#latestLine = said.line;
     this.#latestLineMs = performance.now();
-    this.#write(line);
+    this.#write(said);
   }
 
-  #write(line: string): void {
-    this.#out.write(`sluice: ${line}\n`);
+  #write({ event, fields, line }: Said): void {
+    const text =
+      this.#options.isJson === true
+        ? JSON.stringify({
+            time: new Date().toISOString(),
+            event,
+            ...(fields ?? { message: line }),
+          })
+        : `sluice: ${printable(line)}`;
+    if (this.#live) this.#live.above(`${text}\n`);
+    else this.#out.write(`${text}\n`);
   }
-}
-
-function mayBePaid(known: KnownBatch): boolean {
-  if (known.stage === 'failed') return known.launched;
-  const isLaunched = ['launching', 'verifying', 'done', 'exported'].includes(known.stage);
-  return isLaunched || ('doubt' in known && known.doubt);
 }
 
 function describeCounts({ addresses, duplicates, buckets, verdicts }: TypeSummary): string {

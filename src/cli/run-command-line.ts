@@ -2,10 +2,13 @@ import { version } from '../index.js';
 import type { CommandInput } from './command.js';
 import { commands } from './commands.js';
 import { describeError } from './describe-error.js';
+import { guess } from './closest-name.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
+import { findCommand } from './find-command.js';
 import { commandHelp, programHelp } from './help.js';
 import { parseCommandLine } from './parse-command-line.js';
 import { print } from './print.js';
+import { printable } from './printable.js';
 
 /** What a command needs of the process that it runs in. */
 export type Surroundings = Pick<CommandInput, 'environment' | 'signal' | 'lastAct'>;
@@ -32,10 +35,8 @@ export async function endWith(work: () => Promise<number>): Promise<number> {
   }
 }
 
-async function dispatch(
-  [name, ...rest]: readonly string[],
-  surroundings: Surroundings,
-): Promise<number> {
+async function dispatch(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const [name] = args;
   if (name === '--version' || name === '-V') {
     await print(`${version}\n`);
     return exitCodes.done;
@@ -44,16 +45,22 @@ async function dispatch(
     await print(programHelp(commands, version));
     return exitCodes.done;
   }
-  const command = commands.find((known) => known.name === name);
-  if (!command) {
-    const trouble = name === undefined ? '' : `sluice: there is no command ${name}\n\n`;
-    process.stderr.write(trouble + programHelp(commands, version));
+  const found = findCommand(commands, args);
+  if (!found) {
+    process.stderr.write(troubleWith(name) + programHelp(commands, version));
     return exitCodes.usage;
   }
+  const { command, rest } = found;
   const { positionals, options } = parseCommandLine(command, rest);
   if (options.has('help')) {
     await print(commandHelp(command));
     return exitCodes.done;
   }
   return command.run({ positionals, options, ...surroundings });
+}
+
+function troubleWith(name: string | undefined): string {
+  if (name === undefined) return '';
+  const names = commands.map((command) => command.name);
+  return `sluice: there is no command ${printable(name)}${guess(name, names)}\n\n`;
 }

@@ -4,6 +4,7 @@ import {
   ConfigurationError,
   isSameFile,
   OutputError,
+  type Estimate,
   type Summary,
 } from '../index.js';
 import { print } from './print.js';
@@ -45,7 +46,7 @@ function isFile(path: string | undefined): path is string {
 }
 
 /** Writes a run's figures as JSON to a file, or to standard output. @throws OutputError */
-export async function writeSummary(summary: Summary, path: string): Promise<void> {
+export async function writeSummary(summary: Summary | Estimate, path: string): Promise<void> {
   const json = `${JSON.stringify(summary, undefined, 2)}\n`;
   if (path === standard) {
     await print(json);

@@ -1,5 +1,9 @@
 import type { OptionDefinition } from './command.js';
+import { configOption } from './config-file.js';
 import { connectionOptions } from './connect.js';
+import { historyOptions } from './history-options.js';
+import { keepOptions } from './keep-options.js';
+import { launchOptions } from './launch-options.js';
 
 /** The options of `sluice verify`, in the order in which its help shows them. */
 export const verifyOptions: readonly OptionDefinition[] = [
@@ -36,6 +40,11 @@ export const verifyOptions: readonly OptionDefinition[] = [
     help: 'Target country row by row; --country is then for empty cells.',
   },
   {
+    name: 'email-country',
+    value: '<CC>',
+    help: 'Target country of all emails, whatever that of their row is.',
+  },
+  {
     name: 'prefix',
     value: '<column>=<name>',
     isRepeatable: true,
@@ -51,6 +60,11 @@ export const verifyOptions: readonly OptionDefinition[] = [
     name: 'output-format',
     value: '<format>',
     help: "The same (default: by the file's ending, else csv).",
+  },
+  {
+    name: 'part-size',
+    value: '<size>',
+    help: 'The output is a folder of parts of about that size (256MB), gzip CSV or --output-format, with a manifest.',
   },
   {
     name: 'delimiter',
@@ -103,6 +117,9 @@ export const verifyOptions: readonly OptionDefinition[] = [
     value: '<dir>',
     help: 'State directory (default: <output>.sluice beside a file output, ./<table>.sluice for a database).',
   },
+  ...historyOptions,
+  ...launchOptions,
+  ...keepOptions,
   {
     name: 'retry-failed',
     help: 'After a run that ended with 3: send only its failed addresses again.',
@@ -147,7 +164,15 @@ export const verifyOptions: readonly OptionDefinition[] = [
     value: '<path>',
     help: "The run's figures as JSON (-: standard output, when the output is a file).",
   },
+  {
+    name: 'report',
+    value: '<file.html>',
+    help: 'A page about the run: verdicts, domains, operators, credits, batches over time.',
+  },
+  configOption,
   { name: 'quiet', help: 'Say nothing but errors, and that the local service is used.' },
   { name: 'verbose', help: 'Say what becomes of every batch.' },
+  { name: 'no-progress', help: 'Say nothing of how far the run is until something is done.' },
+  { name: 'json-log', help: 'What is said, as one JSON object a line.' },
   ...connectionOptions,
 ];

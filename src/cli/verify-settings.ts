@@ -6,8 +6,26 @@ import {
   targetObjectives,
   type BatchSettings,
 } from '../index.js';
-import type { ParsedOptions } from './command.js';
+import type { OptionDefinition, ParsedOptions } from './command.js';
 import { countOption, targetOption } from './option-values.js';
+import { verifyOptions } from './verify-options.js';
+
+const parameterNames = [
+  'target-audience',
+  'target-industry',
+  'target-objective',
+  'no-remove-duplicates',
+  'no-remove-wrong-format',
+  'no-account-cache',
+  'no-global-cache',
+  'account-cache-days',
+  'global-cache-days',
+];
+
+/** Those options of `sluice verify` that are parameters of a batch. */
+export const parameterOptions: readonly OptionDefinition[] = verifyOptions.filter(({ name }) =>
+  parameterNames.includes(name),
+);
 
 /**
  * What the service is told about every batch. The caches' flags are always said, because the global one
@@ -16,12 +34,17 @@ import { countOption, targetOption } from './option-values.js';
  * @throws ConfigurationError
  */
 export function batchSettings(options: ParsedOptions): BatchSettings {
+  const description = descriptionOption(options);
+  return { ...readParameters(options), ...(description !== undefined && { description }) };
+}
+
+/** The same without the description, which is no parameter (spec 2.3). @throws ConfigurationError */
+export function readParameters(options: ParsedOptions): Omit<BatchSettings, 'description'> {
   const audience = targetOption(options, 'target-audience', targetAudiences);
   const industry = targetOption(options, 'target-industry', targetIndustries);
   const objective = targetOption(options, 'target-objective', targetObjectives);
   const accountDays = daysOption(options, 'account-cache-days');
   const globalDays = daysOption(options, 'global-cache-days');
-  const description = descriptionOption(options);
   const removesWrongFormat = !options.has('no-remove-wrong-format');
   return {
     use_account_cache: !options.has('no-account-cache'),
@@ -34,7 +57,6 @@ export function batchSettings(options: ParsedOptions): BatchSettings {
     ...(objective !== undefined && { target_objective: objective }),
     ...(accountDays !== undefined && { max_account_cache_backoff: accountDays }),
     ...(globalDays !== undefined && { max_global_cache_backoff: globalDays }),
-    ...(description !== undefined && { description }),
   };
 }
 

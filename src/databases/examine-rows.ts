@@ -3,18 +3,21 @@ import { TableRows } from '../formats/table-rows.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { RowExaminer } from '../rows/sink.js';
 import type { KindTally } from './kind-tally.js';
+import type { TablePlan } from './plan-table.js';
+import { SeenKeys } from './seen-keys.js';
 import { TableChunk } from './table-chunk.js';
 
 /**
  * Looks at rows that are to go into a database, for what no table has a form for: broken text, a NUL,
- * a key that is empty.
+ * a key that is empty or that another row has.
  */
 export function createRowExaminer(
   header: readonly string[],
-  keyPositions: readonly number[],
+  { key, keyPositions, isCaseless }: Pick<TablePlan, 'key' | 'keyPositions' | 'isCaseless'>,
   tally: KindTally,
 ): RowExaminer {
   const rows = new TableRows(header.length);
+  const seen = keyPositions.length === 0 ? undefined : new SeenKeys(key);
   let count = 0;
   const refuse = (column: number, what: string): never => {
     const name = JSON.stringify(header[column] ?? '');
@@ -27,10 +30,15 @@ export function createRowExaminer(
       const cells = isSound(chunk, row) ? undefined : rows.read(chunk, row);
       const nul = cells?.findIndex((cell) => typeof cell === 'string' && cell.includes('\0')) ?? -1;
       if (nul !== -1) refuse(nul, 'holds a NUL, which no table takes,');
-      for (const column of keyPositions) {
+      if (!seen) continue;
+      const keyCells = keyPositions.map((column) => {
         const text = chunk.text(row, column);
-        if (text === undefined || text === '') refuse(column, 'has no key: nothing stands');
-      }
+        if (typeof text !== 'string' || text === '') {
+          return refuse(column, 'has no key: nothing stands');
+        }
+        return isCaseless(column) ? text.toLowerCase() : text;
+      });
+      seen.add(keyCells);
     }
   };
 }

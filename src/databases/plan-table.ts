@@ -18,6 +18,8 @@ export interface TableThere {
     readonly name: string;
     /** Whether an empty text is a value of it. */
     readonly isText: boolean;
+    /** Whether it takes capitals for the same as small letters. @default false */
+    readonly isCaseless?: boolean;
     /** Whether the server makes its cells itself. */
     readonly isGenerated: boolean;
   }[];
@@ -78,6 +80,8 @@ export interface TablePlan {
   readonly missing: readonly NewColumn[];
   /** Whether an empty text is a value of the input's column at a position. */
   isText(position: number): boolean;
+  /** Whether texts of the input's column at a position are the same there in capitals. */
+  isCaseless(position: number): boolean;
 }
 
 /**
@@ -110,6 +114,7 @@ export function planTable(
       columns: [...own, ...extra],
       missing: [],
       isText: (position) => own[position]?.type === text,
+      isCaseless: () => false,
     };
   }
   refuseOther(place, table, key.length > 0 || (marker !== undefined && marker.run === runId));
@@ -133,6 +138,7 @@ export function planTable(
     columns,
     missing,
     isText: (position) => found.get(header[position] ?? '')?.isText === true,
+    isCaseless: (position) => found.get(header[position] ?? '')?.isCaseless === true,
   };
 }
 

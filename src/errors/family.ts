@@ -136,6 +136,13 @@ export class BudgetError extends SluiceError {
   }
 }
 
+/** The run leaves what it began to the service, as it was told to: the same call later goes on. */
+export class DetachedError extends SluiceError {
+  constructor(message: string) {
+    super(message, { code: 'detached', retryable: true });
+  }
+}
+
 /** The state directory is in use, of another run, or damaged. */
 export class StateError extends SluiceError {
   constructor(

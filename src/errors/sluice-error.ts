@@ -35,6 +35,7 @@ export type SluiceErrorCode =
   | 'deadline_exceeded'
   | 'service_unavailable'
   | 'budget_exhausted'
+  | 'detached'
   // what is kept on disk
   | 'state_locked'
   | 'state_mismatch'

@@ -18,7 +18,7 @@ const endings = new Map<string, FileFormat>([
 
 /** Endings that name another kind of file, which must not be written as if it were CSV. */
 const otherEndings = new Set(
-  'json xls xlsm xlsb ods numbers zip bz2 xz zst 7z avro orc arrow feather xml html pdf db sqlite'.split(
+  'json xls xlsm xlsb ods numbers zip bz2 xz zst 7z avro orc arrow feather xml html pdf db sqlite duckdb'.split(
     ' ',
   ),
 );

@@ -20,6 +20,8 @@ import { JsonlChunk } from './jsonl-chunk.js';
 export interface FileSinkOptions {
   /** @default by the ending of the file's name, else `csv` */
   readonly format?: FileFormat;
+  /** Name whose ending tells the format, and whether the file is compressed. @default the file's own */
+  readonly namedAs?: string;
   /**
    * CSV: what stands between two cells, one ASCII character.
    * @default the input's, if that is CSV too, else ','
@@ -40,7 +42,7 @@ export interface FileSinkOptions {
  * @throws ConfigurationError `invalid_option`
  */
 export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
-  const { format, isGzip, other } = formatOfPath(path);
+  const { format, isGzip, other } = formatOfPath(options.namedAs ?? path);
   if (options.format === undefined && other !== undefined) {
     throw new ConfigurationError(
       `cannot write ${path}: ${other} is no format of an output; name a format that is (--output-format), or end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet`,
@@ -79,7 +81,8 @@ export function streamSink(stream: Writable, options: FileSinkOptions & StreamOu
   );
 }
 
-function writingOf(format: FileFormat, options: FileSinkOptions): FormatWriting {
+/** How rows are written in a format. @throws ConfigurationError `invalid_option` */
+export function writingOf(format: FileFormat, options: FileSinkOptions): FormatWriting {
   if (options.delimiter !== undefined) {
     if (format !== 'csv') throw new ConfigurationError(`a ${format} output has no other delimiter`);
     parseDelimiter(options.delimiter);

@@ -2,9 +2,22 @@ import type { VerificationType } from '../contract/enums.js';
 import { recordFields } from '../contract/records.js';
 import type { Outcome, OutcomeValue } from './outcome-table.js';
 
-/** Names of the columns that a verified column adds, in order; each begins with `<prefix>_`. */
-export function addedColumns(type: VerificationType, prefix: string): readonly string[] {
-  return ['verification', 'reason', ...recordFields[type]].map((name) => `${prefix}_${name}`);
+/** What the columns of a result's origin are called. */
+const originFields = ['verified_at', 'source', 'batch_uuid'] as const;
+
+/**
+ * Names of the columns that a verified column adds, in order; each begins with `<prefix>_`.
+ *
+ * @param withOrigin whether they say where a result is from
+ */
+export function addedColumns(
+  type: VerificationType,
+  prefix: string,
+  withOrigin = false,
+): readonly string[] {
+  const names = ['verification', 'reason', ...recordFields[type]];
+  if (withOrigin) names.push(...originFields);
+  return names.map((name) => `${prefix}_${name}`);
 }
 
 /**
@@ -13,10 +26,22 @@ export function addedColumns(type: VerificationType, prefix: string): readonly s
  *
  * @throws TypeError when the outcome is a result of the other type
  */
-export function outcomeCells(outcome: Outcome, type: VerificationType): readonly OutcomeValue[] {
+export function outcomeCells(
+  outcome: Outcome,
+  type: VerificationType,
+  withOrigin = false,
+): readonly OutcomeValue[] {
   if (outcome.type !== undefined && outcome.type !== type) {
     throw new TypeError(`a result of type ${outcome.type} in a column of type ${type}`);
   }
   const values = outcome.values ?? recordFields[type].map(() => null);
-  return [outcome.verification, outcome.reason, ...values];
+  const cells = [outcome.verification, outcome.reason, ...values];
+  return withOrigin ? [...cells, ...originCells(outcome)] : cells;
+}
+
+/** What the service did not tell has no time; the batch that failed is named all the same. */
+function originCells({ verification, origin }: Outcome): readonly OutcomeValue[] {
+  if (!origin) return originFields.map(() => null);
+  const { verifiedAt, source, batchUuid } = origin;
+  return [verification === 'failed' ? null : verifiedAt, source, batchUuid || null];
 }

@@ -1,3 +1,4 @@
+import type { BatchResults } from './batch-results.js';
 import { ContestedClaims } from './contested-claims.js';
 import type { ExportParserOptions } from './export-parser.js';
 import { readExport } from './read-export.js';
@@ -15,11 +16,7 @@ export interface BatchAddresses {
 }
 
 /** What one export says about one batch: nothing of it is merged anywhere yet. */
-export interface MatchedExport {
-  /** Numbers of the addresses that have a result, each once. */
-  readonly numbers: Uint32Array;
-  /** Ids of their outcomes, at the same places. */
-  readonly outcomes: Uint32Array;
+export interface MatchedExport extends BatchResults {
   /** Records of the export. */
   readonly records: number;
   /** Records under keys that stand for no address of the batch. */

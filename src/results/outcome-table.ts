@@ -16,6 +16,17 @@ export interface Outcome {
   readonly values: readonly OutcomeValue[] | undefined;
   /** Undefined unless verified. */
   readonly type: VerificationType | undefined;
+  /** Where the result is from; undefined where nobody asked for it, or there is none. */
+  readonly origin?: Origin | undefined;
+}
+
+/** Where a result is from. */
+export interface Origin {
+  /** When the service's results were fetched, as `2026-11-21T03:00:00.000Z`. */
+  readonly verifiedAt: string;
+  /** `history` when an earlier run fetched them. */
+  readonly source: 'service' | 'history';
+  readonly batchUuid: string;
 }
 
 /** Slots for outcomes asked for lately. A run has a few dozen; with many more, memory stays flat. */
@@ -71,11 +82,29 @@ export class OutcomeTable {
   }
 
   /**
-   * The id of a verified outcome by its key, as this table writes it for a record; whoever puts a key
-   * together has seen that the record's flags are booleans.
+   * The id of an outcome by its key, as a table writes it; whoever puts a key together has seen that the
+   * record's flags are booleans.
    */
-  idOfRecordKey(key: string): number {
+  idOfKey(key: string): number {
     return this.#ids.get(key) ?? this.#add(key);
+  }
+
+  /** The id of the same outcome with its origin, which tells it from those of other origins. */
+  withOrigin(id: number, { verifiedAt, source, batchUuid }: Origin): number {
+    const key = `${this.keyOf(id)}\n${JSON.stringify([verifiedAt, source, batchUuid])}`;
+    return this.#ids.get(key) ?? this.#add(key);
+  }
+
+  /**
+   * The key of an outcome, without its origin: other tables know the same outcome by it.
+   *
+   * @throws RangeError when no outcome has this id
+   */
+  keyOf(id: number): string {
+    const key = this.#keys[id];
+    if (key === undefined) throw new RangeError(`no outcome ${id} of ${this.size}`);
+    const end = key.indexOf('\n');
+    return end === -1 ? key : key.slice(0, end);
   }
 
   /** @throws RangeError when no outcome has this id */
@@ -85,7 +114,7 @@ export class OutcomeTable {
     if (recent !== undefined && this.#recentIds[slot] === id) return recent;
     const key = this.#keys[id];
     if (key === undefined) throw new RangeError(`no outcome ${id} of ${this.size}`);
-    const outcome = readKey(key);
+    const outcome = readOutcomeKey(key);
     this.#recentIds[slot] = id;
     this.#recent[slot] = outcome;
     return outcome;
@@ -121,13 +150,22 @@ function writeRecordKey(type: VerificationType, values: readonly OutcomeValue[])
   ]);
 }
 
-function readKey(key: string): Outcome {
-  // The table wrote the key itself.
-  const [word, ...rest] = JSON.parse(key) as
+/** Reads the key of an outcome, as a table has written it: two JSON texts, the second is its origin. */
+export function readOutcomeKey(key: string): Outcome {
+  const [outcome = '', written] = key.split('\n');
+  const origin = written === undefined ? undefined : readOrigin(written);
+  // A table wrote the key.
+  const [word, ...rest] = JSON.parse(outcome) as
     [VerificationType, ...(string | number | null)[]] | [Exclude<Verification, 'verified'>, string];
   if (word !== 'email' && word !== 'phone') {
-    return { verification: word, reason: String(rest[0]), values: undefined, type: undefined };
+    const reason = String(rest[0]);
+    return { verification: word, reason, values: undefined, type: undefined, origin };
   }
   const values = rest.map((value) => (typeof value === 'number' ? value === 1 : value));
-  return { verification: 'verified', reason: '', values, type: word };
+  return { verification: 'verified', reason: '', values, type: word, origin };
+}
+
+function readOrigin(written: string): Origin {
+  const [verifiedAt, source, batchUuid] = JSON.parse(written) as [string, Origin['source'], string];
+  return { verifiedAt, source, batchUuid };
 }

@@ -141,7 +141,7 @@ export class RecordShapes {
     const key = this.#key.toString('latin1', 0, length);
     const size = this.#outcomes.size;
     const id = this.#isPlain
-      ? this.#outcomes.idOfRecordKey(key)
+      ? this.#outcomes.idOfKey(key)
       : (this.#spellings.get(key) ?? this.#readSpelling(bytes, key));
     this.isNew = id === size;
     return id;

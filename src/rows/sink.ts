@@ -62,6 +62,8 @@ export interface Sink {
   ): RowExaminer | undefined | Promise<RowExaminer | undefined>;
   /** @throws OutputError */
   open(options: OpenSinkOptions): Promise<SinkWriting>;
+  /** How many rows the last writing left out of the output. @default 0 */
+  rowsLeftOut?(): number;
 }
 
 /** One writing of an output. */

@@ -34,7 +34,8 @@ export async function readBalanceAfter(
   return after && { before, after };
 }
 
-async function readCredits(
+/** @returns `undefined` when the service does not tell @throws as {@link readBalance} does */
+export async function readCredits(
   client: Pick<VerificationService, 'credits'>,
   signal: AbortSignal,
 ): Promise<CreditBalance | undefined> {

@@ -2,11 +2,11 @@ import { OutputError } from '../errors/family.js';
 import type { FileSystem } from './file-system.js';
 import { onDisk } from './on-disk.js';
 
-/** About what an export takes for each address: a record of the specification, with its key. */
-const exportBytesPerAddress = 320;
+/** What a result takes: eight bytes, and its share of the distinct ones, for which as much is allowed. */
+const resultBytesPerAddress = 16;
 
 /**
- * Says before anything is paid that the exports would not fit beside the state directory.
+ * Says before anything is paid that the results would not fit beside the state directory.
  *
  * @throws OutputError naming what is needed and what there is
  */
@@ -15,7 +15,7 @@ export async function checkDiskSpace(
   stateDir: string,
   addresses: number,
 ): Promise<void> {
-  const neededBytes = addresses * exportBytesPerAddress;
+  const neededBytes = addresses * resultBytesPerAddress;
   const { bavail, bsize } = await onDisk(`look at the disk of ${stateDir}`, async () =>
     files.statfs(stateDir),
   );

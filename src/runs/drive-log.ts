@@ -3,6 +3,7 @@ import type { Batch } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
 import type { BatchProgress } from '../batches/drive-batch.js';
 import { mayHaveLaunched, planned, type KnownBatch } from '../batches/known-batch.js';
+import { noteTime, noTimes, type BatchTimes } from './batch-times.js';
 
 /** A batch and what is known of it, for the summary. */
 export interface DrivenBatch {
@@ -11,6 +12,7 @@ export interface DrivenBatch {
   /** Name of its elected or latest upload; `undefined` before the first. */
   readonly name: string | undefined;
   readonly charge: Charge | undefined;
+  readonly times: BatchTimes;
 }
 
 /** What a batch cost, where that is known: one that was never launched cost nothing. */
@@ -25,11 +27,29 @@ export class DriveLog {
   /** By label. */
   readonly #driven = new Map<string, DrivenBatch>();
 
-  note({ batch, known, name, charge }: BatchProgress): DrivenBatch {
+  /** @param at when it became known, as `2026-11-21T03:00:00.000Z` */
+  note({ batch, known, name, charge }: BatchProgress, at: string): DrivenBatch {
     const label = batchLabel(batch);
-    const driven = { batch, known, name, charge: charge ?? this.#driven.get(label)?.charge };
+    const before = this.#driven.get(label);
+    const driven = {
+      batch,
+      known,
+      name,
+      charge: charge ?? before?.charge,
+      times: noteTime(before?.times ?? noTimes, known, at),
+    };
     this.#driven.set(label, driven);
     return driven;
+  }
+
+  /** Takes up what an earlier process knew. */
+  recall(driven: DrivenBatch): void {
+    this.#driven.set(batchLabel(driven.batch), driven);
+  }
+
+  /** When a batch got where it is. */
+  times(batch: Batch): BatchTimes {
+    return this.#driven.get(batchLabel(batch))?.times ?? noTimes;
   }
 
   known(batch: Batch): KnownBatch {

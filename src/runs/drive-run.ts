@@ -7,18 +7,21 @@ import { halveBatch } from '../batches/halve-batch.js';
 import { mayHaveLaunched, planned, type KnownBatch } from '../batches/known-batch.js';
 import { LaunchGate } from '../batches/launch-gate.js';
 import { RefusedSizes } from '../batches/refused-sizes.js';
-import type { ExportOpener } from '../batches/result-join.js';
 import type { Client } from '../client/client.js';
 import { systemClock } from '../client/clock.js';
+import { DetachedError } from '../errors/family.js';
 import { isSluiceError, SluiceError } from '../errors/sluice-error.js';
-import type { MatchedExport } from '../results/match-export.js';
+import type { BatchResults } from '../results/batch-results.js';
 import { defaults } from '../streams/defaults.js';
 import type { Plan } from '../streams/plan.js';
+import { noTimes } from './batch-times.js';
 import { deleteBatch, deleteOrphans } from './delete-batches.js';
 import { DriveLog, type DrivenBatch } from './drive-log.js';
 import { entryOf } from './known-run.js';
+import { readPreflight } from './preflight.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStore } from './run-store.js';
+import { takeAll } from './take-all.js';
 
 export interface DriveRunOptions {
   readonly run: RunOptions;
@@ -62,7 +65,9 @@ class RunDrive {
   readonly #driven = new Set<Batch>();
   /** Those that no walker has taken yet. */
   #waiting: Batch[] = [];
-  readonly #results = new Map<string, MatchedExport>();
+  readonly #results = new Map<string, BatchResults>();
+  /** Whether a batch is left alone once the service verifies it. */
+  #leavesLaunched = false;
 
   constructor(options: DriveRunOptions) {
     const { run } = options;
@@ -84,6 +89,7 @@ class RunDrive {
       provenBefore: [...options.state.known.batches.values()].some(
         ({ known }) => known.stage !== 'split' && 'uuid' in known && known.uuid !== undefined,
       ),
+      leavesLaunched: () => this.#leavesLaunched,
       record: async (progress) => this.#record(progress),
       collect: async (batch, uuid) => this.#collect(batch, uuid),
     });
@@ -91,8 +97,10 @@ class RunDrive {
 
   async toEnd(): Promise<DriveRunEnd> {
     for (const batch of this.#options.batches) await this.#recall(batch);
-    const stoppedBy = await this.#driveAll();
     const { client, runId, batches, plan, signal, run } = this.#options;
+    const isLeaving = run.detach === true && this.#isAnyUnlaunched();
+    const stoppedBy =
+      (await this.#askBeforeLaunch()) ?? (await this.#driveAll({ leavesLaunched: isLeaving }));
     const isWhole = [...this.#driven].every((batch) => isAtEnd(this.#log.known(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     if (isWhole || isRefused) {
@@ -107,36 +115,52 @@ class RunDrive {
     return { batches: this.#log.batches(), stoppedBy, isWhole, isPartial, isRefused };
   }
 
-  /** @returns what stopped it */
-  async #driveAll(): Promise<unknown> {
-    this.#waiting = [...this.#driven];
-    const walkers: Promise<void>[] = [];
-    let stoppedBy: { readonly error: unknown } | undefined;
-    let walking = 0;
-    const walk = async (): Promise<void> => {
-      walking += 1;
-      try {
-        for (let batch = this.#waiting.shift(); batch; batch = this.#waiting.shift()) {
-          await this.#drive(batch);
-          // One that was split has left two.
-          startWalkers();
-        }
-      } catch (error) {
-        stoppedBy ??= { error };
-      } finally {
-        walking -= 1;
-      }
-    };
-    // As many walkers as places: batches wait on disk, never in the limit's queue.
-    const startWalkers = (): void => {
-      const places = this.#options.concurrency - walking;
-      const wanted = Math.min(places, this.#waiting.length);
-      for (let started = 0; started < wanted; started += 1) walkers.push(walk());
-    };
-    startWalkers();
-    // Those that are started meanwhile stand behind.
-    for (const walker of walkers) await walker;
-    return stoppedBy ? stoppedBy.error : this.#gate.closedBy;
+  /**
+   * Prepares every batch, which is free, and asks whether they may be launched.
+   *
+   * @returns what stops the run
+   */
+  async #askBeforeLaunch(): Promise<unknown> {
+    const { run, client, signal } = this.#options;
+    if (!run.onPrepared || !this.#isAnyUnlaunched()) return undefined;
+    this.#gate.hold();
+    const stoppedBy = await this.#driveAll({ only: (known) => !mayHaveLaunched(known) });
+    if (stoppedBy !== undefined) return stoppedBy;
+    const ready = this.#log.batches().filter(({ known }) => known.stage === 'ready');
+    const mayLaunch = await run.onPrepared(await readPreflight(client, ready, signal));
+    if (!mayLaunch) return new DetachedError('the batches are prepared and not launched');
+    this.#gate.letGo();
+    return undefined;
+  }
+
+  #isAnyUnlaunched(): boolean {
+    return [...this.#driven]
+      .map((batch) => this.#log.known(batch))
+      .some((known) => !isAtEnd(known) && !mayHaveLaunched(known));
+  }
+
+  /**
+   * @param options.only which batches are meant. @default all
+   * @param options.leavesLaunched whether what is launched is left to the service
+   * @returns what stopped it
+   */
+  async #driveAll({
+    only = () => true,
+    leavesLaunched = false,
+  }: {
+    readonly only?: (known: KnownBatch) => boolean;
+    readonly leavesLaunched?: boolean;
+  }): Promise<unknown> {
+    this.#leavesLaunched = leavesLaunched;
+    // As many at once as there are places: batches wait on disk, never in the limit's queue.
+    this.#waiting = [...this.#driven].filter((batch) => only(this.#log.known(batch)));
+    const stopped = await takeAll(this.#waiting, this.#options.concurrency, async (batch) =>
+      this.#drive(batch),
+    );
+    if (stopped) return stopped.error;
+    if (this.#gate.closedBy || !leavesLaunched) return this.#gate.closedBy;
+    const isLeft = [...this.#driven].some((batch) => !isAtEnd(this.#log.known(batch)));
+    return isLeft ? new DetachedError('all batches are launched') : undefined;
   }
 
   /** Takes up what the journal knows of a batch, or of the parts that it was split into. */
@@ -147,9 +171,10 @@ class RunDrive {
       known: entry.known,
       name: entry.name,
       charge: entry.charge ?? undefined,
+      times: this.#options.state.known.times.get(batchLabel(batch)) ?? noTimes,
     };
     if (driven?.known.stage === 'split') {
-      this.#log.note(driven);
+      this.#log.recall(driven);
       this.#refusedSizes.note(batch);
       for (const part of await halveBatch(batch)) await this.#recall(part);
       return;
@@ -165,7 +190,7 @@ class RunDrive {
       });
       return;
     }
-    this.#log.note(driven);
+    this.#log.recall(driven);
     if (mayHaveLaunched(known)) this.#gate.count(batch.lane.type, batch.addresses);
   }
 
@@ -175,19 +200,43 @@ class RunDrive {
     const known = isAtEnd(before) ? before : await this.#runner.run(batch, before);
     if (known.stage === 'split') await this.#takeParts(batch);
     if (!isAtEnd(known)) return;
-    const { plan, run, client, signal, state } = this.#options;
-    const label = batchLabel(batch);
-    await plan.join.settle(
-      batch,
-      known.stage === 'failed'
-        ? { failure: known.reason }
-        : { results: this.#results.get(label) ?? state.openExport(batch) },
-    );
-    this.#results.delete(label);
+    const { run, client, signal } = this.#options;
+    await this.#settle(batch, known);
     if (run.deleteBatches === true && known.stage === 'exported') {
       const isDeleted = await deleteBatch(client, known.uuid, signal);
       if (!isDeleted) run.onProgress?.({ stage: 'left_behind', names: [known.uuid] });
     }
+  }
+
+  async #settle(
+    batch: Batch,
+    known: Extract<KnownBatch, { readonly stage: 'exported' | 'failed' }>,
+  ): Promise<void> {
+    const { plan, run, state } = this.#options;
+    const label = batchLabel(batch);
+    const verifiedAt = this.#log.times(batch).exported_at ?? this.#now();
+    const batchUuid = known.uuid ?? '';
+    await plan.join.settle(
+      batch,
+      known.stage === 'failed'
+        ? { failure: known.reason }
+        : { results: this.#results.get(label) ?? (await state.readResults(batch, plan.outcomes)) },
+      run.provenance === true ? { verifiedAt, source: 'service', batchUuid } : undefined,
+    );
+    this.#results.delete(label);
+    if (!run.history || known.stage === 'failed') return;
+    await run.history.keep({
+      batchUuid,
+      atMs: Date.parse(verifiedAt),
+      addresses: batch.addresses,
+      outcomes: plan.outcomes,
+      results: plan.join.results(batch),
+    });
+  }
+
+  #now(): string {
+    const { clock = systemClock } = this.#options.run;
+    return new Date(clock.wallNow()).toISOString();
   }
 
   async #takeParts(batch: Batch): Promise<void> {
@@ -199,23 +248,22 @@ class RunDrive {
 
   async #record(progress: BatchProgress): Promise<void> {
     const { state, run } = this.#options;
-    await state.recordBatch(this.#log.note(progress));
+    const at = this.#now();
+    await state.recordBatch(this.#log.note(progress, at), at);
     run.onProgress?.({ stage: 'batch', ...progress });
   }
 
   async #collect(batch: Batch, uuid: string): Promise<void> {
     const { client, signal, plan, state } = this.#options;
-    const fetch: ExportOpener = async () => {
+    const matched = await plan.join.match(batch, async () => {
       const { body } = await client.exportBatch(
         uuid,
         { format: 'json', include_details: false, include_statistics: false },
         { signal },
       );
       return body;
-    };
-    const matched = await state.keepExport(batch, fetch, async (open) =>
-      plan.join.match(batch, open),
-    );
+    });
+    await state.keepResults(batch, matched, plan.outcomes);
     this.#results.set(batchLabel(batch), matched);
   }
 }
@@ -228,7 +276,7 @@ function isAtEnd(
 
 /** Whether the service or the credits stopped the run, and not the key, the disk or a person. */
 function stopsForNow(error: unknown): error is SluiceError {
-  const never = ['unauthorized', 'forbidden', 'batch_refused', 'output_failed'];
+  const never = ['unauthorized', 'forbidden', 'batch_refused', 'output_failed', 'detached'];
   return error instanceof SluiceError && !never.includes(error.code);
 }
 

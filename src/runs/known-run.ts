@@ -1,6 +1,7 @@
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import { StateError } from '../errors/family.js';
+import { noteTime, noTimes, type BatchTimes } from './batch-times.js';
 import {
   journalEntry,
   type BalanceEntry,
@@ -21,6 +22,8 @@ export interface KnownRun {
   readonly balance: BalanceEntry | undefined;
   /** What is known of batches and of parts of them, by their labels. */
   readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
+  /** When they got where they are, by their labels. */
+  readonly times: ReadonlyMap<string, BatchTimes>;
   /** The output stands. */
   readonly finished: FinishedEntry | undefined;
   /** The caller was told of the end. */
@@ -33,6 +36,7 @@ export const nothingKnown: KnownRun = {
   plan: undefined,
   balance: undefined,
   batches: new Map(),
+  times: new Map(),
   finished: undefined,
   hasEnded: false,
 };
@@ -45,7 +49,8 @@ export const nothingKnown: KnownRun = {
  */
 export function knownRun(entries: readonly unknown[], path: string): KnownRun {
   const batches = new Map<string, BatchEntry | PartEntry>();
-  let known: KnownRun = { ...nothingKnown, batches };
+  const times = new Map<string, BatchTimes>();
+  let known: KnownRun = { ...nothingKnown, batches, times };
   for (const value of entries) {
     const parsed = journalEntry.safeParse(value);
     if (!parsed.success) {
@@ -74,6 +79,10 @@ export function knownRun(entries: readonly unknown[], path: string): KnownRun {
       case 'batch':
       case 'part':
         batches.set(labelOf(entry), entry);
+        times.set(
+          labelOf(entry),
+          noteTime(times.get(labelOf(entry)) ?? noTimes, entry.known, entry.at),
+        );
         // A batch that is sent again makes the run unfinished.
         known = { ...known, finished: undefined, hasEnded: false };
         break;

@@ -1,5 +1,6 @@
 import type { VerificationType } from '../contract/enums.js';
 import type { Verification } from '../results/outcome-table.js';
+import { qualityOf, verdictOf } from '../results/verdict.js';
 import type { Plan } from '../streams/plan.js';
 
 /** What became of the cells of one verification type. */
@@ -51,10 +52,9 @@ export class OutcomeTally {
           reasons.set(outcome.reason, (reasons.get(outcome.reason) ?? 0) + count);
           return;
         }
-        const [valid, wrong, unknown, fourth] = outcome.values;
-        verdicts[verdictOf({ valid, wrong, unknown })] += count;
+        verdicts[verdictOf(outcome)] += count;
         if (type === 'email') {
-          const name = String(fourth ?? '');
+          const name = qualityOf(outcome);
           quality.set(name, (quality.get(name) ?? 0) + count);
         }
       });
@@ -66,14 +66,4 @@ export class OutcomeTally {
       quality: Object.fromEntries(quality),
     };
   }
-}
-
-function verdictOf(flags: {
-  readonly valid: unknown;
-  readonly wrong: unknown;
-  readonly unknown: unknown;
-}): 'valid' | 'wrong' | 'unknown' | 'none' {
-  if (flags.wrong === true) return 'wrong';
-  if (flags.unknown === true) return 'unknown';
-  return flags.valid === true ? 'valid' : 'none';
 }

@@ -8,7 +8,9 @@ import { Plan } from '../streams/plan.js';
 import { closeReading } from './close-reading.js';
 import { DiskStorage } from './disk-storage.js';
 import type { FileSystem } from './file-system.js';
+import type { History } from './history/history.js';
 import { keepSource } from './keep-source.js';
+import { openRecall, type OpenRecall } from './open-recall.js';
 import type { PlanEntry } from './run-entries.js';
 import type { StateDirectory } from './state-directory.js';
 import { TicketFile } from './ticket-file.js';
@@ -28,8 +30,11 @@ export interface PassOneOptions {
   readonly sink?: Pick<Sink, 'maxRows' | 'examine'>;
   readonly columns: ColumnOptions;
   readonly country: CountryCode | undefined;
+  readonly emailCountry?: CountryCode | undefined;
   readonly batchSize: number;
   readonly seed: Uint8Array;
+  /** Results of earlier runs, under the same seed; what a run used of them once it uses again. */
+  readonly history?: History | undefined;
   /** Which run reads; absent where none goes on. */
   readonly runId?: string;
   readonly state: StateDirectory;
@@ -47,6 +52,7 @@ export interface PassOneOptions {
 export async function readIntoBatches(options: PassOneOptions): Promise<PassOne> {
   const { state, files, signal } = options;
   const source = await keepSource(options.source, state, files, signal);
+  const recalled = await openRecall(options);
   const tickets = await TicketFile.create(files, state.ticketsPath);
   try {
     let layout: ColumnLayout | undefined;
@@ -60,19 +66,23 @@ export async function readIntoBatches(options: PassOneOptions): Promise<PassOne>
     layout ??= layOutColumns(reading.header, options.columns);
 
     const storage = new DiskStorage(files, state.batchesPath);
-    const plan = new Plan({ ...options, layout, storage });
+    const plan = new Plan({ ...options, layout, storage, recall: recalled?.recall });
     const batches: Batch[] = [];
     const rows = await planAll(reading, {
       plan,
       storage,
       tickets,
+      recalled,
       batches,
       examine: await startExamining(options, reading, layout),
       maxRows: options.sink?.maxRows ?? Infinity,
       onRows: options.onRows,
     });
-    return { source, plan, tickets, batches, entry: planEntryOf(rows, reading, batches) };
+    const entry = planEntryOf(rows, reading, batches);
+    const noted = await recalled?.finish();
+    return { source, plan, tickets, batches, entry: noted ? { ...entry, recalled: noted } : entry };
   } finally {
+    await recalled?.close();
     await tickets.close();
   }
 }
@@ -83,6 +93,7 @@ async function planAll(
     readonly plan: Plan;
     readonly storage: DiskStorage;
     readonly tickets: TicketFile;
+    readonly recalled: OpenRecall | undefined;
     readonly batches: Batch[];
     readonly examine: RowExaminer | undefined;
     readonly maxRows: number;
@@ -99,6 +110,7 @@ async function planAll(
     to.examine?.(chunk);
     await to.tickets.append(to.plan.planner.plan(chunk, 0));
     await to.storage.flush();
+    await to.recalled?.flush();
     to.batches.push(...to.plan.cutter.take());
     rows += chunk.length;
     to.onRows(rows, to.plan.book.size);
@@ -111,7 +123,7 @@ async function planAll(
 }
 
 /** What the output has no form for ends the run now, before anything is paid. */
-async function startExamining(
+export async function startExamining(
   { sink, runId }: Pick<PassOneOptions, 'sink' | 'runId'>,
   reading: SourceReading,
   layout: ColumnLayout,

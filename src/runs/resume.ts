@@ -18,6 +18,9 @@ export function decidingOptions(options: RunOptions): RunEntry['decides'] {
       prefix: prefix ?? {},
       'batch-size': batchSize ?? defaults.batchSize,
       settings: options.settings ?? {},
+      // Where they are not given the journal has no word of them: it may be an older one.
+      ...(options.emailCountry !== undefined && { 'email-country': options.emailCountry }),
+      ...(options.provenance === true && { provenance: true }),
       ...source.decides,
       ...sink.decides,
       ...options.decides,

@@ -43,6 +43,8 @@ export const planEntry = z.object({
       checksum: z.int(),
     }),
   ),
+  /** Addresses whose results of a history are noted, and the checksum of the note. */
+  recalled: z.object({ addresses: z.int(), checksum: z.int() }).optional(),
 });
 export type PlanEntry = z.infer<typeof planEntry>;
 

@@ -5,10 +5,13 @@ import type { SluiceError } from '../errors/sluice-error.js';
 import type { Sink } from '../rows/sink.js';
 import type { Source } from '../rows/source.js';
 import type { ColumnOptions } from '../streams/column-layout.js';
+import type { CountryOptions } from '../streams/plan.js';
 import type { FileSystem } from './file-system.js';
+import type { History } from './history/history.js';
+import type { Preflight } from './preflight.js';
 import type { Summary } from './summary.js';
 
-export interface RunOptions extends ColumnOptions {
+export interface RunOptions extends ColumnOptions, CountryOptions {
   readonly source: Source;
   readonly sink: Sink;
   /**
@@ -18,8 +21,6 @@ export interface RunOptions extends ColumnOptions {
   readonly client: Client | ((servicePath: string) => Promise<Client>);
   /** Where the run keeps what it needs to go on after a kill. Made when missing, removed at the end. */
   readonly stateDir: string;
-  /** Target country of every row, or, with `countryColumn`, of the rows whose own cell is empty. */
-  readonly country?: string;
   /**
    * Most addresses in one batch.
    * @default 50000
@@ -68,6 +69,35 @@ export interface RunOptions extends ColumnOptions {
    * @default false
    */
   readonly partial?: boolean;
+  /**
+   * Results of earlier runs, opened for this service: an address that was verified lately is not sent
+   * again. What this run is told enters it as soon as it is safe. Whoever opened it closes it.
+   * @default none
+   */
+  readonly history?: History;
+  /**
+   * How many of the verified cells of a type may be unknown; when there are more, the rows go to
+   * another sink, and the output is not touched.
+   * @default any
+   */
+  readonly maxUnknown?: MaxUnknown;
+  /**
+   * Launch everything, then leave it to the service: `run()` rejects with DetachedError, and the same
+   * call later collects. Where nothing is left to launch, it goes on to the end.
+   * @default false
+   */
+  readonly detach?: boolean;
+  /**
+   * Called once everything is prepared, which is free, and waited for: whether it may be launched. When
+   * it may not, `run()` rejects with DetachedError; the same call later asks again.
+   * @default it may
+   */
+  readonly onPrepared?: (preflight: Preflight) => Promise<boolean>;
+  /**
+   * How long to wait while another process uses the state directory, in milliseconds.
+   * @default 0
+   */
+  readonly waitLockMs?: number;
   /** Delete each batch from the service after its results are safe on disk. @default false */
   readonly deleteBatches?: boolean;
   readonly signal?: AbortSignal;
@@ -93,6 +123,13 @@ export interface RunOptions extends ColumnOptions {
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly files?: FileSystem;
+}
+
+export interface MaxUnknown {
+  /** From 0 to 100. */
+  readonly percent: number;
+  /** Where the rows go instead. */
+  readonly suspect: Sink;
 }
 
 /** What a run tells while it goes. */

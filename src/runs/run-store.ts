@@ -1,5 +1,6 @@
 import type { Batch } from '../batches/batch.js';
-import type { ExportOpener } from '../batches/result-join.js';
+import type { BatchResults } from '../results/batch-results.js';
+import type { OutcomeTable } from '../results/outcome-table.js';
 import type { DrivenBatch } from './drive-log.js';
 import type { KnownRun } from './known-run.js';
 import type { JournalEntry } from './run-entries.js';
@@ -19,23 +20,24 @@ export interface RunStore {
    */
   record(entry: JournalEntry): Promise<void>;
 
-  /** Appends what is known of a batch. @throws OutputError */
-  recordBatch(driven: DrivenBatch): Promise<void>;
+  /**
+   * Appends what is known of a batch.
+   *
+   * @param at when it became known. @default now
+   * @throws OutputError
+   */
+  recordBatch(driven: Omit<DrivenBatch, 'times'>, at?: string): Promise<void>;
+
+  /** Keeps what a whole export told of a batch. When it has returned, that outlasts a power cut. @throws OutputError */
+  keepResults(batch: Batch, results: BatchResults, outcomes: OutcomeTable): Promise<void>;
 
   /**
-   * Keeps an export while it is fetched and read; it counts once it was read to its end.
+   * Reads results that were kept, as often as asked.
    *
-   * @param read reads the whole export; it may open it again
-   * @throws what `fetch` and `read` throw; OutputError when it could not be made safe
+   * @param outcomes the table that their outcomes get ids in
+   * @throws StateError `state_damaged`; OutputError
    */
-  keepExport<Read>(
-    batch: Batch,
-    fetch: ExportOpener,
-    read: (open: ExportOpener) => Promise<Read>,
-  ): Promise<Read>;
-
-  /** Opens an export that was kept, as often as asked. */
-  openExport(batch: Batch): ExportOpener;
+  readResults(batch: Batch, outcomes: OutcomeTable): Promise<BatchResults>;
 
   /** Drops the run that is known; the store stays held. @throws OutputError */
   startOver(): Promise<void>;

@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import { checkHistoryService } from '../batches/check-history-service.js';
 import type { Client } from '../client/client.js';
 import { ConfigurationError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import { defaults } from '../streams/defaults.js';
 import { countVerified } from '../streams/column-layout.js';
-import { checkBatchSize, checkCount, checkCountry } from '../streams/plan.js';
+import { checkBatchSize, checkCount, checkCountries } from '../streams/plan.js';
 import { checkAccount } from './account.js';
 import { readBalance, readBalanceAfter } from './balance.js';
 import { checkDiskSpace } from './check-disk-space.js';
 import { driveRun, type DriveRunEnd } from './drive-run.js';
 import { systemFiles, type FileSystem } from './file-system.js';
 import { addressesOf } from './known-run.js';
+import { checkMaxUnknown, isSuspect } from './find-suspect.js';
 import { readIntoBatches, type PassOne } from './pass-one.js';
 import { writeJoined } from './pass-two.js';
 import { checkSamePlan, checkSameRun, decidingOptions } from './resume.js';
@@ -30,15 +32,25 @@ import { hasFailed, type Summary } from './summary.js';
  */
 export async function run(options: RunOptions): Promise<Summary> {
   const checked: Checked = {
-    country: checkCountry(options.country, options.countryColumn),
+    ...checkCountries(options),
     batchSize: checkBatchSize(options.batchSize),
     concurrency: checkCount('concurrency', options.concurrency, defaults.concurrency),
     files: options.files ?? systemFiles,
     signal: options.signal ?? new AbortController().signal,
   };
+  checkMaxUnknown(options.maxUnknown);
   await options.sink.check(countVerified(options));
+  await options.maxUnknown?.suspect.check(countVerified(options));
+  const { waitLockMs, clock, signal } = options;
   const state = await StateDirectory.open(checked.files, options.stateDir, {
     fresh: options.fresh ?? false,
+    waitLockMs,
+    clock,
+    signal,
+  }).catch((error: unknown) => {
+    // The reason of an abort passes untouched.
+    signal?.throwIfAborted();
+    throw error;
   });
   const current = new Run(options, state, checked);
   try {
@@ -55,8 +67,7 @@ export async function run(options: RunOptions): Promise<Summary> {
   }
 }
 
-interface Checked {
-  readonly country: ReturnType<typeof checkCountry>;
+interface Checked extends ReturnType<typeof checkCountries> {
   readonly batchSize: number;
   readonly concurrency: number;
   readonly files: FileSystem;
@@ -148,6 +159,7 @@ class Run {
   /** Begins a run, or takes up the one that the journal tells of. */
   async #begin(client: Client): Promise<RunEntry> {
     const service = this.#options.serviceName ?? client.baseUrl;
+    checkHistoryService(this.#options.history, service);
     const decides = decidingOptions(this.#options);
     const known = this.#state.known.run;
     if (known) {
@@ -155,7 +167,8 @@ class Run {
       await checkAccount(client, known, this.#state, this.#checked.signal);
       return known;
     }
-    const seed = randomBytes(32).toString('hex');
+    // With the history's own, an address is hashed once for both.
+    const seed = Buffer.from(this.#options.history?.seed ?? randomBytes(32)).toString('hex');
     const entry: RunEntry = {
       entry: 'run',
       id: randomBytes(8).toString('hex'),
@@ -177,6 +190,7 @@ class Run {
       sink: this.#options.sink,
       columns: this.#options,
       seed: Buffer.from(entry.seed, 'hex'),
+      history: this.#options.history,
       runId: entry.id,
       state: this.#state,
       onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
@@ -230,7 +244,9 @@ class Run {
     end: DriveRunEnd,
     readBalances: () => ReturnType<typeof readBalanceAfter>,
   ): Promise<Summary> {
-    const { onProgress, source, sink } = this.#options;
+    const { onProgress, source, maxUnknown } = this.#options;
+    const suspects = maxUnknown && (await isSuspect(maxUnknown, passOne)) ? maxUnknown : undefined;
+    const sink = suspects?.suspect ?? this.#options.sink;
     const tally = await writeJoined({
       ...passOne,
       sink,
@@ -244,6 +260,8 @@ class Run {
       output: sink.name,
       service: entry.service,
       rows: passOne.entry.rows,
+      rowsLeftOut: sink.rowsLeftOut?.() ?? 0,
+      isSuspect: suspects !== undefined,
       seconds: (performance.now() - this.#startedMs) / 1000,
       plan: passOne.plan,
       tally,
@@ -257,10 +275,14 @@ class Run {
     await this.#end(summary);
   }
 
-  /** The state of a run with failed rows is kept for their retry; any other is of no use any more. */
+  /**
+   * The state of a run with failed rows is kept for their retry, and that of one whose output is suspect,
+   * to be written otherwise; any other is of no use any more.
+   */
   async #end(summary: Summary): Promise<void> {
     await this.#options.onSummary?.(summary);
-    if (hasFailed(summary)) await this.#state.record({ entry: 'ended' });
-    this.isRemovable = !hasFailed(summary);
+    const isWorthKeeping = hasFailed(summary) || summary.suspect;
+    if (isWorthKeeping) await this.#state.record({ entry: 'ended' });
+    this.isRemovable = !isWorthKeeping;
   }
 }

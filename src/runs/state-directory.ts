@@ -1,14 +1,16 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Batch } from '../batches/batch.js';
-import type { ExportOpener } from '../batches/result-join.js';
 import { ConfigurationError } from '../errors/family.js';
-import { lockDirectory, type DirectoryLock } from './directory-lock.js';
+import type { BatchResults } from '../results/batch-results.js';
+import type { OutcomeTable } from '../results/outcome-table.js';
+import { lockDirectory } from './directory-lock.js';
 import type { DrivenBatch } from './drive-log.js';
-import { ExportStore } from './export-store.js';
+import type { FileLock, LockPatience } from './file-lock.js';
 import { syncDirectory, type FileSystem } from './file-system.js';
 import { Journal } from './journal.js';
 import { knownRun, nothingKnown, type KnownRun } from './known-run.js';
 import { onDisk } from './on-disk.js';
+import { ResultStore } from './result-store.js';
 import type { JournalEntry } from './run-entries.js';
 import type { RunStore } from './run-store.js';
 
@@ -16,21 +18,21 @@ import type { RunStore } from './run-store.js';
 export class StateDirectory implements RunStore {
   readonly path: string;
   readonly #files: FileSystem;
-  readonly #lock: DirectoryLock;
-  readonly #exports: ExportStore;
+  readonly #lock: FileLock;
+  readonly #results: ResultStore;
   #journal: Journal;
   #known: KnownRun;
 
   private constructor(
     files: FileSystem,
     path: string,
-    lock: DirectoryLock,
+    lock: FileLock,
     opened: { readonly journal: Journal; readonly known: KnownRun },
   ) {
     this.#files = files;
     this.path = path;
     this.#lock = lock;
-    this.#exports = new ExportStore(files, join(path, folders.exports));
+    this.#results = new ResultStore(files, join(path, folders.results));
     this.#journal = opened.journal;
     this.#known = opened.known;
   }
@@ -45,13 +47,13 @@ export class StateDirectory implements RunStore {
   static async open(
     files: FileSystem,
     path: string,
-    options: { readonly fresh: boolean },
+    options: { readonly fresh: boolean } & LockPatience,
   ): Promise<StateDirectory> {
     const doing = `use the state directory ${path}`;
     return onDisk(doing, async () => {
       const made = await files.mkdir(path, { recursive: true, mode: 0o700 });
       refuseForeign(path, await files.readdir(path));
-      const lock = await lockDirectory(files, path);
+      const lock = await lockDirectory(files, path, options);
       try {
         await syncName(files, path, made);
         if (options.fresh) await forget(files, path);
@@ -75,6 +77,11 @@ export class StateDirectory implements RunStore {
     return join(this.path, 'tickets');
   }
 
+  /** Results of earlier runs that stand for addresses of this one. */
+  get recalledPath(): string {
+    return join(this.path, 'recalled');
+  }
+
   /** Where an input that can be read once is kept. */
   get inputPath(): string {
     return join(this.path, 'input');
@@ -89,13 +96,16 @@ export class StateDirectory implements RunStore {
     await this.#journal.append(entry);
   }
 
-  async recordBatch({ batch, known, name, charge }: DrivenBatch): Promise<void> {
+  async recordBatch(
+    { batch, known, name, charge }: Omit<DrivenBatch, 'times'>,
+    at = new Date().toISOString(),
+  ): Promise<void> {
     const entry = {
       batch: batch.id,
       known,
       name: name ?? '',
       charge: charge ?? null,
-      at: new Date().toISOString(),
+      at,
     };
     const { part, addresses } = batch;
     await this.record(
@@ -105,16 +115,12 @@ export class StateDirectory implements RunStore {
     );
   }
 
-  async keepExport<Read>(
-    batch: Batch,
-    fetch: ExportOpener,
-    read: (open: ExportOpener) => Promise<Read>,
-  ): Promise<Read> {
-    return this.#exports.keep(batch, fetch, read);
+  async keepResults(batch: Batch, results: BatchResults, outcomes: OutcomeTable): Promise<void> {
+    await this.#results.keep(batch, results, outcomes);
   }
 
-  openExport(batch: Batch): ExportOpener {
-    return this.#exports.opener(batch);
+  async readResults(batch: Batch, outcomes: OutcomeTable): Promise<BatchResults> {
+    return this.#results.read(batch, outcomes);
   }
 
   /** Drops the run that is known; the directory stays locked. */
@@ -160,11 +166,11 @@ export class StateDirectory implements RunStore {
   }
 }
 
-const folders = { batches: 'batches', exports: 'exports' } as const;
+const folders = { batches: 'batches', results: 'results' } as const;
 
 /** Whatever may stand in a state directory: `input.again` and partial files are left by a kill. */
 const ownName =
-  /^(?:lock|journal|batches|exports|tickets|input|input\.again|service|\.sluice-[0-9a-f]+\.partial)$/;
+  /^(?:lock|journal|batches|results|tickets|recalled|input|input\.again|service|\.sluice-[0-9a-f]+\.partial)$/;
 
 /** The directory is removed with all it holds when the run ends: a folder of the user's must not be. */
 function refuseForeign(path: string, names: readonly string[]): void {

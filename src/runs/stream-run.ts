@@ -1,12 +1,13 @@
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { checkHistoryService } from '../batches/check-history-service.js';
 import type { Client } from '../client/client.js';
 import type { BatchProgress } from '../batches/drive-batch.js';
 import type { JoinedRows, SinkWriting } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import { countVerified, layOutColumns, type ColumnLayout } from '../streams/column-layout.js';
 import { releaseStretch } from '../streams/join-results.js';
-import { checkCountry } from '../streams/plan.js';
+import { checkCountries } from '../streams/plan.js';
 import { StreamPlan } from '../streams/stream-plan.js';
 import { verifyChunks } from '../streams/verify.js';
 import { DriveLog } from './drive-log.js';
@@ -31,6 +32,10 @@ export type StreamRunOptions = Omit<
   | 'lastAct'
   | 'files'
   | 'decides'
+  | 'detach'
+  | 'onPrepared'
+  | 'waitLockMs'
+  | 'maxUnknown'
 > & {
   /** The service. */
   readonly client: Client;
@@ -54,7 +59,8 @@ export type StreamRunOptions = Omit<
  */
 export async function streamRun(options: StreamRunOptions): Promise<Summary> {
   const startedMs = performance.now();
-  checkCountry(options.country, options.countryColumn);
+  checkCountries(options);
+  checkHistoryService(options.history, options.serviceName ?? options.client.baseUrl);
   await options.sink.check(countVerified(options));
   let layout: ColumnLayout | undefined;
   const reading = await options.source.open({
@@ -79,6 +85,7 @@ export async function streamRun(options: StreamRunOptions): Promise<Summary> {
       output: options.sink.name,
       service: options.serviceName ?? options.client.baseUrl,
       rows,
+      rowsLeftOut: options.sink.rowsLeftOut?.() ?? 0,
       seconds: (performance.now() - startedMs) / 1000,
       plan: plan.plan,
       tally,
@@ -117,7 +124,7 @@ async function flow(
     verifyChunks(plan, {
       ...options,
       onBatch: (progress: BatchProgress) => {
-        log.note(progress);
+        log.note(progress, new Date().toISOString());
         options.onProgress?.({ stage: 'batch', ...progress });
       },
     }),

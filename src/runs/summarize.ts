@@ -11,6 +11,10 @@ export interface Summarized {
   readonly output: string;
   readonly service: string;
   readonly rows: number;
+  /** Rows that are not in the output. @default 0 */
+  readonly rowsLeftOut?: number;
+  /** Whether the rows went beside the output. @default false */
+  readonly isSuspect?: boolean;
   readonly seconds: number;
   readonly plan: Plan;
   readonly tally: OutcomeTally;
@@ -31,6 +35,8 @@ export function summarize(run: Summarized): Summary {
     output,
     service,
     rows,
+    rows_left_out: run.rowsLeftOut ?? 0,
+    suspect: run.isSuspect ?? false,
     seconds,
     email: typeSummary(run, 'email'),
     phone: typeSummary(run, 'phone'),
@@ -42,8 +48,13 @@ export function summarize(run: Summarized): Summary {
 
 function typeSummary(run: Summarized, type: VerificationType): TypeSummary | null {
   if (!hasColumns(run.plan, type)) return null;
-  const { submittable, addresses } = run.plan.planner.counts[type];
-  return { addresses, duplicates: submittable - addresses, ...run.tally.of(type) };
+  const { submittable, addresses, recalled } = run.plan.planner.counts[type];
+  return {
+    addresses,
+    from_history: recalled,
+    duplicates: submittable - addresses,
+    ...run.tally.of(type),
+  };
 }
 
 function hasColumns(plan: Plan, type: VerificationType): boolean {
@@ -74,7 +85,7 @@ function total(charges: readonly Charge[]): Charge {
   );
 }
 
-function batchReport({ batch, known, name, charge }: DrivenBatch): BatchReport {
+function batchReport({ batch, known, name, charge, times }: DrivenBatch): BatchReport {
   return {
     batch_uuid: ('uuid' in known && known.uuid) || null,
     name: name ?? '',
@@ -84,5 +95,6 @@ function batchReport({ batch, known, name, charge }: DrivenBatch): BatchReport {
     stage: known.stage,
     reason: known.stage === 'failed' ? known.reason : null,
     charge: charge ?? null,
+    times,
   };
 }

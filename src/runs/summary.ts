@@ -1,5 +1,6 @@
 import type { VerificationType } from '../contract/enums.js';
 import type { Verification } from '../results/outcome-table.js';
+import type { BatchTimes } from './batch-times.js';
 
 /** What a run says of itself when it is over; all of it is JSON. */
 export interface Summary {
@@ -8,6 +9,10 @@ export interface Summary {
   /** The service's base URL, or `local`. */
   readonly service: string;
   readonly rows: number;
+  /** Rows that the output does not have, as they were not to be kept. */
+  readonly rows_left_out: number;
+  /** Whether too many verdicts are unknown, so that the rows went beside the output. */
+  readonly suspect: boolean;
   readonly seconds: number;
   readonly email: TypeSummary | null;
   readonly phone: TypeSummary | null;
@@ -17,8 +22,10 @@ export interface Summary {
 
 /** What became of one verification type. Cells are counted, addresses where it says so. */
 export interface TypeSummary {
-  /** Unique addresses that were submitted. */
+  /** Unique addresses: those that were sent, and those that the history knew. */
   readonly addresses: number;
+  /** Unique addresses whose result came from the history: they were not sent. */
+  readonly from_history: number;
   /** Cells that held an address seen before in their lane. */
   readonly duplicates: number;
   /** Cells by what became of them. */
@@ -57,6 +64,7 @@ export interface BatchReport {
     readonly refunded: number;
     readonly net: number;
   } | null;
+  readonly times: BatchTimes;
 }
 
 /** Whether any row of the run is `failed`. */

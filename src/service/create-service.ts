@@ -1,7 +1,7 @@
 import type { Account } from './account.js';
 import { applyAccounts } from './apply-accounts.js';
 import { ResultCaches } from './caches/result-caches.js';
-import { offlineEngine } from './engine/offline-engine.js';
+import type { VerificationEngine } from './engine/engine.js';
 import { FaultInjector } from './faults/fault-injector.js';
 import type { FaultReport } from './faults/fault-schedule.js';
 import { createDispatch } from './http/dispatch.js';
@@ -58,22 +58,26 @@ const defaultAccount = 'default';
  */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
   const settings = resolveOptions(options);
+  const engine = await settings.engine;
   const store = await Store.open(settings.dataDir);
   try {
-    return await serve(store, settings);
+    return await serve(store, engine, settings);
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-async function serve(store: Store, settings: ServiceSettings): Promise<Service> {
+async function serve(
+  store: Store,
+  engine: VerificationEngine,
+  settings: ServiceSettings,
+): Promise<Service> {
   const { clock, onError, rate } = settings;
   const { accounts, apiKey, apiKeyIsNew } = await accountsOf(store, settings);
   await applyAccounts(store, accounts);
   const caches = await ResultCaches.open(store.cacheFolder, clock.now());
   const turns = createTurns();
-  const engine = offlineEngine;
   const { parseDelayMs, verifyDelayMs } = settings;
   const jobs = new BatchJobs({
     store,
@@ -124,6 +128,7 @@ async function serve(store: Store, settings: ServiceSettings): Promise<Service> 
       closing ??= (async () => {
         // Requests may wait for work, and may begin some as they end.
         const stopped = jobs.close();
+        engine.close?.();
         faults?.close();
         await server.close();
         await stopped;

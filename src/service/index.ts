@@ -7,6 +7,21 @@ export { createService, type Service } from './create-service.js';
 export type { ServiceOptions } from './service-options.js';
 export type { LedgerEntry } from './store/ledger.js';
 
+// Verification by the network
+export { networkEngine } from './network/network-engine.js';
+export type { NetworkEngineOptions } from './network/network-options.js';
+export { parsePhoneProvider, type PhoneProvider } from './network/phones/http-lookup.js';
+export type { PhoneFacts, PhoneLookup } from './network/phones/phone-lookup.js';
+
+// An engine of one's own
+export type {
+  EmailVerdict,
+  LiveVerification,
+  PhoneVerdict,
+  Verdict,
+  VerificationEngine,
+} from './engine/engine.js';
+
 // Accounts
 export { parseAccounts, type Account } from './account.js';
 

@@ -1,6 +1,8 @@
 import { ConfigurationError } from '../errors/family.js';
 import { keyHashOf, type Account } from './account.js';
 import { systemClock, type Clock } from './clock.js';
+import type { VerificationEngine } from './engine/engine.js';
+import { offlineEngine } from './engine/offline-engine.js';
 import { checkFaultPlan, type CheckedFaultPlan, type FaultPlan } from './faults/fault-plan.js';
 import { defaultVariants, type ServiceVariants, type Variants } from './variants.js';
 
@@ -71,6 +73,12 @@ export interface ServiceOptions {
    */
   readonly requestTimeoutMs?: number;
   /**
+   * What judges addresses, as `networkEngine()` or one of your own; the service closes it when it closes.
+   *
+   * @default what this machine knows, without a network
+   */
+  readonly engine?: VerificationEngine | Promise<VerificationEngine>;
+  /**
    * What is to go wrong, and when, for tests of clients and pipelines.
    *
    * @default nothing
@@ -103,6 +111,7 @@ export interface ServiceSettings {
   readonly rate: number | undefined;
   readonly maxFileSizeBytes: number;
   readonly requestTimeoutMs: number;
+  readonly engine: VerificationEngine | Promise<VerificationEngine>;
   readonly faults: CheckedFaultPlan | undefined;
   readonly clock: Clock;
   readonly variants: Variants;
@@ -152,6 +161,7 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
       min: 1,
       max: maxDelayMs,
     }),
+    engine: options.engine ?? offlineEngine,
     faults: options.faults && checkFaultPlan(options.faults),
     clock: options.clock ?? systemClock,
     variants: { ...defaultVariants, ...options.variants },

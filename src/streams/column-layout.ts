@@ -1,6 +1,7 @@
 import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
 import { addedColumns } from '../results/columns.js';
+import { caseless, closestColumn } from './closest-column.js';
 
 /**
  * Which columns are verified, as the caller names them: by name or, where the rows come from a source
@@ -15,6 +16,11 @@ export interface ColumnOptions {
   readonly countryColumn?: string;
   /** By verified column: what its added columns begin with. @default its name */
   readonly prefix?: Readonly<Record<string, string>>;
+  /**
+   * Whether columns are added that say when, by which batch and from where each result came.
+   * @default false
+   */
+  readonly provenance?: boolean;
 }
 
 /** Where the columns stand in a header, and which are added to it. */
@@ -27,6 +33,8 @@ export interface ColumnLayout {
   readonly countryPosition: number | undefined;
   /** Names of the added columns, for each verified column. */
   readonly added: readonly (readonly string[])[];
+  /** Whether the last of them say where a result is from. */
+  readonly withOrigin: boolean;
 }
 
 /**
@@ -47,7 +55,11 @@ export function layOutColumns(header: readonly string[], options: ColumnOptions)
   const prefixes = new Map(Object.entries(options.prefix ?? {}));
   checkPrefixes([...prefixes.keys()], [...given.map(({ as }) => as), ...columns.map(nameOf)]);
   const added = columns.map(({ type, name }, index) =>
-    addedColumns(type, prefixes.get(given[index]?.as ?? name) ?? prefixes.get(name) ?? name),
+    addedColumns(
+      type,
+      prefixes.get(given[index]?.as ?? name) ?? prefixes.get(name) ?? name,
+      options.provenance,
+    ),
   );
   checkAdded(header, added.flat());
   return {
@@ -55,6 +67,7 @@ export function layOutColumns(header: readonly string[], options: ColumnOptions)
     countryPosition:
       options.countryColumn === undefined ? undefined : findColumn(header, options.countryColumn),
     added,
+    withOrigin: options.provenance === true,
   };
 }
 
@@ -101,12 +114,28 @@ function findColumn(header: readonly string[], given: string): number {
   const position = /^#([1-9]\d{0,5})$/.exec(given);
   const index = Number(position?.[1]) - 1;
   if (position && index < header.length) return index;
-  throw columnNotFound(header, given);
+  return findWithoutCase(header, given);
+}
+
+/** What people call a column is seldom written as the header has it. */
+function findWithoutCase(header: readonly string[], given: string): number {
+  const wanted = caseless(given);
+  const found = header.flatMap((name, index) => (caseless(name) === wanted ? [index] : []));
+  const [only] = found;
+  if (only === undefined) throw columnNotFound(header, given);
+  if (found.length === 1) return only;
+  const names = found.map((index) => JSON.stringify(header[index])).join(' and ');
+  throw new ConfigurationError(
+    `the input has no column ${JSON.stringify(given)}, but ${names}: name one of them as it is written`,
+    { code: 'column_not_found' },
+  );
 }
 
 function columnNotFound(header: readonly string[], given: string): ConfigurationError {
+  const near = closestColumn(header, given);
+  const guess = near === undefined ? '; its' : `; did you mean ${JSON.stringify(near)}? Its`;
   return new ConfigurationError(
-    `the input has no column ${JSON.stringify(given)}; its columns are: ${header.join(', ')}`,
+    `the input has no column ${JSON.stringify(given)}${guess} columns are: ${header.join(', ')}`,
     { code: 'column_not_found' },
   );
 }

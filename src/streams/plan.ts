@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { AddressBook } from '../batches/address-book.js';
 import { BatchCutter, type BatchStorage } from '../batches/batch-cutter.js';
 import { Planner } from '../batches/planner.js';
+import type { Recall } from '../batches/result-history.js';
 import { ResultJoin } from '../batches/result-join.js';
-import { isCountryCode, type CountryCode } from '../contract/countries.js';
+import { findCountry } from '../addresses/find-country.js';
+import type { CountryCode } from '../contract/countries.js';
 import { ConfigurationError } from '../errors/family.js';
 import { outcomeCells } from '../results/columns.js';
 import { OutcomeTable } from '../results/outcome-table.js';
 import type { OutputCell } from '../rows/sink.js';
-import type { ColumnLayout } from './column-layout.js';
+import type { ColumnLayout, ColumnOptions } from './column-layout.js';
 import { defaults } from './defaults.js';
 
 export interface PlanSettings {
@@ -16,11 +18,15 @@ export interface PlanSettings {
   readonly layout: ColumnLayout;
   /** Target country of the rows whose own cell is empty, or of all. */
   readonly country: CountryCode | undefined;
+  /** Target country of all emails, whatever that of their row is. */
+  readonly emailCountry?: CountryCode | undefined;
   /** Most addresses in one batch. */
   readonly batchSize: number;
   readonly storage: BatchStorage;
   /** 32 random bytes. @default fresh ones */
   readonly seed?: Uint8Array;
+  /** Makes what knows results of earlier runs, by hashes under the seed. */
+  readonly recall?: ((outcomes: OutcomeTable) => Recall) | undefined;
 }
 
 /** Rows to addresses to batches, and results back to rows: all that does not wait. */
@@ -38,16 +44,17 @@ export class Plan {
     this.cutter = new BatchCutter(settings);
     this.planner = new Planner({
       columns: settings.layout.columns,
-      country: { fallback: settings.country, position: settings.layout.countryPosition },
+      country: {
+        fallback: settings.country,
+        position: settings.layout.countryPosition,
+        ofEmails: settings.emailCountry,
+      },
       book: this.book,
       cutter: this.cutter,
       outcomes: this.outcomes,
+      recall: settings.recall?.(this.outcomes),
     });
-    this.join = new ResultJoin({
-      book: this.book,
-      planner: this.planner,
-      outcomes: this.outcomes,
-    });
+    this.join = new ResultJoin({ book: this.book, outcomes: this.outcomes });
   }
 
   /** Number of verified columns. */
@@ -58,8 +65,16 @@ export class Plan {
   /** Cells that an outcome adds in the k-th verified column. */
   cellsOf(outcome: number, column: number): readonly OutputCell[] {
     const { type } = this.layout.columns[column] ?? { type: 'email' as const };
-    return outcomeCells(this.outcomes.get(outcome), type);
+    return outcomeCells(this.outcomes.get(outcome), type, this.layout.withOrigin);
   }
+}
+
+/** What decides which country's lane an address belongs to. */
+export interface CountryOptions {
+  /** Target country of every row, or, with `countryColumn`, of the rows whose own cell is empty. */
+  readonly country?: string;
+  /** Target country of all emails, whatever that of their row is. */
+  readonly emailCountry?: string;
 }
 
 /**
@@ -67,21 +82,28 @@ export class Plan {
  *
  * @throws ConfigurationError `invalid_option`, `country_missing`
  */
-export function checkCountry(
-  country: string | undefined,
-  countryColumn: string | undefined,
-): CountryCode | undefined {
-  if (country !== undefined) {
-    const code = country.trim().toUpperCase();
-    if (isCountryCode(code)) return code;
-    throw new ConfigurationError(
-      `the service does not take the country ${JSON.stringify(country)}; give a two-letter code such as US`,
-    );
+export function checkCountries(
+  options: CountryOptions & Pick<ColumnOptions, 'countryColumn' | 'phone'>,
+): Pick<PlanSettings, 'country' | 'emailCountry'> {
+  const country = checkCountry(options.country);
+  const emailCountry = checkCountry(options.emailCountry);
+  const isEveryRowKnown = country !== undefined || options.countryColumn !== undefined;
+  const hasPhones = (options.phone ?? []).length > 0;
+  if (isEveryRowKnown || (emailCountry !== undefined && !hasPhones)) {
+    return { country, emailCountry };
   }
-  if (countryColumn !== undefined) return undefined;
   throw new ConfigurationError(
     'a target country is needed: give one for all rows (country), or the column that holds it row by row (countryColumn)',
     { code: 'country_missing' },
+  );
+}
+
+function checkCountry(country: string | undefined): CountryCode | undefined {
+  if (country === undefined) return undefined;
+  const code = findCountry(country.trim());
+  if (code !== undefined) return code;
+  throw new ConfigurationError(
+    `the service does not take the country ${JSON.stringify(country)}; give a two-letter code such as US`,
   );
 }
 

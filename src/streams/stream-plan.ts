@@ -1,4 +1,5 @@
 import { MemoryStorage } from '../batches/memory-storage.js';
+import type { ResultHistory } from '../batches/result-history.js';
 import { ConfigurationError } from '../errors/family.js';
 import type { Row } from '../rows/object-chunk.js';
 import {
@@ -8,12 +9,17 @@ import {
   type ColumnOptions,
 } from './column-layout.js';
 import { defaults } from './defaults.js';
-import { checkAmount, checkBatchSize, checkCount, checkCountry, Plan } from './plan.js';
+import {
+  checkAmount,
+  checkBatchSize,
+  checkCount,
+  checkCountries,
+  Plan,
+  type CountryOptions,
+} from './plan.js';
 import { Window } from './window.js';
 
-export interface StreamPlanOptions extends ColumnOptions {
-  /** Target country of every row, or, with `countryColumn`, of the rows whose own cell is empty. */
-  readonly country?: string;
+export interface StreamPlanOptions extends ColumnOptions, CountryOptions {
   /**
    * Most addresses in one batch.
    * @default 50000
@@ -40,6 +46,12 @@ export interface StreamPlanOptions extends ColumnOptions {
    * @default none
    */
   readonly maxWaitMs?: number;
+  /**
+   * Results of earlier runs, opened for this service: an address that was verified lately is not sent
+   * again. What the service tells enters it before its rows come out. Whoever opened it closes it.
+   * @default none
+   */
+  readonly history?: ResultHistory;
 }
 
 /**
@@ -52,6 +64,7 @@ export class StreamPlan {
   readonly window: Window;
   readonly concurrency: number;
   readonly maxWaitMs: number | undefined;
+  readonly history: ResultHistory | undefined;
   readonly #options: ColumnOptions;
   readonly #isLaidOut: boolean;
   #isChecked = false;
@@ -62,17 +75,23 @@ export class StreamPlan {
    * @throws ConfigurationError `invalid_option`, `country_missing`
    */
   constructor(options: StreamPlanOptions, layout?: ColumnLayout) {
-    const country = checkCountry(options.country, options.countryColumn);
+    const countries = checkCountries(options);
     const batchSize = checkBatchSize(options.batchSize);
     this.concurrency = checkCount('concurrency', options.concurrency, defaults.concurrency);
     this.maxWaitMs = checkAmount('maxWaitMs', options.maxWaitMs);
+    const { history } = options;
+    this.history = history;
     this.#options = options;
     this.#isLaidOut = layout !== undefined;
     this.plan = new Plan({
       layout: layout ?? layOutColumns(readColumns(options), options),
-      country,
+      ...countries,
       batchSize,
       storage: this.storage,
+      ...(history && {
+        seed: history.seed,
+        recall: (outcomes) => history.recall(outcomes, options.provenance === true),
+      }),
     });
     this.window = new Window({
       maxRows: checkCount(

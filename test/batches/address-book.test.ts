@@ -41,13 +41,24 @@ describe('AddressBook', () => {
 
   it('gives resolved addresses their own outcome, and the others that of their batch', () => {
     const book = bookOf([0, 1, 0]);
-    book.resolve(2, 5);
+    expect(book.resolve(2, 0, 5)).toBe(true);
     expect([0, 1, 2].map((ticket) => book.outcome(ticket))).toEqual([pending, pending, 5]);
     book.settle(0, 9);
     expect([0, 1, 2].map((ticket) => book.outcome(ticket))).toEqual([9, pending, 5]);
     book.settle(1, 0);
     expect([0, 1, 2].map((ticket) => book.outcome(ticket))).toEqual([9, 0, 5]);
     expect(book.findWaiting(0, 'key-2', 0)).toBe(-1);
+  });
+
+  it('gives no outcome to an address that waits for another batch, has one, or never came', () => {
+    const book = bookOf([0, 1]);
+    expect(book.resolve(0, 0, 4)).toBe(true);
+    expect([book.resolve(1, 0, 5), book.resolve(0, 0, 5), book.resolve(2, 0, 5)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect([book.outcome(0), book.outcome(1)]).toEqual([4, pending]);
   });
 
   it('knows which batches are settled', () => {
@@ -68,7 +79,7 @@ describe('AddressBook', () => {
   it('keeps tickets in 32 bits without a sign', () => {
     const tickets = Uint32Array.of(settledTicket(3), 4);
     const book = bookOf([0, 0, 0, 0, 0]);
-    book.resolve(4, 6);
+    book.resolve(4, 0, 6);
     expect([...tickets].map((ticket) => book.outcome(ticket))).toEqual([3, 6]);
   });
 

@@ -51,8 +51,8 @@ describe('Planner', () => {
     const planning = new Planning({ columns: [email, phone] });
     planning.plan(['a@sluice.test', '2025550123'], ['A@sluice.test', ''], ['', 'x,y']);
     expect(planning.planner.counts).toEqual({
-      email: { submittable: 2, addresses: 1 },
-      phone: { submittable: 1, addresses: 1 },
+      email: { submittable: 2, addresses: 1, recalled: 0 },
+      phone: { submittable: 1, addresses: 1, recalled: 0 },
     });
   });
 
@@ -93,7 +93,7 @@ describe('a cell that cannot be a line', () => {
     const [ticket] = planning.plan([cell]);
     expect(planning.tell(ticket)).toBe(`not_submitted ${reason}`);
     expect(planning.batches()).toEqual([]);
-    expect(planning.planner.counts.email).toEqual({ submittable: 0, addresses: 0 });
+    expect(planning.planner.counts.email).toEqual({ submittable: 0, addresses: 0, recalled: 0 });
   });
 
   it('of a malformed address is a line all the same: the service judges it', async () => {
@@ -145,7 +145,7 @@ describe('the country of a row', () => {
     const planning = new Planning({ country: { fallback: undefined, position: 1 } });
     const tickets = planning.plan(['a', 'US'], ['a', 'DE'], ['a', 'us']);
     expect([...tickets]).toEqual([0, 1, 0]);
-    expect(planning.planner.counts.email).toEqual({ submittable: 3, addresses: 2 });
+    expect(planning.planner.counts.email).toEqual({ submittable: 3, addresses: 2, recalled: 0 });
     expect(planning.batches()).toHaveLength(2);
   });
 
@@ -209,6 +209,7 @@ describe('any rows', () => {
           expect(planning.planner.counts.email).toEqual({
             submittable: wanted.length,
             addresses: sent.length,
+            recalled: 0,
           });
         },
       ),

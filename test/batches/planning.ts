@@ -44,7 +44,6 @@ export class Planning {
     });
     this.join = new ResultJoin({
       book: this.book,
-      planner: this.planner,
       outcomes: this.outcomes,
     });
   }

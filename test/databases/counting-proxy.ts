@@ -8,6 +8,8 @@ export interface CountingProxy {
   readonly fromServer: number;
   /** Bytes that went to the server so far. */
   readonly toServer: number;
+  /** Connections that are open now. */
+  readonly connections: number;
   /** Cuts every connection, and every later one. */
   cut(): void;
 }
@@ -29,6 +31,7 @@ export async function startCountingProxy(
   const sockets = new Set<Socket>();
   const counts = { fromServer: 0, toServer: 0 };
   let isCut = false;
+  let connections = 0;
   const cut = (): void => {
     isCut = true;
     for (const socket of sockets) socket.resetAndDestroy();
@@ -41,6 +44,8 @@ export async function startCountingProxy(
       socket.on('close', () => sockets.delete(socket));
     }
     if (isCut) return cut();
+    connections += 1;
+    near.on('close', () => (connections -= 1));
     far.on('data', (bytes: Buffer) => {
       counts.fromServer += bytes.length;
       if (counts.fromServer >= cutAfterFromServer) cut();
@@ -69,6 +74,9 @@ export async function startCountingProxy(
     },
     get toServer() {
       return counts.toServer;
+    },
+    get connections() {
+      return connections;
     },
     cut,
   };

@@ -5,7 +5,10 @@ export async function readAll(source: Source): Promise<unknown[][]> {
   const reading = await source.open({ wanted: () => [] });
   const rows: unknown[][] = [];
   for await (const chunk of reading.chunks) {
-    for (let row = 0; row < chunk.length; row += 1) rows.push([...(chunk.cells?.(row) ?? [])]);
+    for (let row = 0; row < chunk.length; row += 1) {
+      const cells = chunk.cells?.(row);
+      rows.push(cells ? [...cells] : reading.header.map((_, at) => chunk.value?.(row, at)));
+    }
   }
   return rows;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { Client, run, type RunOptions, type Summary } from '../../src/index.js';
-import { createService, type Service } from '../../src/service/index.js';
+import { createService, type Service, type ServiceOptions } from '../../src/service/index.js';
 
 export interface Verifying {
   readonly service: Service;
@@ -23,9 +23,9 @@ export async function temporaryFolder(): Promise<string> {
 }
 
 /** A service, a client of it and a state directory for one test. */
-export async function startVerifying(): Promise<Verifying> {
+export async function startVerifying(options: ServiceOptions = {}): Promise<Verifying> {
   const folder = await temporaryFolder();
-  const service = await createService();
+  const service = await createService(options);
   const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
   onTestFinished(async () => {
     await client.close();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../src/batches/batch.js';
-import type { ExportOpener } from '../../src/batches/result-join.js';
+import type { BatchResults } from '../../src/results/batch-results.js';
+import { OutcomeTable } from '../../src/results/outcome-table.js';
 import type { RunEntry } from '../../src/runs/run-entries.js';
 import type { RunStore } from '../../src/runs/run-store.js';
 
@@ -38,20 +39,36 @@ const exported = {
 } as const;
 const charge = { spent: 5, refunded: 1, net: 4 };
 
-const chunks = ['{"a@b.example":', '{"valid":true}', '}'];
+const outcomes = new OutcomeTable();
+const failed = outcomes.idOf('failed', 'batch_failed');
+const noResult = outcomes.idOf('no_result', 'no_record');
+const results: BatchResults = {
+  numbers: Uint32Array.of(3, 4_000_000_000, 0),
+  outcomes: Uint32Array.of(noResult, failed, noResult),
+};
+const otherResults: BatchResults = {
+  numbers: Uint32Array.of(7),
+  outcomes: Uint32Array.of(failed),
+};
 
-function bodyOf(text: readonly string[]): ExportOpener {
-  return async () =>
-    (async function* () {
-      for (const chunk of text) yield Buffer.from(chunk);
-    })();
+/** Results as another process sees them, which numbers outcomes in its own way. */
+async function told(
+  store: RunStore,
+  batch: Batch,
+): Promise<readonly (readonly [number, string])[]> {
+  const table = new OutcomeTable();
+  table.idOf('not_submitted', 'empty');
+  const read = await store.readResults(batch, table);
+  return Array.from(read.numbers, (number, at) => [
+    number,
+    table.get(read.outcomes[at] ?? -1).reason,
+  ]);
 }
-
-async function readWhole(open: ExportOpener): Promise<string> {
-  const read: Uint8Array[] = [];
-  for await (const chunk of await open()) read.push(chunk);
-  return Buffer.concat(read).toString();
-}
+const whatWasTold = [
+  [3, 'no_record'],
+  [4_000_000_000, 'batch_failed'],
+  [0, 'no_record'],
+];
 
 /**
  * What every store of a run must do, whatever it keeps things in.
@@ -119,50 +136,37 @@ export function describeRunStore(name: string, openAnew: () => Promise<RunStore>
       await inProcess(async (store) => store.record(runEntry));
     });
 
-    it('keeps an export, and that of a part beside it, for the next process', async () => {
+    it('keeps results, and those of a part beside them, for the next process', async () => {
       await inProcess(async (store) => {
-        let fetches = 0;
-        const fetch: ExportOpener = async () => {
-          fetches += 1;
-          return bodyOf(chunks)();
-        };
-        const twice = await store.keepExport(whole, fetch, async (open) => [
-          await readWhole(open),
-          await readWhole(open),
-        ]);
-        expect(twice).toEqual([chunks.join(''), chunks.join('')]);
-        expect(fetches).toBe(1);
-        await store.keepExport(part, bodyOf(['{}']), readWhole);
+        await store.keepResults(whole, results, outcomes);
+        await store.keepResults(part, otherResults, outcomes);
       });
       await inProcess(async (store) => {
-        expect(await readWhole(store.openExport(whole))).toBe(chunks.join(''));
-        expect(await readWhole(store.openExport(part))).toBe('{}');
+        expect(await told(store, whole)).toEqual(whatWasTold);
+        expect(await told(store, whole)).toEqual(whatWasTold);
+        expect(await told(store, part)).toEqual([[7, 'batch_failed']]);
       });
     });
 
-    it('keeps no export that was not read to its end, and the next one in its place', async () => {
-      const broken = new Error('cut short');
+    it('keeps results of nothing at all, and later ones in the place of earlier ones', async () => {
       await inProcess(async (store) => {
-        const fail = async (open: ExportOpener): Promise<never> => {
-          await readWhole(open);
-          throw broken;
-        };
-        await expect(store.keepExport(whole, bodyOf(chunks), fail)).rejects.toBe(broken);
-        await expect(readWhole(store.openExport(whole))).rejects.toThrow();
-        await store.keepExport(whole, bodyOf(['{}']), readWhole);
+        const none = { numbers: new Uint32Array(0), outcomes: new Uint32Array(0) };
+        await store.keepResults(whole, none, outcomes);
+        expect(await told(store, whole)).toEqual([]);
+        await store.keepResults(whole, results, outcomes);
       });
       await inProcess(async (store) => {
-        expect(await readWhole(store.openExport(whole))).toBe('{}');
+        expect(await told(store, whole)).toEqual(whatWasTold);
       });
     });
 
     it('is empty when it starts over, and goes on from there', async () => {
       await inProcess(async (store) => {
         await store.record(runEntry);
-        await store.keepExport(whole, bodyOf(chunks), readWhole);
+        await store.keepResults(whole, results, outcomes);
         await store.startOver();
         expect(store.known.run).toBeUndefined();
-        await expect(readWhole(store.openExport(whole))).rejects.toThrow();
+        await expect(told(store, whole)).rejects.toThrow();
         await expect(openAnew()).rejects.toMatchObject({ code: 'state_locked' });
         await store.record({ ...runEntry, id: 'fedcba9876543210' });
       });
@@ -173,12 +177,12 @@ export function describeRunStore(name: string, openAnew: () => Promise<RunStore>
     it('tells what was known until it is removed, and nothing from then on', async () => {
       await inProcess(async (store) => {
         await store.record(runEntry);
-        await store.keepExport(whole, bodyOf(chunks), readWhole);
+        await store.keepResults(whole, results, outcomes);
         await store.clear();
       });
       const store = await openAnew();
       expect(store.known.run).toEqual(runEntry);
-      await expect(readWhole(store.openExport(whole))).rejects.toThrow();
+      await expect(told(store, whole)).rejects.toThrow();
       await store.clear();
       await store.remove();
       expect((await inProcess(async (next) => next.known)).run).toBeUndefined();

@@ -102,7 +102,7 @@ describe('what a run keeps', () => {
         '/run/journal',
         '/run/tickets',
         '/run/batches/000001.txt',
-        '/run/exports/000001.json',
+        '/run/results/000001',
       ]),
     );
     expect(new Set(modes.values())).toEqual(new Set([0o600]));

@@ -30,7 +30,7 @@ describe('StateDirectory', () => {
   it('can be read by its owner only, and is gone when it is removed', async () => {
     const state = await open();
     await state.record(runEntry);
-    for (const name of ['', 'batches', 'exports']) {
+    for (const name of ['', 'batches', 'results']) {
       expect((await stat(join(path, name))).mode & 0o777, name).toBe(0o700);
     }
     for (const name of ['journal', 'lock']) {
@@ -45,11 +45,11 @@ describe('StateDirectory', () => {
   it('forgets an unfinished run when it is told to', async () => {
     const first = await open();
     await first.record(runEntry);
-    await writeFile(join(path, 'exports', '000001.json'), '{}');
+    await writeFile(join(path, 'results', '000001'), '{}');
     await first.close();
     const second = await open(true);
     expect(second.known.run).toBeUndefined();
-    expect(await readdir(join(path, 'exports'))).toEqual([]);
+    expect(await readdir(join(path, 'results'))).toEqual([]);
     await second.close();
     expect((await readKnownRun(systemFiles, path)).run).toBeUndefined();
   });
@@ -68,7 +68,7 @@ describe('StateDirectory', () => {
     removed.length = 0;
     await state.remove();
     expect(removed.slice(-2)).toEqual(['journal', 'run']);
-    expect(removed.indexOf('exports')).toBeLessThan(removed.indexOf('journal'));
+    expect(removed.indexOf('results')).toBeLessThan(removed.indexOf('journal'));
   });
 
   it('is no folder that holds something else, whatever it is told', async () => {
@@ -85,11 +85,11 @@ describe('StateDirectory', () => {
     await expect(open()).rejects.toMatchObject({ code: 'invalid_option' });
     expect((await readdir(path)).toSorted()).toEqual(['lock', 'precious']);
     const other = `${path}-2`;
-    await mkdir(join(other, 'exports'), { recursive: true });
+    await mkdir(join(other, 'results'), { recursive: true });
     await expect(StateDirectory.open(systemFiles, other, { fresh: true })).rejects.toMatchObject({
       code: 'invalid_option',
     });
-    expect(await readdir(other)).toEqual(['exports']);
+    expect(await readdir(other)).toEqual(['results']);
   });
 
   it('may be reached through a link', async () => {

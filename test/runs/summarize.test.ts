@@ -3,6 +3,7 @@ import type { Batch } from '../../src/batches/batch.js';
 import { planned, type FailedReason, type KnownBatch } from '../../src/batches/known-batch.js';
 import { MemoryStorage } from '../../src/batches/memory-storage.js';
 import type { VerificationType } from '../../src/contract/enums.js';
+import { noTimes } from '../../src/runs/batch-times.js';
 import type { DrivenBatch } from '../../src/runs/drive-log.js';
 import { OutcomeTally } from '../../src/runs/outcome-tally.js';
 import { summarize, type Balances } from '../../src/runs/summarize.js';
@@ -41,7 +42,7 @@ function batchOf(id: number, type: VerificationType, known: Stage): DrivenBatch 
   };
   // What the summary does not read of a stage is left out.
   const whole = { ...planned, ...known } as unknown as KnownBatch;
-  return { batch, known: whole, name: `n-${id}`, charge: undefined };
+  return { batch, known: whole, name: `n-${id}`, charge: undefined, times: noTimes };
 }
 
 const exported = { stage: 'exported', uuid: 'u' } as const;
@@ -168,6 +169,7 @@ describe('summarize', () => {
         stage: 'exported',
         reason: null,
         charge,
+        times: noTimes,
       },
       {
         batch_uuid: null,
@@ -178,6 +180,7 @@ describe('summarize', () => {
         stage: 'failed',
         reason: 'upload_error',
         charge: null,
+        times: noTimes,
       },
     ]);
   });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import ts from 'typescript';
-import type { Service, ServiceOptions } from '../../src/service/index.js';
+import type { NetworkEngineOptions, Service, ServiceOptions } from '../../src/service/index.js';
 
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 const rooms = ['contract', 'errors', 'service'];
@@ -37,11 +37,20 @@ export interface ServiceProcess extends Pick<Service, 'baseUrl' | 'apiKey'> {
   kill(): Promise<void>;
 }
 
-/** Starts a service in a process of its own. */
-export async function startService(url: string, options: ServiceOptions): Promise<ServiceProcess> {
+/**
+ * Starts a service in a process of its own.
+ *
+ * @param network options of the engine that asks the network; without them, the service's own
+ */
+export async function startService(
+  url: string,
+  options: ServiceOptions,
+  network?: NetworkEngineOptions,
+): Promise<ServiceProcess> {
+  const engine = network ? `{ engine: networkEngine(${JSON.stringify(network)}) }` : '{}';
   const script =
-    `import { createService } from ${JSON.stringify(url)};` +
-    `const s = await createService(${JSON.stringify(options)});` +
+    `import { createService, networkEngine } from ${JSON.stringify(url)};` +
+    `const s = await createService({ ...${JSON.stringify(options)}, ...${engine} });` +
     `console.log(JSON.stringify({ baseUrl: s.baseUrl, apiKey: s.apiKey }));`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],

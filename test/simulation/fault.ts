@@ -1,7 +1,7 @@
 import type { Random } from './random.js';
 
 /** A part of the state directory; `folder` is the directory itself and those in it. */
-export type FilePlace = 'lock' | 'journal' | 'tickets' | 'batches' | 'exports' | 'folder' | 'sink';
+export type FilePlace = 'lock' | 'journal' | 'tickets' | 'batches' | 'results' | 'folder' | 'sink';
 
 export type FileCall =
   | 'open'
@@ -115,12 +115,12 @@ const fileFaults: readonly (readonly [FilePlace, FileCall, readonly string[]])[]
   ['batches', 'write', ['ENOSPC', 'EIO']],
   ['batches', 'read', ['EIO']],
   ['batches', 'close', ['EIO']],
-  ['exports', 'open', ['EMFILE', 'EIO', 'ENOSPC']],
-  ['exports', 'write', ['ENOSPC', 'EIO']],
-  ['exports', 'read', ['EIO']],
-  ['exports', 'sync', ['EIO', 'ENOSPC']],
-  ['exports', 'close', ['EIO']],
-  ['exports', 'rename', ['EIO', 'ENOSPC']],
+  ['results', 'open', ['EMFILE', 'EIO', 'ENOSPC']],
+  ['results', 'write', ['ENOSPC', 'EIO']],
+  ['results', 'read', ['EIO']],
+  ['results', 'sync', ['EIO', 'ENOSPC']],
+  ['results', 'close', ['EIO']],
+  ['results', 'rename', ['EIO', 'ENOSPC']],
   ['sink', 'open', ['EIO']],
   ['sink', 'write', ['ENOSPC', 'EIO']],
   ['sink', 'close', ['ENOSPC', 'EIO']],

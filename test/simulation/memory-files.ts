@@ -280,7 +280,7 @@ function placeOf(path: string): FilePlace {
     case 'tickets':
       return inside[0];
     case 'batches':
-    case 'exports':
+    case 'results':
       return inside.length > 1 ? inside[0] : 'folder';
     default:
       return 'folder';

@@ -34,9 +34,9 @@ describe('rows in the queue', () => {
     const queue = new RowQueue(book, 1);
     queue.add(chunkOf(4), Uint32Array.of(0, 1, settledTicket(9), 2));
     expect(queue.take()).toBeUndefined();
-    book.resolve(1, 5);
+    book.resolve(1, 0, 5);
     expect(queue.take()).toBeUndefined();
-    book.resolve(0, 4);
+    book.resolve(0, 0, 4);
     expect(takeAll(queue)).toEqual([[0, 3, [4, 5, 9]]]);
     expect(queue.isEmpty).toBe(false);
     book.settle(0, 7);
@@ -48,9 +48,9 @@ describe('rows in the queue', () => {
     const book = createBook(2);
     const queue = new RowQueue(book, 2);
     queue.add(chunkOf(2), Uint32Array.of(0, settledTicket(3), settledTicket(3), 1));
-    book.resolve(0, 1);
+    book.resolve(0, 0, 1);
     expect(takeAll(queue)).toEqual([[0, 1, [1, 3]]]);
-    book.resolve(1, 2);
+    book.resolve(1, 0, 2);
     expect(takeAll(queue)).toEqual([[1, 2, [3, 2]]]);
   });
 

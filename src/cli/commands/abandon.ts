@@ -2,13 +2,15 @@ import { abandonRun, ConfigurationError, readRunStatus } from '../../index.js';
 import type { Command, CommandInput } from '../command.js';
 import { chooseTarget, connect, connectionOptions } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
+import { print } from '../print.js';
+import { jsonOption } from '../print-answer.js';
 import { onlyStateDirectory } from './status.js';
 
 export const abandonCommand: Command = {
   name: 'abandon',
   usage: '<state>',
   summary: 'Give an unfinished run up: delete its unlaunched batches and its state directory.',
-  options: connectionOptions,
+  options: [jsonOption, ...connectionOptions],
   examples: ['sluice abandon verified.csv.sluice'],
   run: abandon,
 };
@@ -32,6 +34,10 @@ async function abandon(input: CommandInput): Promise<number> {
       ...(connection && { client: connection.client }),
       signal,
     });
+    if (options.has('json')) {
+      await print(`${JSON.stringify({ stateDir, deleted, left }, undefined, 2)}\n`);
+      return exitCodes.done;
+    }
     process.stderr.write(`sluice: deleted ${deleted} batches and ${stateDir}\n`);
     if (left.length > 0) {
       process.stderr.write(`sluice: still on the service: ${left.join(', ')}\n`);

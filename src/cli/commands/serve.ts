@@ -6,6 +6,7 @@ import { describeError } from '../describe-error.js';
 import { exitCodes } from '../exit-code.js';
 import { amountOption, countOption, delayOption } from '../option-values.js';
 import { print } from '../print.js';
+import { engineOf, verifyOptions } from '../serve-network.js';
 import { whereGiven } from '../where-given.js';
 
 export const serveCommand: Command = {
@@ -36,11 +37,13 @@ export const serveCommand: Command = {
     { name: 'rate', value: '<n>', help: 'Requests a minute and key before 429 (default: none).' },
     { name: 'max-file-size', value: '<bytes>', help: 'Larger uploads get 413 (default 1 GiB).' },
     { name: 'faults', value: '<plan.json>', help: 'What is to go wrong, and when.' },
+    ...verifyOptions,
   ],
   examples: [
     'sluice serve --port 8080 --data ./service',
     'SLUICE_API_KEY=secret sluice serve --verify-delay 2000 --rate 180',
     'sluice serve --data ./service --accounts accounts.json',
+    'sluice serve --data ./service --verify network --helo verify.example.com',
   ],
   run: serve,
 };
@@ -62,6 +65,7 @@ async function serve({ positionals, options, environment, signal }: CommandInput
       rate: countOption(options, 'rate'),
       maxFileSizeBytes: countOption(options, 'max-file-size'),
       faults: await readFaults(options.text('faults')),
+      engine: await engineOf(options, environment),
     }),
     ...(accountsFile === undefined
       ? oneAccount(options, environment)

@@ -1,27 +1,21 @@
-import {
-  checkOutputPath,
-  ConfigurationError,
-  hasFailed,
-  run,
-  streamRun,
-  type ColumnOptions,
-  type RunOptions,
-  type Summary,
-} from '../../index.js';
+import { checkOutputPath, ConfigurationError, hasFailed, type Sink } from '../../index.js';
 import type { Command, CommandInput, ParsedOptions } from '../command.js';
 import { tableStateDirectory } from '../database-ends.js';
 import { findDatabaseUrl, showArgument } from '../database-url.js';
-import { chooseTarget, connect, type Connection, type Target } from '../connect.js';
-import { dropOldRun } from '../drop-old-run.js';
-import { exitCodes } from '../exit-code.js';
-import { Interruption } from '../interruption.js';
-import { findListEnds, type ListEnds, type ListPlace } from '../list-ends.js';
-import { amountOption, countOption, pairsOption } from '../option-values.js';
+import { withConfig } from '../config-file.js';
+import { chooseTarget, type Target } from '../connect.js';
+import { dryRun } from '../dry-run.js';
+import { exitCodeOf, exitCodes } from '../exit-code.js';
+import { openHistory } from '../history-options.js';
+import { keepOutput } from '../keep-options.js';
+import { findListEnds, partsStateDirectory, type ListPlace } from '../list-ends.js';
+import { progressMode } from '../progress/progress-mode.js';
+import type { RunReport } from '../report/run-report.js';
 import { Reporter } from '../reporter.js';
+import { runDurably, stream, type Job } from '../run-list.js';
+import { sharedOptions } from '../run-settings.js';
 import { checkSummaryPath, standard, writeSummary } from '../summary-file.js';
 import { verifyOptions } from '../verify-options.js';
-import { whereGiven } from '../where-given.js';
-import { batchSettings } from '../verify-settings.js';
 
 export const verifyCommand: Command = {
   name: 'verify',
@@ -35,11 +29,9 @@ export const verifyCommand: Command = {
     'sluice verify env:DATABASE_URL --query "select id, email from contacts" --email email --country US -o env:DATABASE_URL --into contacts_verified --key id',
     'cat contacts.csv | sluice verify - --email "#3" --country DE > verified.csv',
   ],
-  run: verifyList,
+  run: async (input) =>
+    verifyList({ ...input, options: await withConfig(input.options, verifyOptions) }),
 };
-
-/** Asking the service in one's own process costs nobody anything. */
-const localPollIntervalMs = 25;
 
 async function verifyList(input: CommandInput): Promise<number> {
   const { options } = input;
@@ -55,9 +47,33 @@ async function verifyList(input: CommandInput): Promise<number> {
   const reporter = new Reporter(process.stderr, {
     isQuiet: options.has('quiet'),
     isVerbose: options.has('verbose'),
+    isJson: options.has('json-log'),
+    mode: progressMode(options, {
+      environment: input.environment,
+      isTerminal: process.stderr.isTTY,
+      isOutputThere: to.path === standard && process.stdout.isTTY,
+    }),
+    environment: input.environment,
   });
+  const report = await openReport(options, [from, to]);
+  const ends = await findListEnds(from, to, options);
+  const watched = (sink: Sink): Sink => (report ? report.watch(sink) : sink);
+  const { sink, maxUnknown, decides } = await keepOutput(ends.sink, { from, to }, options);
+  const settings = sharedOptions(input, target, {
+    ...ends,
+    sink: watched(sink),
+    decides: { ...ends.decides, ...decides },
+  });
+  const history = await openHistory(options, target, input.signal);
   const job: Job = {
-    shared: sharedOptions(input, target, reporter, await findListEnds(from, to, options)),
+    shared: {
+      ...settings,
+      ...(history && { history }),
+      ...(maxUnknown && {
+        maxUnknown: { ...maxUnknown, suspect: watched(maxUnknown.suspect) },
+      }),
+      onProgress: (progress) => reporter.progress(progress),
+    },
     target,
     options,
     reporter,
@@ -65,92 +81,37 @@ async function verifyList(input: CommandInput): Promise<number> {
     tell: async (summary) => {
       reporter.finished(summary);
       if (summaryPath !== undefined) await writeSummary(summary, summaryPath);
+      await report?.write(summary);
     },
   };
-  const stateDir = options.text('state') ?? (await defaultStateDirectory(to, options));
-  const summary = stateDir === undefined ? await stream(job) : await runDurably(job, stateDir);
-  if (stateDir === undefined) await job.tell(summary);
-  return hasFailed(summary) ? exitCodes.someFailed : exitCodes.done;
-}
-
-interface Job {
-  readonly shared: Omit<RunOptions, 'client' | 'stateDir'>;
-  readonly target: Target;
-  readonly options: ParsedOptions;
-  readonly reporter: Reporter;
-  readonly lastAct: CommandInput['lastAct'];
-  /** Says what became of the run. @throws OutputError */
-  readonly tell: (summary: Summary) => Promise<void>;
-}
-
-/** Options that mean something only where a state directory is kept. */
-const durableOptions = ['fresh', 'retry-failed', 'partial', 'delete-batches'];
-
-async function stream({ shared, target, options, reporter }: Job): Promise<Summary> {
-  const durable = durableOptions.find((name) => options.has(name));
-  if (durable !== undefined) {
-    throw new ConfigurationError(
-      `--${durable} needs a state directory: give the output a file with -o, or name one with --state`,
-    );
-  }
-  reporter.target(target);
-  reporter.streaming();
-  const connection = await connect(target, options, undefined);
   try {
-    return await streamRun({
-      ...shared,
-      client: connection.client,
-    });
-  } catch (error) {
-    reporter.paidInVain();
-    throw error;
-  } finally {
-    await connection.close();
-  }
-}
-
-async function runDurably(
-  { shared, target, options, reporter, tell, lastAct }: Job,
-  stateDir: string,
-): Promise<Summary> {
-  reporter.target(target);
-  if (options.has('fresh')) {
-    if (options.has('retry-failed')) {
-      throw new ConfigurationError(
-        '--fresh drops the run that --retry-failed goes on with: give one of them',
-      );
+    const stateDir = options.text('state') ?? (await defaultStateDirectory(to, options));
+    if (options.has('dry-run')) {
+      const estimate = await dryRun(job, stateDir);
+      if (summaryPath !== undefined) await writeSummary(estimate, summaryPath);
+      return exitCodes.done;
     }
-    await dropOldRun(stateDir, {
-      target,
-      options,
-      person: { input: process.stdin, output: process.stderr },
-      signal: shared.signal ?? new AbortController().signal,
-    });
-  }
-  let connection: Connection | undefined;
-  try {
-    return await run({
-      ...shared,
-      // The local service's data are in the state directory: it starts when this process holds it.
-      client: async (servicePath) => {
-        connection = await connect(target, options, servicePath);
-        return connection.client;
-      },
-      stateDir,
-      fresh: options.has('fresh'),
-      retryFailed: options.has('retry-failed'),
-      partial: options.has('partial'),
-      deleteBatches: options.has('delete-batches'),
-      onSummary: tell,
-      beforeRemoval: async () => connection?.close(),
-      lastAct,
-    });
+    const summary = stateDir === undefined ? await stream(job) : await runDurably(job, stateDir);
+    if (stateDir === undefined) await job.tell(summary);
+    return hasFailed(summary) || summary.suspect ? exitCodes.someFailed : exitCodes.done;
   } catch (error) {
-    if (error instanceof Interruption) reporter.resumable();
+    if (reporter.failed(error)) return exitCodeOf(error);
     throw error;
   } finally {
-    await connection?.close();
+    await history?.close();
   }
+}
+
+/** The page is made only where it is asked for. @throws ConfigurationError, OutputError */
+async function openReport(
+  options: ParsedOptions,
+  ends: readonly ListPlace[],
+): Promise<RunReport | undefined> {
+  const path = options.text('report');
+  if (path === undefined) return undefined;
+  const { RunReport } = await import('../report/run-report.js');
+  const files = ends.map((end) => (end.database ? undefined : end.path));
+  return RunReport.open(path, [...files, options.text('summary')]);
 }
 
 function onlyInput(positionals: readonly string[]): string {
@@ -175,6 +136,7 @@ async function defaultStateDirectory(
 ): Promise<string | undefined> {
   if (database) return tableStateDirectory(options);
   if (path === standard) return undefined;
+  if (options.has('part-size')) return partsStateDirectory(path);
   const { kind } = await checkOutputPath(path);
   return kind === 'file' ? `${path}.sluice` : undefined;
 }
@@ -189,58 +151,4 @@ function refuseUnmeant(target: Target, { database }: ListPlace): void {
   throw new ConfigurationError(
     'no base URL is given, and the verdicts of the local service go into a database only on purpose: set SLUICE_BASE_URL and SLUICE_API_KEY, or say --local',
   );
-}
-
-function sharedOptions(
-  { options, signal }: CommandInput,
-  target: Target,
-  reporter: Reporter,
-  ends: ListEnds,
-): Job['shared'] {
-  const deadlineHours = amountOption(options, 'batch-deadline');
-  return {
-    ...ends,
-    ...columnOptions(options),
-    ...whereGiven({
-      country: countryOption(options),
-      batchSize: countOption(options, 'batch-size'),
-      concurrency: countOption(options, 'concurrency'),
-      pollIntervalMs:
-        countOption(options, 'poll-interval') ??
-        (target.kind === 'local' ? localPollIntervalMs : undefined),
-      batchDeadlineMs: deadlineHours === undefined ? undefined : deadlineHours * 3_600_000,
-      maxCredits: amountOption(options, 'max-credits'),
-      batchName: options.text('batch-name'),
-      serviceName: target.kind === 'local' ? 'local' : undefined,
-    }),
-    settings: batchSettings(options),
-    signal,
-    onProgress: (progress) => reporter.progress(progress),
-  };
-}
-
-function countryOption(options: ParsedOptions): string | undefined {
-  if (options.has('country') || options.has('country-column')) return options.text('country');
-  throw new ConfigurationError(
-    'a target country is needed: --country <CC> for all rows, or --country-column <column>',
-    { code: 'country_missing' },
-  );
-}
-
-function columnOptions(options: ParsedOptions): ColumnOptions {
-  const email = options.texts('email');
-  const phone = options.texts('phone');
-  if (email.length + phone.length === 0) {
-    throw new ConfigurationError(
-      'name the columns to verify: --email <column>, --phone <column>, or both',
-    );
-  }
-  return {
-    email,
-    phone,
-    ...whereGiven({
-      countryColumn: options.text('country-column'),
-      prefix: pairsOption(options, 'prefix'),
-    }),
-  };
 }

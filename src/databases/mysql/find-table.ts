@@ -35,7 +35,7 @@ export async function findTable(
   if (!found) return undefined;
   const [name, engine, comment] = found;
   const columns = await connection.query(
-    'SELECT COLUMN_NAME, DATA_TYPE, EXTRA FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION',
+    'SELECT COLUMN_NAME, DATA_TYPE, EXTRA, COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION',
     [schema, table],
   );
   const parts = await connection.query(
@@ -52,10 +52,11 @@ export async function findTable(
       id: `${schema}.${String(name)}`,
       // Only such a table takes all of a transaction or nothing.
       isTable: String(engine).toLowerCase() === 'innodb',
-      columns: columns.map(([column, type, extra]) => ({
+      columns: columns.map(([column, type, extra, collation]) => ({
         name: String(column),
         isText: /char|text|blob|binary/i.test(String(type)),
         isGenerated: /(?:virtual|stored) generated/i.test(String(extra)),
+        isCaseless: /_ci$/i.test(String(collation)),
       })),
       keys: [...keys.values()],
     },

@@ -85,10 +85,10 @@ export function mysqlSink(options: MysqlSinkOptions): Sink {
     async examine(reading, { added, runId }) {
       return withConnection(async (connection) => {
         const opening = { reading, added, ...(runId !== undefined && { runId }) };
-        const { keyPositions } = (await plan(connection, opening)).plan;
+        const { plan: planned } = await plan(connection, opening);
         await connection.close();
         tally = new KindTally(reading.header.length);
-        return createRowExaminer(reading.header, keyPositions, tally);
+        return createRowExaminer(reading.header, planned, tally);
       });
     },
     async open(opening) {

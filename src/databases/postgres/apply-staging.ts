@@ -2,7 +2,7 @@ import { OutputError } from '../../errors/family.js';
 import { isMarked, type RunMarker } from '../run-marker.js';
 import type { PostgresConnection } from './connect-postgres.js';
 import type { PostgresWriting } from './plan-writing.js';
-import { quoteName } from './quote-name.js';
+import { quoteName } from '../quote-name.js';
 import { createMarkers, writeMarker } from './run-marker.js';
 
 /** Name of the table that rows are in before they are where they belong; it ends with the session. */

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
-import { loadDriver } from '../load-driver.js';
-import { postgresDrivers, type PostgresConnection } from './connect-postgres.js';
+import type { PostgresConnection } from './connect-postgres.js';
+import { loadCopyStreams } from './load-copy-streams.js';
 
 /** Rows on their way into a table. */
 export interface CopyIn {
@@ -15,7 +15,7 @@ export async function copyIn(
   table: string,
   columns: readonly string[],
 ): Promise<CopyIn> {
-  const { from } = await loadDriver(() => import('pg-copy-streams'), postgresDrivers);
+  const { from } = await loadCopyStreams();
   const stream: Writable = connection.submit(
     from(`COPY ${table} (${columns.join(', ')}) FROM STDIN`),
   );

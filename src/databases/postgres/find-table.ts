@@ -1,6 +1,6 @@
 import type { TableThere } from '../plan-table.js';
 import type { PostgresConnection } from './connect-postgres.js';
-import { quoteName } from './quote-name.js';
+import { quoteName } from '../quote-name.js';
 
 /** The name that a table has or would have: with its schema, quoted. */
 export async function qualifyName(
@@ -31,7 +31,7 @@ export async function findTable(
   );
   if (!oid) return undefined;
   const columns = await connection.query(
-    `SELECT a.attname, t.typcategory = 'S', a.attgenerated <> ''
+    `SELECT a.attname, t.typcategory = 'S', a.attgenerated <> '', t.typname = 'citext'
        FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
       WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
     [oid],
@@ -49,10 +49,11 @@ export async function findTable(
   return {
     id: oid,
     isTable: kind === 'r' || kind === 'p',
-    columns: columns.map(([column, isText, isGenerated]) => ({
+    columns: columns.map(([column, isText, isGenerated, isCaseless]) => ({
       name: column ?? '',
       isText: isText === 't',
       isGenerated: isGenerated === 't',
+      isCaseless: isCaseless === 't',
     })),
     keys: keys.map(([names]) => JSON.parse(names ?? '[]') as readonly string[]),
   };

@@ -11,9 +11,10 @@ import { parseTableName } from '../table-name.js';
 import { applyStaging, createStaging, staging } from './apply-staging.js';
 import { connectPostgres, postgresName, type PostgresConnection } from './connect-postgres.js';
 import { copyIn, type CopyIn } from './copy-in.js';
+import { loadCopyStreams } from './load-copy-streams.js';
 import { planWriting, type PostgresTarget, type PostgresWriting } from './plan-writing.js';
 import { postgresFailure } from './postgres-failure.js';
-import { quoteName } from './quote-name.js';
+import { quoteName } from '../quote-name.js';
 import { createMarkers, writeMarker } from './run-marker.js';
 
 export interface PostgresSinkOptions {
@@ -76,6 +77,8 @@ export function postgresSink(options: PostgresSinkOptions): Sink {
   return {
     name,
     async check() {
+      // All that is needed later: what is missing must be said while it costs nothing.
+      await loadCopyStreams();
       await withConnection((connection) => connection.close());
     },
     async examine(reading, { added, runId }) {
@@ -89,7 +92,7 @@ export function postgresSink(options: PostgresSinkOptions): Sink {
         await connection.close();
         const learnt = new KindTally(reading.header.length);
         tally = learnt;
-        return createRowExaminer(reading.header, writing.keyPositions, learnt);
+        return createRowExaminer(reading.header, writing, learnt);
       });
     },
     async open(opening) {

@@ -2,15 +2,10 @@ import { ConfigurationError, InputError } from '../../errors/family.js';
 import { SluiceError } from '../../errors/sluice-error.js';
 import type { Source } from '../../rows/source.js';
 import { plainFailure } from '../database-failure.js';
-import { loadDriver } from '../load-driver.js';
 import { tableSource, type QueryRows } from '../table-source.js';
-import {
-  connectPostgres,
-  postgresDrivers,
-  postgresName,
-  type PostgresConnection,
-} from './connect-postgres.js';
+import { connectPostgres, postgresName, type PostgresConnection } from './connect-postgres.js';
 import { describeFields, type PostgresField } from './describe-query.js';
+import { loadCopyStreams } from './load-copy-streams.js';
 import { openCursor } from './open-cursor.js';
 import { postgresFailure } from './postgres-failure.js';
 
@@ -89,7 +84,7 @@ const syntaxError = '42601';
 const notSupported = '0A000';
 
 async function* copyOut(connection: PostgresConnection, query: string): AsyncGenerator<Uint8Array> {
-  const { to } = await loadDriver(() => import('pg-copy-streams'), postgresDrivers);
+  const { to } = await loadCopyStreams();
   const stream = connection.submit(to(`COPY (${query}\n) TO STDOUT`));
   let rows = 0;
   for await (const piece of stream as AsyncIterable<Buffer>) {

@@ -1,6 +1,6 @@
 import { markersTable, type RunMarker } from '../run-marker.js';
 import type { PostgresConnection } from './connect-postgres.js';
-import { quoteName } from './quote-name.js';
+import { quoteName } from '../quote-name.js';
 
 /** The table of markers, beside the tables that they are of. */
 export function markersName(schema: string): string {

@@ -1,5 +1,5 @@
 import type { TablePlan } from '../plan-table.js';
-import { quoteName } from './quote-name.js';
+import { quoteName } from '../quote-name.js';
 
 /** What brings the staged rows to where they belong: one transaction. */
 export function applyStatements(plan: TablePlan): readonly string[] {

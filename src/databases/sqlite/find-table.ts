@@ -1,7 +1,7 @@
 import type { TableThere } from '../plan-table.js';
 import { markersTable, type RunMarker } from '../run-marker.js';
 import type { SqliteDatabase } from './open-sqlite.js';
-import { quoteName } from './quote-name.js';
+import { quoteName } from '../quote-name.js';
 import { isTextType } from './sqlite-kinds.js';
 
 export function findTable(database: SqliteDatabase, name: string): TableThere | undefined {

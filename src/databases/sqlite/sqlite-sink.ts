@@ -13,7 +13,7 @@ import { parseTableName } from '../table-name.js';
 import { applyStatements } from './apply-statements.js';
 import { findTable, readMarker, writeMarker } from './find-table.js';
 import { openSqlite, sqliteFailure, sqlitePath, type SqliteDatabase } from './open-sqlite.js';
-import { quoteName } from './quote-name.js';
+import { quoteName } from '../quote-name.js';
 import { sqliteTypeOf, sqliteValue } from './sqlite-kinds.js';
 
 export interface SqliteSinkOptions {
@@ -81,14 +81,14 @@ export function sqliteSink(options: SqliteSinkOptions): Sink {
     },
     async examine(reading, { added, runId }) {
       return withDatabase((database) => {
-        const { keyPositions } = plan(database, {
+        const planned = plan(database, {
           reading,
           added,
           ...(runId !== undefined && { runId }),
         });
         database.close();
         tally = new KindTally(reading.header.length);
-        return createRowExaminer(reading.header, keyPositions, tally);
+        return createRowExaminer(reading.header, planned, tally);
       });
     },
     async open(opening) {

@@ -5,6 +5,7 @@ import type { BatchFiles } from '../store/batch-files.js';
 import type { VerdictCount } from '../store/events.js';
 import { readLines } from './read-lines.js';
 import { FileWriter } from './record-file.js';
+import { codeBytes, VerdictCoder } from './verdict-coder.js';
 
 export interface VerifyOptions {
   readonly files: BatchFiles;
@@ -15,10 +16,6 @@ export interface VerifyOptions {
   /** Told how many addresses have their verdict. */
   readonly onProgress: (addresses: number) => void;
 }
-
-/** Bytes of the code that stands for a verdict. */
-export const codeBytes = 2;
-const mostVerdicts = 2 ** (codeBytes * 8);
 
 /** Addresses given to the engine at once. */
 const addressesACall = 256;
@@ -33,6 +30,7 @@ export async function verifyContent(options: VerifyOptions): Promise<readonly Ve
   const { files, durable, signal, onProgress } = options;
   let judged = 0;
   const coder = new VerdictCoder();
+  const counts: number[] = [];
   const slices = createSlices(signal);
   const codes = await FileWriter.create(files.codes);
   try {
@@ -41,7 +39,11 @@ export async function verifyContent(options: VerifyOptions): Promise<readonly Ve
       let at = 0;
       for (let begin = 0; begin < addresses.length; begin += addressesACall) {
         const verdicts = await judge(addresses.slice(begin, begin + addressesACall), options);
-        for (const verdict of verdicts) at = block.writeUInt16LE(coder.code(verdict), at);
+        for (const verdict of verdicts) {
+          const { code } = coder.encode(verdict);
+          counts[code] = (counts[code] ?? 0) + 1;
+          at = block.writeUInt16LE(code, at);
+        }
         if (slices.isOver()) await slices.pause();
       }
       if (at !== block.length) throw new Error('the engine gave another number of verdicts');
@@ -50,7 +52,7 @@ export async function verifyContent(options: VerifyOptions): Promise<readonly Ve
       onProgress(judged);
     }
     await codes.finish({ durable });
-    return coder.counts;
+    return coder.verdicts.map((verdict, code) => ({ verdict, count: counts[code] ?? 0 }));
   } finally {
     await codes.close();
   }
@@ -63,30 +65,4 @@ function judge(
   return parameters.type === 'email'
     ? engine.verifyEmails(addresses, signal)
     : engine.verifyPhones(addresses, parameters.target_country, signal);
-}
-
-class VerdictCoder {
-  readonly counts: { verdict: Verdict; count: number }[] = [];
-  readonly #byObject = new WeakMap<Verdict, number>();
-  readonly #byText = new Map<string, number>();
-
-  code(verdict: Verdict): number {
-    const code = this.#byObject.get(verdict) ?? this.#codeByText(verdict);
-    const counted = this.counts[code];
-    if (counted) counted.count += 1;
-    return code;
-  }
-
-  #codeByText(verdict: Verdict): number {
-    const text = JSON.stringify(verdict);
-    let code = this.#byText.get(text);
-    if (code === undefined) {
-      code = this.counts.length;
-      if (code === mostVerdicts) throw new Error('more distinct verdicts than there are codes');
-      this.counts.push({ verdict, count: 0 });
-      this.#byText.set(text, code);
-    }
-    this.#byObject.set(verdict, code);
-    return code;
-  }
 }

@@ -1,5 +1,5 @@
 import type { CountryCode } from '../../contract/countries.js';
-import type { EmailQuality, EmailResult } from '../../contract/enums.js';
+import type { EmailQuality, EmailResult, VerificationType } from '../../contract/enums.js';
 
 /** What is known of an email address: its result record (spec 2.7) without the address. */
 export interface EmailVerdict {
@@ -32,12 +32,34 @@ export interface PhoneVerdict {
 export type Verdict = EmailVerdict | PhoneVerdict;
 
 /**
+ * Judges the addresses of one batch by asking others: answers come when they come, in any order.
+ */
+export interface LiveVerification {
+  /**
+   * Takes an address on; its verdict is reported in time.
+   *
+   * @returns `false` when too many wait for the same answerer: it is to be offered again later
+   */
+  offer(address: string, report: (verdict: Verdict) => void): boolean;
+  /** Whether it can take nothing on now, whoever would answer. */
+  readonly isFull: boolean;
+  /**
+   * Resolves when an address was settled since the last call, here or in another batch; rejects when
+   * the work has failed, and with the signal's reason.
+   */
+  moved(): Promise<void>;
+  /** Nothing more is offered or waited for. */
+  end(): void;
+}
+
+/**
  * Judges addresses, some thousand at a time, in their order. Exactly one of `valid`, `wrong` and
  * `unknown` is true in a verdict, and verdicts that say the same should be the same object: results
  * are few, addresses are many.
  *
  * An engine that knows everything on this machine answers at once; one that has to ask a network
- * answers with a promise and gives up when the signal aborts.
+ * answers with a promise and gives up when the signal aborts. What it verifies for a batch goes through
+ * `live` where it has one.
  */
 export interface VerificationEngine {
   verifyEmails(
@@ -49,4 +71,11 @@ export interface VerificationEngine {
     country: CountryCode,
     signal: AbortSignal,
   ): readonly PhoneVerdict[] | Promise<readonly PhoneVerdict[]>;
+  /** Begins the verification of a batch; absent where answers come at once. */
+  live?(
+    lane: { readonly type: VerificationType; readonly country: CountryCode },
+    signal: AbortSignal,
+  ): LiveVerification;
+  /** Ends what is under way; the service that uses it calls it when it closes. */
+  close?(): void;
 }

@@ -1,8 +1,10 @@
+import { setMaxListeners } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { ResultCaches } from '../caches/result-caches.js';
 import type { Clock } from '../clock.js';
 import { prepareContent } from '../content/prepare-content.js';
 import { verifyContent } from '../content/verify-content.js';
+import { verifyLive } from '../content/verify-live.js';
 import type { VerificationEngine } from '../engine/engine.js';
 import type { Batch } from '../store/batch.js';
 import { removeBatchFiles, removePreparation } from '../store/batch-files.js';
@@ -26,6 +28,8 @@ export interface BatchJobsOptions {
 
 /** Batches worked on at once: more would only hold more memory. */
 const mostAtOnce = 4;
+/** Batches that wait for the answers of others at once: they cost little. */
+const mostLive = 16;
 
 /**
  * The work behind the requests: parsing and verification. What a kill interrupts is begun again by
@@ -34,6 +38,7 @@ const mostAtOnce = 4;
 export class BatchJobs {
   readonly #options: BatchJobsOptions;
   readonly #slots = createWorkSlots(mostAtOnce);
+  readonly #liveSlots = createWorkSlots(mostLive);
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<void>>();
   readonly #parsing = new Map<string, Promise<void>>();
@@ -41,6 +46,8 @@ export class BatchJobs {
 
   constructor(options: BatchJobsOptions) {
     this.#options = options;
+    // Every batch under way hangs on it.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /** Begins what the state says is under way. */
@@ -121,17 +128,23 @@ export class BatchJobs {
     const { uuid, stage, parameters, account } = batch;
     if (stage.name !== 'verifying') return;
     const files = store.files(batch);
-    const verdicts = await this.#slots.run(async () => {
-      this.#closing.signal.throwIfAborted();
+    const { signal } = this.#closing;
+    const lane = { type: parameters.type, country: parameters.target_country };
+    const shared = {
+      files,
+      durable: store.isDurable,
+      signal,
+      onProgress: (addresses: number) => this.#progress.set(uuid, addresses),
+    };
+    // What waits for others keeps nobody from parsing.
+    const slots = engine.live ? this.#liveSlots : this.#slots;
+    const verdicts = await slots.run(async () => {
+      signal.throwIfAborted();
       await rm(files.codes, { force: true });
-      return verifyContent({
-        files,
-        parameters,
-        engine,
-        durable: store.isDurable,
-        signal: this.#closing.signal,
-        onProgress: (addresses) => this.#progress.set(uuid, addresses),
-      });
+      const live = engine.live?.(lane, signal);
+      return live
+        ? verifyLive({ ...shared, addresses: stage.prepared.addresses, live })
+        : verifyContent({ ...shared, parameters, engine });
     });
     await this.#waitUntil(stage.sinceMs + verifyDelayMs);
     // Before the event: should a kill come in between, the verification is done again and the caches
@@ -143,6 +156,7 @@ export class BatchJobs {
     });
     await this.#finish(batch, async (atMs) => {
       await store.commit({ event: 'verified', uuid, at: atMs, verdicts: [...verdicts] });
+      await Promise.all([files.answers, files.verdicts].map((file) => rm(file, { force: true })));
     });
   }
 

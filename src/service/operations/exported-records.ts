@@ -3,7 +3,7 @@ import { createKeyMaker, keyBytes } from '../caches/address-key.js';
 import { KeyTable } from '../caches/key-table.js';
 import { readLines } from '../content/read-lines.js';
 import { openRecords } from '../content/record-file.js';
-import { codeBytes } from '../content/verify-content.js';
+import { codeBytes } from '../content/verdict-coder.js';
 import type { ServiceContext } from '../service-context.js';
 import type { Batch } from '../store/batch.js';
 import type { Variants } from '../variants.js';

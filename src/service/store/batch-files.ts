@@ -15,6 +15,9 @@ export interface BatchFiles {
   readonly hits: string;
   /** Two bytes an address: the place of its verdict in the list of the event `verified`. */
   readonly codes: string;
+  /** While answers come in from a network: what there is of them, and the verdicts they name. */
+  readonly answers: string;
+  readonly verdicts: string;
 }
 
 const kinds = [
@@ -23,6 +26,8 @@ const kinds = [
   'keys',
   'hits',
   'codes',
+  'answers',
+  'verdicts',
 ] as const satisfies readonly (keyof BatchFiles)[];
 
 /** Names the files of a batch in a folder; a uuid is safe as a file name, nothing else is used. */
@@ -37,6 +42,8 @@ export function batchFiles(
     keys: name(`${revision}.keys`),
     hits: name(`${revision}.hits`),
     codes: name(`${revision}.codes`),
+    answers: name(`${revision}.answers`),
+    verdicts: name(`${revision}.verdicts`),
   };
 }
 

@@ -43,7 +43,8 @@ const phoneVerdict = z.object({
 });
 
 /** How many addresses of a batch got a verdict; its place in the list is its code in the codes file. */
-const verdictCount = z.object({ verdict: z.union([emailVerdict, phoneVerdict]), count });
+const verdict = z.union([emailVerdict, phoneVerdict]);
+const verdictCount = z.object({ verdict, count });
 export type VerdictCount = z.infer<typeof verdictCount>;
 
 /** Everything that can happen to what the service keeps. Applied in order, they are its whole state. */
@@ -96,5 +97,6 @@ const storeHeader = z.object({
 });
 export type StoreHeader = z.infer<typeof storeHeader>;
 
+export const parseVerdict = (raw: unknown): z.infer<typeof verdict> => verdict.parse(raw);
 export const parseServiceEvent = (raw: unknown): ServiceEvent => serviceEvent.parse(raw);
 export const parseStoreHeader = (raw: unknown): StoreHeader => storeHeader.parse(raw);

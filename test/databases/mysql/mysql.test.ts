@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import mysql from 'mysql2/promise';
 import { describe, expect, inject, test } from 'vitest';
 import { mysqlSink, mysqlSource } from '../../../src/databases/mysql/index.js';
 import { postgresSink } from '../../../src/databases/postgres/index.js';
@@ -12,19 +11,9 @@ import { askPostgres } from '../postgres/ask-postgres.js';
 import { readAll } from '../read-all.js';
 import { rejection } from '../rejection.js';
 import { startVerifying, temporaryFolder } from '../verify-rows.js';
+import { askMysql as ask } from './ask-mysql.js';
 
 const url = inject('mysqlUrl');
-
-async function ask(...statements: readonly string[]): Promise<unknown[]> {
-  const connection = await mysql.createConnection({ uri: url });
-  try {
-    let rows: unknown;
-    for (const statement of statements) [rows] = await connection.query(statement);
-    return Array.isArray(rows) ? rows.map((row) => ({ ...(row as object) })) : [];
-  } finally {
-    await connection.end();
-  }
-}
 
 const query = (text: string, at = url): Source => mysqlSource({ url: at, query: text });
 

@@ -235,17 +235,19 @@ describe('rows that are told by a key', () => {
     ).toEqual([{ n: 1000 }]);
   });
 
-  test('must be told by it: a key that stands twice ends the run, and the table is as it was', async () => {
+  test('must be told by it, whatever form it has: what is only the same there ends the run, and the table is as it was', async () => {
     await makePeople('twice');
     const verifying = await startVerifying();
     const before = await contents('twice');
     const error = await rejection(
       verifying.run({
-        source: from('SELECT id % 3 AS id, email FROM twice'),
+        // Texts of one number are known to be the same by the server alone.
+        source: from("SELECT repeat('0', id) || '7' AS id, email FROM twice WHERE id < 3"),
         sink: into('twice', { key: 'id' }),
         email: ['email'],
       }),
     );
+    expect(error).toMatchObject({ code: 'output_failed' });
     expect(error.message).toContain('stand in more than one row');
     expect(await contents('twice')).toBe(before);
   });

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import Database from 'libsql';
 import { describe, expect, inject, test } from 'vitest';
 import { postgresSink, postgresSource } from '../../../src/databases/postgres/index.js';
 import { sqliteSink, sqliteSource } from '../../../src/databases/sqlite/index.js';
@@ -10,20 +9,7 @@ import { askPostgres } from '../postgres/ask-postgres.js';
 import { readAll } from '../read-all.js';
 import { rejection } from '../rejection.js';
 import { startVerifying, temporaryFolder } from '../verify-rows.js';
-
-function ask(path: string, ...statements: readonly string[]): unknown[] {
-  const database = new Database(path);
-  try {
-    const [last = '', ...before] = statements.toReversed();
-    for (const statement of before.toReversed()) database.exec(statement);
-    return database
-      .prepare(last)
-      .all()
-      .map((row) => ({ ...(row as object) }));
-  } finally {
-    database.close();
-  }
-}
+import { askSqlite as ask } from './ask-sqlite.js';
 
 async function makePeople(rows = 5): Promise<string> {
   const path = join(await temporaryFolder(), 'crm.db');

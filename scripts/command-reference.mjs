@@ -1,0 +1,85 @@
+// `npm run commands` writes docs/commands.md anew, from the definitions that `--help` is made from.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { buildIfStale } from './dist.mjs';
+import { projectRoot } from './project.mjs';
+
+/** Where the page is. */
+export const referencePath = join(projectRoot, 'docs', 'commands.md');
+
+/**
+ * The page that lists every option of every command, formatted as the project's pages are.
+ *
+ * @param commands as src/cli/commands.ts gives them
+ * @param commonOptions those that every command has
+ */
+export async function commandReference(commands, commonOptions) {
+  const all = commands.flatMap((command) => [command, ...(command.subcommands ?? [])]);
+  const page = [
+    '# Every command and option',
+    '',
+    'Made by `npm run commands` from the definitions that `sluice <command> --help` shows. [The command line](command-line.md) says what they mean together.',
+    '',
+    ...all.flatMap((command) => section(command, commonOptions)),
+  ].join('\n');
+  return format(page, { ...(await resolveConfig(referencePath)), parser: 'markdown' });
+}
+
+function section({ name, usage, summary, options, examples, subcommands }, commonOptions) {
+  const shown = [...options, ...commonOptions];
+  return [
+    `## sluice ${name}`,
+    '',
+    cell(summary),
+    '',
+    '```text',
+    `sluice ${name} ${usage}`,
+    '```',
+    '',
+    ...(subcommands
+      ? [...subcommands.map((one) => `- [\`sluice ${one.name}\`](#${anchor(one.name)}): ${cell(one.summary)}`), '']
+      : []),
+    '| option | meaning |',
+    '| --- | --- |',
+    ...shown.map((option) => `| ${signature(option)} | ${cell(option.help)}${several(option)} |`),
+    '',
+    'Examples:',
+    '',
+    // Of a console: what has to be there for them to run is told on the other pages.
+    '```console',
+    ...examples.map((example) => `$ ${example}`),
+    '```',
+    '',
+  ];
+}
+
+function signature({ name, short, value }) {
+  const long = value === undefined ? `--${name}` : `--${name} ${value}`;
+  const names = short === undefined ? long : `-${short}, ${long}`;
+  return `\`${names.replaceAll('|', '\\|')}\``;
+}
+
+function several({ isRepeatable }) {
+  return isRepeatable ? ' May be given several times.' : '';
+}
+
+/** In a table a bar, and in Markdown an angle bracket, would be taken for something else. */
+function cell(text) {
+  return text.replaceAll('|', '\\|').replaceAll('<', '\\<').replaceAll('*', '\\*');
+}
+
+function anchor(name) {
+  return `sluice-${name.replaceAll(' ', '-')}`;
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await buildIfStale();
+  const built = (file) => import(pathToFileURL(join(projectRoot, 'dist', 'cli', file)).href);
+  const { commands } = await built('commands.js');
+  const { commonOptions } = await built('parse-command-line.js');
+  const page = await commandReference(commands, commonOptions);
+  const isCurrent = page === (await readFile(referencePath, 'utf8').catch(() => ''));
+  if (!isCurrent) await writeFile(referencePath, page);
+}

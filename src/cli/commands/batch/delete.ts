@@ -1,0 +1,41 @@
+import { ConfigurationError } from '../../../index.js';
+import type { Command, CommandInput } from '../../command.js';
+import { serviceOptions } from '../../connect.js';
+import { exitCodes } from '../../exit-code.js';
+import { parseUuid } from '../../positionals.js';
+import { jsonOption, printAnswer } from '../../print-answer.js';
+import { withService } from '../../with-service.js';
+
+export const deleteCommand: Command = {
+  name: 'batch delete',
+  usage: '<batch_uuid>... [options]',
+  summary: 'Delete batches and their results from the service.',
+  options: [jsonOption, ...serviceOptions],
+  examples: ['sluice batch delete 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10'],
+  run: deleteBatches,
+};
+
+async function deleteBatches(input: CommandInput): Promise<number> {
+  const { positionals, options } = input;
+  if (positionals.length === 0) {
+    throw new ConfigurationError(
+      'name the batches by their uuids, as sluice batch list shows them',
+    );
+  }
+  const batches = [...new Set(positionals.map(parseUuid))];
+  const deleted: string[] = [];
+  try {
+    await withService(input, async (client) => {
+      for (const batch of batches) {
+        await client.deleteBatch(batch, input);
+        deleted.push(batch);
+      }
+    });
+  } finally {
+    // Those before the one that could not be deleted are gone.
+    await printAnswer(options, { deleted }, () =>
+      deleted.map((uuid) => `${uuid} is deleted\n`).join(''),
+    );
+  }
+  return exitCodes.done;
+}

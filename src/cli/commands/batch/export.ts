@@ -1,0 +1,70 @@
+import {
+  checkOutputPath,
+  ConfigurationError,
+  exportFormats,
+  type ExportFormat,
+} from '../../../index.js';
+import type { Command, CommandInput, ParsedOptions } from '../../command.js';
+import { guess } from '../../closest-name.js';
+import { serviceOptions } from '../../connect.js';
+import { exitCodes } from '../../exit-code.js';
+import { onlyBatch } from '../../positionals.js';
+import { printStream } from '../../print.js';
+import { standard } from '../../summary-file.js';
+import { writeWholeFile } from '../../whole-file.js';
+import { withService } from '../../with-service.js';
+
+export const exportCommand: Command = {
+  name: 'batch export',
+  usage: '<batch_uuid> [-o <path>] [options]',
+  summary: "Fetch a batch's results as the service gives them; it costs nothing.",
+  options: [
+    {
+      name: 'output',
+      short: 'o',
+      value: '<path>',
+      help: 'Where they go (default -: standard output).',
+    },
+    {
+      name: 'format',
+      value: '<format>',
+      help: "json or xlsx (default: by the output's ending, else json).",
+      values: exportFormats,
+    },
+    { name: 'details', help: 'With the section of details.' },
+    { name: 'statistics', help: 'With the section of statistics.' },
+    ...serviceOptions,
+  ],
+  examples: [
+    'sluice batch export 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10 -o results.json',
+    'sluice batch export 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10 --details --statistics -o results.xlsx',
+  ],
+  run: exportBatch,
+};
+
+async function exportBatch(input: CommandInput): Promise<number> {
+  const { options, positionals, signal } = input;
+  const batch = onlyBatch(positionals);
+  const output = options.text('output') ?? standard;
+  if (output !== standard) await checkOutputPath(output);
+  const query = {
+    format: formatOption(options, output),
+    include_details: options.has('details'),
+    include_statistics: options.has('statistics'),
+  };
+  await withService(input, async (client) => {
+    const { body } = await client.exportBatch(batch, query, { signal });
+    await (output === standard ? printStream(body) : writeWholeFile(output, body));
+  });
+  return exitCodes.done;
+}
+
+function formatOption(options: ParsedOptions, output: string): ExportFormat {
+  const text = options.text('format');
+  if (text === undefined) return output.toLowerCase().endsWith('.xlsx') ? 'xlsx' : 'json';
+  const format = exportFormats.find((known) => known === text.toLowerCase());
+  if (format !== undefined) return format;
+  throw new ConfigurationError(
+    `--format is json or xlsx, not ${JSON.stringify(text)}${guess(text, exportFormats)}`,
+  );
+}

@@ -1,0 +1,26 @@
+import type { Command } from '../../command.js';
+import { serviceOptions } from '../../connect.js';
+import { exitCodes } from '../../exit-code.js';
+import { onlyBatch } from '../../positionals.js';
+import { jsonOption, printAnswer } from '../../print-answer.js';
+import { printable } from '../../printable.js';
+import { withService } from '../../with-service.js';
+
+export const prepareCommand: Command = {
+  name: 'batch prepare',
+  usage: '<batch_uuid> [options]',
+  summary: 'Have a batch parsed and prepared; it costs nothing and may be repeated.',
+  options: [jsonOption, ...serviceOptions],
+  examples: ['sluice batch prepare 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10'],
+  run: async (input) => {
+    const batch = onlyBatch(input.positionals);
+    const answer = await withService(input, (client) => client.prepareBatch(batch, input));
+    const isTaken = answer.status === 'ok';
+    await printAnswer(input.options, answer, () =>
+      isTaken
+        ? `${batch} is being prepared: launch it when sluice batch status says ready_for_verification\n`
+        : `${batch} was not prepared: ${printable(answer.status)}\n`,
+    );
+    return isTaken ? exitCodes.done : exitCodes.serviceFailing;
+  },
+};

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { basename } from 'node:path';
+import { isSluiceError, uploadedBatch, type UploadAnswer } from '../../../index.js';
+import type { Command, CommandInput } from '../../command.js';
+import { serviceOptions } from '../../connect.js';
+import { exitCodes } from '../../exit-code.js';
+import { countryOption, readCountry, readType, typeOption } from '../../lane-options.js';
+import { openLineFile } from '../../line-file.js';
+import { onlyArgument } from '../../positionals.js';
+import { jsonOption, printAnswer } from '../../print-answer.js';
+import { printable } from '../../printable.js';
+import { batchSettings, parameterOptions } from '../../verify-settings.js';
+import { withService } from '../../with-service.js';
+
+export const uploadCommand: Command = {
+  name: 'batch upload',
+  usage: '<file.txt> --type <type> --country <CC> [options]',
+  summary: 'Upload a file of addresses, one a line, as a batch; it costs nothing.',
+  options: [
+    typeOption,
+    countryOption,
+    { name: 'name', value: '<text>', help: "The batch's name (default: the file's, made unique)." },
+    { name: 'description', value: '<text>', help: "The batch's description." },
+    ...parameterOptions,
+    jsonOption,
+    ...serviceOptions,
+  ],
+  examples: [
+    'sluice batch upload emails.txt --type email --country US',
+    'sluice batch upload phones.txt --type phone --country DE --name leads --json',
+  ],
+  run: upload,
+};
+
+async function upload(input: CommandInput): Promise<number> {
+  const { options, positionals, signal } = input;
+  const path = onlyArgument(positionals, 'name one file that holds an address on each line');
+  const lane = { type: readType(options), target_country: readCountry(options) };
+  const name = options.text('name') ?? uniqueName(path);
+  const settings = batchSettings(options);
+  const file = await openLineFile(path);
+  const answer = await withService(input, async (client) => {
+    try {
+      return await client.uploadBatch({ ...settings, ...lane, name, file }, { signal });
+    } catch (error) {
+      sayWhetherItArrived(error, name);
+      throw error;
+    }
+  });
+  const isTaken = answer.status === 'ok';
+  await printAnswer(options, answer, () => describe(answer, name));
+  return isTaken ? exitCodes.done : exitCodes.serviceFailing;
+}
+
+/** The service may take one name twice: then nothing tells two uploads apart. */
+function uniqueName(path: string): string {
+  const ending = randomBytes(4).toString('hex');
+  return `${basename(path).slice(0, 200)}-${ending}`;
+}
+
+function describe(answer: UploadAnswer, name: string): string {
+  if (answer.status !== 'ok') return `the service did not take it: ${printable(answer.status)}\n`;
+  const named = uploadedBatch.safeParse(answer);
+  if (named.success) return `${named.data.batch_uuid}\n`;
+  return `uploaded; the service did not say under which uuid: sluice batch list shows it as ${name}\n`;
+}
+
+function sayWhetherItArrived(error: unknown, name: string): void {
+  if (!isSluiceError(error, 'connection_lost') && !isSluiceError(error, 'request_timeout')) return;
+  process.stderr.write(
+    `sluice: it may have arrived: look for ${name} with sluice batch list before you repeat it\n`,
+  );
+}

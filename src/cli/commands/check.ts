@@ -1,0 +1,78 @@
+import {
+  ConfigurationError,
+  defaultUnitRequest,
+  verificationTypes,
+  type Client,
+  type UnitAnswer,
+  type UnitRequest,
+  type VerificationType,
+} from '../../index.js';
+import type { Command, CommandInput, ParsedOptions } from '../command.js';
+import { connectionOptions } from '../connect.js';
+import { exitCodes } from '../exit-code.js';
+import { fieldsText } from '../fields-text.js';
+import { countryOption, findCountry, readType } from '../lane-options.js';
+import { onlyArgument } from '../positionals.js';
+import { jsonOption, printAnswer } from '../print-answer.js';
+import { withAnyService } from '../with-service.js';
+
+export const checkCommand: Command = {
+  name: 'check',
+  usage: '<address> [--country <CC>] [options]',
+  summary: 'Verify one address at once; it costs a credit.',
+  options: [
+    {
+      name: 'type',
+      value: '<type>',
+      help: 'email or phone (default: an address with an @ is an email).',
+      values: verificationTypes,
+    },
+    { ...countryOption, help: 'Target country, such as US; phones need it.' },
+    jsonOption,
+    ...connectionOptions,
+  ],
+  examples: [
+    'sluice check ada@example.com --local',
+    'sluice check "+1 202 555 0123" --country US --local --json',
+  ],
+  run: checkOne,
+};
+
+async function checkOne(input: CommandInput): Promise<number> {
+  const { options, signal } = input;
+  const address = onlyArgument(input.positionals, 'name one address to verify').trim();
+  if (address === '') throw new ConfigurationError('the address is empty');
+  const request = unitRequest(address, options);
+  const answer = await withAnyService(input, (client) => verify(client, request, signal));
+  await printAnswer(options, answer, () => fieldsText(flattened(answer)));
+  return answer.status === 'ok' ? exitCodes.done : exitCodes.someFailed;
+}
+
+async function verify(
+  client: Client,
+  request: UnitRequest,
+  signal: AbortSignal,
+): Promise<UnitAnswer> {
+  return client.verifyUnit(request, { signal });
+}
+
+function unitRequest(address: string, options: ParsedOptions): UnitRequest {
+  const type = options.has('type') ? readType(options) : typeOf(address);
+  const targetCountry = findCountry(options);
+  if (targetCountry !== undefined) return defaultUnitRequest({ type, address, targetCountry });
+  if (type === 'email') return { type, email: address };
+  throw new ConfigurationError('a phone number needs its target country: --country <CC>', {
+    code: 'country_missing',
+  });
+}
+
+function typeOf(address: string): VerificationType {
+  return address.includes('@') ? 'email' : 'phone';
+}
+
+/** The verdict stands first, whatever the service has put around it. */
+function flattened(answer: UnitAnswer): unknown {
+  const { result, ...others } = answer;
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) return answer;
+  return { ...result, ...others };
+}

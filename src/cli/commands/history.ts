@@ -1,0 +1,154 @@
+import { text } from 'node:stream/consumers';
+import { ConfigurationError, History, recordFields, type HistoryResult } from '../../index.js';
+import type { Command, CommandInput } from '../command.js';
+import { exitCodes } from '../exit-code.js';
+import { maxAgeOf, maxAgeOption, waitLockOf, waitLockOption } from '../history-options.js';
+import { print } from '../print.js';
+import { standard } from '../summary-file.js';
+import { textTable } from '../text-table.js';
+import { whereGiven } from '../where-given.js';
+
+export const historyCommand: Command = {
+  name: 'history',
+  usage: 'stats|prune|export|forget <file> [<address>…]',
+  summary: 'Look into a history, drop what is too old, forget addresses.',
+  words: ['stats', 'prune', 'export', 'forget'],
+  options: [
+    { ...maxAgeOption, help: 'prune, stats: how old a result may be, as for sluice verify.' },
+    waitLockOption,
+    { name: 'json', help: 'As JSON; export: one object a line.' },
+  ],
+  examples: [
+    'sluice history stats verified.history',
+    'sluice history prune verified.history --max-age valid=180,unknown=7',
+    'sluice history export verified.history --json > results.jsonl',
+    'sluice history forget verified.history ann@example.com',
+  ],
+  run: onHistory,
+};
+
+const actions = ['stats', 'prune', 'export', 'forget'] as const;
+
+async function onHistory({ positionals, options, signal }: CommandInput): Promise<number> {
+  const [word, path, ...addresses] = positionals;
+  const action = actions.find((known) => known === word);
+  if (!action || path === undefined) {
+    throw new ConfigurationError(
+      `say what is to be done, and with which history: sluice history ${actions.join('|')} <file>`,
+    );
+  }
+  if (action === 'forget' ? addresses.length === 0 : addresses.length > 0) {
+    throw new ConfigurationError(
+      action === 'forget'
+        ? 'name the addresses to forget, or - for one a line on standard input'
+        : `sluice history ${action} takes one history, not ${positionals.length - 1} arguments`,
+    );
+  }
+  const isJson = options.has('json');
+  const history = await History.open({
+    path,
+    signal,
+    ...whereGiven({ maxAgeDays: maxAgeOf(options), waitLockMs: waitLockOf(options) }),
+  });
+  try {
+    await print(await outputOf(action, history, { addresses, isJson }));
+  } finally {
+    await history.close();
+  }
+  return exitCodes.done;
+}
+
+async function outputOf(
+  action: (typeof actions)[number],
+  history: History,
+  { addresses, isJson }: { readonly addresses: readonly string[]; readonly isJson: boolean },
+): Promise<string> {
+  switch (action) {
+    case 'stats':
+      return statsText(await history.stats(), isJson);
+    case 'prune': {
+      const dropped = await history.prune();
+      return isJson
+        ? json({ dropped, left: history.size })
+        : `dropped ${dropped} results that were too old; ${history.size} are left\n`;
+    }
+    case 'export':
+      for (const lines of inPieces(exportLines(history, isJson))) await print(lines);
+      return '';
+    case 'forget': {
+      const given = addresses.includes(standard)
+        ? [...addresses.filter((address) => address !== standard), ...(await standardLines())]
+        : addresses;
+      const forgotten = await history.forget(given);
+      return isJson
+        ? json({ forgotten, left: history.size })
+        : `forgot ${forgotten} results; ${history.size} are left\n`;
+    }
+  }
+}
+
+function statsText(stats: Awaited<ReturnType<History['stats']>>, isJson: boolean): string {
+  if (isJson) return json(stats);
+  const { verdicts } = stats;
+  const counts = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`);
+  return textTable([
+    ['history', stats.path],
+    ['service', stats.service],
+    ['addresses', `${stats.addresses} (${counts.join(', ')})`],
+    ['usable', `${stats.usable}: the others are too old`],
+    ['batches', `${stats.batches}`],
+    ['fetched', stats.oldest === null ? 'nothing yet' : `${stats.oldest} to ${stats.latest ?? ''}`],
+    [
+      'size',
+      `${stats.bytes} bytes, with ${stats.superseded} results that newer ones have replaced`,
+    ],
+  ]);
+}
+
+const linesPerPiece = 1000;
+const exportColumns = ['valid', 'wrong', 'unknown'] as const;
+
+function* exportLines(history: History, isJson: boolean): Generator<string> {
+  if (!isJson) {
+    yield `hash,type,verification,${exportColumns.join(',')},verified_at,batch_uuid\n`;
+  }
+  for (const result of history.results()) {
+    const record = recordOf(result);
+    const { hash, type, verification, verifiedAt, batchUuid } = result;
+    yield isJson
+      ? `${JSON.stringify({ hash, type, verification, ...record, verified_at: verifiedAt, batch_uuid: batchUuid })}\n`
+      : `${[
+          hash,
+          type ?? '',
+          verification,
+          ...exportColumns.map((name) => String(record[name] ?? '')),
+          verifiedAt,
+          batchUuid,
+        ].join(',')}\n`;
+  }
+}
+
+/** A history can be larger than a text may be. */
+function* inPieces(lines: Iterable<string>): Generator<string> {
+  let piece: string[] = [];
+  for (const line of lines) {
+    piece.push(line);
+    if (piece.length < linesPerPiece) continue;
+    yield piece.join('');
+    piece = [];
+  }
+  yield piece.join('');
+}
+
+function recordOf({ type, values }: HistoryResult): Readonly<Record<string, unknown>> {
+  if (type === null || values === null) return {};
+  return Object.fromEntries(recordFields[type].map((name, index) => [name, values[index] ?? null]));
+}
+
+async function standardLines(): Promise<readonly string[]> {
+  return (await text(process.stdin)).split('\n').filter((line) => line.trim() !== '');
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}

@@ -1,0 +1,54 @@
+import {
+  ConfigurationError,
+  targetAudiences,
+  targetIndustries,
+  targetObjectives,
+} from '../../index.js';
+import { guess } from '../closest-name.js';
+import type { Command, CommandInput } from '../command.js';
+import { exitCodes } from '../exit-code.js';
+import { jsonOption, printAnswer } from '../print-answer.js';
+import { textTable } from '../text-table.js';
+
+const tables = {
+  audience: targetAudiences,
+  industry: targetIndustries,
+  objective: targetObjectives,
+} as const satisfies Record<string, Readonly<Record<number, string>>>;
+
+type TargetKind = keyof typeof tables;
+const kinds = Object.keys(tables) as readonly TargetKind[];
+
+export const targetsCommand: Command = {
+  name: 'targets',
+  usage: '[audience|industry|objective] [--json]',
+  summary: 'List what --target-audience, --target-industry and --target-objective take.',
+  options: [jsonOption],
+  words: kinds,
+  examples: ['sluice targets', 'sluice targets industry', 'sluice targets objective --json'],
+  run: showTargets,
+};
+
+async function showTargets({ positionals, options }: CommandInput): Promise<number> {
+  const wanted = positionals.length === 0 ? kinds : positionals.map(parseKind);
+  const chosen = Object.fromEntries(wanted.map((kind) => [kind, listOf(kind)]));
+  await printAnswer(options, chosen, () => wanted.map(describe).join('\n'));
+  return exitCodes.done;
+}
+
+function parseKind(text: string): TargetKind {
+  const kind = kinds.find((known) => known === text.toLowerCase());
+  if (kind !== undefined) return kind;
+  throw new ConfigurationError(
+    `targets are ${kinds.join(', ')}, not ${JSON.stringify(text)}${guess(text, kinds)}`,
+  );
+}
+
+function listOf(kind: TargetKind): readonly { readonly id: number; readonly name: string }[] {
+  return Object.entries<string>(tables[kind]).map(([id, name]) => ({ id: Number(id), name }));
+}
+
+function describe(kind: TargetKind): string {
+  const rows = listOf(kind).map(({ id, name }) => [`  ${String(id).padStart(3)}`, name]);
+  return `--target-${kind}\n${textTable(rows)}`;
+}

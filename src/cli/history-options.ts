@@ -1,0 +1,101 @@
+import {
+  Client,
+  ConfigurationError,
+  defaultMaxAgeDays,
+  History,
+  verdicts,
+  type MaxAgeDays,
+  type Verdict,
+} from '../index.js';
+import type { OptionDefinition, ParsedOptions } from './command.js';
+import type { Target } from './connect.js';
+import { amountOption } from './option-values.js';
+import { whereGiven } from './where-given.js';
+
+export const maxAgeOption: OptionDefinition = {
+  name: 'max-age',
+  value: '<days>',
+  help: 'How old a result in the history may be, in days (default 30); by verdict: valid=90,unknown=1.',
+};
+
+export const waitLockOption: OptionDefinition = {
+  name: 'wait-lock',
+  value: '<s>',
+  help: 'How long to wait for another process on the same state directory or history, in seconds (default 0).',
+};
+
+export const historyOptions: readonly OptionDefinition[] = [
+  {
+    name: 'history',
+    value: '<file>',
+    help: 'Results of earlier runs: an address that was verified lately is not sent again.',
+  },
+  maxAgeOption,
+  waitLockOption,
+];
+
+/**
+ * Opens the history that `--history` names.
+ *
+ * @returns `undefined` when it names none
+ * @throws ConfigurationError, StateError, OutputError
+ */
+export async function openHistory(
+  options: ParsedOptions,
+  target: Target,
+  signal: AbortSignal,
+): Promise<History | undefined> {
+  const path = options.text('history');
+  const maxAgeDays = maxAgeOf(options);
+  if (path === undefined) {
+    if (maxAgeDays === undefined) return undefined;
+    throw new ConfigurationError('--max-age is for results of a history: name it with --history');
+  }
+  if (target.kind === 'local' && !target.isOnPurpose) {
+    throw new ConfigurationError(
+      'no base URL is given, and verdicts of the local service go into a history only on purpose: set SLUICE_BASE_URL and SLUICE_API_KEY, or say --local',
+    );
+  }
+  return History.open({
+    path,
+    service: await serviceNameOf(target),
+    signal,
+    ...whereGiven({ maxAgeDays, waitLockMs: waitLockOf(options) }),
+  });
+}
+
+/** @throws ConfigurationError */
+export function waitLockOf(options: ParsedOptions): number | undefined {
+  const seconds = amountOption(options, 'wait-lock');
+  return seconds === undefined ? undefined : seconds * 1000;
+}
+
+/** `30`, or an age by verdict, such as `valid=90,unknown=1`; both together, too. @throws ConfigurationError */
+export function maxAgeOf(options: ParsedOptions): MaxAgeDays | undefined {
+  const text = options.text('max-age');
+  if (text === undefined) return undefined;
+  const refuse = (part: string): never => {
+    throw new ConfigurationError(
+      `--max-age takes a number of days, or one by verdict (${verdicts.join(', ')}), such as valid=90,unknown=1, not ${JSON.stringify(part)}`,
+    );
+  };
+  let rest = defaultMaxAgeDays;
+  const named = new Map<Verdict, number>();
+  for (const part of text.split(',').map((each) => each.trim())) {
+    const [, name, days = ''] = /^(?:(\w+)\s*=\s*)?(\d+(?:\.\d+)?)$/.exec(part) ?? refuse(part);
+    const verdict = verdicts.find((known) => known === name);
+    if (verdict) named.set(verdict, Number(days));
+    else if (name === undefined) rest = Number(days);
+    else refuse(part);
+  }
+  const ages = verdicts.map((verdict) => [verdict, named.get(verdict) ?? rest] as const);
+  return Object.fromEntries(ages);
+}
+
+/** As runs call it. */
+async function serviceNameOf(target: Target): Promise<string> {
+  if (target.kind === 'local') return 'local';
+  const client = new Client(target);
+  await client.close();
+  return client.baseUrl;
+}

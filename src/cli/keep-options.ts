@@ -1,0 +1,159 @@
+import {
+  checkOutputPath,
+  ConfigurationError,
+  emailQualities,
+  isSameFile,
+  splitSink,
+  verdicts,
+  type KeepRule,
+  type MaxUnknown,
+  type Sink,
+} from '../index.js';
+import type { OptionDefinition, ParsedOptions } from './command.js';
+import { findSink, type ListPlace } from './list-ends.js';
+import { amountOption } from './option-values.js';
+import { standard } from './summary-file.js';
+import { whereGiven } from './where-given.js';
+
+export const keepOptions: readonly OptionDefinition[] = [
+  {
+    name: 'keep',
+    value: '<verdicts>',
+    help: 'Write only rows whose verified columns all have one of these: valid, wrong, unknown, none.',
+  },
+  {
+    name: 'keep-quality',
+    value: '<list>',
+    help: 'The same for the quality of emails: good, bad, risky, unknown.',
+  },
+  {
+    name: 'rejects',
+    value: '<path>',
+    help: 'Where the rows go that --keep and --keep-quality leave out.',
+  },
+  {
+    name: 'max-unknown',
+    value: '<percent>',
+    help: 'When more of the verdicts are unknown: write <output>.suspect instead, exit 3.',
+  },
+  { name: 'provenance', help: 'Add when, from where and by which batch each result came.' },
+];
+
+/** Where rows go, once it is decided which. */
+export interface KeptOutput {
+  readonly sink: Sink;
+  readonly maxUnknown?: MaxUnknown;
+  /** What of it decides the output. */
+  readonly decides: Readonly<Record<string, string>>;
+}
+
+/**
+ * Sends the rows that are not to be kept elsewhere, and a suspect output beside its place.
+ *
+ * @throws ConfigurationError, OutputError
+ */
+export async function keepOutput(
+  sink: Sink,
+  { from, to }: { readonly from: ListPlace; readonly to: ListPlace },
+  options: ParsedOptions,
+): Promise<KeptOutput> {
+  const keep = keepRule(options);
+  const rejects = options.text('rejects');
+  if (rejects !== undefined) await checkRejects(rejects, keep, { from, to }, options);
+  const split = (output: Sink, ending: string): Sink =>
+    keep
+      ? splitSink({
+          output,
+          keep,
+          ...(rejects !== undefined && {
+            rejects: findSink(`${rejects}${ending}`, options, rejects),
+          }),
+        })
+      : output;
+  const percent = amountOption(options, 'max-unknown');
+  const besides = ['rejects', 'max-unknown'].find((name) => options.has(name));
+  if (besides !== undefined && options.has('part-size')) {
+    throw new ConfigurationError(`--${besides} does not go with an output in parts (--part-size)`);
+  }
+  if (percent !== undefined) await checkSuspectPlace(to);
+  return {
+    sink: split(sink, ''),
+    ...(percent !== undefined && {
+      maxUnknown: {
+        percent,
+        suspect: split(findSink(`${to.path}.suspect`, options, to.path), '.suspect'),
+      },
+    }),
+    decides: whereGiven({
+      keep: options.text('keep'),
+      'keep-quality': options.text('keep-quality'),
+      rejects,
+    }),
+  };
+}
+
+function keepRule(options: ParsedOptions): KeepRule | undefined {
+  const kept = wordsOption(options, 'keep', verdicts);
+  const quality = wordsOption(options, 'keep-quality', emailQualities);
+  if (quality && options.texts('email').length === 0) {
+    throw new ConfigurationError('--keep-quality is for emails: name their column with --email');
+  }
+  return kept || quality ? whereGiven({ verdicts: kept, quality }) : undefined;
+}
+
+function wordsOption<Word extends string>(
+  options: ParsedOptions,
+  name: string,
+  words: readonly Word[],
+): readonly Word[] | undefined {
+  const text = options.text(name);
+  if (text === undefined) return undefined;
+  return text.split(',').map((part) => {
+    const word = words.find((known) => known === part.trim().toLowerCase());
+    if (word !== undefined) return word;
+    throw new ConfigurationError(
+      `--${name} takes ${words.join(', ')}, separated by commas, not ${JSON.stringify(part)}`,
+    );
+  });
+}
+
+async function checkRejects(
+  rejects: string,
+  keep: KeepRule | undefined,
+  { from, to }: { readonly from: ListPlace; readonly to: ListPlace },
+  options: ParsedOptions,
+): Promise<void> {
+  if (!keep) {
+    throw new ConfigurationError(
+      '--rejects is for the rows that --keep or --keep-quality leaves out: give one of them',
+    );
+  }
+  if (rejects === standard) {
+    throw new ConfigurationError('--rejects takes the path of a file');
+  }
+  const { realPath, kind } = await checkOutputPath(rejects);
+  if (kind === 'direct') return;
+  const others = [
+    ['input', from.database ? undefined : from.path],
+    ['output', to.database ? undefined : to.path],
+    ['summary', options.text('summary')],
+  ] as const;
+  for (const [what, path] of others) {
+    if (path === undefined || path === standard) continue;
+    const isOther =
+      (await isSameFile(rejects, path)) ||
+      (what !== 'input' && (await checkOutputPath(path)).realPath === realPath);
+    if (!isOther) continue;
+    throw new ConfigurationError(
+      `--rejects ${rejects} is the ${what}: give the rejects another name`,
+    );
+  }
+}
+
+async function checkSuspectPlace({ path, database }: ListPlace): Promise<void> {
+  const isFile = !database && path !== standard && (await checkOutputPath(path)).kind === 'file';
+  if (isFile) return;
+  throw new ConfigurationError(
+    '--max-unknown writes a suspect output beside its place, which only a file has: name one with -o',
+  );
+}

@@ -1,0 +1,53 @@
+import {
+  ConfigurationError,
+  isCountryCode,
+  verificationTypes,
+  type CountryCode,
+  type VerificationType,
+} from '../index.js';
+import { guess } from './closest-name.js';
+import type { OptionDefinition, ParsedOptions } from './command.js';
+
+export const typeOption: OptionDefinition = {
+  name: 'type',
+  value: '<type>',
+  help: 'What the addresses are: email or phone.',
+};
+
+export const countryOption: OptionDefinition = {
+  name: 'country',
+  value: '<CC>',
+  help: 'Target country, such as US.',
+};
+
+/** @throws ConfigurationError */
+export function readType(options: ParsedOptions): VerificationType {
+  const text = options.text('type');
+  const type = verificationTypes.find((known) => known === text?.toLowerCase());
+  if (type !== undefined) return type;
+  throw new ConfigurationError(
+    text === undefined
+      ? 'say what the addresses are: --type email or --type phone'
+      : `--type is email or phone, not ${JSON.stringify(text)}${guess(text, verificationTypes)}`,
+  );
+}
+
+/** @throws ConfigurationError */
+export function readCountry(options: ParsedOptions): CountryCode {
+  const country = findCountry(options);
+  if (country !== undefined) return country;
+  throw new ConfigurationError('a target country is needed: --country <CC>', {
+    code: 'country_missing',
+  });
+}
+
+/** @throws ConfigurationError */
+export function findCountry(options: ParsedOptions): CountryCode | undefined {
+  const text = options.text('country');
+  if (text === undefined) return undefined;
+  const code = text.trim().toUpperCase();
+  if (isCountryCode(code)) return code;
+  throw new ConfigurationError(
+    `--country ${JSON.stringify(text)} is no country of the service: give two letters, such as US`,
+  );
+}

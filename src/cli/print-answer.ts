@@ -1,0 +1,18 @@
+import type { OptionDefinition, ParsedOptions } from './command.js';
+import { print } from './print.js';
+
+/** The option that commands have whose answers scripts read. */
+export const jsonOption: OptionDefinition = { name: 'json', help: 'As JSON.' };
+
+/**
+ * Prints an answer as JSON where that is asked for, else as people read it.
+ *
+ * @throws OutputError
+ */
+export async function printAnswer(
+  options: ParsedOptions,
+  answer: unknown,
+  forPeople: () => string,
+): Promise<void> {
+  await print(options.has('json') ? `${JSON.stringify(answer, undefined, 2)}\n` : forPeople());
+}

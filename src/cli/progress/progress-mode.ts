@@ -1,0 +1,38 @@
+import type { ParsedOptions } from '../command.js';
+import type { ProgressForm } from './progress-lines.js';
+
+/** How a run shows how far it is. */
+export type ProgressMode = 'live' | 'lines' | 'none';
+
+/** What decides it beside the options. */
+export interface ProgressSurroundings {
+  readonly environment: NodeJS.ProcessEnv;
+  /** Whether what is said is read at a terminal. */
+  readonly isTerminal: boolean;
+  /** Whether rows come out on that terminal, too. */
+  readonly isOutputThere: boolean;
+}
+
+/** Lines are drawn where somebody watches and nothing else is written; logs get one now and then. */
+export function progressMode(
+  options: ParsedOptions,
+  { environment, isTerminal, isOutputThere }: ProgressSurroundings,
+): ProgressMode {
+  if (options.has('quiet') || options.has('no-progress')) return 'none';
+  const isDumb = environment['TERM'] === 'dumb';
+  return isTerminal && !isDumb && !isOutputThere ? 'live' : 'lines';
+}
+
+/** What a terminal shows, as far as its environment tells. */
+export function progressForm(
+  environment: NodeJS.ProcessEnv,
+  columns: number | undefined,
+): ProgressForm {
+  const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
+  return {
+    columns: columns ?? 80,
+    // no-color.org: set to anything but nothing.
+    hasColour: !environment['NO_COLOR'],
+    isUnicode: /utf-?8/i.test(locale),
+  };
+}

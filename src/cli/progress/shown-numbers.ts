@@ -1,0 +1,20 @@
+/** A whole number with its thousands apart; what is left of credits may be a half. */
+export function grouped(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 1 });
+}
+
+/** How many a second. */
+export function rate(perSecond: number): string {
+  if (perSecond >= 10) return `${grouped(Math.round(perSecond))}/s`;
+  return `${perSecond.toFixed(1)}/s`;
+}
+
+/** A time as a person says it: `45 s`, `2 min 10 s`, `3 h 05 min`. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  if (whole < 3600) return `${Math.round(whole / 60)} min`;
+  const minutes = Math.round(whole / 60);
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
+}

@@ -1,0 +1,36 @@
+/** A piece of a page that may stand as it is. */
+export interface Html {
+  readonly html: string;
+}
+
+type Filling = string | number | Html | readonly Html[];
+
+/** Makes a piece of a page: every text that is filled in is escaped, pieces stand as they are. */
+export function html(pieces: TemplateStringsArray, ...fillings: readonly Filling[]): Html {
+  const written = fillings.map((filling, index) => `${write(filling)}${pieces[index + 1] ?? ''}`);
+  return { html: `${pieces[0] ?? ''}${written.join('')}` };
+}
+
+export const nothing: Html = { html: '' };
+
+function write(filling: Filling): string {
+  if (typeof filling === 'number') return String(filling);
+  if (typeof filling === 'string') return escaped(filling);
+  if ('html' in filling) return filling.html;
+  return filling.map((piece) => piece.html).join('');
+}
+
+const entities: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;'],
+]);
+
+/** What no page may hold becomes a blank; what means something in one is written as its entity. */
+function escaped(text: string): string {
+  return text
+    .replaceAll(/[&<>"']/g, (character) => entities.get(character) ?? '')
+    .replaceAll(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu, ' ');
+}

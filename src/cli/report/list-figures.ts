@@ -1,0 +1,81 @@
+import type { JoinedRows, OpenSinkOptions, OutputCell } from '../../index.js';
+import { TopCounts } from './top-counts.js';
+
+/** What became of a cell, as the report's charts tell it apart. */
+export const fates = ['valid', 'wrong', 'unknown', 'unverified'] as const;
+type Fate = (typeof fates)[number];
+
+/** What an outcome means for the figures; of a run there are a few dozen. */
+interface Meaning {
+  readonly way: number;
+  readonly operator: string | undefined;
+}
+
+/** Longer names are of nobody. */
+const longestDomain = 253;
+
+/** What only the rows themselves tell: where emails are kept, and who carries phone numbers. */
+export class ListFigures {
+  readonly domains = new TopCounts({ ways: fates.length });
+  readonly operators = new TopCounts({ ways: fates.length });
+  readonly #opening: OpenSinkOptions;
+  /** By verified column: what its outcomes mean. */
+  readonly #meanings: readonly Map<number, Meaning>[];
+
+  constructor(opening: OpenSinkOptions) {
+    this.#opening = opening;
+    this.#meanings = opening.added.map(() => new Map());
+  }
+
+  add({ chunk, from, to, outcomes, width }: JoinedRows): void {
+    for (const [column, position] of this.#opening.verified.entries()) {
+      const isEmail = !hasOperator(this.#opening.added[column]);
+      for (let row = from; row < to; row += 1) {
+        const { way, operator } = this.#meaningOf(
+          outcomes[(row - from) * width + column] ?? 0,
+          column,
+        );
+        if (isEmail) {
+          const domain = domainOf(chunk.text(row, position));
+          if (domain !== undefined) this.domains.add(domain, way);
+        } else if (operator !== undefined) {
+          this.operators.add(operator, way);
+        }
+      }
+    }
+  }
+
+  #meaningOf(outcome: number, column: number): Meaning {
+    const known = this.#meanings[column]?.get(outcome);
+    if (known) return known;
+    const names = this.#opening.added[column] ?? [];
+    const cells = this.#opening.cellsOf(outcome, column);
+    const cellOf = (ending: string): OutputCell =>
+      cells[names.findIndex((name) => name.endsWith(ending))] ?? null;
+    const operator = cellOf('_operator');
+    const meaning = {
+      way: fates.indexOf(fateOf(cellOf)),
+      operator: typeof operator === 'string' && operator !== '' ? operator : undefined,
+    };
+    this.#meanings[column]?.set(outcome, meaning);
+    return meaning;
+  }
+}
+
+/** Of several flags, wrong counts before unknown before valid, as in the summary. */
+function fateOf(cellOf: (ending: string) => OutputCell): Fate {
+  if (cellOf('_wrong') === true) return 'wrong';
+  if (cellOf('_unknown') === true) return 'unknown';
+  return cellOf('_valid') === true ? 'valid' : 'unverified';
+}
+
+function hasOperator(names: readonly string[] = []): boolean {
+  return names.some((name) => name.endsWith('_operator'));
+}
+
+function domainOf(cell: unknown): string | undefined {
+  if (typeof cell !== 'string') return undefined;
+  const domain = cell.slice(cell.lastIndexOf('@') + 1).trim();
+  const isDomain = cell.includes('@') && domain !== '' && domain.length <= longestDomain;
+  return isDomain ? domain.toLowerCase() : undefined;
+}

@@ -1,0 +1,20 @@
+/** What codes of `<c>_reason` mean, for people. */
+export const reasonTexts: ReadonlyMap<string, string> = new Map([
+  ['empty', 'the cell is empty'],
+  ['contains_comma', 'it contains a comma'],
+  ['control_character', 'it contains a line end or another control character'],
+  ['too_long', 'it is too long to be an address'],
+  ['invalid_encoding', 'its bytes are no text'],
+  ['quoted', 'it stands in quotes'],
+  ['country_missing', 'no target country'],
+  ['country_unsupported', 'the service does not take its country'],
+  ['no_record', 'sent, and the service gave no result: its format is wrong, as a rule'],
+  ['parse_error', 'the service could not parse its batch'],
+  ['upload_error', 'the service refused its batch at upload'],
+  ['prepare_error', 'the service would not prepare its batch'],
+  ['launch_error', 'the service would not launch its batch'],
+  ['internal_error', "the service's own failure"],
+  ['batch_missing', 'its batch was deleted on the service'],
+  ['too_large', 'the service takes no batch of this line alone'],
+  ['not_finished', 'its batch is not at its end: run again to complete it'],
+]);

@@ -1,0 +1,293 @@
+import { version, type Summary, type TypeSummary, type VerificationType } from '../../index.js';
+import { duration, grouped } from '../progress/shown-numbers.js';
+import { chart, percent, stackedBar, type Share } from './charts.js';
+import { html, nothing, type Html } from './html.js';
+import { fates, type ListFigures } from './list-figures.js';
+import { moment } from './moment.js';
+import { reasonTexts } from './reason-texts.js';
+import { reportPolicy, reportStyle } from './report-style.js';
+import { timeline } from './timeline.js';
+import type { Top } from './top-counts.js';
+
+export interface Report {
+  readonly summary: Summary;
+  /** What only the rows tell; `undefined` when this process did not write them. */
+  readonly figures: ListFigures | undefined;
+  readonly madeAt: Date;
+}
+
+const mostRows = 20;
+
+/** A page about a run that needs nothing but itself. */
+export function reportPage({ summary, figures, madeAt }: Report): string {
+  const { input, output, service, rows, seconds } = summary;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta http-equiv="Content-Security-Policy" content="${reportPolicy}" />
+        <meta name="referrer" content="no-referrer" />
+        <title>Sluice: ${input}</title>
+        ${reportStyle}
+      </head>
+      <body>
+        <header>
+          <h1>Verification of ${input}</h1>
+          <p>${moment(madeAt)}. Written to ${output}.</p>
+          ${serviceNote(service)}
+        </header>
+        <main>
+          <div class="cards">
+            ${card(grouped(rows), 'rows')} ${card(duration(seconds), 'took')}
+            ${(['email', 'phone'] as const).map((type) => typeCards(type, summary))}
+          </div>
+          ${(['email', 'phone'] as const).map((type) => typeSection(type, summary[type]))}
+          ${figures === undefined ? rowsNote() : topSections(figures)} ${credits(summary)}
+          ${timeline(summary.batches)} ${failedBatches(summary)}
+        </main>
+        <footer>
+          <p>
+            Made by Sluice ${version}. Counts are of cells, unless they are said to be of addresses;
+            no cell of the list is in this page, but for domains of emails and operators of phones.
+          </p>
+        </footer>
+      </body>
+    </html> `.html;
+}
+
+function serviceNote(service: string): Html {
+  if (service !== 'local') return html`<p>Verified by ${service}.</p>`;
+  return html`<p class="warning">
+    Verified by the local service, offline and free of charge: its verdicts are not a paid
+    service's.
+  </p>`;
+}
+
+function card(figure: string, label: string): Html {
+  return html`<div class="card"><b>${figure}</b> <span>${label}</span></div>`;
+}
+
+function typeCards(type: VerificationType, { [type]: counts, credits: all }: Summary): Html {
+  if (counts === null) return nothing;
+  const net = all[type]?.net ?? null;
+  const price = net === null ? nothing : card(grouped(net), `${type} credits, net`);
+  return html`${card(grouped(counts.addresses), `${type} addresses`)} ${price}`;
+}
+
+function typeSection(type: VerificationType, counts: TypeSummary | null): Html {
+  if (counts === null) return nothing;
+  const { addresses, duplicates } = counts;
+  return html`<section>
+    <h2>${type === 'email' ? 'Emails' : 'Phones'}</h2>
+    <p>
+      ${grouped(addresses)} different addresses; ${grouped(duplicates)} cells held one that had been
+      seen before.${historyNote(counts)}
+    </p>
+    ${chart('What became of the cells', fateShares(counts), 'Cells')}
+    ${chart('Quality of what was verified', qualityShares(counts), 'Cells')}
+    ${reasonTable(counts.reasons)}
+  </section>`;
+}
+
+function historyNote({ from_history: known }: TypeSummary): string {
+  return known > 0
+    ? ` The history knew ${grouped(known)} of the addresses: they cost nothing.`
+    : '';
+}
+
+function fateShares({ verdicts, buckets }: TypeSummary): readonly Share[] {
+  return [
+    { label: 'valid', count: verdicts.valid, tone: 'valid' },
+    { label: 'wrong', count: verdicts.wrong, tone: 'wrong' },
+    { label: 'unknown', count: verdicts.unknown, tone: 'unknown' },
+    { label: 'verified, without a verdict', count: verdicts.none, tone: 'none' },
+    { label: 'sent, without a result', count: buckets.no_result, tone: 'no-result' },
+    { label: 'not sent', count: buckets.not_submitted, tone: 'not-submitted' },
+    { label: 'failed', count: buckets.failed, tone: 'failed' },
+  ];
+}
+
+const qualityTones: ReadonlyMap<string, string> = new Map([
+  ['good', 'valid'],
+  ['risky', 'failed'],
+  ['bad', 'wrong'],
+  ['unknown', 'unknown'],
+]);
+
+function qualityShares({ quality }: TypeSummary): readonly Share[] {
+  const order = [...qualityTones.keys()];
+  const rank = (label: string): number =>
+    order.includes(label) ? order.indexOf(label) : order.length;
+  return Object.entries(quality)
+    .toSorted(([one], [other]) => rank(one) - rank(other))
+    .map(([label, count]) => ({
+      label: label || '(none given)',
+      count,
+      tone: qualityTones.get(label) ?? 'none',
+    }));
+}
+
+function reasonTable(reasons: TypeSummary['reasons']): Html {
+  const entries = Object.entries(reasons).toSorted(([, one], [, other]) => other - one);
+  if (entries.length === 0) return nothing;
+  return html`<h3>Why cells are not verified</h3>
+    <div class="card-table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Reason</th>
+            <th scope="col">Meaning</th>
+            <th scope="col" class="number">Cells</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${entries.map(
+            ([reason, count]) =>
+              html`<tr>
+                <th scope="row" class="word"><code>${reason}</code></th>
+                <td>${reasonTexts.get(reason) ?? ''}</td>
+                <td class="number">${grouped(count)}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`;
+}
+
+function rowsNote(): Html {
+  return html`<p class="warning">
+    The output stood already when this process took the run up: domains and operators were not
+    counted.
+  </p>`;
+}
+
+function topSections({ domains, operators }: ListFigures): Html {
+  return html`${topTable('Domains', domains.top(mostRows))}
+  ${topTable('Operators', operators.top(mostRows))}`;
+}
+
+const fateTones = ['valid', 'wrong', 'unknown', 'not-submitted'] as const;
+
+function topTable(title: string, { counts, words, missing }: Top): Html {
+  if (counts.length === 0) return nothing;
+  const about = missing > 0 ? `, each count too low by at most ${grouped(missing)}` : '';
+  return html`<section>
+    <h2>${title}</h2>
+    <p>
+      The ${counts.length} most frequent of ${missing > 0 ? 'about ' : ''}${grouped(words)}${about}.
+    </p>
+    <div class="card-table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">${title.slice(0, -1)}</th>
+            <th scope="col" class="number">Cells</th>
+            <th scope="col" class="number">Valid</th>
+            <th scope="col" class="number">Wrong</th>
+            <th scope="col" class="number">Unknown</th>
+            <th scope="col" class="chart">Share</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${counts.map(({ word, total, ways }) => {
+            const shares = fates.map((label, way) => ({
+              label,
+              count: ways[way] ?? 0,
+              tone: fateTones[way] ?? 'none',
+            }));
+            const described = shares
+              .map(({ label, count }) => `${label} ${percent(count, total)}`)
+              .join(', ');
+            return html`<tr>
+              <th scope="row" class="word">${word}</th>
+              <td class="number">${grouped(total)}</td>
+              <td class="number">${grouped(ways[0] ?? 0)}</td>
+              <td class="number">${grouped(ways[1] ?? 0)}</td>
+              <td class="number">${grouped(ways[2] ?? 0)}</td>
+              <td class="chart">${stackedBar(shares, `${word}: ${described}`)}</td>
+            </tr>`;
+          })}
+        </tbody>
+      </table>
+    </div>
+  </section>`;
+}
+
+const sources = {
+  cost_objects: 'as the service says',
+  balance_difference: 'difference of the balances; other jobs of the account count in',
+} as const;
+
+function credits({ credits: all }: Summary): Html {
+  const rows = (['email', 'phone'] as const).flatMap((type) => {
+    const given = all[type];
+    if (!given) return [];
+    const shown = (value: number | null): string => (value === null ? 'not known' : grouped(value));
+    return [
+      html`<tr>
+        <th scope="row">${type}</th>
+        <td class="number">${shown(given.spent)}</td>
+        <td class="number">${shown(given.refunded)}</td>
+        <td class="number">${shown(given.net)}</td>
+        <td>${given.source === null ? 'the service did not say' : sources[given.source]}</td>
+      </tr>`,
+    ];
+  });
+  if (rows.length === 0) return nothing;
+  return html`<section>
+    <h2>Credits</h2>
+    <div class="card-table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Type</th>
+            <th scope="col" class="number">Spent</th>
+            <th scope="col" class="number">Refunded</th>
+            <th scope="col" class="number">Net</th>
+            <th scope="col">Known</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+    </div>
+  </section>`;
+}
+
+function failedBatches({ batches }: Summary): Html {
+  const failed = batches.filter(({ stage }) => stage === 'failed');
+  if (failed.length === 0) return nothing;
+  return html`<section>
+    <h2>Batches that failed</h2>
+    <p>
+      Report them to the service's support with their batch_uuid; --retry-failed sends their
+      addresses again.
+    </p>
+    <div class="card-table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Batch</th>
+            <th scope="col">Reason</th>
+            <th scope="col" class="number">Addresses</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${failed.slice(0, mostRows).map(
+            ({ name, batch_uuid, reason, addresses }) =>
+              html`<tr>
+                <th scope="row" class="word">
+                  ${name}<br /><small>${batch_uuid ?? 'no batch_uuid'}</small>
+                </th>
+                <td><code>${reason ?? ''}</code></td>
+                <td class="number">${grouped(addresses)}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    ${failed.length > mostRows ? html`<p>and ${grouped(failed.length - mostRows)} more</p>` : nothing}
+  </section>`;
+}

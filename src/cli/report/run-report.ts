@@ -1,0 +1,68 @@
+import {
+  checkOutputPath,
+  ConfigurationError,
+  isSameFile,
+  OutputError,
+  type Sink,
+  type Summary,
+} from '../../index.js';
+import { standard } from '../summary-file.js';
+import { writeWholeFile } from '../whole-file.js';
+import type { ListFigures } from './list-figures.js';
+import { reportPage } from './report-page.js';
+import { watchSink } from './watch-sink.js';
+
+/** The page that `--report` asks for: it counts rows on their way, and is written when all is done. */
+export class RunReport {
+  readonly #path: string;
+  #figures: ListFigures | undefined;
+
+  /**
+   * @param others files of the same run, whose place the report must not take
+   * @throws ConfigurationError, OutputError before anything is read
+   */
+  static async open(path: string, others: readonly (string | undefined)[]): Promise<RunReport> {
+    if (path === standard) {
+      throw new ConfigurationError('--report needs the name of a file, such as report.html');
+    }
+    const { realPath } = await checkOutputPath(path);
+    for (const other of others) {
+      if (other === undefined || other === standard) continue;
+      const isOther = (await isSameFile(path, other)) || (await realPathOf(other)) === realPath;
+      if (!isOther) continue;
+      throw new ConfigurationError(
+        `--report ${path} is another file of the run: give the report a name of its own`,
+      );
+    }
+    return new RunReport(path);
+  }
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** The same sink, with its rows counted. */
+  watch(sink: Sink): Sink {
+    return watchSink(sink, (figures) => {
+      this.#figures = figures;
+    });
+  }
+
+  /** Writes the page; it appears whole. @throws OutputError */
+  async write(summary: Summary): Promise<void> {
+    const page = reportPage({ summary, figures: this.#figures, madeAt: new Date() });
+    try {
+      await writeWholeFile(this.#path, [Buffer.from(page)]);
+    } catch (cause) {
+      throw new OutputError(`the output is written, but not the report ${this.#path}`, { cause });
+    }
+  }
+}
+
+/** An output may be in a folder that does not exist: its own check says so. */
+async function realPathOf(path: string): Promise<string | undefined> {
+  return checkOutputPath(path).then(
+    (target) => target.realPath,
+    () => undefined,
+  );
+}

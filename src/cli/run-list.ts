@@ -1,0 +1,107 @@
+import { ConfigurationError, run, streamRun, type Summary } from '../index.js';
+import type { CommandInput, ParsedOptions } from './command.js';
+import { connect, type Connection, type Target } from './connect.js';
+import { dropOldRun } from './drop-old-run.js';
+import { waitLockOf } from './history-options.js';
+import { Interruption } from './interruption.js';
+import { preflightOf } from './launch-options.js';
+import type { Reporter } from './reporter.js';
+import type { RunSettings } from './run-settings.js';
+import { whereGiven } from './where-given.js';
+
+/** What is to be done with a list. */
+export interface Job {
+  readonly shared: RunSettings;
+  readonly target: Target;
+  readonly options: ParsedOptions;
+  readonly reporter: Reporter;
+  readonly lastAct: CommandInput['lastAct'];
+  /** Says what became of the run. @throws OutputError */
+  readonly tell: (summary: Summary) => Promise<void>;
+}
+
+/** Options that mean something only where a state directory is kept. */
+const durableOptions = [
+  'fresh',
+  'retry-failed',
+  'partial',
+  'delete-batches',
+  'preflight',
+  'detach',
+  'max-unknown',
+];
+
+/** Verifies a list whose rows leave as they come: nothing is kept. */
+export async function stream({ shared, target, options, reporter }: Job): Promise<Summary> {
+  const durable = durableOptions.find((name) => options.has(name));
+  if (durable !== undefined) {
+    throw new ConfigurationError(
+      `--${durable} needs a state directory: give the output a file with -o, or name one with --state`,
+    );
+  }
+  reporter.target(target);
+  reporter.streaming();
+  const connection = await connect(target, options, undefined);
+  try {
+    return await streamRun({
+      ...shared,
+      client: connection.client,
+    });
+  } catch (error) {
+    reporter.paidInVain();
+    throw error;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Verifies a list, with all that is needed to go on in a state directory. */
+export async function runDurably(
+  { shared, target, options, reporter, tell, lastAct }: Job,
+  stateDir: string,
+): Promise<Summary> {
+  const { signal = new AbortController().signal } = shared;
+  const person = { input: process.stdin, output: process.stderr };
+  const launch = preflightOf(options, person, signal);
+  reporter.target(target);
+  if (options.has('fresh')) {
+    if (options.has('retry-failed')) {
+      throw new ConfigurationError(
+        '--fresh drops the run that --retry-failed goes on with: give one of them',
+      );
+    }
+    await dropOldRun(stateDir, {
+      target,
+      options,
+      person,
+      signal,
+    });
+  }
+  let connection: Connection | undefined;
+  try {
+    return await run({
+      ...shared,
+      // The local service's data are in the state directory: it starts when this process holds it.
+      client: async (servicePath) => {
+        connection = await connect(target, options, servicePath);
+        return connection.client;
+      },
+      stateDir,
+      ...whereGiven({ waitLockMs: waitLockOf(options) }),
+      fresh: options.has('fresh'),
+      ...launch,
+      detach: options.has('detach'),
+      retryFailed: options.has('retry-failed'),
+      partial: options.has('partial'),
+      deleteBatches: options.has('delete-batches'),
+      onSummary: tell,
+      beforeRemoval: async () => connection?.close(),
+      lastAct,
+    });
+  } catch (error) {
+    if (error instanceof Interruption) reporter.resumable();
+    throw error;
+  } finally {
+    await connection?.close();
+  }
+}

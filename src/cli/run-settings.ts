@@ -1,0 +1,69 @@
+import { ConfigurationError, type ColumnOptions, type RunOptions } from '../index.js';
+import type { CommandInput, ParsedOptions } from './command.js';
+import type { Target } from './connect.js';
+import type { ListEnds } from './list-ends.js';
+import { amountOption, countOption, pairsOption } from './option-values.js';
+import { batchSettings } from './verify-settings.js';
+import { whereGiven } from './where-given.js';
+
+/** What a run is asked for, whether it is durable or streams. */
+export type RunSettings = Omit<RunOptions, 'client' | 'stateDir'>;
+
+/** Asking the service in one's own process costs nobody anything. */
+const localPollIntervalMs = 25;
+
+/** @throws ConfigurationError */
+export function sharedOptions(
+  { options, signal }: CommandInput,
+  target: Target,
+  ends: ListEnds,
+): RunSettings {
+  const deadlineHours = amountOption(options, 'batch-deadline');
+  return {
+    ...ends,
+    ...columnOptions(options),
+    ...whereGiven({
+      country: countryOption(options),
+      emailCountry: options.text('email-country'),
+      batchSize: countOption(options, 'batch-size'),
+      concurrency: countOption(options, 'concurrency'),
+      pollIntervalMs:
+        countOption(options, 'poll-interval') ??
+        (target.kind === 'local' ? localPollIntervalMs : undefined),
+      batchDeadlineMs: deadlineHours === undefined ? undefined : deadlineHours * 3_600_000,
+      maxCredits: amountOption(options, 'max-credits'),
+      batchName: options.text('batch-name'),
+      serviceName: target.kind === 'local' ? 'local' : undefined,
+    }),
+    settings: batchSettings(options),
+    signal,
+  };
+}
+
+function countryOption(options: ParsedOptions): string | undefined {
+  if (options.has('country') || options.has('country-column')) return options.text('country');
+  if (options.has('email-country') && options.texts('phone').length === 0) return undefined;
+  throw new ConfigurationError(
+    'a target country is needed: --country <CC> for all rows, or --country-column <column>',
+    { code: 'country_missing' },
+  );
+}
+
+function columnOptions(options: ParsedOptions): ColumnOptions {
+  const email = options.texts('email');
+  const phone = options.texts('phone');
+  if (email.length + phone.length === 0) {
+    throw new ConfigurationError(
+      'name the columns to verify: --email <column>, --phone <column>, or both',
+    );
+  }
+  return {
+    email,
+    phone,
+    ...(options.has('provenance') && { provenance: true }),
+    ...whereGiven({
+      countryColumn: options.text('country-column'),
+      prefix: pairsOption(options, 'prefix'),
+    }),
+  };
+}

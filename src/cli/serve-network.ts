@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises';
+import { ConfigurationError } from '../index.js';
+import type { VerificationEngine } from '../service/index.js';
+import type { OptionDefinition, ParsedOptions } from './command.js';
+import { countOption, durationOption } from './option-values.js';
+import { whereGiven } from './where-given.js';
+
+const ways = ['offline', 'network'] as const;
+
+/** Options of `serve` that only mean something with `--verify network`. */
+const networkOptions: readonly OptionDefinition[] = [
+  {
+    name: 'helo',
+    value: '<name>',
+    help: "Name for EHLO, as this machine's address has it (default: the machine's full name).",
+  },
+  {
+    name: 'mail-from',
+    value: '<address>',
+    help: 'Address for MAIL FROM; empty for none (default: postmaster at the name for EHLO).',
+  },
+  {
+    name: 'resolvers',
+    value: '<list>',
+    help: "Servers to ask for names, as 192.0.2.1,192.0.2.2:5353 (default: the system's).",
+  },
+  { name: 'smtp-port', value: '<n>', help: 'Port of exchangers (default 25).' },
+  { name: 'no-starttls', help: 'Ask in the clear also where TLS is offered.' },
+  { name: 'conversations', value: '<n>', help: 'Conversations at once (default 50).' },
+  {
+    name: 'per-exchanger',
+    value: '<n>',
+    help: 'Conversations at once with one exchanger (default 2).',
+  },
+  {
+    name: 'recipients',
+    value: '<n>',
+    help: 'Addresses asked for in one conversation (default 50).',
+  },
+  {
+    name: 'reply-timeout',
+    value: '<s>',
+    help: 'How long an exchanger is waited for (default 30).',
+  },
+  {
+    name: 'retry-after',
+    value: '<list>',
+    help: 'When what may pass is asked again, in seconds (default 305,900).',
+  },
+  {
+    name: 'allow-ranges',
+    value: '<list>',
+    help: 'Private ranges that exchangers may stand in, as 10.0.0.0/8 (default: none).',
+  },
+  {
+    name: 'enum',
+    value: '<zone>',
+    help: 'Look phone numbers up under this zone (default: none is asked).',
+  },
+  {
+    name: 'phone-provider',
+    value: '<file>',
+    help: 'Look phone numbers up over HTTP, as this JSON file says.',
+  },
+];
+
+export const verifyOptions: readonly OptionDefinition[] = [
+  {
+    name: 'verify',
+    value: '<way>',
+    values: ways,
+    help: 'How addresses are judged: offline, or network, which asks exchangers (default offline).',
+  },
+  ...networkOptions,
+];
+
+/**
+ * The engine that the options ask for; `undefined` for the service's own.
+ *
+ * @throws ConfigurationError
+ */
+export async function engineOf(
+  options: ParsedOptions,
+  environment: NodeJS.ProcessEnv,
+): Promise<VerificationEngine | undefined> {
+  const way = options.text('verify') ?? 'offline';
+  if (!ways.some((known) => known === way)) {
+    throw new ConfigurationError(`--verify takes ${ways.join(' or ')}, not ${JSON.stringify(way)}`);
+  }
+  if (way === 'offline') {
+    const given = networkOptions.find(({ name }) => options.has(name));
+    if (given) throw new ConfigurationError(`--${given.name} needs --verify network`);
+    return undefined;
+  }
+  const { networkEngine } = await import('../service/index.js');
+  const replyTimeout = durationOption(options, 'reply-timeout');
+  return networkEngine({
+    startTls: !options.has('no-starttls'),
+    ...whereGiven({
+      heloName: options.text('helo'),
+      mailFrom: options.text('mail-from'),
+      resolvers: listOption(options, 'resolvers'),
+      smtpPort: countOption(options, 'smtp-port'),
+      conversations: countOption(options, 'conversations'),
+      conversationsPerExchanger: countOption(options, 'per-exchanger'),
+      recipientsPerConversation: countOption(options, 'recipients'),
+      replyTimeoutMs: replyTimeout === undefined ? undefined : Math.round(replyTimeout * 1000),
+      retryDelaysMs: listOption(options, 'retry-after')?.map(secondsToMs),
+      allowedRanges: listOption(options, 'allow-ranges'),
+      enumSuffix: options.text('enum'),
+      phoneProvider: await phoneProviderOf(options.text('phone-provider'), environment),
+    }),
+  });
+}
+
+function listOption(options: ParsedOptions, name: string): readonly string[] | undefined {
+  return options
+    .text(name)
+    ?.split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function secondsToMs(text: string): number {
+  const ms = Math.round(Number(text) * 1000);
+  if (/^\d+(?:\.\d+)?$/.test(text) && ms > 0) return ms;
+  throw new ConfigurationError(
+    `--retry-after takes seconds above 0, as 305,900, not ${JSON.stringify(text)}`,
+  );
+}
+
+async function phoneProviderOf(path: string | undefined, environment: NodeJS.ProcessEnv) {
+  if (path === undefined) return undefined;
+  let json: string;
+  try {
+    json = await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new ConfigurationError(`cannot read the phone provider ${path}`, { cause });
+  }
+  const { parsePhoneProvider } = await import('../service/index.js');
+  return parsePhoneProvider(json, environment);
+}

@@ -1,0 +1,20 @@
+import { createOutputFile } from '../index.js';
+
+/**
+ * Writes a file that appears whole, by rename, or not at all.
+ *
+ * @throws ConfigurationError, OutputError; what the bytes fail with
+ */
+export async function writeWholeFile(
+  path: string,
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<void> {
+  const output = await createOutputFile(path);
+  try {
+    for await (const piece of bytes) await output.write(piece);
+    await output.finish();
+  } catch (error) {
+    await output.abort();
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import { ConfigurationError, type Client } from '../index.js';
+import type { CommandInput } from './command.js';
+import { chooseTarget, connect } from './connect.js';
+import { sayLocalService } from './local-notice.js';
+
+/**
+ * Asks the service and closes the connection behind it, whatever happens.
+ *
+ * @throws ConfigurationError when no service is named
+ */
+export async function withService<Answer>(
+  { options, environment }: CommandInput,
+  ask: (client: Client) => Promise<Answer>,
+): Promise<Answer> {
+  const target = await chooseTarget(options, environment);
+  if (target.kind === 'local') {
+    throw new ConfigurationError(
+      'this asks for what a service keeps: set SLUICE_BASE_URL and SLUICE_API_KEY (sluice serve starts a local service)',
+    );
+  }
+  const connection = await connect(target, options, undefined);
+  try {
+    return await ask(connection.client);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The same where the local service in this process does as well: nothing is kept between two calls. */
+export async function withAnyService<Answer>(
+  { options, environment }: CommandInput,
+  ask: (client: Client) => Promise<Answer>,
+): Promise<Answer> {
+  const target = await chooseTarget(options, environment);
+  sayLocalService(target, process.stderr);
+  const connection = await connect(target, options, undefined);
+  try {
+    return await ask(connection.client);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,224 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { access, rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { ConfigurationError, OutputError } from '../../errors/family.js';
+import { SluiceError } from '../../errors/sluice-error.js';
+import type { OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
+import { plainFailure } from '../database-failure.js';
+import { createRowExaminer } from '../examine-rows.js';
+import { keyColumns } from '../key-columns.js';
+import { KindTally } from '../kind-tally.js';
+import { planTable, type TablePlan } from '../plan-table.js';
+import { RowValues } from '../row-values.js';
+import { isMarked } from '../run-marker.js';
+import { parseTableName } from '../table-name.js';
+import { applyStatements } from './apply-statements.js';
+import { duckdbFailure } from './duckdb-failure.js';
+import { duckdbTypeOf } from './duckdb-kinds.js';
+import {
+  findTable,
+  qualifyName,
+  quoteTable,
+  readMarker,
+  writeMarker,
+  type DuckdbName,
+} from './find-table.js';
+import {
+  duckdbPath,
+  inMemory,
+  isThere,
+  loadDuckdb,
+  openDuckdb,
+  type DuckdbDatabase,
+} from './open-duckdb.js';
+import { rehearse, StagedRows, type StagedColumn } from './staged-rows.js';
+
+export interface DuckdbSinkOptions {
+  /** `duckdb:path`, or the path itself; the file is made when it is not there. */
+  readonly url: string;
+  /** Name of the table: `contacts`, `crm.contacts`, or `"my.table"` where a dot belongs to it. */
+  readonly into: string;
+  /**
+   * The column, or columns, that tell a row. With it, rows that the table has are updated and the
+   * others added; it is also the primary key of a table that is made.
+   * @default none: the table must not be there
+   */
+  readonly key?: string | readonly string[];
+  /**
+   * Whether rows only get the added columns, and none is added.
+   * @default whether the rows came from the same table, as far as the key's column tells
+   */
+  readonly isUpdate?: boolean;
+}
+
+/**
+ * A table in a DuckDB file. Rows go into a staging table and are applied in one transaction, with a
+ * marker of the run: all of them stand there or none, and writing them again changes nothing.
+ *
+ * @throws ConfigurationError when the table's name has not the form of one, or no file is named
+ */
+export function duckdbSink(options: DuckdbSinkOptions): Sink {
+  const path = duckdbPath(options.url);
+  if (path === inMemory) {
+    throw new ConfigurationError(
+      'a database in memory is gone with the process: name a file for the output, duckdb:path',
+    );
+  }
+  const key = keyColumns(options.key);
+  const into = parseTableName(options.into, 2);
+  const name = `${options.into} in duckdb:${path}`;
+  const refuse = refuser(name);
+  let tally: KindTally | undefined;
+  /** What is only looked at is not made: a file that is not there is taken for an empty one. */
+  const looking = async <Value>(
+    use: (database: DuckdbDatabase) => Promise<Value>,
+  ): Promise<Value> => {
+    const place = (await isThere(path)) ? path : inMemory;
+    const database = await openDuckdb(place, { isWritten: true }).catch(refuse);
+    try {
+      return await use(database);
+    } catch (error) {
+      return refuse(error);
+    } finally {
+      database.close();
+    }
+  };
+  const plan = async (
+    database: DuckdbDatabase,
+    opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId'>,
+  ): Promise<TableWritingPlan> => {
+    const target = await qualifyName(database, into);
+    const table = await findTable(database, target);
+    const planned = planTable(
+      {
+        dialect: 'duckdb',
+        store: resolve(path),
+        name: quoteTable(target),
+        table,
+        marker: await readMarker(database, target),
+        typeOf: duckdbTypeOf,
+      },
+      { key, isUpdate: options.isUpdate, kinds: tally?.kinds },
+      opening,
+    );
+    // Cells become what the table has in their columns, where it has them.
+    const columns = planned.columns.map(({ name: column, type }) => ({
+      name: column,
+      type: table?.types.get(column) ?? type,
+    }));
+    return { target, plan: planned, columns };
+  };
+  return {
+    name,
+    async check() {
+      await loadDuckdb();
+      if (await isThere(path)) await looking((database) => qualifyName(database, into));
+      else await access(dirname(resolve(path)), constants.W_OK).catch(refuse);
+    },
+    async examine(reading, { added, runId }) {
+      return looking(async (database) => {
+        const opening = { reading, added, ...(runId !== undefined && { runId }) };
+        const planned = await plan(database, opening);
+        await rehearse(database, planned.plan, planned.columns);
+        tally = new KindTally(reading.header.length);
+        return createRowExaminer(reading.header, planned.plan, tally);
+      });
+    },
+    async open(opening) {
+      const isNew = !(await isThere(path));
+      const database = await openDuckdb(path, { isWritten: true }).catch(refuse);
+      const drop = async (): Promise<void> => {
+        database.close();
+        if (isNew) await rm(path, { force: true }).catch(() => undefined);
+      };
+      try {
+        const planned = await plan(database, opening);
+        const rows = await StagedRows.create(database, planned.columns);
+        return new DuckdbTableWriting(database, { ...planned, rows, opening, refuse, drop });
+      } catch (error) {
+        await drop();
+        return refuse(error);
+      }
+    },
+  };
+}
+
+interface TableWritingPlan {
+  readonly target: DuckdbName;
+  readonly plan: TablePlan;
+  readonly columns: readonly StagedColumn[];
+}
+
+interface TableWritingParts extends TableWritingPlan {
+  readonly rows: StagedRows;
+  readonly opening: OpenSinkOptions;
+  readonly refuse: (error: unknown) => never;
+  /** Lets go of the file, and of what was made of it. */
+  readonly drop: () => Promise<void>;
+}
+
+class DuckdbTableWriting implements SinkWriting {
+  readonly #database: DuckdbDatabase;
+  readonly #parts: TableWritingParts;
+  readonly #values: RowValues;
+  #isOpen = true;
+
+  constructor(database: DuckdbDatabase, parts: TableWritingParts) {
+    this.#database = database;
+    this.#parts = parts;
+    this.#values = new RowValues(parts.plan, parts.opening);
+  }
+
+  async write(rows: Parameters<SinkWriting['write']>[0]): Promise<void> {
+    try {
+      for (const values of this.#values.read(rows)) this.#parts.rows.add(values);
+    } catch (error) {
+      this.#parts.refuse(error);
+    }
+  }
+
+  async finish(): Promise<void> {
+    await this.#apply().catch(this.#parts.refuse);
+    this.#isOpen = false;
+    this.#database.close();
+  }
+
+  async abort(): Promise<void> {
+    if (this.#isOpen) await this.#parts.drop();
+    this.#isOpen = false;
+  }
+
+  async #apply(): Promise<void> {
+    const { plan, target, rows, opening } = this.#parts;
+    rows.end();
+    const marker = {
+      run: opening.runId ?? randomBytes(8).toString('hex'),
+      digest: this.#values.digest(),
+      rows: this.#values.count,
+      applied: this.#values.count,
+    };
+    if (isMarked(plan.marker, marker)) return;
+    await rows.check(plan.key);
+    await this.#database.run('BEGIN');
+    for (const statement of applyStatements(plan)) await this.#database.run(statement);
+    await writeMarker(this.#database, target, marker);
+    await this.#database.run('COMMIT');
+  }
+}
+
+/** Says what a driver's error means for whoever writes. */
+function refuser(name: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof SluiceError) throw error;
+    const failure = duckdbFailure(error);
+    if (failure.isMisuse) {
+      throw new ConfigurationError(`cannot write ${name}: ${failure.words}`, {
+        cause: plainFailure(failure),
+      });
+    }
+    throw new OutputError(`cannot write ${name}: ${failure.words}`, {
+      cause: plainFailure(failure),
+    });
+  };
+}

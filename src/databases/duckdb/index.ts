@@ -1,0 +1,2 @@
+export { duckdbSource, type DuckdbSourceOptions } from './duckdb-source.js';
+export { duckdbSink, type DuckdbSinkOptions } from './duckdb-sink.js';

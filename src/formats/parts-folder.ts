@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import {
+  access,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { ConfigurationError, OutputError } from '../errors/family.js';
+import type { ByteOutput } from './byte-output.js';
+import { describeSystemError, systemErrorCode } from './describe-system-error.js';
+import { createOutputFile } from './output-file.js';
+
+/** What stands in a folder of parts beside them, and tells that it is one. */
+export const manifestName = 'manifest.json';
+/** Begins every manifest. */
+export const manifestMark = 'parts 1';
+
+/** A folder that is written beside its place and appears there whole, by rename. */
+export interface PartsFolder {
+  /** Opens a file in it. */
+  create(name: string): Promise<ByteOutput>;
+  /** Makes the folder stand; one of parts that stood there is replaced. */
+  finish(): Promise<void>;
+  /** Drops what was written. Never fails, and does nothing after `finish`. */
+  abort(): Promise<void>;
+}
+
+/**
+ * Says early what would fail late.
+ *
+ * @returns the folder's path with links followed
+ * @throws ConfigurationError, OutputError
+ */
+export async function checkPartsFolder(path: string): Promise<string> {
+  const refuse = (why: string): never => {
+    throw new ConfigurationError(`cannot write ${path}: ${why}`);
+  };
+  const place = await followLinks(path).catch(() => refuse('its folder does not exist'));
+  await access(dirname(place), constants.W_OK | constants.X_OK).catch(failer(path));
+  const found = await stat(place).catch(() => undefined);
+  if (!found) return place;
+  if (!found.isDirectory()) refuse('it is a file, and parts go into a folder');
+  const names = await readdir(place).catch(failer(path));
+  if (names.length > 0 && !(await isParts(place))) {
+    refuse('the folder holds something else than parts, which is not written over: name another');
+  }
+  return place;
+}
+
+/** Also where nothing stands yet. */
+async function followLinks(path: string): Promise<string> {
+  const place = resolve(path);
+  return realpath(place).catch(async () => join(await realpath(dirname(place)), basename(place)));
+}
+
+/** @throws ConfigurationError, OutputError */
+export async function createPartsFolder(path: string): Promise<PartsFolder> {
+  const fail = failer(path);
+  const target = await checkPartsFolder(path);
+  const written = besidePlace(target, 'parts');
+  const old = besidePlace(target, 'old');
+  // A process that was killed between the two renames of an exchange has left the old one aside.
+  if (!(await isThere(target)) && (await isThere(old))) await rename(old, target).catch(fail);
+  await rm(written, { recursive: true, force: true }).catch(fail);
+  await rm(old, { recursive: true, force: true }).catch(fail);
+  await mkdir(written).catch(fail);
+  let isOpen = true;
+  return {
+    create: (name) => createOutputFile(join(written, name)),
+    async finish() {
+      try {
+        if (await isThere(target)) await rename(target, old);
+        await rename(written, target).catch(async (error: unknown) => {
+          await rename(old, target).catch(() => undefined);
+          throw error;
+        });
+        isOpen = false;
+        await syncFolder(dirname(target));
+        await rm(old, { recursive: true, force: true });
+      } catch (error) {
+        fail(error);
+      }
+    },
+    async abort() {
+      if (!isOpen) return;
+      isOpen = false;
+      await rm(written, { recursive: true, force: true }).catch(() => undefined);
+    },
+  };
+}
+
+function failer(path: string): (cause: unknown) => never {
+  return (cause) => {
+    throw new OutputError(`cannot write ${path}: ${describeSystemError(cause)}`, { cause });
+  };
+}
+
+async function isParts(folder: string): Promise<boolean> {
+  const text = await readFile(join(folder, manifestName), 'utf8').catch(() => '');
+  return text.replace(/\s/g, '').startsWith(`{"sluice":"${manifestMark.replace(' ', '')}"`);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Of a fixed length, as there may be no room for a longer name, and the same for each writing. */
+function besidePlace(place: string, ending: string): string {
+  const name = createHash('sha256').update(place).digest('hex').slice(0, 16);
+  return join(dirname(place), `.sluice-${name}.${ending}`);
+}
+
+/** So that the rename outlasts a power cut. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } catch (error) {
+    // Some file systems know no such thing.
+    if (systemErrorCode(error) !== 'EINVAL') throw error;
+  } finally {
+    await folder.close();
+  }
+}

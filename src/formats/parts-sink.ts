@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto';
+import { ConfigurationError } from '../errors/family.js';
+import type { JoinedRows, OpenSinkOptions, Sink, SinkWriting } from '../rows/sink.js';
+import type { ByteOutput } from './byte-output.js';
+import type { FileFormat } from './file-format.js';
+import { writingOf, type FileSinkOptions } from './file-sink.js';
+import { createGzipOutput } from './gzip-output.js';
+import {
+  checkPartsFolder,
+  createPartsFolder,
+  manifestMark,
+  manifestName,
+  type PartsFolder,
+} from './parts-folder.js';
+import type { RowsWriter } from './rows-writer.js';
+import type { FormatWriting } from './writer-sink.js';
+
+/** The formats that warehouses load. */
+const partFormats: readonly FileFormat[] = ['csv', 'tsv', 'jsonl', 'parquet'];
+
+export interface PartsSinkOptions extends Omit<FileSinkOptions, 'format'> {
+  /**
+   * About how many bytes a part has, as it stands on disk; at least 1,000,000. A part ends behind the row
+   * that brings it there, in Parquet behind the row group.
+   */
+  readonly partBytes: number;
+  /** CSV, TSV, JSONL, compressed with gzip, or Parquet. @default 'csv' */
+  readonly format?: FileFormat;
+}
+
+const leastPartBytes = 1_000_000;
+/** Rows that are written before a part's size is looked at again. */
+const rowsAtOnce = 500;
+
+/**
+ * A folder of parts with a manifest, as warehouses load them: it appears whole, by rename, or not at all.
+ *
+ * @throws ConfigurationError `invalid_option`
+ */
+export function partsSink(path: string, options: PartsSinkOptions): Sink {
+  const { partBytes, format = 'csv' } = options;
+  if (!Number.isSafeInteger(partBytes) || partBytes < leastPartBytes) {
+    throw new ConfigurationError(`a part has at least ${leastPartBytes} bytes, not ${partBytes}`);
+  }
+  if (!partFormats.includes(format)) {
+    throw new ConfigurationError(
+      `parts are written as ${partFormats.join(', ')}, not as ${format}`,
+    );
+  }
+  const writing = writingOf(format, { ...options, format });
+  return {
+    name: path,
+    decides: { 'part-size': String(partBytes), 'part-format': format },
+    async check(verifiedColumns) {
+      await writing.check?.(verifiedColumns);
+      await checkPartsFolder(path);
+    },
+    examine: (reading, columns) => writing.examine?.(reading, columns),
+    async open(opening) {
+      if (format === 'parquet' && opening.runId === undefined) {
+        throw new ConfigurationError(
+          'all parts have columns of the same types, which only a run with a state directory knows in time: choose another format, or run() in place of streamRun()',
+        );
+      }
+      return new PartsWriting(await createPartsFolder(path), {
+        format,
+        writing,
+        partBytes,
+        opening,
+      });
+    },
+  };
+}
+
+interface PartsWritingOptions {
+  readonly format: FileFormat;
+  readonly writing: FormatWriting;
+  readonly partBytes: number;
+  readonly opening: OpenSinkOptions;
+}
+
+/** A part that stands in the folder, as the manifest names it. */
+interface WrittenPart {
+  readonly name: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+interface OpenPart {
+  readonly name: string;
+  readonly output: MeasuredOutput;
+  readonly place: ByteOutput;
+  readonly writer: RowsWriter;
+  rows: number;
+}
+
+class PartsWriting implements SinkWriting {
+  readonly #folder: PartsFolder;
+  readonly #options: PartsWritingOptions;
+  readonly #parts: WrittenPart[] = [];
+  #part: OpenPart | undefined;
+
+  constructor(folder: PartsFolder, options: PartsWritingOptions) {
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  async write({ chunk, from, to, outcomes, width }: JoinedRows): Promise<void> {
+    for (let at = from; at < to; at += rowsAtOnce) {
+      const end = Math.min(to, at + rowsAtOnce);
+      const part = (this.#part ??= await this.#begin());
+      await part.writer.write({
+        chunk,
+        from: at,
+        to: end,
+        outcomes: outcomes.subarray((at - from) * width, (end - from) * width),
+        width,
+      });
+      part.rows += end - at;
+      if (part.output.bytes >= this.#options.partBytes) await this.#end(part);
+    }
+  }
+
+  async finish(): Promise<void> {
+    // A list without rows has a part too, which tells its columns.
+    if (this.#parts.length === 0) this.#part ??= await this.#begin();
+    if (this.#part) await this.#end(this.#part);
+    const manifest = await this.#folder.create(manifestName);
+    await manifest.write(Buffer.from(`${JSON.stringify(this.#manifest(), undefined, 2)}\n`));
+    await manifest.finish();
+    await this.#folder.finish();
+  }
+
+  async abort(): Promise<void> {
+    await this.#part?.place.abort();
+    await this.#folder.abort();
+  }
+
+  async #begin(): Promise<OpenPart> {
+    const { format, writing, opening } = this.#options;
+    const number = String(this.#parts.length + 1).padStart(5, '0');
+    const isCompressed = format !== 'parquet';
+    const name = `part-${number}.${format}${isCompressed ? '.gz' : ''}`;
+    const output = new MeasuredOutput(await this.#folder.create(name));
+    const place = isCompressed ? createGzipOutput(output) : output;
+    try {
+      return { name, output, place, writer: await writing.create(place, opening), rows: 0 };
+    } catch (error) {
+      await place.abort();
+      throw error;
+    }
+  }
+
+  async #end({ name, rows, output, place, writer }: OpenPart): Promise<void> {
+    await writer.end();
+    await place.finish();
+    this.#part = undefined;
+    this.#parts.push({ name, rows, bytes: output.bytes, sha256: output.digest() });
+  }
+
+  #manifest(): object {
+    const { format, opening } = this.#options;
+    const { reading, added } = opening;
+    const sum = (of: (part: WrittenPart) => number): number =>
+      this.#parts.reduce((all, part) => all + of(part), 0);
+    return {
+      sluice: manifestMark,
+      format,
+      compression: format === 'parquet' ? null : 'gzip',
+      header: (format === 'csv' || format === 'tsv') && reading.isUnnamed !== true,
+      columns: [...reading.header, ...added.flat()],
+      rows: sum((part) => part.rows),
+      bytes: sum((part) => part.bytes),
+      parts: this.#parts,
+    };
+  }
+}
+
+/** Counts what goes through it, and keeps a digest of it. */
+class MeasuredOutput implements ByteOutput {
+  readonly #output: ByteOutput;
+  readonly #hash = createHash('sha256');
+  bytes = 0;
+
+  constructor(output: ByteOutput) {
+    this.#output = output;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.bytes += bytes.length;
+    this.#hash.update(bytes);
+    await this.#output.write(bytes);
+  }
+
+  finish(): Promise<void> {
+    return this.#output.finish();
+  }
+
+  abort(): Promise<void> {
+    return this.#output.abort();
+  }
+
+  /** SHA-256 in hexadecimal; nothing may follow. */
+  digest(): string {
+    return this.#hash.digest('hex');
+  }
+}

@@ -1,0 +1,21 @@
+import { emailRecordFields } from '../contract/records.js';
+import type { Outcome } from './outcome-table.js';
+
+/** The verdicts of a cell; `none` where nothing is known. */
+export const verdicts = ['valid', 'wrong', 'unknown', 'none'] as const;
+export type Verdict = (typeof verdicts)[number];
+
+/** Of a record with more than one flag set, wrong counts before unknown before valid. */
+export function verdictOf({ values }: Pick<Outcome, 'values'>): Verdict {
+  const [valid, wrong, unknown] = values ?? [];
+  if (wrong === true) return 'wrong';
+  if (unknown === true) return 'unknown';
+  return valid === true ? 'valid' : 'none';
+}
+
+/** The quality that the record of an email gives; empty where it gives none. */
+export function qualityOf({ values }: Pick<Outcome, 'values'>): string {
+  return String(values?.[qualityField] ?? '');
+}
+
+const qualityField = emailRecordFields.indexOf('quality');

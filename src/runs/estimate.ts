@@ -1,0 +1,176 @@
+import type { Client } from '../client/client.js';
+import type { CreditBalance } from '../contract/bodies.js';
+import { verificationTypes, type VerificationType } from '../contract/enums.js';
+import type { Batch } from '../batches/batch.js';
+import { checkHistoryService } from '../batches/check-history-service.js';
+import { settledOutcome } from '../batches/address-book.js';
+import { countVerified, layOutColumns, type ColumnLayout } from '../streams/column-layout.js';
+import { checkBatchSize, checkCountries, Plan } from '../streams/plan.js';
+import { readCredits } from './balance.js';
+import { startExamining, wantedPositions } from './pass-one.js';
+import type { RunOptions } from './run-options.js';
+
+/** What a run would read, send and cost. */
+export interface Estimate {
+  /** Tells it from the summary of a run. */
+  readonly dry_run: true;
+  readonly input: string;
+  readonly output: string;
+  /** The service's base URL, or `local`. */
+  readonly service: string;
+  readonly rows: number;
+  readonly email: TypeEstimate | null;
+  readonly phone: TypeEstimate | null;
+  /** What the account has; `null` where the service does not tell. */
+  readonly balance: { readonly email: number; readonly phone: number } | null;
+}
+
+export interface TypeEstimate {
+  /** Unique addresses. */
+  readonly addresses: number;
+  /** Unique addresses that the history knows: they would not be sent. */
+  readonly from_history: number;
+  /** Cells that hold an address seen before in their lane. */
+  readonly duplicates: number;
+  /** Cells that cannot be sent, by reason. */
+  readonly not_submitted: Readonly<Record<string, number>>;
+  readonly lanes: readonly LaneEstimate[];
+  /** Credits that the run would need at most, before refunds. */
+  readonly credits: number;
+}
+
+export interface LaneEstimate {
+  readonly country: string;
+  /** Addresses that would be sent. */
+  readonly addresses: number;
+  readonly batches: number;
+}
+
+/** The options of a run, as far as they decide what it would send. */
+export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir'> & {
+  /** The service, to be asked for the balance. @default nobody is asked */
+  readonly client?: Client;
+};
+
+/**
+ * Reads a source as a run would, and counts. Nothing is sent, and nothing is kept.
+ *
+ * @throws ConfigurationError, InputError, OutputError as a run does before it sends anything; ApiError
+ *   `unauthorized`, DeadlineError when the balance cannot be asked for
+ */
+export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
+  const { source, sink, client, history, signal = new AbortController().signal } = options;
+  const service = options.serviceName ?? client?.baseUrl ?? '';
+  checkHistoryService(history, service);
+  const countries = checkCountries(options);
+  const batchSize = checkBatchSize(options.batchSize);
+  await sink.check(countVerified(options));
+  let layout: ColumnLayout | undefined;
+  const reading = await source.open({
+    signal,
+    wanted: (header) => {
+      layout = layOutColumns(header, options);
+      return wantedPositions(layout);
+    },
+  });
+  layout ??= layOutColumns(reading.header, options);
+  const plan = new Plan({
+    layout,
+    ...countries,
+    batchSize,
+    storage: { append: () => undefined, open: () => [] },
+    ...(history && {
+      seed: history.seed,
+      recall: (outcomes) => history.recall(outcomes, false),
+    }),
+  });
+  const examine = await startExamining({ sink }, reading, layout);
+  const counter = new NotSubmitted(plan);
+  const batches: Batch[] = [];
+  let rows = 0;
+  for await (const chunk of reading.chunks) {
+    signal.throwIfAborted();
+    examine?.(chunk);
+    counter.add(plan.planner.plan(chunk, 0));
+    batches.push(...plan.cutter.take());
+    rows += chunk.length;
+    options.onProgress?.({ stage: 'reading', rows, addresses: plan.book.size });
+  }
+  plan.cutter.closeAll();
+  batches.push(...plan.cutter.take());
+  const balance = client && (await readCredits(client, signal));
+  const ofType = (type: VerificationType): TypeEstimate | null =>
+    layout?.columns.some((column) => column.type === type) === true
+      ? typeEstimate(type, { plan, batches, counter })
+      : null;
+  const [email = null, phone = null] = verificationTypes.map(ofType);
+  return {
+    dry_run: true,
+    input: source.name,
+    output: sink.name,
+    service,
+    rows,
+    email,
+    phone,
+    balance: balance ? balanceOf(balance) : null,
+  };
+}
+
+function balanceOf({ email_credit, phone_credit }: CreditBalance): Estimate['balance'] {
+  return { email: email_credit, phone: phone_credit };
+}
+
+function typeEstimate(
+  type: VerificationType,
+  {
+    plan,
+    batches,
+    counter,
+  }: { readonly plan: Plan; readonly batches: readonly Batch[]; readonly counter: NotSubmitted },
+): TypeEstimate {
+  const { submittable, addresses, recalled } = plan.planner.counts[type];
+  const lanes = new Map<string, LaneEstimate>();
+  for (const batch of batches) {
+    if (batch.lane.type !== type) continue;
+    const { country } = batch.lane;
+    const lane = lanes.get(country) ?? { country, addresses: 0, batches: 0 };
+    lanes.set(country, {
+      country,
+      addresses: lane.addresses + batch.addresses,
+      batches: lane.batches + 1,
+    });
+  }
+  return {
+    addresses,
+    from_history: recalled,
+    duplicates: submittable - addresses,
+    not_submitted: counter.of(type),
+    lanes: [...lanes.values()],
+    credits: addresses - recalled,
+  };
+}
+
+/** Counts cells that cannot be sent. */
+class NotSubmitted {
+  readonly #plan: Plan;
+  readonly #counts = { email: new Map<string, number>(), phone: new Map<string, number>() };
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+  }
+
+  add(tickets: Uint32Array): void {
+    const { columns } = this.#plan.layout;
+    for (const [index, ticket] of tickets.entries()) {
+      const outcome = settledOutcome(ticket);
+      const type = columns[index % columns.length]?.type;
+      if (outcome === undefined || type === undefined) continue;
+      const { reason } = this.#plan.outcomes.get(outcome);
+      this.#counts[type].set(reason, (this.#counts[type].get(reason) ?? 0) + 1);
+    }
+  }
+
+  of(type: VerificationType): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#counts[type]);
+  }
+}

@@ -1,0 +1,207 @@
+import type { FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { OutputError, StateError } from '../../errors/family.js';
+import { closeFile } from '../close-file.js';
+import { syncDirectory, type FileSystem } from '../file-system.js';
+import { encodeFrame, hasFrameBehind, readFrame, type Frame } from './history-frames.js';
+
+const chunkBytes = 1024 * 1024;
+
+/** What the first frame says. */
+const headMeta = z.object({
+  history: z.literal('sluice'),
+  version: z.literal(1),
+  /** Fingerprint of the key of the hashes. */
+  key: z.string(),
+  /** The service that the results are of. */
+  service: z.string(),
+});
+export type HistoryHead = z.infer<typeof headMeta>;
+
+export function historyHead(key: string, service: string): HistoryHead {
+  return { history: 'sluice', version: 1, key, service };
+}
+
+/** An append-only file of frames. A frame counts when `append` has returned. */
+export class HistoryFile {
+  readonly #files: FileSystem;
+  readonly #path: string;
+  #file: FileHandle;
+  /** After a failed write nobody knows what stands in the file: nothing is ever put behind it. */
+  #broken: OutputError | undefined;
+
+  private constructor(files: FileSystem, path: string, file: FileHandle) {
+    this.#files = files;
+    this.#path = path;
+    this.#file = file;
+  }
+
+  /**
+   * Opens a history's file, or begins one.
+   *
+   * @param begin gives the head of a new one
+   * @param take takes each frame behind the head; `false` when it is none that this version knows
+   * @throws StateError `state_damaged` when it is damaged before its end, or another version wrote it
+   */
+  static async open(
+    files: FileSystem,
+    path: string,
+    begin: () => HistoryHead,
+    take: (frame: Frame) => boolean,
+  ): Promise<{ readonly file: HistoryFile; readonly head: HistoryHead }> {
+    await files.rm(rewrittenPath(path), { force: true });
+    const handle = await files.open(path, 'a+', 0o600);
+    try {
+      const file = new HistoryFile(files, path, handle);
+      const { head, keptBytes } = await readHistory(handle, path, take);
+      await handle.truncate(keptBytes);
+      if (head) {
+        await handle.sync();
+        return { file, head };
+      }
+      const first = begin();
+      await file.append({ meta: first, entries: new Uint32Array() });
+      await syncDirectory(files, dirname(path));
+      return { file, head: first };
+    } catch (error) {
+      await closeFile(handle);
+      throw error;
+    }
+  }
+
+  /** @throws OutputError when it could not be written; from then on for every frame */
+  async append(frame: Frame): Promise<void> {
+    if (this.#broken) throw this.#broken;
+    try {
+      await this.#file.appendFile(encodeFrame(frame));
+      await this.#file.datasync();
+    } catch (error) {
+      this.#broken = new OutputError(`cannot write the history ${this.#path}`, { cause: error });
+      throw this.#broken;
+    }
+  }
+
+  /**
+   * Takes the place of all that is in the file, by rename: it is never seen half done.
+   *
+   * @throws the system's errors
+   */
+  async rewrite(head: HistoryHead, frames: Iterable<Frame>): Promise<void> {
+    const path = rewrittenPath(this.#path);
+    await this.#files.rm(path, { force: true });
+    const file = await this.#files.open(path, 'a+', 0o600);
+    try {
+      await file.appendFile(encodeFrame({ meta: head, entries: new Uint32Array() }));
+      for (const frame of frames) await file.appendFile(encodeFrame(frame));
+      await file.sync();
+      await this.#files.rename(path, this.#path);
+    } catch (error) {
+      await closeFile(file);
+      await this.#files.rm(path, { force: true });
+      throw error;
+    }
+    await closeFile(this.#file);
+    this.#file = file;
+    await syncDirectory(this.#files, dirname(this.#path));
+  }
+
+  async sizeBytes(): Promise<number> {
+    return (await this.#file.stat()).size;
+  }
+
+  async close(): Promise<void> {
+    await closeFile(this.#file);
+  }
+}
+
+/** Where it is written anew; what a kill leaves there counts for nothing. */
+function rewrittenPath(path: string): string {
+  return `${path}.new`;
+}
+
+async function readHistory(
+  file: FileHandle,
+  path: string,
+  take: (frame: Frame) => boolean,
+): Promise<{ readonly head: HistoryHead | undefined; readonly keptBytes: number }> {
+  let head: HistoryHead | undefined;
+  const keptBytes = await readFrames(file, path, (frame) => {
+    if (head) {
+      if (!take(frame)) throw unknownForm(path);
+      return;
+    }
+    const parsed = headMeta.safeParse(frame.meta);
+    if (!parsed.success) throw unknownForm(path);
+    head = parsed.data;
+  });
+  return { head, keptBytes };
+}
+
+/**
+ * Reads the whole frames of a file; what its last write may have left in part does not count.
+ *
+ * @returns where the last whole frame ends
+ * @throws StateError `state_damaged` when something stands before a whole frame that is none
+ */
+export async function readFrames(
+  file: Pick<FileHandle, 'read'>,
+  path: string,
+  visit: (frame: Frame) => void,
+): Promise<number> {
+  let rest = Buffer.alloc(0);
+  let keptBytes = 0;
+  let wantedBytes = 0;
+  for (;;) {
+    rest = Buffer.concat([rest, ...(await readMore(file, wantedBytes - rest.length))]);
+    const isEnd = rest.length < wantedBytes || rest.length === 0;
+    let reading = readFrame(rest, 0);
+    let at = 0;
+    for (; typeof reading === 'object' && 'frame' in reading; reading = readFrame(rest, at)) {
+      visit(reading.frame);
+      at = reading.end;
+    }
+    keptBytes += at;
+    rest = rest.subarray(at);
+    if (isEnd) {
+      if (hasFrameBehind(rest, 0)) throw damaged(path, keptBytes);
+      if (keptBytes === 0 && rest.length > 0 && !isTornHead(rest)) throw unknownForm(path);
+      return keptBytes;
+    }
+    // What no more bytes can make whole is judged with all that stands behind it.
+    wantedBytes = typeof reading === 'object' ? reading.needsBytes : Infinity;
+  }
+}
+
+/** At least so many bytes, unless the file ends before. */
+async function readMore(file: Pick<FileHandle, 'read'>, bytes: number): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  for (let read = 0; read === 0 || read < bytes;) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes));
+    if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
+    read += bytesRead;
+  }
+  return chunks;
+}
+
+/** A file of somebody else's must not be taken for a history that was torn at its beginning. */
+function isTornHead(bytes: Buffer): boolean {
+  const first = encodeFrame({ meta: {}, entries: new Uint32Array() }).subarray(0, 4);
+  const isZero = bytes.every((byte) => byte === 0);
+  return isZero || first.subarray(0, bytes.length).equals(bytes.subarray(0, 4));
+}
+
+function damaged(path: string, at: number): StateError {
+  return new StateError(
+    `the history ${path} is damaged at byte ${at}: put back a copy of it, or name another history`,
+    { code: 'state_damaged' },
+  );
+}
+
+function unknownForm(path: string): StateError {
+  return new StateError(
+    `${path} is no history that this version of Sluice knows: name another file`,
+    { code: 'state_damaged' },
+  );
+}

@@ -1,0 +1,78 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
+import { StateError } from '../../errors/family.js';
+import { closeFile } from '../close-file.js';
+import { lockFile, type FileLock, type LockPatience } from '../file-lock.js';
+import { syncDirectory, type FileSystem } from '../file-system.js';
+import { onDisk } from '../on-disk.js';
+
+const keyForm = /^[0-9a-f]{64}\n$/;
+
+/** The key of a history's hashes, and the lock on the history: a file of its own, beside it. */
+export interface HistoryKey {
+  readonly seed: Uint8Array;
+  /** Tells the key from others, in the history itself. */
+  readonly fingerprint: string;
+  readonly lock: FileLock;
+}
+
+export function historyKeyPath(path: string): string {
+  return `${path}.key`;
+}
+
+/**
+ * Locks a history and reads its key; makes one where there is no history yet.
+ *
+ * @throws StateError `state_locked`; `state_damaged` when a history has lost its key; OutputError
+ */
+export async function takeHistoryKey(
+  files: FileSystem,
+  path: string,
+  isThere: () => Promise<boolean>,
+  patience: LockPatience,
+): Promise<HistoryKey> {
+  const keyPath = historyKeyPath(path);
+  const lock = await onDisk(`lock the history ${path}`, async () =>
+    lockFile(files, { name: `the history ${path}`, path: keyPath }, patience),
+  );
+  try {
+    return await onDisk(`read the history's key ${keyPath}`, async () => {
+      let text = (await files.readFile(keyPath)).toString('latin1');
+      if (!keyForm.test(text)) {
+        // Written before the history itself: without one, it is what a kill has left of it.
+        if (await isThere()) throw keyLost(path, keyPath);
+        text = await writeKey(files, keyPath);
+      }
+      const seed = Buffer.from(text.trim(), 'hex');
+      return { seed, fingerprint: fingerprintOf(seed), lock };
+    });
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function writeKey(files: FileSystem, keyPath: string): Promise<string> {
+  const text = `${randomBytes(32).toString('hex')}\n`;
+  const file = await files.open(keyPath, 'a+', 0o600);
+  try {
+    await file.truncate(0);
+    await file.appendFile(text);
+    await file.sync();
+  } finally {
+    await closeFile(file);
+  }
+  await syncDirectory(files, dirname(keyPath));
+  return text;
+}
+
+function fingerprintOf(seed: Uint8Array): string {
+  return createHash('sha256').update('sluice history key').update(seed).digest('hex').slice(0, 16);
+}
+
+function keyLost(path: string, keyPath: string): StateError {
+  return new StateError(
+    `the history ${path} is of no use without its key: put back ${keyPath}, or name another history`,
+    { code: 'state_damaged' },
+  );
+}

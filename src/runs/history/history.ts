@@ -1,0 +1,298 @@
+import { emailLine } from '../../addresses/email-line.js';
+import { KeyHash } from '../../addresses/key-hash.js';
+import { laneNumber } from '../../addresses/lane.js';
+import { phoneLine } from '../../addresses/phone-line.js';
+import type { ResultHistory, ToldResults } from '../../batches/result-history.js';
+import { systemClock, type Clock } from '../../client/clock.js';
+import { countryCodes } from '../../contract/countries.js';
+import { StateError } from '../../errors/family.js';
+import type { OutcomeTable } from '../../results/outcome-table.js';
+import type { FileLock } from '../file-lock.js';
+import { systemFiles, type FileSystem } from '../file-system.js';
+import { onDisk } from '../on-disk.js';
+import { FrameBuilder } from './frame-builder.js';
+import { HistoryEntries } from './history-entries.js';
+import { HistoryFile, historyHead, type HistoryHead } from './history-file.js';
+import { takeHistoryKey } from './history-key.js';
+import { HistoryRecall } from './history-recall.js';
+import { countResults, type HistoryStats } from './history-stats.js';
+import { isFresh, oldestOf, type MaxAgeDays } from './max-age.js';
+
+export interface HistoryOptions {
+  /** The history's file; its key is beside it, in `<file>.key`. */
+  readonly path: string;
+  /**
+   * The service that results are of: its base URL, or `local`.
+   * @default the one that the history is of
+   */
+  readonly service?: string;
+  /**
+   * How old a result may be to stand for an address, in days, for all verdicts or by verdict.
+   * @default 30
+   */
+  readonly maxAgeDays?: MaxAgeDays;
+  /**
+   * How long to wait while another process uses it, in milliseconds.
+   * @default 0
+   */
+  readonly waitLockMs?: number;
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+  readonly files?: FileSystem;
+}
+
+/** One result that a history holds; the address itself is not in it. */
+export interface HistoryResult {
+  /** 103 bits of the address's keyed hash, in hex. */
+  readonly hash: string;
+  readonly verification: string;
+  readonly type: 'email' | 'phone' | null;
+  /** The record's fields in the order of the added columns; `null` without a record. */
+  readonly values: readonly (string | boolean | null)[] | null;
+  readonly verifiedAt: string;
+  readonly batchUuid: string;
+}
+
+/** Superseded entries are dropped when the history is opened, once they are as many as the others. */
+const leastSuperseded = 50_000;
+
+/**
+ * Results of earlier runs, in one file: for each address a keyed hash and its latest result, never the
+ * address. One process at a time has it open.
+ */
+export class History implements ResultHistory {
+  readonly service: string;
+  readonly seed: Uint8Array;
+  readonly #files: FileSystem;
+  readonly #path: string;
+  readonly #head: HistoryHead;
+  readonly #hash: KeyHash;
+  readonly #file: HistoryFile;
+  readonly #lock: FileLock;
+  readonly #age: { readonly oldest: ReturnType<typeof oldestOf>; readonly nowMs: number };
+  #entries: HistoryEntries;
+
+  private constructor(
+    options: HistoryOptions,
+    opened: {
+      readonly file: HistoryFile;
+      readonly head: HistoryHead;
+      readonly lock: FileLock;
+      readonly seed: Uint8Array;
+      readonly entries: HistoryEntries;
+      readonly age: { readonly oldest: ReturnType<typeof oldestOf>; readonly nowMs: number };
+    },
+  ) {
+    this.#files = options.files ?? systemFiles;
+    this.#path = options.path;
+    this.#file = opened.file;
+    this.#head = opened.head;
+    this.#lock = opened.lock;
+    this.#entries = opened.entries;
+    this.#age = opened.age;
+    this.#hash = new KeyHash(opened.seed);
+    this.seed = opened.seed;
+    this.service = opened.head.service;
+  }
+
+  /**
+   * Opens a history, or begins one.
+   *
+   * @throws ConfigurationError for an age that is none; StateError `state_locked` while another process
+   *   has it open, `state_mismatch` when it is of another service, `state_damaged`; OutputError
+   */
+  static async open(options: HistoryOptions): Promise<History> {
+    const { files = systemFiles, path, service, signal, clock = systemClock } = options;
+    const nowMs = clock.wallNow();
+    const age = { nowMs, oldest: oldestOf(options.maxAgeDays, nowMs) };
+    const isThere = async (): Promise<boolean> => hasBytes(files, path);
+    if (service === undefined && !(await isThere())) {
+      throw new StateError(`there is no history ${path}`, { code: 'state_mismatch' });
+    }
+    const key = await takeHistoryKey(files, path, isThere, options).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw error;
+    });
+    try {
+      const entries = new HistoryEntries(key.seed);
+      const opened = await onDisk(`use the history ${path}`, async () =>
+        HistoryFile.open(
+          files,
+          path,
+          () => historyHead(key.fingerprint, service ?? ''),
+          (frame) => entries.take(frame),
+        ),
+      );
+      const history = new History(options, { ...opened, ...key, entries, age });
+      try {
+        history.#check(service, key.fingerprint);
+        const { superseded, size } = entries;
+        if (superseded > leastSuperseded && superseded > size) await history.#rewrite(() => true);
+      } catch (error) {
+        await opened.file.close();
+        throw error;
+      }
+      return history;
+    } catch (error) {
+      await key.lock.release();
+      throw error;
+    }
+  }
+
+  /** Number of addresses. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  recall(outcomes: OutcomeTable, withOrigin: boolean): HistoryRecall {
+    return new HistoryRecall(this.#entries, outcomes, { withOrigin, age: this.#age });
+  }
+
+  async keep({ batchUuid, atMs, addresses, outcomes, results }: ToldResults): Promise<void> {
+    // A run that goes on hands over again what the process before it has handed over.
+    if (this.#entries.countOf(batchUuid) >= addresses) return;
+    const origin = { batchUuid, atMs };
+    const builder = new FrameBuilder();
+    const send = async (): Promise<void> => {
+      const frame = builder.take();
+      await this.#file.append(frame);
+      this.#entries.take(frame);
+    };
+    for await (const { lane, key, outcome } of results) {
+      if (outcomes.get(outcome).verification === 'failed') continue;
+      this.#hash.hash(lane, key);
+      builder.add(this.#hash, outcomes.keyOf(outcome), origin);
+      if (builder.isFull) await send();
+    }
+    if (!builder.isEmpty) await send();
+  }
+
+  /** Counts what it holds. */
+  async stats(): Promise<HistoryStats> {
+    return {
+      path: this.#path,
+      service: this.service,
+      bytes: await this.#file.sizeBytes(),
+      ...countResults(this.#entries, this.#age),
+    };
+  }
+
+  /** Every result, in no order. */
+  *results(): Generator<HistoryResult> {
+    const found: { readonly hash: string; readonly place: number }[] = [];
+    this.#entries.forEach((hash, place) => {
+      const words = [hash.word0, hash.word1, hash.word2].map((word) => hex(word >>> 0, 8));
+      found.push({ hash: words.join('') + hex(hash.word3 & 127, 2), place });
+    });
+    for (const { hash, place } of found) {
+      const { verification, type, values } = this.#entries.outcome(this.#entries.outcomeAt(place));
+      const { batchUuid, atMs } = this.#entries.origin(this.#entries.originAt(place));
+      yield {
+        hash,
+        verification,
+        type: type ?? null,
+        values: values ?? null,
+        verifiedAt: new Date(atMs).toISOString(),
+        batchUuid,
+      };
+    }
+  }
+
+  /**
+   * Drops the results that are too old to stand for an address.
+   *
+   * @returns how many
+   * @throws OutputError
+   */
+  async prune(): Promise<number> {
+    const before = this.size;
+    await this.#rewrite((place) => {
+      const outcome = this.#entries.outcome(this.#entries.outcomeAt(place));
+      const { atMs } = this.#entries.origin(this.#entries.originAt(place));
+      return isFresh(outcome, atMs, this.#age);
+    });
+    return before - this.size;
+  }
+
+  /**
+   * Drops every result of addresses, as emails and as phone numbers of any country.
+   *
+   * @returns how many
+   * @throws OutputError
+   */
+  async forget(addresses: readonly string[]): Promise<number> {
+    const places = new Set(addresses.flatMap((address) => this.#placesOf(address)));
+    // Written anew even so: a superseded entry of it may be in the file.
+    await this.#rewrite((place) => !places.has(place));
+    return places.size;
+  }
+
+  /** Lets go of the history, for the next process. */
+  async close(): Promise<void> {
+    await this.#file.close();
+    await this.#lock.release();
+  }
+
+  #placesOf(address: string): readonly number[] {
+    const lanes = countryCodes.flatMap((country) => [
+      { lane: { type: 'email', country } as const, line: emailLine(address) },
+      { lane: { type: 'phone', country } as const, line: phoneLine(address, country) },
+    ]);
+    const places = lanes.map(({ lane, line }) => {
+      if (!('key' in line)) return -1;
+      this.#hash.hash(laneNumber(lane), line.key);
+      return this.#entries.find(this.#hash);
+    });
+    return places.filter((place) => place !== -1);
+  }
+
+  #check(service: string | undefined, fingerprint: string): void {
+    if (this.#head.key !== fingerprint) {
+      throw new StateError(
+        `the key beside the history ${this.#path} is that of another history: put back its own`,
+        { code: 'state_mismatch' },
+      );
+    }
+    if (service === undefined || service === this.service) return;
+    throw new StateError(
+      `the history ${this.#path} holds results of ${this.service}, and this run asks ${service}: name another history`,
+      { code: 'state_mismatch' },
+    );
+  }
+
+  /** Writes the file anew, with the latest results that are to be kept. */
+  async #rewrite(isKept: (place: number) => boolean): Promise<void> {
+    const kept = new HistoryEntries(this.seed);
+    const entries = this.#entries;
+    const builders: FrameBuilder[] = [];
+    entries.forEach((hash, place) => {
+      if (!isKept(place)) return;
+      if (builders.at(-1)?.isFull !== false) builders.push(new FrameBuilder());
+      const origin = entries.origin(entries.originAt(place));
+      builders.at(-1)?.add(hash, entries.outcomeKey(entries.outcomeAt(place)), origin);
+    });
+    function* frames(): Generator<ReturnType<FrameBuilder['take']>> {
+      for (const builder of builders) {
+        const frame = builder.take();
+        kept.take(frame);
+        yield frame;
+      }
+    }
+    await onDisk(`write the history ${this.#path} anew`, async () =>
+      this.#file.rewrite(this.#head, frames()),
+    );
+    this.#entries = kept;
+  }
+}
+
+async function hasBytes(files: FileSystem, path: string): Promise<boolean> {
+  try {
+    return (await files.stat(path)).size > 0;
+  } catch {
+    return false;
+  }
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, '0');
+}

@@ -1,0 +1,50 @@
+import type { Outcome } from '../../results/outcome-table.js';
+import { verdictOf, verdicts, type Verdict } from '../../results/verdict.js';
+import { ConfigurationError } from '../../errors/family.js';
+
+/** How old a result may be, in days: for all verdicts, or by verdict. */
+export type MaxAgeDays = number | Readonly<Partial<Record<Verdict, number>>>;
+
+export const defaultMaxAgeDays = 30;
+
+const dayMs = 86_400_000;
+/** A clock may be a little ahead; what comes from further in the future has no known age. */
+const mostAheadMs = dayMs;
+
+/** The oldest moment of which a result with a verdict still counts. */
+export type Oldest = Readonly<Record<Verdict, number>>;
+
+/** @throws ConfigurationError when an age is no number of 0 or more, or of no verdict */
+export function oldestOf(maxAge: MaxAgeDays | undefined, nowMs: number): Oldest {
+  const given: Readonly<Record<string, number | undefined>> =
+    typeof maxAge === 'number'
+      ? Object.fromEntries(verdicts.map((verdict) => [verdict, maxAge]))
+      : { ...maxAge };
+  for (const [verdict, days] of Object.entries(given)) {
+    if (!verdicts.some((known) => known === verdict)) {
+      throw new ConfigurationError(
+        `there is no verdict ${JSON.stringify(verdict)}: ${verdicts.join(', ')} are`,
+      );
+    }
+    if (days === undefined || days >= 0) continue;
+    throw new ConfigurationError(`a result's age must be a number of days of 0 or more`);
+  }
+  const oldest = (verdict: Verdict): number =>
+    nowMs - (given[verdict] ?? defaultMaxAgeDays) * dayMs;
+  return {
+    valid: oldest('valid'),
+    wrong: oldest('wrong'),
+    unknown: oldest('unknown'),
+    none: oldest('none'),
+  };
+}
+
+/** Whether a result is not too old; age 0 is too old for all. */
+export function isFresh(
+  outcome: Outcome,
+  atMs: number,
+  { oldest, nowMs }: { readonly oldest: Oldest; readonly nowMs: number },
+): boolean {
+  const limit = oldest[verdictOf(outcome)];
+  return atMs >= limit && limit < nowMs && atMs <= nowMs + mostAheadMs;
+}

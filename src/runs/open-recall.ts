@@ -1,0 +1,48 @@
+import type { Recall } from '../batches/result-history.js';
+import type { OutcomeTable } from '../results/outcome-table.js';
+import type { PassOneOptions } from './pass-one.js';
+import { HistoryRecall } from './history/history-recall.js';
+import { readRecalled, RecalledWriter, type RecalledEntry } from './recalled-file.js';
+
+/** What knows results of earlier runs while the source is read. */
+export interface OpenRecall {
+  recall(outcomes: OutcomeTable): Recall;
+  /** Writes down what was used so far. @throws OutputError */
+  flush(): Promise<void>;
+  /** @returns what the journal is told of it @throws OutputError */
+  finish(): Promise<RecalledEntry>;
+  close(): Promise<void>;
+}
+
+/**
+ * A run asks a history once, and notes what it was told; once its plan counts, the note alone speaks.
+ *
+ * @returns `undefined` where the run has no history
+ * @throws StateError `state_damaged`, OutputError
+ */
+export async function openRecall(
+  options: Pick<PassOneOptions, 'state' | 'files' | 'seed' | 'history' | 'columns'>,
+): Promise<OpenRecall | undefined> {
+  const { state, files, seed, history } = options;
+  const withOrigin = options.columns.provenance === true;
+  const { plan } = state.known;
+  if (plan) {
+    const told = plan.recalled;
+    if (!told) return undefined;
+    const entries = await readRecalled(files, state.recalledPath, seed, told);
+    return {
+      recall: (outcomes) => new HistoryRecall(entries, outcomes, { withOrigin }),
+      flush: async () => undefined,
+      finish: async () => told,
+      close: async () => undefined,
+    };
+  }
+  if (!history) return undefined;
+  const writer = await RecalledWriter.create(files, state.recalledPath);
+  return {
+    recall: (outcomes) => writer.from(history.recall(outcomes, withOrigin)),
+    flush: async () => writer.flush(),
+    finish: async () => writer.finish(),
+    close: async () => writer.close(),
+  };
+}

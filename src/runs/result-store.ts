@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { batchLabel } from '../batches/batch-label.js';
+import type { Batch } from '../batches/batch.js';
+import { StateError } from '../errors/family.js';
+import type { BatchResults } from '../results/batch-results.js';
+import type { OutcomeTable } from '../results/outcome-table.js';
+import { closeFile } from './close-file.js';
+import { decodeResults, encodeResults } from './encode-results.js';
+import { syncDirectory, type FileSystem } from './file-system.js';
+import { onDisk } from './on-disk.js';
+
+/**
+ * The results of batches, on disk until the output stands: eight bytes an address. Those that bear
+ * their batch's name are from a whole export and whole themselves.
+ */
+export class ResultStore {
+  readonly #files: FileSystem;
+  readonly #directory: string;
+
+  constructor(files: FileSystem, directory: string) {
+    this.#files = files;
+    this.#directory = directory;
+  }
+
+  /** When it has returned, the results outlast a power cut. @throws OutputError */
+  async keep(batch: Batch, results: BatchResults, outcomes: OutcomeTable): Promise<void> {
+    const path = this.#path(batch);
+    const part = `${path}.part`;
+    await onDisk(`keep results in ${this.#directory}`, async () => {
+      const file = await this.#files.open(part, 'w', 0o600);
+      try {
+        await file.appendFile(encodeResults(results, outcomes));
+        await file.sync();
+      } finally {
+        await closeFile(file);
+      }
+      await this.#files.rename(part, path);
+      await syncDirectory(this.#files, this.#directory);
+    });
+  }
+
+  /** @throws StateError `state_damaged` when they are not as they were written; OutputError */
+  async read(batch: Batch, outcomes: OutcomeTable): Promise<BatchResults> {
+    const path = this.#path(batch);
+    const bytes = await onDisk(`read ${path}`, async () => this.#files.readFile(path));
+    const results = decodeResults(bytes, outcomes);
+    if (results) return results;
+    throw new StateError(
+      `${path} is damaged: restore it, or start over with --fresh, which pays for its addresses again`,
+      { code: 'state_damaged' },
+    );
+  }
+
+  #path(batch: Batch): string {
+    return join(this.#directory, batchLabel(batch));
+  }
+}

@@ -1,0 +1,37 @@
+import type { Verdict } from '../engine/engine.js';
+
+/** Bytes of the code that stands for a verdict. */
+export const codeBytes = 2;
+/** One less than there are: while answers come in, 0 stands for none. */
+const mostVerdicts = 2 ** (codeBytes * 8) - 1;
+
+/** Gives each distinct verdict a code, counted from 0: distinct verdicts are few, addresses are many. */
+export class VerdictCoder {
+  readonly verdicts: Verdict[] = [];
+  readonly #byObject = new WeakMap<Verdict, number>();
+  readonly #byText = new Map<string, number>();
+
+  /** @param known verdicts that have their codes already, in the order of these */
+  constructor(known: readonly Verdict[] = []) {
+    for (const verdict of known) {
+      this.#byText.set(JSON.stringify(verdict), this.verdicts.length);
+      this.verdicts.push(verdict);
+    }
+  }
+
+  encode(verdict: Verdict): { readonly code: number; readonly isNew: boolean } {
+    const known = this.#byObject.get(verdict);
+    if (known !== undefined) return { code: known, isNew: false };
+    const text = JSON.stringify(verdict);
+    let code = this.#byText.get(text);
+    const isNew = code === undefined;
+    if (code === undefined) {
+      code = this.verdicts.length;
+      if (code === mostVerdicts) throw new Error('more distinct verdicts than there are codes');
+      this.verdicts.push(verdict);
+      this.#byText.set(text, code);
+    }
+    this.#byObject.set(verdict, code);
+    return { code, isNew };
+  }
+}

@@ -1,0 +1,106 @@
+import { createSocket } from 'node:dgram';
+import { connect, isIPv6 } from 'node:net';
+
+/** A server of the domain name system. */
+export interface DnsServer {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** One exchange of messages with a server. */
+export interface Exchange {
+  readonly server: DnsServer;
+  readonly query: Buffer;
+  /** Whether bytes are the answer: over UDP anybody could send some. */
+  readonly isAnswer: (bytes: Buffer) => boolean;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks over UDP, from a port of its own, so that an answer is hard to forge.
+ *
+ * @returns the answer; rejects when none comes in time
+ */
+export function askOverUdp({
+  server,
+  query,
+  isAnswer,
+  timeoutMs,
+  signal,
+}: Exchange): Promise<Buffer> {
+  return inTime(timeoutMs, signal, (resolve, reject) => {
+    const socket = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4');
+    socket.on('error', reject);
+    socket.on('message', (bytes) => {
+      if (isAnswer(bytes)) resolve(bytes);
+    });
+    // Connected, it takes messages of that server alone, and hears that nobody listens there.
+    socket.connect(server.port, server.address, () => {
+      socket.send(query, (error) => {
+        if (error) reject(error);
+      });
+    });
+    return () => socket.close();
+  });
+}
+
+const lengthBytes = 2;
+
+/** Asks over TCP, where an answer can have 64 KiB (RFC 7766). As {@link askOverUdp}. */
+export function askOverTcp({
+  server,
+  query,
+  isAnswer,
+  timeoutMs,
+  signal,
+}: Exchange): Promise<Buffer> {
+  return inTime(timeoutMs, signal, (resolve, reject) => {
+    const socket = connect({ host: server.address, port: server.port });
+    let read = Buffer.alloc(0);
+    socket.on('error', reject);
+    socket.on('close', () => reject(new Error('the connection ended before the answer')));
+    socket.on('connect', () => {
+      const length = Buffer.alloc(lengthBytes);
+      length.writeUInt16BE(query.length);
+      socket.write(Buffer.concat([length, query]));
+    });
+    socket.on('data', (bytes: Buffer) => {
+      read = Buffer.concat([read, bytes]);
+      if (read.length < lengthBytes) return;
+      const end = lengthBytes + read.readUInt16BE();
+      if (read.length < end) return;
+      const answer = read.subarray(lengthBytes, end);
+      if (isAnswer(answer)) resolve(answer);
+      else reject(new Error('an answer to something else'));
+    });
+    return () => socket.destroy();
+  });
+}
+
+/** Runs an exchange to its first outcome, and closes behind it. */
+function inTime(
+  timeoutMs: number,
+  signal: AbortSignal,
+  begin: (resolve: (bytes: Buffer) => void, reject: (error: Error) => void) => () => void,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const giveUp = (): void => finish(() => reject(signal.reason as Error));
+    const timer = setTimeout(() => finish(() => reject(new Error('no answer in time'))), timeoutMs);
+    signal.addEventListener('abort', giveUp, { once: true });
+    let isOver = false;
+    const close = begin(
+      (bytes) => finish(() => resolve(bytes)),
+      (error) => finish(() => reject(error)),
+    );
+    function finish(settle: () => void): void {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', giveUp);
+      close();
+      settle();
+    }
+  });
+}

@@ -1,0 +1,120 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import type { DnsAnswer, MxRecord } from './dns-answer.js';
+import type { Resolver } from './resolver.js';
+
+/** A host that takes mail, with its addresses: those of IPv4 first. */
+export interface Exchanger {
+  /** Its name in lower case, or its address where the domain is an address literal. */
+  readonly host: string;
+  readonly preference: number;
+  readonly addresses: readonly string[];
+}
+
+/** Where the mail of a domain goes. */
+export type MailRoute =
+  /** In the order in which they are tried; never empty. */
+  | { readonly kind: 'exchangers'; readonly exchangers: readonly Exchanger[] }
+  /** No mail can reach the domain, and asking again would not change it. */
+  | { readonly kind: 'no_mail'; readonly why: 'no_domain' | 'null_mx' | 'no_host' }
+  /** All addresses are in ranges that must not be asked. */
+  | { readonly kind: 'closed_range' }
+  /** The domain name system could not tell. */
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export interface RouteOptions {
+  readonly resolver: Resolver;
+  readonly mayAsk: (address: string) => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Exchangers of one domain that are looked at: whoever lists a thousand gets no thousand lookups. */
+const mostHosts = 5;
+const mostAddresses = 4;
+
+/**
+ * Finds where the mail of a domain goes, by RFC 5321, section 5.1: its MX records in order of
+ * preference; without any, its own addresses ("implicit MX"). A null MX (RFC 7505) takes no mail.
+ *
+ * @param domain in ASCII and lower case, or an address literal with its brackets
+ */
+export async function findExchangers(domain: string, options: RouteOptions): Promise<MailRoute> {
+  if (domain.startsWith('[')) return literalRoute(domain, options);
+  const mx = await options.resolver.resolve(domain, 'MX', options.signal);
+  switch (mx.kind) {
+    case 'no_name':
+      return { kind: 'no_mail', why: 'no_domain' };
+    case 'failed':
+      // No implicit MX: there may be records that nobody could read.
+      return mx;
+    case 'no_data':
+      return hostsRoute([{ preference: 0, exchange: domain }], options);
+    case 'found': {
+      const [first, ...others] = mx.records;
+      if (first?.exchange === '' && others.length === 0) return { kind: 'no_mail', why: 'null_mx' };
+      const named = mx.records.filter(({ exchange }) => isHostName(exchange));
+      return hostsRoute(named.toSorted(inOrder).slice(0, mostHosts), options);
+    }
+  }
+}
+
+/** RFC 5321 4.1.3. */
+function literalRoute(domain: string, { mayAsk }: RouteOptions): MailRoute {
+  const address = domain.slice(1, -1).replace(/^ipv6:/i, '');
+  return mayAsk(address)
+    ? { kind: 'exchangers', exchangers: [{ host: address, preference: 0, addresses: [address] }] }
+    : { kind: 'closed_range' };
+}
+
+async function hostsRoute(hosts: readonly MxRecord[], options: RouteOptions): Promise<MailRoute> {
+  const found = await Promise.all(hosts.map(async (host) => addressesOf(host.exchange, options)));
+  const exchangers = hosts.flatMap(({ exchange, preference }, index): Exchanger[] => {
+    const addresses = (found[index]?.addresses ?? []).filter((address) => options.mayAsk(address));
+    if (addresses.length === 0) return [];
+    return [{ host: exchange, preference, addresses: addresses.slice(0, mostAddresses) }];
+  });
+  if (exchangers.length > 0) return { kind: 'exchangers', exchangers };
+  // One that could not be looked up may be the one that takes the mail.
+  const failed = found.find(({ reason }) => reason !== undefined);
+  if (failed?.reason !== undefined) return { kind: 'failed', reason: failed.reason };
+  const hasAddress = found.some(({ addresses }) => addresses.length > 0);
+  return hasAddress ? { kind: 'closed_range' } : { kind: 'no_mail', why: 'no_host' };
+}
+
+interface HostAddresses {
+  readonly addresses: readonly string[];
+  /** Why nobody could tell; `undefined` when the addresses are all there are. */
+  readonly reason: string | undefined;
+}
+
+async function addressesOf(
+  host: string,
+  { resolver, signal }: RouteOptions,
+): Promise<HostAddresses> {
+  const [four, six] = await Promise.all([
+    resolver.resolve(host, 'A', signal),
+    resolver.resolve(host, 'AAAA', signal),
+  ]);
+  const addresses = [
+    ...recordsOf(four).filter((address) => isIPv4(address)),
+    ...recordsOf(six).filter((address) => isIPv6(address)),
+  ];
+  return { addresses, reason: reasonOf(four) ?? reasonOf(six) };
+}
+
+function recordsOf(answer: DnsAnswer<'A' | 'AAAA'>): readonly string[] {
+  return answer.kind === 'found' ? answer.records.toSorted() : [];
+}
+
+function reasonOf(answer: DnsAnswer): string | undefined {
+  return answer.kind === 'failed' ? answer.reason : undefined;
+}
+
+/** The name comes from outside, and goes into a query and a TLS handshake. */
+function isHostName(name: string): boolean {
+  return name.length <= 253 && /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/.test(name);
+}
+
+/** Equal preferences by name: domains that share exchangers then meet at the same one. */
+function inOrder(a: MxRecord, b: MxRecord): number {
+  return a.preference - b.preference || (a.exchange < b.exchange ? -1 : 1);
+}

@@ -1,0 +1,199 @@
+import { getServers } from 'node:dns';
+import { hostname } from 'node:os';
+import { isIP } from 'node:net';
+import { ConfigurationError } from '../../errors/family.js';
+import { systemClock, type Clock } from '../clock.js';
+import { smtpPathOf } from './smtp/smtp-path.js';
+import { createAddressTest } from './dns/asked-addresses.js';
+import type { DnsServer } from './dns/ask-server.js';
+import type { PhoneProvider } from './phones/http-lookup.js';
+import type { PhoneLookup } from './phones/phone-lookup.js';
+
+/** How addresses are verified by asking the network. */
+export interface NetworkEngineOptions {
+  /**
+   * Name that this machine gives itself in EHLO: the one that its address has in the domain name system.
+   *
+   * @default the name of the machine, if it has a dot
+   */
+  readonly heloName?: string;
+  /**
+   * Address in MAIL FROM, which should take mail; an empty text for the null reverse-path.
+   *
+   * @default postmaster at `heloName`
+   */
+  readonly mailFrom?: string;
+  /**
+   * Recursive servers of the domain name system, as `192.0.2.1`, `192.0.2.1:5353` or `[2001:db8::1]:53`.
+   *
+   * @default those of the system
+   */
+  readonly resolvers?: readonly string[];
+  /** How long one of them is waited for, in milliseconds. @default 3000 */
+  readonly resolverTimeoutMs?: number;
+  /** Whether STARTTLS is used where it is offered. @default true */
+  readonly startTls?: boolean;
+  /** Port of exchangers. @default 25 */
+  readonly smtpPort?: number;
+  /** How long a connection, and each reply, may take, in milliseconds. @default 30000 */
+  readonly replyTimeoutMs?: number;
+  /** How long one conversation may take, in milliseconds. @default 300000 */
+  readonly conversationTimeoutMs?: number;
+  /** Conversations at once. @default 50 */
+  readonly conversations?: number;
+  /** Conversations at once with one exchanger. @default 2 */
+  readonly conversationsPerExchanger?: number;
+  /** Recipients asked for in one conversation, 100 at most (RFC 5321 4.5.3.1.8). @default 50 */
+  readonly recipientsPerConversation?: number;
+  /**
+   * After which times what may pass (greylisting, an exchanger that is down) is asked again, in
+   * milliseconds. Unit verifications do not wait.
+   *
+   * @default [305000, 900000]
+   */
+  readonly retryDelaysMs?: readonly number[];
+  /** How long it is remembered that a domain takes all mail or tells, in milliseconds. @default a day */
+  readonly domainMemoryMs?: number;
+  /**
+   * Private ranges that exchangers may stand in, as `10.0.0.0/8`; without one, an exchanger with such an
+   * address is never connected to.
+   *
+   * @default none
+   */
+  readonly allowedRanges?: readonly string[];
+  /** Zone of phone numbers for ENUM (RFC 6116), as `e164.arpa`. @default none is asked */
+  readonly enumSuffix?: string;
+  /** A provider of phone lookups; it is asked for what ENUM does not tell. @default none is asked */
+  readonly phoneProvider?: PhoneProvider;
+  /** Lookups of one's own, asked after those. @default none */
+  readonly phoneLookups?: readonly PhoneLookup[];
+  /** Phone numbers looked up at once. @default 8 */
+  readonly phoneConcurrency?: number;
+  /** Time, for tests. @default the system's */
+  readonly clock?: Clock;
+  /** From 0 to below 1, for tests. @default Math.random */
+  readonly random?: () => number;
+}
+
+/** Options as they hold. */
+export interface NetworkSettings {
+  readonly heloName: string;
+  readonly mailFrom: string;
+  readonly resolvers: readonly DnsServer[];
+  readonly resolverTimeoutMs: number;
+  readonly startTls: boolean;
+  readonly smtpPort: number;
+  readonly replyTimeoutMs: number;
+  readonly conversationTimeoutMs: number;
+  readonly conversations: number;
+  readonly conversationsPerExchanger: number;
+  readonly recipientsPerConversation: number;
+  readonly retryDelaysMs: readonly number[];
+  readonly domainMemoryMs: number;
+  readonly mayAsk: (address: string) => boolean;
+  readonly enumSuffix: string | undefined;
+  readonly phoneProvider: PhoneProvider | undefined;
+  readonly phoneLookups: readonly PhoneLookup[];
+  readonly phoneConcurrency: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** The longest wait that a timer takes. */
+const maxWaitMs = 2 ** 31 - 1;
+const dayMs = 24 * 60 * 60 * 1000;
+const mostAtOnce = 10_000;
+
+/** @throws ConfigurationError `invalid_option`, which names the option */
+export function resolveNetworkOptions(options: NetworkEngineOptions): NetworkSettings {
+  const heloName = heloNameOf(options.heloName);
+  const { resolvers = getServers() } = options;
+  if (resolvers.length === 0) throw new ConfigurationError('resolvers must not be empty');
+  return {
+    heloName,
+    mailFrom: mailFromOf(options.mailFrom ?? `postmaster@${heloName}`),
+    resolvers: resolvers.map(parseServer),
+    resolverTimeoutMs: duration('resolverTimeoutMs', options.resolverTimeoutMs ?? 3000),
+    startTls: options.startTls ?? true,
+    smtpPort: whole('smtpPort', options.smtpPort ?? 25, 65_535),
+    replyTimeoutMs: duration('replyTimeoutMs', options.replyTimeoutMs ?? 30_000),
+    conversationTimeoutMs: duration(
+      'conversationTimeoutMs',
+      options.conversationTimeoutMs ?? 300_000,
+    ),
+    conversations: whole('conversations', options.conversations ?? 50, mostAtOnce),
+    conversationsPerExchanger: whole(
+      'conversationsPerExchanger',
+      options.conversationsPerExchanger ?? 2,
+      mostAtOnce,
+    ),
+    recipientsPerConversation: whole(
+      'recipientsPerConversation',
+      options.recipientsPerConversation ?? 50,
+      100,
+    ),
+    retryDelaysMs: (options.retryDelaysMs ?? [305_000, 900_000]).map((delayMs) =>
+      duration('retryDelaysMs', delayMs),
+    ),
+    domainMemoryMs: duration('domainMemoryMs', options.domainMemoryMs ?? dayMs),
+    mayAsk: createAddressTest(options.allowedRanges ?? []),
+    enumSuffix: options.enumSuffix === undefined ? undefined : suffixOf(options.enumSuffix),
+    phoneProvider: options.phoneProvider,
+    phoneLookups: options.phoneLookups ?? [],
+    phoneConcurrency: whole('phoneConcurrency', options.phoneConcurrency ?? 8, mostAtOnce),
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+  };
+}
+
+const domainForm =
+  /^(?=.{1,253}$)[a-z\d](?:[a-z\d-]*[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]*[a-z\d])?)+$/i;
+
+function heloNameOf(given: string | undefined): string {
+  const name = given ?? hostname();
+  if (domainForm.test(name)) return name;
+  throw new ConfigurationError(
+    given === undefined
+      ? 'this machine has no full name to give to exchangers: set heloName (--helo) to the name that its address has, as mail.example.com'
+      : 'heloName (--helo) must be a full name, as mail.example.com',
+  );
+}
+
+function mailFromOf(address: string): string {
+  if (address === '') return address;
+  const path = smtpPathOf(address);
+  if (path && !path.needsUtf8) return path.text;
+  throw new ConfigurationError(
+    'mailFrom (--mail-from) must be an email address in ASCII, or empty',
+  );
+}
+
+function suffixOf(suffix: string): string {
+  if (domainForm.test(suffix)) return suffix;
+  throw new ConfigurationError(
+    'enumSuffix (--enum) must be a name of the domain name system, as e164.arpa',
+  );
+}
+
+/** The forms that `dns.getServers` gives. */
+function parseServer(text: string): DnsServer {
+  const [, bracketed, bare, port] =
+    /^(?:\[([^\]]+)\]|([^:]+|[^:]*(?::[^:]*){2,}))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const address = bracketed ?? bare ?? '';
+  const number = Number(port ?? 53);
+  if (isIP(address.replace(/%.*$/, '')) !== 0 && number >= 1 && number <= 65_535) {
+    return { address, port: number };
+  }
+  throw new ConfigurationError(
+    `resolvers: ${JSON.stringify(text)} is no address of a server; write one as 192.0.2.1 or 192.0.2.1:5353`,
+  );
+}
+
+function whole(name: string, value: number, max: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+  throw new ConfigurationError(`${name} must be a whole number from 1 to ${max}`);
+}
+
+function duration(name: string, value: number): number {
+  return whole(name, value, maxWaitMs);
+}

@@ -1,0 +1,107 @@
+import type { CountryCode } from '../../../contract/countries.js';
+import type { LiveVerification, PhoneVerdict } from '../../engine/engine.js';
+import { judgePhone } from '../../engine/judge-phone.js';
+import { readPhone } from '../../engine/read-phone.js';
+import { judgeTestNumber } from '../../engine/test-numbers.js';
+import { createWorkSlots, type WorkSlots } from '../../jobs/work-slots.js';
+import { createLiveWork } from '../schedule/live-work.js';
+import type { NameNetwork } from './operators.js';
+import type { PhoneFacts, PhoneLookup } from './phone-lookup.js';
+import { phoneVerdict } from './phone-verdict.js';
+
+export interface PhoneDeskOptions {
+  /** In the order in which they are asked. */
+  readonly lookups: readonly PhoneLookup[];
+  /** Numbers looked up at once. */
+  readonly concurrency: number;
+  readonly nameNetwork: NameNetwork;
+}
+
+/** Numbers taken on at once: the others stay on disk. */
+const mostPending = 1000;
+
+/** Judges phone numbers: by their plan, and those that the plan has by what a network says. */
+export class PhoneDesk {
+  readonly #options: PhoneDeskOptions;
+  readonly #slots: WorkSlots;
+  /** Told whenever a number of a batch is settled. */
+  readonly #watchers = new Set<() => void>();
+  #pending = 0;
+
+  constructor(options: PhoneDeskOptions) {
+    this.#options = options;
+    this.#slots = createWorkSlots(options.concurrency);
+  }
+
+  /** @throws the signal's reason */
+  async judge(phone: string, country: CountryCode, signal: AbortSignal): Promise<PhoneVerdict> {
+    const planned = judgePhone(phone, country);
+    const e164 = numberToAsk(phone, country, planned);
+    if (e164 === undefined) return planned;
+    const facts = await this.#slots.run(async () => this.#ask(e164, signal));
+    return phoneVerdict(planned, facts, this.#options.nameNetwork);
+  }
+
+  /** Judges the numbers of a batch. */
+  live(country: CountryCode, signal: AbortSignal): LiveVerification {
+    const work = createLiveWork(signal);
+    const watchers = this.#watchers.add(work.stir);
+    const isFull = (): boolean => this.#pending >= mostPending;
+    return {
+      get isFull() {
+        return isFull();
+      },
+      offer: (phone, report) => {
+        if (isFull()) return false;
+        this.#pending += 1;
+        this.judge(phone, country, signal)
+          .then(
+            (verdict) => work.report(report, verdict),
+            (error: unknown) => work.fail(error),
+          )
+          .finally(() => {
+            this.#pending -= 1;
+            for (const stir of watchers) stir();
+          });
+        return true;
+      },
+      moved: async () => work.moved(),
+      end() {
+        watchers.delete(work.stir);
+        work.end();
+      },
+    };
+  }
+
+  /** Asks one lookup after another for what is still missing. */
+  async #ask(e164: string, signal: AbortSignal): Promise<PhoneFacts> {
+    let facts: PhoneFacts = {};
+    for (const lookup of this.#options.lookups) {
+      signal.throwIfAborted();
+      if (isComplete(facts)) break;
+      try {
+        facts = { ...(await lookup.lookUp(e164, signal)), ...facts };
+      } catch {
+        // Nobody could tell: what is not known is said to be unknown.
+        signal.throwIfAborted();
+      }
+    }
+    return facts;
+  }
+}
+
+function isComplete({ status, isPorted, mcc, operator }: PhoneFacts): boolean {
+  return (
+    status !== undefined && isPorted !== undefined && (mcc !== undefined || operator !== undefined)
+  );
+}
+
+/** A number that the plan has, in E.164. */
+function numberToAsk(
+  phone: string,
+  country: CountryCode,
+  planned: PhoneVerdict,
+): string | undefined {
+  if (!planned.valid || judgeTestNumber(phone)) return undefined;
+  return readPhone(phone, country)?.e164;
+}

@@ -1,0 +1,107 @@
+import type { Exchanger } from '../dns/find-exchangers.js';
+import type { MailTask } from './mail-task.js';
+
+/** Mailboxes that wait for the same exchangers. */
+export class ExchangerQueue {
+  readonly key: string;
+  readonly exchangers: readonly Exchanger[];
+  /** Recipients that these exchangers bear in one conversation. */
+  mostRecipients: number;
+  #urgent: MailTask[] = [];
+  #waiting: MailTask[] = [];
+  #taken = 0;
+
+  constructor(key: string, exchangers: readonly Exchanger[], mostRecipients: number) {
+    this.key = key;
+    this.exchangers = exchangers;
+    this.mostRecipients = mostRecipients;
+  }
+
+  get size(): number {
+    return this.#urgent.length + this.#waiting.length - this.#taken;
+  }
+
+  get hasUrgent(): boolean {
+    return this.#urgent.length > 0;
+  }
+
+  push(task: MailTask): void {
+    (task.isUrgent ? this.#urgent : this.#waiting).push(task);
+  }
+
+  /** Takes what one conversation asks for; who left is left out. */
+  take(): MailTask[] {
+    const taken: MailTask[] = [];
+    while (taken.length < this.mostRecipients) {
+      const task = this.#urgent.shift() ?? this.#next();
+      if (task === undefined) break;
+      if (!task.signal.aborted) taken.push(task);
+    }
+    return taken;
+  }
+
+  /** Takes all that wait. */
+  takeAll(): MailTask[] {
+    const all = [...this.#urgent, ...this.#waiting.slice(this.#taken)];
+    this.#urgent = [];
+    this.#waiting = [];
+    this.#taken = 0;
+    return all;
+  }
+
+  /** `shift` moves what is behind; thousands may wait here. */
+  #next(): MailTask | undefined {
+    const task = this.#waiting[this.#taken];
+    if (task !== undefined) this.#taken += 1;
+    if (this.#taken > 1000 || this.#taken === this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#taken);
+      this.#taken = 0;
+    }
+    return task;
+  }
+}
+
+/** An exchanger's first address, and all that waits for it: what the limit on conversations is for. */
+export class Gate {
+  readonly address: string;
+  readonly #queues = new Map<string, ExchangerQueue>();
+  /** Conversations under way. */
+  running = 0;
+  /** Whether it stands in the line of gates that may start a conversation. */
+  isInLine = false;
+
+  constructor(address: string) {
+    this.address = address;
+  }
+
+  /** The queue of these exchangers, made when it is missing. */
+  queue(key: string, make: () => ExchangerQueue): ExchangerQueue {
+    const queue = this.#queues.get(key) ?? make();
+    this.#queues.set(key, queue);
+    return queue;
+  }
+
+  get hasUrgent(): boolean {
+    for (const queue of this.#queues.values()) if (queue.hasUrgent) return true;
+    return false;
+  }
+
+  get hasWaiting(): boolean {
+    for (const queue of this.#queues.values()) if (queue.size > 0) return true;
+    return false;
+  }
+
+  /** The queue whose turn it is: one for which somebody waits, else each in its turn. */
+  nextQueue(): ExchangerQueue | undefined {
+    let next: ExchangerQueue | undefined;
+    for (const queue of this.#queues.values()) {
+      if (queue.size === 0) this.#queues.delete(queue.key);
+      else if (next === undefined || (queue.hasUrgent && !next.hasUrgent)) next = queue;
+    }
+    if (next) {
+      this.#queues.delete(next.key);
+      this.#queues.set(next.key, next);
+    }
+    return next;
+  }
+}

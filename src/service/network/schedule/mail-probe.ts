@@ -1,0 +1,356 @@
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../../clock.js';
+import { findExchangers, type Exchanger, type MailRoute } from '../dns/find-exchangers.js';
+import type { Resolver } from '../dns/resolver.js';
+import { TtlCache } from '../dns/ttl-cache.js';
+import type { Answer } from '../smtp/ask-recipients.js';
+import { converse, type ConversationEnd } from '../smtp/converse.js';
+import type { Manners, NoSession } from '../smtp/open-session.js';
+import { DelayLine } from './delay-line.js';
+import { DomainMemory } from './domain-memory.js';
+import { ExchangerQueue, Gate } from './gate.js';
+import type { MailOutcome, MailTask } from './mail-task.js';
+
+export interface MailProbeOptions {
+  readonly resolver: Resolver;
+  readonly mayAsk: (address: string) => boolean;
+  readonly manners: Manners;
+  readonly limits: {
+    readonly conversations: number;
+    readonly conversationsPerExchanger: number;
+    readonly recipientsPerConversation: number;
+  };
+  readonly conversationTimeoutMs: number;
+  /** How long what may pass is waited for, again and again. */
+  readonly retryDelaysMs: readonly number[];
+  readonly domainMemoryMs: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** Conversations beyond the limit, for what somebody waits for. */
+const urgentReserve = 8;
+/** Conversations that may come to nothing for a mailbox before it waits for another day. */
+const mostTries = 3;
+/** How long an exchanger that refused the asker, or could not be reached, is left in peace. */
+const refusalMs = 15 * 60 * 1000;
+const silenceMs = 60 * 1000;
+const mostRemembered = 50_000;
+/** Mailboxes that wait for one exchanger at once: more stay on disk until these are through. */
+const mostWaiting = 2000;
+/** Mailboxes of all exchangers. */
+const mostPending = 50_000;
+const nameLetters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+const nameLength = 20;
+
+/**
+ * Asks exchangers for mailboxes: groups them by exchanger, keeps to the limits, asks again later what
+ * may pass, and remembers what domains and exchangers have shown.
+ */
+export class MailProbe {
+  /** Told whenever a mailbox is settled. */
+  readonly watchers = new Set<() => void>();
+  readonly #options: MailProbeOptions;
+  readonly #memory: DomainMemory;
+  readonly #ending = new AbortController();
+  readonly #delays: readonly DelayLine<MailTask>[];
+  readonly #silenceMs: number;
+  /** Tasks of domains whose exchangers are being looked up. */
+  readonly #unrouted = new Map<string, MailTask[]>();
+  readonly #gates = new Map<string, Gate>();
+  /** Which queue a domain's mailboxes wait in. */
+  readonly #queueOf: TtlCache<ExchangerQueue>;
+  /** How exchangers, by the key of their queue, have received us of late. */
+  readonly #unwilling: TtlCache<NoSession>;
+  #line: Gate[] = [];
+  #running = 0;
+  #pending = 0;
+
+  constructor(options: MailProbeOptions) {
+    const { clock, domainMemoryMs: ttlMs } = options;
+    this.#options = options;
+    const now = (): number => clock.now();
+    this.#memory = new DomainMemory({ ttlMs, now });
+    this.#queueOf = new TtlCache(mostRemembered, now);
+    this.#unwilling = new TtlCache(mostRemembered, now);
+    const { signal } = this.#ending;
+    // All conversations hang on it.
+    setMaxListeners(0, signal);
+    this.#delays = options.retryDelaysMs.map(
+      (delayMs) => new DelayLine(delayMs, { clock, signal, onDue: (task) => this.#route(task) }),
+    );
+    this.#silenceMs = Math.min(silenceMs, ...options.retryDelaysMs);
+  }
+
+  /** Whether nothing may be added now. */
+  get isFull(): boolean {
+    return this.#pending >= mostPending;
+  }
+
+  /** Whether a mailbox of a domain may be added, or too many wait already. */
+  hasRoomFor(domain: string): boolean {
+    if (this.isFull) return false;
+    const waiting = this.#unrouted.get(domain)?.length ?? this.#queueOf.get(domain)?.size ?? 0;
+    return waiting < mostWaiting;
+  }
+
+  /** Takes a mailbox on; its outcome comes in time, unless the probe is closed first. */
+  add(task: MailTask): void {
+    this.#pending += 1;
+    this.#route(task);
+  }
+
+  /** Ends all conversations where they stand. */
+  close(): void {
+    this.#ending.abort(new Error('the verification was closed'));
+  }
+
+  #route(task: MailTask): void {
+    const { domain } = task.path;
+    if (this.#ending.signal.aborted) return;
+    if (task.signal.aborted) {
+      this.#pending -= 1;
+      return;
+    }
+    const known = this.#memory.outcome(domain);
+    if (known !== undefined) {
+      this.#settle(task, known);
+      return;
+    }
+    const others = this.#unrouted.get(domain);
+    if (others) {
+      others.push(task);
+      return;
+    }
+    this.#unrouted.set(domain, [task]);
+    void this.#findExchangers(domain);
+  }
+
+  async #findExchangers(domain: string): Promise<void> {
+    const { resolver, mayAsk } = this.#options;
+    let route: MailRoute | undefined;
+    let trouble: unknown;
+    try {
+      route = await findExchangers(domain, { resolver, mayAsk, signal: this.#ending.signal });
+    } catch (error) {
+      trouble = error;
+    }
+    const tasks = this.#unrouted.get(domain) ?? [];
+    this.#unrouted.delete(domain);
+    if (this.#ending.signal.aborted) return;
+    for (const task of tasks) {
+      if (route) this.#send(task, route);
+      else this.#fail(task, trouble);
+    }
+  }
+
+  #send(task: MailTask, route: MailRoute): void {
+    switch (route.kind) {
+      case 'no_mail':
+        this.#settle(task, 'no_mailbox');
+        return;
+      case 'closed_range':
+        this.#settle(task, 'not_told');
+        return;
+      case 'failed':
+        this.#later(task, 'failed');
+        return;
+      case 'exchangers':
+        this.#enqueue(task, route.exchangers);
+    }
+  }
+
+  #enqueue(task: MailTask, exchangers: readonly Exchanger[]): void {
+    const key = keyOf(exchangers);
+    const unwilling = this.#unwilling.get(key);
+    if (unwilling) {
+      this.#apply(task, unwilling);
+      return;
+    }
+    const first = exchangers[0]?.addresses[0] ?? key;
+    const gate = this.#gates.get(first) ?? new Gate(first);
+    this.#gates.set(first, gate);
+    const { recipientsPerConversation } = this.#options.limits;
+    const queue = gate.queue(
+      key,
+      () => new ExchangerQueue(key, exchangers, recipientsPerConversation),
+    );
+    queue.push(task);
+    this.#queueOf.put(task.path.domain, queue, silenceMs);
+    this.#lineUp(gate);
+    this.#start();
+  }
+
+  #lineUp(gate: Gate): void {
+    if (gate.isInLine) return;
+    gate.isInLine = true;
+    this.#line.push(gate);
+  }
+
+  /** Starts what the limits allow, gate by gate in turn. */
+  #start(): void {
+    const { conversations, conversationsPerExchanger } = this.#options.limits;
+    for (let left = this.#line.length; left > 0; left -= 1) {
+      if (this.#running >= conversations + urgentReserve) return;
+      const gate = this.#line.shift();
+      if (gate === undefined) return;
+      gate.isInLine = false;
+      const extra = gate.hasUrgent ? 1 : 0;
+      const hasTurn = this.#running < conversations + extra * urgentReserve;
+      // A gate that is full comes back when one of its conversations ends.
+      if (gate.running >= conversationsPerExchanger + extra) continue;
+      const queue = hasTurn ? gate.nextQueue() : undefined;
+      const tasks = queue?.take() ?? [];
+      if (queue && tasks.length > 0) void this.#converse(gate, queue, tasks);
+      if (gate.hasWaiting) this.#lineUp(gate);
+    }
+  }
+
+  async #converse(gate: Gate, queue: ExchangerQueue, tasks: readonly MailTask[]): Promise<void> {
+    gate.running += 1;
+    this.#running += 1;
+    const open = new Set(tasks);
+    try {
+      const ended = await this.#ask(queue, tasks, open);
+      this.#conclude(queue, [...open], { ended, hasProgress: open.size < tasks.length });
+    } catch (error) {
+      if (!this.#ending.signal.aborted) for (const task of open) this.#fail(task, error);
+    } finally {
+      gate.running -= 1;
+      this.#running -= 1;
+      if (gate.hasWaiting) this.#lineUp(gate);
+      else if (gate.running === 0) this.#gates.delete(gate.address);
+      this.#start();
+    }
+  }
+
+  async #ask(
+    queue: ExchangerQueue,
+    tasks: readonly MailTask[],
+    open: Set<MailTask>,
+  ): Promise<ConversationEnd> {
+    const { manners, conversationTimeoutMs, random } = this.#options;
+    const memory = this.#memory;
+    // Somebody who waits and leaves ends a conversation that is theirs alone.
+    const [only] = tasks.length === 1 ? tasks : [];
+    const signal = only?.isUrgent
+      ? AbortSignal.any([this.#ending.signal, only.signal])
+      : this.#ending.signal;
+    return converse(
+      { exchangers: queue.exchangers, manners, timeoutMs: conversationTimeoutMs, random, signal },
+      {
+        mailFrom: manners.mailFrom,
+        recipients: tasks.map(({ path }) => path),
+        isKnownToTell: (domain) => memory.isKnownToTell(domain),
+        madeUpName: () => madeUpName(random),
+        onShown: (domain, shown) => memory.learn(domain, shown),
+        onAnswer: (place, answer) => {
+          const task = tasks[place];
+          if (task === undefined || !open.delete(task)) return;
+          this.#answer(queue, task, answer, place);
+        },
+      },
+    );
+  }
+
+  #answer(queue: ExchangerQueue, task: MailTask, answer: Answer, place: number): void {
+    switch (answer) {
+      case 'temporary':
+      case 'undetermined':
+        this.#later(task, 'not_told');
+        return;
+      case 'too_many':
+        queue.mostRecipients = Math.max(1, Math.min(queue.mostRecipients, place));
+        this.#again(task, 'not_told');
+        return;
+      case 'doubtful':
+        queue.mostRecipients = Math.max(1, Math.floor(queue.mostRecipients / 2));
+        this.#again(task, 'not_told');
+        return;
+      case 'catch_all':
+        this.#settle(task, this.#memory.outcome(task.path.domain) ?? 'catch_all');
+        return;
+      default:
+        this.#settle(task, answer);
+    }
+  }
+
+  /** What becomes of those that a conversation gave no answer for. */
+  #conclude(
+    queue: ExchangerQueue,
+    open: readonly MailTask[],
+    { ended, hasProgress }: { readonly ended: ConversationEnd; readonly hasProgress: boolean },
+  ): void {
+    if (ended === 'asked' || ended === 'lost') {
+      if (ended === 'lost') {
+        queue.mostRecipients = Math.max(1, Math.floor(queue.mostRecipients / 2));
+      }
+      for (const [index, task] of open.entries()) {
+        // Only the one that was being asked for may be to blame; the others were not reached.
+        if (hasProgress && index > 0) this.#route(task);
+        else this.#again(task, 'failed');
+      }
+      return;
+    }
+    this.#unwilling.put(queue.key, ended, ended === 'not_told' ? refusalMs : this.#silenceMs);
+    // All that wait for it would meet the same: it is not knocked at once more for each.
+    for (const task of [...open, ...queue.takeAll()]) this.#apply(task, ended);
+  }
+
+  #apply(task: MailTask, ended: NoSession): void {
+    switch (ended) {
+      case 'temporary':
+        this.#later(task, 'not_told');
+        return;
+      case 'failed':
+        this.#later(task, 'failed');
+        return;
+      case 'not_told':
+      case 'no_mailbox':
+        this.#settle(task, ended);
+    }
+  }
+
+  /** In another conversation, soon; after some that came to nothing, later. */
+  #again(task: MailTask, otherwise: MailOutcome): void {
+    task.tries += 1;
+    if (task.tries < mostTries) this.#route(task);
+    else this.#later(task, otherwise);
+  }
+
+  #later(task: MailTask, otherwise: MailOutcome): void {
+    const line = task.isUrgent ? undefined : this.#delays[task.delays];
+    if (line === undefined) {
+      this.#settle(task, otherwise);
+      return;
+    }
+    task.delays += 1;
+    task.tries = 0;
+    line.push(task);
+  }
+
+  #settle(task: MailTask, outcome: MailOutcome): void {
+    this.#pending -= 1;
+    task.onOutcome(outcome);
+    for (const stir of this.watchers) stir();
+  }
+
+  #fail(task: MailTask, error: unknown): void {
+    this.#pending -= 1;
+    task.onError(error);
+  }
+}
+
+function keyOf(exchangers: readonly Exchanger[]): string {
+  return exchangers
+    .map(({ host, preference, addresses }) => `${preference} ${host} ${addresses.join(' ')}`)
+    .join('\n');
+}
+
+function madeUpName(random: () => number): string {
+  let name = '';
+  while (name.length < nameLength) {
+    name += nameLetters[Math.floor(random() * nameLetters.length)] ?? 'x';
+  }
+  return name;
+}

@@ -1,0 +1,115 @@
+import { judgeSession } from './judge-reply.js';
+import type { Reply } from './reply-reader.js';
+import { SmtpConnection } from './smtp-connection.js';
+import { SmtpFailure } from './smtp-failure.js';
+
+/** How this machine presents itself to exchangers. */
+export interface Manners {
+  /** Name for EHLO and HELO: this machine's own, as its reverse DNS has it. */
+  readonly heloName: string;
+  /** Address for MAIL FROM; empty for the null reverse-path. */
+  readonly mailFrom: string;
+  /** Whether STARTTLS is used where it is offered. */
+  readonly startTls: boolean;
+  /** Port of exchangers. */
+  readonly port: number;
+  /** How long the connection, and each reply, may take. */
+  readonly replyTimeoutMs: number;
+}
+
+/** Where one conversation is begun. */
+export interface Target {
+  readonly host: string;
+  readonly address: string;
+}
+
+/** A server that greeted, and what it can do. */
+export interface Session {
+  readonly connection: SmtpConnection;
+  readonly pipelines: boolean;
+  readonly takesUtf8: boolean;
+}
+
+/** Why a server is of no use now. */
+export type NoSession = 'temporary' | 'not_told' | 'no_mailbox' | 'failed';
+
+/**
+ * Connects, and greets: EHLO, or HELO for a server that knows no other; STARTTLS where it is offered.
+ * Where TLS fails, once more without: encryption is opportunistic, and nothing secret is sent.
+ *
+ * @throws the signal's reason
+ */
+export async function openSession(
+  target: Target,
+  manners: Manners,
+  signal: AbortSignal,
+): Promise<Session | NoSession> {
+  const first = await greet(target, manners, { secure: manners.startTls, signal });
+  if (first !== 'tls_failed') return first;
+  const second = await greet(target, manners, { secure: false, signal });
+  return second === 'tls_failed' ? 'failed' : second;
+}
+
+async function greet(
+  target: Target,
+  manners: Manners,
+  { secure, signal }: { readonly secure: boolean; readonly signal: AbortSignal },
+): Promise<Session | NoSession | 'tls_failed'> {
+  let connection: SmtpConnection | undefined;
+  try {
+    connection = await SmtpConnection.open({
+      address: target.address,
+      port: manners.port,
+      timeoutMs: manners.replyTimeoutMs,
+      signal,
+    });
+    const greeting = judgeSession(await connection.reply());
+    if (greeting !== 'ready') return await leave(connection, greeting);
+    let extensions = await hello(connection, manners);
+    if (typeof extensions === 'string') return await leave(connection, extensions);
+    if (secure && extensions.has('STARTTLS')) {
+      connection.send('STARTTLS');
+      const { code } = await connection.reply();
+      if (code === 220) {
+        await connection.secure(target.host);
+        // What was learned in the clear is forgotten (RFC 3207 4.2).
+        extensions = await hello(connection, manners);
+        if (typeof extensions === 'string') return await leave(connection, extensions);
+      }
+    }
+    return {
+      connection,
+      pipelines: extensions.has('PIPELINING'),
+      takesUtf8: extensions.has('SMTPUTF8'),
+    };
+  } catch (error) {
+    connection?.close();
+    if (!(error instanceof SmtpFailure)) throw error;
+    return error.kind === 'tls' ? 'tls_failed' : 'failed';
+  }
+}
+
+async function leave(connection: SmtpConnection, why: NoSession): Promise<NoSession> {
+  await connection.quit();
+  return why;
+}
+
+/** @returns the keywords of the extensions, or why there is nothing to say */
+async function hello(
+  connection: SmtpConnection,
+  { heloName }: Manners,
+): Promise<ReadonlySet<string> | NoSession> {
+  connection.send(`EHLO ${heloName}`);
+  const reply = await connection.reply();
+  const said = judgeSession(reply);
+  if (said === 'ready') return keywordsOf(reply);
+  // RFC 5321 3.2: HELO for servers that do not know EHLO.
+  if (reply.code < 500 || reply.code > 504) return said;
+  connection.send(`HELO ${heloName}`);
+  const plain = judgeSession(await connection.reply());
+  return plain === 'ready' ? new Set() : plain;
+}
+
+function keywordsOf({ lines }: Reply): ReadonlySet<string> {
+  return new Set(lines.slice(1).map((line) => line.split(' ', 1)[0]?.toUpperCase() ?? ''));
+}

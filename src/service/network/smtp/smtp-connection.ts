@@ -1,0 +1,176 @@
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { ReplyReader, type Reply } from './reply-reader.js';
+import { SmtpFailure } from './smtp-failure.js';
+
+export interface ConnectionOptions {
+  readonly address: string;
+  readonly port: number;
+  /** How long the connection, and each reply, may take. */
+  readonly timeoutMs: number;
+  /** Its abort ends the connection. */
+  readonly signal: AbortSignal;
+}
+
+/** What one conversation may send: a few hundred replies at their longest. */
+const maxBytes = 256 * 1024;
+/** Replies that came before somebody asked for them; nobody pipelines more commands. */
+const maxWaiting = 200;
+const maxFarewellMs = 2000;
+// eslint-disable-next-line no-control-regex
+const control = /[\u0000-\u001f\u007f]/;
+
+/** A connection to an exchanger: commands out, replies in, nothing else. */
+export class SmtpConnection {
+  #socket: Socket;
+  #reader = new ReplyReader();
+  readonly #timeoutMs: number;
+  readonly #signal: AbortSignal;
+  readonly #replies: Reply[] = [];
+  #bytes = 0;
+  #failure: Error | undefined;
+  #wake: (() => void) | undefined;
+
+  private constructor(socket: Socket, { timeoutMs, signal }: ConnectionOptions) {
+    this.#socket = socket;
+    this.#timeoutMs = timeoutMs;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#abort);
+    this.#listen();
+  }
+
+  /** @throws SmtpFailure `connection`, `timeout` */
+  static async open(options: ConnectionOptions): Promise<SmtpConnection> {
+    const { address, port, signal } = options;
+    signal.throwIfAborted();
+    const socket = connect({ host: address, port });
+    socket.setNoDelay(true);
+    const connection = new SmtpConnection(socket, options);
+    try {
+      await connection.#until((ready) => socket.once('connect', ready));
+      return connection;
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+  }
+
+  /** Sends commands, one a line. What holds a control character could be more than one: a defect. */
+  send(...commands: readonly string[]): void {
+    for (const command of commands) {
+      if (control.test(command)) throw new Error('a command with a control character');
+    }
+    if (this.#failure) return;
+    this.#socket.write(commands.map((command) => `${command}\r\n`).join(''));
+  }
+
+  /** @throws SmtpFailure when none comes whole in time; the signal's reason */
+  async reply(): Promise<Reply> {
+    // What came before an end is still good.
+    if (this.#replies.length === 0) {
+      await this.#until((ready) => {
+        this.#wake = ready;
+      });
+    }
+    const reply = this.#replies.shift();
+    if (reply === undefined) throw new SmtpFailure('protocol', 'no reply');
+    return reply;
+  }
+
+  /**
+   * Goes on under TLS. Certificates are not checked: encryption is opportunistic (RFC 7435), as between
+   * exchangers.
+   *
+   * @throws SmtpFailure `tls`, `timeout`
+   */
+  async secure(host: string): Promise<void> {
+    // What was sent in the clear behind the reply must not count as sent under TLS (RFC 3207, section 6).
+    if (this.#replies.length > 0 || this.#reader.isInside) {
+      throw new SmtpFailure('tls', 'the server spoke between STARTTLS and TLS');
+    }
+    const plain = this.#socket;
+    plain.removeAllListeners();
+    const secured = connectTls({
+      socket: plain,
+      rejectUnauthorized: false,
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+    });
+    this.#socket = secured;
+    this.#reader = new ReplyReader();
+    this.#listen('tls');
+    plain.on('error', (error) => secured.destroy(error));
+    await this.#until((ready) => secured.once('secureConnect', ready));
+    secured.removeAllListeners('error').removeAllListeners('close').removeAllListeners('data');
+    this.#listen();
+  }
+
+  /** Takes leave, and waits a moment for the server to do so too. */
+  async quit(): Promise<void> {
+    if (this.#failure === undefined) {
+      this.send('QUIT');
+      const socket = this.#socket;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.min(this.#timeoutMs, maxFarewellMs));
+        const done = (): void => {
+          clearTimeout(timer);
+          resolve();
+        };
+        this.#wake = done;
+        socket.once('close', done);
+      });
+    }
+    this.close();
+  }
+
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#abort);
+    this.#fail(new SmtpFailure('connection', 'closed'));
+  }
+
+  readonly #abort = (): void => this.#fail(this.#signal.reason as Error);
+
+  #listen(kind: 'connection' | 'tls' = 'connection'): void {
+    const socket = this.#socket;
+    socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    socket.on('error', (cause) => {
+      this.#fail(new SmtpFailure(kind, 'the connection broke', { cause }));
+    });
+    socket.on('close', () => this.#fail(new SmtpFailure(kind, 'the connection ended')));
+  }
+
+  #take(bytes: Buffer): void {
+    this.#bytes += bytes.length;
+    try {
+      if (this.#bytes > maxBytes) throw new SmtpFailure('protocol', 'the server says too much');
+      this.#replies.push(...this.#reader.push(bytes));
+      if (this.#replies.length > maxWaiting) {
+        throw new SmtpFailure('protocol', 'replies that nobody asked for');
+      }
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
+    }
+    if (this.#replies.length > 0) this.#wake?.();
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#socket.destroy();
+    this.#wake?.();
+  }
+
+  /** Waits for something, no longer than a reply may take: a server that drips bytes gains nothing. */
+  async #until(listen: (ready: () => void) => void): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        this.#fail(new SmtpFailure('timeout', 'the server took too long'));
+      }, this.#timeoutMs);
+      this.#wake = resolve;
+      listen(resolve);
+    });
+    clearTimeout(timer);
+    this.#wake = undefined;
+    if (this.#failure && this.#replies.length === 0) throw this.#failure;
+  }
+}

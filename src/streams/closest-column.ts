@@ -1,0 +1,44 @@
+/** Columns whose names differ in more characters are not meant. */
+const furthest = 2;
+
+/** A column's name, however it is written. */
+export function caseless(name: string): string {
+  return name.normalize('NFC').trim().toLowerCase();
+}
+
+/** The column that was probably meant; `undefined` when none is near. */
+export function closestColumn(header: readonly string[], given: string): string | undefined {
+  const wanted = letters(given);
+  if (wanted === '') return undefined;
+  const near = header
+    .map((name) => ({ name, distance: distanceBetween(letters(name), wanted) }))
+    .filter(({ name, distance }) => distance <= Math.min(furthest, letters(name).length - 1))
+    .toSorted((a, b) => a.distance - b.distance);
+  return near[0]?.name ?? header.find((name) => isPartOf(letters(name), wanted));
+}
+
+function letters(name: string): string {
+  return caseless(name)
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+    .slice(0, 64);
+}
+
+/** `email` is in `E-mail address`, and the other way round. */
+function isPartOf(name: string, wanted: string): boolean {
+  const [short, long] = name.length < wanted.length ? [name, wanted] : [wanted, name];
+  return short.length > 2 && long.includes(short);
+}
+
+/** How many characters have to be changed, added or taken away. */
+function distanceBetween(one: string, other: string): number {
+  let above = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [row, letter] of [...one].entries()) {
+    const line = [row + 1];
+    for (let column = 1; column <= other.length; column += 1) {
+      const replaced = (above[column - 1] ?? 0) + (letter === other[column - 1] ? 0 : 1);
+      line.push(Math.min(replaced, (above[column] ?? 0) + 1, (line[column - 1] ?? 0) + 1));
+    }
+    above = line;
+  }
+  return above[other.length] ?? 0;
+}

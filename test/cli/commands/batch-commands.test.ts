@@ -1,0 +1,186 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { batchCommand } from '../../../src/cli/commands/batch/batch.js';
+import { createService, type Service, type ServiceOptions } from '../../../src/service/index.js';
+import { chargesOf } from '../charges.js';
+import { connectTo } from '../connect-to.js';
+import { startFront } from '../front.js';
+import { runCommand, type CommandEnd } from '../run-command.js';
+
+const nobody = '00000000-0000-4000-8000-000000000000';
+
+async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const service = await createService(options);
+  onTestFinished(() => service.close());
+  return service;
+}
+
+async function textFile(text: string | Buffer): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-batch-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, 'emails.txt');
+  await writeFile(path, text);
+  return path;
+}
+
+async function batch(
+  line: string,
+  service?: { readonly baseUrl: string; readonly apiKey: string },
+): Promise<CommandEnd> {
+  const [what, ...args] = line.split(' ');
+  const command = batchCommand.subcommands?.find(({ name }) => name === `batch ${what ?? ''}`);
+  if (!command) throw new Error(`there is no batch ${what ?? ''}`);
+  return runCommand(command, args, service && connectTo(service));
+}
+
+/** Asks for a status until it is there: parsing and verifying take their moment. */
+async function untilStatus(uuid: string, status: string, service: Service): Promise<void> {
+  for (;;) {
+    const { stdout } = await batch(`status ${uuid} --json`, service);
+    if ((JSON.parse(stdout) as { status: string }).status === status) return;
+  }
+}
+
+describe('sluice batch', () => {
+  it('takes a batch from its file to its results by hand', async () => {
+    const service = await startService();
+    const path = await textFile('ada@example.com\ngrace@example.org\n');
+    const uploaded = await batch(`upload ${path} --type email --country US --name lists`, service);
+    expect(uploaded).toMatchObject({ code: 0, stderr: '' });
+    const uuid = uploaded.stdout.trim();
+    expect(uuid).toMatch(/^[0-9a-f-]{36}$/);
+
+    const listed = await batch('list', service);
+    expect(listed.stdout).toMatch(new RegExp(`BATCH +STATUS +CREATED +NAME\n${uuid} .* lists\n$`));
+    expect(await batch(`update ${uuid} --type email --country DE`, service)).toMatchObject({
+      code: 0,
+      stdout: `${uuid} is updated: prepare it again\n`,
+    });
+    expect(await batch(`launch ${uuid}`, service)).toMatchObject({ code: 7 });
+    expect((await batch(`prepare ${uuid}`, service)).stdout).toContain('is being prepared');
+    await untilStatus(uuid, 'ready_for_verification', service);
+    expect(await chargesOf(service)).toEqual([]);
+
+    expect(await batch(`launch ${uuid}`, service)).toMatchObject({
+      code: 0,
+      stdout: `${uuid} is launched\n`,
+    });
+    await untilStatus(uuid, 'verification_done', service);
+    expect((await batch(`launch ${uuid}`, service)).stdout).toContain('and is done');
+    expect(await chargesOf(service)).toHaveLength(2);
+    expect((await batch(`status ${uuid}`, service)).stdout).toMatch(
+      /^status .*verification_done$/m,
+    );
+    expect((await batch(`details ${uuid}`, service)).stdout).toMatch(/^name +lists$/m);
+    expect((await batch(`details ${uuid}`, service)).stdout).toMatch(
+      /^parameters\.target_country +DE$/m,
+    );
+
+    const printed = await batch(`export ${uuid}`, service);
+    expect(Object.keys(JSON.parse(printed.stdout) as object)).toEqual([
+      'ada@example.com',
+      'grace@example.org',
+    ]);
+    const output = join(path, '..', 'results.json');
+    expect(await batch(`export ${uuid} -o ${output}`, service)).toMatchObject({ stdout: '' });
+    expect(await readFile(output, 'utf8')).toBe(printed.stdout);
+    const workbook = join(path, '..', 'results.xlsx');
+    expect(await batch(`export ${uuid} --details -o ${workbook}`, service)).toMatchObject({
+      code: 0,
+    });
+    expect((await readFile(workbook)).subarray(0, 2).toString()).toBe('PK');
+
+    expect(await batch(`delete ${uuid}`, service)).toMatchObject({
+      code: 0,
+      stdout: `${uuid} is deleted\n`,
+    });
+    expect((await batch('list', service)).stdout).toBe('no batches\n');
+  });
+
+  it('leaves no file behind when there is nothing to export', async () => {
+    const service = await startService();
+    const path = await textFile('a@example.com\n');
+    const output = join(path, '..', 'results.json');
+    expect(await batch(`export ${nobody} -o ${output}`, service)).toMatchObject({
+      code: 7,
+      stdout: '',
+      stderr: expect.stringContaining('[not_found]') as string,
+    });
+    expect(await readdir(join(path, '..'))).toEqual(['emails.txt']);
+  });
+
+  it('says which batches are gone when one of them is not there', async () => {
+    const service = await startService();
+    const path = await textFile('a@example.com\n');
+    const { stdout } = await batch(`upload ${path} --type email --country US`, service);
+    const ended = await batch(`delete ${stdout.trim()} ${nobody} --json`, service);
+    expect(ended.code).toBe(7);
+    expect(JSON.parse(ended.stdout)).toEqual({ deleted: [stdout.trim()] });
+  });
+
+  it.each([
+    ['a comma', 'a@example.com\nb,c@example.com\n', /line 2: holds a comma/],
+    ['a blank line', 'a@example.com\n\nb@example.com\n', /line 2: is blank/],
+    ['a carriage return', 'a@example.com\r\n', /line 1: ends with a carriage return/],
+    ['a byte-order mark', '\uFEFFa@example.com\n', /line 1: holds a byte-order mark/],
+    ['a control character', 'a\u0001@example.com\n', /line 1: holds a control character/],
+    ['nothing at all', '', /the file is empty/],
+    ['bytes that are no text', Buffer.from([0x61, 0xff, 0x0a]), /is not UTF-8/],
+  ])('refuses a file with %s before anything is sent', async (_, text, said) => {
+    const path = await textFile(text);
+    const service = { baseUrl: 'http://127.0.0.1:9', apiKey: 'key' };
+    const { code, stderr } = await batch(`upload ${path} --type email --country US`, service);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(said) as string });
+  });
+
+  it.each([
+    ['status', 'name one batch by its uuid'],
+    ['status not-a-uuid', '"not-a-uuid" is no uuid of a batch'],
+    ['list --limit 5000', '--limit is at most 1000'],
+    ['list --from yesterday', '--from takes a day such as 2026-11-01'],
+    ['list --form 2026-11-01', 'batch list has no option --form; did you mean --from?'],
+    [`update ${nobody} --country US`, 'say what the addresses are'],
+    [`update ${nobody} --type emial --country US`, 'did you mean email?'],
+    [`update ${nobody} --type email --country XX`, 'is no country of the service'],
+    [`update ${nobody} --type email`, 'a target country is needed'],
+    [`export ${nobody} --format csv`, '--format is json or xlsx'],
+    ['delete', 'name the batches by their uuids'],
+    ['upload a.txt b.txt --type email --country US', 'name one file'],
+  ])('refuses "batch %s" with 2', async (line, said) => {
+    const service = { baseUrl: 'http://127.0.0.1:9', apiKey: 'key' };
+    const { code, stderr } = await batch(line, service);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(said) as string });
+  });
+
+  it('needs a service that keeps batches', async () => {
+    expect(await batch('list')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('set SLUICE_BASE_URL and SLUICE_API_KEY') as string,
+    });
+  });
+
+  it('prints nothing that a service makes a terminal do', async () => {
+    const service = await startService();
+    const front = await startFront(service, () => ({
+      status: 200,
+      body: { status: 'odd\u001b[2J', note: ['\u0007bell', { deep: null }] },
+    }));
+    const { stdout } = await batch(`status ${nobody}`, front);
+    expect(stdout).toBe('status        odd [2J\nnote[0]        bell\nnote[1].deep  -\n');
+  });
+
+  it('tells where an upload may be whose answer was lost', async () => {
+    const service = await startService({
+      faults: { faults: [{ operation: 'uploadBatch', when: 'after', what: { reset: true } }] },
+    });
+    const path = await textFile('a@example.com\n');
+    const lane = '--type email --country US --name lost-one';
+    expect(await batch(`upload ${path} ${lane}`, service)).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining('look for lost-one with sluice batch list') as string,
+    });
+    expect((await batch('list', service)).stdout).toContain('lost-one');
+  });
+});

@@ -1,0 +1,155 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { checkCommand } from '../../../src/cli/commands/check.js';
+import { creditsCommand } from '../../../src/cli/commands/credits.js';
+import { formatCommand } from '../../../src/cli/commands/format.js';
+import { targetsCommand } from '../../../src/cli/commands/targets.js';
+import { targetIndustries } from '../../../src/contract/target-industries.js';
+import { createService, type ServiceOptions } from '../../../src/service/index.js';
+import { chargesOf } from '../charges.js';
+import { connectTo } from '../connect-to.js';
+import { startFront } from '../front.js';
+import { runCommand } from '../run-command.js';
+
+async function environmentOf(options: ServiceOptions = {}): Promise<Record<string, string>> {
+  const service = await createService(options);
+  onTestFinished(() => service.close());
+  return connectTo(service);
+}
+
+describe('sluice credits', () => {
+  it('shows both balances, as text and as JSON', async () => {
+    const environment = await environmentOf({ emailCredits: 12, phoneCredits: 3.5 });
+    expect(await runCommand(creditsCommand, [], environment)).toEqual({
+      code: 0,
+      stdout: 'email credits  12\nphone credits  3.5\n',
+      stderr: '',
+    });
+    const { stdout } = await runCommand(creditsCommand, ['--json'], environment);
+    expect(JSON.parse(stdout)).toEqual({ email_credit: 12, phone_credit: 3.5 });
+  });
+
+  it('ends with 4 when the key is refused, and with 2 without a service', async () => {
+    const environment = { ...(await environmentOf()), SLUICE_API_KEY: 'another' };
+    expect(await runCommand(creditsCommand, [], environment)).toMatchObject({
+      code: 4,
+      stdout: '',
+      stderr: expect.stringContaining('[unauthorized]') as string,
+    });
+    expect(await runCommand(creditsCommand, [])).toMatchObject({ code: 2, stdout: '' });
+    expect(await runCommand(creditsCommand, ['extra'])).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('sluice check', () => {
+  it('verifies one address, the verdict first', async () => {
+    const { code, stdout, stderr } = await runCommand(checkCommand, ['ada@gmail.com', '--local']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^email +ada@gmail\.com\nvalid +false\nwrong +false\nunknown +true\n/);
+    expect(stdout).toMatch(/^is_free +true$/m);
+  });
+
+  it('says that the local service judges when nobody asked for it', async () => {
+    const { stderr } = await runCommand(checkCommand, ['ada@example.com']);
+    expect(stderr).toMatch(/^sluice: no base URL is given: the local service verifies/);
+  });
+
+  it('charges one credit, once', async () => {
+    const service = await createService();
+    onTestFinished(() => service.close());
+    const line = ['+12025550123', '--country', 'us', '--json'];
+    const { code, stdout } = await runCommand(checkCommand, line, connectTo(service));
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', result: { phone: '+12025550123' } });
+    expect(await chargesOf(service)).toMatchObject([
+      { type: 'phone', address: '+12025550123', credits: 1 },
+    ]);
+  });
+
+  it.each([
+    [['ada,grace@example.com', '--local'], 3, 'status  parse_error\n', ''],
+    [['5551234', '--local'], 2, '', 'needs its target country'],
+    [[], 2, '', 'name one address'],
+    [['a@example.com', 'b@example.com'], 2, '', 'name one address'],
+    [[' '], 2, '', 'the address is empty'],
+    [['a@example.com', '--type', 'mail', '--local'], 2, '', 'did you mean email?'],
+  ])('%j ends with %i', async (args, code, stdout, said) => {
+    const ended = await runCommand(checkCommand, args);
+    expect(ended).toEqual({ code, stdout, stderr: expect.stringContaining(said) as string });
+  });
+
+  it('ends with 5 when the credits are used up', async () => {
+    const environment = await environmentOf({ emailCredits: 0 });
+    expect(await runCommand(checkCommand, ['a@example.com'], environment)).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('add credits') as string,
+    });
+  });
+});
+
+describe('sluice format', () => {
+  async function fileOf(text: string): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-format-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const path = join(folder, 'phones.txt');
+    await writeFile(path, text);
+    return path;
+  }
+
+  it('shows each line beside its normal form', async () => {
+    const path = await fileOf('(202) 555-0123\nno number\n');
+    const args = [path, '--type', 'phone', '--country', 'US', '--local'];
+    expect(await runCommand(formatCommand, args)).toEqual({
+      code: 0,
+      stdout: '(202) 555-0123  +12025550123\nno number       -\n',
+      stderr: '',
+    });
+    const { stdout } = await runCommand(formatCommand, [...args, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ formatted: 1, failed: 1 });
+  });
+
+  it('sends the key to nobody, and shows an answer of any shape', async () => {
+    const service = await createService();
+    onTestFinished(() => service.close());
+    const front = await startFront(service, () => ({ status: 200, body: { lines: ['+1', '+2'] } }));
+    const path = await fileOf('1\n2\n');
+    const args = [path, '--type', 'phone', '--country', 'US'];
+    expect(await runCommand(formatCommand, args, connectTo(front))).toEqual({
+      code: 0,
+      stdout: 'lines[0]  +1\nlines[1]  +2\n',
+      stderr: '',
+    });
+  });
+
+  it('ends with 6 when the file is not there', async () => {
+    const args = ['missing.txt', '--type', 'phone', '--country', 'US', '--local'];
+    expect(await runCommand(formatCommand, args)).toMatchObject({ code: 6, stdout: '' });
+  });
+});
+
+describe('sluice targets', () => {
+  it('lists every meaning with its id, without a service', async () => {
+    const { code, stdout } = await runCommand(targetsCommand, []);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^--target-audience\n {4}1 {2}Agency \/ Consultants\n/);
+    expect(stdout).toContain('\n\n--target-industry\n');
+    expect(stdout).toMatch(/^--target-objective$/m);
+  });
+
+  it('lists one table as JSON', async () => {
+    const { stdout } = await runCommand(targetsCommand, ['industry', '--json']);
+    const { industry } = JSON.parse(stdout) as { industry: { id: number; name: string }[] };
+    expect(Object.fromEntries(industry.map(({ id, name }) => [id, name]))).toEqual(
+      targetIndustries,
+    );
+  });
+
+  it('guesses what was meant', async () => {
+    expect(await runCommand(targetsCommand, ['industries'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('did you mean industry?') as string,
+    });
+  });
+});

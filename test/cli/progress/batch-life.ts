@@ -1,0 +1,35 @@
+import type { KnownBatch, RunProgress } from '../../../src/index.js';
+
+export const tries = { attempt: 1, fresh: 0, uploads: 0 } as const;
+const elected = {
+  ...tries,
+  uuid: '00000000-0000-4000-8000-000000000000',
+  isFound: false,
+  misses: 0,
+  prepares: 0,
+  launches: 0,
+  doubt: false,
+} as const;
+
+/** A batch of a hundred emails at a point of its life. */
+export function batchProgress(
+  id: number,
+  known: KnownBatch,
+  charge?: { spent: number; refunded: number; net: number },
+): RunProgress {
+  const lane = { type: 'email', country: 'US' } as const;
+  const batch = { id, lane, addresses: 100, sizeBytes: 2000, checksum: 0, open: () => [] };
+  return { stage: 'batch', batch, known, name: `sluice-run-${id}-1`, charge } as RunProgress;
+}
+
+/** The stages of a batch that nothing goes wrong with. */
+export const life: readonly KnownBatch[] = [
+  { stage: 'uploading', accepted: false, looks: 0, ...tries },
+  { stage: 'uploaded', ...elected },
+  { stage: 'parsing', prepared: true, polls: 0, ...elected },
+  { stage: 'ready', ...elected },
+  { stage: 'launching', saidError: false, ...elected },
+  { stage: 'verifying', readies: 0, ...elected },
+  { stage: 'done', broken: 0, ...elected },
+  { stage: 'exported', ...elected },
+];

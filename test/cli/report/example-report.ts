@@ -1,0 +1,90 @@
+import { ListFigures } from '../../../src/cli/report/list-figures.js';
+import type { Summary } from '../../../src/index.js';
+
+/** A run with something of everything that a report shows. */
+export function exampleSummary(): Summary {
+  const at = (second: number): string =>
+    new Date(Date.UTC(2026, 10, 21, 3, 0, second)).toISOString();
+  const batch = {
+    batch_uuid: '0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10',
+    name: 'sluice-0011223344556677-000001-1',
+    type: 'email',
+    country: 'US',
+    addresses: 900,
+    stage: 'exported',
+    reason: null,
+    charge: { spent: 900, refunded: 100, net: 800 },
+    times: {
+      uploaded_at: at(0),
+      prepared_at: at(4),
+      launched_at: at(5),
+      verified_at: at(38),
+      exported_at: at(40),
+    },
+  } as const;
+  const none = {
+    uploaded_at: at(1),
+    prepared_at: null,
+    launched_at: null,
+    verified_at: null,
+    exported_at: null,
+  };
+  const counts = {
+    addresses: 900,
+    from_history: 50,
+    duplicates: 20,
+    buckets: { verified: 950, not_submitted: 20, no_result: 20, failed: 10 },
+    reasons: { empty: 20, no_record: 20, internal_error: 10 },
+    verdicts: { valid: 600, wrong: 200, unknown: 150, none: 0 },
+    quality: { good: 600, bad: 200, risky: 50, unknown: 100 },
+  };
+  return {
+    input: 'contacts.csv',
+    output: 'verified.csv',
+    service: 'https://verify.example.com',
+    rows: 1000,
+    seconds: 61.5,
+    email: counts,
+    phone: { ...counts, quality: {} },
+    credits: {
+      email: { spent: 900, refunded: 100, net: 800, source: 'cost_objects' },
+      phone: { spent: null, refunded: null, net: 12.5, source: 'balance_difference' },
+    },
+    batches: [
+      batch,
+      { ...batch, stage: 'failed', reason: 'internal_error', charge: null, times: none },
+    ],
+  } as unknown as Summary;
+}
+
+/** What four rows of a list with an email and a phone tell. */
+export function exampleFigures(operator = 'Acme Mobile'): ListFigures {
+  const emails = ['a@example.com', 'b@Example.com ', 'no address', 'c@example.com'];
+  const opening = {
+    verified: [0, 1],
+    added: [
+      ['email_verification', 'email_valid', 'email_wrong', 'email_unknown', 'email_quality'],
+      ['mobile_verification', 'mobile_valid', 'mobile_wrong', 'mobile_unknown', 'mobile_operator'],
+    ],
+    cellsOf: (outcome: number, column: number) => [
+      outcome === 0 ? 'no_result' : 'verified',
+      outcome === 1,
+      outcome === 2,
+      false,
+      column === 1 ? operator : 'good',
+    ],
+  } as unknown as ConstructorParameters<typeof ListFigures>[0];
+  const figures = new ListFigures(opening);
+  figures.add({
+    chunk: {
+      length: 4,
+      byteSize: 0,
+      text: (row, column) => (column === 0 ? emails[row] : '+12025550123'),
+    },
+    from: 0,
+    to: 4,
+    outcomes: Uint32Array.from([1, 1, 2, 1, 0, 1, 0, 1]),
+    width: 2,
+  });
+  return figures;
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { percent } from '../../../src/cli/report/charts.js';
+import { reportPage } from '../../../src/cli/report/report-page.js';
+import { exampleFigures, exampleSummary } from './example-report.js';
+
+const evil = '<img src=x onerror=alert(1)>&"\'\u202e';
+
+describe('the report of a run', () => {
+  const madeAt = new Date('2026-11-21T03:00:00Z');
+  const page = reportPage({ summary: exampleSummary(), figures: exampleFigures(), madeAt });
+
+  it('loads nothing and runs nothing', () => {
+    expect(page).toContain('default-src &#39;none&#39;; style-src &#39;sha256-');
+    expect(page).not.toMatch(/<script|<link|<img|url\(|https?:\/\/(?!verify\.example\.com)/);
+    expect(page).not.toMatch(/ style=/);
+  });
+
+  it('has the figures of the summary in words, beside each chart', () => {
+    const text = page.replaceAll(/<style>.*<\/style>/gs, '').replaceAll(/<[^>]+>/g, ' ');
+    const plain = text.replaceAll(/\s+/g, ' ');
+    expect(plain).toContain('1,000 rows');
+    expect(plain).toContain('valid 600 60 %');
+    expect(plain).toContain('no_record sent, and the service gave no result');
+    expect(plain).toContain('example.com 3 1 1 0');
+    expect(plain).toContain('Acme Mobile');
+    expect(plain).toContain('email 900 100 800 as the service says');
+    expect(plain).toContain('internal_error');
+    expect(plain).toMatch(/From 2026-11-21 03:00:00 UTC to 2026-11-21 03:00:40 UTC \(40 s\)/);
+    expect(plain).toContain('The history knew 50 of the addresses');
+  });
+
+  it('escapes whatever comes from outside', () => {
+    const summary = exampleSummary();
+    const hostile = {
+      ...summary,
+      input: evil,
+      output: evil,
+      service: evil,
+      email: summary.email && { ...summary.email, reasons: { [evil]: 1 }, quality: { [evil]: 2 } },
+      batches: summary.batches.map((batch) => ({ ...batch, name: evil, reason: evil })),
+    };
+    const figures = exampleFigures(evil);
+    const made = reportPage({ summary: hostile, figures, madeAt });
+    expect(made).not.toContain('<img');
+    expect(made).not.toContain('\u202e');
+    expect(made.split('&lt;img src=x').length).toBeGreaterThan(8);
+  });
+
+  it('says what it cannot know', () => {
+    const summary = { ...exampleSummary(), service: 'local', email: null, batches: [] };
+    const none = { spent: null, refunded: null, net: null, source: null };
+    const credits = { email: null, phone: none };
+    const page = reportPage({ summary: { ...summary, credits }, figures: undefined, madeAt });
+    const made = page.replaceAll(/\s+/g, ' ');
+    expect(made).toContain('domains and operators were not counted');
+    expect(made).toContain('the service did not say');
+    expect(made).toContain('offline and free of charge');
+    expect(made).not.toContain('Batches over time');
+  });
+
+  it.each([
+    [0, 0, '0 %'],
+    [1, 3000, '&lt; 0.1 %'.replace('&lt;', '<')],
+    [1, 3, '33.3 %'],
+    [2999, 3000, '100 %'],
+    [5, 5, '100 %'],
+  ])('writes %i of %i as a share', (count, whole, text) => {
+    expect(percent(count, whole)).toBe(text);
+  });
+});

@@ -1,0 +1,172 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createService, networkEngine } from '../../../src/service/index.js';
+import { buildService, startService } from '../service-process.js';
+import { withFolder, withService } from '../with-service.js';
+import { Wire } from '../wire.js';
+import { mailboxes, openExchanger, type Manner, type TestExchanger } from './exchanger.js';
+import { a, mx, records, startNameServer } from './name-server.js';
+
+/** Exchangers of `d1.lab`, `d2.lab`, …, and a name server that knows them. */
+async function withMail(manners: readonly Manner[]): Promise<{
+  readonly exchangers: readonly TestExchanger[];
+  readonly options: object;
+}> {
+  const exchangers: TestExchanger[] = [];
+  for (const [index, manner] of manners.entries()) {
+    exchangers.push(await openExchanger(`127.0.4.${index + 1}`, manner, exchangers[0]?.port));
+  }
+  onTestFinished(async () => {
+    await Promise.all(exchangers.map((exchanger) => exchanger.close()));
+  });
+  const names = await startNameServer(({ type, name }) => {
+    const index = /^(?:mx\.)?d(\d+)\.lab$/.exec(name)?.[1];
+    if (index === undefined) return { rcode: 'NXDOMAIN' };
+    if (type === 'MX') return records(mx(name, 10, `mx.${name}`));
+    return type === 'A' ? records(a(name, `127.0.4.${index}`)) : {};
+  });
+  const options = {
+    heloName: 'verify.sluice-lab.net',
+    resolvers: [`${names.address}:${names.port}`],
+    allowedRanges: ['127.0.0.0/8'],
+    smtpPort: exchangers[0]?.port ?? 25,
+    retryDelaysMs: [50],
+  };
+  return { exchangers, options };
+}
+
+const unit = async (wire: Wire, email: string) =>
+  wire.send('POST', '/v1/unit', {
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email }),
+  });
+
+describe('a service that asks the network', () => {
+  it('verifies one address while somebody waits, and charges for it', async () => {
+    const { options } = await withMail([{ rcpt: mailboxes('anna') }]);
+    const { wire } = await withService({ engine: networkEngine(options), emailCredits: 10 });
+    expect((await unit(wire, 'anna@d1.lab')).json.result).toMatchObject({
+      valid: true,
+      quality: 'good',
+    });
+    expect((await unit(wire, 'bert@d1.lab')).json.result).toMatchObject({ wrong: true });
+    expect((await wire.get('/v1/account/credits')).json.email_credit).toBe(8);
+  });
+
+  it('gives up on a slow exchanger after five seconds, free of charge', async () => {
+    const { options, exchangers } = await withMail([{ greeting: 'silence' }]);
+    const { wire } = await withService({
+      engine: networkEngine(options),
+      emailCredits: 10,
+      // Time for the deadline runs fifty times as fast.
+      clock: {
+        now: () => Date.now(),
+        sleep: async (ms, signal) =>
+          new Promise((resolve, reject) => {
+            const timer = setTimeout(resolve, ms / 50);
+            signal.addEventListener('abort', () => {
+              clearTimeout(timer);
+              reject(signal.reason as Error);
+            });
+          }),
+      },
+    });
+    expect((await unit(wire, 'anna@d1.lab')).json.status).toBe('error');
+    expect((await wire.get('/v1/account/credits')).json.email_credit).toBe(10);
+    expect(exchangers[0]?.connections).toBe(1);
+  });
+
+  it('does not wait for greylisting when somebody waits', async () => {
+    const { options } = await withMail([{ rcpt: () => '450 4.7.1 later' }]);
+    const { wire } = await withService({
+      engine: networkEngine({ ...options, retryDelaysMs: [3_600_000] }),
+    });
+    expect((await unit(wire, 'anna@d1.lab')).json.result).toMatchObject({
+      unknown: true,
+      result: 'unknown',
+    });
+  });
+
+  it('parses and verifies other batches while one waits for a slow exchanger', async () => {
+    const { options } = await withMail([{ greeting: 'silence' }, { rcpt: mailboxes('anna') }]);
+    const { wire } = await withService({ engine: networkEngine(options) });
+    const slow: string[] = [];
+    for (let batch = 0; batch < 6; batch += 1) {
+      const uuid = await wire.upload([`anna${batch}@d1.lab`]);
+      await wire.prepare(uuid);
+      await wire.launch(uuid);
+      slow.push(uuid);
+    }
+    const { batch_uuid } = await wire.verify(['anna@d2.lab', 'bert@d2.lab']);
+    expect(await wire.records(batch_uuid)).toMatchObject({
+      'anna@d2.lab': { valid: true },
+      'bert@d2.lab': { wrong: true },
+    });
+    for (const uuid of slow) expect(await wire.status(uuid)).toBe('verification_ongoing');
+  });
+
+  it('closes in the middle of conversations', async () => {
+    const { options, exchangers } = await withMail([{ rcpt: () => 'silence' }]);
+    const service = await createService({ engine: networkEngine(options) });
+    const wire = new Wire(service);
+    const uuid = await wire.upload(['anna@d1.lab']);
+    await wire.prepare(uuid);
+    await wire.launch(uuid);
+    while (exchangers[0]?.asked.length === 0) await wire.status(uuid);
+    await service.close();
+  });
+
+  it('is refused before it starts when its options are wrong', async () => {
+    const port = await new Promise<number>((resolve) => {
+      const server = createServer().listen(0, '127.0.0.1', () => {
+        resolve((server.address() as AddressInfo).port);
+        server.close();
+      });
+    });
+    const engine = networkEngine({ heloName: 'nodot' });
+    await expect(createService({ engine, port })).rejects.toThrow(
+      /heloName .* must be a full name/,
+    );
+  });
+});
+
+describe('a service that asks the network and is killed', () => {
+  let built: Awaited<ReturnType<typeof buildService>>;
+  beforeAll(async () => {
+    built = await buildService();
+  });
+  afterAll(() => built.remove());
+
+  it('goes on, and asks nothing twice but what was under way', async () => {
+    const atOnce = 5;
+    const manner: Manner = { rcpt: mailboxes('anna', 'bert1', 'bert2'), delayMs: 1 };
+    const { options, exchangers } = await withMail(Array.from({ length: 8 }, () => manner));
+    const network = { ...options, recipientsPerConversation: atOnce, conversationsPerExchanger: 1 };
+    const lines = Array.from({ length: 1200 }, (_, at) => `bert${at}@d${(at % 8) + 1}.lab`);
+    const dataDir = await withFolder();
+    const first = await startService(built.url, { dataDir }, network);
+    const before = new Wire(first);
+    const uuid = await before.upload(lines);
+    await before.prepare(uuid);
+    await before.launch(uuid);
+    const asked = () => exchangers.flatMap((exchanger) => exchanger.asked);
+    const listed = () => asked().filter((address) => address.startsWith('bert'));
+    while (listed().length < 400) await before.status(uuid);
+    await first.kill();
+    const underWay = exchangers.length * atOnce;
+
+    const second = await startService(built.url, { dataDir }, network);
+    onTestFinished(() => second.kill());
+    const wire = new Wire(second);
+    await wire.until(uuid, 'verification_done');
+    const times = new Map<string, number>();
+    for (const address of listed()) times.set(address, (times.get(address) ?? 0) + 1);
+    expect(times.size).toBe(lines.length);
+    const twice = [...times.values()].filter((count) => count > 1).length;
+    expect(twice).toBeLessThanOrEqual(underWay);
+    const exported = await wire.records(uuid);
+    expect(Object.keys(exported)).toEqual(lines);
+    const valid = Object.values(exported).filter((record) => record['valid']);
+    expect(valid.map((record) => record['email'])).toEqual(['bert1@d2.lab', 'bert2@d3.lab']);
+  });
+});
