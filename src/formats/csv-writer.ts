@@ -28,6 +28,10 @@ export interface CsvWriterOptions {
 
 /** How much is collected before it is written. */
 const blockBytes = 256 * 1024;
+/** New cells that are kept for the rows to come: operators can make outcomes by the million. */
+const mostSuffixBytes = 16 * 1024 * 1024;
+/** What an object takes beside its bytes, about. */
+const suffixOverheadBytes = 100;
 
 /**
  * Writes joined rows as CSV. The rows of a CSV input with the same delimiter are copied as they stand;
@@ -40,6 +44,7 @@ export class CsvWriter {
   readonly #lineEnd: Uint8Array;
   /** New cells by verified column and outcome, a delimiter in front of each. */
   readonly #suffixes: readonly Buffer[][];
+  #suffixBytes = 0;
   #block = Buffer.allocUnsafeSlow(blockBytes);
   #filled = 0;
   /** The block before, on its way out. */
@@ -163,6 +168,11 @@ export class CsvWriter {
     const suffix = this.#encode(
       this.#options.neutralizeFormulas ? cells.map((cell) => neutralizeFormula(cell)) : cells,
     );
+    this.#suffixBytes += suffix.length + suffixOverheadBytes;
+    if (this.#suffixBytes > mostSuffixBytes) {
+      for (const kept of this.#suffixes) kept.length = 0;
+      this.#suffixBytes = 0;
+    }
     suffixes[outcome] = suffix;
     return suffix;
   }

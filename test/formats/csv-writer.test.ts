@@ -178,6 +178,15 @@ describe('CsvWriter', () => {
     );
   });
 
+  it('writes the right cells when there are more distinct ones than it keeps', async () => {
+    const [rows, distinct] = [6000, 3000];
+    const cells = [Array.from({ length: distinct }, (_, at) => [`${at} `.padEnd(9000, 'x')])];
+    const { bytes } = await rewrite([Buffer.from('a\n' + '1\n'.repeat(rows))], cells);
+    const written = bytes.toString().split('\n').slice(1, -1);
+    expect(written).toHaveLength(rows);
+    expect(written.every((row, at) => row === `1,${cells[0]?.[at % distinct]?.[0]}`)).toBe(true);
+  });
+
   it('writes large inputs in blocks, one after the other, and rows larger than a block', async () => {
     const long = `"${'y'.repeat(700_000)}"`;
     const rows = Array.from({ length: 60_000 }, (_, row) =>
