@@ -3,7 +3,9 @@ const guessMs = 20;
 const guessMsPerAddress = 0.005;
 /** What is known as exactly as this is not worth a look that may come too soon. */
 const tolerance = 0.04;
-const toleranceOfInterval = 0.1;
+const toleranceOfInterval = 0.2;
+/** Where one batch was not through at a time that was enough before, so much more is tried first. */
+const slowerBy = 0.04;
 /** After so many batches a shorter wait is tried: the service may have become faster. */
 const settledEnough = 16;
 /** So many batches have to be through at the first look before an earlier one is tried. */
@@ -31,13 +33,15 @@ export class StagePace {
   }
 }
 
-/** How long batches of one size stay in one stage: more than `lowerMs`, and `upperMs` was enough. */
+/** How long batches of one size stay in one stage: more than `lowerMs`; `upperMs` was enough, or is tried. */
 class SizePace {
   lowerMs = 0;
   /** `undefined` until a batch was seen to leave the stage. */
   upperMs: number | undefined;
   /** Batches in a row that were found through at `upperMs`. */
   settled = 0;
+  /** Whether the latest batch took longer than was enough before it. */
+  wasLate = false;
   /** Looks under way that may come too soon. */
   probing = 0;
   readonly listeners = new Set<() => void>();
@@ -50,7 +54,12 @@ class SizePace {
 
   learn(missedMs: number, foundMs: number): void {
     const { upperMs } = this;
-    if (upperMs === undefined || missedMs >= upperMs || foundMs <= this.lowerMs) {
+    const isLate = upperMs !== undefined && missedMs >= upperMs;
+    if (isLate && !this.wasLate && foundMs > missedMs * (1 + slowerBy)) {
+      // One batch may take a little longer than the others.
+      this.upperMs = missedMs * (1 + slowerBy);
+      this.settled = 0;
+    } else if (upperMs === undefined || isLate || foundMs <= this.lowerMs) {
       // Nothing was known, or the service has become slower or faster.
       this.lowerMs = missedMs;
       this.upperMs = foundMs;
@@ -64,6 +73,7 @@ class SizePace {
         this.lowerMs /= 2;
       }
     }
+    this.wasLate = isLate;
     for (const listener of this.listeners) listener();
   }
 }
