@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
 
 /** What the library's own code may stand on, from the bottom up. */
-const bottom = ['errors', 'contract', 'rows'];
+const bottom = ['errors', 'contract', 'rows', 'diagnostics', 'hashing'];
 const work = [...bottom, 'client', 'addresses', 'results', 'batches'];
 
 /**
@@ -14,7 +14,9 @@ const work = [...bottom, 'client', 'addresses', 'results', 'batches'];
 const rooms = new Map([
   ['errors', []],
   ['contract', []],
+  ['hashing', []],
   ['rows', ['errors']],
+  ['diagnostics', ['errors', 'contract']],
   ['client', bottom],
   ['addresses', bottom],
   ['results', [...bottom, 'client', 'addresses']],
@@ -23,9 +25,10 @@ const rooms = new Map([
   ['databases', ['errors', 'rows', 'formats', 'addresses']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],
-  ['service', ['errors', 'contract']],
+  ['service', ['errors', 'contract', 'hashing']],
   // Its expectations are the specification's own words: a misread contract must not pass twice.
   ['conformance', ['errors']],
+  ['opentelemetry', ['diagnostics']],
   ['cli', []],
 ]);
 
@@ -40,6 +43,7 @@ const faces = [
 /** Rooms that stand on nothing else may not lean on packages either; the rest is free to. */
 const packagesOf = new Map([
   ['errors', []],
+  ['hashing', []],
   ['contract', ['zod']],
 ]);
 

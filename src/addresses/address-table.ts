@@ -1,4 +1,4 @@
-import { KeyHash } from './key-hash.js';
+import { KeyHash } from '../hashing/key-hash.js';
 
 const shardCount = 128;
 const initialSlots = 16;

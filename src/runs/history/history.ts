@@ -1,5 +1,5 @@
 import { emailLine } from '../../addresses/email-line.js';
-import { KeyHash } from '../../addresses/key-hash.js';
+import { KeyHash } from '../../hashing/key-hash.js';
 import { laneNumber } from '../../addresses/lane.js';
 import { phoneLine } from '../../addresses/phone-line.js';
 import type { ResultHistory, ToldResults } from '../../batches/result-history.js';
@@ -63,7 +63,6 @@ const leastSuperseded = 50_000;
 export class History implements ResultHistory {
   readonly service: string;
   readonly seed: Uint8Array;
-  readonly #files: FileSystem;
   readonly #path: string;
   readonly #head: HistoryHead;
   readonly #hash: KeyHash;
@@ -83,7 +82,6 @@ export class History implements ResultHistory {
       readonly age: { readonly oldest: ReturnType<typeof oldestOf>; readonly nowMs: number };
     },
   ) {
-    this.#files = options.files ?? systemFiles;
     this.#path = options.path;
     this.#file = opened.file;
     this.#head = opened.head;

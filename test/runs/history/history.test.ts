@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { emailLine } from '../../../src/addresses/email-line.js';
-import { KeyHash } from '../../../src/addresses/key-hash.js';
+import { KeyHash } from '../../../src/hashing/key-hash.js';
 import { laneNumber } from '../../../src/addresses/lane.js';
 import { phoneLine } from '../../../src/addresses/phone-line.js';
 import type { AddressResult } from '../../../src/batches/result-history.js';
@@ -164,7 +164,13 @@ describe('a history', () => {
     async function* all(): AsyncGenerator<AddressResult> {
       yield* [...results, phone];
     }
-    await history.keep({ batchUuid: 'u', atMs: Date.now(), addresses: 4, outcomes, results: all() });
+    await history.keep({
+      batchUuid: 'u',
+      atMs: Date.now(),
+      addresses: 4,
+      outcomes,
+      results: all(),
+    });
     const before = [...history.results()].map(({ hash }) => hash);
     expect(await history.forget([' A@B.test '])).toBe(2);
     expect(await history.forget(['(202) 555-0143'])).toBe(1);
@@ -202,7 +208,10 @@ describe('a history', () => {
 const files: FileSystem = { ...systemFiles, openLocked: async (name) => openFile(name, 'a') };
 
 describe('what stands in the file', () => {
-  async function twoNights(): Promise<{ readonly ends: readonly number[]; readonly bytes: Buffer }> {
+  async function twoNights(): Promise<{
+    readonly ends: readonly number[];
+    readonly bytes: Buffer;
+  }> {
     const history = await History.open({ path, service: 'https://one.test', files });
     const ends = [(await history.stats()).bytes];
     await keep(history, 'u', { a: 'valid', b: 'wrong' });
@@ -237,7 +246,9 @@ describe('what stands in the file', () => {
       const damaged = Buffer.from(bytes);
       damaged[at] = (damaged[at] ?? 0) ^ 0x10;
       await writeFile(path, damaged);
-      await expect(History.open({ path, service: 'https://one.test', files })).rejects.toMatchObject({
+      await expect(
+        History.open({ path, service: 'https://one.test', files }),
+      ).rejects.toMatchObject({
         code: 'state_damaged',
       });
       expect((await readFile(path)).equals(damaged)).toBe(true);

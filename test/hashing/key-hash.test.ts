@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KeyHash } from '../../src/addresses/key-hash.js';
+import { KeyHash } from '../../src/hashing/key-hash.js';
 
 function seedOf(...words: number[]): Uint8Array {
   const seed = new DataView(new ArrayBuffer(32));
