@@ -25,6 +25,7 @@ export default defineConfig({
     alias: [
       { find: /^sluice$/, replacement: source('index.ts') },
       { find: /^sluice\/service$/, replacement: source('service/index.ts') },
+      { find: /^sluice\/opentelemetry$/, replacement: source('opentelemetry/index.ts') },
       { find: /^sluice\/conformance$/, replacement: source('rows/conformance.ts') },
       { find: /^sluice\/(xlsx|parquet)$/, replacement: source('formats/$1/index.ts') },
       {
@@ -58,7 +59,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'source',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
           exclude: [...builtTests, ...ownSuites, ...databaseTests],
         },
       },

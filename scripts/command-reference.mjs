@@ -39,7 +39,12 @@ function section({ name, usage, summary, options, examples, subcommands }, commo
     '```',
     '',
     ...(subcommands
-      ? [...subcommands.map((one) => `- [\`sluice ${one.name}\`](#${anchor(one.name)}): ${cell(one.summary)}`), '']
+      ? [
+          ...subcommands.map(
+            (one) => `- [\`sluice ${one.name}\`](#${anchor(one.name)}): ${cell(one.summary)}`,
+          ),
+          '',
+        ]
       : []),
     '| option | meaning |',
     '| --- | --- |',

@@ -1,5 +1,6 @@
 // Verify rows
 export { verify, type VerifyOptions } from './streams/verify.js';
+export type { VerifyProgress } from './streams/verify-progress.js';
 export { run } from './runs/run.js';
 export { streamRun, type StreamRunOptions } from './runs/stream-run.js';
 export {
@@ -17,12 +18,14 @@ export {
   type Summary,
   type TypeSummary,
 } from './runs/summary.js';
+export { estimateSchema, summarySchema } from './runs/summary-schema.js';
 export { abandonRun, type AbandonRunOptions } from './runs/abandon-run.js';
 export { readRunStatus, type RunStatus } from './runs/run-status.js';
 export type { BatchTimes } from './runs/batch-times.js';
 export type { FileSystem } from './runs/file-system.js';
 export type { Preflight, PreparedCounts, PreparedType } from './runs/preflight.js';
-export { History, type HistoryOptions, type HistoryResult } from './runs/history/history.js';
+export { History, type HistoryOptions } from './runs/history/history.js';
+export type { HistoryResult } from './runs/history/history-results.js';
 export type { HistoryCounts, HistoryStats } from './runs/history/history-stats.js';
 export { defaultMaxAgeDays, type MaxAgeDays } from './runs/history/max-age.js';
 export { verdicts, type Verdict } from './results/verdict.js';
@@ -59,6 +62,19 @@ export type { ClientOptions, RequestReport } from './client/client-options.js';
 export type { UploadFile } from './client/multipart.js';
 export { systemClock, type Clock } from './client/clock.js';
 export type { VerificationService } from './client/verification-service.js';
+
+// What is told to whoever listens to the process
+export {
+  diagnosticsChannels,
+  type BatchEndEvent,
+  type BatchStageEvent,
+  type BatchStartEvent,
+  type DiagnosticsEvents,
+  type RequestEvent,
+  type RunEndEvent,
+  type RunStageEvent,
+  type RunStartEvent,
+} from './diagnostics/channels.js';
 
 // Sources and sinks
 export type { Row } from './rows/object-chunk.js';

@@ -1,6 +1,7 @@
 import { addressBook } from '../addresses/address-book.js';
 import { criticalPath } from '../batches/critical-path.js';
 import { upload } from '../client/upload.js';
+import { postgres } from '../databases/postgres.js';
 import { endToEnd } from '../end-to-end.js';
 import { csvToBatches } from '../formats/csv-to-batches.js';
 import { peakMemory } from '../peak-memory.js';
@@ -19,6 +20,7 @@ export const questions: Readonly<Record<string, Question>> = {
   'formats/csv-to-batches': csvToBatches,
   'results/read-export': readExport,
   'addresses/address-book': addressBook,
+  'databases/postgres': postgres,
   'peak-memory': peakMemory,
   'client/upload': upload,
   'runs/replay': replay,

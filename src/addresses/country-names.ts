@@ -210,7 +210,7 @@ export const countryNames: readonly string[] = [
   'UA UKR Ukraine',
   'UG UGA Uganda',
   'UM UMI U.S. Outlying Islands',
-  'US USA United States / USA / U.S. / U.S.A. / America / United States of America',
+  'US USA United States / U.S. / U.S.A. / America / United States of America',
   'UY URY Uruguay',
   'UZ UZB Uzbekistan',
   'VC VCT St. Vincent & Grenadines',

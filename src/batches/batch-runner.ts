@@ -1,8 +1,9 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { ApiError, ConfigurationError } from '../errors/family.js';
 import type { Batch } from './batch.js';
-import { driveBatch, type DriveOptions } from './drive-batch.js';
+import type { DriveOptions } from './drive-batch.js';
 import { planned, type KnownBatch } from './known-batch.js';
+import { observeDrive } from './observe-drive.js';
 import { StagePace } from './stage-pace.js';
 
 export interface BatchRunnerOptions extends Omit<DriveOptions, 'onPrepared' | 'pace'> {
@@ -78,7 +79,7 @@ export class BatchRunner {
 
   async #drive(batch: Batch, known: KnownBatch, onPrepared?: () => void): Promise<KnownBatch> {
     try {
-      return await driveBatch(batch, known, {
+      return await observeDrive(batch, known, {
         ...this.#options,
         pace: this.#pace,
         signal: this.#signal,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigurationError } from '../index.js';
 import { guess } from './closest-name.js';
-import { ParsedOptions, type OptionDefinition } from './command.js';
+import type { OptionDefinition, ParsedOptions } from './command.js';
 
 export const configOption: OptionDefinition = {
   name: 'config',

@@ -29,7 +29,8 @@ function* fieldsOf(value: unknown, path: string): Generator<readonly [string, st
     }
     return;
   }
-  if (value !== undefined) {
-    yield [path, value === null ? '-' : printable(String(value)).replaceAll('\n', ' ')];
-  }
+  if (value === undefined) return;
+  // What is left of JSON: a text as it stands, a number, a boolean.
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  yield [path, value === null ? '-' : printable(text).replaceAll('\n', ' ')];
 }

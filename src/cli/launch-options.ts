@@ -59,7 +59,7 @@ export function preflightOf(
   };
 }
 
-export function describePreflight({ email, phone, balance }: Preflight): readonly string[] {
+function describePreflight({ email, phone, balance }: Preflight): readonly string[] {
   return [
     ...describeType('email', email, balance?.email_credit),
     ...describeType('phone', phone, balance?.phone_credit),

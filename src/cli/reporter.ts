@@ -144,6 +144,14 @@ export class Reporter {
       this.#say({ event: 'finished', fields: { ...figures, batches: batches.length }, line: '' });
       return;
     }
+    if (summary.rows_left_out > 0) {
+      const line = `left ${summary.rows_left_out} of ${summary.rows} rows out, which are not to be kept`;
+      this.#say({ event: 'left_out', line });
+    }
+    if (summary.suspect) {
+      const line = `too many verdicts are unknown: the output is untouched, the rows are in ${summary.output}`;
+      this.#write({ event: 'suspect', line });
+    }
     for (const type of ['email', 'phone'] as const) {
       const counts = summary[type];
       if (counts) this.#say({ event: type, line: `${type}: ${describeCounts(counts)}` });
@@ -239,9 +247,15 @@ export class Reporter {
   }
 }
 
-function describeCounts({ addresses, duplicates, buckets, verdicts }: TypeSummary): string {
+function describeCounts({
+  addresses,
+  duplicates,
+  from_history: fromHistory,
+  buckets,
+  verdicts,
+}: TypeSummary): string {
   return [
-    `${addresses} addresses (${duplicates} duplicates)`,
+    `${addresses} addresses (${duplicates} duplicates${fromHistory > 0 ? `, ${fromHistory} from the history` : ''})`,
     `${buckets.verified} verified (${verdicts.valid} valid, ${verdicts.wrong} wrong, ${verdicts.unknown} unknown)`,
     `${buckets.no_result} without result`,
     `${buckets.not_submitted} not submitted`,

@@ -2,7 +2,9 @@ import type { Dispatcher } from 'undici';
 import { operations, type OperationName } from '../contract/operations.js';
 import { ApiError, ContractError, TransportError } from '../errors/family.js';
 import { SluiceError } from '../errors/sluice-error.js';
-import type { ClientSettings } from './client-options.js';
+import { isHeard, publish } from '../diagnostics/channels.js';
+import { currentScope } from '../diagnostics/scope.js';
+import type { ClientSettings, RequestReport } from './client-options.js';
 import { exchange, type WireAnswer } from './exchange.js';
 import { givenUpError, Governor, type Outcome, type Permit } from './governor.js';
 import { priorities } from './priorities.js';
@@ -133,7 +135,11 @@ export class Requests {
     }
   }
 
-  #report(report: Parameters<NonNullable<ClientSettings['onRequest']>>[0]): void {
+  #report(report: RequestReport): void {
+    if (isHeard('sluice:request')) {
+      const { run, batch } = currentScope();
+      publish('sluice:request', { run, batch, ...report });
+    }
     try {
       this.#options.settings.onRequest?.(report);
     } catch {

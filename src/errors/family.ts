@@ -138,8 +138,8 @@ export class BudgetError extends SluiceError {
 
 /** The run leaves what it began to the service, as it was told to: the same call later goes on. */
 export class DetachedError extends SluiceError {
-  constructor(message: string) {
-    super(message, { code: 'detached', retryable: true });
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, { code: 'detached', retryable: true, cause: options.cause });
   }
 }
 

@@ -1,21 +1,12 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import {
-  access,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  stat,
-} from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigurationError, OutputError } from '../errors/family.js';
 import type { ByteOutput } from './byte-output.js';
-import { describeSystemError, systemErrorCode } from './describe-system-error.js';
+import { describeSystemError } from './describe-system-error.js';
 import { createOutputFile } from './output-file.js';
+import { syncFolder } from './sync-folder.js';
 
 /** What stands in a folder of parts beside them, and tells that it is one. */
 export const manifestName = 'manifest.json';
@@ -118,17 +109,4 @@ async function isThere(path: string): Promise<boolean> {
 function besidePlace(place: string, ending: string): string {
   const name = createHash('sha256').update(place).digest('hex').slice(0, 16);
   return join(dirname(place), `.sluice-${name}.${ending}`);
-}
-
-/** So that the rename outlasts a power cut. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } catch (error) {
-    // Some file systems know no such thing.
-    if (systemErrorCode(error) !== 'EINVAL') throw error;
-  } finally {
-    await folder.close();
-  }
 }

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { ConfigurationError } from '../errors/family.js';
 import type { JoinedRows, OpenSinkOptions, Sink, SinkWriting } from '../rows/sink.js';
 import type { ByteOutput } from './byte-output.js';
 import type { FileFormat } from './file-format.js';
 import { writingOf, type FileSinkOptions } from './file-sink.js';
 import { createGzipOutput } from './gzip-output.js';
+import { MeasuredOutput } from './measured-output.js';
 import {
   checkPartsFolder,
   createPartsFolder,
@@ -174,35 +174,5 @@ class PartsWriting implements SinkWriting {
       bytes: sum((part) => part.bytes),
       parts: this.#parts,
     };
-  }
-}
-
-/** Counts what goes through it, and keeps a digest of it. */
-class MeasuredOutput implements ByteOutput {
-  readonly #output: ByteOutput;
-  readonly #hash = createHash('sha256');
-  bytes = 0;
-
-  constructor(output: ByteOutput) {
-    this.#output = output;
-  }
-
-  async write(bytes: Uint8Array): Promise<void> {
-    this.bytes += bytes.length;
-    this.#hash.update(bytes);
-    await this.#output.write(bytes);
-  }
-
-  finish(): Promise<void> {
-    return this.#output.finish();
-  }
-
-  abort(): Promise<void> {
-    return this.#output.abort();
-  }
-
-  /** SHA-256 in hexadecimal; nothing may follow. */
-  digest(): string {
-    return this.#hash.digest('hex');
   }
 }

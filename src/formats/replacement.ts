@@ -3,8 +3,8 @@ import type * as fileSystem from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ByteOutput } from './byte-output.js';
-import { systemErrorCode } from './describe-system-error.js';
 import type { OutputTarget } from './output-path.js';
+import { syncFolder } from './sync-folder.js';
 
 interface ReplacementOptions {
   /** Permissions it is to have; `undefined` for those that the process gives new files. */
@@ -85,19 +85,6 @@ async function takeOver(
     ));
   // Rights that a set-id bit gave with the old owner must not be given with the new one.
   await handle.chmod(isKept ? mode : mode & 0o777);
-}
-
-/** So that the rename outlasts a power cut. */
-async function syncFolder(path: string, files: ReplacementOptions['files']): Promise<void> {
-  const folder = await files.open(path, 'r');
-  try {
-    await folder.sync();
-  } catch (error) {
-    // Some file systems know no such thing.
-    if (systemErrorCode(error) !== 'EINVAL') throw error;
-  } finally {
-    await folder.close();
-  }
 }
 
 function ignore(): void {

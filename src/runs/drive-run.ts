@@ -128,7 +128,10 @@ class RunDrive {
     if (stoppedBy !== undefined) return stoppedBy;
     const ready = this.#log.batches().filter(({ known }) => known.stage === 'ready');
     const mayLaunch = await run.onPrepared(await readPreflight(client, ready, signal));
-    if (!mayLaunch) return new DetachedError('the batches are prepared and not launched');
+    if (!mayLaunch)
+      return new DetachedError(
+        'the batches are prepared and not launched, so nothing is paid; run again to go on',
+      );
     this.#gate.letGo();
     return undefined;
   }
@@ -160,7 +163,7 @@ class RunDrive {
     if (stopped) return stopped.error;
     if (this.#gate.closedBy || !leavesLaunched) return this.#gate.closedBy;
     const isLeft = [...this.#driven].some((batch) => !isAtEnd(this.#log.known(batch)));
-    return isLeft ? new DetachedError('all batches are launched') : undefined;
+    return isLeft ? new DetachedError('all batches are launched; run again to collect') : undefined;
   }
 
   /** Takes up what the journal knows of a batch, or of the parts that it was split into. */

@@ -66,7 +66,12 @@ export async function readIntoBatches(options: PassOneOptions): Promise<PassOne>
     layout ??= layOutColumns(reading.header, options.columns);
 
     const storage = new DiskStorage(files, state.batchesPath);
-    const plan = new Plan({ ...options, layout, storage, recall: recalled?.recall });
+    const plan = new Plan({
+      ...options,
+      layout,
+      storage,
+      recall: recalled && ((outcomes) => recalled.recall(outcomes)),
+    });
     const batches: Batch[] = [];
     const rows = await planAll(reading, {
       plan,

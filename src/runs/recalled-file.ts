@@ -27,7 +27,7 @@ export class RecalledWriter implements Recall {
   readonly #file: FileHandle;
   #recall: HistoryRecall | undefined;
   readonly #full: Frame[] = [];
-  #builder = new FrameBuilder();
+  readonly #builder = new FrameBuilder();
   #addresses = 0;
   #checksum = 0;
 

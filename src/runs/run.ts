@@ -6,6 +6,8 @@ import { isSluiceError } from '../errors/sluice-error.js';
 import { defaults } from '../streams/defaults.js';
 import { countVerified } from '../streams/column-layout.js';
 import { checkBatchSize, checkCount, checkCountries } from '../streams/plan.js';
+import { observeRun } from '../diagnostics/observe-run.js';
+import { observedEnd, observedProgress } from './observed-progress.js';
 import { checkAccount } from './account.js';
 import { readBalance, readBalanceAfter } from './balance.js';
 import { checkDiskSpace } from './check-disk-space.js';
@@ -52,9 +54,14 @@ export async function run(options: RunOptions): Promise<Summary> {
     signal?.throwIfAborted();
     throw error;
   });
-  const current = new Run(options, state, checked);
+  const onProgress = observedProgress(options.onProgress);
+  const current = new Run({ ...options, onProgress }, state, checked);
   try {
-    return await current.toEnd();
+    return await observeRun(
+      { kind: 'durable', input: options.source.name, output: options.sink.name },
+      async () => current.toEnd(),
+      observedEnd,
+    );
   } finally {
     if (current.isRemovable) {
       await options.beforeRemoval?.();

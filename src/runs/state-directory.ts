@@ -232,10 +232,10 @@ async function removeEmpty(files: FileSystem, path: string): Promise<void> {
   }
 }
 
-/** Removes everything but the lock and the journal. */
+/** Removes everything but the lock, the journal, and what its plan is compared with. */
 async function clear(files: FileSystem, path: string): Promise<void> {
   for (const name of await files.readdir(path)) {
-    if (name === 'journal' || name === 'lock') continue;
+    if (name === 'journal' || name === 'lock' || name === 'recalled') continue;
     await files.rm(join(path, name), { recursive: true, force: true });
   }
 }

@@ -10,6 +10,8 @@ import { releaseStretch } from '../streams/join-results.js';
 import { checkCountries } from '../streams/plan.js';
 import { StreamPlan } from '../streams/stream-plan.js';
 import { verifyChunks } from '../streams/verify.js';
+import { observeRun } from '../diagnostics/observe-run.js';
+import { observedEnd, observedProgress } from './observed-progress.js';
 import { DriveLog } from './drive-log.js';
 import { OutcomeTally } from './outcome-tally.js';
 import { wantedPositions } from './pass-one.js';
@@ -58,6 +60,15 @@ export type StreamRunOptions = Omit<
  * @throws as `run` does; ended early, the run cannot go on
  */
 export async function streamRun(options: StreamRunOptions): Promise<Summary> {
+  const onProgress = observedProgress(options.onProgress);
+  return observeRun(
+    { kind: 'streaming', input: options.source.name, output: options.sink.name },
+    async () => streamToEnd({ ...options, onProgress }),
+    observedEnd,
+  );
+}
+
+async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
   const startedMs = performance.now();
   checkCountries(options);
   checkHistoryService(options.history, options.serviceName ?? options.client.baseUrl);

@@ -1,5 +1,6 @@
 import type { Account } from './account.js';
 import { applyAccounts } from './apply-accounts.js';
+import { AnswerCache } from './caches/answer-cache.js';
 import { ResultCaches } from './caches/result-caches.js';
 import type { VerificationEngine } from './engine/engine.js';
 import { FaultInjector } from './faults/fault-injector.js';
@@ -77,11 +78,13 @@ async function serve(
   const { accounts, apiKey, apiKeyIsNew } = await accountsOf(store, settings);
   await applyAccounts(store, accounts);
   const caches = await ResultCaches.open(store.cacheFolder, clock.now());
+  const answers = await AnswerCache.open(store.cacheFolder, clock.now());
   const turns = createTurns();
   const { parseDelayMs, verifyDelayMs } = settings;
   const jobs = new BatchJobs({
     store,
     caches,
+    answers,
     engine,
     turns,
     clock,
@@ -95,6 +98,7 @@ async function serve(
     service: {
       store,
       caches,
+      answers,
       engine,
       jobs,
       turns,
@@ -133,6 +137,7 @@ async function serve(
         await server.close();
         await stopped;
         await jobs.close();
+        answers.close();
         await store.close();
       })();
       return closing;

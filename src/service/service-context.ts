@@ -1,3 +1,4 @@
+import type { AnswerCache } from './caches/answer-cache.js';
 import type { ResultCaches } from './caches/result-caches.js';
 import type { RequestLog } from './http/request-log.js';
 import type { Clock } from './clock.js';
@@ -12,6 +13,8 @@ import type { Variants } from './variants.js';
 export interface ServiceContext {
   readonly store: Store;
   readonly caches: ResultCaches;
+  /** What a network answered earlier; empty for an engine that asks none. */
+  readonly answers: AnswerCache;
   readonly engine: VerificationEngine;
   readonly jobs: BatchJobs;
   /** Turns by batch: whoever changes a batch takes one, so that two launches never cross. */

@@ -32,10 +32,10 @@ function isPartOf(name: string, wanted: string): boolean {
 /** How many characters have to be changed, added or taken away. */
 function distanceBetween(one: string, other: string): number {
   let above = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (const [row, letter] of [...one].entries()) {
+  for (let row = 0; row < one.length; row += 1) {
     const line = [row + 1];
     for (let column = 1; column <= other.length; column += 1) {
-      const replaced = (above[column - 1] ?? 0) + (letter === other[column - 1] ? 0 : 1);
+      const replaced = (above[column - 1] ?? 0) + (one[row] === other[column - 1] ? 0 : 1);
       line.push(Math.min(replaced, (above[column] ?? 0) + 1, (line[column - 1] ?? 0) + 1));
     }
     above = line;

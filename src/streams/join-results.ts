@@ -97,7 +97,7 @@ class JoinResults extends PatientDuplex {
   }
 
   async #settle(parcel: SettledParcel): Promise<void> {
-    const { plan, storage, window } = this.#plan;
+    const { storage, window } = this.#plan;
     const { batch } = parcel;
     await this.#keep(parcel);
     if (this.#isLastOf(batch)) {

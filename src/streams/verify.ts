@@ -1,16 +1,20 @@
 import { pipeline, type Duplex } from 'node:stream';
 import { checkHistoryService } from '../batches/check-history-service.js';
+import type { BatchProgress } from '../batches/drive-batch.js';
 import type { VerificationService } from '../client/verification-service.js';
 import { DriveBatches, type DriveBatchesOptions } from './drive-batches.js';
 import { joinChunks, joinResults } from './join-results.js';
 import { PatientDuplex } from './patient-duplex.js';
 import { StreamPlan, type StreamPlanOptions } from './stream-plan.js';
 import { rowsToBatches } from './rows-to-batches.js';
+import { RowCount, type VerifyProgress } from './verify-progress.js';
 
 export interface VerifyOptions
   extends StreamPlanOptions, Omit<DriveBatchesOptions, 'client' | 'collect'> {
   /** The service; everything that shares a client shares its rate and its concurrency. */
   readonly client: VerificationService;
+  /** Called as rows pass, every hundred of them, and when a batch has got further. */
+  readonly onProgress?: (progress: VerifyProgress) => void;
   /** Aborts the whole; its reason is the stream's error. */
   readonly signal?: AbortSignal;
 }
@@ -28,11 +32,18 @@ export function verify(options: VerifyOptions): Duplex {
   const { client, history } = options;
   if ('baseUrl' in client) checkHistoryService(history, String(client.baseUrl));
   const plan = new StreamPlan(options);
-  return new Verify(plan, joinResults(plan), options);
+  const { onProgress } = options;
+  if (!onProgress) return new Verify(plan, joinResults(plan), options);
+  const onBatch = (progress: BatchProgress): void => {
+    options.onBatch?.(progress);
+    onProgress({ stage: 'batch', ...progress });
+  };
+  const count = new RowCount(onProgress);
+  return new Verify(plan, joinResults(plan), { ...options, onBatch }, count);
 }
 
 /** The same for rows that travel as chunks: stretches of them come out, to be released when written. */
-export function verifyChunks(plan: StreamPlan, options: VerifyOptions): Duplex {
+export function verifyChunks(plan: StreamPlan, options: Omit<VerifyOptions, 'onProgress'>): Duplex {
   return new Verify(plan, joinChunks(plan), options);
 }
 
@@ -46,6 +57,7 @@ class Verify extends PatientDuplex {
   /** Settled when all three are closed. */
   readonly #closed: Promise<void>;
   readonly #signal: AbortSignal | undefined;
+  readonly #count: RowCount | undefined;
   /** Whether the reader takes more. */
   #isWanted = false;
   /** Held back while the head takes no more. */
@@ -54,8 +66,14 @@ class Verify extends PatientDuplex {
     this.destroy(this.#signal?.reason as Error);
   };
 
-  constructor(plan: StreamPlan, tail: Duplex, options: VerifyOptions) {
+  constructor(
+    plan: StreamPlan,
+    tail: Duplex,
+    options: Omit<VerifyOptions, 'onProgress'>,
+    count?: RowCount,
+  ) {
     super({ objectMode: true });
+    this.#count = count;
     this.#head = rowsToBatches(plan);
     this.#tail = tail;
     const drive = new DriveBatches({
@@ -73,7 +91,10 @@ class Verify extends PatientDuplex {
     });
     this.#head.on('drain', () => this.#drained());
     tail.on('readable', () => this.#pull());
-    tail.on('end', () => this.push(null));
+    tail.on('end', () => {
+      this.#count?.allOut();
+      this.push(null);
+    });
     this.#signal = options.signal;
     // Not at once: nobody would hear of it yet.
     if (this.#signal?.aborted === true) process.nextTick(this.#onAbort);
@@ -81,11 +102,13 @@ class Verify extends PatientDuplex {
   }
 
   override _write(item: unknown, _encoding: string, done: Done): void {
+    this.#count?.in();
     if (this.#head.write(item)) done();
     else this.#written = done;
   }
 
   override _final(done: Done): void {
+    this.#count?.allIn();
     this.#head.end();
     done();
   }
@@ -112,6 +135,7 @@ class Verify extends PatientDuplex {
     while (this.#isWanted) {
       const item: unknown = this.#tail.read();
       if (item === null) return;
+      this.#count?.out();
       this.#isWanted = this.push(item);
     }
   }

@@ -28,9 +28,9 @@ describe('parseCountryCell', () => {
 
   it.each<CellText>([
     'XX',
-    'USA',
+    'XXX',
     'U',
-    'Germany',
+    'Narnia',
     'ıt',
     'ﬁ',
     'ＵＳ',

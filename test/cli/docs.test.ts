@@ -6,6 +6,8 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createService, type Service } from '../../src/service/index.js';
 import { allPages, Page, projectRoot, tableRows, type Block } from '../docs/page.js';
+import { plainLines, type PlainLine } from '../docs/plain-lines.js';
+import { runInProcess } from './run-in-process.js';
 import { runShell, runSluice, startSluice, type Ended } from './run-sluice.js';
 
 const contacts = join('examples', 'contacts.csv');
@@ -42,13 +44,24 @@ async function folderFor(name: string): Promise<string> {
   return path;
 }
 
+/** The same where no shell is needed: a process for each line would take most of the time. */
+async function runPlainly(lines: readonly PlainLine[], cwd: string): Promise<void> {
+  for (const { args, env, code } of lines) {
+    const ended = await runInProcess(args, { cwd, env });
+    expect({ args, ...ended }).toMatchObject({ args, code });
+  }
+}
+
+/** What a page says is the service is the one that runs here. */
+function withService(text: string): string {
+  return baseUrls
+    .reduce((script, url) => script.replaceAll(url, service.baseUrl), text)
+    .replaceAll('npm ci && npx --no-install sluice', 'sluice');
+}
+
 /** A block's lines, each held to the exit code that a comment behind it names, else to 0. */
 function checkedScript({ text }: Block): string {
-  const lines = baseUrls
-    .reduce((script, url) => script.replaceAll(url, service.baseUrl), text)
-    .replaceAll('npm ci && npx --no-install sluice', 'sluice')
-    .trimEnd()
-    .split('\n');
+  const lines = withService(text).trimEnd().split('\n');
   const checked = lines.flatMap((line) => {
     const code = / # exit (\d+)$/.exec(line)?.[1] ?? '0';
     return [line, `[ $? -eq ${code} ] || { echo "not ${code}: ${line.length}" >&2; exit 99; }`];
@@ -74,7 +87,10 @@ async function serveAndEnd(line: string, cwd: string): Promise<Ended> {
   return ended;
 }
 
-const runnable = allPages().flatMap((page) =>
+/** The tour has a list, and a test, of its own. */
+const pages = allPages().filter(({ path }) => path !== 'docs/guide.md');
+
+const runnable = pages.flatMap((page) =>
   page
     .blocks('sh')
     .filter(({ text, line }) => /\bsluice\b/.test(text) && line !== mainJob?.line)
@@ -89,6 +105,8 @@ describe('the commands of the pages', () => {
     'run as they stand: $where',
     async ({ page, block }) => {
       const cwd = await folderFor(page.path.replaceAll('/', '-'));
+      const lines = plainLines(withService(block.text));
+      if (lines) return runPlainly(lines, cwd);
       const { code, stderr } = await runShell(checkedScript(block), { cwd });
       expect({ code, stderr }).toMatchObject({ code: 0 });
     },

@@ -33,6 +33,16 @@ const tests: Record<string, () => Promise<void>> = {
     expect(buckets).toEqual(new Set(['verified', 'not_submitted', 'no_result']));
   },
 
+  'etl.ts': async () => {
+    const { folder, stdout } = await runExample('etl.ts', [contacts, 'letters.jsonl']);
+    const letters = (await readFile(join(folder, 'letters.jsonl'), 'utf8')).trimEnd().split('\n');
+    const given = csvRows(await readFile(contacts)).length;
+    expect(stdout).toBe(`${given} rows in, ${letters.length} out\n`);
+    for (const line of letters) {
+      expect(Object.keys(JSON.parse(line) as object)).toEqual(['id', 'name', 'email']);
+    }
+  },
+
   'async-iteration.ts': async () => {
     const { stdout } = await runExample('async-iteration.ts');
     expect(stdout.split('\n')).toEqual([

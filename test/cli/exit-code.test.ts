@@ -7,6 +7,7 @@ import {
   ConfigurationError,
   ContractError,
   DeadlineError,
+  DetachedError,
   InputError,
   OutputError,
   StateError,
@@ -45,6 +46,7 @@ describe('exitCodeOf', () => {
       7,
       new TransportError('x', { code: 'connection_lost', operation: 'credits', sent: 'unknown' }),
     ],
+    [75, new DetachedError('x')],
     [130, new Interruption('SIGINT')],
     [143, new Interruption('SIGTERM')],
   ])('is %i for %o', (code, error) => {

@@ -117,6 +117,8 @@ describe('--history', () => {
 
   it('pays once over kills at any moment, and knows everything in the end', async () => {
     const { service } = await withService();
+    await list(20);
+    expect((await verify(service)).code).toBe(0);
     await list(60);
     const env = { ...connectTo(service) };
     for (let kills = 0; ; kills += 1) {

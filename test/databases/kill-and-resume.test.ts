@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -59,6 +59,22 @@ async function until(running: Running, isSo: () => Promise<boolean>): Promise<vo
   expect(isOver).toBe(false);
 }
 
+/** All that a state directory holds. */
+async function textsIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile());
+  return Promise.all(files.map((entry) => readFile(join(entry.parentPath, entry.name), 'latin1')));
+}
+
+function expectNoPassword(url: string, texts: readonly string[]): void {
+  if (!url.includes('@')) return;
+  const { password } = new URL(url);
+  for (const text of texts) {
+    expect(text).not.toContain(password);
+    expect(text).not.toContain(decodeURIComponent(password));
+  }
+}
+
 for (const [name, isThere, open] of databases) {
   test.skipIf(!isThere)(
     `a killed run leaves all of the table or nothing, pays nothing twice and goes on: ${name}`,
@@ -84,7 +100,8 @@ for (const [name, isThere, open] of databases) {
         const running = startSluice(args, options);
         await moment(running, database, cwd);
         running.child.kill('SIGKILL');
-        await running.ended;
+        const { stderr } = await running.ended;
+        expectNoPassword(database.url, [stderr, ...(await textsIn(join(cwd, 'kill_out.sluice')))]);
         expect([
           { rows: 1, verified: 0 },
           { rows: listRows, verified: listRows },

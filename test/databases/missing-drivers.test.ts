@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 async function install(folder: string, packages: readonly string[]): Promise<string> {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     readonly dependencies: Readonly<Record<string, string>>;
+    readonly peerDependencies: Readonly<Record<string, string>>;
   };
   await cp(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
@@ -19,6 +20,12 @@ async function install(folder: string, packages: readonly string[]): Promise<str
     const place = join(folder, 'node_modules', name);
     await mkdir(dirname(place), { recursive: true });
     await symlink(join(root, 'node_modules', name), place);
+  }
+  for (const name of Object.keys(manifest.peerDependencies)) {
+    // An empty folder is no package, and ends the search for one in the folders above.
+    if (!packages.includes(name)) {
+      await mkdir(join(folder, 'node_modules', name), { recursive: true });
+    }
   }
   return join(folder, 'dist', 'cli', 'main.js');
 }

@@ -4,6 +4,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { csvCells } from '../cli/csv-cells.js';
 import { runInProcess } from '../cli/run-in-process.js';
 import { startSluice } from '../cli/run-sluice.js';
+import { askDuckdb } from './duckdb/ask-duckdb.js';
 import { askPostgres } from './postgres/ask-postgres.js';
 import { temporaryFolder } from './verify-rows.js';
 
@@ -66,6 +67,36 @@ describe('sluice verify with a database', () => {
       return rows.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
     };
     expect(await cells('back.csv')).toEqual(await cells('direct.csv'));
+  });
+
+  test('reads a warehouse file through DuckDB, and writes into a DuckDB file', async () => {
+    const cwd = await temporaryFolder();
+    const columns = ['--email', 'email', '--country', 'US', '--local'];
+    const parquet = await runInProcess(
+      ['verify', contacts, '-o', 'list.parquet', ...columns, '--prefix', 'email=first'],
+      { cwd },
+    );
+    expect(parquet).toMatchObject({ code: 0 });
+    const query = "SELECT id, email, first_valid FROM 'list.parquet' ORDER BY id";
+    const table = await runInProcess(
+      ['verify', 'duckdb::memory:', '--query', query, ...columns].concat(
+        ['-o', 'duckdb:crm.duckdb', '--into', 'verified'],
+        ['--key', 'id'],
+      ),
+      { cwd },
+    );
+    expect(table).toMatchObject({ code: 0 });
+    const [counts] = await askDuckdb(
+      join(cwd, 'crm.duckdb'),
+      "SELECT count(*)::INTEGER AS rows, count(*) FILTER (first_valid IS DISTINCT FROM email_valid)::INTEGER AS others, count(*) FILTER (email_verification = 'verified')::INTEGER AS verified FROM verified",
+    );
+    const { rows, others, verified } = counts as Record<string, number>;
+    expect({ rows, others }).toEqual({
+      rows: csvCells(await readFile(contacts)).length - 1,
+      others: 0,
+    });
+    expect(verified).toBeGreaterThan(0);
+    expect((await readdir(cwd)).toSorted()).toEqual(['crm.duckdb', 'list.parquet']);
   });
 
   test('streams to standard output', async () => {

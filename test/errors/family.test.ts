@@ -6,6 +6,7 @@ import {
   ConfigurationError,
   ContractError,
   DeadlineError,
+  DetachedError,
   InputError,
   OutputError,
   StateError,
@@ -37,6 +38,7 @@ const family = [
   new ContractError('m', { operation: 'exportBatch', retryable: true, cause }),
   new DeadlineError('m', { cause }),
   new BudgetError('m', { cause }),
+  new DetachedError('m', { cause }),
   new StateError('m', { code: 'state_locked', cause }),
 ] as const;
 

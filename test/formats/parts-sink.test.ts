@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import {
   csvFileSource,
@@ -9,8 +10,10 @@ import {
   fileSource,
   partsSink,
   streamRun,
+  type Row,
   type Sink,
 } from '../../src/index.js';
+import { sinkChecks } from '../../src/rows/conformance.js';
 import { csvCells } from '../cli/csv-cells.js';
 import { dieBehind } from '../databases/die-behind.js';
 import { readAll } from '../databases/read-all.js';
@@ -60,6 +63,26 @@ async function expectAgreement(folder: string): Promise<Manifest> {
   expect(manifest.parts.reduce((sum, { rows }) => sum + rows, 0)).toBe(manifest.rows);
   return manifest;
 }
+
+describe('a folder of parts as a sink', () => {
+  let folder = '';
+  const path = (): string => join(folder, 'parts');
+  const checks = sinkChecks({
+    create: () => partsSink(path(), { partBytes }),
+    async read() {
+      const manifest = await readManifest(path()).catch(() => undefined);
+      const tables = manifest?.parts.map(async ({ name }) => {
+        return parse<Row>(gunzipSync(await readFile(join(path(), name))), { columns: true });
+      });
+      return tables && (await Promise.all(tables)).flat();
+    },
+    hasTypes: false,
+  });
+  test.each(checks.map((check) => [check.name, check] as const))('%s', async (_, check) => {
+    folder = await temporaryFolder();
+    await expect(check.run()).resolves.toBeUndefined();
+  });
+});
 
 describe('a folder of parts', () => {
   test('holds the rows of one file, split between rows, a header in each', async () => {

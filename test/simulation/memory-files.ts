@@ -65,6 +65,8 @@ class Calls {
   readonly #disk: Disk;
   readonly #life: Life;
   readonly #trouble: FileTrouble;
+  /** Open files that hold a lock. */
+  readonly #locked = new Set<object>();
 
   constructor(disk: Disk, life: Life, trouble: FileTrouble) {
     this.#disk = disk;
@@ -108,7 +110,9 @@ class Calls {
     const there = find(this.#disk, path) ?? this.#create(path);
     if (this.#disk.locks.has(there)) return undefined;
     this.#disk.locks.set(there, this.#life);
-    return this.#handle(path, there);
+    const handle = this.#handle(path, there);
+    this.#locked.add(handle);
+    return handle;
   };
 
   readFile = async (path: string): Promise<Buffer> => {
@@ -166,7 +170,7 @@ class Calls {
 
   close(handle: object, entry: DiskEntry): void {
     this.#disk.opened.delete(handle);
-    if (placeOf(Reflect.get(handle, 'path') as string) === 'lock') this.#disk.locks.delete(entry);
+    if (this.#locked.delete(handle)) this.#disk.locks.delete(entry);
   }
 
   #create(path: string): DiskFile {

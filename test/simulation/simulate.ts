@@ -1,6 +1,7 @@
 import { Client } from '../../src/client/client.js';
 import { isSluiceError, type SluiceErrorCode } from '../../src/errors/sluice-error.js';
 import type { RunOptions, RunProgress } from '../../src/runs/run-options.js';
+import { History } from '../../src/runs/history/history.js';
 import { run } from '../../src/runs/run.js';
 import { hasFailed, type Summary } from '../../src/runs/summary.js';
 import { FaultPlan } from './fault-plan.js';
@@ -14,6 +15,7 @@ import { canaryKey, Wire } from './wire.js';
 import { Life, World } from './world.js';
 
 const stateDir = '/disk/state';
+const historyPath = '/disk/history';
 const mostLives = 40;
 
 /** What one seed came to. */
@@ -71,10 +73,12 @@ class Simulation {
   readonly #disk: Disk = createDisk();
   readonly #story: Story;
   readonly #output: Output;
+  readonly #hasHistory: boolean;
   readonly faults: FaultPlan;
   lives = 0;
 
   constructor(seed: number, trace: string[] | undefined, tell: (random: Random) => Story) {
+    this.#hasHistory = seed % 2 === 0;
     this.#random = new Random(seed);
     this.#world = new World(this.#random, trace);
     this.#story = tell(this.#random);
@@ -120,7 +124,7 @@ class Simulation {
     this.#world.tell(`process ${life.number} begins`);
     this.#abort = new AbortController();
     let end: End | undefined;
-    run(this.#runOptions(life)).then(
+    this.#run(life).then(
       (summary) => {
         end ??= { kind: 'finished', summary };
       },
@@ -131,6 +135,26 @@ class Simulation {
     await this.#world.runUntil(() => end !== undefined || life.isDead);
     if (!life.isDead) await this.#world.linger(200);
     return end ?? { kind: 'crashed' };
+  }
+
+  /** Every other seed has a history, which is open for as long as the process lives. */
+  async #run(life: Life): Promise<Summary> {
+    const options = this.#runOptions(life);
+    if (!this.#hasHistory) return run(options);
+    const { files, clock } = options;
+    if (!files || !clock) throw new Error('a simulated process has its own disk and clock');
+    const service = 'https://service.test';
+    const history = await History.open({ path: historyPath, service, files, clock });
+    try {
+      const summary = await run({ ...options, history });
+      const known = [...history.results()].filter(({ type }) => type !== null).length;
+      if (known !== this.#story.rows.addresses.size) {
+        throw new Error(`the history knows results of ${known} addresses at the end`);
+      }
+      return summary;
+    } finally {
+      await history.close();
+    }
   }
 
   #runOptions(life: Life): RunOptions {

@@ -121,7 +121,7 @@ function* exportLines(history: History, isJson: boolean): Generator<string> {
           hash,
           type ?? '',
           verification,
-          ...exportColumns.map((name) => String(record[name] ?? '')),
+          ...exportColumns.map((name) => (record[name] === undefined ? '' : `${record[name]}`)),
           verifiedAt,
           batchUuid,
         ].join(',')}\n`;
@@ -140,7 +140,10 @@ function* inPieces(lines: Iterable<string>): Generator<string> {
   yield piece.join('');
 }
 
-function recordOf({ type, values }: HistoryResult): Readonly<Record<string, unknown>> {
+function recordOf({
+  type,
+  values,
+}: HistoryResult): Readonly<Record<string, string | boolean | null>> {
   if (type === null || values === null) return {};
   return Object.fromEntries(recordFields[type].map((name, index) => [name, values[index] ?? null]));
 }

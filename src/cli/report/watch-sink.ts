@@ -8,10 +8,12 @@ export function watchSink(sink: Sink, onFigures: (figures: ListFigures) => void)
     name,
     ...(decides && { decides }),
     ...(maxRows !== undefined && { maxRows }),
+    rowsLeftOut: () => sink.rowsLeftOut?.() ?? 0,
     check: async (verifiedColumns) => sink.check(verifiedColumns),
     ...(sink.examine && {
       examine: (reading, columns) => sink.examine?.(reading, columns),
     }),
+    ...(sink.rowsLeftOut && { rowsLeftOut: () => sink.rowsLeftOut?.() ?? 0 }),
     async open(opening) {
       const figures = new ListFigures(opening);
       const writing = await sink.open(opening);

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { access, rm } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { ConfigurationError, OutputError } from '../../errors/family.js';
-import { SluiceError } from '../../errors/sluice-error.js';
+import { rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
-import { plainFailure } from '../database-failure.js';
 import { createRowExaminer } from '../examine-rows.js';
+import { isThere, placeToLookAt, refuseInMemory } from '../file-place.js';
 import { keyColumns } from '../key-columns.js';
 import { KindTally } from '../kind-tally.js';
 import { planTable, type TablePlan } from '../plan-table.js';
+import { checkingRefuser, writingRefuser } from '../refuse.js';
 import { RowValues } from '../row-values.js';
 import { isMarked } from '../run-marker.js';
 import { parseTableName } from '../table-name.js';
@@ -24,14 +22,7 @@ import {
   writeMarker,
   type DuckdbName,
 } from './find-table.js';
-import {
-  duckdbPath,
-  inMemory,
-  isThere,
-  loadDuckdb,
-  openDuckdb,
-  type DuckdbDatabase,
-} from './open-duckdb.js';
+import { duckdbPath, openDuckdb, type DuckdbDatabase } from './open-duckdb.js';
 import { rehearse, StagedRows, type StagedColumn } from './staged-rows.js';
 
 export interface DuckdbSinkOptions {
@@ -60,26 +51,21 @@ export interface DuckdbSinkOptions {
  */
 export function duckdbSink(options: DuckdbSinkOptions): Sink {
   const path = duckdbPath(options.url);
-  if (path === inMemory) {
-    throw new ConfigurationError(
-      'a database in memory is gone with the process: name a file for the output, duckdb:path',
-    );
-  }
+  refuseInMemory(path, 'duckdb');
   const key = keyColumns(options.key);
   const into = parseTableName(options.into, 2);
   const name = `${options.into} in duckdb:${path}`;
-  const refuse = refuser(name);
+  const refuse = writingRefuser(name, duckdbFailure);
   let tally: KindTally | undefined;
-  /** What is only looked at is not made: a file that is not there is taken for an empty one. */
   const looking = async <Value>(
     use: (database: DuckdbDatabase) => Promise<Value>,
   ): Promise<Value> => {
-    const place = (await isThere(path)) ? path : inMemory;
+    const place = await placeToLookAt(path).catch(refuse);
     const database = await openDuckdb(place, { isWritten: true }).catch(refuse);
     try {
       return await use(database);
     } catch (error) {
-      return refuse(error);
+      return checkingRefuser(name, duckdbFailure)(error);
     } finally {
       database.close();
     }
@@ -112,9 +98,7 @@ export function duckdbSink(options: DuckdbSinkOptions): Sink {
   return {
     name,
     async check() {
-      await loadDuckdb();
-      if (await isThere(path)) await looking((database) => qualifyName(database, into));
-      else await access(dirname(resolve(path)), constants.W_OK).catch(refuse);
+      await looking((database) => qualifyName(database, into));
     },
     async examine(reading, { added, runId }) {
       return looking(async (database) => {
@@ -205,20 +189,4 @@ class DuckdbTableWriting implements SinkWriting {
     await writeMarker(this.#database, target, marker);
     await this.#database.run('COMMIT');
   }
-}
-
-/** Says what a driver's error means for whoever writes. */
-function refuser(name: string): (error: unknown) => never {
-  return (error) => {
-    if (error instanceof SluiceError) throw error;
-    const failure = duckdbFailure(error);
-    if (failure.isMisuse) {
-      throw new ConfigurationError(`cannot write ${name}: ${failure.words}`, {
-        cause: plainFailure(failure),
-      });
-    }
-    throw new OutputError(`cannot write ${name}: ${failure.words}`, {
-      cause: plainFailure(failure),
-    });
-  };
 }

@@ -1,8 +1,7 @@
-import { ConfigurationError, InputError } from '../../errors/family.js';
-import { SluiceError } from '../../errors/sluice-error.js';
+import { InputError } from '../../errors/family.js';
 import type { Source } from '../../rows/source.js';
 import { writeText } from '../cell-text.js';
-import { plainFailure } from '../database-failure.js';
+import { readingRefuser } from '../refuse.js';
 import type { TableColumn } from '../table-form.js';
 import { tableSource, type QueryRows } from '../table-source.js';
 import { duckdbFailure } from './duckdb-failure.js';
@@ -33,7 +32,7 @@ export function duckdbSource(options: DuckdbSourceOptions): Source {
     query,
     async ask(signal) {
       signal?.throwIfAborted();
-      const refuse = refuser(name, signal);
+      const refuse = readingRefuser(name, duckdbFailure, signal);
       const database = await openDuckdb(path, { isWritten: false }).catch(refuse);
       try {
         return await askRows(database, query, refuse, signal);
@@ -113,23 +112,4 @@ function printLines(columns: readonly (readonly (string | null)[])[], rows: numb
     lines.push(`${cells.join('\t')}\n`);
   }
   return lines.join('');
-}
-
-/** Says what a driver's error means for whoever reads; an abort passes untouched. */
-function refuser(name: string, signal: AbortSignal | undefined): (error: unknown) => never {
-  return (error) => {
-    signal?.throwIfAborted();
-    if (error instanceof SluiceError) throw error;
-    const failure = duckdbFailure(error);
-    const cause = plainFailure(failure);
-    if (failure.isMisuse) {
-      throw new ConfigurationError(`the query cannot be run on ${name}: ${failure.words}`, {
-        cause,
-      });
-    }
-    throw new InputError(`cannot read ${name}: ${failure.words}`, {
-      code: 'input_unreadable',
-      cause,
-    });
-  };
 }

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+import type * as duckdb from '@duckdb/node-api';
 import { ConfigurationError } from '../../errors/family.js';
+import { inMemory } from '../file-place.js';
 import { loadDriver } from '../load-driver.js';
 import { noteOpen } from './open-files.js';
 
@@ -34,9 +35,6 @@ export interface TextAppender {
 /** Rows that DuckDB takes and gives at once. */
 export const rowsAtOnce = 2048;
 
-/** The database that is in no file, to read others with: Parquet, CSV, JSON. */
-export const inMemory = ':memory:';
-
 /** What it may take of the memory; what is more goes to disk beside the file. */
 const memoryLimit = '1GB';
 
@@ -48,19 +46,11 @@ export function duckdbPath(url: string): string {
 }
 
 /** @throws ConfigurationError `missing_dependency` */
-export async function loadDuckdb(): Promise<typeof import('@duckdb/node-api')> {
+async function loadDuckdb(): Promise<typeof duckdb> {
   return loadDriver(() => import('@duckdb/node-api'), {
     database: 'DuckDB',
     install: '@duckdb/node-api',
   });
-}
-
-/** Whether a database's file is there. */
-export async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /**
@@ -115,12 +105,12 @@ export async function openDuckdb(
 }
 
 async function* streamTexts(
-  connection: DuckDBConnection,
+  connection: duckdb.DuckDBConnection,
   sql: string,
 ): AsyncGenerator<readonly (readonly (string | null)[])[]> {
   const result = await connection.stream(sql);
   for (;;) {
-    const chunk: DuckDBDataChunk | null = await result.fetchChunk();
+    const chunk: duckdb.DuckDBDataChunk | null = await result.fetchChunk();
     if (!chunk || chunk.rowCount === 0) return;
     // All of them are cast to text by the statement itself.
     yield chunk.getColumns() as (string | null)[][];
@@ -128,8 +118,8 @@ async function* streamTexts(
 }
 
 async function startAppending(
-  driver: typeof import('@duckdb/node-api'),
-  connection: DuckDBConnection,
+  driver: typeof duckdb,
+  connection: duckdb.DuckDBConnection,
   table: string,
 ): Promise<TextAppender> {
   const appender = await connection.createAppender(table, 'main', 'temp');

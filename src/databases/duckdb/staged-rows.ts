@@ -1,5 +1,6 @@
 import { OutputError } from '../../errors/family.js';
 import type { TablePlan } from '../plan-table.js';
+import { repeatedKeys } from '../refuse.js';
 import type { CellValue } from '../row-values.js';
 import { applyStatements, staged } from './apply-statements.js';
 import { cellOf } from './duckdb-kinds.js';
@@ -68,9 +69,7 @@ export class StagedRows {
       `SELECT count(*) FROM (SELECT 1 FROM ${staged} GROUP BY ${cells.join(', ')} HAVING count(*) > 1)`,
     );
     if (Number(repeated) === 0) return;
-    throw new OutputError(
-      `${String(repeated)} keys stand in more than one row of the input, and a table has one row for each: ${key.join(', ')} must tell the rows apart`,
-    );
+    throw repeatedKeys(repeated, key);
   }
 
   async #refuseMisfits(): Promise<void> {

@@ -1,5 +1,5 @@
-import { OutputError } from '../../errors/family.js';
 import type { TablePlan } from '../plan-table.js';
+import { repeatedKeys } from '../refuse.js';
 import type { CellValue } from '../row-values.js';
 import { markersTable, type RunMarker } from '../run-marker.js';
 import type { MysqlConnection } from './connect-mysql.js';
@@ -128,7 +128,5 @@ async function refuseRepeatedKeys(connection: MysqlConnection, { key }: TablePla
     `SELECT count(*) FROM (SELECT 1 FROM ${staging} GROUP BY ${key.map(quoteName).join(', ')} HAVING count(*) > 1) AS r`,
   );
   if (Number(repeated) === 0) return;
-  throw new OutputError(
-    `${String(repeated)} keys stand in more than one row of the input, and a table has one row for each: ${key.join(', ')} must tell the rows apart`,
-  );
+  throw repeatedKeys(repeated, key);
 }

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { ConfigurationError, OutputError } from '../../errors/family.js';
-import { SluiceError } from '../../errors/sluice-error.js';
+import { ConfigurationError } from '../../errors/family.js';
 import type { OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
-import { plainFailure } from '../database-failure.js';
 import { createRowExaminer } from '../examine-rows.js';
 import { keyColumns } from '../key-columns.js';
 import { KindTally } from '../kind-tally.js';
 import { planTable, type TablePlan } from '../plan-table.js';
+import { writingRefuser } from '../refuse.js';
 import { RowValues } from '../row-values.js';
 import { isMarked } from '../run-marker.js';
 import { parseTableName } from '../table-name.js';
@@ -51,12 +50,12 @@ export function mysqlSink(options: MysqlSinkOptions): Sink {
   const withConnection = async <Value>(
     use: (connection: MysqlConnection) => Promise<Value>,
   ): Promise<Value> => {
-    const connection = await connectMysql(options.url).catch(refuser(name));
+    const connection = await connectMysql(options.url).catch(writingRefuser(name, mysqlFailure));
     try {
       return await use(connection);
     } catch (error) {
       await connection.close();
-      return refuser(name)(error);
+      return writingRefuser(name, mysqlFailure)(error);
     }
   };
   const plan = async (
@@ -161,17 +160,6 @@ class MysqlTableWriting implements SinkWriting {
   }
 
   async #orRefuse(work: () => Promise<void>): Promise<void> {
-    await work().catch(refuser(this.#parts.name));
+    await work().catch(writingRefuser(this.#parts.name, mysqlFailure));
   }
-}
-
-/** Says what a driver's error means for whoever writes. */
-function refuser(name: string): (error: unknown) => never {
-  return (error) => {
-    if (error instanceof SluiceError) throw error;
-    const failure = mysqlFailure(error);
-    throw new OutputError(`cannot write ${name}: ${failure.words}`, {
-      cause: plainFailure(failure),
-    });
-  };
 }

@@ -1,8 +1,7 @@
-import { ConfigurationError, InputError } from '../../errors/family.js';
-import { SluiceError } from '../../errors/sluice-error.js';
+import { ConfigurationError } from '../../errors/family.js';
 import type { Source } from '../../rows/source.js';
 import { writeAny, writeValue } from '../cell-text.js';
-import { plainFailure } from '../database-failure.js';
+import { readingRefuser } from '../refuse.js';
 import type { TableForm } from '../table-form.js';
 import { tableSource, type QueryRows } from '../table-source.js';
 import {
@@ -37,7 +36,7 @@ export function mysqlSource(options: MysqlSourceOptions): Source {
     name,
     query,
     async ask(signal) {
-      const refuse = refuser(name, signal);
+      const refuse = readingRefuser(name, mysqlFailure, signal);
       const connection = await connectMysql(options.url, signal).catch(refuse);
       try {
         return await askRows(connection, query, refuse);
@@ -131,23 +130,4 @@ function printerFor(field: MysqlField): (cell: unknown) => string {
 
 function numberOrNull(cell: unknown): number | null {
   return cell === null ? null : Number(cell);
-}
-
-/** Says what a driver's error means for whoever reads; an abort passes untouched. */
-function refuser(name: string, signal: AbortSignal | undefined): (error: unknown) => never {
-  return (error) => {
-    signal?.throwIfAborted();
-    if (error instanceof SluiceError) throw error;
-    const failure = mysqlFailure(error);
-    const cause = plainFailure(failure);
-    if (failure.isMisuse) {
-      throw new ConfigurationError(`the query cannot be run on ${name}: ${failure.words}`, {
-        cause,
-      });
-    }
-    throw new InputError(`cannot read ${name}: ${failure.words}`, {
-      code: 'input_unreadable',
-      cause,
-    });
-  };
 }

@@ -1,4 +1,4 @@
-import { OutputError } from '../../errors/family.js';
+import { repeatedKeys } from '../refuse.js';
 import { isMarked, type RunMarker } from '../run-marker.js';
 import type { PostgresConnection } from './connect-postgres.js';
 import type { PostgresWriting } from './plan-writing.js';
@@ -105,7 +105,5 @@ async function refuseRepeatedKeys(
     `SELECT count(*) FROM (SELECT 1 FROM ${staging} GROUP BY ${keys} HAVING count(*) > 1) AS r`,
   );
   if (Number(repeated) === 0) return;
-  throw new OutputError(
-    `${repeated} keys stand in more than one row of the input, and a table has one row for each: ${key.join(', ')} must tell the rows apart`,
-  );
+  throw repeatedKeys(repeated, key);
 }

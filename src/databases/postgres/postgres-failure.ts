@@ -26,7 +26,7 @@ const openClasses = new Set(['0A', '23', '25', '28', '3D', '3F', '42', '53', '54
 /** What an error of the driver tells; only the words that hold no cell and no password. */
 export function postgresFailure(error: unknown): DatabaseFailure {
   const code = systemErrorCode(error) ?? innerCode(error);
-  const isMisuse = code !== undefined && /^(?:42(?!501)|25006|0A000)/.test(code);
+  const isMisuse = code !== undefined && /^(?:42(?!501)|25006|0A000|3F)/.test(code);
   return { words: wordsFor(error, code), code, isMisuse };
 }
 

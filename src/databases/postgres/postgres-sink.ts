@@ -1,11 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { OutputError } from '../../errors/family.js';
-import { SluiceError } from '../../errors/sluice-error.js';
 import type { OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
-import { plainFailure } from '../database-failure.js';
 import { createRowExaminer } from '../examine-rows.js';
 import { keyColumns } from '../key-columns.js';
 import { KindTally } from '../kind-tally.js';
+import { checkingRefuser, writingRefuser } from '../refuse.js';
 import { RowLines } from '../row-lines.js';
 import { parseTableName } from '../table-name.js';
 import { applyStaging, createStaging, staging } from './apply-staging.js';
@@ -65,13 +63,14 @@ export function postgresSink(options: PostgresSinkOptions): Sink {
   });
   const withConnection = async <Value>(
     use: (connection: PostgresConnection) => Promise<Value>,
+    refuse = writingRefuser(name, postgresFailure),
   ): Promise<Value> => {
-    const connection = await connectPostgres(options.url).catch(refuser(name));
+    const connection = await connectPostgres(options.url).catch(refuse);
     try {
       return await use(connection);
     } catch (error) {
       await connection.close();
-      return refuser(name)(error);
+      return refuse(error);
     }
   };
   return {
@@ -82,18 +81,21 @@ export function postgresSink(options: PostgresSinkOptions): Sink {
       await withConnection((connection) => connection.close());
     },
     async examine(reading, { added, runId }) {
-      return withConnection(async (connection) => {
-        const writing = await planWriting(connection, target(), {
-          reading,
-          added,
-          ...(runId !== undefined && { runId }),
-        });
-        if (writing.mode === 'create') await rehearse(connection, writing);
-        await connection.close();
-        const learnt = new KindTally(reading.header.length);
-        tally = learnt;
-        return createRowExaminer(reading.header, writing, learnt);
-      });
+      return withConnection(
+        async (connection) => {
+          const writing = await planWriting(connection, target(), {
+            reading,
+            added,
+            ...(runId !== undefined && { runId }),
+          });
+          if (writing.mode === 'create') await rehearse(connection, writing);
+          await connection.close();
+          const learnt = new KindTally(reading.header.length);
+          tally = learnt;
+          return createRowExaminer(reading.header, writing, learnt);
+        },
+        checkingRefuser(name, postgresFailure),
+      );
     },
     async open(opening) {
       return withConnection(async (connection) => {
@@ -216,17 +218,6 @@ class PostgresTableWriting implements SinkWriting {
   }
 
   async #orRefuse(work: () => Promise<void>): Promise<void> {
-    await work().catch(refuser(this.#parts.name));
+    await work().catch(writingRefuser(this.#parts.name, postgresFailure));
   }
-}
-
-/** Says what a driver's error means for whoever writes. */
-function refuser(name: string): (error: unknown) => never {
-  return (error) => {
-    if (error instanceof SluiceError) throw error;
-    const failure = postgresFailure(error);
-    throw new OutputError(`cannot write ${name}: ${failure.words}`, {
-      cause: plainFailure(failure),
-    });
-  };
 }

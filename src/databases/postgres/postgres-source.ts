@@ -1,7 +1,5 @@
-import { ConfigurationError, InputError } from '../../errors/family.js';
-import { SluiceError } from '../../errors/sluice-error.js';
 import type { Source } from '../../rows/source.js';
-import { plainFailure } from '../database-failure.js';
+import { readingRefuser } from '../refuse.js';
 import { tableSource, type QueryRows } from '../table-source.js';
 import { connectPostgres, postgresName, type PostgresConnection } from './connect-postgres.js';
 import { describeFields, type PostgresField } from './describe-query.js';
@@ -30,7 +28,7 @@ export function postgresSource(options: PostgresSourceOptions): Source {
     name,
     query,
     async ask(signal) {
-      const refuse = refuser(name, signal);
+      const refuse = readingRefuser(name, postgresFailure, signal);
       const connection = await connectPostgres(options.url, signal).catch(refuse);
       try {
         return await askRows(connection, query, refuse, () => connectPostgres(options.url, signal));
@@ -112,23 +110,4 @@ async function* refusing(
   } catch (error) {
     refuse(error);
   }
-}
-
-/** Says what a driver's error means for whoever reads; an abort passes untouched. */
-function refuser(name: string, signal: AbortSignal | undefined): (error: unknown) => never {
-  return (error) => {
-    signal?.throwIfAborted();
-    if (error instanceof SluiceError) throw error;
-    const failure = postgresFailure(error);
-    const cause = plainFailure(failure);
-    if (failure.isMisuse) {
-      throw new ConfigurationError(`the query cannot be run on ${name}: ${failure.words}`, {
-        cause,
-      });
-    }
-    throw new InputError(`cannot read ${name}: ${failure.words}`, {
-      code: 'input_unreadable',
-      cause,
-    });
-  };
 }

@@ -4,6 +4,7 @@ import type Database from 'libsql';
 import { ConfigurationError } from '../../errors/family.js';
 import { systemErrorCode } from '../../formats/describe-system-error.js';
 import type { DatabaseFailure } from '../database-failure.js';
+import { inMemory } from '../file-place.js';
 import { loadDriver } from '../load-driver.js';
 
 /** A database file that is open. */
@@ -55,7 +56,7 @@ export async function openSqlite(
   });
   if (mustExist) await stat(path);
   // A path, and never the address of a server.
-  const store = resolve(path);
+  const store = path === inMemory ? path : resolve(path);
   const database = new Driver(store, { timeout: busySeconds });
   return {
     store,

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { OutputError } from '../../errors/family.js';
-import { SluiceError } from '../../errors/sluice-error.js';
 import type { OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
-import { plainFailure } from '../database-failure.js';
 import { createRowExaminer } from '../examine-rows.js';
+import { placeToLookAt, refuseInMemory } from '../file-place.js';
 import { keyColumns } from '../key-columns.js';
 import { KindTally } from '../kind-tally.js';
 import { planTable, type TablePlan } from '../plan-table.js';
+import { repeatedKeys, writingRefuser } from '../refuse.js';
 import { RowValues } from '../row-values.js';
 import { isMarked } from '../run-marker.js';
 import { parseTableName } from '../table-name.js';
@@ -42,17 +41,22 @@ export interface SqliteSinkOptions {
  */
 export function sqliteSink(options: SqliteSinkOptions): Sink {
   const path = sqlitePath(options.url);
+  refuseInMemory(path, 'sqlite');
   const key = keyColumns(options.key);
   const [table = ''] = parseTableName(options.into, 1);
   const name = `${options.into} in sqlite:${path}`;
   let tally: KindTally | undefined;
-  const withDatabase = async <Value>(use: (database: SqliteDatabase) => Value): Promise<Value> => {
-    const database = await openSqlite(path, { mustExist: false }).catch(refuser(name));
+  const refuse = writingRefuser(name, sqliteFailure);
+  const withDatabase = async <Value>(
+    place: string,
+    use: (database: SqliteDatabase) => Value,
+  ): Promise<Value> => {
+    const database = await openSqlite(place, { mustExist: false }).catch(refuse);
     try {
       return use(database);
     } catch (error) {
       database.close();
-      return refuser(name)(error);
+      return refuse(error);
     }
   };
   const plan = (
@@ -74,13 +78,13 @@ export function sqliteSink(options: SqliteSinkOptions): Sink {
   return {
     name,
     async check() {
-      await withDatabase((database) => {
+      await withDatabase(await placeToLookAt(path).catch(refuse), (database) => {
         findTable(database, table);
         database.close();
       });
     },
     async examine(reading, { added, runId }) {
-      return withDatabase((database) => {
+      return withDatabase(await placeToLookAt(path).catch(refuse), (database) => {
         const planned = plan(database, {
           reading,
           added,
@@ -92,7 +96,7 @@ export function sqliteSink(options: SqliteSinkOptions): Sink {
       });
     },
     async open(opening) {
-      return withDatabase((database) => {
+      return withDatabase(path, (database) => {
         const writing = plan(database, opening);
         return new SqliteTableWriting(database, { name, table, plan: writing, opening });
       });
@@ -169,9 +173,7 @@ class SqliteTableWriting implements SinkWriting {
       ),
     ];
     if (Number(repeated) === 0) return;
-    throw new OutputError(
-      `${String(repeated)} keys stand in more than one row of the input, and a table has one row for each: ${key.join(', ')} must tell the rows apart`,
-    );
+    throw repeatedKeys(repeated, key);
   }
 
   #close(): void {
@@ -183,18 +185,7 @@ class SqliteTableWriting implements SinkWriting {
     try {
       work();
     } catch (error) {
-      refuser(this.#parts.name)(error);
+      writingRefuser(this.#parts.name, sqliteFailure)(error);
     }
   }
-}
-
-/** Says what a driver's error means for whoever writes. */
-function refuser(name: string): (error: unknown) => never {
-  return (error) => {
-    if (error instanceof SluiceError) throw error;
-    const failure = sqliteFailure(error);
-    throw new OutputError(`cannot write ${name}: ${failure.words}`, {
-      cause: plainFailure(failure),
-    });
-  };
 }

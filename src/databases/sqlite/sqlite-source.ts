@@ -1,9 +1,8 @@
 import { ConfigurationError, InputError } from '../../errors/family.js';
-import { SluiceError } from '../../errors/sluice-error.js';
 import { invalidText } from '../../rows/row-chunk.js';
 import type { Source } from '../../rows/source.js';
 import { writeAny } from '../cell-text.js';
-import { plainFailure } from '../database-failure.js';
+import { readingRefuser } from '../refuse.js';
 import type { TableForm } from '../table-form.js';
 import { tableSource, type QueryRows } from '../table-source.js';
 import { openSqlite, sqliteFailure, sqlitePath, type SqliteDatabase } from './open-sqlite.js';
@@ -29,7 +28,7 @@ export function sqliteSource(options: SqliteSourceOptions): Source {
   const path = sqlitePath(options.url);
   const name = `sqlite:${path}`;
   const query = options.query.trim().replace(/;$/, '');
-  const refuse = refuser(name);
+  const refuse = readingRefuser(name, sqliteFailure);
   return tableSource({
     name,
     query,
@@ -142,22 +141,4 @@ function brokenText(column: string): InputError {
   return new InputError(
     `a cell of the column ${JSON.stringify(column)} is text with bytes that are no valid UTF-8: leave it out of the query, or cast it to a blob`,
   );
-}
-
-/** Says what a driver's error means for whoever reads. */
-function refuser(name: string): (error: unknown) => never {
-  return (error) => {
-    if (error instanceof SluiceError) throw error;
-    const failure = sqliteFailure(error);
-    const cause = plainFailure(failure);
-    if (failure.isMisuse) {
-      throw new ConfigurationError(`the query cannot be run on ${name}: ${failure.words}`, {
-        cause,
-      });
-    }
-    throw new InputError(`cannot read ${name}: ${failure.words}`, {
-      code: 'input_unreadable',
-      cause,
-    });
-  };
 }

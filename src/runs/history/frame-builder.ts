@@ -7,7 +7,10 @@ export class FrameBuilder {
   #words = new Uint32Array(1024 * entryWords);
   #length = 0;
   readonly #outcomes = new Map<string, number>();
-  readonly #origins = new Map<string, { readonly number: number; readonly atMs: number }>();
+  readonly #origins = new Map<string, number>();
+  readonly #times: number[] = [];
+  /** Entries of one batch come one behind the other. */
+  #latest: { readonly origin: HistoryOrigin; readonly number: number } | undefined;
 
   get isEmpty(): boolean {
     return this.#length === 0;
@@ -23,12 +26,14 @@ export class FrameBuilder {
       larger.set(this.#words);
       this.#words = larger;
     }
-    const { batchUuid, atMs } = origin;
-    const outcome = numberOf(this.#outcomes, outcomeKey, this.#outcomes.size);
-    const known = numberOf(this.#origins, batchUuid, { number: this.#origins.size, atMs });
+    const [words, at] = [this.#words, this.#length];
+    words[at] = word0;
+    words[at + 1] = word1;
+    words[at + 2] = word2;
     // Of the last word a table knows the seven bits that name its shard.
-    const words = [word0, word1, word2, word3 & 127, outcome, known.number];
-    this.#words.set(words, this.#length);
+    words[at + 3] = word3 & 127;
+    words[at + 4] = numberOf(this.#outcomes, outcomeKey);
+    words[at + 5] = this.#originNumber(origin);
     this.#length += entryWords;
   }
 
@@ -36,19 +41,29 @@ export class FrameBuilder {
   take(): Frame {
     const meta = {
       outcomes: [...this.#outcomes.keys()],
-      origins: [...this.#origins].map(([batchUuid, { atMs }]) => [batchUuid, atMs]),
+      origins: [...this.#origins.keys()].map((batchUuid, index) => [batchUuid, this.#times[index]]),
     };
     const entries = this.#words.slice(0, this.#length);
     this.#length = 0;
     this.#outcomes.clear();
     this.#origins.clear();
+    this.#times.length = 0;
+    this.#latest = undefined;
     return { meta, entries };
+  }
+
+  #originNumber(origin: HistoryOrigin): number {
+    if (this.#latest?.origin === origin) return this.#latest.number;
+    const number = numberOf(this.#origins, origin.batchUuid);
+    this.#times[number] ??= origin.atMs;
+    this.#latest = { origin, number };
+    return number;
   }
 }
 
-function numberOf<Value>(numbers: Map<string, Value>, key: string, next: Value): Value {
+function numberOf(numbers: Map<string, number>, key: string): number {
   const known = numbers.get(key);
   if (known !== undefined) return known;
-  numbers.set(key, next);
-  return next;
+  numbers.set(key, numbers.size);
+  return numbers.size - 1;
 }

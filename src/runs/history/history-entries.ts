@@ -141,8 +141,8 @@ export class HistoryEntries {
 }
 
 function hashAt(words: Uint32Array, at: number): HashWords {
-  const [word0 = 0, word1 = 0, word2 = 0, word3 = 0] = words.subarray(at, at + 4);
-  return { word0: word0 | 0, word1: word1 | 0, word2: word2 | 0, word3 };
+  const word = (index: number): number => (words[at + index] ?? 0) | 0;
+  return { word0: word(0), word1: word(1), word2: word(2), word3: word(3) };
 }
 
 /** Whether a text is the key of an outcome that a history keeps. */

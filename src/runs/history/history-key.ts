@@ -16,7 +16,7 @@ export interface HistoryKey {
   readonly lock: FileLock;
 }
 
-export function historyKeyPath(path: string): string {
+function historyKeyPath(path: string): string {
   return `${path}.key`;
 }
 

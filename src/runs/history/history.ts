@@ -15,6 +15,7 @@ import { HistoryEntries } from './history-entries.js';
 import { HistoryFile, historyHead, type HistoryHead } from './history-file.js';
 import { takeHistoryKey } from './history-key.js';
 import { HistoryRecall } from './history-recall.js';
+import { resultsOf, type HistoryResult } from './history-results.js';
 import { countResults, type HistoryStats } from './history-stats.js';
 import { isFresh, oldestOf, type MaxAgeDays } from './max-age.js';
 
@@ -39,18 +40,6 @@ export interface HistoryOptions {
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
   readonly files?: FileSystem;
-}
-
-/** One result that a history holds; the address itself is not in it. */
-export interface HistoryResult {
-  /** 103 bits of the address's keyed hash, in hex. */
-  readonly hash: string;
-  readonly verification: string;
-  readonly type: 'email' | 'phone' | null;
-  /** The record's fields in the order of the added columns; `null` without a record. */
-  readonly values: readonly (string | boolean | null)[] | null;
-  readonly verifiedAt: string;
-  readonly batchUuid: string;
 }
 
 /** Superseded entries are dropped when the history is opened, once they are as many as the others. */
@@ -156,10 +145,12 @@ export class History implements ResultHistory {
       await this.#file.append(frame);
       this.#entries.take(frame);
     };
+    const keyOf = createKeyLookup(outcomes);
     for await (const { lane, key, outcome } of results) {
-      if (outcomes.get(outcome).verification === 'failed') continue;
+      const outcomeKey = keyOf(outcome);
+      if (outcomeKey === undefined) continue;
       this.#hash.hash(lane, key);
-      builder.add(this.#hash, outcomes.keyOf(outcome), origin);
+      builder.add(this.#hash, outcomeKey, origin);
       if (builder.isFull) await send();
     }
     if (!builder.isEmpty) await send();
@@ -176,24 +167,8 @@ export class History implements ResultHistory {
   }
 
   /** Every result, in no order. */
-  *results(): Generator<HistoryResult> {
-    const found: { readonly hash: string; readonly place: number }[] = [];
-    this.#entries.forEach((hash, place) => {
-      const words = [hash.word0, hash.word1, hash.word2].map((word) => hex(word >>> 0, 8));
-      found.push({ hash: words.join('') + hex(hash.word3 & 127, 2), place });
-    });
-    for (const { hash, place } of found) {
-      const { verification, type, values } = this.#entries.outcome(this.#entries.outcomeAt(place));
-      const { batchUuid, atMs } = this.#entries.origin(this.#entries.originAt(place));
-      yield {
-        hash,
-        verification,
-        type: type ?? null,
-        values: values ?? null,
-        verifiedAt: new Date(atMs).toISOString(),
-        batchUuid,
-      };
-    }
+  results(): Generator<HistoryResult> {
+    return resultsOf(this.#entries);
   }
 
   /**
@@ -283,14 +258,22 @@ export class History implements ResultHistory {
   }
 }
 
+/** Keys of outcomes, each found once; `undefined` for those that are not kept. */
+function createKeyLookup(outcomes: OutcomeTable): (outcome: number) => string | undefined {
+  const keys = new Map<number, string | undefined>();
+  return (outcome) => {
+    if (!keys.has(outcome)) {
+      const isKept = outcomes.get(outcome).verification !== 'failed';
+      keys.set(outcome, isKept ? outcomes.keyOf(outcome) : undefined);
+    }
+    return keys.get(outcome);
+  };
+}
+
 async function hasBytes(files: FileSystem, path: string): Promise<boolean> {
   try {
     return (await files.stat(path)).size > 0;
   } catch {
     return false;
   }
-}
-
-function hex(value: number, digits: number): string {
-  return value.toString(16).padStart(digits, '0');
 }

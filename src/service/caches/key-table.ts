@@ -41,6 +41,17 @@ export class KeyTable {
     return this.#put(word(bytes, offset), word(bytes, offset + 4), word(bytes, offset + 8), value);
   }
 
+  /** Puts a key in, or gives it another number, which is at most 65534. */
+  set(bytes: Uint8Array, offset: number, value: number): void {
+    this.add(bytes, offset);
+    const place = this.#place(
+      word(bytes, offset),
+      word(bytes, offset + 4),
+      word(bytes, offset + 8),
+    );
+    this.#values[place] = value + 1;
+  }
+
   /** Puts in all keys that stand one behind another in `bytes`. */
   addAll(bytes: Uint8Array, value: number): void {
     for (let at = 0; at + keyBytes <= bytes.length; at += keyBytes) this.add(bytes, at, value);

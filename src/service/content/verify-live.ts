@@ -1,4 +1,4 @@
-import type { LiveVerification } from '../engine/engine.js';
+import type { LiveVerification, Verdict } from '../engine/engine.js';
 import { createSlices } from '../jobs/slices.js';
 import type { BatchFiles } from '../store/batch-files.js';
 import type { VerdictCount } from '../store/events.js';
@@ -10,6 +10,8 @@ export interface LiveOptions {
   /** How many there are. */
   readonly addresses: number;
   readonly live: LiveVerification;
+  /** Places whose answers are known already. */
+  readonly known: AsyncIterable<readonly [place: number, verdict: Verdict]>;
   readonly durable: boolean;
   readonly signal: AbortSignal;
   /** Told how many addresses have their verdict. */
@@ -28,6 +30,7 @@ export async function verifyLive(options: LiveOptions): Promise<readonly Verdict
   const { files, addresses, durable, live } = options;
   const answers = await AnswerFile.open(files);
   try {
+    for await (const [place, verdict] of options.known) answers.write(place, verdict);
     await new LiveList(options, answers).askAll();
     return await answers.finish(files.codes, { addresses, durable });
   } finally {

@@ -1,8 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { rm } from 'node:fs/promises';
+import type { AnswerCache } from '../caches/answer-cache.js';
 import { ResultCaches } from '../caches/result-caches.js';
 import type { Clock } from '../clock.js';
 import { prepareContent } from '../content/prepare-content.js';
+import { keepAnswers, newlyAnswered, reusedAnswers } from '../content/reuse-answers.js';
 import { verifyContent } from '../content/verify-content.js';
 import { verifyLive } from '../content/verify-live.js';
 import type { VerificationEngine } from '../engine/engine.js';
@@ -15,6 +17,7 @@ import { createWorkSlots } from './work-slots.js';
 export interface BatchJobsOptions {
   readonly store: Store;
   readonly caches: ResultCaches;
+  readonly answers: AnswerCache;
   readonly engine: VerificationEngine;
   readonly turns: Turns;
   readonly clock: Clock;
@@ -124,17 +127,18 @@ export class BatchJobs {
   }
 
   async #verify(batch: Batch): Promise<void> {
-    const { store, engine, caches, clock, verifyDelayMs } = this.#options;
+    const { store, engine, caches, answers, clock, verifyDelayMs } = this.#options;
     const { uuid, stage, parameters, account } = batch;
     if (stage.name !== 'verifying') return;
     const files = store.files(batch);
     const { signal } = this.#closing;
+    const { addresses } = stage.prepared;
     const lane = { type: parameters.type, country: parameters.target_country };
     const shared = {
       files,
       durable: store.isDurable,
       signal,
-      onProgress: (addresses: number) => this.#progress.set(uuid, addresses),
+      onProgress: (done: number) => this.#progress.set(uuid, done),
     };
     // What waits for others keeps nobody from parsing.
     const slots = engine.live ? this.#liveSlots : this.#slots;
@@ -142,21 +146,27 @@ export class BatchJobs {
       signal.throwIfAborted();
       await rm(files.codes, { force: true });
       const live = engine.live?.(lane, signal);
-      return live
-        ? verifyLive({ ...shared, addresses: stage.prepared.addresses, live })
-        : verifyContent({ ...shared, parameters, engine });
+      if (live === undefined) return verifyContent({ ...shared, parameters, engine });
+      const known = reusedAnswers(files, addresses, answers);
+      return verifyLive({ ...shared, addresses, live, known });
     });
     await this.#waitUntil(stage.sinceMs + verifyDelayMs);
     // Before the event: should a kill come in between, the verification is done again and the caches
     // know the same addresses twice, which changes nothing.
-    await caches.remember(ResultCaches.readKeys(files.keys), {
-      account,
-      nowMs: clock.now(),
-      isShared: parameters.use_global_cache,
-    });
+    const nowMs = clock.now();
+    const verified = engine.live
+      ? newlyAnswered(files, addresses, answers)
+      : ResultCaches.readKeys(files.keys);
+    await caches.remember(verified, { account, nowMs, isShared: parameters.use_global_cache });
+    if (engine.live) {
+      const found = verdicts.map(({ verdict }) => verdict);
+      await keepAnswers(files, { addresses, verdicts: found, cache: answers, nowMs });
+    }
     await this.#finish(batch, async (atMs) => {
       await store.commit({ event: 'verified', uuid, at: atMs, verdicts: [...verdicts] });
-      await Promise.all([files.answers, files.verdicts].map((file) => rm(file, { force: true })));
+      if (engine.live) {
+        await Promise.all([files.answers, files.verdicts].map((file) => rm(file, { force: true })));
+      }
     });
   }
 

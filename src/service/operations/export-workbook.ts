@@ -4,7 +4,7 @@ import { createSlices } from '../jobs/slices.js';
 import type { ServiceContext } from '../service-context.js';
 import type { Batch } from '../store/batch.js';
 import type { VerdictCount } from '../store/events.js';
-import { exportedRecords } from './exported-records.js';
+import { exportedRecords, type ExportedBlock } from './exported-records.js';
 import { loadExceljs } from './load-exceljs.js';
 import { safeCell } from './safe-cell.js';
 import { resultColumns, verdictCells } from './sheet-columns.js';
@@ -40,9 +40,14 @@ async function* workbookBytes(
   WorkbookWriter: typeof exceljs.stream.xlsx.WorkbookWriter,
   exported: Exported,
 ): AsyncGenerator<Uint8Array, void> {
+  const { batch, service } = exported;
+  const records = exportedRecords(batch, service);
+  // Its files are open before the first byte is made: what is begun can be read to its end.
+  const first = await records.next();
   const output = new PassThrough({ highWaterMark: mostWaitingBytes });
   const workbook = new WorkbookWriter({ stream: output, useStyles: true, useSharedStrings: false });
-  const written = writeSheets(workbook, output, exported).catch((error: unknown) => {
+  const blocks = chained(first, records);
+  const written = writeSheets(workbook, output, { ...exported, blocks }).catch((error: unknown) => {
     output.destroy(error instanceof Error ? error : new Error(String(error)));
   });
   try {
@@ -51,20 +56,30 @@ async function* workbookBytes(
     // Its reader may have left: then nothing more is read from the disk.
     output.destroy();
     await written;
+    await records.return();
   }
+}
+
+async function* chained(
+  first: IteratorResult<ExportedBlock, void>,
+  rest: AsyncGenerator<ExportedBlock, void>,
+): AsyncGenerator<ExportedBlock, void> {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
 }
 
 async function writeSheets(
   workbook: exceljs.stream.xlsx.WorkbookWriter,
   output: PassThrough,
-  { batch, verdicts, service }: Exported,
+  { batch, verdicts, blocks }: Exported & { readonly blocks: AsyncIterable<ExportedBlock> },
 ): Promise<void> {
   const { type } = batch.parameters;
   const slices = createSlices(new AbortController().signal);
   const cells = verdicts.map(({ verdict }) => verdictCells(verdict));
   let sheet: exceljs.Worksheet | undefined;
   let rows = 0;
-  for await (const { addresses, codes } of exportedRecords(batch, service)) {
+  for await (const { addresses, codes } of blocks) {
     for (const [index, address] of addresses.entries()) {
       if (sheet === undefined || rows % recordsASheet === 0) {
         sheet?.commit();

@@ -19,7 +19,7 @@ export function batchProgress(
 ): RunProgress {
   const lane = { type: 'email', country: 'US' } as const;
   const batch = { id, lane, addresses: 100, sizeBytes: 2000, checksum: 0, open: () => [] };
-  return { stage: 'batch', batch, known, name: `sluice-run-${id}-1`, charge } as RunProgress;
+  return { stage: 'batch', batch, known, name: `sluice-run-${id}-1`, charge };
 }
 
 /** The stages of a batch that nothing goes wrong with. */

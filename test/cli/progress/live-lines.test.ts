@@ -8,7 +8,9 @@ function createScreen(rows = 24) {
     rows,
     columns: 80,
     write(text: string) {
+      // oxlint-disable-next-line no-control-regex
       for (const [piece] of text.matchAll(/\u001b\[(\d+)A\r\u001b\[J|\n|[^\n\u001b]+/g)) {
+        // oxlint-disable-next-line no-control-regex
         const up = /^\u001b\[(\d+)A/.exec(piece)?.[1];
         if (up !== undefined) lines = [...lines.slice(0, lines.length - 1 - Number(up)), ''];
         else if (piece === '\n') lines.push('');

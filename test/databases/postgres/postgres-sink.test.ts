@@ -5,7 +5,7 @@ import {
   postgresSource,
   type PostgresSinkOptions,
 } from '../../../src/databases/postgres/index.js';
-import type { Sink, Source } from '../../../src/index.js';
+import { ConfigurationError, type Sink, type Source } from '../../../src/index.js';
 import { startCountingProxy } from '../counting-proxy.js';
 import { dieBehind } from '../die-behind.js';
 import { rejection } from '../rejection.js';
@@ -275,6 +275,7 @@ describe('rows that are told by a key', () => {
       }),
     );
     expect(error.message).toMatch(words);
+    expect(error).toBeInstanceOf(ConfigurationError);
     expect(await verifying.charges()).toBe(0);
   });
 

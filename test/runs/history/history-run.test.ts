@@ -1,12 +1,16 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, it } from 'vitest';
+import { systemFiles, type FileSystem } from '../../../src/runs/file-system.js';
 import { History } from '../../../src/runs/history/history.js';
 import { verify } from '../../../src/streams/verify.js';
 import { systemError, watchedFiles } from '../watched-files.js';
 import { daysLater, goodNames, Nights } from './nightly.js';
+
+/** Dozens of nights need no lock, which takes a process each. */
+const unlocked: FileSystem = { ...systemFiles, openLocked: async (name) => open(name, 'a') };
 
 describe('a second night', () => {
   it('sends nothing and spends nothing on the same list, and writes the same', async () => {
@@ -191,5 +195,42 @@ describe('a history', () => {
     await nights.night(goodNames(5), { files });
     expect(await nights.charges()).toHaveLength(5);
     expect(files.openFiles).toEqual([]);
+  });
+
+  it('costs nothing twice, whichever call on it or on the note fails, and the process with it', async () => {
+    const nights = await Nights.begin();
+    await nights.night(goodNames(4), { files: unlocked });
+    const before = await readFile(nights.historyPath);
+    for (let nth = 1; nth < 80; nth += 2) {
+      await writeFile(nights.historyPath, before);
+      const paid = (await nights.charges()).length;
+      let calls = 0;
+      const files = watchedFiles((call) => {
+        if (!/ (?:history(?:\.\w+)?|recalled)$/.test(call) && calls < nth) return;
+        calls += 1;
+        // From then on the disk is gone, as it is for a process that dies.
+        if (calls >= nth) throw systemError('EIO');
+      });
+      const died = await nights.night(goodNames(9), { files }).then(
+        () => false,
+        () => true,
+      );
+      if (!died) {
+        expect(nth).toBeGreaterThan(10);
+        return;
+      }
+      const summary = await nights.night(goodNames(9), { files: unlocked });
+      expect(summary.email).toMatchObject({ verdicts: { valid: 9 } });
+      expect((await nights.charges()).slice(paid).toSorted()).toEqual(goodNames(5, 4));
+    }
+    throw new Error('there is no end to the calls');
+  });
+
+  it('takes the parts of batches that were too large', async () => {
+    const nights = await Nights.begin({ maxFileSizeBytes: 50 });
+    await nights.night(goodNames(9), { batchSize: 9 });
+    const summary = await nights.night(goodNames(9), { batchSize: 9 });
+    expect(summary.email).toMatchObject({ from_history: 9, verdicts: { valid: 9 } });
+    expect((await nights.charges()).toSorted()).toEqual(goodNames(9));
   });
 });

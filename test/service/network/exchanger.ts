@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** What an exchanger says to a command: a reply, `drop` to end the connection, `silence` for nothing. */
-export type Word = string | 'drop' | 'silence';
+/** What an exchanger says to a command: a reply; `drop` ends the connection, `silence` says nothing. */
+export type Word = string;
 
 /** How an exchanger behaves; what is left out, as most do. */
 export interface Manner {

@@ -24,10 +24,13 @@ function fastClock(): Clock & { readonly slept: number[] } {
   };
 }
 
-async function exchangersOf(manners: readonly Manner[]): Promise<TestExchanger[]> {
-  const exchangers: TestExchanger[] = [];
-  for (const [index, manner] of manners.entries()) {
-    exchangers.push(await openExchanger(`127.0.5.${index + 1}`, manner, exchangers[0]?.port));
+async function exchangersOf(
+  manners: readonly [Manner, ...Manner[]],
+): Promise<[TestExchanger, ...TestExchanger[]]> {
+  const [first, ...others] = manners;
+  const exchangers: [TestExchanger, ...TestExchanger[]] = [await openExchanger('127.0.5.1', first)];
+  for (const [index, manner] of others.entries()) {
+    exchangers.push(await openExchanger(`127.0.5.${index + 2}`, manner, exchangers[0].port));
   }
   onTestFinished(async () => {
     await Promise.all(exchangers.map((exchanger) => exchanger.close()));
@@ -65,16 +68,16 @@ const listOf = (count: number, domain: (at: number) => string) =>
 describe('asking exchangers', () => {
   it('asks one exchanger for many in one conversation, whatever their domains', async () => {
     const [exchanger] = await exchangersOf([{ rcpt: mailboxes('name3') }]);
-    const engine = await engineFor([exchanger!], { conversationsPerExchanger: 1 });
+    const engine = await engineFor([exchanger], { conversationsPerExchanger: 1 });
     const verdicts = await verifyLive(
       engine,
       listOf(40, (at) => `d${at % 4}.x1.lab`),
     );
     expect([...verdicts.values()].filter(({ valid }) => valid)).toHaveLength(1);
     // The first comes alone or with a few, the others wait for it.
-    expect(exchanger?.connections).toBeLessThanOrEqual(4);
-    expect(new Set(exchanger?.commands)).toContain('MAIL FROM:<probe@sluice-lab.net>');
-    expect(new Set(exchanger?.commands)).toContain('EHLO verify.sluice-lab.net');
+    expect(exchanger.connections).toBeLessThanOrEqual(4);
+    expect(new Set(exchanger.commands)).toContain('MAIL FROM:<probe@sluice-lab.net>');
+    expect(new Set(exchanger.commands)).toContain('EHLO verify.sluice-lab.net');
   });
 
   it('keeps to the limit of each exchanger and of all', async () => {
@@ -96,7 +99,7 @@ describe('asking exchangers', () => {
 
   it('asks for a made-up name once for each domain, and for nobody in a catch-all', async () => {
     const [exchanger] = await exchangersOf([{ rcpt: () => '250 ok' }]);
-    const engine = await engineFor([exchanger!]);
+    const engine = await engineFor([exchanger]);
     await verifyLive(engine, ['first@x1.lab']);
     const verdicts = await verifyLive(
       engine,
@@ -105,8 +108,8 @@ describe('asking exchangers', () => {
     expect(
       [...verdicts.values()].every((verdict) => 'is_catch_all' in verdict && verdict.is_catch_all),
     ).toBe(true);
-    expect(exchanger?.asked).toHaveLength(1);
-    expect(exchanger?.asked[0]).toMatch(/^[a-z0-9]{20}@x1\.lab$/);
+    expect(exchanger.asked).toHaveLength(1);
+    expect(exchanger.asked[0]).toMatch(/^[a-z0-9]{20}@x1\.lab$/);
   });
 
   it('asks again after each of the delays, and no more', async () => {
@@ -114,30 +117,30 @@ describe('asking exchangers', () => {
       { rcpt: (to) => (to.startsWith('anna@') ? '450 4.7.1 later' : noUser) },
     ]);
     const clock = fastClock();
-    const engine = await engineFor([exchanger!], {
+    const engine = await engineFor([exchanger], {
       clock,
       retryDelaysMs: [305_000, 900_000],
     });
     const verdicts = await verifyLive(engine, ['anna@x1.lab']);
     expect(verdicts.get('anna@x1.lab')).toMatchObject({ unknown: true, result: 'unknown' });
-    expect(exchanger?.asked.filter((to) => to.startsWith('anna@'))).toHaveLength(3);
+    expect(exchanger.asked.filter((to) => to.startsWith('anna@'))).toHaveLength(3);
     expect(clock.slept).toEqual([305_000, 900_000]);
   });
 
   it('leaves an exchanger in peace that refuses the asker', async () => {
     const [exchanger] = await exchangersOf([{ greeting: '554 5.7.1 blocked' }]);
-    const engine = await engineFor([exchanger!], { conversationsPerExchanger: 1 });
+    const engine = await engineFor([exchanger], { conversationsPerExchanger: 1 });
     const verdicts = await verifyLive(
       engine,
       listOf(500, () => 'x1.lab'),
     );
     expect(verdicts.size).toBe(500);
-    expect(exchanger?.connections).toBeLessThanOrEqual(2);
+    expect(exchanger.connections).toBeLessThanOrEqual(2);
     await verifyLive(
       engine,
       listOf(10, () => 'x1.lab'),
     );
-    expect(exchanger?.connections).toBeLessThanOrEqual(2);
+    expect(exchanger.connections).toBeLessThanOrEqual(2);
   });
 
   it('lets others pass a slow exchanger whose list is long', async () => {
@@ -164,7 +167,7 @@ describe('asking exchangers', () => {
     const engine = await engineFor(exchangers, { conversations: 1 });
     const live = engine.live?.({ type: 'email', country: 'US' }, signal);
     live?.offer('anna@x1.lab', () => undefined);
-    while (exchangers[0]?.asked.length === 0) {
+    while (exchangers[0].asked.length === 0) {
       await new Promise<void>((resolve) => {
         setImmediate(resolve);
       });
@@ -191,10 +194,10 @@ describe('an address that would be a command', () => {
     `${'a'.repeat(65)}@x1.lab`,
   ])('%j is refused and never asked for', async (address) => {
     const [exchanger] = await exchangersOf([{}]);
-    const engine = await engineFor([exchanger!]);
+    const engine = await engineFor([exchanger]);
     const [verdict] = await engine.verifyEmails([address], signal);
     expect(verdict).toMatchObject({ is_syntax_error: true, wrong: true });
-    expect(exchanger?.connections).toBe(0);
+    expect(exchanger.connections).toBe(0);
   });
 
   it.each(['"a>b"@x1.lab', '"a\\"> SIZE=1 <b"@x1.lab', '"; DATA"@x1.lab', "'--@x1.lab"])(
@@ -203,10 +206,10 @@ describe('an address that would be a command', () => {
       const [exchanger] = await exchangersOf([
         { rcpt: (to) => (/^[a-z0-9]{20}@/.test(to) ? noUser : '250 ok') },
       ]);
-      const engine = await engineFor([exchanger!]);
+      const engine = await engineFor([exchanger]);
       await engine.verifyEmails([address], signal);
-      expect(exchanger?.commands).toContain(`RCPT TO:<${address}>`);
-      const verbs = exchanger?.commands.map((command) => command.split(/[ :]/, 1)[0]);
+      expect(exchanger.commands).toContain(`RCPT TO:<${address}>`);
+      const verbs = exchanger.commands.map((command) => command.split(/[ :]/, 1)[0]);
       expect(new Set(verbs).add('QUIT')).toEqual(new Set(['EHLO', 'MAIL', 'RCPT', 'QUIT']));
     },
   );

@@ -53,6 +53,44 @@ describe('a service that asks the network', () => {
     expect((await wire.get('/v1/account/credits')).json.email_credit).toBe(8);
   });
 
+  it('asks nobody again for what its caches know, and gives half of the credit back', async () => {
+    const rcpt = (to: string) => {
+      if (to.startsWith('anna@')) return '250 ok';
+      return to.startsWith('carl@') ? '450 4.7.1 later' : '550 5.1.1 no such user';
+    };
+    const { options, exchangers } = await withMail([{ rcpt }, { rcpt: () => '250 ok' }]);
+    const dataDir = await withFolder();
+    const list = ['anna@d1.lab', 'bert@d1.lab', 'carl@d1.lab', 'all@d2.lab'];
+    const asked = () => exchangers.flatMap((exchanger) => exchanger.asked);
+    const times = (address: string) => asked().filter((one) => one === address).length;
+
+    const first = await createService({ engine: networkEngine(options), dataDir });
+    const { batch_uuid: one } = await new Wire(first).verify(list);
+    const answers = await new Wire(first).records(one);
+    const before = asked().length;
+    await first.close();
+
+    const { wire, service } = await withService({ engine: networkEngine(options), dataDir });
+    const { batch_uuid: two } = await wire.verify([...list, 'new@d1.lab']);
+    const again = await wire.records(two);
+    expect(again).toEqual({ ...answers, 'new@d1.lab': expect.anything() as unknown });
+    expect(times('anna@d1.lab')).toBe(1);
+    expect(times('bert@d1.lab')).toBe(1);
+    // Its answer was none that holds.
+    expect(times('carl@d1.lab')).toBe(4);
+    expect((await unit(wire, 'anna@d1.lab')).json.result).toMatchObject({ valid: true });
+    expect(times('anna@d1.lab')).toBe(1);
+    expect(asked().length).toBeGreaterThan(before);
+
+    // Who wants no cache is answered by the exchanger.
+    const uncached = { use_account_cache: 'false', use_global_cache: 'false' };
+    await wire.verify(['bert@d1.lab'], uncached);
+    expect(times('bert@d1.lab')).toBe(2);
+    const refunds: number[] = [];
+    for await (const { refund } of service.ledger()) refunds.push(refund);
+    expect(refunds).toEqual([0, 0, 0, 0, 0.5, 0.5, 0.5, 0.5, 0, 0.5, 0]);
+  });
+
   it('gives up on a slow exchanger after five seconds, free of charge', async () => {
     const { options, exchangers } = await withMail([{ greeting: 'silence' }]);
     const { wire } = await withService({

@@ -1,9 +1,12 @@
-import type { Answer, DecodedPacket } from 'dns-packet';
+import type { Answer, decode, DecodedPacket, encode } from 'dns-packet';
 import { loadPackage } from '../load-package.js';
 import type { DnsData, DnsType } from './dns-answer.js';
 
 /** The package that reads and writes messages of the domain name system. */
-export type DnsCodec = Pick<typeof import('dns-packet'), 'encode' | 'decode'>;
+export interface DnsCodec {
+  readonly encode: typeof encode;
+  readonly decode: typeof decode;
+}
 
 export function loadDnsCodec(
   load: () => Promise<{ readonly default: DnsCodec }> = async () => import('dns-packet'),

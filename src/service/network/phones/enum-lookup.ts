@@ -32,7 +32,7 @@ export function createEnumLookup(resolver: Resolver, suffix: string): PhoneLooku
 }
 
 function reversed(e164: string): string {
-  return [...e164.slice(1)].toReversed().join('.');
+  return e164.slice(1).split('').toReversed().join('.');
 }
 
 function inOrder(a: NaptrRecord, b: NaptrRecord): number {

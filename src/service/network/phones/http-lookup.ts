@@ -54,16 +54,18 @@ export function parsePhoneProvider(
   }
   const { url, headers, fields, words, timeoutMs } = parsed.data;
   checkUrl(url);
-  const values = Object.entries(headers).map(([name, value]) => [
-    name,
-    value.startsWith('env:') ? fromEnvironment(value.slice('env:'.length), environment) : value,
-  ]);
+  const values: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    values[name] = value.startsWith('env:')
+      ? fromEnvironment(value.slice('env:'.length), environment)
+      : value;
+  }
   const where: Partial<Record<FactName, string>> = {};
   for (const name of factNames) {
     const path = fields[name];
     if (path !== undefined) where[name] = path;
   }
-  return { url, headers: Object.fromEntries(values), fields: where, words, timeoutMs };
+  return { url, headers: values, fields: where, words, timeoutMs };
 }
 
 function parseJson(json: string): unknown {

@@ -6,7 +6,7 @@ export class DelayLine<Item> {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #onDue: (item: Item) => void;
-  #waiting: { readonly item: Item; readonly atMs: number }[] = [];
+  readonly #waiting: { readonly item: Item; readonly atMs: number }[] = [];
   #isRunning = false;
 
   constructor(

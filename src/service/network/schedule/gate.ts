@@ -4,6 +4,8 @@ import type { MailTask } from './mail-task.js';
 /** Mailboxes that wait for the same exchangers. */
 export class ExchangerQueue {
   readonly key: string;
+  /** Address of the gate that it stands at. */
+  readonly address: string;
   readonly exchangers: readonly Exchanger[];
   /** Recipients that these exchangers bear in one conversation. */
   mostRecipients: number;
@@ -11,10 +13,16 @@ export class ExchangerQueue {
   #waiting: MailTask[] = [];
   #taken = 0;
 
-  constructor(key: string, exchangers: readonly Exchanger[], mostRecipients: number) {
-    this.key = key;
-    this.exchangers = exchangers;
-    this.mostRecipients = mostRecipients;
+  constructor(options: {
+    readonly key: string;
+    readonly address: string;
+    readonly exchangers: readonly Exchanger[];
+    readonly mostRecipients: number;
+  }) {
+    this.key = options.key;
+    this.address = options.address;
+    this.exchangers = options.exchangers;
+    this.mostRecipients = options.mostRecipients;
   }
 
   get size(): number {
@@ -64,7 +72,7 @@ export class ExchangerQueue {
 /** An exchanger's first address, and all that waits for it: what the limit on conversations is for. */
 export class Gate {
   readonly address: string;
-  readonly #queues = new Map<string, ExchangerQueue>();
+  readonly queues = new Map<string, ExchangerQueue>();
   /** Conversations under way. */
   running = 0;
   /** Whether it stands in the line of gates that may start a conversation. */
@@ -74,33 +82,26 @@ export class Gate {
     this.address = address;
   }
 
-  /** The queue of these exchangers, made when it is missing. */
-  queue(key: string, make: () => ExchangerQueue): ExchangerQueue {
-    const queue = this.#queues.get(key) ?? make();
-    this.#queues.set(key, queue);
-    return queue;
-  }
-
   get hasUrgent(): boolean {
-    for (const queue of this.#queues.values()) if (queue.hasUrgent) return true;
+    for (const queue of this.queues.values()) if (queue.hasUrgent) return true;
     return false;
   }
 
   get hasWaiting(): boolean {
-    for (const queue of this.#queues.values()) if (queue.size > 0) return true;
+    for (const queue of this.queues.values()) if (queue.size > 0) return true;
     return false;
   }
 
   /** The queue whose turn it is: one for which somebody waits, else each in its turn. */
   nextQueue(): ExchangerQueue | undefined {
     let next: ExchangerQueue | undefined;
-    for (const queue of this.#queues.values()) {
-      if (queue.size === 0) this.#queues.delete(queue.key);
+    for (const queue of this.queues.values()) {
+      if (queue.size === 0) this.queues.delete(queue.key);
       else if (next === undefined || (queue.hasUrgent && !next.hasUrgent)) next = queue;
     }
     if (next) {
-      this.#queues.delete(next.key);
-      this.#queues.set(next.key, next);
+      this.queues.delete(next.key);
+      this.queues.set(next.key, next);
     }
     return next;
   }

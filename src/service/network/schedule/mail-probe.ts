@@ -1,25 +1,23 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../clock.js';
-import { findExchangers, type Exchanger, type MailRoute } from '../dns/find-exchangers.js';
+import { findExchangers, type MailRoute } from '../dns/find-exchangers.js';
 import type { Resolver } from '../dns/resolver.js';
 import { TtlCache } from '../dns/ttl-cache.js';
 import type { Answer } from '../smtp/ask-recipients.js';
+import { madeUpName } from '../smtp/made-up-name.js';
 import { converse, type ConversationEnd } from '../smtp/converse.js';
 import type { Manners, NoSession } from '../smtp/open-session.js';
 import { DelayLine } from './delay-line.js';
 import { DomainMemory } from './domain-memory.js';
-import { ExchangerQueue, Gate } from './gate.js';
+import type { ExchangerQueue } from './gate.js';
+import { GateLine, type ConversationLimits } from './gate-line.js';
 import type { MailOutcome, MailTask } from './mail-task.js';
 
 export interface MailProbeOptions {
   readonly resolver: Resolver;
   readonly mayAsk: (address: string) => boolean;
   readonly manners: Manners;
-  readonly limits: {
-    readonly conversations: number;
-    readonly conversationsPerExchanger: number;
-    readonly recipientsPerConversation: number;
-  };
+  readonly limits: ConversationLimits;
   readonly conversationTimeoutMs: number;
   /** How long what may pass is waited for, again and again. */
   readonly retryDelaysMs: readonly number[];
@@ -28,20 +26,18 @@ export interface MailProbeOptions {
   readonly random: () => number;
 }
 
-/** Conversations beyond the limit, for what somebody waits for. */
-const urgentReserve = 8;
 /** Conversations that may come to nothing for a mailbox before it waits for another day. */
 const mostTries = 3;
 /** How long an exchanger that refused the asker, or could not be reached, is left in peace. */
 const refusalMs = 15 * 60 * 1000;
 const silenceMs = 60 * 1000;
+/** How long the way to a domain's exchangers is taken without a look at the resolver's answers. */
+const routeMs = 30 * 1000;
 const mostRemembered = 50_000;
 /** Mailboxes that wait for one exchanger at once: more stay on disk until these are through. */
 const mostWaiting = 2000;
 /** Mailboxes of all exchangers. */
 const mostPending = 50_000;
-const nameLetters = 'abcdefghijklmnopqrstuvwxyz0123456789';
-const nameLength = 20;
 
 /**
  * Asks exchangers for mailboxes: groups them by exchanger, keeps to the limits, asks again later what
@@ -57,13 +53,11 @@ export class MailProbe {
   readonly #silenceMs: number;
   /** Tasks of domains whose exchangers are being looked up. */
   readonly #unrouted = new Map<string, MailTask[]>();
-  readonly #gates = new Map<string, Gate>();
+  readonly #line: GateLine;
   /** Which queue a domain's mailboxes wait in. */
   readonly #queueOf: TtlCache<ExchangerQueue>;
   /** How exchangers, by the key of their queue, have received us of late. */
   readonly #unwilling: TtlCache<NoSession>;
-  #line: Gate[] = [];
-  #running = 0;
   #pending = 0;
 
   constructor(options: MailProbeOptions) {
@@ -73,6 +67,7 @@ export class MailProbe {
     this.#memory = new DomainMemory({ ttlMs, now });
     this.#queueOf = new TtlCache(mostRemembered, now);
     this.#unwilling = new TtlCache(mostRemembered, now);
+    this.#line = new GateLine(options.limits, async (queue, tasks) => this.#converse(queue, tasks));
     const { signal } = this.#ending;
     // All conversations hang on it.
     setMaxListeners(0, signal);
@@ -117,6 +112,11 @@ export class MailProbe {
       this.#settle(task, known);
       return;
     }
+    const queue = this.#queueOf.get(domain);
+    if (queue) {
+      this.#enqueue(task, queue);
+      return;
+    }
     const others = this.#unrouted.get(domain);
     if (others) {
       others.push(task);
@@ -155,72 +155,30 @@ export class MailProbe {
       case 'failed':
         this.#later(task, 'failed');
         return;
-      case 'exchangers':
-        this.#enqueue(task, route.exchangers);
+      case 'exchangers': {
+        const queue = this.#line.queueFor(route.exchangers);
+        this.#queueOf.put(task.path.domain, queue, routeMs);
+        this.#enqueue(task, queue);
+      }
     }
   }
 
-  #enqueue(task: MailTask, exchangers: readonly Exchanger[]): void {
-    const key = keyOf(exchangers);
-    const unwilling = this.#unwilling.get(key);
+  #enqueue(task: MailTask, queue: ExchangerQueue): void {
+    const unwilling = this.#unwilling.get(queue.key);
     if (unwilling) {
       this.#apply(task, unwilling);
       return;
     }
-    const first = exchangers[0]?.addresses[0] ?? key;
-    const gate = this.#gates.get(first) ?? new Gate(first);
-    this.#gates.set(first, gate);
-    const { recipientsPerConversation } = this.#options.limits;
-    const queue = gate.queue(
-      key,
-      () => new ExchangerQueue(key, exchangers, recipientsPerConversation),
-    );
-    queue.push(task);
-    this.#queueOf.put(task.path.domain, queue, silenceMs);
-    this.#lineUp(gate);
-    this.#start();
+    this.#line.add(task, queue);
   }
 
-  #lineUp(gate: Gate): void {
-    if (gate.isInLine) return;
-    gate.isInLine = true;
-    this.#line.push(gate);
-  }
-
-  /** Starts what the limits allow, gate by gate in turn. */
-  #start(): void {
-    const { conversations, conversationsPerExchanger } = this.#options.limits;
-    for (let left = this.#line.length; left > 0; left -= 1) {
-      if (this.#running >= conversations + urgentReserve) return;
-      const gate = this.#line.shift();
-      if (gate === undefined) return;
-      gate.isInLine = false;
-      const extra = gate.hasUrgent ? 1 : 0;
-      const hasTurn = this.#running < conversations + extra * urgentReserve;
-      // A gate that is full comes back when one of its conversations ends.
-      if (gate.running >= conversationsPerExchanger + extra) continue;
-      const queue = hasTurn ? gate.nextQueue() : undefined;
-      const tasks = queue?.take() ?? [];
-      if (queue && tasks.length > 0) void this.#converse(gate, queue, tasks);
-      if (gate.hasWaiting) this.#lineUp(gate);
-    }
-  }
-
-  async #converse(gate: Gate, queue: ExchangerQueue, tasks: readonly MailTask[]): Promise<void> {
-    gate.running += 1;
-    this.#running += 1;
+  async #converse(queue: ExchangerQueue, tasks: readonly MailTask[]): Promise<void> {
     const open = new Set(tasks);
     try {
       const ended = await this.#ask(queue, tasks, open);
       this.#conclude(queue, [...open], { ended, hasProgress: open.size < tasks.length });
     } catch (error) {
       if (!this.#ending.signal.aborted) for (const task of open) this.#fail(task, error);
-    } finally {
-      gate.running -= 1;
-      this.#running -= 1;
-      if (gate.hasWaiting) this.#lineUp(gate);
-      else if (gate.running === 0) this.#gates.delete(gate.address);
-      this.#start();
     }
   }
 
@@ -339,18 +297,4 @@ export class MailProbe {
     this.#pending -= 1;
     task.onError(error);
   }
-}
-
-function keyOf(exchangers: readonly Exchanger[]): string {
-  return exchangers
-    .map(({ host, preference, addresses }) => `${preference} ${host} ${addresses.join(' ')}`)
-    .join('\n');
-}
-
-function madeUpName(random: () => number): string {
-  let name = '';
-  while (name.length < nameLength) {
-    name += nameLetters[Math.floor(random() * nameLetters.length)] ?? 'x';
-  }
-  return name;
 }

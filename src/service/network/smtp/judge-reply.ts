@@ -48,6 +48,7 @@ export const replyRules: readonly ReplyRule[] = [
   },
   { codes: [452], finding: 'too_many', because: 'too many recipients (RFC 5321 4.5.3.1.10)' },
   { codes: [4], finding: 'temporary', because: 'greylisting, load, trouble of the server' },
+  { codes: [521, 556], finding: 'no_mailbox', because: 'takes no mail (RFC 7504)' },
   {
     codes: [5],
     enhanced: ['1.1', '1.2', '1.3', '1.6', '1.10'],
@@ -81,7 +82,6 @@ export const replyRules: readonly ReplyRule[] = [
     finding: 'failed',
     because: 'the command was not understood',
   },
-  { codes: [521, 556], finding: 'no_mailbox', because: 'takes no mail (RFC 7504)' },
   { codes: [530, 535, 538], finding: 'not_told', because: 'asks for a login' },
   {
     codes: [500, 502, 503, 504, 555],

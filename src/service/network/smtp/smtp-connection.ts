@@ -171,6 +171,12 @@ export class SmtpConnection {
     });
     clearTimeout(timer);
     this.#wake = undefined;
-    if (this.#failure && this.#replies.length === 0) throw this.#failure;
+    this.#throwFailure();
+  }
+
+  /** What came before an end is still good. */
+  #throwFailure(): void {
+    const failure = this.#failure;
+    if (failure && this.#replies.length === 0) throw failure;
   }
 }

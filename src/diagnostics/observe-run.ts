@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { SluiceError } from '../errors/sluice-error.js';
+import { isHeard, publish, type RunEndEvent, type RunStartEvent } from './channels.js';
+import { inScope } from './scope.js';
+
+/** What is told of how a run ended. */
+export interface ObservedEnd {
+  readonly rows: number;
+  readonly hasFailed: boolean;
+}
+
+/**
+ * Tells whoever listens of a run's beginning and end.
+ *
+ * @param tell what the end comes to
+ */
+export async function observeRun<Result>(
+  start: Omit<RunStartEvent, 'run'>,
+  work: (run: string) => Promise<Result>,
+  tell: (result: Result) => ObservedEnd,
+): Promise<Result> {
+  const run = randomBytes(8).toString('hex');
+  const startedMs = performance.now();
+  publish('sluice:run:start', { run, ...start });
+  const end = (how: Omit<RunEndEvent, 'run' | 'ms'>): void => {
+    if (!isHeard('sluice:run:end')) return;
+    publish('sluice:run:end', { run, ms: performance.now() - startedMs, ...how });
+  };
+  try {
+    const result = await inScope({ run }, async () => work(run));
+    end({ ...tell(result), code: undefined });
+    return result;
+  } catch (error) {
+    end({ rows: undefined, hasFailed: false, code: codeOf(error) });
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): RunEndEvent['code'] {
+  if (error instanceof SluiceError) return error.code;
+  return error instanceof Error && error.name === 'AbortError' ? 'aborted' : 'unknown';
+}

@@ -1,0 +1,19 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Which run and batch something is done for. */
+export interface Scope {
+  readonly run?: string;
+  readonly batch?: string;
+}
+
+const storage = new AsyncLocalStorage<Scope>();
+
+/** For whom the caller works; nobody where neither a run nor a batch is under way. */
+export function currentScope(): Scope {
+  return storage.getStore() ?? {};
+}
+
+/** Does work for a run or a batch: requests that it makes on the way are told as theirs. */
+export async function inScope<Result>(scope: Scope, work: () => Promise<Result>): Promise<Result> {
+  return storage.run({ ...currentScope(), ...scope }, work);
+}

@@ -1,0 +1,55 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { metrics, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
+import { diagnosticsChannels, type DiagnosticsEvents } from '../diagnostics/channels.js';
+import { countInto } from './count-into.js';
+import { traceInto } from './trace-into.js';
+
+export interface InstrumentOptions {
+  /** @default the one that is registered for the process */
+  readonly tracerProvider?: TracerProvider;
+  /** @default the one that is registered for the process */
+  readonly meterProvider?: MeterProvider;
+}
+
+/** What does something with events, by their names. */
+export type Listeners = {
+  readonly [Name in keyof DiagnosticsEvents]?: (event: DiagnosticsEvents[Name]) => void;
+};
+
+const scopeName = 'sluice';
+
+/**
+ * Turns what Sluice tells on its diagnostics channels into spans (`sluice.run`, `sluice.batch`,
+ * `sluice.request`) and metrics, from here on and for all runs and clients of the process. Counts only:
+ * no address and no key is in them.
+ *
+ * @returns what ends it; spans that are open then are ended
+ * @example
+ * ```ts
+ * const stop = instrument();
+ * await run({ … });
+ * stop();
+ * ```
+ */
+export function instrument(options: InstrumentOptions = {}): () => void {
+  const tracer = (options.tracerProvider ?? trace).getTracer(scopeName);
+  const meter = (options.meterProvider ?? metrics).getMeter(scopeName);
+  const traced = traceInto(tracer);
+  const stops = [listen(traced.listeners), listen(countInto(meter))];
+  return () => {
+    for (const stop of stops) stop();
+    traced.end();
+  };
+}
+
+function listen(listeners: Listeners): () => void {
+  const subscriptions = diagnosticsChannels.flatMap((name) => {
+    const listener = listeners[name];
+    // What comes on a channel is of the type that its name stands for.
+    return listener ? [{ name, onMessage: listener as (message: unknown) => void }] : [];
+  });
+  for (const { name, onMessage } of subscriptions) subscribe(name, onMessage);
+  return () => {
+    for (const { name, onMessage } of subscriptions) unsubscribe(name, onMessage);
+  };
+}

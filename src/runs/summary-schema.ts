@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { verificationTypes } from '../contract/enums.js';
+import type { Estimate } from './estimate.js';
+import type { Summary } from './summary.js';
+
+/*
+ * The summary and the estimate as schemas: what `--summary` writes is published as JSON Schema
+ * (docs/summary.schema.json), which a test holds to these.
+ */
+
+const count = z.int().min(0);
+const counts = z.record(z.string(), count);
+const dateTime = z.string().meta({ format: 'date-time' });
+
+const typeSummary = z.object({
+  addresses: count.describe('Unique addresses: those sent, and those that the history knew'),
+  from_history: count.describe('Unique addresses whose result came from the history'),
+  duplicates: count.describe('Cells that held an address seen before in their lane'),
+  buckets: z
+    .object({ verified: count, not_submitted: count, no_result: count, failed: count })
+    .describe('Cells by what became of them'),
+  reasons: counts.describe('Cells that are not verified, by reason'),
+  verdicts: z
+    .object({ valid: count, wrong: count, unknown: count, none: count })
+    .describe('Verified cells by verdict'),
+  quality: counts.describe('Verified cells by quality; empty for phones'),
+});
+
+const creditSummary = z.object({
+  spent: z.number().nullable().describe('Before refunds'),
+  refunded: z.number().nullable(),
+  net: z.number().nullable(),
+  source: z
+    .enum(['cost_objects', 'balance_difference'])
+    .nullable()
+    .describe("How that is known: the service's cost objects, the difference of the balances"),
+});
+
+const batchReport = z.object({
+  batch_uuid: z.string().nullable(),
+  name: z.string(),
+  type: z.enum(verificationTypes),
+  country: z.string(),
+  addresses: count,
+  stage: z.string().describe('exported, failed, or where a run left it that was stopped'),
+  reason: z.string().nullable().describe('Why it failed'),
+  charge: z
+    .object({ spent: z.number(), refunded: z.number(), net: z.number() })
+    .nullable()
+    .describe('What it cost; null where the service did not tell'),
+  times: z.object({
+    uploaded_at: dateTime.nullable(),
+    prepared_at: dateTime.nullable(),
+    launched_at: dateTime.nullable(),
+    verified_at: dateTime.nullable(),
+    exported_at: dateTime.nullable(),
+  }),
+});
+
+const ends = {
+  input: z.string(),
+  output: z.string(),
+  service: z.string().describe("The service's base URL, or local"),
+  rows: count,
+};
+
+/** What a run says of itself when it is over. */
+export const summarySchema = z
+  .object({
+    ...ends,
+    rows_left_out: count.describe(
+      'Rows that the output does not have, as they were not to be kept',
+    ),
+    suspect: z
+      .boolean()
+      .describe('Whether too many verdicts are unknown, so that the rows went beside the output'),
+    seconds: z.number().min(0),
+    email: typeSummary.nullable(),
+    phone: typeSummary.nullable(),
+    credits: z.object({ email: creditSummary.nullable(), phone: creditSummary.nullable() }),
+    batches: z.array(batchReport),
+  })
+  .describe('What a run says of itself') satisfies z.ZodType<Summary>;
+
+const typeEstimate = z.object({
+  addresses: count,
+  from_history: count,
+  duplicates: count,
+  not_submitted: counts.describe('Cells that cannot be sent, by reason'),
+  lanes: z.array(z.object({ country: z.string(), addresses: count, batches: count })),
+  credits: count.describe('Needed at most, before refunds'),
+});
+
+/** What a dry run says. */
+export const estimateSchema = z
+  .object({
+    dry_run: z.literal(true),
+    ...ends,
+    email: typeEstimate.nullable(),
+    phone: typeEstimate.nullable(),
+    balance: z.object({ email: z.number(), phone: z.number() }).nullable(),
+  })
+  .describe('What a dry run says') satisfies z.ZodType<Estimate>;

@@ -1,0 +1,109 @@
+import { stat } from 'node:fs/promises';
+import { keyBytes } from '../caches/address-key.js';
+import type { AnswerCache } from '../caches/answer-cache.js';
+import type { Verdict } from '../engine/engine.js';
+import type { BatchFiles } from '../store/batch-files.js';
+import { openRecords } from './record-file.js';
+import { codeBytes } from './verdict-coder.js';
+
+/** Addresses looked at together. */
+const blockAddresses = 5000;
+const hitBytes = 1;
+
+/**
+ * Finds the addresses of a batch that a cache gave back credits for, and whose answer is kept: nobody is
+ * asked again.
+ *
+ * @returns places and their answers
+ */
+export async function* reusedAnswers(
+  { keys: keysPath, hits: hitsPath }: BatchFiles,
+  addresses: number,
+  cache: AnswerCache,
+): AsyncGenerator<readonly [place: number, verdict: Verdict], void> {
+  if (!(await isThere(hitsPath))) return;
+  const keys = await openRecords(keysPath, keyBytes);
+  const hits = await openRecords(hitsPath, hitBytes);
+  try {
+    for (let place = 0; place < addresses; place += blockAddresses) {
+      const count = Math.min(blockAddresses, addresses - place);
+      const [keyBlock, hitBlock] = await Promise.all([keys.read(count), hits.read(count)]);
+      for (let at = 0; at < count; at += 1) {
+        const verdict = hitBlock[at] === 0 ? undefined : cache.find(keyBlock, at * keyBytes);
+        if (verdict) yield [place + at, verdict];
+      }
+    }
+  } finally {
+    await Promise.all([keys.close(), hits.close()]);
+  }
+}
+
+/**
+ * The keys of a batch whose answers are new, block by block: one that was used again is as old as it was.
+ * To be read before {@link keepAnswers}.
+ */
+export async function* newlyAnswered(
+  files: BatchFiles,
+  addresses: number,
+  cache: AnswerCache,
+): AsyncGenerator<Uint8Array, void> {
+  const reused = reusedAnswers(files, addresses, cache);
+  let next = await reused.next();
+  const keys = await openRecords(files.keys, keyBytes);
+  try {
+    for (let place = 0; place < addresses; place += blockAddresses) {
+      const count = Math.min(blockAddresses, addresses - place);
+      const block = await keys.read(count);
+      let end = 0;
+      for (let at = 0; at < count; at += 1) {
+        if (!next.done && next.value[0] === place + at) {
+          next = await reused.next();
+          continue;
+        }
+        block.copyWithin(end, at * keyBytes, (at + 1) * keyBytes);
+        end += keyBytes;
+      }
+      yield block.subarray(0, end);
+    }
+  } finally {
+    await reused.return();
+    await keys.close();
+  }
+}
+
+/** Keeps the answers of a batch for those who find its addresses in the caches. */
+export async function keepAnswers(
+  { keys: keysPath, codes: codesPath }: BatchFiles,
+  options: {
+    readonly addresses: number;
+    readonly verdicts: readonly Verdict[];
+    readonly cache: AnswerCache;
+    readonly nowMs: number;
+  },
+): Promise<void> {
+  const { addresses, verdicts, cache, nowMs } = options;
+  const keys = await openRecords(keysPath, keyBytes);
+  const codes = await openRecords(codesPath, codeBytes);
+  try {
+    for (let place = 0; place < addresses; place += blockAddresses) {
+      const count = Math.min(blockAddresses, addresses - place);
+      const [keyBlock, codeBlock] = await Promise.all([keys.read(count), codes.read(count)]);
+      const found: Verdict[] = [];
+      for (let at = 0; at < count; at += 1) {
+        const verdict = verdicts[codeBlock.readUInt16LE(at * codeBytes)];
+        if (verdict === undefined) throw new Error('a code that stands for nothing');
+        found.push(verdict);
+      }
+      cache.remember(keyBlock, found, nowMs);
+    }
+  } finally {
+    await Promise.all([keys.close(), codes.close()]);
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { countryNames } from '../../src/addresses/country-names.js';
+import { findCountry } from '../../src/addresses/find-country.js';
+import { countryCodes } from '../../src/contract/countries.js';
+
+describe('findCountry', () => {
+  it('knows a code, a three-letter code and a name of every country of the service', () => {
+    expect(countryNames.map((line) => line.slice(0, 2))).toEqual(countryCodes);
+    for (const line of countryNames) {
+      const code = line.slice(0, 2);
+      const [name = ''] = line.slice(7).split(' / ');
+      for (const text of [code, line.slice(3, 6), name, ` ${name.toUpperCase()} `]) {
+        expect(findCountry(text.trim()), text).toBe(code);
+      }
+    }
+  });
+
+  it('has no name or three-letter code that stands for two countries', () => {
+    const names = countryNames.flatMap((line) => [line.slice(3, 6), ...line.slice(7).split(' / ')]);
+    for (const line of countryNames) {
+      for (const name of [line.slice(3, 6), ...line.slice(7).split(' / ')]) {
+        expect(findCountry(name), name).toBe(line.slice(0, 2));
+      }
+    }
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it.each([
+    ['usa', 'US'],
+    ['U.S.A.', 'US'],
+    ['United States of America', 'US'],
+    ['uk', 'GB'],
+    ['Great Britain', 'GB'],
+    ['Deutschland', 'DE'],
+    ['Cote d Ivoire', 'CI'],
+    ["Côte d'Ivoire", 'CI'],
+    ['Bosnia and Herzegovina', 'BA'],
+    ['Bosnia & Herzegovina', 'BA'],
+    ['the Netherlands', 'NL'],
+    ['St. Lucia', 'LC'],
+    ['Saint Lucia', 'LC'],
+    ['Korea, Republic of', 'KR'],
+    ['Turkiye', 'TR'],
+  ])('knows %s', (text, code) => {
+    expect(findCountry(text)).toBe(code);
+  });
+
+  it.each(['', 'Narnia', 'Congo', 'United', '__proto__', 'x'.repeat(10_000), 'ＵＳ', 'ıt'])(
+    'does not know %j',
+    (text) => {
+      expect(findCountry(text)).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,221 @@
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Service } from '../../src/service/index.js';
+import { withFolder, withService } from '../service/with-service.js';
+import { chargesOf } from './charges.js';
+import { connectTo } from './connect-to.js';
+import { countRequests } from './count-requests.js';
+import { runInProcess } from './run-in-process.js';
+import type { Ended } from './run-sluice.js';
+
+let folder: string;
+let service: Service;
+beforeEach(async () => {
+  folder = await withFolder();
+  ({ service } = await withService());
+});
+
+const list = [
+  'id,Email,mobile,country',
+  '1,good1@sluice.test,+12025550143,US',
+  '2,bad1@sluice.test,,USA',
+  '3,unknown1@sluice.test,,Germany',
+  '4,,,united states',
+  '5,good2@sluice.test,,DEU',
+  '6,good3@sluice.test,,Narnia',
+  '7,good1@sluice.test,,us',
+  '',
+].join('\n');
+
+async function verify(args: readonly string[], input = list): Promise<Ended> {
+  await writeFile(join(folder, 'list.csv'), input);
+  const all = ['verify', 'list.csv', '-o', 'out.csv', '--poll-interval', '5', ...args];
+  return runInProcess(all, { cwd: folder, env: connectTo(service) });
+}
+
+async function read(name: string): Promise<readonly string[]> {
+  return (await readFile(join(folder, name), 'utf8')).trim().split('\n');
+}
+
+/** The first cell of each row. */
+async function ids(name: string): Promise<readonly string[]> {
+  return (await read(name)).slice(1).map((line) => line.split(',')[0] ?? '');
+}
+
+const email = ['--email', 'email', '--country-column', 'Country'];
+
+describe('--keep and --rejects', () => {
+  it('put every row into exactly one of two files, with the same columns', async () => {
+    const ended = await verify([...email, '--keep', 'valid', '--rejects', 'rejects.csv']);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain('left 4 of 7 rows out');
+    expect(await ids('out.csv')).toEqual(['1', '5', '7']);
+    expect(await ids('rejects.csv')).toEqual(['2', '3', '4', '6']);
+    expect((await read('out.csv'))[0]).toBe((await read('rejects.csv'))[0]);
+  });
+
+  it.each([
+    [
+      ['--keep', 'valid,unknown'],
+      ['1', '3', '5', '7'],
+    ],
+    [
+      ['--keep', 'none'],
+      ['4', '6'],
+    ],
+    [
+      ['--keep-quality', 'bad,unknown'],
+      ['2', '3'],
+    ],
+    [['--keep', 'valid', '--keep-quality', 'bad'], []],
+  ])('%s keeps the rows it says', async (options, kept) => {
+    const ended = await verify([...email, ...options, '--summary', 'summary.json']);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await ids('out.csv')).toEqual(kept);
+    expect(JSON.parse((await read('summary.json')).join('\n'))).toMatchObject({
+      rows: 7,
+      rows_left_out: 7 - kept.length,
+    });
+  });
+
+  it('looks at all verified columns of a row', async () => {
+    const ended = await verify([...email, '--phone', 'mobile', '--keep', 'valid']);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect((await ids('out.csv')).filter((id) => id !== '1')).toEqual([]);
+  });
+
+  it('splits a stream, too', async () => {
+    await writeFile(join(folder, 'list.csv'), list);
+    const ended = await runInProcess(
+      ['verify', 'list.csv', ...email, '--keep', 'valid', '--rejects', 'rejects.jsonl'],
+      { cwd: folder, env: connectTo(service) },
+    );
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stdout.toString().trim().split('\n')).toHaveLength(4);
+    expect(await read('rejects.jsonl')).toHaveLength(4);
+  });
+
+  it('are refused, and nothing is sent, where they mean nothing', async () => {
+    const requests = countRequests(service);
+    const cases: [string[], string][] = [
+      [['--keep', 'good'], '--keep takes valid, wrong, unknown, none'],
+      [['--keep-quality', 'valid'], '--keep-quality takes good, bad, risky, unknown'],
+      [['--rejects', 'rejects.csv'], 'give one of them'],
+      [['--keep', 'valid', '--rejects', 'out.csv'], 'is the output'],
+      [['--keep', 'valid', '--rejects', 'list.csv'], 'is the input'],
+      [['--keep', 'valid', '--rejects', '-'], 'takes the path of a file'],
+      [['--max-unknown', '101'], 'from 0 to 100'],
+      [['--max-unknown', 'x'], '--max-unknown must be a number'],
+    ];
+    for (const [options, message] of cases) {
+      const { code, stderr } = await verify([...email, ...options]);
+      expect(code, stderr).toBe(2);
+      expect(stderr).toContain(message);
+    }
+    const phones = ['--phone', 'mobile', '--country', 'US', '--keep-quality', 'good'];
+    expect((await verify(phones)).stderr).toContain('--keep-quality is for emails');
+    const streamed = await runInProcess(['verify', 'list.csv', ...email, '--max-unknown', '5'], {
+      cwd: folder,
+      env: connectTo(service),
+    });
+    expect(streamed.code).toBe(2);
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('--max-unknown', () => {
+  it('leaves the old output, writes the new one beside it, and ends with 3', async () => {
+    await writeFile(join(folder, 'out.csv'), 'old\n');
+    const split = ['--keep', 'valid', '--rejects', 'rejects.csv'];
+    const options = [...email, '--max-unknown', '19', '--summary', 'summary.json'];
+    const ended = await verify([...options, ...split]);
+    expect(ended.code, ended.stderr).toBe(3);
+    expect(ended.stderr).toContain('out.csv.suspect');
+    expect(await read('out.csv')).toEqual(['old']);
+    expect(await ids('out.csv.suspect')).toEqual(['1', '5', '7']);
+    expect(await ids('rejects.csv.suspect')).toEqual(['2', '3', '4', '6']);
+    expect(JSON.parse((await read('summary.json')).join('\n'))).toMatchObject({
+      suspect: true,
+      output: 'out.csv.suspect',
+    });
+    const paid = (await chargesOf(service)).length;
+    // What was paid for is there: written otherwise, it costs nothing.
+    const again = await verify([...email, ...split, '--retry-failed', '--max-unknown', '20']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(await ids('out.csv')).toEqual(['1', '5', '7']);
+    expect(await chargesOf(service)).toHaveLength(paid);
+    expect(await readdir(folder)).not.toContain('out.csv.sluice');
+  });
+
+  it('writes the output where there are not more', async () => {
+    const ended = await verify([...email, '--max-unknown', '20']);
+    // One of five verified cells is unknown: no more than that.
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await ids('out.csv')).toHaveLength(7);
+  });
+});
+
+describe('--provenance', () => {
+  it('says when, by which batch and from where each result came', async () => {
+    const options = [...email, '--provenance', '--history', 'history', '--summary', 'summary.json'];
+    expect((await verify(options)).code).toBe(0);
+    const header = (await read('out.csv'))[0] ?? '';
+    expect(header).toMatch(/,Email_is_catch_all,Email_verified_at,Email_source,Email_batch_uuid$/);
+    const { batches } = JSON.parse((await read('summary.json')).join('\n')) as {
+      batches: { batch_uuid: string; times: { exported_at: string } }[];
+    };
+    const [first = '', second = '', third = '', fourth = ''] = (await read('out.csv')).slice(1);
+    const [us, de] = batches;
+    expect(first).toMatch(new RegExp(`,${us?.times.exported_at},service,${us?.batch_uuid}$`));
+    expect(second).toMatch(/,service,/);
+    expect(third).toMatch(new RegExp(`,service,${de?.batch_uuid}$`));
+    expect(fourth).toMatch(/,empty,.*,,,$/);
+    expect((await verify(options)).code).toBe(0);
+    expect((await read('out.csv'))[1]).toBe(first.replace(',service,', ',history,'));
+  });
+});
+
+describe('countries and columns', () => {
+  it('take names and three-letter codes, and a header in any case', async () => {
+    const ended = await verify(['--email', 'EMAIL', '--country-column', 'COUNTRY']);
+    expect(ended.code, ended.stderr).toBe(0);
+    const rows = await read('out.csv');
+    expect(rows.slice(1).map((row) => row.split(',')[4])).toEqual([
+      'verified',
+      'verified',
+      'verified',
+      'not_submitted',
+      'verified',
+      'not_submitted',
+      'verified',
+    ]);
+    expect(rows[6]).toContain('country_unsupported');
+    // One address in one lane, however its country is written.
+    expect(await chargesOf(service)).toHaveLength(4);
+  });
+
+  it('guess what a column was meant to be', async () => {
+    const { code, stderr } = await verify(['--email', 'emial', '--country', 'US']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('no column "emial"; did you mean "Email"? Its columns are: id, Email');
+  });
+
+  it('put all emails in one lane with --email-country, whatever their row says', async () => {
+    const columns = ['--email', 'Email', '--email-country', 'DE', '--phone', 'mobile'];
+    const ended = await verify(
+      columns.concat('--country-column', 'country', '--summary', 'summary.json'),
+    );
+    expect(ended.code, ended.stderr).toBe(0);
+    const { batches } = JSON.parse((await read('summary.json')).join('\n')) as {
+      batches: { type: string; country: string; addresses: number }[];
+    };
+    expect(batches).toMatchObject([
+      { type: 'email', country: 'DE', addresses: 5 },
+      { type: 'phone', country: 'US', addresses: 1 },
+    ]);
+    // Emails alone need no other country.
+    expect((await verify(['--email', 'Email', '--email-country', 'US'])).code).toBe(0);
+    expect((await verify(['--phone', 'mobile', '--email-country', 'US'])).code).toBe(2);
+  });
+});

@@ -1,0 +1,124 @@
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Service } from '../../src/service/index.js';
+import { withFolder, withService } from '../service/with-service.js';
+import { chargesOf } from './charges.js';
+import { connectTo } from './connect-to.js';
+import { countRequests } from './count-requests.js';
+import { runInProcess } from './run-in-process.js';
+import { startSluice, type Ended } from './run-sluice.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await withFolder();
+  const rows = Array.from({ length: 25 }, (_, index) => `${index},good${index}@sluice.test\n`);
+  await writeFile(
+    join(folder, 'list.csv'),
+    `id,email\n${rows.join('')}25,\n26,good1@sluice.test\n`,
+  );
+});
+
+const command = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-o', 'out.csv'];
+const quick = ['--batch-size', '10', '--poll-interval', '5'];
+
+async function verify(service: Service, ...more: string[]): Promise<Ended> {
+  return runInProcess([...command, ...quick, ...more], { cwd: folder, env: connectTo(service) });
+}
+
+describe('--dry-run', () => {
+  it('counts what would be sent and what it would cost, and sends nothing but reads', async () => {
+    const { service } = await withService({ emailCredits: 20 });
+    const requests = countRequests(service);
+    const ended = await verify(service, '--dry-run', '--quiet', '--summary', 'summary.json');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain('27 rows read, nothing is sent');
+    expect(ended.stderr).toContain('email batches: US 3 (25 addresses)');
+    expect(ended.stderr).toContain(
+      '25 needed at most, before refunds; the account has 20, 5 too few',
+    );
+    expect(requests).toEqual(['GET /v1/account/credits']);
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'summary.json']);
+    expect(JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8'))).toMatchObject({
+      dry_run: true,
+      rows: 27,
+      email: {
+        addresses: 25,
+        from_history: 0,
+        duplicates: 1,
+        not_submitted: { empty: 1 },
+        lanes: [{ country: 'US', addresses: 25, batches: 3 }],
+        credits: 25,
+      },
+      balance: { email: 20 },
+    });
+  });
+
+  it('knows what the history saves, and what an unfinished run has launched', async () => {
+    const { service } = await withService();
+    const history = ['--history', 'history'];
+    expect((await verify(service, ...history, '--max-credits', '10')).code).toBe(5);
+    const ended = await verify(service, ...history, '--dry-run');
+    expect(ended.stderr).toContain('25 addresses (1 duplicates), 10 of them in the history');
+    expect(ended.stderr).toContain('email credits: 15 needed at most');
+    expect(ended.stderr).toContain('an unfinished run is in out.csv.sluice, of which 10 email');
+  });
+});
+
+describe('--preflight', () => {
+  it('prepares everything, shows the counts and the price, and launches with --yes', async () => {
+    const { service } = await withService();
+    const requests = countRequests(service);
+    const ended = await verify(service, '--preflight', '--yes');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toMatch(/25 addresses in 3 batches are prepared/);
+    expect(ended.stderr).toContain('email credits: 25 needed at most');
+    const firstLaunch = requests.findIndex((request) => /^POST .*\/batch\/./.test(request));
+    const prepares = requests.filter((request) => request.startsWith('PATCH '));
+    const before = requests.slice(0, firstLaunch);
+    expect(before.filter((request) => request.startsWith('PATCH '))).toEqual(prepares);
+    expect(new Set(prepares).size).toBe(3);
+    expect(await chargesOf(service)).toHaveLength(25);
+  });
+
+  it('is refused without a terminal and without --yes, before anything is sent', async () => {
+    const { service } = await withService();
+    const requests = countRequests(service);
+    const ended = startSluice([...command, ...quick, '--preflight'], {
+      cwd: folder,
+      env: connectTo(service),
+    }).ended;
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(2);
+    expect(stderr).toContain('add --yes');
+    expect((await verify(service, '--yes')).code).toBe(2);
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('--detach', () => {
+  it('launches everything and leaves with 75; the same command collects', async () => {
+    const { service } = await withService({ verifyDelayMs: 300 });
+    const left = await verify(service, '--detach', '--concurrency', '1');
+    expect(left.code, left.stderr).toBe(75);
+    expect(left.stderr).toContain('run again to collect [detached]');
+    expect(await chargesOf(service)).toHaveLength(25);
+    expect(await readdir(folder)).toEqual(['list.csv', 'out.csv.sluice']);
+    const requests = countRequests(service);
+    const collected = await verify(service, '--detach');
+    expect(collected.code, collected.stderr).toBe(0);
+    expect(requests.filter((one) => /^POST .*\/batch\/./.test(one))).toEqual([]);
+    expect(await chargesOf(service)).toHaveLength(25);
+    expect((await readFile(join(folder, 'out.csv'), 'utf8')).trim().split('\n')).toHaveLength(28);
+  });
+
+  it('is 5, not 75, when the credits do not suffice for everything', async () => {
+    const { service } = await withService({ verifyDelayMs: 200 });
+    const ended = await verify(service, '--detach', '--max-credits', '10');
+    expect(ended.code, ended.stderr).toBe(5);
+    const rest = await verify(service, '--detach');
+    expect(rest.code, rest.stderr).toBe(75);
+    expect((await verify(service)).code).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(25);
+  });
+});

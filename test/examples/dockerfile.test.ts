@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { projectRoot } from '../docs/page.js';
+
+/** Instructions in order, with lines that go on joined; comments and blank lines left out. */
+function instructions(): readonly (readonly [string, string])[] {
+  const text = readFileSync(`${projectRoot}examples/Dockerfile`, 'utf8');
+  const lines = text.replaceAll(/\\\n\s*/g, '').split('\n');
+  return lines
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => [line.split(' ', 1)[0] ?? '', line.slice(line.indexOf(' ') + 1)] as const);
+}
+
+test('examples/Dockerfile keeps the rules that linters of Dockerfiles check', () => {
+  const found = instructions();
+  const of = (name: string): readonly string[] =>
+    found.filter(([instruction]) => instruction === name).map(([, rest]) => rest);
+  expect(found[0]?.[0]).toBe('FROM');
+  // A base that is named by version, a user that is not root, commands without a shell around them.
+  expect(of('FROM')).toEqual([expect.stringMatching(/^node:\d+-[\w-]+$/)]);
+  expect(of('USER').at(-1)).not.toMatch(/^(root|0)$/);
+  for (const command of [...of('ENTRYPOINT'), ...of('CMD')]) {
+    expect(JSON.parse(command)).toEqual(expect.any(Array));
+  }
+  for (const command of of('RUN')) {
+    expect(command).not.toMatch(/\bsudo\b|\bcd /);
+    expect(command).toMatch(/npm cache clean/);
+  }
+  for (const folder of of('WORKDIR')) expect(folder).toMatch(/^\//);
+  const known = ['FROM', 'COPY', 'RUN', 'USER', 'WORKDIR', 'ENTRYPOINT', 'CMD'];
+  expect(found.filter(([name]) => !known.includes(name))).toEqual([]);
+});
