@@ -6,7 +6,7 @@ const furthest = 3;
  *
  * @returns `undefined` when none is near
  */
-export function closestName(word: string, names: readonly string[]): string | undefined {
+function closestName(word: string, names: readonly string[]): string | undefined {
   const near = names
     .map((name) => ({ name, distance: distanceBetween(word, name) }))
     .filter(({ name, distance }) => distance <= Math.min(furthest, Math.floor(name.length / 2)))

@@ -58,6 +58,8 @@ const defaultAccount = 'default';
  * ```
  */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
+  // Should the options be refused, nobody would hear of an engine that was refused too.
+  Promise.resolve(options.engine).catch(() => undefined);
   const settings = resolveOptions(options);
   const engine = await settings.engine;
   const store = await Store.open(settings.dataDir);

@@ -31,7 +31,7 @@ describe('sluice', () => {
     expect(nothing.stderr).toMatch(/^sluice \d.*\n\nUsage: sluice <command>/);
     const unknown = await runInProcess(['verfiy', 'list.csv']);
     expect(unknown.code).toBe(2);
-    expect(unknown.stderr).toContain('sluice: there is no command verfiy\n');
+    expect(unknown.stderr).toContain('sluice: there is no command verfiy; did you mean verify?\n');
     expect(unknown.stderr).toContain('Usage: sluice <command>');
   });
 });

@@ -128,7 +128,7 @@ describe('--history', () => {
         env,
       });
       // Later each time: somewhere in the run, wherever that is on this machine.
-      const timer = setTimeout(() => running.child.kill('SIGKILL'), 400 + kills * 170);
+      const timer = setTimeout(() => running.child.kill('SIGKILL'), 400 * 1.4 ** kills);
       const { code, stderr } = await running.ended;
       clearTimeout(timer);
       if (code === null) continue;

@@ -47,7 +47,7 @@ export function stackedBar(shares: readonly Share[], described: string): Html {
 }
 
 /** What a chart shows, in words and numbers. */
-export function legend(shares: readonly Share[], unit: string): Html {
+function legend(shares: readonly Share[], unit: string): Html {
   const whole = shares.reduce((sum, { count }) => sum + count, 0);
   return html`<table class="legend">
     <thead>

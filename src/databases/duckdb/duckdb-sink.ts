@@ -184,6 +184,8 @@ class DuckdbTableWriting implements SinkWriting {
     };
     if (isMarked(plan.marker, marker)) return;
     await rows.check(plan.key);
+    // A key's index has to be held whole: what is paid for must not end in a bound of ours.
+    await this.#database.run('RESET max_memory');
     await this.#database.run('BEGIN');
     for (const statement of applyStatements(plan)) await this.#database.run(statement);
     await writeMarker(this.#database, target, marker);

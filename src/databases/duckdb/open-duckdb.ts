@@ -36,7 +36,7 @@ export interface TextAppender {
 export const rowsAtOnce = 2048;
 
 /** What it may take of the memory; what is more goes to disk beside the file. */
-const memoryLimit = '1GB';
+const memoryLimit = '256MB';
 
 /** The path in `duckdb:path`, or a path itself. @throws ConfigurationError */
 export function duckdbPath(url: string): string {

@@ -13,7 +13,6 @@ export type Said = Partial<Packet> & {
 const codes = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 } as const;
 
 export interface NameServer extends DnsServer {
-  readonly close: () => Promise<void>;
   /** `TYPE name` and the transport of every question, in order. */
   readonly asked: string[];
 }
@@ -25,15 +24,8 @@ type Say = (question: {
   readonly query: DecodedPacket;
 }) => Said;
 
-/** As {@link openNameServer}, closed after the test. */
+/** A server of the domain name system that says what a test wants, over UDP and TCP, for one test. */
 export async function startNameServer(say: Say): Promise<NameServer> {
-  const server = await openNameServer(say);
-  onTestFinished(server.close);
-  return server;
-}
-
-/** A server of the domain name system that says what a test wants, over UDP and TCP. */
-export async function openNameServer(say: Say): Promise<NameServer> {
   const address = '127.0.0.1';
   const asked: string[] = [];
   const answer = (bytes: Buffer, transport: 'udp' | 'tcp'): Buffer | undefined => {
@@ -78,13 +70,13 @@ export async function openNameServer(say: Say): Promise<NameServer> {
   await new Promise<void>((resolve) => {
     udp.bind(port, address, resolve);
   });
-  const close = async (): Promise<void> => {
+  onTestFinished(async () => {
     udp.close();
     await new Promise((resolve) => {
       tcp.close(resolve);
     });
-  };
-  return { address, port, asked, close };
+  });
+  return { address, port, asked };
 }
 
 /** An answer of one record after another, with the same time to live. */

@@ -180,7 +180,7 @@ describe('a service that asks the network and is killed', () => {
     const manner: Manner = { rcpt: mailboxes('anna', 'bert1', 'bert2'), delayMs: 1 };
     const { options, exchangers } = await withMail(Array.from({ length: 8 }, () => manner));
     const network = { ...options, recipientsPerConversation: atOnce, conversationsPerExchanger: 1 };
-    const lines = Array.from({ length: 1200 }, (_, at) => `bert${at}@d${(at % 8) + 1}.lab`);
+    const lines = Array.from({ length: 800 }, (_, at) => `bert${at}@d${(at % 8) + 1}.lab`);
     const dataDir = await withFolder();
     const first = await startService(built.url, { dataDir }, network);
     const before = new Wire(first);
@@ -189,7 +189,7 @@ describe('a service that asks the network and is killed', () => {
     await before.launch(uuid);
     const asked = () => exchangers.flatMap((exchanger) => exchanger.asked);
     const listed = () => asked().filter((address) => address.startsWith('bert'));
-    while (listed().length < 400) await before.status(uuid);
+    while (listed().length < 300) await before.status(uuid);
     await first.kill();
     const underWay = exchangers.length * atOnce;
 

@@ -8,7 +8,7 @@ import { a, cname, mx, records, soa, startNameServer } from './name-server.js';
 
 const { signal } = new AbortController();
 
-function resolverOf(servers: readonly DnsServer[], now = () => 0, timeoutMs = 60) {
+function resolverOf(servers: readonly DnsServer[], now = () => 0, timeoutMs = 20_000) {
   return createResolver({ codec: dnsPacket, servers, timeoutMs, now });
 }
 
@@ -99,7 +99,7 @@ describe('a resolver', () => {
     const silent = await startNameServer(() => ({ silent: true }));
     const good = await startNameServer(({ name }) => records(a(name, '192.0.2.1')));
     const absent = { address: '127.0.0.1', port: 1 };
-    const resolver = resolverOf([failing, refusing, silent, absent, good]);
+    const resolver = resolverOf([failing, refusing, silent, absent, good], () => 0, 500);
     expect(await resolver.resolve('a.lab', 'A', signal)).toMatchObject({ kind: 'found' });
   });
 
@@ -148,7 +148,7 @@ describe('a resolver', () => {
       }),
     }));
     for (const forging of [server, other]) {
-      expect(await resolverOf([forging]).resolve('a.lab', 'A', signal)).toMatchObject({
+      expect(await resolverOf([forging], () => 0, 60).resolve('a.lab', 'A', signal)).toMatchObject({
         kind: 'failed',
       });
     }

@@ -15,7 +15,7 @@ export function loadDnsCodec(
 }
 
 /** Largest answer that is asked for over UDP: no fragment on any usual path (RFC 9715). */
-export const udpPayloadBytes = 1232;
+const udpPayloadBytes = 1232;
 const recursionDesired = 0x0100;
 const internetClass = 'IN';
 

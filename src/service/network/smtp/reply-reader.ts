@@ -10,8 +10,8 @@ export interface Reply {
 }
 
 /** RFC 5321 4.5.3.1.5 has 512 octets; some servers write a little more. */
-export const maxLineBytes = 2048;
-export const maxReplyLines = 100;
+const maxLineBytes = 2048;
+const maxReplyLines = 100;
 
 const newline = 0x0a;
 const lineForm = /^([2-5]\d\d)(?:([ -])(.*))?$/su;
