@@ -16,6 +16,7 @@ const checks = [
   ['licences', 'node', 'scripts/check-licences.mjs'],
   ['build', 'node', 'scripts/build.mjs'],
   ['API report', 'node', 'scripts/api-report.mjs'],
+  ['library reference', 'typedoc'],
   ['package', 'node', 'scripts/check-package.mjs'],
   ['simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '5000'],
   ['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '500'],

@@ -43,7 +43,7 @@ function hear(stream: NodeJS.WriteStream): { heard(): Buffer; restore(): void } 
   const write = vi.spyOn(stream, 'write').mockImplementation((piece, ...rest: unknown[]) => {
     pieces.push(Buffer.from(piece));
     const done = rest.find((one) => typeof one === 'function');
-    if (done) process.nextTick(done as () => void);
+    if (done) process.nextTick(done);
     return true;
   });
   return { heard: () => Buffer.concat(pieces), restore: () => write.mockRestore() };

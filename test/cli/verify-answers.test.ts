@@ -9,7 +9,7 @@ import { countRequests } from './count-requests.js';
 import { csvRows, expectInputKept } from './csv-cells.js';
 import { startFront, type Instead } from './front.js';
 import { runInProcess } from './run-in-process.js';
-import { type Ended } from './run-sluice.js';
+import type { Ended } from './run-sluice.js';
 
 let folder: string;
 const addresses = 30;
