@@ -2,13 +2,16 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** Tests of what is built and packed; all others run on the sources and need no build. */
-const builtTests = ['test/cli/**/*.test.ts', 'test/package/**/*.test.ts'];
+const builtTests = ['test/cli/**', 'test/package/**'];
 
 /** Tests against real database servers, which are started once for all of them. */
-const databaseTests = ['test/databases/**/*.test.ts'];
+const databaseTests = ['test/databases/**'];
 
 /** Suites of hundreds or thousands of cases have a configuration and a command of their own. */
 const ownSuites = ['test/kill/**', 'test/faults/*-half.test.ts'];
+
+/** Large lists and many processes: not a part of `npm test`, but of `npm run test:long` (`--mode long`). */
+const longTests = '**/*.long.test.ts';
 
 /** Coverage and the figures that `npm run verify` counts. */
 const isMeasured = process.env['COVERAGE'] === '1';
@@ -19,66 +22,74 @@ const source = (path: string) => fileURLToPath(new URL(`src/${path}`, import.met
 delete process.env['SLUICE_BASE_URL'];
 delete process.env['SLUICE_API_KEY'];
 
-export default defineConfig({
-  resolve: {
-    // Examples import the package by its name, as its users do.
-    alias: [
-      { find: /^sluice$/, replacement: source('index.ts') },
-      { find: /^sluice\/service$/, replacement: source('service/index.ts') },
-      { find: /^sluice\/opentelemetry$/, replacement: source('opentelemetry/index.ts') },
-      { find: /^sluice\/conformance$/, replacement: source('rows/conformance.ts') },
-      { find: /^sluice\/(xlsx|parquet)$/, replacement: source('formats/$1/index.ts') },
-      {
-        find: /^sluice\/(postgres|mysql|sqlite|duckdb)$/,
-        replacement: source('databases/$1/index.ts'),
-      },
-    ],
-  },
-  test: {
-    pool: 'forks',
-    // Half of the time would go into loading the same modules for each file. What a file leaves behind
-    // is then seen by the next: clean-up hangs on the test (onTestFinished), not on a file's hooks.
-    isolate: false,
-    maxWorkers: 2,
-    // Generous: a busy machine must not look like a hang.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    teardownTimeout: 5_000,
-    reporters: isMeasured
-      ? ['default', ['json', { outputFile: '.cache/test-report.json' }]]
-      : ['default'],
-    coverage: {
-      enabled: isMeasured,
-      provider: 'v8',
-      include: ['src/**/*.ts'],
-      reporter: ['text-summary', 'html', 'json-summary'],
-      reportsDirectory: 'coverage',
+export default defineConfig(({ mode }) => {
+  const isLong = mode === 'long';
+  const files = isLong ? '/*.long.test.ts' : '/*.test.ts';
+  const exclude = isLong ? [] : [longTests];
+  const within = (folders: readonly string[]) => folders.map((folder) => folder + files);
+  return {
+    resolve: {
+      // Examples import the package by its name, as its users do.
+      alias: [
+        { find: /^sluice$/, replacement: source('index.ts') },
+        { find: /^sluice\/service$/, replacement: source('service/index.ts') },
+        { find: /^sluice\/opentelemetry$/, replacement: source('opentelemetry/index.ts') },
+        { find: /^sluice\/conformance$/, replacement: source('rows/conformance.ts') },
+        { find: /^sluice\/(xlsx|parquet)$/, replacement: source('formats/$1/index.ts') },
+        {
+          find: /^sluice\/(postgres|mysql|sqlite|duckdb)$/,
+          replacement: source('databases/$1/index.ts'),
+        },
+      ],
     },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'source',
-          include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: [...builtTests, ...ownSuites, ...databaseTests],
-        },
+    test: {
+      pool: 'forks',
+      // Half of the time would go into loading the same modules for each file. What a file leaves behind
+      // is then seen by the next: clean-up hangs on the test (onTestFinished), not on a file's hooks.
+      isolate: false,
+      maxWorkers: 2,
+      // Generous: a busy machine must not look like a hang.
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      teardownTimeout: 5_000,
+      reporters: isMeasured
+        ? ['default', ['json', { outputFile: '.cache/test-report.json' }]]
+        : ['default'],
+      coverage: {
+        enabled: isMeasured,
+        provider: 'v8',
+        include: ['src/**/*.ts'],
+        reporter: ['text-summary', 'html', 'json-summary'],
+        reportsDirectory: 'coverage',
       },
-      {
-        extends: true,
-        test: {
-          name: 'databases',
-          include: databaseTests,
-          globalSetup: ['scripts/built-tests-setup.mjs', 'test/databases/start-servers.ts'],
+      projects: [
+        {
+          extends: true,
+          test: {
+            name: 'source',
+            include: within(['test/**', 'examples/**']),
+            exclude: [...builtTests, ...ownSuites, ...databaseTests, ...exclude],
+          },
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'built',
-          include: builtTests,
-          globalSetup: ['scripts/built-tests-setup.mjs'],
+        {
+          extends: true,
+          test: {
+            name: 'databases',
+            include: within(databaseTests),
+            exclude,
+            globalSetup: ['scripts/built-tests-setup.mjs', 'test/databases/start-servers.ts'],
+          },
         },
-      },
-    ],
-  },
+        {
+          extends: true,
+          test: {
+            name: 'built',
+            include: within(builtTests),
+            exclude,
+            globalSetup: ['scripts/built-tests-setup.mjs'],
+          },
+        },
+      ],
+    },
+  };
 });

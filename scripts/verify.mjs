@@ -18,6 +18,7 @@ const checks = [
   ['API report', 'node', 'scripts/api-report.mjs'],
   ['library reference', 'typedoc'],
   ['package', 'node', 'scripts/check-package.mjs'],
+  ['long tests', 'vitest', 'run', '--mode', 'long'],
   ['simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '5000'],
   ['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '500'],
   ['planted bugs', 'node', 'scripts/planted-bugs.mjs', '--check'],

@@ -119,7 +119,7 @@ describe('the country of a row', () => {
     const tickets = planning.plan(
       ['a', ''],
       ['b', 'XX'],
-      ['c', 'Germany'],
+      ['c', 'Germania'],
       ['d', invalidText],
       ['e', 'dı'],
       ['', ''],

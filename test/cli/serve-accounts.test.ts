@@ -69,6 +69,6 @@ describe('sluice serve --accounts', () => {
     await writeFile(join(cwd, 'broken.json'), '[');
     await writeFile(join(cwd, 'good.json'), '[{"name":"a","key":"k"}]');
     const ended = await runInProcess(['serve', '--port', '0', ...args], { cwd });
-    expect(ended).toEqual({ code: 2, stderr: expect.stringContaining(said) as unknown });
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(said) as unknown });
   });
 });

@@ -75,7 +75,7 @@ describe('rows that cannot be', () => {
     'lack a column': [
       { id: 1, mail: 'x' },
       {},
-      { code: 'column_not_found', message: expect.stringContaining('its columns are: id, mail') },
+      { code: 'column_not_found', message: expect.stringContaining('Its columns are: id, mail') },
     ],
     'lack the column of the country': [
       { email: 'x' },
