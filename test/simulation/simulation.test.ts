@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { simulate } from './simulate.js';
 
-const seeds = 150;
+const seeds = 60;
 
 describe('simulated runs', () => {
   it(`hold under ${seeds} seeds of faults`, async () => {
