@@ -4,8 +4,11 @@ import { installedPackages, licenceViolations } from './installed-packages.mjs';
 import { projectRoot } from './project.mjs';
 import { runScript } from './run-tool.mjs';
 
-/** Weak copyleft of tools that are run and never shipped (lightningcss, which vite brings). */
-const allowedInTools = ['MPL-2.0'];
+/**
+ * Of tools that are run and never shipped: weak copyleft (lightningcss, which vite brings), and Python's
+ * own licence (argparse, which typedoc brings).
+ */
+const allowedInTools = ['MPL-2.0', 'Python-2.0'];
 
 /**
  * Packages that name no licence anywhere, and why they are here all the same. `buffers` comes with

@@ -28,7 +28,7 @@ const rooms = new Map([
   ['service', ['errors', 'contract', 'hashing']],
   // Its expectations are the specification's own words: a misread contract must not pass twice.
   ['conformance', ['errors']],
-  ['opentelemetry', ['diagnostics']],
+  ['opentelemetry', ['diagnostics', 'errors']],
   ['cli', []],
 ]);
 

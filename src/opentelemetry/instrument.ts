@@ -1,7 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { metrics, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
+import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import { diagnosticsChannels, type DiagnosticsEvents } from '../diagnostics/channels.js';
 import { countInto } from './count-into.js';
+import { loadApi } from './load-api.js';
 import { traceInto } from './trace-into.js';
 
 export interface InstrumentOptions {
@@ -24,6 +25,7 @@ const scopeName = 'sluice';
  * no address and no key is in them.
  *
  * @returns what ends it; spans that are open then are ended
+ * @throws ConfigurationError `missing_dependency` without `@opentelemetry/api`
  * @example
  * ```ts
  * const stop = instrument();
@@ -32,9 +34,10 @@ const scopeName = 'sluice';
  * ```
  */
 export function instrument(options: InstrumentOptions = {}): () => void {
-  const tracer = (options.tracerProvider ?? trace).getTracer(scopeName);
-  const meter = (options.meterProvider ?? metrics).getMeter(scopeName);
-  const traced = traceInto(tracer);
+  const api = loadApi();
+  const tracer = (options.tracerProvider ?? api.trace).getTracer(scopeName);
+  const meter = (options.meterProvider ?? api.metrics).getMeter(scopeName);
+  const traced = traceInto(tracer, api);
   const stops = [listen(traced.listeners), listen(countInto(meter))];
   return () => {
     for (const stop of stops) stop();

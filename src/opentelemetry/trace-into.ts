@@ -1,20 +1,25 @@
-import {
-  context,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  type Attributes,
-  type Context,
-  type Span,
-  type Tracer,
-} from '@opentelemetry/api';
+import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
 import type { BatchStartEvent, RequestEvent } from '../diagnostics/channels.js';
 import type { Listeners } from './instrument.js';
+import type { OpenTelemetryApi } from './load-api.js';
 
 /** A span for each run, batch and request: requests within their batch, batches within their run. */
-export function traceInto(tracer: Tracer): { readonly listeners: Listeners; end(): void } {
+export function traceInto(
+  tracer: Tracer,
+  api: OpenTelemetryApi,
+): { readonly listeners: Listeners; end(): void } {
+  const { context, SpanKind, SpanStatusCode, trace } = api;
   const runs = new Map<string, Span>();
   const batches = new Map<string, Span>();
+
+  /** @param trouble a code, never a message: messages name files */
+  const endSpan = (span: Span | undefined, trouble: string | undefined): void => {
+    if (trouble !== undefined) {
+      span?.setAttribute('error.type', trouble);
+      span?.setStatus({ code: SpanStatusCode.ERROR, message: trouble });
+    }
+    span?.end();
+  };
 
   const parentOf = ({ run, batch }: Pick<RequestEvent, 'run' | 'batch'>): Context => {
     const span =
@@ -95,15 +100,6 @@ export function traceInto(tracer: Tracer): { readonly listeners: Listeners; end(
       runs.clear();
     },
   };
-}
-
-/** @param trouble a code, never a message: messages name files */
-function endSpan(span: Span | undefined, trouble: string | undefined): void {
-  if (trouble !== undefined) {
-    span?.setAttribute('error.type', trouble);
-    span?.setStatus({ code: SpanStatusCode.ERROR, message: trouble });
-  }
-  span?.end();
 }
 
 function keyOf({ run, batch }: Pick<BatchStartEvent, 'run' | 'batch'>): string {

@@ -53,43 +53,62 @@ export async function readIntoBatches(options: PassOneOptions): Promise<PassOne>
   const { state, files, signal } = options;
   const source = await keepSource(options.source, state, files, signal);
   const recalled = await openRecall(options);
-  const tickets = await TicketFile.create(files, state.ticketsPath);
   try {
-    let layout: ColumnLayout | undefined;
-    const reading = await source.open({
-      signal,
-      wanted: (header) => {
-        layout = layOutColumns(header, options.columns);
-        return wantedPositions(layout);
-      },
-    });
-    layout ??= layOutColumns(reading.header, options.columns);
-
-    const storage = new DiskStorage(files, state.batchesPath);
-    const plan = new Plan({
-      ...options,
-      layout,
-      storage,
-      recall: recalled && ((outcomes) => recalled.recall(outcomes)),
-    });
-    const batches: Batch[] = [];
-    const rows = await planAll(reading, {
-      plan,
-      storage,
-      tickets,
-      recalled,
-      batches,
-      examine: await startExamining(options, reading, layout),
-      maxRows: options.sink?.maxRows ?? Infinity,
-      onRows: options.onRows,
-    });
-    const entry = planEntryOf(rows, reading, batches);
-    const noted = await recalled?.finish();
-    return { source, plan, tickets, batches, entry: noted ? { ...entry, recalled: noted } : entry };
+    const tickets = await TicketFile.create(files, state.ticketsPath);
+    try {
+      return await readAll(options, { source, recalled, tickets });
+    } finally {
+      await tickets.close();
+    }
   } finally {
     await recalled?.close();
-    await tickets.close();
   }
+}
+
+async function readAll(
+  options: PassOneOptions,
+  {
+    source,
+    recalled,
+    tickets,
+  }: {
+    readonly source: Source;
+    readonly recalled: OpenRecall | undefined;
+    readonly tickets: TicketFile;
+  },
+): Promise<PassOne> {
+  const { state, files, signal } = options;
+  let layout: ColumnLayout | undefined;
+  const reading = await source.open({
+    signal,
+    wanted: (header) => {
+      layout = layOutColumns(header, options.columns);
+      return wantedPositions(layout);
+    },
+  });
+  layout ??= layOutColumns(reading.header, options.columns);
+
+  const storage = new DiskStorage(files, state.batchesPath);
+  const plan = new Plan({
+    ...options,
+    layout,
+    storage,
+    recall: recalled && ((outcomes) => recalled.recall(outcomes)),
+  });
+  const batches: Batch[] = [];
+  const rows = await planAll(reading, {
+    plan,
+    storage,
+    tickets,
+    recalled,
+    batches,
+    examine: await startExamining(options, reading, layout),
+    maxRows: options.sink?.maxRows ?? Infinity,
+    onRows: options.onRows,
+  });
+  const entry = planEntryOf(rows, reading, batches);
+  const noted = await recalled?.finish();
+  return { source, plan, tickets, batches, entry: noted ? { ...entry, recalled: noted } : entry };
 }
 
 async function planAll(

@@ -38,10 +38,14 @@ export async function takeHistoryKey(
   try {
     return await onDisk(`read the history's key ${keyPath}`, async () => {
       let text = (await files.readFile(keyPath)).toString('latin1');
+      const isBegun = await isThere();
       if (!keyForm.test(text)) {
         // Written before the history itself: without one, it is what a kill has left of it.
-        if (await isThere()) throw keyLost(path, keyPath);
+        if (isBegun) throw keyLost(path, keyPath);
         text = await writeKey(files, keyPath);
+      } else if (!isBegun) {
+        // Whoever wrote it may have been killed before it was safe.
+        await syncKey(files, keyPath);
       }
       const seed = Buffer.from(text.trim(), 'hex');
       return { seed, fingerprint: fingerprintOf(seed), lock };
@@ -58,12 +62,22 @@ async function writeKey(files: FileSystem, keyPath: string): Promise<string> {
   try {
     await file.truncate(0);
     await file.appendFile(text);
+  } finally {
+    await closeFile(file);
+  }
+  await syncKey(files, keyPath);
+  return text;
+}
+
+/** Before anything is hashed with it: a history that outlasts its key is worth nothing. */
+async function syncKey(files: FileSystem, keyPath: string): Promise<void> {
+  const file = await files.open(keyPath, 'a+', 0o600);
+  try {
     await file.sync();
   } finally {
     await closeFile(file);
   }
   await syncDirectory(files, dirname(keyPath));
-  return text;
 }
 
 function fingerprintOf(seed: Uint8Array): string {
