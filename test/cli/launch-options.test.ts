@@ -1,8 +1,7 @@
-import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { ParsedOptions } from '../../src/cli/command.js';
-import type { Person } from '../../src/cli/drop-old-run.js';
 import { preflightOf } from '../../src/cli/launch-options.js';
+import { personAtTerminal } from './person-at-terminal.js';
 
 const preflight = {
   email: { batches: 2, addresses: 30, counts: { valid: 28, wrong: 1, duplicate: 1 } },
@@ -14,15 +13,11 @@ const preflight = {
 async function ask(
   answer: string,
 ): Promise<{ readonly mayLaunch: unknown; readonly said: string }> {
-  const input = Object.assign(new PassThrough(), { isTTY: true });
-  const output = Object.assign(new PassThrough(), { isTTY: true });
   const options = new ParsedOptions(new Map([['preflight', [true] as const]]));
-  // Streams with the one field of a terminal that is looked at.
-  const person = { input, output } as unknown as Person;
+  const person = personAtTerminal(answer);
   const { onPrepared } = preflightOf(options, person, new AbortController().signal);
-  input.write(`${answer}\n`);
   const mayLaunch = await onPrepared?.(preflight);
-  return { mayLaunch, said: String(output.read()) };
+  return { mayLaunch, said: person.heard() };
 }
 
 it.each([

@@ -1,15 +1,15 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ParsedOptions } from '../../src/cli/command.js';
-import { dropOldRun, type Person } from '../../src/cli/drop-old-run.js';
+import { dropOldRun } from '../../src/cli/drop-old-run.js';
 import { readRunStatus, type RunStatus } from '../../src/index.js';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import type { Wire } from '../service/wire.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
+import { personAtTerminal } from './person-at-terminal.js';
 import { runInProcess } from './run-in-process.js';
 import { startSluice, type Ended } from './run-sluice.js';
 
@@ -187,15 +187,6 @@ describe('--retry-failed', () => {
 });
 
 /** One whose answer lies ready. */
-function personAtTerminal(answer: string): Person & { heard(): string } {
-  const input = Object.assign(new PassThrough(), { isTTY: true });
-  const output = Object.assign(new PassThrough(), { isTTY: true });
-  input.end(`${answer}\n`);
-  let heard = '';
-  output.setEncoding('utf8').on('data', (text: string) => (heard += text));
-  return { input, output, heard: () => heard } as unknown as ReturnType<typeof personAtTerminal>;
-}
-
 async function turn(): Promise<void> {
   await new Promise((resolve) => {
     setTimeout(resolve, 5);
