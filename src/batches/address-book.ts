@@ -78,6 +78,11 @@ export class AddressBook {
     return this.#states.at(number) === (batch | settledBit) >>> 0 ? number : -1;
   }
 
+  /** The first number from `from` on whose address waits for a batch, or -1. */
+  nextWaiting(batch: number, from: number): number {
+    return this.#states.indexOf((batch | settledBit) >>> 0, from);
+  }
+
   /**
    * The number of the last of so many addresses that wait for a batch, from one of them on: a stretch of
    * its lines, which stand in the order of their numbers.

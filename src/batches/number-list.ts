@@ -36,6 +36,20 @@ export class NumberList {
     segment[index & segmentMask] = value;
   }
 
+  /** The first index from `from` on that holds a number, or -1. */
+  indexOf(value: number, from: number): number {
+    // It is nearly always the first.
+    if (this.#segments[from >>> segmentBits]?.[from & segmentMask] === value && from < this.#length)
+      return from;
+    for (let at = from; at < this.#length; at = ((at >>> segmentBits) + 1) << segmentBits) {
+      const found = this.#segments[at >>> segmentBits]?.indexOf(value, at & segmentMask) ?? -1;
+      if (found === -1) continue;
+      const index = (at & ~segmentMask) + found;
+      return index < this.#length ? index : -1;
+    }
+    return -1;
+  }
+
   /** Sets a number that has this value before; says whether it had. */
   replace(index: number, before: number, after: number): boolean {
     const segment = this.#segments[index >>> segmentBits];

@@ -12,6 +12,7 @@ import type { AddressBook } from './address-book.js';
 import type { Batch } from './batch.js';
 import type { FailedReason } from './known-batch.js';
 import type { AddressResult } from './result-history.js';
+import { SubmittedLines } from './submitted-lines.js';
 
 /** Begins an export from its first byte, as often as asked. */
 export type ExportOpener = () => Promise<AsyncIterable<Uint8Array>>;
@@ -143,6 +144,7 @@ export class ResultJoin {
         const numbers = keys.map(find).filter((number) => number !== -1);
         return numbers.length > 1 ? numbers : (numbers[0] ?? -1);
       },
+      expected: () => new SubmittedLines(batch, this.#book, (line) => this.#numberOf(batch, line)),
       linesOf: async (wanted) => {
         const found = new Map<number, string>();
         for await (const line of readLines(batch.open())) {

@@ -3,9 +3,10 @@ const guessMs = 20;
 const guessMsPerAddress = 0.005;
 /** What is known as exactly as this is not worth a look that may come too soon. */
 const tolerance = 0.04;
-const toleranceOfInterval = 0.2;
-/** Where one batch was not through at a time that was enough before, so much more is tried first. */
-const slowerBy = 0.04;
+const toleranceOfInterval = 0.3;
+/** Where a batch was not through at a time that was enough before, the next is looked at so much later. */
+const slowerBy = 0.5;
+const slowerByOfInterval = 0.25;
 /** After so many batches a shorter wait is tried: the service may have become faster. */
 const settledEnough = 16;
 /** So many batches have to be through at the first look before an earlier one is tried. */
@@ -40,10 +41,10 @@ class SizePace {
   upperMs: number | undefined;
   /** Batches in a row that were found through at `upperMs`. */
   settled = 0;
-  /** Whether the latest batch took longer than was enough before it. */
-  wasLate = false;
   /** Looks under way that may come too soon. */
   probing = 0;
+  /** The batch whose first look is under way. */
+  looking: StageTiming | undefined;
   readonly listeners = new Set<() => void>();
   /** The pace of another size, until this one is known. */
   readonly nearest: SizePace | undefined;
@@ -52,14 +53,21 @@ class SizePace {
     this.nearest = nearest;
   }
 
+  /** A first look came too soon: whoever looks next waits a little longer. */
+  miss(ms: number, intervalMs: number): void {
+    if (this.upperMs !== undefined) {
+      this.lowerMs = Math.max(this.lowerMs, ms);
+      this.settled = 0;
+      if (ms >= this.upperMs) {
+        this.upperMs = ms + Math.min(ms * slowerBy, intervalMs * slowerByOfInterval);
+      }
+    }
+    this.#tell();
+  }
+
   learn(missedMs: number, foundMs: number): void {
     const { upperMs } = this;
-    const isLate = upperMs !== undefined && missedMs >= upperMs;
-    if (isLate && !this.wasLate && foundMs > missedMs * (1 + slowerBy)) {
-      // One batch may take a little longer than the others.
-      this.upperMs = missedMs * (1 + slowerBy);
-      this.settled = 0;
-    } else if (upperMs === undefined || isLate || foundMs <= this.lowerMs) {
+    if (upperMs === undefined || missedMs >= upperMs || foundMs <= this.lowerMs) {
       // Nothing was known, or the service has become slower or faster.
       this.lowerMs = missedMs;
       this.upperMs = foundMs;
@@ -73,7 +81,10 @@ class SizePace {
         this.lowerMs /= 2;
       }
     }
-    this.wasLate = isLate;
+    this.#tell();
+  }
+
+  #tell(): void {
     for (const listener of this.listeners) listener();
   }
 }
@@ -82,7 +93,8 @@ class SizePace {
 export class StageTiming {
   readonly #pace: SizePace;
   readonly #addresses: number;
-  #isProbing = false;
+  /** Its place among those that look early at the same time, from 1. */
+  #order = 0;
   #lookedMs = 0;
   #missedMs = 0;
 
@@ -126,24 +138,40 @@ export class StageTiming {
     return () => this.#pace.listeners.delete(listener);
   }
 
+  /** Whether another batch is being looked at for the first time: what it shows is worth waiting for. */
+  get isOthersTurn(): boolean {
+    const { looking } = this.#pace;
+    return looking !== undefined && looking !== this;
+  }
+
   /** The batch is looked at, so long after it entered the stage. */
   look(afterMs: number): void {
+    if (this.#lookedMs === 0) this.#pace.looking ??= this;
     this.#missedMs = this.#lookedMs;
     this.#lookedMs = afterMs;
   }
 
+  /** The batch was looked at, and is still in the stage. */
+  miss(intervalMs: number): void {
+    if (this.#pace.looking === this) this.#pace.looking = undefined;
+    if (this.#missedMs === 0) this.#pace.miss(this.#lookedMs, intervalMs);
+  }
+
   /** The batch leaves the stage; it tells something when it got further and was seen to. */
   end(isFurther: boolean): void {
-    if (this.#isProbing) this.#pace.probing -= 1;
-    this.#isProbing = false;
+    if (this.#order > 0) this.#pace.probing -= 1;
+    this.#order = 0;
+    if (this.#pace.looking === this) this.#pace.looking = undefined;
     if (isFurther && this.#lookedMs > 0) this.#pace.learn(this.#missedMs, this.#lookedMs);
   }
 
-  /** @returns how many batches probe now, this one among them */
+  /** @returns how many batches probed when this one began to, itself among them */
   #probe(): number {
-    this.#isProbing = true;
-    this.#pace.probing += 1;
-    return this.#pace.probing;
+    if (this.#order === 0) {
+      this.#pace.probing += 1;
+      this.#order = this.#pace.probing;
+    }
+    return this.#order;
   }
 }
 

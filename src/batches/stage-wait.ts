@@ -15,6 +15,8 @@ export interface StageWaitOptions {
 
 /** Latest first look at a batch in a stage, unless the interval is longer. */
 const longestFirstMs = 30_000;
+/** Longest time, in intervals, that a first look waits for what the one before it shows. */
+const yieldsFor = 0.25;
 
 /** Stages between which a batch may go to and fro without getting further have the same number. */
 const progress: Readonly<Record<Stage, number>> = {
@@ -81,56 +83,79 @@ export class StageWait {
     const { clock, stageDeadlineMs } = this.#options;
     const leftMs = this.#since + stageDeadlineMs - clock.now();
     if (leftMs <= 0) return false;
-    const waitMs = Math.min(this.#waitMs(), leftMs);
+    if (this.#polls > 0) this.#timing?.miss(this.#options.pollIntervalMs);
+    const dueAt = await this.#sleep(clock.now() + leftMs, signal);
     this.#polls += 1;
-    const dueAt = await this.#sleepUntil(clock.now() + waitMs, signal);
     this.#lookedAt = clock.now();
     // When it was due: that this process was busy for longer tells nothing of the service.
     this.#timing?.look(dueAt - this.#enteredAt);
     return true;
   }
 
-  #waitMs(): number {
-    const { random, pollIntervalMs: intervalMs } = this.#options;
-    const timing = this.#timing;
-    if (!timing) return pollWaitMs(this.#polls, { intervalMs, random });
-    if (this.#polls > 0) return pollWaitMs(this.#polls - 1, { intervalMs, random });
-    return Math.min(timing.firstWaitMs(intervalMs), Math.max(longestFirstMs, intervalMs));
-  }
-
   /**
-   * What another batch tells meanwhile may bring the look forward, to the interval behind the last.
+   * Sleeps until it is time to look, at the latest at the deadline.
    *
    * @returns when it was due
    */
-  async #sleepUntil(at: number, signal: AbortSignal): Promise<number> {
-    const { clock, pollIntervalMs } = this.#options;
+  async #sleep(deadlineAt: number, signal: AbortSignal): Promise<number> {
+    const { clock, random, pollIntervalMs: intervalMs } = this.#options;
     const timing = this.#timing;
-    if (!timing) {
-      await clock.sleep(at - clock.now(), signal);
-      return at;
+    if (timing && this.#polls === 0) return this.#sleepUntilFirst(timing, deadlineAt, signal);
+    const polls = timing ? this.#polls - 1 : this.#polls;
+    const at = Math.min(clock.now() + pollWaitMs(polls, { intervalMs, random }), deadlineAt);
+    if (timing) return this.#sleepUntilNext(timing, at, signal);
+    await clock.sleep(at - clock.now(), signal);
+    return at;
+  }
+
+  /** What other batches tell meanwhile may bring the first look forward or put it off. */
+  async #sleepUntilFirst(
+    timing: StageTiming,
+    deadlineAt: number,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { clock, pollIntervalMs } = this.#options;
+    const longest = Math.max(longestFirstMs, pollIntervalMs);
+    let yieldsUntil = Infinity;
+    for (;;) {
+      const waitMs = Math.min(timing.firstWaitMs(pollIntervalMs), longest);
+      const dueAt = Math.min(this.#enteredAt + waitMs, deadlineAt);
+      const isDue = dueAt <= clock.now();
+      // Of several that would look at once one goes ahead, though not for long.
+      if (isDue && (!timing.isOthersTurn || yieldsUntil <= clock.now())) return dueAt;
+      if (isDue) yieldsUntil = Math.min(yieldsUntil, clock.now() + pollIntervalMs * yieldsFor);
+      await this.#sleepOrLearn(timing, isDue ? yieldsUntil : dueAt, signal);
     }
+  }
+
+  /** What another batch tells meanwhile may bring a look forward, to the interval behind the last. */
+  async #sleepUntilNext(timing: StageTiming, at: number, signal: AbortSignal): Promise<number> {
+    const { clock, pollIntervalMs } = this.#options;
     for (;;) {
       const enoughAt = this.#enteredAt + timing.enoughMs;
       // Once that time has not been enough for this batch, it tells nothing of it any more.
       const isTold = this.#lookedAt < enoughAt;
       const toldAt = isTold ? Math.max(enoughAt, this.#lookedAt + pollIntervalMs) : at;
       const dueAt = Math.min(at, toldAt);
-      const learnt = new AbortController();
-      const stop = timing.onLearnt(() => learnt.abort());
-      try {
-        await clock.sleep(
-          Math.max(0, dueAt - clock.now()),
-          AbortSignal.any([signal, learnt.signal]),
-        );
-        return dueAt;
-      } catch (error) {
-        // Both may have come at once: whoever stops the run is told its own reason.
-        signal.throwIfAborted();
-        if (!learnt.signal.aborted) throw error;
-      } finally {
-        stop();
-      }
+      if (await this.#sleepOrLearn(timing, dueAt, signal)) return dueAt;
+    }
+  }
+
+  /** @returns whether it is that late now: another batch may have told something before */
+  async #sleepOrLearn(timing: StageTiming, until: number, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#options;
+    const learnt = new AbortController();
+    const stop = timing.onLearnt(() => learnt.abort());
+    try {
+      await clock.sleep(Math.max(0, until - clock.now()), AbortSignal.any([signal, learnt.signal]));
+      return true;
+    } catch (error) {
+      // Both may have come at once: whoever stops the run is told its own reason.
+      signal.throwIfAborted();
+      if (!learnt.signal.aborted) throw error;
+      return false;
+    } finally {
+      stop();
     }
   }
 

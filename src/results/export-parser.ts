@@ -1,5 +1,6 @@
 import type { VerificationType } from '../contract/enums.js';
 import { brokenExport } from './broken-export.js';
+import type { ExpectedKeys } from './expected-keys.js';
 import { isJsonSpace, json, plainTextEnd, viewOf } from './json-bytes.js';
 import { MemberScanner } from './member-scanner.js';
 import type { OutcomeTable } from './outcome-table.js';
@@ -11,6 +12,11 @@ export interface ExportParserOptions {
   readonly outcomes: OutcomeTable;
   /** Called for every record, in the export's order, also when its address came before. */
   readonly onRecord: (address: string, outcomeId: number) => void;
+  /** Keys that are likely to come, and what is called for the records of those, in place of `onRecord`. */
+  readonly expected?: {
+    readonly keys: ExpectedKeys;
+    readonly onRecord: (number: number, outcomeId: number) => void;
+  };
   /**
    * Most levels of nesting, the export's own object counted.
    *
@@ -50,6 +56,7 @@ export class ExportParser {
   readonly #type: VerificationType;
   readonly #outcomes: OutcomeTable;
   readonly #onRecord: (address: string, outcomeId: number) => void;
+  readonly #expected: ExportParserOptions['expected'];
   readonly #maxKeyBytes: number;
   readonly #maxRecordBytes: number;
   readonly #scanner: MemberScanner;
@@ -68,6 +75,7 @@ export class ExportParser {
     this.#type = options.type;
     this.#outcomes = options.outcomes;
     this.#onRecord = options.onRecord;
+    this.#expected = options.expected;
     this.#maxKeyBytes = options.maxKeyBytes ?? 65_536;
     this.#maxRecordBytes = options.maxRecordBytes ?? 1_048_576;
     this.#scanner = new MemberScanner(options.maxDepth ?? 64);
@@ -133,6 +141,7 @@ export class ExportParser {
    */
   #readPlainMembers(bytes: Buffer, view: DataView, from: number): number {
     const known = this.#known;
+    const expected = this.#expected;
     const to = bytes.length;
     let memberEnd = from;
     for (;;) {
@@ -150,7 +159,9 @@ export class ExportParser {
       if (outcome === -1 || known.end - at > this.#maxRecordBytes) return memberEnd;
       memberEnd = known.end;
       this.#records += 1;
-      this.#onRecord(bytes.toString('latin1', keyStart, keyEnd), outcome);
+      const number = expected?.keys.take(bytes, keyStart, keyEnd) ?? -1;
+      if (number === -1) this.#onRecord(bytes.toString('latin1', keyStart, keyEnd), outcome);
+      else expected?.onRecord(number, outcome);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { BatchResults } from './batch-results.js';
 import { ContestedClaims } from './contested-claims.js';
+import type { ExpectedKeys } from './expected-keys.js';
 import type { ExportParserOptions } from './export-parser.js';
 import { readExport } from './read-export.js';
 import { StagedOutcomes } from './staged-outcomes.js';
@@ -11,6 +12,8 @@ export interface BatchAddresses {
    * there is none, or all their numbers when it may be one of several.
    */
   candidates(exportedKey: string): number | readonly number[];
+  /** The keys that the export is likely to hold, in their order. @default nothing is expected */
+  expected?(): ExpectedKeys;
   /** The lines that were submitted for these addresses, by number; asked only when keys conflict. */
   linesOf(numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, string>>;
 }
@@ -29,7 +32,7 @@ export interface MatchedExport extends BatchResults {
   readonly others: number;
 }
 
-export type MatchExportOptions = Omit<ExportParserOptions, 'onRecord'>;
+export type MatchExportOptions = Omit<ExportParserOptions, 'onRecord' | 'expected'>;
 
 /**
  * Joins the export of a batch to its addresses: an exact key first, another form of it only where it
@@ -48,8 +51,16 @@ export async function matchExport(
   const contested = new Set<number>();
   let extra = 0;
   let repeated = 0;
+  const onRecord = (number: number, outcome: number): void => {
+    const before = staged.stage(number, outcome);
+    if (before === -1) return;
+    repeated += 1;
+    if (before !== outcome) contested.add(number);
+  };
+  const keys = addresses.expected?.();
   const { records, others } = await readExport(await open(), {
     ...options,
+    ...(keys && { expected: { keys, onRecord } }),
     onRecord(key, outcome) {
       const found = addresses.candidates(key);
       if (typeof found !== 'number') {
@@ -58,13 +69,10 @@ export async function matchExport(
       } else if (found === -1) {
         extra += 1;
       } else {
-        const before = staged.stage(found, outcome);
-        if (before === -1) return;
-        repeated += 1;
-        if (before !== outcome) contested.add(found);
+        onRecord(found, outcome);
       }
     },
-  });
+  }).finally(() => keys?.close());
   let ambiguous = 0;
   if (contested.size > 0) {
     const claims = new ContestedClaims(contested, await addresses.linesOf(contested));

@@ -11,6 +11,10 @@ export async function readExport(
   options: ExportParserOptions,
 ): Promise<ExportCounts> {
   const parser = new ExportParser(options);
-  for await (const chunk of body) parser.push(chunk);
+  for await (const chunk of body) {
+    const preparing = options.expected?.keys.prepare(chunk.length);
+    if (preparing) await preparing;
+    parser.push(chunk);
+  }
   return parser.end();
 }

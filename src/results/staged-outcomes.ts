@@ -4,13 +4,16 @@ const none = 0xffff_ffff;
 
 /**
  * Outcomes by address number, held apart until the export they come from is known to be whole. Each
- * takes 16 to 32 bytes in typed arrays, however large the numbers are.
+ * takes 8 to 32 bytes in typed arrays, however large the numbers are.
  */
 export class StagedOutcomes {
   #numbers = new Uint32Array(firstCapacity);
   #outcomes = new Uint32Array(firstCapacity);
   /** Open addressing, at most half full: the entry's place plus one, 0 where free. */
-  #slots = new Uint32Array(firstCapacity * 2);
+  #slots = new Uint32Array(0);
+  /** So many entries stand in the slots: none as long as each number is greater than those before. */
+  #linked = 0;
+  #greatest = -1;
   #size = 0;
   /** Whether an outcome was taken back. */
   #hasGaps = false;
@@ -21,7 +24,7 @@ export class StagedOutcomes {
    * @returns the outcome that the address had before, or -1 when it had none
    */
   stage(number: number, outcome: number): number {
-    const place = this.#place(number);
+    const place = number > this.#greatest ? this.#size : this.#place(number);
     if (place === this.#size) {
       this.#append(number, outcome);
       return -1;
@@ -51,6 +54,7 @@ export class StagedOutcomes {
 
   /** Where the entry of an address stands; the size when it has none. */
   #place(number: number): number {
+    this.#linkAll();
     const mask = this.#slots.length - 1;
     for (let slot = hash(number) & mask; ; slot = (slot + 1) & mask) {
       const entry = this.#slots[slot] ?? 0;
@@ -60,26 +64,27 @@ export class StagedOutcomes {
   }
 
   #append(number: number, outcome: number): void {
-    if (this.#size === this.#numbers.length) this.#grow();
+    if (this.#size === this.#numbers.length) {
+      this.#numbers = doubled(this.#numbers);
+      this.#outcomes = doubled(this.#outcomes);
+    }
     this.#numbers[this.#size] = number;
     this.#outcomes[this.#size] = outcome;
     this.#size += 1;
-    this.#link(number, this.#size);
+    this.#greatest = Math.max(this.#greatest, number);
   }
 
-  #link(number: number, entry: number): void {
+  /** Puts the entries that came since the last search into the slots. */
+  #linkAll(): void {
+    if (this.#slots.length < this.#numbers.length * 2) {
+      this.#slots = new Uint32Array(this.#numbers.length * 2);
+      this.#linked = 0;
+    }
     const mask = this.#slots.length - 1;
-    let slot = hash(number) & mask;
-    while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
-    this.#slots[slot] = entry;
-  }
-
-  #grow(): void {
-    this.#numbers = doubled(this.#numbers);
-    this.#outcomes = doubled(this.#outcomes);
-    this.#slots = new Uint32Array(this.#slots.length * 2);
-    for (let place = 0; place < this.#size; place += 1) {
-      this.#link(this.#numbers[place] ?? 0, place + 1);
+    for (; this.#linked < this.#size; this.#linked += 1) {
+      let slot = hash(this.#numbers[this.#linked] ?? 0) & mask;
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.#slots[slot] = this.#linked + 1;
     }
   }
 }

@@ -32,6 +32,16 @@ describe('NumberList', () => {
     expect(list.length).toBe(2);
   });
 
+  it('finds a number from an index on, over the edges of its segments', () => {
+    const list = new NumberList();
+    for (let index = 0; index < 200_000; index += 1) list.push(index % 70_000 === 5 ? 1 : 0);
+    const found: number[] = [];
+    for (let at = list.indexOf(1, 0); at !== -1; at = list.indexOf(1, at + 1)) found.push(at);
+    expect(found).toEqual([5, 70_005, 140_005]);
+    expect(list.indexOf(0, 200_000)).toBe(-1);
+    expect(list.indexOf(0, 1_000_000)).toBe(-1);
+  });
+
   it('is what an array is', () => {
     fc.assert(
       fc.property(

@@ -71,19 +71,48 @@ describe('StagePace', () => {
     expect(pace.begin('parsing', 50_000).enoughMs).toBe(4000);
   });
 
+  it('puts off the looks of the others when one comes too soon, by no more than it must', () => {
+    const pace = new StagePace();
+    looked(pace.begin('parsing', 10), 100);
+    const [first, second] = [pace.begin('parsing', 10), pace.begin('parsing', 10)];
+    expect([first, second].map((timing) => timing.firstWaitMs(intervalMs))).toEqual([100, 100]);
+    let told = 0;
+    second.onLearnt(() => (told += 1));
+    first.look(100);
+    first.miss(intervalMs);
+    expect(told).toBe(1);
+    expect(second.firstWaitMs(intervalMs)).toBe(150);
+    looked(pace.begin('verifying', 10), 5000);
+    const slow = pace.begin('verifying', 10);
+    slow.look(5000);
+    slow.miss(intervalMs);
+    expect(pace.begin('verifying', 10).firstWaitMs(intervalMs)).toBe(5250);
+  });
+
+  it('has one batch look at a time, for as long as its answer is not there', () => {
+    const pace = new StagePace();
+    const [first, second] = [pace.begin('parsing', 10), pace.begin('parsing', 10)];
+    expect(second.isOthersTurn).toBe(false);
+    first.look(20);
+    expect([first.isOthersTurn, second.isOthersTurn]).toEqual([false, true]);
+    first.miss(intervalMs);
+    expect(second.isOthersTurn).toBe(false);
+    second.look(30);
+    expect(pace.begin('parsing', 10).isOthersTurn).toBe(true);
+    second.end(true);
+    expect(pace.begin('parsing', 10).isOthersTurn).toBe(false);
+  });
+
   it('follows a service that becomes slower, and after a while one that becomes faster', () => {
     const pace = new StagePace();
     looked(pace.begin('parsing', 10), 100);
-    looked(pace.begin('parsing', 10), 100, 1100);
-    // One batch alone may have been an exception.
-    expect(pace.begin('parsing', 10).enoughMs).toBe(104);
-    looked(pace.begin('parsing', 10), 104, 1100);
-    expect(pace.begin('parsing', 10).enoughMs).toBe(1100);
-    looked(pace.begin('parsing', 10), 1080, 1100);
+    looked(pace.begin('parsing', 10), 900, 1900);
+    expect(pace.begin('parsing', 10).enoughMs).toBe(1900);
+    looked(pace.begin('parsing', 10), 1850, 1900);
     const steady = pace.begin('parsing', 10);
-    expect(steady.firstWaitMs(intervalMs)).toBe(1100);
-    for (let batch = 0; batch < 16; batch += 1) looked(pace.begin('parsing', 10), 1100);
-    expect(pace.begin('parsing', 10).firstWaitMs(intervalMs)).toBeLessThan(1000);
+    expect(steady.firstWaitMs(intervalMs)).toBe(1900);
+    for (let batch = 0; batch < 16; batch += 1) looked(pace.begin('parsing', 10), 1900);
+    expect(pace.begin('parsing', 10).firstWaitMs(intervalMs)).toBeLessThan(1500);
   });
 
   it('learns nothing from a batch that fails or leaves unseen', () => {

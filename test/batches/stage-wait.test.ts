@@ -126,6 +126,32 @@ describe('StageWait', () => {
     expect(clock.now() - lookedMs).toBe(1000);
   });
 
+  it('looks later when another batch of its run was looked at too soon', async () => {
+    const pace = new StagePace();
+    const earlier = pace.begin('parsing', 1000);
+    earlier.look(400);
+    earlier.end(true);
+    const { clock, wait } = waitIn(stateOf.uploaded, 1e9, pace);
+    wait.note(stateOf.parsing);
+    const waiting = wait.next(signal);
+    const other = pace.begin('parsing', 1000);
+    other.look(400);
+    other.miss(1000);
+    await clock.runUntil(waiting);
+    expect(clock.now()).toBe(600);
+  });
+
+  it('lets the look of another batch show what it shows, but does not wait for it long', async () => {
+    const pace = new StagePace();
+    const earlier = pace.begin('parsing', 1000);
+    earlier.look(400);
+    earlier.end(true);
+    const { wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
+    wait.note(stateOf.parsing);
+    pace.begin('parsing', 1000).look(400);
+    expect(await next()).toBe(650);
+  });
+
   it('ends with the reason of an abort', async () => {
     const { wait, clock } = waitIn(stateOf.parsing);
     const abort = new AbortController();
