@@ -63,6 +63,17 @@ export class AddressTable {
     return this.addHashed(this.#hash);
   }
 
+  /** Room for at least so many bytes, where the UTF-8 of a key stands for {@link addFromRoom}. */
+  room(keyBytes: number): Uint8Array {
+    return this.#hash.room(keyBytes);
+  }
+
+  /** The same as `add` for the key whose UTF-8 stands at the beginning of the room. */
+  addFromRoom(lane: number, keyBytes: number): number {
+    this.#hash.hashRoom(lane, keyBytes);
+    return this.addHashed(this.#hash);
+  }
+
   /** The same for an address whose hash under this table's seed is known. */
   addHashed(hash: HashWords): number {
     const shardNumber = hash.word3 & (shardCount - 1);

@@ -50,6 +50,16 @@ export class AddressBook {
     return this.#table.add(lane, key);
   }
 
+  /** Room for at least so many bytes, where the UTF-8 of a key stands for {@link numberFromRoom}. */
+  room(keyBytes: number): Uint8Array {
+    return this.#table.room(keyBytes);
+  }
+
+  /** The same as `number` for the key whose UTF-8 stands at the beginning of the room. */
+  numberFromRoom(lane: number, keyBytes: number): number {
+    return this.#table.addFromRoom(lane, keyBytes);
+  }
+
   /** The hash of the address that was asked for last. */
   get lastHash(): HashWords {
     return this.#table.lastHash;

@@ -12,6 +12,13 @@ export interface BatchStorage {
   open(batch: number): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
+/** A line that stands in bytes. */
+export interface LineBytes {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** A batch that still takes addresses. */
 interface OpenBatch {
   readonly id: number;
@@ -45,13 +52,15 @@ export class BatchCutter {
   /**
    * Puts one address into its lane's open batch.
    *
+   * @param line its text, or its UTF-8
    * @param key a number that stands for the lane, so that finding its batch costs no text
    * @param now what a batch opened by this address is stamped with
    * @returns the number of the batch
    */
-  add(key: number, lane: Lane, line: string, now: number): number {
+  add(key: number, lane: Lane, line: string | LineBytes, now: number): number {
     const batch = this.#open.get(key) ?? this.#openBatch(key, lane, now);
-    this.#write(batch, line);
+    if (typeof line === 'string') this.#write(batch, line);
+    else this.#copy(batch, line);
     batch.addresses += 1;
     if (batch.addresses >= this.#batchSize) this.#close(key, batch);
     return batch.id;
@@ -100,18 +109,29 @@ export class BatchCutter {
 
   #write(batch: OpenBatch, line: string): void {
     // A UTF-16 unit takes at most three bytes of UTF-8.
-    const most = line.length * 3 + 1;
-    if (batch.used + most > batch.block.length) {
-      this.#flush(batch);
-      // The first block is small: of hundreds of lanes most hold a handful of addresses.
-      const size = batch.addresses === 0 ? 1024 : blockBytes;
-      batch.block = Buffer.allocUnsafe(Math.max(size, most));
-    }
-    const start = batch.used;
-    batch.used += batch.block.write(line, start, 'utf8');
-    batch.block[batch.used] = lineEnd;
-    batch.used += 1;
-    batch.sizeBytes += batch.used - start;
+    this.#makeRoom(batch, line.length * 3 + 1);
+    this.#endLine(batch, batch.block.write(line, batch.used, 'utf8'));
+  }
+
+  #copy(batch: OpenBatch, { bytes, start, end }: LineBytes): void {
+    this.#makeRoom(batch, end - start + 1);
+    const { block, used } = batch;
+    for (let at = start; at < end; at += 1) block[used + at - start] = bytes[at] as number;
+    this.#endLine(batch, end - start);
+  }
+
+  #makeRoom(batch: OpenBatch, bytes: number): void {
+    if (batch.used + bytes <= batch.block.length) return;
+    this.#flush(batch);
+    // The first block is small: of hundreds of lanes most hold a handful of addresses.
+    const size = batch.addresses === 0 ? 1024 : blockBytes;
+    batch.block = Buffer.allocUnsafe(Math.max(size, bytes));
+  }
+
+  #endLine(batch: OpenBatch, bytes: number): void {
+    batch.block[batch.used + bytes] = lineEnd;
+    batch.used += bytes + 1;
+    batch.sizeBytes += bytes + 1;
   }
 
   #flush(batch: OpenBatch): void {

@@ -1,6 +1,7 @@
 import { emailLine } from '../addresses/email-line.js';
 import { laneNumber, parseCountryCell, type Lane } from '../addresses/lane.js';
 import { phoneLine } from '../addresses/phone-line.js';
+import { plainKeyBytes, writePlainKey } from '../addresses/plain-email.js';
 import { trimCell } from '../addresses/trim-cell.js';
 import type { NotSubmittedReason } from '../addresses/not-submitted.js';
 import type { CountryCode } from '../contract/countries.js';
@@ -8,7 +9,7 @@ import type { VerificationType } from '../contract/enums.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { CellText, RowChunk } from '../rows/row-chunk.js';
 import { settledTicket, type AddressBook, type Ticket } from './address-book.js';
-import type { BatchCutter } from './batch-cutter.js';
+import type { BatchCutter, LineBytes } from './batch-cutter.js';
 import type { Recall } from './result-history.js';
 
 /** A column whose cells are verified. */
@@ -99,8 +100,14 @@ export class Planner {
     for (let row = 0; row < chunk.length; row += 1) {
       const country = this.#countryOf(chunk, row);
       for (const column of this.#columns) {
-        const lane = column.type === 'email' ? (ofEmails ?? country) : country;
-        tickets[next] = this.#ticket(column.type, chunk.text(row, column.position), lane, now);
+        const { type, position } = column;
+        const lane = type === 'email' ? (ofEmails ?? country) : country;
+        let ticket = -1;
+        if (type === 'email' && typeof lane === 'string') {
+          ticket = this.#plainEmailTicket(chunk, row, position, lane, now);
+        }
+        tickets[next] =
+          ticket === -1 ? this.#ticket(type, chunk.text(row, position), lane, now) : ticket;
         next += 1;
       }
     }
@@ -118,6 +125,26 @@ export class Planner {
     return country;
   }
 
+  /** The ticket of a plain email, straight from its bytes; -1 for all other cells. */
+  #plainEmailTicket(
+    chunk: RowChunk,
+    row: number,
+    column: number,
+    country: CountryCode,
+    now: number,
+  ): Ticket {
+    const { bytes } = chunk;
+    if (bytes === undefined) return -1;
+    const start = chunk.cellStart?.(row, column) ?? 0;
+    const end = chunk.cellEnd?.(row, column) ?? 0;
+    if (!writePlainKey(bytes, start, end, this.#book.room(plainKeyBytes))) return -1;
+    const lane = this.#lane('email', country);
+    const size = this.#book.size;
+    const number = this.#book.numberFromRoom(lane.number, end - start);
+    this.#take(lane, number === size, { bytes, start, end }, now);
+    return number;
+  }
+
   #ticket(
     type: VerificationType,
     cell: CellText,
@@ -132,21 +159,31 @@ export class Planner {
     const address = type === 'email' ? emailLine(cell) : phoneLine(cell, country);
     if ('reason' in address) return this.#notSubmitted(address.reason);
 
-    const counts = this.counts[type];
-    counts.submittable += 1;
     const lane = this.#lane(type, country);
     const size = this.#book.size;
     const number = this.#book.number(lane.number, address.key);
-    if (number < size) return number;
+    this.#take(lane, number === size, address.line, now);
+    return number;
+  }
+
+  /** Counts an address; one that is new goes into its lane's open batch, unless its result is known. */
+  #take(
+    { lane, number }: NumberedLane,
+    isNew: boolean,
+    line: string | LineBytes,
+    now: number,
+  ): void {
+    const counts = this.counts[lane.type];
+    counts.submittable += 1;
+    if (!isNew) return;
     counts.addresses += 1;
     const known = this.#recall?.outcomeOf(this.#book.lastHash) ?? -1;
     if (known === -1) {
-      this.#book.assign(this.#cutter.add(lane.number, lane.lane, address.line, now));
+      this.#book.assign(this.#cutter.add(number, lane, line, now));
     } else {
       counts.recalled += 1;
       this.#book.assignOutcome(known);
     }
-    return number;
   }
 
   #lane(type: VerificationType, country: CountryCode): NumberedLane {

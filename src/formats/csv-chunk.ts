@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { CellText, RowChunk } from '../rows/row-chunk.js';
+import { quoteByte } from './csv-dialect.js';
 import { decodeCell, findCells, type KnownText } from './csv-cells.js';
 
 /** Columns of one input: how many there are, and which of them have their cells found ahead. */
@@ -49,16 +50,24 @@ export class CsvChunk implements RowChunk {
   }
 
   text(row: number, column: number): CellText {
-    this.#check(row);
-    const slot = this.#columns.slots[column];
-    if (slot === undefined) throw new RangeError(`there is no column ${String(column)}`);
     // Not foreseen, but right all the same.
-    if (slot === -1) return this.cells(row)[column];
-    const at = row * this.#stride + 3 + 2 * slot;
+    if (this.#columns.slots[column] === -1) return this.cells(row)[column];
+    const at = this.#boundsAt(row, column);
     const start = this.#table[at] as number;
     const end = this.#table[at + 1] as number;
     if (start > end) return undefined;
     return decodeCell(this.bytes, start, end, this.#knownText());
+  }
+
+  cellStart(row: number, column: number): number {
+    const start = this.#table[this.#boundsAt(row, column)] as number;
+    return this.bytes[start] === quoteByte ? start + 1 : start;
+  }
+
+  cellEnd(row: number, column: number): number {
+    const at = this.#boundsAt(row, column);
+    const end = this.#table[at + 1] as number;
+    return this.bytes[this.#table[at] as number] === quoteByte ? end - 1 : end;
   }
 
   /** All cells of a row, parsed anew; `undefined` for those it lacks. */
@@ -95,6 +104,16 @@ export class CsvChunk implements RowChunk {
   missingCells(row: number): number {
     this.#check(row);
     return this.#table[row * this.#stride + 2] as number;
+  }
+
+  /** Where the bounds of a cell stand in the table. */
+  #boundsAt(row: number, column: number): number {
+    this.#check(row);
+    const slot = this.#columns.slots[column];
+    if (slot === undefined || slot === -1) {
+      throw new RangeError(`column ${String(column)} was not looked for`);
+    }
+    return row * this.#stride + 3 + 2 * slot;
   }
 
   /** One look at the whole chunk is worth hundreds of looks at cells. */

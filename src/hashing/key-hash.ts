@@ -47,9 +47,24 @@ export class KeyHash {
    * @param key text of any length without lone surrogates
    */
   hash(lane: number, key: string): void {
-    if (key.length * 3 > this.#keyBytes.length) this.#makeRoom(key.length * 3);
+    const room = this.room(key.length * 3);
+    this.hashRoom(lane, encoder.encodeInto(key, room).written);
+  }
+
+  /** At least so many bytes, for the UTF-8 of a key that {@link KeyHash.hashRoom} hashes next. */
+  room(keyBytes: number): Uint8Array {
+    if (keyBytes > this.#keyBytes.length) this.#makeRoom(keyBytes);
+    return this.#keyBytes;
+  }
+
+  /**
+   * Hashes the key at the beginning of the room into the fields.
+   *
+   * @param lane an unsigned 32-bit number
+   */
+  hashRoom(lane: number, keyBytes: number): void {
     const message = this.#message;
-    const size = laneBytes + encoder.encodeInto(key, this.#keyBytes).written;
+    const size = laneBytes + keyBytes;
     message.setInt32(0, lane, true);
     message.setInt32(size, 1, true);
     message.setInt32(size + 4, 0, true);

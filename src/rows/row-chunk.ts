@@ -20,6 +20,14 @@ export interface RowChunk {
    * nested value. Absent where all cells are text.
    */
   value?(row: number, column: number): unknown;
+  /**
+   * The bytes that the cells stand in, where they do: those of one cell from `cellStart` to `cellEnd`,
+   * without the quotes around it; a quote inside is doubled, and an absent cell ends before it starts.
+   * Only for columns that were wanted.
+   */
+  readonly bytes?: Uint8Array;
+  cellStart?(row: number, column: number): number;
+  cellEnd?(row: number, column: number): number;
   /** All cells of a row, where that costs less than asking for them one by one. */
   cells?(row: number): readonly unknown[];
   /**

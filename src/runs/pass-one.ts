@@ -125,20 +125,35 @@ async function planAll(
   },
 ): Promise<number> {
   let rows = 0;
-  for await (const chunk of reading.chunks) {
-    if (rows + chunk.length > to.maxRows) {
-      throw new ConfigurationError(
-        `the input has more than the ${to.maxRows} rows that the output can hold: choose another format for it`,
-      );
-    }
-    to.examine?.(chunk);
-    await to.tickets.append(to.plan.planner.plan(chunk, 0));
+  const write = async (tickets: Uint32Array): Promise<void> => {
+    await to.tickets.append(tickets);
     await to.storage.flush();
     await to.recalled?.flush();
-    to.batches.push(...to.plan.cutter.take());
-    rows += chunk.length;
-    to.onRows(rows, to.plan.book.size);
+  };
+  // What one chunk brings is written while the next is planned.
+  let underway = Promise.resolve();
+  try {
+    for await (const chunk of reading.chunks) {
+      if (rows + chunk.length > to.maxRows) {
+        throw new ConfigurationError(
+          `the input has more than the ${to.maxRows} rows that the output can hold: choose another format for it`,
+        );
+      }
+      to.examine?.(chunk);
+      const tickets = to.plan.planner.plan(chunk, 0);
+      await underway;
+      underway = write(tickets);
+      // Whoever waits for it next hears of a failure.
+      underway.catch(() => undefined);
+      to.batches.push(...to.plan.cutter.take());
+      rows += chunk.length;
+      to.onRows(rows, to.plan.book.size);
+    }
+  } finally {
+    // Its files are about to be closed.
+    await underway.catch(() => undefined);
   }
+  await underway;
   to.plan.cutter.closeAll();
   await to.storage.flush();
   to.batches.push(...to.plan.cutter.take());

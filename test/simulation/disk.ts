@@ -8,8 +8,8 @@ export class DiskFile {
   #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
   #synced: Buffer = Buffer.alloc(0);
-  /** Whether all that changed since the last sync was added at the end. */
-  #isExtension = true;
+  /** So many bytes at the beginning have not been touched since the last sync: no power cut takes them. */
+  #untouched = 0;
 
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length);
@@ -32,13 +32,14 @@ export class DiskFile {
 
   truncate(length: number): void {
     if (length >= this.#length) return;
+    this.#untouched = Math.min(this.#untouched, length);
     // A copy: the snapshot of the last sync must not be written over.
     this.#replace(Buffer.from(this.bytes.subarray(0, length)));
   }
 
   sync(): void {
     this.#synced = this.bytes;
-    this.#isExtension = true;
+    this.#untouched = this.#length;
   }
 
   /** The power is cut: what was not synced is there, or not, or in part. */
@@ -48,9 +49,8 @@ export class DiskFile {
     if (how < 0.4) this.#replace(Buffer.from(this.#synced));
     else if (how < 0.6) this.#replace(Buffer.from(bytes));
     else {
-      const least = this.#isExtension ? this.#synced.length : 0;
       const torn = Buffer.from(bytes);
-      const cut = random.between(least, bytes.length);
+      const cut = random.between(this.#untouched, bytes.length);
       // The size may be on the disk before the bytes are.
       const isFilled = random.chance(0.2);
       this.#replace(isFilled ? torn.fill(0, cut) : torn.subarray(0, cut));
@@ -61,7 +61,6 @@ export class DiskFile {
   #replace(bytes: Buffer): void {
     this.#bytes = bytes;
     this.#length = bytes.length;
-    this.#isExtension = false;
   }
 }
 
