@@ -133,10 +133,10 @@ class Drive {
     }
   }
 
-  /** What is being parsed, by the service's own word, was taken: what it refuses it has refused by then. */
+  /** What the service says yes to preparing was taken: what it refuses it has refused by then. */
   #tellPrepared(): void {
     const known = this.#known;
-    const isTaken = known.stage === 'parsing' && known.prepared && this.#status !== undefined;
+    const isTaken = known.stage === 'parsing' && known.prepared;
     if (this.#isPrepared || !(isTaken || isPrepared(known))) return;
     this.#isPrepared = true;
     this.#options.refusedSizes.noteTaken();

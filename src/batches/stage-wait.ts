@@ -130,7 +130,7 @@ export class StageWait {
 
   /** What another batch tells meanwhile may bring a look forward, to the interval behind the last. */
   async #sleepUntilNext(timing: StageTiming, at: number, signal: AbortSignal): Promise<number> {
-    const { clock, pollIntervalMs } = this.#options;
+    const { pollIntervalMs } = this.#options;
     for (;;) {
       const enoughAt = this.#enteredAt + timing.enoughMs;
       // Once that time has not been enough for this batch, it tells nothing of it any more.

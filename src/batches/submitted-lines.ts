@@ -90,14 +90,14 @@ export class SubmittedLines implements ExpectedKeys {
     const pieces: Uint8Array[] = [this.#bytes.subarray(this.#at)];
     let left = Math.max(bytes, pieceBytes) - (this.#bytes.length - this.#at);
     while (left > 0) {
-      const { done, value } = await this.#pieces.next();
-      if (done === true) {
+      const next: IteratorResult<Uint8Array, unknown> = await this.#pieces.next();
+      if (next.done === true) {
         this.#isRead = true;
         break;
       }
       // A piece is only lent.
-      pieces.push(Uint8Array.from(value));
-      left -= value.length;
+      pieces.push(Uint8Array.from(next.value));
+      left -= next.value.length;
     }
     this.#bytes = Buffer.concat(pieces);
     this.#at = 0;

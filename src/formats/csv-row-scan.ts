@@ -2,6 +2,7 @@ import type { InputError } from '../errors/family.js';
 import { rowStride, type CsvColumns } from './csv-chunk.js';
 import { carriageReturnByte, lineFeedByte, quoteByte } from './csv-dialect.js';
 import { csvTrouble, type CsvTrouble } from './csv-trouble.js';
+import { stopFinder } from './stop-finder.js';
 
 /** Room that must stand behind the bytes: the loops run until they meet a byte that stops them. */
 export const guardBytes = 2;
@@ -20,9 +21,6 @@ export interface RowScanOptions {
  */
 export class RowScan {
   readonly #options: RowScanOptions;
-  /** For each byte whether it means something outside quotes, and the greatest that does. */
-  readonly #stops = new Uint8Array(256);
-  readonly #greatestStop: number;
   #columns: CsvColumns | undefined;
   #rowStart = 0;
   #cellStart = 0;
@@ -38,9 +36,6 @@ export class RowScan {
 
   constructor(options: RowScanOptions) {
     this.#options = options;
-    const stops = [options.delimiter, quoteByte, lineFeedByte];
-    for (const byte of stops) this.#stops[byte] = 1;
-    this.#greatestStop = Math.max(...stops);
   }
 
   /** Where the row starts that the scan stands in. */
@@ -91,8 +86,6 @@ export class RowScan {
    */
   scan(bytes: Uint8Array, filled: number, isLast: boolean): void {
     const { delimiter, maxRowBytes } = this.#options;
-    const stops = this.#stops;
-    const greatestStop = this.#greatestStop;
     const isHead = this.#columns === undefined;
     const count = this.#columns?.count ?? 0;
     const slots = this.#columns?.slots ?? noSlots;
@@ -113,6 +106,10 @@ export class RowScan {
     bytes[filled] = isLast ? lineFeedByte : quoteByte;
     bytes[filled + 1] = quoteByte;
     table[used] = rowStart;
+    const base = at;
+    const stops = stopFinder().find(bytes, base, filled + guardBytes, delimiter);
+    /** The first of them that stands at `at` or behind. */
+    let stop = 0;
 
     scanning: while (at < filled || (isLast && rowStart < filled)) {
       let byte = bytes[at] as number;
@@ -121,12 +118,15 @@ export class RowScan {
         if (!inQuotes) {
           inQuotes = true;
           at += 1;
+          stop += 1;
         }
         for (;;) {
+          at = base + (stops[stop] as number);
           byte = bytes[at] as number;
           while (byte !== quoteByte) {
             if (byte === lineFeedByte) lineFeeds += 1;
-            at += 1;
+            stop += 1;
+            at = base + (stops[stop] as number);
             byte = bytes[at] as number;
           }
           if (at + 1 >= filled) {
@@ -139,6 +139,7 @@ export class RowScan {
           }
           if (bytes[at + 1] !== quoteByte) break;
           at += 2;
+          stop += 2;
         }
         cellEnd = at + 1;
         byte = bytes[cellEnd] as number;
@@ -161,11 +162,11 @@ export class RowScan {
           );
         }
         inQuotes = false;
+        stop += 2;
       } else {
-        while (byte > greatestStop || stops[byte] === 0) {
-          at += 1;
-          byte = bytes[at] as number;
-        }
+        at = base + (stops[stop] as number);
+        byte = bytes[at] as number;
+        stop += 1;
         if (at >= filled && !isLast) break;
         if (byte === quoteByte)
           throw this.#trouble('stray_quote', line + countLineFeeds(bytes, rowStart, cellStart));

@@ -58,21 +58,23 @@ export async function matchExport(
     if (before !== outcome) contested.add(number);
   };
   const keys = addresses.expected?.();
-  const { records, others } = await readExport(await open(), {
-    ...options,
-    ...(keys && { expected: { keys, onRecord } }),
-    onRecord(key, outcome) {
-      const found = addresses.candidates(key);
-      if (typeof found !== 'number') {
-        if (found.length === 0) extra += 1;
-        for (const number of found) contested.add(number);
-      } else if (found === -1) {
-        extra += 1;
-      } else {
-        onRecord(found, outcome);
-      }
-    },
-  }).finally(() => keys?.close());
+  const { records, others } = await closing(keys, async () =>
+    readExport(await open(), {
+      ...options,
+      ...(keys && { expected: { keys, onRecord } }),
+      onRecord(key, outcome) {
+        const found = addresses.candidates(key);
+        if (typeof found !== 'number') {
+          if (found.length === 0) extra += 1;
+          for (const number of found) contested.add(number);
+        } else if (found === -1) {
+          extra += 1;
+        } else {
+          onRecord(found, outcome);
+        }
+      },
+    }),
+  );
   let ambiguous = 0;
   if (contested.size > 0) {
     const claims = new ContestedClaims(contested, await addresses.linesOf(contested));
@@ -90,4 +92,13 @@ export async function matchExport(
     }
   }
   return { ...staged.toArrays(), records, extra, repeated, ambiguous, others };
+}
+
+/** Does what wants the expected keys, and lets go of them. */
+async function closing<T>(keys: ExpectedKeys | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    await keys?.close();
+  }
 }

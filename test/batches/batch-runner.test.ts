@@ -94,12 +94,12 @@ describe('BatchRunner', () => {
 });
 
 describe('the first batch of a run', () => {
-  it('goes ahead alone until the service says that it prepares it', async () => {
+  it('goes ahead alone until the service says yes to preparing it', async () => {
     const service = new FakeService({ polls: 3 });
     await runAll({ service, batches: 5, concurrency: 4 });
     const names = service.requests.map(({ name }) => name);
     const others = names.findIndex((name) => name !== names[0]);
-    expect(service.asked.slice(0, others)).toEqual(['uploadBatch', 'prepareBatch', 'batchStatus']);
+    expect(service.asked.slice(0, others)).toEqual(['uploadBatch', 'prepareBatch']);
   });
 
   it('does not go alone when the service has taken one before', async () => {
