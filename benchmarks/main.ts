@@ -1,16 +1,18 @@
 // `npm run bench`: answers all questions, prints the table, writes benchmarks/results.json and the table
-// in docs/performance.md.
+// and the plot in docs/performance.md.
 // `npm run bench:quick`: the same with little data, judging no times. `-- <name> …` asks only those.
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { answer, type Answer } from './harness/answer.js';
 import { questions } from './harness/questions.js';
+import { plot, type PlotPoint } from './harness/plot.js';
 import { scales } from './harness/question.js';
 import { putTable, table } from './harness/table.js';
 
 const resultsFile = 'benchmarks/results.json';
 const pageFile = 'docs/performance.md';
+const plotFile = 'docs/performance.svg';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -39,6 +41,8 @@ if (scale.name === 'full') {
   const kept = await knownAnswers();
   const all = Object.keys(questions).flatMap((name) => measured.get(name) ?? kept.get(name) ?? []);
   await writeFile(resultsFile, `${JSON.stringify({ machine, answers: all }, undefined, 2)}\n`);
+  const sizes = all.find(({ question }) => question === 'list-sizes');
+  if (sizes) await writeFile(plotFile, plot(pointsOf(sizes)));
   const page = await readFile(pageFile, 'utf8');
   await writeFile(
     pageFile,
@@ -46,6 +50,14 @@ if (scale.name === 'full') {
       page,
       all.flatMap((answered) => answered.figures),
     ),
+  );
+}
+
+function pointsOf({ medians }: Answer): readonly PlotPoint[] {
+  return Object.values(medians).flatMap(({ rows, seconds, peakBytes }) =>
+    rows === undefined || seconds === undefined || peakBytes === undefined
+      ? []
+      : [{ rows, seconds, peakBytes }],
   );
 }
 

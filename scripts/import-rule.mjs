@@ -15,6 +15,7 @@ const rooms = new Map([
   ['errors', []],
   ['contract', []],
   ['hashing', []],
+  ['pages', []],
   ['rows', ['errors']],
   ['diagnostics', ['errors', 'contract']],
   ['client', bottom],
@@ -25,11 +26,12 @@ const rooms = new Map([
   ['databases', ['errors', 'rows', 'formats', 'addresses']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],
-  ['service', ['errors', 'contract', 'hashing']],
+  ['service', ['errors', 'contract', 'hashing', 'pages']],
   // Its expectations are the specification's own words: a misread contract must not pass twice.
   ['conformance', ['errors']],
   ['opentelemetry', ['diagnostics', 'errors']],
-  ['cli', []],
+  // And the faces.
+  ['cli', ['pages']],
 ]);
 
 /** The library's faces: all that the command line may know of it. */
@@ -44,6 +46,7 @@ const faces = [
 const packagesOf = new Map([
   ['errors', []],
   ['hashing', []],
+  ['pages', ['node:crypto']],
   ['contract', ['zod']],
 ]);
 
@@ -81,11 +84,11 @@ function refuseModule(from, to) {
       ? `${from} does not export ${toRoom}`
       : undefined;
   }
-  if (fromRoom === 'cli') {
-    const isFace = faces.includes(to.replace(/\.js$/, '.ts'));
-    return isFace ? undefined : 'which is no face of the library';
-  }
   const allowed = rooms.get(fromRoom);
+  if (fromRoom === 'cli') {
+    const isOpen = faces.includes(to.replace(/\.js$/, '.ts')) || allowed.includes(toRoom);
+    return isOpen ? undefined : 'which is no face of the library';
+  }
   if (!allowed) return `and ${fromRoom} has no place in the import rule`;
   if (toRoom === undefined) return 'the face, which stands above it';
   return allowed.includes(toRoom) ? undefined : `but ${fromRoom} may not import ${toRoom}`;

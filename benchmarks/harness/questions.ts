@@ -4,12 +4,12 @@ import { upload } from '../client/upload.js';
 import { postgres } from '../databases/postgres.js';
 import { endToEnd } from '../end-to-end.js';
 import { csvToBatches } from '../formats/csv-to-batches.js';
+import { listSizes } from '../list-sizes.js';
 import { peakMemory } from '../peak-memory.js';
 import { readExport } from '../results/read-export.js';
 import { join } from '../runs/join.js';
 import { replay } from '../runs/replay.js';
 import { verifyDuplex } from '../streams/verify.js';
-import { wholeMillions } from '../whole-millions.js';
 import type { Question } from './question.js';
 
 /** All questions by the name of the file that asks them. */
@@ -25,5 +25,5 @@ export const questions: Readonly<Record<string, Question>> = {
   'client/upload': upload,
   'runs/replay': replay,
   'batches/critical-path': criticalPath,
-  'whole-millions': wholeMillions,
+  'list-sizes': listSizes,
 };

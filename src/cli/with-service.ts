@@ -1,6 +1,6 @@
 import { ConfigurationError, type Client } from '../index.js';
-import type { CommandInput } from './command.js';
-import { chooseTarget, connect } from './connect.js';
+import type { CommandInput, ParsedOptions } from './command.js';
+import { chooseTarget, connect, type Target } from './connect.js';
 import { sayLocalService } from './local-notice.js';
 
 /**
@@ -18,12 +18,7 @@ export async function withService<Answer>(
       'this asks for what a service keeps: set SLUICE_BASE_URL and SLUICE_API_KEY (sluice serve starts a local service)',
     );
   }
-  const connection = await connect(target, options, undefined);
-  try {
-    return await ask(connection.client);
-  } finally {
-    await connection.close();
-  }
+  return askAt(target, options, ask);
 }
 
 /** The same where the local service in this process does as well: nothing is kept between two calls. */
@@ -33,6 +28,14 @@ export async function withAnyService<Answer>(
 ): Promise<Answer> {
   const target = await chooseTarget(options, environment);
   sayLocalService(target, process.stderr);
+  return askAt(target, options, ask);
+}
+
+async function askAt<Answer>(
+  target: Target,
+  options: ParsedOptions,
+  ask: (client: Client) => Promise<Answer>,
+): Promise<Answer> {
   const connection = await connect(target, options, undefined);
   try {
     return await ask(connection.client);

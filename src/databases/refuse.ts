@@ -58,10 +58,3 @@ export function checkingRefuser(name: string, tell: TellFailure): (error: unknow
     });
   };
 }
-
-/** Keys that the database takes for the same, though their texts differ: those were told apart before. */
-export function repeatedKeys(count: unknown, key: readonly string[]): OutputError {
-  return new OutputError(
-    `${String(count)} keys stand in more than one row of the input, and a table has one row for each: ${key.join(', ')} must tell the rows apart`,
-  );
-}

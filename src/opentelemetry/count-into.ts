@@ -1,28 +1,23 @@
-import type { Meter } from '@opentelemetry/api';
+import type { Counter, Meter } from '@opentelemetry/api';
 import type { Listeners } from './instrument.js';
 
 /** Counters of rows, credits, requests and retries, and how long requests take. */
 export function countInto(meter: Meter): Listeners {
-  const rows = meter.createCounter('sluice.rows', {
-    unit: '{row}',
-    description: 'Rows that were read and written.',
-  });
-  const addresses = meter.createCounter('sluice.addresses', {
-    unit: '{address}',
-    description: 'Addresses of batches that were launched.',
-  });
-  const credits = meter.createCounter('sluice.credits', {
-    unit: '{credit}',
-    description: 'Credits that were spent and refunded, as the service says.',
-  });
-  const requests = meter.createCounter('sluice.requests', {
-    unit: '{request}',
-    description: 'Attempts of requests.',
-  });
-  const retries = meter.createCounter('sluice.retries', {
-    unit: '{request}',
-    description: 'Attempts of requests after their first.',
-  });
+  const counter = (name: string, unit: string, description: string): Counter =>
+    meter.createCounter(name, { unit, description });
+  const rows = counter('sluice.rows', '{row}', 'Rows that were read and written.');
+  const addresses = counter(
+    'sluice.addresses',
+    '{address}',
+    'Addresses of batches that were launched.',
+  );
+  const credits = counter(
+    'sluice.credits',
+    '{credit}',
+    'Credits that were spent and refunded, as the service says.',
+  );
+  const requests = counter('sluice.requests', '{request}', 'Attempts of requests.');
+  const retries = counter('sluice.retries', '{request}', 'Attempts of requests after their first.');
   const durations = meter.createHistogram('sluice.request.duration', {
     unit: 'ms',
     description: 'From the beginning of an attempt to the end of its answer.',

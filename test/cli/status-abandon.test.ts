@@ -12,6 +12,7 @@ import { connectTo } from './connect-to.js';
 import { personAtTerminal } from './person-at-terminal.js';
 import { runInProcess } from './run-in-process.js';
 import { startSluice, type Ended } from './run-sluice.js';
+import { verifyByTens } from './verify-by-tens.js';
 
 let folder: string;
 let service: Service;
@@ -23,16 +24,7 @@ beforeEach(async () => {
   await writeFile(join(folder, 'list.csv'), ['email\n', ...rows].join(''));
 });
 
-const command = [
-  'verify',
-  'list.csv',
-  '--email',
-  'email',
-  '--country',
-  'US',
-  '-o',
-  'out.csv',
-].concat(['--batch-size', '10', '--poll-interval', '10', '--quiet']);
+const command = [...verifyByTens, '--quiet'];
 
 function sluice(args: readonly string[], env = connectTo(service)): Promise<Ended> {
   return runInProcess(args, { cwd: folder, env });

@@ -10,6 +10,7 @@ import { csvRows, expectInputKept } from './csv-cells.js';
 import { startFront, type Instead } from './front.js';
 import { runInProcess } from './run-in-process.js';
 import type { Ended } from './run-sluice.js';
+import { verifyByTens } from './verify-by-tens.js';
 
 let folder: string;
 const addresses = 30;
@@ -23,16 +24,7 @@ beforeEach(async () => {
 });
 
 /** Three batches of ten. */
-const command = [
-  'verify',
-  'list.csv',
-  '--email',
-  'email',
-  '--country',
-  'US',
-  '-o',
-  'out.csv',
-].concat(['--batch-size', '10', '--poll-interval', '10', '--quiet', '--summary', 'summary.json']);
+const command = [...verifyByTens, '--quiet', '--summary', 'summary.json'];
 
 async function verify(
   service: { readonly baseUrl: string; readonly apiKey: string },

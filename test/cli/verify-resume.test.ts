@@ -9,6 +9,7 @@ import { countRequests } from './count-requests.js';
 import { expectCellsKept, expectInputKept } from './csv-cells.js';
 import { runInProcess } from './run-in-process.js';
 import { startSluice, type Ended, type Running } from './run-sluice.js';
+import { verifyByTens } from './verify-by-tens.js';
 
 const rows = 30;
 let folder: string;
@@ -30,16 +31,7 @@ function listOf(count: number): string {
 }
 
 /** Three batches of ten. */
-const command = [
-  'verify',
-  'list.csv',
-  '--email',
-  'email',
-  '--country',
-  'US',
-  '-o',
-  'out.csv',
-].concat(['--batch-size', '10', '--poll-interval', '10', '--concurrency', '1']);
+const command = [...verifyByTens, '--concurrency', '1'];
 
 function verify(service: Service | undefined, ...more: string[]): Promise<Ended> {
   return runInProcess([...command, ...more], {

@@ -1,10 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RequestReport } from '../../src/client/client-options.js';
 import { systemClock } from '../../src/client/clock.js';
 import { ApiError, ContractError, DeadlineError, TransportError } from '../../src/errors/family.js';
+import { freePort } from '../servers/free-port.js';
 import { eventually } from './eventually.js';
 import { caught, createFile, createTestClient, uploadFields, uuid } from './test-client.js';
 import { rawAnswer, sendJson, startRawServer, startServer } from './test-server.js';
@@ -240,22 +240,9 @@ describe('a lost connection', () => {
   });
 });
 
-/** A port on which nobody listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return port;
-}
-
 describe('a refused connection', () => {
   test('was surely not sent, so even a launch is repeated', async () => {
-    const port = await closedPort();
+    const port = await freePort();
     const server = createServer((_, response) => sendJson(response, 200, { status: 'ok' }));
     const reports: RequestReport[] = [];
     const client = createTestClient(`http://127.0.0.1:${port}`, {

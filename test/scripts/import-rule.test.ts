@@ -29,6 +29,8 @@ describe('the one-way import rule', () => {
     ['runs/run.ts', "import type { Source } from '../formats/source.js';"],
     ['service/http.ts', "import { createServer } from 'node:http';"],
     ['cli/main.ts', "import { verify } from '../index.js';\nimport '../service/index.js';"],
+    ['cli/report.ts', "import { html } from '../pages/html.js';"],
+    ['service/page/status.ts', "import { html } from '../../pages/html.js';"],
     ['index.ts', "export { verify } from './streams/verify.js';"],
   ])('lets %s import what stands below it', async (file, text) => {
     expect(await violationsOf(file, text)).toEqual([]);
@@ -54,6 +56,8 @@ describe('the one-way import rule', () => {
     ['the package by its own name', 'runs/run.ts', "import { verify } from 'sluice';"],
     ['what is outside the sources', 'cli/main.ts', "import '../../test/fixture.js';"],
     ['a package at the bottom', 'errors/sluice-error.ts', "import { z } from 'zod';"],
+    ['a page that knows the command line', 'pages/a.ts', "import '../cli/print.js';"],
+    ['a page from the library', 'runs/run.ts', "import '../pages/html.js';"],
     ['a Node module in the contract', 'contract/a.ts', "import { Buffer } from 'node:buffer';"],
     ['anything from a room it does not know', 'misc/a.ts', "import '../errors/sluice-error.js';"],
   ])('catches %s', async (_what, file, text) => {

@@ -1,5 +1,6 @@
+import { html, nothing, type Html } from '../../pages/html.js';
+import { table } from '../../pages/table.js';
 import { grouped } from '../progress/shown-numbers.js';
-import { html, nothing, type Html } from './html.js';
 
 /** A part of a whole, as charts and the tables beside them show it. */
 export interface Share {
@@ -49,25 +50,18 @@ export function stackedBar(shares: readonly Share[], described: string): Html {
 /** What a chart shows, in words and numbers. */
 function legend(shares: readonly Share[], unit: string): Html {
   const whole = shares.reduce((sum, { count }) => sum + count, 0);
-  return html`<table class="legend">
-    <thead>
-      <tr>
-        <th scope="col">Outcome</th>
-        <th scope="col" class="number">${unit}</th>
-        <th scope="col" class="number">Share</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${shares.map(
-        ({ label, count, tone }) =>
-          html`<tr>
-            <th scope="row"><i class="swatch ${tone}"></i>${label}</th>
-            <td class="number">${grouped(count)}</td>
-            <td class="number">${percent(count, whole)}</td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
+  const rows = shares.map(
+    ({ label, count, tone }) =>
+      html`<tr>
+        <th scope="row"><i class="swatch ${tone}"></i>${label}</th>
+        <td class="number">${grouped(count)}</td>
+        <td class="number">${percent(count, whole)}</td>
+      </tr>`,
+  );
+  return table(
+    [{ name: 'Outcome' }, { name: unit, kind: 'number' }, { name: 'Share', kind: 'number' }],
+    rows,
+  );
 }
 
 /** A chart with its table beside it; nothing where there is nothing to show. */

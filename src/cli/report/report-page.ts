@@ -1,11 +1,13 @@
 import { version, type Summary, type TypeSummary, type VerificationType } from '../../index.js';
+import { html, nothing, type Html } from '../../pages/html.js';
+import { page } from '../../pages/page.js';
+import { table, type TableColumn } from '../../pages/table.js';
 import { duration, grouped } from '../progress/shown-numbers.js';
 import { chart, percent, stackedBar, type Share } from './charts.js';
-import { html, nothing, type Html } from './html.js';
 import { fates, type ListFigures } from './list-figures.js';
 import { moment } from './moment.js';
 import { reasonTexts } from './reason-texts.js';
-import { reportPolicy, reportStyle } from './report-style.js';
+import { reportLook } from './report-style.js';
 import { timeline } from './timeline.js';
 import type { Top } from './top-counts.js';
 
@@ -21,39 +23,32 @@ const mostRows = 20;
 /** A page about a run that needs nothing but itself. */
 export function reportPage({ summary, figures, madeAt }: Report): string {
   const { input, output, service, rows, seconds } = summary;
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta http-equiv="Content-Security-Policy" content="${reportPolicy}" />
-        <meta name="referrer" content="no-referrer" />
-        <title>Sluice: ${input}</title>
-        ${reportStyle}
-      </head>
-      <body>
-        <header>
-          <h1>Verification of ${input}</h1>
-          <p>${moment(madeAt)}. Written to ${output}.</p>
-          ${serviceNote(service)}
-        </header>
-        <main>
-          <div class="cards">
-            ${card(grouped(rows), 'rows')} ${card(duration(seconds), 'took')}
-            ${(['email', 'phone'] as const).map((type) => typeCards(type, summary))}
-          </div>
-          ${(['email', 'phone'] as const).map((type) => typeSection(type, summary[type]))}
-          ${figures === undefined ? rowsNote() : topSections(figures)} ${credits(summary)}
-          ${timeline(summary.batches)} ${failedBatches(summary)}
-        </main>
-        <footer>
-          <p>
-            Made by Sluice ${version}. Counts are of cells, unless they are said to be of addresses;
-            no cell of the list is in this page, but for domains of emails and operators of phones.
-          </p>
-        </footer>
-      </body>
-    </html> `.html;
+  return page({
+    title: `Sluice: ${input}`,
+    meta: html`<meta http-equiv="Content-Security-Policy" content="${reportLook.policy}" />
+      <meta name="referrer" content="no-referrer" />`,
+    look: reportLook,
+    body: html`<header>
+        <h1>Verification of ${input}</h1>
+        <p>${moment(madeAt)}. Written to ${output}.</p>
+        ${serviceNote(service)}
+      </header>
+      <main>
+        <div class="cards">
+          ${card(grouped(rows), 'rows')} ${card(duration(seconds), 'took')}
+          ${(['email', 'phone'] as const).map((type) => typeCards(type, summary))}
+        </div>
+        ${(['email', 'phone'] as const).map((type) => typeSection(type, summary[type]))}
+        ${figures === undefined ? rowsNote() : topSections(figures)} ${credits(summary)}
+        ${timeline(summary.batches)} ${failedBatches(summary)}
+      </main>
+      <footer>
+        <p>
+          Made by Sluice ${version}. Counts are of cells, unless they are said to be of addresses;
+          no cell of the list is in this page, but for domains of emails and operators of phones.
+        </p>
+      </footer>`,
+  });
 }
 
 function serviceNote(service: string): Html {
@@ -128,31 +123,29 @@ function qualityShares({ quality }: TypeSummary): readonly Share[] {
     }));
 }
 
+function cardTable(columns: readonly TableColumn[], rows: readonly Html[]): Html {
+  return html`<div class="card-table">${table(columns, rows)}</div>`;
+}
+
+const reasonColumns = [
+  { name: 'Reason' },
+  { name: 'Meaning' },
+  { name: 'Cells', kind: 'number' },
+] as const;
+
 function reasonTable(reasons: TypeSummary['reasons']): Html {
   const entries = Object.entries(reasons).toSorted(([, one], [, other]) => other - one);
   if (entries.length === 0) return nothing;
+  const rows = entries.map(
+    ([reason, count]) =>
+      html`<tr>
+        <th scope="row" class="word"><code>${reason}</code></th>
+        <td>${reasonTexts.get(reason) ?? ''}</td>
+        <td class="number">${grouped(count)}</td>
+      </tr>`,
+  );
   return html`<h3>Why cells are not verified</h3>
-    <div class="card-table">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Reason</th>
-            <th scope="col">Meaning</th>
-            <th scope="col" class="number">Cells</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${entries.map(
-            ([reason, count]) =>
-              html`<tr>
-                <th scope="row" class="word"><code>${reason}</code></th>
-                <td>${reasonTexts.get(reason) ?? ''}</td>
-                <td class="number">${grouped(count)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>`;
+    ${cardTable(reasonColumns, rows)}`;
 }
 
 function rowsNote(): Html {
@@ -172,52 +165,54 @@ const fateTones = ['valid', 'wrong', 'unknown', 'not-submitted'] as const;
 function topTable(title: string, { counts, words, missing }: Top): Html {
   if (counts.length === 0) return nothing;
   const about = missing > 0 ? `, each count too low by at most ${grouped(missing)}` : '';
+  const columns: readonly TableColumn[] = [
+    { name: title.slice(0, -1) },
+    { name: 'Cells', kind: 'number' },
+    { name: 'Valid', kind: 'number' },
+    { name: 'Wrong', kind: 'number' },
+    { name: 'Unknown', kind: 'number' },
+    { name: 'Share', kind: 'chart' },
+  ];
   return html`<section>
     <h2>${title}</h2>
     <p>
       The ${counts.length} most frequent of ${missing > 0 ? 'about ' : ''}${grouped(words)}${about}.
     </p>
-    <div class="card-table">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">${title.slice(0, -1)}</th>
-            <th scope="col" class="number">Cells</th>
-            <th scope="col" class="number">Valid</th>
-            <th scope="col" class="number">Wrong</th>
-            <th scope="col" class="number">Unknown</th>
-            <th scope="col" class="chart">Share</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${counts.map(({ word, total, ways }) => {
-            const shares = fates.map((label, way) => ({
-              label,
-              count: ways[way] ?? 0,
-              tone: fateTones[way] ?? 'none',
-            }));
-            const described = shares
-              .map(({ label, count }) => `${label} ${percent(count, total)}`)
-              .join(', ');
-            return html`<tr>
-              <th scope="row" class="word">${word}</th>
-              <td class="number">${grouped(total)}</td>
-              <td class="number">${grouped(ways[0] ?? 0)}</td>
-              <td class="number">${grouped(ways[1] ?? 0)}</td>
-              <td class="number">${grouped(ways[2] ?? 0)}</td>
-              <td class="chart">${stackedBar(shares, `${word}: ${described}`)}</td>
-            </tr>`;
-          })}
-        </tbody>
-      </table>
-    </div>
+    ${cardTable(columns, counts.map(topRow))}
   </section>`;
+}
+
+function topRow({ word, total, ways }: Top['counts'][number]): Html {
+  const shares = fates.map((label, way) => ({
+    label,
+    count: ways[way] ?? 0,
+    tone: fateTones[way] ?? 'none',
+  }));
+  const described = shares
+    .map(({ label, count }) => `${label} ${percent(count, total)}`)
+    .join(', ');
+  return html`<tr>
+    <th scope="row" class="word">${word}</th>
+    <td class="number">${grouped(total)}</td>
+    <td class="number">${grouped(ways[0] ?? 0)}</td>
+    <td class="number">${grouped(ways[1] ?? 0)}</td>
+    <td class="number">${grouped(ways[2] ?? 0)}</td>
+    <td class="chart">${stackedBar(shares, `${word}: ${described}`)}</td>
+  </tr>`;
 }
 
 const sources = {
   cost_objects: 'as the service says',
   balance_difference: 'difference of the balances; other jobs of the account count in',
 } as const;
+
+const creditColumns = [
+  { name: 'Type' },
+  { name: 'Spent', kind: 'number' },
+  { name: 'Refunded', kind: 'number' },
+  { name: 'Net', kind: 'number' },
+  { name: 'Known' },
+] as const;
 
 function credits({ credits: all }: Summary): Html {
   const rows = (['email', 'phone'] as const).flatMap((type) => {
@@ -237,57 +232,36 @@ function credits({ credits: all }: Summary): Html {
   if (rows.length === 0) return nothing;
   return html`<section>
     <h2>Credits</h2>
-    <div class="card-table">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Type</th>
-            <th scope="col" class="number">Spent</th>
-            <th scope="col" class="number">Refunded</th>
-            <th scope="col" class="number">Net</th>
-            <th scope="col">Known</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows}
-        </tbody>
-      </table>
-    </div>
+    ${cardTable(creditColumns, rows)}
   </section>`;
 }
+
+const failedColumns = [
+  { name: 'Batch' },
+  { name: 'Reason' },
+  { name: 'Addresses', kind: 'number' },
+] as const;
 
 function failedBatches({ batches }: Summary): Html {
   const failed = batches.filter(({ stage }) => stage === 'failed');
   if (failed.length === 0) return nothing;
+  const rows = failed.slice(0, mostRows).map(
+    ({ name, batch_uuid, reason, addresses }) =>
+      html`<tr>
+        <th scope="row" class="word">
+          ${name}<br /><small>${batch_uuid ?? 'no batch_uuid'}</small>
+        </th>
+        <td><code>${reason ?? ''}</code></td>
+        <td class="number">${grouped(addresses)}</td>
+      </tr>`,
+  );
   return html`<section>
     <h2>Batches that failed</h2>
     <p>
       Report them to the service's support with their batch_uuid; --retry-failed sends their
       addresses again.
     </p>
-    <div class="card-table">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Batch</th>
-            <th scope="col">Reason</th>
-            <th scope="col" class="number">Addresses</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${failed.slice(0, mostRows).map(
-            ({ name, batch_uuid, reason, addresses }) =>
-              html`<tr>
-                <th scope="row" class="word">
-                  ${name}<br /><small>${batch_uuid ?? 'no batch_uuid'}</small>
-                </th>
-                <td><code>${reason ?? ''}</code></td>
-                <td class="number">${grouped(addresses)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    ${cardTable(failedColumns, rows)}
     ${failed.length > mostRows ? html`<p>and ${grouped(failed.length - mostRows)} more</p>` : nothing}
   </section>`;
 }

@@ -1,14 +1,7 @@
-import { createHash } from 'node:crypto';
-import type { Html } from './html.js';
+import { createPageLook } from '../../pages/page-look.js';
 
-const style = `
+export const reportLook = createPageLook(`
 :root {
-  color-scheme: light dark;
-  --ink: light-dark(#1a2129, #e6eaee);
-  --soft: light-dark(#57626e, #9aa6b2);
-  --line: light-dark(#d8dee4, #333c46);
-  --back: light-dark(#f5f7f9, #14191e);
-  --card: light-dark(#ffffff, #1c2329);
   --valid: light-dark(#2a8a58, #4fbf86);
   --wrong: light-dark(#c23b3b, #ef7d78);
   --unknown: light-dark(#d99a1f, #e8b551);
@@ -17,15 +10,11 @@ const style = `
   --not-submitted: light-dark(#b4bcc5, #55606b);
   --failed: light-dark(#7c3f8c, #c08bd0);
 }
-* { box-sizing: border-box; }
-body {
-  margin: 0 auto; padding: 1.5rem 1rem 3rem; max-width: 64rem;
-  background: var(--back); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif;
-}
-h1 { font-size: 1.5rem; margin: 0; }
+body { max-width: 64rem; }
+h1 { font-size: 1.5rem; }
 h2 { font-size: 1.15rem; margin: 2.2rem 0 0.6rem; }
 h3 { font-size: 1rem; margin: 1.2rem 0 0.5rem; }
-p { margin: 0.2rem 0; color: var(--soft); overflow-wrap: anywhere; }
+p { overflow-wrap: anywhere; }
 p.warning { color: var(--ink); border-left: 0.25rem solid var(--unknown); padding-left: 0.8rem; margin: 0.8rem 0; }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(10.5rem, 1fr)); gap: 0.8rem; margin-top: 1.2rem; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.7rem 1rem; }
@@ -50,16 +39,15 @@ svg.life { height: 0.9rem; background: var(--line); border-radius: 0.2rem; }
 .exporting { fill: var(--valid); background: var(--valid); }
 .swatch { display: inline-block; width: 0.8em; height: 0.8em; border-radius: 0.15em; margin-right: 0.5em; }
 .key span { margin-right: 1.2em; white-space: nowrap; }
-table { width: 100%; border-collapse: collapse; }
 .card-table { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.3rem 0.4rem; overflow-x: auto; }
-th, td { padding: 0.35rem 0.6rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); font-weight: 400; }
+th, td { padding: 0.35rem 0.6rem; font-weight: 400; }
 tbody tr:last-child > * { border-bottom: 0; }
 thead th { color: var(--soft); font-weight: 600; font-size: 0.85rem; }
 td, .word { overflow-wrap: anywhere; }
 .word { min-width: 7rem; }
 td.chart { min-width: 6rem; width: 35%; vertical-align: middle; }
-.number, td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; overflow-wrap: normal; }
-small { color: var(--soft); font-size: 0.85rem; }
+td.number { overflow-wrap: normal; }
+small { font-size: 0.85rem; }
 code { font-size: 0.9em; }
 .timeline > div { display: grid; grid-template-columns: minmax(0, 22rem) minmax(0, 1fr) 5.5rem; gap: 0.8rem; align-items: center; padding: 0.2rem 0; }
 .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
@@ -83,17 +71,4 @@ footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 0.6
   figure, .card, tr, .timeline > div { break-inside: avoid; }
   h2 { break-after: avoid; }
 }
-`;
-
-/** As one piece, for its hash is of every blank. */
-export const reportStyle: Html = { html: `<style>${style}</style>` };
-
-const styleHash = createHash('sha256').update(style).digest('base64');
-
-/** Nothing is loaded, run or sent anywhere: the page has its style, and nothing else. */
-export const reportPolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${styleHash}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-].join('; ');
+`);

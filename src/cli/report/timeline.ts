@@ -1,6 +1,6 @@
 import type { Summary } from '../../index.js';
+import { html, nothing, type Html } from '../../pages/html.js';
 import { duration, grouped } from '../progress/shown-numbers.js';
-import { html, nothing, type Html } from './html.js';
 import { moment } from './moment.js';
 
 type BatchReport = Summary['batches'][number];

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
@@ -9,9 +8,9 @@ import { KindTally } from '../kind-tally.js';
 import { planTable, type TablePlan } from '../plan-table.js';
 import { checkingRefuser, writingRefuser } from '../refuse.js';
 import { RowValues } from '../row-values.js';
-import { isMarked } from '../run-marker.js';
+import { createMarker, isMarked } from '../run-marker.js';
+import type { TableKeyOptions } from '../table-key-options.js';
 import { parseTableName } from '../table-name.js';
-import { applyStatements } from './apply-statements.js';
 import { duckdbFailure } from './duckdb-failure.js';
 import { duckdbTypeOf } from './duckdb-kinds.js';
 import {
@@ -23,24 +22,13 @@ import {
   type DuckdbName,
 } from './find-table.js';
 import { duckdbPath, openDuckdb, type DuckdbDatabase } from './open-duckdb.js';
-import { rehearse, StagedRows, type StagedColumn } from './staged-rows.js';
+import { applyStatements, rehearse, StagedRows, type StagedColumn } from './staged-rows.js';
 
-export interface DuckdbSinkOptions {
+export interface DuckdbSinkOptions extends TableKeyOptions {
   /** `duckdb:path`, or the path itself; the file is made when it is not there. */
   readonly url: string;
   /** Name of the table: `contacts`, `crm.contacts`, or `"my.table"` where a dot belongs to it. */
   readonly into: string;
-  /**
-   * The column, or columns, that tell a row. With it, rows that the table has are updated and the
-   * others added; it is also the primary key of a table that is made.
-   * @default none: the table must not be there
-   */
-  readonly key?: string | readonly string[];
-  /**
-   * Whether rows only get the added columns, and none is added.
-   * @default whether the rows came from the same table, as far as the key's column tells
-   */
-  readonly isUpdate?: boolean;
 }
 
 /**
@@ -176,12 +164,7 @@ class DuckdbTableWriting implements SinkWriting {
   async #apply(): Promise<void> {
     const { plan, target, rows, opening } = this.#parts;
     rows.end();
-    const marker = {
-      run: opening.runId ?? randomBytes(8).toString('hex'),
-      digest: this.#values.digest(),
-      rows: this.#values.count,
-      applied: this.#values.count,
-    };
+    const marker = createMarker(opening.runId, this.#values.digest(), this.#values.count);
     if (isMarked(plan.marker, marker)) return;
     await rows.check(plan.key);
     // A key's index has to be held whole: what is paid for must not end in a bound of ours.

@@ -1,9 +1,9 @@
 import { InputError } from '../../errors/family.js';
 import type { Source } from '../../rows/source.js';
 import { writeText } from '../cell-text.js';
-import { readingRefuser } from '../refuse.js';
+import { querySource, type Asking } from '../query-source.js';
 import type { TableColumn } from '../table-form.js';
-import { tableSource, type QueryRows } from '../table-source.js';
+import type { QueryRows } from '../table-source.js';
 import { duckdbFailure } from './duckdb-failure.js';
 import { kindOfDuckdbType, textOf } from './duckdb-kinds.js';
 import { duckdbPath, openDuckdb, type DuckdbDatabase } from './open-duckdb.js';
@@ -25,30 +25,18 @@ export interface DuckdbSourceOptions {
  */
 export function duckdbSource(options: DuckdbSourceOptions): Source {
   const path = duckdbPath(options.url);
-  const name = `duckdb:${path}`;
-  const query = options.query.trim().replace(/;$/, '');
-  return tableSource({
-    name,
-    query,
-    async ask(signal) {
-      signal?.throwIfAborted();
-      const refuse = readingRefuser(name, duckdbFailure, signal);
-      const database = await openDuckdb(path, { isWritten: false }).catch(refuse);
-      try {
-        return await askRows(database, query, refuse, signal);
-      } catch (error) {
-        database.close();
-        return refuse(error);
-      }
-    },
+  return querySource({
+    name: `duckdb:${path}`,
+    query: options.query,
+    tellFailure: duckdbFailure,
+    connect: () => openDuckdb(path, { isWritten: false }),
+    askRows,
   });
 }
 
 async function askRows(
   database: DuckdbDatabase,
-  query: string,
-  refuse: (error: unknown) => never,
-  signal: AbortSignal | undefined,
+  { query, refuse, signal }: Asking,
 ): Promise<QueryRows> {
   // The line end closes a comment at the query's end.
   const fields = await database.rows(`DESCRIBE SELECT * FROM (${query}\n) AS sluice`);

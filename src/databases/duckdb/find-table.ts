@@ -1,6 +1,6 @@
 import type { TableThere } from '../plan-table.js';
 import { quoteName } from '../quote-name.js';
-import { markersTable, type RunMarker } from '../run-marker.js';
+import { markerOfRow, markersTable, type RunMarker } from '../run-marker.js';
 import type { DuckdbDatabase } from './open-duckdb.js';
 
 /** A table's name, with all that it stands in: a file may be called what a schema is called. */
@@ -86,9 +86,7 @@ export async function readMarker(
     `SELECT run, digest, applied, rows FROM ${quoteTable(markersOf(target))} WHERE target = ?`,
     [target.table],
   );
-  if (!found) return undefined;
-  const [run, digest, applied, rows] = found;
-  return { run: String(run), digest: String(digest), applied: Number(applied), rows: Number(rows) };
+  return markerOfRow(found);
 }
 
 export async function writeMarker(

@@ -1,12 +1,27 @@
 import { OutputError } from '../../errors/family.js';
 import type { TablePlan } from '../plan-table.js';
-import { repeatedKeys } from '../refuse.js';
+import { refuseRepeatedKeys, repeatedKeysQuery } from '../repeated-keys.js';
 import type { CellValue } from '../row-values.js';
-import { applyStatements, staged } from './apply-statements.js';
+import { stagedStatements, type StagedTable } from '../staged-statements.js';
 import { cellOf } from './duckdb-kinds.js';
 import { rowsAtOnce, type DuckdbDatabase, type TextAppender } from './open-duckdb.js';
 
 const table = 'sluice_staging';
+
+/** The staged rows with cells of the table's own types. */
+const staged: StagedTable = {
+  name: 'temp.sluice_rows',
+  rowNumber: 'sluice_row',
+  // To write an indexed row is to delete it and make it anew.
+  skipsSame: ['update', 'upsert'],
+  // Within a row, a column's collation does not count: small letters are no capitals.
+  differs: (cell, other) => `row(${cell}) IS DISTINCT FROM row(${other})`,
+};
+
+/** What brings the staged rows to where they belong. */
+export function applyStatements(plan: TablePlan): readonly string[] {
+  return stagedStatements(plan, staged);
+}
 
 /** A column that is written, with the type that its cells get. */
 export interface StagedColumn {
@@ -43,7 +58,7 @@ export class StagedRows {
     await database.run(`CREATE TEMP TABLE ${table} (${texts.join(', ')})`);
     const cells = columns.map(({ type }, at) => `${cellOf(`c${at}`, type)} AS c${at}`);
     await database.run(
-      `CREATE TEMP VIEW ${staged.replace('temp.', '')} AS SELECT rowid AS sluice_row, ${cells.join(', ')} FROM temp.${table}`,
+      `CREATE TEMP VIEW ${staged.name.replace('temp.', '')} AS SELECT rowid AS sluice_row, ${cells.join(', ')} FROM temp.${table}`,
     );
     return new StagedRows(database, columns, await database.append(table));
   }
@@ -65,11 +80,7 @@ export class StagedRows {
     await this.#refuseMisfits();
     if (key.length === 0) return;
     const cells = key.map((name) => `c${this.#columns.findIndex((each) => each.name === name)}`);
-    const [[repeated] = []] = await this.#database.rows(
-      `SELECT count(*) FROM (SELECT 1 FROM ${staged} GROUP BY ${cells.join(', ')} HAVING count(*) > 1)`,
-    );
-    if (Number(repeated) === 0) return;
-    throw repeatedKeys(repeated, key);
+    refuseRepeatedKeys(await this.#database.rows(repeatedKeysQuery(staged.name, cells)), key);
   }
 
   async #refuseMisfits(): Promise<void> {

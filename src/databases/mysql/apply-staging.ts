@@ -1,5 +1,5 @@
 import type { TablePlan } from '../plan-table.js';
-import { repeatedKeys } from '../refuse.js';
+import { refuseRepeatedKeys, repeatedKeysQuery } from '../repeated-keys.js';
 import type { CellValue } from '../row-values.js';
 import { markersTable, type RunMarker } from '../run-marker.js';
 import type { MysqlConnection } from './connect-mysql.js';
@@ -48,7 +48,11 @@ export async function applyStaging(
   target: MysqlName,
   marker: Omit<RunMarker, 'applied'>,
 ): Promise<void> {
-  await refuseRepeatedKeys(connection, plan);
+  const { key } = plan;
+  if (key.length > 0) {
+    const query = repeatedKeysQuery(staging, key.map(quoteName));
+    refuseRepeatedKeys(await connection.query(query), key);
+  }
   if (plan.mode === 'create' || plan.mode === 'replace') {
     await putInPlace(connection, plan, target, marker);
   } else {
@@ -120,13 +124,4 @@ async function applyByKey(
     [target.table, run, digest, rows, rows],
   );
   await connection.query('COMMIT');
-}
-
-async function refuseRepeatedKeys(connection: MysqlConnection, { key }: TablePlan): Promise<void> {
-  if (key.length === 0) return;
-  const [[repeated] = []] = await connection.query(
-    `SELECT count(*) FROM (SELECT 1 FROM ${staging} GROUP BY ${key.map(quoteName).join(', ')} HAVING count(*) > 1) AS r`,
-  );
-  if (Number(repeated) === 0) return;
-  throw repeatedKeys(repeated, key);
 }

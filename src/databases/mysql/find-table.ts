@@ -1,5 +1,5 @@
 import type { TableThere } from '../plan-table.js';
-import { markersTable, type RunMarker } from '../run-marker.js';
+import { markerOfRow, markersTable, type RunMarker } from '../run-marker.js';
 import type { MysqlConnection } from './connect-mysql.js';
 import { quoteName } from './quote-name.js';
 
@@ -80,10 +80,7 @@ export async function readMarker(
         [table],
       )
     : [];
-  if (row) {
-    const [run, digest, applied, rows] = row.map(String);
-    return { run: run ?? '', digest: digest ?? '', applied: Number(applied), rows: Number(rows) };
-  }
+  if (row) return markerOfRow(row);
   const made = /^sluice run (\w+) (\w+) (\d+)$/.exec(comment);
   if (!made) return undefined;
   const [, run = '', digest = '', rows] = made;

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { ConfigurationError } from '../../errors/family.js';
 import type { OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
 import { createRowExaminer } from '../examine-rows.js';
@@ -7,30 +6,21 @@ import { KindTally } from '../kind-tally.js';
 import { planTable, type TablePlan } from '../plan-table.js';
 import { writingRefuser } from '../refuse.js';
 import { RowValues } from '../row-values.js';
-import { isMarked } from '../run-marker.js';
+import { createMarker, isMarked } from '../run-marker.js';
+import type { TableKeyOptions } from '../table-key-options.js';
 import { parseTableName } from '../table-name.js';
+import { useConnection } from '../use-connection.js';
 import { applyStaging, createStaging, staging, stagingValue } from './apply-staging.js';
 import { connectMysql, mysqlFailure, mysqlName, type MysqlConnection } from './connect-mysql.js';
 import { findTable, qualifyName, quoteTable, readMarker, type MysqlName } from './find-table.js';
 import { mysqlTypeOf } from './mysql-kinds.js';
 import { quoteName } from './quote-name.js';
 
-export interface MysqlSinkOptions {
+export interface MysqlSinkOptions extends TableKeyOptions {
   /** `mysql://user:password@host:port/database`, also of MariaDB; its password is never shown. */
   readonly url: string;
   /** Name of the table: `contacts`, or `crm.contacts` in another database of the server. */
   readonly into: string;
-  /**
-   * The column, or columns, that tell a row. With it, rows that the table has are updated and the
-   * others added; it is also the primary key of a table that is made.
-   * @default none: the table must not be there
-   */
-  readonly key?: string | readonly string[];
-  /**
-   * Whether rows only get the added columns, and none is added.
-   * @default whether the rows came from the same table, as far as the key's column tells
-   */
-  readonly isUpdate?: boolean;
 }
 
 /** Rows go out in statements of so many. */
@@ -47,17 +37,10 @@ export function mysqlSink(options: MysqlSinkOptions): Sink {
   const name = `${options.into} in ${mysqlName(options.url)}`;
   const into = parseTableName(options.into, 2);
   let tally: KindTally | undefined;
+  const refuse = writingRefuser(name, mysqlFailure);
   const withConnection = async <Value>(
     use: (connection: MysqlConnection) => Promise<Value>,
-  ): Promise<Value> => {
-    const connection = await connectMysql(options.url).catch(writingRefuser(name, mysqlFailure));
-    try {
-      return await use(connection);
-    } catch (error) {
-      await connection.close();
-      return writingRefuser(name, mysqlFailure)(error);
-    }
-  };
+  ): Promise<Value> => useConnection(() => connectMysql(options.url), refuse, use);
   const plan = async (
     connection: MysqlConnection,
     opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId'>,
@@ -136,11 +119,7 @@ class MysqlTableWriting implements SinkWriting {
     const { plan, target, opening } = this.#parts;
     await this.#orRefuse(async () => {
       await this.#send();
-      const marker = {
-        run: opening.runId ?? randomBytes(8).toString('hex'),
-        digest: this.#values.digest(),
-        rows: this.#values.count,
-      };
+      const marker = createMarker(opening.runId, this.#values.digest(), this.#values.count);
       if (isMarked(plan.marker, marker)) return;
       await applyStaging(this.#connection, plan, target, marker);
     });

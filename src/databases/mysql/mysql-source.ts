@@ -1,9 +1,9 @@
 import { ConfigurationError } from '../../errors/family.js';
 import type { Source } from '../../rows/source.js';
 import { writeAny, writeValue } from '../cell-text.js';
-import { readingRefuser } from '../refuse.js';
+import { querySource, type Asking } from '../query-source.js';
 import type { TableForm } from '../table-form.js';
-import { tableSource, type QueryRows } from '../table-source.js';
+import type { QueryRows } from '../table-source.js';
 import {
   connectMysql,
   mysqlFailure,
@@ -30,29 +30,17 @@ const rowsAtOnce = 500;
  *   query is wrong, InputError `input_unreadable` when the server is
  */
 export function mysqlSource(options: MysqlSourceOptions): Source {
-  const name = mysqlName(options.url);
-  const query = options.query.trim().replace(/;$/, '');
-  return tableSource({
-    name,
+  const { url, query } = options;
+  return querySource({
+    name: mysqlName(url),
     query,
-    async ask(signal) {
-      const refuse = readingRefuser(name, mysqlFailure, signal);
-      const connection = await connectMysql(options.url, signal).catch(refuse);
-      try {
-        return await askRows(connection, query, refuse);
-      } catch (error) {
-        await connection.close();
-        return refuse(error);
-      }
-    },
+    tellFailure: mysqlFailure,
+    connect: (signal) => connectMysql(url, signal),
+    askRows,
   });
 }
 
-async function askRows(
-  connection: MysqlConnection,
-  query: string,
-  refuse: (error: unknown) => never,
-): Promise<QueryRows> {
+async function askRows(connection: MysqlConnection, { query, refuse }: Asking): Promise<QueryRows> {
   // Of the session: a statement that ends the transaction must change nothing either.
   await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
   await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');

@@ -1,4 +1,4 @@
-import { repeatedKeys } from '../refuse.js';
+import { refuseRepeatedKeys, repeatedKeysQuery } from '../repeated-keys.js';
 import { isMarked, type RunMarker } from '../run-marker.js';
 import type { PostgresConnection } from './connect-postgres.js';
 import type { PostgresWriting } from './plan-writing.js';
@@ -36,11 +36,14 @@ export async function applyStaging(
   { run, digest, rows }: Omit<RunMarker, 'applied'>,
   maxRows: number,
 ): Promise<void> {
-  const { marker, markers, target } = writing;
+  const { marker, markers, target, key } = writing;
   let applied = isMarked(marker, { run, digest }) ? marker.applied : 0;
   const isBegun = applied > 0;
   if (isBegun && applied >= rows) return;
-  await refuseRepeatedKeys(connection, writing);
+  if (key.length > 0) {
+    const query = repeatedKeysQuery(staging, key.map(quoteName));
+    refuseRepeatedKeys(await connection.query(query), key);
+  }
   if (rows > maxRows) {
     await connection.query(`CREATE INDEX ON ${staging} (${rowNumber})`);
   }
@@ -93,17 +96,4 @@ function statementsFor(writing: PostgresWriting, after: number, upTo: number): r
     update,
     `${insert} AND NOT EXISTS (SELECT 1 FROM ${target} AS t WHERE ${isSame}) ORDER BY s.${rowNumber} ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`,
   ];
-}
-
-async function refuseRepeatedKeys(
-  connection: PostgresConnection,
-  { key }: PostgresWriting,
-): Promise<void> {
-  if (key.length === 0) return;
-  const keys = key.map(quoteName).join(', ');
-  const [[repeated] = []] = await connection.query(
-    `SELECT count(*) FROM (SELECT 1 FROM ${staging} GROUP BY ${keys} HAVING count(*) > 1) AS r`,
-  );
-  if (Number(repeated) === 0) return;
-  throw repeatedKeys(repeated, key);
 }

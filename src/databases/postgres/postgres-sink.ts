@@ -1,11 +1,15 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
+import { createTableStatement } from '../create-table.js';
 import { createRowExaminer } from '../examine-rows.js';
 import { keyColumns } from '../key-columns.js';
 import { KindTally } from '../kind-tally.js';
 import { checkingRefuser, writingRefuser } from '../refuse.js';
 import { RowLines } from '../row-lines.js';
+import { createMarker } from '../run-marker.js';
+import type { TableKeyOptions } from '../table-key-options.js';
 import { parseTableName } from '../table-name.js';
+import { useConnection } from '../use-connection.js';
 import { applyStaging, createStaging, staging } from './apply-staging.js';
 import { connectPostgres, postgresName, type PostgresConnection } from './connect-postgres.js';
 import { copyIn, type CopyIn } from './copy-in.js';
@@ -15,22 +19,11 @@ import { postgresFailure } from './postgres-failure.js';
 import { quoteName } from '../quote-name.js';
 import { createMarkers, writeMarker } from './run-marker.js';
 
-export interface PostgresSinkOptions {
+export interface PostgresSinkOptions extends TableKeyOptions {
   /** `postgres://user:password@host:port/database`; its password is never shown. */
   readonly url: string;
   /** Name of the table: `contacts`, `crm.contacts`, or `"my.table"` where a dot belongs to it. */
   readonly into: string;
-  /**
-   * The column, or columns, that tell a row. With it, rows that the table has are updated and the
-   * others added; it is also the primary key of a table that is made.
-   * @default none: the table must not be there
-   */
-  readonly key?: string | readonly string[];
-  /**
-   * Whether rows only get the added columns, and none is added.
-   * @default whether the rows came from the same table, as far as the key's column tells
-   */
-  readonly isUpdate?: boolean;
   /**
    * Most rows that one transaction brings into a table that is there; more come in ranges of so many,
    * each of which is committed.
@@ -64,15 +57,7 @@ export function postgresSink(options: PostgresSinkOptions): Sink {
   const withConnection = async <Value>(
     use: (connection: PostgresConnection) => Promise<Value>,
     refuse = writingRefuser(name, postgresFailure),
-  ): Promise<Value> => {
-    const connection = await connectPostgres(options.url).catch(refuse);
-    try {
-      return await use(connection);
-    } catch (error) {
-      await connection.close();
-      return refuse(error);
-    }
-  };
+  ): Promise<Value> => useConnection(() => connectPostgres(options.url), refuse, use);
   return {
     name,
     async check() {
@@ -140,9 +125,7 @@ async function createTable(
   connection: PostgresConnection,
   { target, columns, key }: PostgresWriting,
 ): Promise<void> {
-  const definitions = columns.map(({ name, type }) => `${quoteName(name)} ${type}`);
-  const primaryKey = key.length === 0 ? [] : [`PRIMARY KEY (${key.map(quoteName).join(', ')})`];
-  await connection.query(`CREATE TABLE ${target} (${[...definitions, ...primaryKey].join(', ')})`);
+  await connection.query(createTableStatement(target, columns, key));
 }
 
 interface TableWritingParts {
@@ -186,15 +169,11 @@ class PostgresTableWriting implements SinkWriting {
       const { writing, copy, opening, maxRowsPerCommit } = this.#parts;
       await this.#send();
       await copy.end();
-      const marker = {
-        run: opening.runId ?? randomBytes(8).toString('hex'),
-        digest: this.#digest.digest('hex'),
-        rows: this.#lines.count,
-      };
+      const marker = createMarker(opening.runId, this.#digest.digest('hex'), this.#lines.count);
       if (writing.mode === 'create') {
         const { markers, target } = writing;
         await createMarkers(this.#connection, markers);
-        await writeMarker(this.#connection, markers, target, { ...marker, applied: marker.rows });
+        await writeMarker(this.#connection, markers, target, marker);
         await this.#connection.query('COMMIT');
       } else {
         await applyStaging(this.#connection, writing, marker, maxRowsPerCommit);

@@ -1,6 +1,6 @@
 import type { Source } from '../../rows/source.js';
-import { readingRefuser } from '../refuse.js';
-import { tableSource, type QueryRows } from '../table-source.js';
+import { querySource, type Asking } from '../query-source.js';
+import type { QueryRows } from '../table-source.js';
 import { connectPostgres, postgresName, type PostgresConnection } from './connect-postgres.js';
 import { describeFields, type PostgresField } from './describe-query.js';
 import { loadCopyStreams } from './load-copy-streams.js';
@@ -22,28 +22,20 @@ export interface PostgresSourceOptions {
  *   query is wrong, InputError `input_unreadable` when the server is
  */
 export function postgresSource(options: PostgresSourceOptions): Source {
-  const name = postgresName(options.url);
-  const query = options.query.trim().replace(/;$/, '');
-  return tableSource({
-    name,
+  const { url, query } = options;
+  return querySource({
+    name: postgresName(url),
     query,
-    async ask(signal) {
-      const refuse = readingRefuser(name, postgresFailure, signal);
-      const connection = await connectPostgres(options.url, signal).catch(refuse);
-      try {
-        return await askRows(connection, query, refuse, () => connectPostgres(options.url, signal));
-      } catch (error) {
-        await connection.close();
-        return refuse(error);
-      }
-    },
+    tellFailure: postgresFailure,
+    connect: (signal) => connectPostgres(url, signal),
+    askRows: (connection, asking) =>
+      askRows(connection, asking, () => connectPostgres(url, asking.signal)),
   });
 }
 
 async function askRows(
   connection: PostgresConnection,
-  query: string,
-  refuse: (error: unknown) => never,
+  { query, refuse }: Asking,
   connectAgain: () => Promise<PostgresConnection>,
 ): Promise<QueryRows> {
   await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');

@@ -1,4 +1,4 @@
-import { markersTable, type RunMarker } from '../run-marker.js';
+import { markerOfRow, markersTable, type RunMarker } from '../run-marker.js';
 import type { PostgresConnection } from './connect-postgres.js';
 import { quoteName } from '../quote-name.js';
 
@@ -27,12 +27,11 @@ export async function readMarker(
 ): Promise<RunMarker | undefined> {
   const [[exists] = []] = await connection.query('SELECT to_regclass($1)', [markers]);
   if (!exists) return undefined;
-  const [[run, digest, applied, rows] = []] = await connection.query(
+  const [found] = await connection.query(
     `SELECT run, digest, applied, rows FROM ${markers} WHERE target = $1`,
     [target],
   );
-  if (!run || !digest) return undefined;
-  return { run, digest, applied: Number(applied), rows: Number(rows) };
+  return markerOfRow(found);
 }
 
 export async function writeMarker(

@@ -1,5 +1,5 @@
 import type { TableThere } from '../plan-table.js';
-import { markersTable, type RunMarker } from '../run-marker.js';
+import { markerOfRow, markersTable, type RunMarker } from '../run-marker.js';
 import type { SqliteDatabase } from './open-sqlite.js';
 import { quoteName } from '../quote-name.js';
 import { isTextType } from './sqlite-kinds.js';
@@ -48,9 +48,7 @@ export function readMarker(database: SqliteDatabase, target: string): RunMarker 
       target,
     ),
   ];
-  if (!found) return undefined;
-  const [run, digest, applied, rows] = found;
-  return { run: String(run), digest: String(digest), applied: Number(applied), rows: Number(rows) };
+  return markerOfRow(found);
 }
 
 export function writeMarker(

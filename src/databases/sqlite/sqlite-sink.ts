@@ -1,36 +1,27 @@
-import { randomBytes } from 'node:crypto';
 import type { OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
 import { createRowExaminer } from '../examine-rows.js';
 import { placeToLookAt, refuseInMemory } from '../file-place.js';
 import { keyColumns } from '../key-columns.js';
 import { KindTally } from '../kind-tally.js';
 import { planTable, type TablePlan } from '../plan-table.js';
-import { repeatedKeys, writingRefuser } from '../refuse.js';
+import { writingRefuser } from '../refuse.js';
+import { refuseRepeatedKeys, repeatedKeysQuery } from '../repeated-keys.js';
 import { RowValues } from '../row-values.js';
-import { isMarked } from '../run-marker.js';
+import { createMarker, isMarked } from '../run-marker.js';
+import { stagedStatements, type StagedTable } from '../staged-statements.js';
+import type { TableKeyOptions } from '../table-key-options.js';
 import { parseTableName } from '../table-name.js';
-import { applyStatements } from './apply-statements.js';
+import { useConnection } from '../use-connection.js';
 import { findTable, readMarker, writeMarker } from './find-table.js';
 import { openSqlite, sqliteFailure, sqlitePath, type SqliteDatabase } from './open-sqlite.js';
 import { quoteName } from '../quote-name.js';
 import { sqliteTypeOf, sqliteValue } from './sqlite-kinds.js';
 
-export interface SqliteSinkOptions {
+export interface SqliteSinkOptions extends TableKeyOptions {
   /** `sqlite:path`, or the path itself; the file is made when it is not there. */
   readonly url: string;
   /** Name of the table. */
   readonly into: string;
-  /**
-   * The column, or columns, that tell a row. With it, rows that the table has are updated and the
-   * others added; it is also the primary key of a table that is made.
-   * @default none: the table must not be there
-   */
-  readonly key?: string | readonly string[];
-  /**
-   * Whether rows only get the added columns, and none is added.
-   * @default whether the rows came from the same table, as far as the key's column tells
-   */
-  readonly isUpdate?: boolean;
 }
 
 /**
@@ -50,15 +41,7 @@ export function sqliteSink(options: SqliteSinkOptions): Sink {
   const withDatabase = async <Value>(
     place: string,
     use: (database: SqliteDatabase) => Value,
-  ): Promise<Value> => {
-    const database = await openSqlite(place, { mustExist: false }).catch(refuse);
-    try {
-      return use(database);
-    } catch (error) {
-      database.close();
-      return refuse(error);
-    }
-  };
+  ): Promise<Value> => useConnection(() => openSqlite(place, { mustExist: false }), refuse, use);
   const plan = (
     database: SqliteDatabase,
     opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId'>,
@@ -104,6 +87,15 @@ export function sqliteSink(options: SqliteSinkOptions): Sink {
   };
 }
 
+/** Rows before they are where they belong: this connection's own, which locks nobody out of the file. */
+const staged: StagedTable = {
+  name: 'temp.sluice_staging',
+  rowNumber: 'rowid',
+  // The triggers of a table are to see each row that is given for it.
+  skipsSame: ['update'],
+  differs: (cell, other) => `${cell} IS NOT ${other} COLLATE BINARY`,
+};
+
 interface TableWritingParts {
   readonly name: string;
   readonly table: string;
@@ -124,11 +116,10 @@ class SqliteTableWriting implements SinkWriting {
     this.#parts = parts;
     this.#values = new RowValues(plan, opening);
     const cells = plan.columns.map((_, at) => `c${at}`);
-    // It is this connection's own, and locks nobody out of the file.
-    database.run(`CREATE TEMP TABLE sluice_staging (${cells.join(', ')})`);
+    database.run(`CREATE TABLE ${staged.name} (${cells.join(', ')})`);
     database.run('BEGIN');
     this.#insert = database.prepare(
-      `INSERT INTO temp.sluice_staging VALUES (${cells.map(() => '?').join(', ')})`,
+      `INSERT INTO ${staged.name} VALUES (${cells.map(() => '?').join(', ')})`,
     );
   }
 
@@ -142,16 +133,12 @@ class SqliteTableWriting implements SinkWriting {
     const { plan, table, opening } = this.#parts;
     this.#orRefuse(() => {
       this.#database.run('COMMIT');
-      const marker = {
-        run: opening.runId ?? randomBytes(8).toString('hex'),
-        digest: this.#values.digest(),
-        rows: this.#values.count,
-        applied: this.#values.count,
-      };
+      const marker = createMarker(opening.runId, this.#values.digest(), this.#values.count);
       if (isMarked(plan.marker, marker)) return;
       this.#refuseRepeatedKeys();
+      const statements = stagedStatements({ ...plan, target: `main.${plan.target}` }, staged);
       this.#database.run('BEGIN IMMEDIATE');
-      for (const statement of applyStatements(plan)) this.#database.run(statement);
+      for (const statement of statements) this.#database.run(statement);
       writeMarker(this.#database, table, marker);
       this.#database.run('COMMIT');
     });
@@ -167,13 +154,7 @@ class SqliteTableWriting implements SinkWriting {
     const { key, columns } = this.#parts.plan;
     if (key.length === 0) return;
     const cells = key.map((name) => `c${columns.findIndex((column) => column.name === name)}`);
-    const [[repeated] = []] = [
-      ...this.#database.rows(
-        `SELECT count(*) FROM (SELECT 1 FROM temp.sluice_staging GROUP BY ${cells.join(', ')} HAVING count(*) > 1)`,
-      ),
-    ];
-    if (Number(repeated) === 0) return;
-    throw repeatedKeys(repeated, key);
+    refuseRepeatedKeys([...this.#database.rows(repeatedKeysQuery(staged.name, cells))], key);
   }
 
   #close(): void {

@@ -2,9 +2,9 @@ import { ConfigurationError, InputError } from '../../errors/family.js';
 import { invalidText } from '../../rows/row-chunk.js';
 import type { Source } from '../../rows/source.js';
 import { writeAny } from '../cell-text.js';
-import { readingRefuser } from '../refuse.js';
+import { querySource, type Asking } from '../query-source.js';
 import type { TableForm } from '../table-form.js';
-import { tableSource, type QueryRows } from '../table-source.js';
+import type { QueryRows } from '../table-source.js';
 import { openSqlite, sqliteFailure, sqlitePath, type SqliteDatabase } from './open-sqlite.js';
 import { isBooleanType } from './sqlite-kinds.js';
 
@@ -26,31 +26,16 @@ const rowsAtOnce = 500;
  */
 export function sqliteSource(options: SqliteSourceOptions): Source {
   const path = sqlitePath(options.url);
-  const name = `sqlite:${path}`;
-  const query = options.query.trim().replace(/;$/, '');
-  const refuse = readingRefuser(name, sqliteFailure);
-  return tableSource({
-    name,
-    query,
-    async ask(signal) {
-      signal?.throwIfAborted();
-      const database = await openSqlite(path, { mustExist: true }).catch(refuse);
-      try {
-        return askRows(database, query, refuse, signal);
-      } catch (error) {
-        database.close();
-        return refuse(error);
-      }
-    },
+  return querySource({
+    name: `sqlite:${path}`,
+    query: options.query,
+    tellFailure: sqliteFailure,
+    connect: () => openSqlite(path, { mustExist: true }),
+    askRows,
   });
 }
 
-function askRows(
-  database: SqliteDatabase,
-  query: string,
-  refuse: (error: unknown) => never,
-  signal: AbortSignal | undefined,
-): QueryRows {
+function askRows(database: SqliteDatabase, { query, refuse, signal }: Asking): QueryRows {
   const fields = database.columns(query);
   if (fields.length === 0) {
     throw new ConfigurationError('the query gives no rows: it has to be a statement that does');

@@ -1,5 +1,7 @@
-import { html, type Html } from './html.js';
-import { styleElement } from './page-style.js';
+import { html, nothing, type Html } from '../../pages/html.js';
+import { page } from '../../pages/page.js';
+import { table } from '../../pages/table.js';
+import { statusLook } from './page-style.js';
 
 /** What the page shows of an account. */
 export interface AccountView {
@@ -50,30 +52,23 @@ const refreshSeconds = 5;
 
 /** The page that people look at; it works without a line of script. */
 export function statusHtml(view: StatusView): string {
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta http-equiv="refresh" content="${refreshSeconds}" />
-        <title>Sluice: local service</title>
-        ${styleElement}
-      </head>
-      <body>
-        <header>
-          <h1>Sluice: local service</h1>
-          <p>${view.now}. This page refreshes itself every ${refreshSeconds} seconds.</p>
-        </header>
-        <main>
-          <h2>Balances</h2>
-          <div class="accounts">${view.accounts.map(accountCard)}</div>
-          <h2>Batches</h2>
-          ${batchTable(view)}
-          <h2>Requests</h2>
-          ${requestTable(view)}
-        </main>
-      </body>
-    </html> `.html;
+  return page({
+    title: 'Sluice: local service',
+    meta: html`<meta http-equiv="refresh" content="${refreshSeconds}" />`,
+    look: statusLook,
+    body: html`<header>
+        <h1>Sluice: local service</h1>
+        <p>${view.now}. This page refreshes itself every ${refreshSeconds} seconds.</p>
+      </header>
+      <main>
+        <h2>Balances</h2>
+        <div class="accounts">${view.accounts.map(accountCard)}</div>
+        <h2>Batches</h2>
+        ${batchTable(view)}
+        <h2>Requests</h2>
+        ${requestTable(view)}
+      </main>`,
+  });
 }
 
 function accountCard({ name, emailCredits, phoneCredits, batches, note }: AccountView): Html {
@@ -87,28 +82,23 @@ function accountCard({ name, emailCredits, phoneCredits, batches, note }: Accoun
       <dt>Batches</dt>
       <dd>${amount(batches)}</dd>
     </dl>
-    ${note === '' ? '' : html`<p class="bad">${note}</p>`}
+    ${note === '' ? nothing : html`<p class="bad">${note}</p>`}
   </section>`;
 }
 
+const batchColumns = [
+  { name: 'Batch' },
+  { name: 'Lane' },
+  { name: 'Status' },
+  { name: 'Addresses', kind: 'number' },
+  { name: 'Outcome' },
+  { name: 'Changed' },
+] as const;
+
 function batchTable({ batches, moreBatches }: StatusView): Html {
   if (batches.length === 0) return html`<p class="empty">No batch was uploaded yet.</p>`;
-  return html`<table>
-      <thead>
-        <tr>
-          <th scope="col">Batch</th>
-          <th scope="col">Lane</th>
-          <th scope="col">Status</th>
-          <th scope="col" class="number">Addresses</th>
-          <th scope="col">Outcome</th>
-          <th scope="col">Changed</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${batches.map(batchRow)}
-      </tbody>
-    </table>
-    ${moreBatches === 0 ? '' : html`<p>and ${amount(moreBatches)} older ones</p>`}`;
+  return html`${table(batchColumns, batches.map(batchRow))}
+  ${moreBatches === 0 ? nothing : html`<p>and ${amount(moreBatches)} older ones</p>`}`;
 }
 
 function batchRow(batch: BatchView): Html {
@@ -123,7 +113,7 @@ function batchRow(batch: BatchView): Html {
       <span
         ><span class="status ${batch.tone}">${batch.status}</span>${
           progress === undefined
-            ? ''
+            ? nothing
             : html` <small>${percent}&nbsp;%</small><br /><progress
                   max="100"
                   value="${percent}"
@@ -140,23 +130,18 @@ function batchRow(batch: BatchView): Html {
   </tr>`;
 }
 
+const requestColumns = [
+  { name: 'Time' },
+  { name: 'Request' },
+  { name: 'Account' },
+  { name: 'Answer' },
+  { name: 'Took', kind: 'number' },
+] as const;
+
 function requestTable({ requests, requestsTotal }: StatusView): Html {
   if (requests.length === 0) return html`<p class="empty">No request was answered yet.</p>`;
   return html`<p>The last ${requests.length} of ${amount(requestsTotal)} since the start.</p>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Request</th>
-          <th scope="col">Account</th>
-          <th scope="col">Answer</th>
-          <th scope="col" class="number">Took</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${requests.map(requestRow)}
-      </tbody>
-    </table>`;
+    ${table(requestColumns, requests.map(requestRow))}`;
 }
 
 function requestRow({ at, what, account, status, tone, took }: RequestView): Html {

@@ -6,11 +6,12 @@ import { mysqlSink, mysqlSource } from '../../../src/databases/mysql/index.js';
 import { postgresSink } from '../../../src/databases/postgres/index.js';
 import { csvFileSource, type Source } from '../../../src/index.js';
 import { startCountingProxy } from '../counting-proxy.js';
-import { dieBehind } from '../die-behind.js';
+import { changeFirst } from '../change-first.js';
 import { askPostgres } from '../postgres/ask-postgres.js';
 import { readAll } from '../read-all.js';
 import { rejection } from '../rejection.js';
 import { startVerifying, temporaryFolder } from '../verify-rows.js';
+import { writeTwiceKilled } from '../write-twice-killed.js';
 import { askMysql as ask } from './ask-mysql.js';
 
 const url = inject('mysqlUrl');
@@ -122,16 +123,12 @@ describe.skipIf(url === '')('MySQL and MariaDB (skipped where mariadbd is not in
     const sink = mysqlSink({ url, into: 'crm', key: 'id' });
     await verifying.run({
       source: query('SELECT id, email FROM crm WHERE id < 4'),
-      sink: {
-        ...sink,
-        async open(opening) {
-          await ask(
-            "UPDATE crm SET email = 'newer@sluice.test' WHERE id = 1",
-            'DELETE FROM crm WHERE id = 2',
-          );
-          return sink.open(opening);
-        },
-      },
+      sink: changeFirst(sink, () =>
+        ask(
+          "UPDATE crm SET email = 'newer@sluice.test' WHERE id = 1",
+          'DELETE FROM crm WHERE id = 2',
+        ),
+      ),
       email: ['email'],
     });
     expect(await ask('SELECT id, email, note, email_valid AS valid FROM crm ORDER BY id')).toEqual([
@@ -148,13 +145,13 @@ describe.skipIf(url === '')('MySQL and MariaDB (skipped where mariadbd is not in
     ['marked_key', { key: 'id' }],
   ])('a table is not written again when killed behind the end: %s', async (table, options) => {
     await makePeople(`${table}_people`);
-    const verifying = await startVerifying();
-    const sink = mysqlSink({ url, into: table, ...options });
-    const run = { source: query(`SELECT id, email FROM ${table}_people`), email: ['email'] };
-    const killed = new Error('killed');
-    await expect(verifying.run({ ...run, sink: dieBehind(sink, killed) })).rejects.toBe(killed);
-    await ask(`UPDATE ${table} SET email_reason = 'touched'`);
-    await verifying.run({ ...run, sink });
+    await writeTwiceKilled(
+      {
+        source: query(`SELECT id, email FROM ${table}_people`),
+        sink: mysqlSink({ url, into: table, ...options }),
+      },
+      () => ask(`UPDATE ${table} SET email_reason = 'touched'`),
+    );
     expect(await ask(`SELECT count(*) AS n FROM ${table} WHERE email_reason = 'touched'`)).toEqual([
       { n: 5 },
     ]);

@@ -7,6 +7,7 @@ import {
 } from '../../../src/databases/postgres/index.js';
 import { ConfigurationError, type Sink, type Source } from '../../../src/index.js';
 import { startCountingProxy } from '../counting-proxy.js';
+import { changeFirst } from '../change-first.js';
 import { dieBehind } from '../die-behind.js';
 import { rejection } from '../rejection.js';
 import { startVerifying } from '../verify-rows.js';
@@ -166,14 +167,10 @@ describe('rows that are told by a key', () => {
     await verifying.run({
       source: from('SELECT id, email FROM own WHERE id < 5'),
       // While the rows are verified, one changes and one goes.
-      sink: {
-        ...sink,
-        async open(opening) {
-          await askPostgres("UPDATE own SET email = 'newer@sluice.test' WHERE id = 1");
-          await askPostgres('DELETE FROM own WHERE id = 2');
-          return sink.open(opening);
-        },
-      },
+      sink: changeFirst(sink, async () => {
+        await askPostgres("UPDATE own SET email = 'newer@sluice.test' WHERE id = 1");
+        await askPostgres('DELETE FROM own WHERE id = 2');
+      }),
       email: ['email'],
     });
     expect(

@@ -4,11 +4,12 @@ import { describe, expect, inject, test } from 'vitest';
 import { postgresSink, postgresSource } from '../../../src/databases/postgres/index.js';
 import { sqliteSink, sqliteSource } from '../../../src/databases/sqlite/index.js';
 import { csvFileSource, fileSource } from '../../../src/index.js';
-import { dieBehind } from '../die-behind.js';
+import { changeFirst } from '../change-first.js';
 import { askPostgres } from '../postgres/ask-postgres.js';
 import { readAll } from '../read-all.js';
 import { rejection } from '../rejection.js';
 import { startVerifying, temporaryFolder } from '../verify-rows.js';
+import { writeTwiceKilled } from '../write-twice-killed.js';
 import { askSqlite as ask } from './ask-sqlite.js';
 
 async function makePeople(rows = 5): Promise<string> {
@@ -139,18 +140,14 @@ describe('a table in an SQLite file', () => {
     const sink = sqliteSink({ url: path, into: 'people', key: 'id' });
     await verifying.run({
       source: sqliteSource({ url: path, query: 'SELECT id, email FROM people WHERE id < 4' }),
-      sink: {
-        ...sink,
-        async open(opening) {
-          ask(
-            path,
-            "UPDATE people SET email = 'newer@sluice.test' WHERE id = 1",
-            'DELETE FROM people WHERE id = 2',
-            'SELECT 1',
-          );
-          return sink.open(opening);
-        },
-      },
+      sink: changeFirst(sink, () =>
+        ask(
+          path,
+          "UPDATE people SET email = 'newer@sluice.test' WHERE id = 1",
+          'DELETE FROM people WHERE id = 2',
+          'SELECT 1',
+        ),
+      ),
       email: ['email'],
     });
     expect(
@@ -164,25 +161,40 @@ describe('a table in an SQLite file', () => {
     ]);
   });
 
+  test('gets small letters also where capitals and small letters are the same', async () => {
+    const path = await makePeople();
+    ask(
+      path,
+      "ALTER TABLE people ADD COLUMN email_verification TEXT COLLATE NOCASE DEFAULT 'VERIFIED'",
+      'SELECT 1',
+    );
+    const verifying = await startVerifying();
+    await verifying.run({
+      source: sqliteSource({ url: path, query: 'SELECT id, email FROM people WHERE id < 3' }),
+      sink: sqliteSink({ url: path, into: 'people', key: 'id' }),
+      email: ['email'],
+    });
+    expect(ask(path, 'SELECT email_verification AS v FROM people ORDER BY id LIMIT 3')).toEqual([
+      { v: 'verified' },
+      { v: 'verified' },
+      { v: 'VERIFIED' },
+    ]);
+  });
+
   test.each([[{}], [{ key: 'id' }]])(
     'is not written again when killed behind the commit: %j',
     async (options) => {
       const path = await makePeople();
-      const verifying = await startVerifying();
-      const sink = sqliteSink({ url: path, into: 'verified', ...options });
-      const run = {
-        source: sqliteSource({ url: path, query: 'SELECT id, email FROM people' }),
-        email: ['email'],
-      };
-      const killed = new Error('killed');
-      await expect(verifying.run({ ...run, sink: dieBehind(sink, killed) })).rejects.toBe(killed);
-      ask(path, "UPDATE verified SET email_reason = 'touched'", 'SELECT 1');
-      const paid = await verifying.charges();
-      await verifying.run({ ...run, sink });
+      await writeTwiceKilled(
+        {
+          source: sqliteSource({ url: path, query: 'SELECT id, email FROM people' }),
+          sink: sqliteSink({ url: path, into: 'verified', ...options }),
+        },
+        () => ask(path, "UPDATE verified SET email_reason = 'touched'", 'SELECT 1'),
+      );
       expect(
         ask(path, "SELECT count(*) AS n FROM verified WHERE email_reason = 'touched'"),
       ).toEqual([{ n: 5 }]);
-      expect(await verifying.charges()).toBe(paid);
     },
   );
 

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './free-port.js';
+import { freePort } from '../../servers/free-port.js';
+import { startProgram } from '../../servers/start-program.js';
 
 const program = '/usr/sbin/exim4';
 
@@ -70,31 +70,17 @@ bin:
 `;
   const path = join(folder, 'exim.conf');
   await writeFile(path, configuration);
-  const server = spawn(program, ['-C', path, '-bdf', '-oX', `${address}.${port}`, '-v'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let said = '';
-  const ended = new Promise<void>((resolve) => {
-    server.on('exit', () => resolve());
-  });
-  await Promise.race([
-    new Promise<void>((resolve) => {
-      server.stderr.on('data', (bytes: Buffer) => {
-        said += bytes.toString();
-        if (said.includes('listening for SMTP')) resolve();
-      });
-    }),
-    ended.then(() => {
-      throw new Error(`exim ended: ${said}`);
-    }),
-  ]);
+  const server = await startProgram(
+    program,
+    ['-C', path, '-bdf', '-oX', `${address}.${port}`, '-v'],
+    'listening for SMTP',
+  );
   return {
     address,
     port,
     log: () => readFile(join(folder, 'log', 'main'), 'utf8'),
     async stop() {
-      server.kill();
-      await ended;
+      await server.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './free-port.js';
+import { freePort } from '../../servers/free-port.js';
+import { startProgram } from '../../servers/start-program.js';
 
 const program = '/usr/sbin/nsd';
 
@@ -43,29 +43,11 @@ export async function startNsd(zones: Readonly<Record<string, string | undefined
     if (text !== undefined) await writeFile(join(folder, `${name}.zone`), text);
   }
   await writeFile(join(folder, 'nsd.conf'), `${lines.join('\n')}\n`);
-  const server = spawn(program, ['-d', '-c', join(folder, 'nsd.conf')], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let said = '';
-  const ended = new Promise<void>((resolve) => {
-    server.on('exit', () => resolve());
-  });
-  await Promise.race([
-    new Promise<void>((resolve) => {
-      server.stderr.on('data', (bytes: Buffer) => {
-        said += bytes.toString();
-        if (said.includes('nsd started')) resolve();
-      });
-    }),
-    ended.then(() => {
-      throw new Error(`nsd ended: ${said}`);
-    }),
-  ]);
+  const server = await startProgram(program, ['-d', '-c', join(folder, 'nsd.conf')], 'nsd started');
   return {
     resolver: `${address}:${port}`,
     async stop() {
-      server.kill();
-      await ended;
+      await server.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };

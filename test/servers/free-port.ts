@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 
-/** A port that is free on a loopback address just now. */
-export async function freePort(host: string): Promise<number> {
+/** A port on which nobody listens just now, on a loopback address. */
+export async function freePort(host = '127.0.0.1'): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => {
     server.listen(0, host, resolve);

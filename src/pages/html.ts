@@ -7,13 +7,16 @@ type Filling = string | number | Html | readonly Html[];
 
 /** Makes a piece of a page: every text that is filled in is escaped, pieces stand as they are. */
 export function html(pieces: TemplateStringsArray, ...fillings: readonly Filling[]): Html {
-  const written = fillings.map((filling, index) => `${write(filling)}${pieces[index + 1] ?? ''}`);
-  return { html: `${pieces[0] ?? ''}${written.join('')}` };
+  let made = pieces[0] ?? '';
+  for (const [index, filling] of fillings.entries()) {
+    made += written(filling) + (pieces[index + 1] ?? '');
+  }
+  return { html: made };
 }
 
 export const nothing: Html = { html: '' };
 
-function write(filling: Filling): string {
+function written(filling: Filling): string {
   if (typeof filling === 'number') return String(filling);
   if (typeof filling === 'string') return escaped(filling);
   if ('html' in filling) return filling.html;
@@ -28,7 +31,10 @@ const entities: ReadonlyMap<string, string> = new Map([
   ["'", '&#39;'],
 ]);
 
-/** What no page may hold becomes a blank; what means something in one is written as its entity. */
+/**
+ * What means something in a page is written as its entity. What no page may hold becomes a blank, and
+ * so does what turns the order of letters round: a name must not dress up as another.
+ */
 function escaped(text: string): string {
   return text
     .replaceAll(/[&<>"']/g, (character) => entities.get(character) ?? '')

@@ -1,7 +1,23 @@
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { projectRoot } from './project.mjs';
+
+/**
+ * Compiles some folders and runs a module of theirs with the arguments of this process, whose exit code
+ * it decides.
+ *
+ * @param module path from the project's root, as JavaScript
+ */
+export function runCompiled(name, folders, module) {
+  const built = compileForNode(name, folders);
+  const { status } = spawnSync(process.execPath, [join(built, module), ...process.argv.slice(2)], {
+    cwd: projectRoot,
+    stdio: 'inherit',
+  });
+  process.exitCode = status ?? 1;
+}
 
 /**
  * Turns the TypeScript of some folders into JavaScript under `.cache/<name>`, tests left out. Types are
@@ -9,7 +25,7 @@ import { projectRoot } from './project.mjs';
  *
  * @returns the folder, in which paths are as from the project's root
  */
-export function compileForNode(name, folders) {
+function compileForNode(name, folders) {
   const built = join(projectRoot, '.cache', name);
   rmSync(built, { recursive: true, force: true });
   for (const folder of folders) {

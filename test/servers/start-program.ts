@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+
+/** A server of this machine that is ready. */
+export interface ServerProgram {
+  /** Ends it; resolves when it is gone. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a program that stays, and waits until it says that it is ready.
+ *
+ * @param ready words of its standard error
+ */
+export async function startProgram(
+  program: string,
+  args: readonly string[],
+  ready: string,
+): Promise<ServerProgram> {
+  const server = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  const ended = new Promise<void>((resolve) => {
+    server.on('exit', () => resolve());
+  });
+  await Promise.race([
+    new Promise<void>((resolve) => {
+      server.stderr.on('data', (bytes: Buffer) => {
+        said += bytes.toString();
+        if (said.includes(ready)) resolve();
+      });
+    }),
+    ended.then(() => {
+      throw new Error(`${program} ended: ${said}`);
+    }),
+  ]);
+  return {
+    async stop() {
+      server.kill();
+      await ended;
+    },
+  };
+}
