@@ -10,7 +10,7 @@ import { KeyTable } from './key-table.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** A multiple of the size of a key: blocks never cut one. */
-const blockBytes = keyBytes * 5000;
+const blockBytes = keyBytes * 10_000;
 const globalOwner = 'global';
 
 /** Which caches a lookup may use, and how far back. */
@@ -21,6 +21,12 @@ export type CacheParameters = Pick<
   | 'use_global_cache'
   | 'max_global_cache_backoff'
 >;
+
+interface Wanted {
+  readonly account: string;
+  readonly nowMs: number;
+  readonly parameters: CacheParameters;
+}
 
 /**
  * The account caches and the global cache (spec, section 1): which address was verified on which day.
@@ -52,31 +58,22 @@ export class ResultCaches {
   }
 
   /** Looks a key up: "account cache first, then global cache" (spec, section 1). */
-  find(
-    keys: Uint8Array,
-    offset: number,
-    wanted: {
-      readonly account: string;
-      readonly nowMs: number;
-      readonly parameters: CacheParameters;
-    },
-  ): CacheHit {
-    const { account, nowMs, parameters } = wanted;
-    const today = dayOf(nowMs);
-    const isKnown = (owner: string, backoffDays: number) => {
-      const day = this.#tables.get(owner)?.get(keys, offset);
-      return day !== undefined && today - day < backoffDays;
-    };
-    if (
-      parameters.use_account_cache &&
-      isKnown(ownerOf(account), parameters.max_account_cache_backoff)
-    ) {
-      return 'account';
+  find(keys: Uint8Array, offset: number, wanted: Wanted): CacheHit {
+    return this.findAll(keys.subarray(offset, offset + keyBytes), wanted)[0] ?? null;
+  }
+
+  /** Looks up all keys that stand one behind another. */
+  findAll(keys: Uint8Array, { account, nowMs, parameters }: Wanted): readonly CacheHit[] {
+    const found: CacheHit[] = Array.from({ length: keys.length / keyBytes }, () => null);
+    if (parameters.use_account_cache) {
+      const oldest = dayOf(nowMs) - parameters.max_account_cache_backoff + 1;
+      mark(found, 'account', { keys, oldest, table: this.#tables.get(ownerOf(account)) });
     }
-    if (parameters.use_global_cache && isKnown(globalOwner, parameters.max_global_cache_backoff)) {
-      return 'global';
+    if (parameters.use_global_cache) {
+      const oldest = dayOf(nowMs) - parameters.max_global_cache_backoff + 1;
+      mark(found, 'global', { keys, oldest, table: this.#tables.get(globalOwner) });
     }
-    return null;
+    return found;
   }
 
   /** Whether a lookup could find anything: where it cannot, nothing need be read. */
@@ -135,6 +132,29 @@ export class ResultCaches {
 
   #path(owner: string, day: number): string {
     return join(this.#folder, `${owner}-${day}.keys`);
+  }
+}
+
+/** Marks the keys that stand in a table with a day not before `oldest`, unless they are marked. */
+function mark(
+  found: CacheHit[],
+  hit: CacheHit,
+  {
+    keys,
+    oldest,
+    table,
+  }: {
+    readonly keys: Uint8Array;
+    readonly oldest: number;
+    readonly table: KeyTable | undefined;
+  },
+): void {
+  if (table === undefined) return;
+  const numbers = new Uint16Array(found.length);
+  table.getAll(keys, numbers);
+  for (let index = 0; index < numbers.length; index += 1) {
+    const number = numbers[index] ?? 0;
+    if (number > 0 && number - 1 >= oldest) found[index] ??= hit;
   }
 }
 

@@ -1,32 +1,33 @@
-import { createKeyMaker, keyBytes } from '../caches/address-key.js';
-import { KeyTable } from '../caches/key-table.js';
-import { readAddress } from '../engine/read-address.js';
 import { createSlices } from '../jobs/slices.js';
 import type { BatchParameters } from '../../contract/parameters.js';
 import type { Prepared } from '../store/batch.js';
 import type { BatchFiles } from '../store/batch-files.js';
-import { readLines } from './read-lines.js';
+import { Intake } from './intake.js';
+import { readLineBlocks, type LineBlock } from './line-block.js';
 import { FileWriter } from './record-file.js';
 
 export interface PrepareOptions {
   readonly files: BatchFiles;
   readonly parameters: BatchParameters;
+  /** Size of the uploaded content. */
+  readonly uploadBytes: number;
   readonly salt: string;
   readonly durable: boolean;
   readonly signal: AbortSignal;
+  /** Resolves when the next slice of this work may begin. */
+  readonly nextTurn: () => Promise<void>;
   /** Told how many lines were read. */
   readonly onProgress: (lines: number) => void;
 }
 
 /** How many lines are read between two looks at the time. */
 const linesALook = 64;
+/** Room is made at once for so many lines at most: what is said of a size is no promise. */
+const mostExpected = 2 ** 20;
 
 /**
  * Parses uploaded content: counts its lines, takes out duplicates and wrong formats as the parameters
  * say, and writes what is left as the addresses to be verified, with their keys.
- *
- * Every line that is not blank counts once: as duplicate when an earlier line is equal to it, else as
- * wrong or valid by its format.
  */
 export async function prepareContent(options: PrepareOptions): Promise<Prepared> {
   const { files, durable } = options;
@@ -47,41 +48,35 @@ export async function prepareContent(options: PrepareOptions): Promise<Prepared>
 }
 
 async function readContent(
-  { files, parameters, salt, signal, onProgress }: PrepareOptions,
+  { files, parameters, uploadBytes, salt, signal, nextTurn, onProgress }: PrepareOptions,
   addresses: FileWriter,
   keys: FileWriter,
 ): Promise<Prepared> {
-  const { type, target_country: country } = parameters;
-  const dropsWrong =
-    type === 'email' ? parameters.remove_wrong_email_format : parameters.remove_wrong_phone_format;
-  const dropsDuplicates = parameters.remove_duplicate;
-  const keyMaker = createKeyMaker(salt, type);
-  const seen = new KeyTable();
-  const slices = createSlices(signal);
-  const counts = { valid: 0, wrong: 0, duplicate: 0 };
+  const intake = new Intake(parameters, salt);
+  const { counts } = intake;
+  const slices = createSlices(signal, nextTurn);
   let total = 0;
-
-  for await (const lines of readLines(files.upload)) {
+  let isFirst = true;
+  for await (const lines of readLineBlocks(files.upload)) {
     signal.throwIfAborted();
-    const kept: string[] = [];
-    const blockKeys = Buffer.allocUnsafe(lines.length * keyBytes);
-    for (const [index, line] of lines.entries()) {
-      const { key, wellFormed } = readAddress(type, country, line);
-      const keyAt = kept.length * keyBytes;
-      keyMaker.write(key, blockKeys, keyAt);
-      const isDuplicate = !seen.add(blockKeys, keyAt);
-      if (isDuplicate) counts.duplicate += 1;
-      else if (wellFormed) counts.valid += 1;
-      else counts.wrong += 1;
-      const isDropped = (isDuplicate && dropsDuplicates) || (!wellFormed && dropsWrong);
-      if (!isDropped) kept.push(line);
-      if (index % linesALook === 0 && slices.isOver()) await slices.pause();
+    if (isFirst) intake.expect(expectedLines(lines, uploadBytes));
+    isFirst = false;
+    intake.begin(lines);
+    for (let begin = 0; begin < lines.count; begin += linesALook) {
+      intake.take(lines, begin, Math.min(begin + linesALook, lines.count));
+      if (slices.isOver()) await slices.pause();
     }
+    const { kept } = intake;
     total += kept.length;
     onProgress(counts.valid + counts.wrong + counts.duplicate);
-    if (kept.length === 0) continue;
-    await addresses.write(Buffer.from(`${kept.join('\n')}\n`));
-    await keys.write(blockKeys.subarray(0, kept.length * keyBytes));
+    for (const run of lines.runs(kept)) await addresses.write(run);
+    await keys.write(intake.keys);
   }
   return { counts, addresses: total };
+}
+
+/** As many as there will be if the rest is like the first block, within reason. */
+function expectedLines(first: LineBlock, uploadBytes: number): number {
+  const lines = Math.ceil((first.count * uploadBytes) / first.bytes.length);
+  return Math.min(lines, mostExpected);
 }

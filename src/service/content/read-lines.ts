@@ -1,29 +1,19 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
+import { readLineBlocks } from './line-block.js';
 
 const blockBytes = 64 * 1024;
 
 /**
- * Reads a text file in blocks of lines, trimmed and without blank ones; a byte-order mark at its
- * beginning is no part of the first line. Only LF ends a line; a CR before it falls to trimming.
+ * Reads a UTF-8 file in blocks of lines, trimmed and without blank ones, as {@link readLineBlocks} finds
+ * them.
  *
  * @param source its path, or the open file, which is closed at the end
  */
 export async function* readLines(
   source: string | FileHandle,
 ): AsyncGenerator<readonly string[], void> {
-  let rest = '';
-  let isFirst = true;
-  for await (let text of readText(source)) {
-    if (isFirst && text.startsWith('\uFEFF')) text = text.slice(1);
-    isFirst = false;
-    const pieces = (rest + text).split('\n');
-    rest = pieces.pop() ?? '';
-    const lines = trimmed(pieces);
-    if (lines.length > 0) yield lines;
-  }
-  const last = trimmed([rest]);
-  if (last.length > 0) yield last;
+  for await (const block of readLineBlocks(source)) yield block.texts();
 }
 
 /** Reads a UTF-8 file as pieces of text that never cut a character. */
@@ -53,13 +43,4 @@ export async function* readBlocks(
   } finally {
     await file.close();
   }
-}
-
-function trimmed(lines: readonly string[]): string[] {
-  const kept: string[] = [];
-  for (const line of lines) {
-    const text = line.trim();
-    if (text !== '') kept.push(text);
-  }
-  return kept;
 }

@@ -1,4 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
+import { giveBack, takeBlock } from './block-pool.js';
 
 /** Reads a file of records of equal size, some at a time. */
 export interface RecordReader {
@@ -27,12 +28,10 @@ export async function openRecords(path: string, recordBytes: number): Promise<Re
   };
 }
 
-const pendingBytes = 256 * 1024;
-
 /** Writes a file piece by piece. It is worth something only after `finish`. */
 export class FileWriter {
   readonly #file: FileHandle;
-  #pending: Uint8Array[] = [];
+  #block: Buffer | undefined = takeBlock();
   #pendingBytes = 0;
 
   private constructor(file: FileHandle) {
@@ -44,11 +43,18 @@ export class FileWriter {
     return new FileWriter(await open(path, 'wx', 0o600));
   }
 
-  /** Takes a piece over: the caller must not change it any more. */
+  /** Takes a piece; the caller may use its bytes again when this has resolved. */
   async write(piece: Uint8Array): Promise<void> {
-    this.#pending.push(piece);
-    this.#pendingBytes += piece.length;
-    if (this.#pendingBytes >= pendingBytes) await this.#drain();
+    for (let taken = 0; taken < piece.length;) {
+      const block = this.#blockOfOpen();
+      const room = block.length - this.#pendingBytes;
+      const part =
+        taken === 0 && piece.length <= room ? piece : piece.subarray(taken, taken + room);
+      block.set(part, this.#pendingBytes);
+      this.#pendingBytes += part.length;
+      taken += part.length;
+      if (this.#pendingBytes === block.length) await this.#drain();
+    }
   }
 
   /** Writes the rest and closes; with `durable`, the content is on the disk itself. */
@@ -63,19 +69,25 @@ export class FileWriter {
 
   /** Closes without finishing; closing twice does nothing. */
   async close(): Promise<void> {
-    this.#pending = [];
+    const block = this.#block;
+    this.#block = undefined;
     await this.#file.close().catch(() => undefined);
+    if (block) giveBack(block);
   }
 
   async #drain(): Promise<void> {
-    if (this.#pendingBytes === 0) return;
-    const bytes = Buffer.concat(this.#pending, this.#pendingBytes);
-    this.#pending = [];
-    this.#pendingBytes = 0;
+    const block = this.#blockOfOpen();
     let written = 0;
-    while (written < bytes.length) {
-      const { bytesWritten } = await this.#file.write(bytes, written, bytes.length - written);
+    while (written < this.#pendingBytes) {
+      const left = this.#pendingBytes - written;
+      const { bytesWritten } = await this.#file.write(block, written, left);
       written += bytesWritten;
     }
+    this.#pendingBytes = 0;
+  }
+
+  #blockOfOpen(): Buffer {
+    if (this.#block === undefined) throw new Error('the file is closed');
+    return this.#block;
   }
 }

@@ -5,10 +5,13 @@ export const codeBytes = 2;
 /** One less than there are: while answers come in, 0 stands for none. */
 const mostVerdicts = 2 ** (codeBytes * 8) - 1;
 
+/** Verdicts that are known again as the objects they are. */
+const mostObjects = 1024;
+
 /** Gives each distinct verdict a code, counted from 0: distinct verdicts are few, addresses are many. */
 export class VerdictCoder {
   readonly verdicts: Verdict[] = [];
-  readonly #byObject = new WeakMap<Verdict, number>();
+  readonly #byObject = new Map<Verdict, number>();
   readonly #byText = new Map<string, number>();
 
   /** @param known verdicts that have their codes already, in the order of these */
@@ -31,6 +34,8 @@ export class VerdictCoder {
       this.verdicts.push(verdict);
       this.#byText.set(text, code);
     }
+    // An engine may make an object for each address: they are not all to be kept.
+    if (this.#byObject.size >= mostObjects) this.#byObject.clear();
     this.#byObject.set(verdict, code);
     return { code, isNew };
   }

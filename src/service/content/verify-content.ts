@@ -1,9 +1,10 @@
 import type { VerificationEngine, Verdict } from '../engine/engine.js';
+import { judgeAtOf, type JudgeEmailAt } from '../engine/offline-engine.js';
 import { createSlices } from '../jobs/slices.js';
 import type { BatchParameters } from '../../contract/parameters.js';
 import type { BatchFiles } from '../store/batch-files.js';
 import type { VerdictCount } from '../store/events.js';
-import { readLines } from './read-lines.js';
+import { readLineBlocks, type LineBlock } from './line-block.js';
 import { FileWriter } from './record-file.js';
 import { codeBytes, VerdictCoder } from './verdict-coder.js';
 
@@ -13,6 +14,8 @@ export interface VerifyOptions {
   readonly engine: VerificationEngine;
   readonly durable: boolean;
   readonly signal: AbortSignal;
+  /** Resolves when the next slice of this work may begin. */
+  readonly nextTurn: () => Promise<void>;
   /** Told how many addresses have their verdict. */
   readonly onProgress: (addresses: number) => void;
 }
@@ -27,28 +30,25 @@ const addressesACall = 256;
  * @returns the distinct verdicts in the order of their codes, each with its number of addresses
  */
 export async function verifyContent(options: VerifyOptions): Promise<readonly VerdictCount[]> {
-  const { files, durable, signal, onProgress } = options;
+  const { files, durable, signal, nextTurn, onProgress } = options;
+  const judge = createJudge(options);
   let judged = 0;
   const coder = new VerdictCoder();
   const counts: number[] = [];
-  const slices = createSlices(signal);
+  const slices = createSlices(signal, nextTurn);
   const codes = await FileWriter.create(files.codes);
   try {
-    for await (const addresses of readLines(files.addresses)) {
-      const block = Buffer.allocUnsafe(addresses.length * codeBytes);
-      let at = 0;
-      for (let begin = 0; begin < addresses.length; begin += addressesACall) {
-        const verdicts = await judge(addresses.slice(begin, begin + addressesACall), options);
-        for (const verdict of verdicts) {
-          const { code } = coder.encode(verdict);
-          counts[code] = (counts[code] ?? 0) + 1;
-          at = block.writeUInt16LE(code, at);
+    for await (const lines of readLineBlocks(files.addresses)) {
+      for (let begin = 0; begin < lines.count; begin += addressesACall) {
+        const end = Math.min(begin + addressesACall, lines.count);
+        const verdicts = await judge(lines, begin, end);
+        if (verdicts.length !== end - begin) {
+          throw new Error('the engine gave another number of verdicts');
         }
+        await codes.write(encode(verdicts, coder, counts));
         if (slices.isOver()) await slices.pause();
       }
-      if (at !== block.length) throw new Error('the engine gave another number of verdicts');
-      await codes.write(block);
-      judged += addresses.length;
+      judged += lines.count;
       onProgress(judged);
     }
     await codes.finish({ durable });
@@ -58,11 +58,46 @@ export async function verifyContent(options: VerifyOptions): Promise<readonly Ve
   }
 }
 
-function judge(
-  addresses: readonly string[],
-  { engine, parameters, signal }: VerifyOptions,
-): readonly Verdict[] | Promise<readonly Verdict[]> {
-  return parameters.type === 'email'
-    ? engine.verifyEmails(addresses, signal)
-    : engine.verifyPhones(addresses, parameters.target_country, signal);
+/** The codes of some verdicts, which are counted. */
+function encode(verdicts: readonly Verdict[], coder: VerdictCoder, counts: number[]): Buffer {
+  const codes = Buffer.allocUnsafe(verdicts.length * codeBytes);
+  let at = 0;
+  for (const verdict of verdicts) {
+    const { code } = coder.encode(verdict);
+    counts[code] = (counts[code] ?? 0) + 1;
+    at = codes.writeUInt16LE(code, at);
+  }
+  return codes;
+}
+
+/** Judges the lines of a block from `begin` to `end`. */
+type Judge = (
+  lines: LineBlock,
+  begin: number,
+  end: number,
+) => readonly Verdict[] | Promise<readonly Verdict[]>;
+
+function createJudge({ engine, parameters, signal }: VerifyOptions): Judge {
+  const { type, target_country: country } = parameters;
+  const judgeAt = type === 'email' ? judgeAtOf(engine) : undefined;
+  if (judgeAt) return (lines, begin, end) => judgeEmails(lines, begin, end, judgeAt);
+  return (lines, begin, end) => {
+    const addresses = Array.from({ length: end - begin }, (_, at) => lines.text(begin + at));
+    return type === 'email'
+      ? engine.verifyEmails(addresses, signal)
+      : engine.verifyPhones(addresses, country, signal);
+  };
+}
+
+function judgeEmails(
+  lines: LineBlock,
+  begin: number,
+  end: number,
+  judgeAt: JudgeEmailAt,
+): readonly Verdict[] {
+  const verdicts: Verdict[] = [];
+  for (let at = begin; at < end; at += 1) {
+    verdicts.push(judgeAt(lines.bytes, lines.begin(at), lines.end(at)));
+  }
+  return verdicts;
 }

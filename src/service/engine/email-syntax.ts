@@ -12,11 +12,11 @@ export interface Mailbox {
 }
 
 /** RFC 5321 4.5.3.1.1: octets of a local part. */
-const maxLocalOctets = 64;
+export const maxLocalOctets = 64;
 /** RFC 5321 4.5.3.1.2: octets of a domain. */
 const maxDomainOctets = 255;
 /** RFC 5321 4.5.3.1.3: a path has 256 octets, its angle brackets among them. */
-const maxAddressOctets = 254;
+export const maxAddressOctets = 254;
 /** RFC 1035 2.3.4: octets of a label. */
 const maxLabelOctets = 63;
 
@@ -27,9 +27,9 @@ const hyphen = 0x2d;
 const quote = 0x22;
 
 /** RFC 5322 3.2.3: atext. */
-const isAtext = asciiTable(
-  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-/=?^_`{|}~",
-);
+export const atext =
+  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-/=?^_`{|}~";
+const isAtext = asciiTable(atext);
 /** RFC 5321 4.1.2: Let-dig, and the hyphen of Ldh-str. */
 const isLetterDigitHyphen = asciiTable(
   'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-',
@@ -114,7 +114,13 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-const readDomain = remember((text: string): string | undefined => {
+/**
+ * The domain of an address as {@link Mailbox} has it.
+ *
+ * @param text what stands behind the at sign
+ * @returns `undefined` when it is no domain
+ */
+export const readDomain = remember((text: string): string | undefined => {
   if (text.startsWith('[')) return isAddressLiteral(text) ? text.toLowerCase() : undefined;
   const labels = readLabels(text);
   if (labels === undefined) return undefined;

@@ -1,5 +1,5 @@
 import { isDisposableDomain } from './disposable-domains.js';
-import { parseMailbox } from './email-syntax.js';
+import { parseMailbox, readDomain } from './email-syntax.js';
 import type { EmailVerdict } from './engine.js';
 import { freeDomains } from './free-domains.js';
 import { cannotHaveMail } from './no-mail-domains.js';
@@ -55,8 +55,21 @@ export function judgeEmail(address: string): EmailVerdict {
   if (mailbox === undefined) return syntaxError;
   const { local, domain } = mailbox;
   if (domain === testDomain) return judgeTestAddress(local);
-  const known = factsOf(domain) | (isRoleName(local) ? role : 0);
-  return verdicts[known] ?? syntaxError;
+  return verdictOn(factsOf(domain), isRoleName(local));
+}
+
+/** The verdict on an address of a domain with these facts. */
+export function verdictOn(domainFacts: number, hasRoleName: boolean): EmailVerdict {
+  return verdicts[domainFacts | (hasRoleName ? role : 0)] ?? syntaxError;
+}
+
+/**
+ * What is known of a domain as it stands in an address; `undefined` when it is none, or when the local
+ * part decides.
+ */
+export function domainFacts(text: string): number | undefined {
+  const domain = readDomain(text);
+  return domain === undefined || domain === testDomain ? undefined : factsOf(domain);
 }
 
 const factsOf = remember(

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
-/** A body that is made while it is sent; it is thrown away when its reader leaves. */
+/**
+ * A body that is made while it is sent; it is thrown away when its reader leaves. Bytes are lent: they
+ * hold until the next piece is asked for.
+ */
 export type ReplyBody = AsyncIterable<string | Uint8Array>;
 
 /** What an operation answers. */
@@ -97,15 +100,26 @@ async function sendBody(
     if (isText && waiting.length < pieceLength) continue;
     if (!response.headersSent) sendHead();
     // As bytes: text would be gone through once more for its length.
-    let isTaken = waiting === '' || response.write(Buffer.from(waiting));
-    if (!isText) isTaken = response.write(piece);
+    const isTaken = waiting === '' || response.write(Buffer.from(waiting));
     waiting = '';
-    if (!isTaken) await drained(response);
+    if (!isText) await sent(response, piece);
+    else if (!isTaken) await drained(response);
     if (response.destroyed) return;
   }
   if (response.destroyed) return;
   if (!response.headersSent) sendHead();
   response.end(waiting);
+}
+
+/** Resolves when a piece was handed to the connection, or nobody takes it any more. */
+async function sent(response: ServerResponse, piece: Uint8Array): Promise<void> {
+  await new Promise<void>((resolve) => {
+    response.once('close', resolve);
+    response.write(piece, () => {
+      response.off('close', resolve);
+      resolve();
+    });
+  });
 }
 
 async function drained(response: ServerResponse): Promise<void> {

@@ -11,6 +11,8 @@ import type { VerificationEngine } from '../engine/engine.js';
 import type { Batch } from '../store/batch.js';
 import { removeBatchFiles, removePreparation } from '../store/batch-files.js';
 import type { Store } from '../store/store.js';
+import { createLeastFirst } from './least-first.js';
+import { afterRequests } from './slices.js';
 import type { Turns } from './turns.js';
 import { createWorkSlots } from './work-slots.js';
 
@@ -31,6 +33,8 @@ export interface BatchJobsOptions {
 
 /** Batches worked on at once: more would only hold more memory. */
 const mostAtOnce = 4;
+/** A guess, on which nothing but the order of work depends. */
+const bytesALine = 24;
 /** Batches that wait for the answers of others at once: they cost little. */
 const mostLive = 16;
 
@@ -40,7 +44,7 @@ const mostLive = 16;
  */
 export class BatchJobs {
   readonly #options: BatchJobsOptions;
-  readonly #slots = createWorkSlots(mostAtOnce);
+  readonly #work = createLeastFirst(mostAtOnce);
   readonly #liveSlots = createWorkSlots(mostLive);
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<void>>();
@@ -106,16 +110,19 @@ export class BatchJobs {
     const { stage, parameters } = batch;
     if (stage.name !== 'parsing') return;
     const files = store.files(batch);
-    const prepared = await this.#slots.run(async () => {
+    const left = () => batch.bytes / bytesALine - this.progress(batch.uuid);
+    const prepared = await this.#work.run(left, async (nextTurn) => {
       this.#closing.signal.throwIfAborted();
       // What an interrupted parsing of the same revision left behind.
       await removePreparation(files);
       return prepareContent({
         files,
         parameters,
+        uploadBytes: batch.bytes,
         salt: store.salt,
         durable: store.isDurable,
         signal: this.#closing.signal,
+        nextTurn,
         onProgress: (lines) => this.#progress.set(batch.uuid, lines),
       });
     });
@@ -140,13 +147,11 @@ export class BatchJobs {
       signal,
       onProgress: (done: number) => this.#progress.set(uuid, done),
     };
-    // What waits for others keeps nobody from parsing.
-    const slots = engine.live ? this.#liveSlots : this.#slots;
-    const verdicts = await slots.run(async () => {
+    const verdicts = await this.#judge(batch, addresses, async (nextTurn) => {
       signal.throwIfAborted();
       await rm(files.codes, { force: true });
       const live = engine.live?.(lane, signal);
-      if (live === undefined) return verifyContent({ ...shared, parameters, engine });
+      if (live === undefined) return verifyContent({ ...shared, parameters, engine, nextTurn });
       const known = reusedAnswers(files, addresses, answers);
       return verifyLive({ ...shared, addresses, live, known });
     });
@@ -168,6 +173,16 @@ export class BatchJobs {
         await Promise.all([files.answers, files.verdicts].map((file) => rm(file, { force: true })));
       }
     });
+  }
+
+  async #judge<Result>(
+    { uuid }: Batch,
+    addresses: number,
+    work: (nextTurn: () => Promise<void>) => Promise<Result>,
+  ): Promise<Result> {
+    // What waits for others keeps nobody from parsing.
+    if (this.#options.engine.live) return this.#liveSlots.run(async () => work(afterRequests));
+    return this.#work.run(() => addresses - this.progress(uuid), work);
   }
 
   /** Ends a job, unless its batch was changed or deleted meanwhile: then its outcome is dropped. */

@@ -9,16 +9,22 @@ export interface Slices {
   isOver(): boolean;
 }
 
-export function createSlices(signal: AbortSignal): Slices {
+/** @param nextTurn resolves when others had theirs; by default, when requests had */
+export function createSlices(signal: AbortSignal, nextTurn = afterRequests): Slices {
   let endsAt = performance.now() + sliceMs;
   return {
     isOver: () => performance.now() >= endsAt,
     async pause() {
-      await new Promise<void>((resolve) => {
-        setImmediate(resolve);
-      });
+      await nextTurn();
       signal.throwIfAborted();
       endsAt = performance.now() + sliceMs;
     },
   };
+}
+
+/** Resolves when the requests that came meanwhile were taken up. */
+export async function afterRequests(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    setImmediate(resolve);
+  });
 }

@@ -1,3 +1,4 @@
+import type { VerificationType } from '../../contract/enums.js';
 import { operations } from '../../contract/operations.js';
 import { badRequest } from '../http/http-problem.js';
 import { parseTexts } from '../http/parse-values.js';
@@ -7,7 +8,14 @@ import type { VerdictCount } from '../store/events.js';
 import { extraFields, type Variants } from '../variants.js';
 import { progressFields, summaryFields } from './batch-fields.js';
 import { exportWorkbook } from './export-workbook.js';
-import { exportedRecords } from './exported-records.js';
+import {
+  exportedRecords,
+  isAsSubmitted,
+  verifiedLines,
+  type ExportedBlock,
+  type VerifiedBlock,
+} from './exported-records.js';
+import { MemberWriter } from './member-writer.js';
 import { ownBatch, type Handler } from './operation.js';
 
 const { contentTypes } = operations.exportBatch.response;
@@ -47,15 +55,18 @@ export const exportBatch: Handler = async (call, service) => {
   };
 };
 
-/** One JSON object of all members. */
+/** One JSON object of the members that its parts have, each part with commas between its own. */
 async function* jsonObject(
-  parts: readonly (Iterable<string> | AsyncIterable<string>)[],
-): AsyncGenerator<string, void> {
+  parts: readonly (Iterable<string> | AsyncIterable<string | Uint8Array>)[],
+): AsyncGenerator<string | Uint8Array, void> {
   let before = '{';
   for (const part of parts) {
-    for await (const members of part) {
-      yield before + members;
+    let isFirst = true;
+    for await (const piece of part) {
+      if (isFirst) yield before;
+      yield piece;
       before = ',';
+      isFirst = false;
     }
   }
   yield before === '{' ? '{}' : '}';
@@ -79,29 +90,59 @@ function sectionsOf(
   if (asked.statistics || always) {
     sections.push(`"statistics":${JSON.stringify(progressFields(batch))}`);
   }
-  return sections;
+  return sections.length === 0 ? [] : [sections.join(',')];
 }
 
-/** The records of a batch as members of an object, one piece of text for each block of addresses. */
-async function* recordMembers(
+/** The records of a batch as members of an object, piece by piece. */
+function recordMembers(
   batch: Batch,
   verdicts: readonly VerdictCount[],
   service: ServiceContext,
-): AsyncGenerator<string, void> {
-  const { type } = batch.parameters;
+): AsyncIterable<string | Uint8Array> {
   const { variants } = service;
   // Everything of a record but its address is the same for all addresses of one verdict.
   const endings = verdicts.map(({ verdict }) =>
     JSON.stringify(variants.extraFields ? { ...verdict, ...extraFields } : verdict).slice(1),
   );
-  for await (const { addresses, codes } of exportedRecords(batch, service)) {
+  return isAsSubmitted(batch, variants)
+    ? memberBytes(verifiedLines(batch, service), batch.parameters.type, endings)
+    : memberTexts(exportedRecords(batch, service), batch.parameters.type, endings);
+}
+
+async function* memberTexts(
+  blocks: AsyncIterable<ExportedBlock>,
+  type: VerificationType,
+  endings: readonly string[],
+): AsyncGenerator<string, void> {
+  let separator = '';
+  for await (const { addresses, codes } of blocks) {
     let members = '';
     for (const [index, address] of addresses.entries()) {
       const key = JSON.stringify(address);
       const ending = endings[codes[index] ?? -1];
-      if (ending === undefined) throw new Error(`batch ${batch.uuid} has a code without a verdict`);
-      members += `${index === 0 ? '' : ','}${key}:{"${type}":${key},${ending}`;
+      if (ending === undefined) throw new Error('a code without a verdict');
+      members += `${separator}${key}:{"${type}":${key},${ending}`;
+      separator = ',';
     }
     yield members;
   }
+}
+
+async function* memberBytes(
+  blocks: AsyncIterable<VerifiedBlock>,
+  type: VerificationType,
+  endings: readonly string[],
+): AsyncGenerator<Uint8Array, void> {
+  const writer = new MemberWriter(type, endings);
+  for await (const { lines, codes } of blocks) {
+    for (let next = 0; next < lines.count;) {
+      next = writer.write(lines, codes, next);
+      if (next === lines.count) break;
+      yield writer.written;
+      writer.clear();
+    }
+  }
+  if (writer.written.length > 0) yield writer.written;
+  // Not when its reader has left: the last piece may still be under way.
+  writer.end();
 }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { createKeyMaker, keyBytes } from '../caches/address-key.js';
 import { KeyTable } from '../caches/key-table.js';
-import { readLines } from '../content/read-lines.js';
+import { readLineBlocks, type LineBlock } from '../content/line-block.js';
 import { openRecords } from '../content/record-file.js';
 import { codeBytes } from '../content/verdict-coder.js';
 import type { ServiceContext } from '../service-context.js';
@@ -9,6 +9,12 @@ import type { Batch } from '../store/batch.js';
 import type { Variants } from '../variants.js';
 import { exportAddress } from './export-address.js';
 import { openOwn } from './operation.js';
+
+/** Some lines of a batch, and the codes of their verdicts, {@link codeBytes} each. */
+export interface VerifiedBlock {
+  readonly lines: LineBlock;
+  readonly codes: Buffer;
+}
 
 /** Some addresses of a batch, as an export writes them, and for each the code of its verdict. */
 export interface ExportedBlock {
@@ -22,32 +28,46 @@ export interface ExportedBlock {
  *
  * @throws HttpProblem 404 when the batch is gone before they are
  */
+export async function* verifiedLines(
+  batch: Batch,
+  service: ServiceContext,
+): AsyncGenerator<VerifiedBlock, void> {
+  const files = service.store.files(batch);
+  const codes = await openOwn(batch, service, async () => openRecords(files.codes, codeBytes));
+  try {
+    const addresses = await openOwn(batch, service, async () => open(files.addresses, 'r'));
+    for await (const lines of readLineBlocks(addresses)) {
+      yield { lines, codes: await codes.read(lines.count) };
+    }
+  } finally {
+    await codes.close();
+  }
+}
+
+/** Reads what was verified as {@link verifiedLines} does, with addresses in the form of the export. */
 export async function* exportedRecords(
   batch: Batch,
   service: ServiceContext,
 ): AsyncGenerator<ExportedBlock, void> {
   const { store, variants } = service;
   const { type, target_country: country } = batch.parameters;
-  const files = store.files(batch);
-  const codes = await openOwn(batch, service, async () => openRecords(files.codes, codeBytes));
-  try {
-    const lines = await openOwn(batch, service, async () => open(files.addresses, 'r'));
-    const write = exportAddress(variants.exportKeys, type, country);
-    const isNew = createRepeatCheck(batch, variants, store.salt);
-    for await (const submitted of readLines(lines)) {
-      const read = await codes.read(submitted.length);
-      const block: { addresses: string[]; codes: number[] } = { addresses: [], codes: [] };
-      for (const [index, address] of submitted.entries()) {
-        const written = write(address);
-        if (!isNew(written)) continue;
-        block.addresses.push(written);
-        block.codes.push(read.readUInt16LE(index * codeBytes));
-      }
-      if (block.addresses.length > 0) yield block;
+  const write = exportAddress(variants.exportKeys, type, country);
+  const isNew = createRepeatCheck(batch, variants, store.salt);
+  for await (const { lines, codes } of verifiedLines(batch, service)) {
+    const block: { addresses: string[]; codes: number[] } = { addresses: [], codes: [] };
+    for (const [index, address] of lines.texts().entries()) {
+      const written = write(address);
+      if (!isNew(written)) continue;
+      block.addresses.push(written);
+      block.codes.push(codes.readUInt16LE(index * codeBytes));
     }
-  } finally {
-    await codes.close();
+    if (block.addresses.length > 0) yield block;
   }
+}
+
+/** Whether an export has every line of a batch just as it was submitted. */
+export function isAsSubmitted({ parameters }: Batch, variants: Variants): boolean {
+  return parameters.remove_duplicate && variants.exportKeys === 'as_submitted';
 }
 
 /**
@@ -55,11 +75,11 @@ export async function* exportedRecords(
  * another form than they were submitted in: only then need they be remembered.
  */
 function createRepeatCheck(
-  { parameters }: Batch,
+  batch: Batch,
   variants: Variants,
   salt: string,
 ): (address: string) => boolean {
-  if (parameters.remove_duplicate && variants.exportKeys === 'as_submitted') return () => true;
+  if (isAsSubmitted(batch, variants)) return () => true;
   const keyMaker = createKeyMaker(salt, 'export');
   const seen = new KeyTable();
   const key = new Uint8Array(keyBytes);

@@ -28,12 +28,12 @@ export async function findHits(
   try {
     for await (const keys of ResultCaches.readKeys(files.keys)) {
       const codes = Buffer.alloc(keys.length / keyBytes);
-      for (let index = 0; index < codes.length; index += 1) {
-        const hit = caches.find(keys, index * keyBytes, wanted);
-        if (hit === null) continue;
+      let index = 0;
+      for (const hit of caches.findAll(keys, wanted)) {
         if (hit === 'account') found.accountHits += 1;
-        else found.globalHits += 1;
-        codes[index] = hit === 'account' ? accountCode : globalCode;
+        if (hit === 'global') found.globalHits += 1;
+        if (hit !== null) codes[index] = hit === 'account' ? accountCode : globalCode;
+        index += 1;
       }
       await hits.write(codes);
     }

@@ -23,6 +23,14 @@ describe('a table of keys', () => {
             expect(table.get(bytes, 0)).toBe(map.get(name));
           }
           expect(table.size).toBe(map.size);
+          table.reserve(5000);
+          const keys = Buffer.concat(entries.map(([bytes]) => bytes));
+          const found = new Uint16Array(entries.length);
+          table.getAll(keys, found);
+          expect(Array.from(found)).toEqual(
+            entries.map(([bytes]) => (map.get(bytes.join()) ?? -1) + 1),
+          );
+          expect(table.size).toBe(map.size);
         },
       ),
     );

@@ -14,7 +14,42 @@ function check(bytes: Uint8Array, cuts: readonly number[] = []): string | undefi
   return whole.finish();
 }
 
+/** The first thing that is wrong with the lines, byte by byte. */
+function troubleOfLines(bytes: Uint8Array): string | undefined {
+  let line = 1;
+  let lineBytes = 0;
+  for (const byte of bytes) {
+    lineBytes += 1;
+    if (byte === 0x0a) {
+      line += 1;
+      lineBytes = 0;
+    } else if (byte === 0x2c) return `line ${line} holds a comma`;
+    else if (byte === 0) return `line ${line} holds a null byte`;
+    else if (lineBytes > maxLineBytes) return `line ${line} is longer than ${maxLineBytes} bytes`;
+  }
+  return undefined;
+}
+
 describe('the check of uploaded content', () => {
+  it('names the first line that something is wrong with, however the content arrives', () => {
+    const piece = fc.oneof(
+      { weight: 8, arbitrary: fc.constantFrom('\n', 'a@b.example\n', 'x'.repeat(2000)) },
+      { weight: 2, arbitrary: fc.constantFrom('x'.repeat(96), 'x'.repeat(2048), 'x') },
+      fc.constantFrom(',', '\0'),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 20 }),
+        fc.array(fc.nat({ max: 20_000 }), { maxLength: 6 }),
+        (pieces, cuts) => {
+          const bytes = Buffer.from(pieces.join(''));
+          expect(check(bytes, cuts)).toBe(troubleOfLines(bytes));
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
   it('says the same however the content arrives', () => {
     const piece = fc.oneof(
       fc

@@ -1,0 +1,80 @@
+import { isAscii } from 'node:buffer';
+import { DomainTable } from './domain-table.js';
+import { atext, maxAddressOctets, maxLocalOctets } from './email-syntax.js';
+import type { EmailVerdict } from './engine.js';
+import { domainFacts, judgeEmail, verdictOn } from './judge-email.js';
+import { isRoleName, mayBeRoleName } from './role-names.js';
+
+/** In place of facts: the address has to be read by those who know all rules. */
+const unsure = -1;
+/** What the table holds of a domain whose addresses are read so. */
+const readWhole = 0x80;
+
+const other = 0;
+const atom = 1;
+const dot = 2;
+const atSign = 3;
+
+/** What each byte is in a local part that is a dot-string. */
+const kinds = new Uint8Array(256).fill(other);
+for (const byte of Buffer.from(atext)) kinds[byte] = atom;
+kinds[0x2e] = dot;
+kinds[0x40] = atSign;
+
+const domains = new DomainTable();
+
+/** Where the local part of the address that was read last ends. */
+let localEnd = 0;
+
+/**
+ * Reads an address that is plain: a dot-string, an at sign, and a domain, in ASCII. That is nearly every
+ * address there is, and takes one pass over its bytes and no text.
+ *
+ * @returns what is known of its domain; `unsure` of what is not plain, and of whatever is no address
+ */
+function readPlain(bytes: Buffer, begin: number, end: number): number {
+  if (end - begin > maxAddressOctets) return unsure;
+  let at = begin;
+  let before = dot;
+  let kind = other;
+  for (; at < end; at += 1) {
+    kind = kinds[bytes[at] ?? 0] ?? other;
+    if (kind !== atom) {
+      // Each atom has a character, and the at sign follows one.
+      if (kind === other || before !== atom) return unsure;
+      if (kind === atSign) break;
+    }
+    before = kind;
+  }
+  if (kind !== atSign || at - begin > maxLocalOctets) return unsure;
+  localEnd = at;
+  let hash = 0;
+  for (at += 1; at < end; at += 1) hash = ((hash << 5) | (hash >>> 27)) ^ (bytes[at] ?? 0);
+  const known = domains.get(bytes, localEnd + 1, end, hash) ?? lookUp(bytes, end, hash);
+  return known === readWhole ? unsure : known;
+}
+
+function lookUp(bytes: Buffer, end: number, hash: number): number {
+  const domain = bytes.subarray(localEnd + 1, end);
+  const facts = isAscii(domain) ? domainFacts(domain.toString('latin1')) : undefined;
+  domains.set(domain, hash, facts ?? readWhole);
+  return facts ?? readWhole;
+}
+
+/**
+ * Whether bytes are a well-formed address in ASCII that equals another when it does without case; `false`
+ * says nothing.
+ */
+export function isPlainEmail(bytes: Buffer, begin: number, end: number): boolean {
+  return readPlain(bytes, begin, end) !== unsure;
+}
+
+/** Judges the address that stands in UTF-8 at a place, as {@link judgeEmail} does. */
+export function judgeEmailAt(bytes: Buffer, begin: number, end: number): EmailVerdict {
+  const facts = readPlain(bytes, begin, end);
+  if (facts === unsure) return judgeEmail(bytes.toString('utf8', begin, end));
+  return verdictOn(
+    facts,
+    mayBeRoleName(bytes, begin, localEnd) && isRoleName(bytes.toString('latin1', begin, localEnd)),
+  );
+}
