@@ -3,14 +3,11 @@ const guessMs = 20;
 const guessMsPerAddress = 0.005;
 /** What is known as exactly as this is not worth a look that may come too soon. */
 const tolerance = 0.04;
-const toleranceOfInterval = 0.3;
 /** Where a batch was not through at a time that was enough before, the next is looked at so much later. */
 const slowerBy = 0.5;
 const slowerByOfInterval = 0.25;
 /** After so many batches a shorter wait is tried: the service may have become faster. */
 const settledEnough = 16;
-/** So many batches have to be through at the first look before an earlier one is tried. */
-const carefulFor = 2;
 /** First looks at a service of unknown pace lie so far apart, in intervals: one of their second looks is early. */
 const apart = 3 / 8;
 const mostApart = 4;
@@ -30,6 +27,7 @@ export class StagePace {
     const size = Math.floor(Math.log2(Math.max(1, addresses)));
     let pace = sizes.get(size);
     if (!pace) sizes.set(size, (pace = new SizePace(nearestOf(sizes, size))));
+    pace.begun += 1;
     return new StageTiming(pace, addresses);
   }
 }
@@ -41,6 +39,8 @@ class SizePace {
   upperMs: number | undefined;
   /** Batches in a row that were found through at `upperMs`. */
   settled = 0;
+  /** Batches that entered the stage so far. */
+  begun = 0;
   /** Looks under way that may come too soon. */
   probing = 0;
   /** The batch whose first look is under way. */
@@ -109,16 +109,15 @@ export class StageTiming {
    * look too soon.
    */
   firstWaitMs(intervalMs: number): number {
-    const { lowerMs, upperMs, settled, nearest } = this.#pace;
+    const { lowerMs, upperMs, nearest, begun } = this.#pace;
     if (upperMs === undefined) {
       if (nearest?.upperMs !== undefined) return nearest.upperMs;
       const first = Math.min(intervalMs, guessMs + guessMsPerAddress * this.#addresses);
       return first + ((this.#probe() - 1) % mostApart) * apart * intervalMs;
     }
     const spanMs = upperMs - lowerMs;
-    // A service that was through at each first look is hurried with care: too soon costs an interval.
-    const isCareful = lowerMs === 0 && settled < carefulFor;
-    const worthMs = (isCareful ? 1 : toleranceOfInterval) * intervalMs;
+    // As many batches may come as have come: an earlier look has to save them more than it may cost.
+    const worthMs = (2 * intervalMs) / begun;
     const isKnown = spanMs <= Math.max(worthMs, tolerance * upperMs);
     return isKnown ? upperMs : upperMs - spanMs / 2 ** this.#probe();
   }
