@@ -8,7 +8,7 @@ import { CsvReading } from './csv-reading.js';
 import { quoteCell } from './csv-text.js';
 import { CsvWriter } from './csv-writer.js';
 import { createOutputFile } from './output-file.js';
-import { checkOutputPath } from './output-path.js';
+import { checkOutputPath, isHeldBack } from './output-path.js';
 import { ParsedCsvReading } from './parsed-csv-reading.js';
 import type { RowsWriter } from './rows-writer.js';
 import { createStreamOutput, type StreamOutputOptions } from './stream-output.js';
@@ -36,6 +36,7 @@ export function csvFileSink(path: string, options: CsvSinkOptions = {}): Sink {
       async check() {
         await checkOutputPath(path);
       },
+      isHeldBack: () => isHeldBack(path),
       open: () => createOutputFile(path),
     },
     csvWriting(options),

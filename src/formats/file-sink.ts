@@ -8,7 +8,7 @@ import { formatOfPath, type FileFormat } from './file-format.js';
 import { createGzipOutput } from './gzip-output.js';
 import { JsonlWriter } from './jsonl-writer.js';
 import { createOutputFile } from './output-file.js';
-import { checkOutputPath } from './output-path.js';
+import { checkOutputPath, isHeldBack } from './output-path.js';
 import { parquetWriting } from './parquet/parquet-writing.js';
 import { createStreamOutput, type StreamOutputOptions } from './stream-output.js';
 import { refuseRepeatedNames, TableRows } from './table-rows.js';
@@ -54,6 +54,7 @@ export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
       async check() {
         await checkOutputPath(path);
       },
+      isHeldBack: () => isHeldBack(path),
       async open() {
         const output = await createOutputFile(path);
         return isGzip ? createGzipOutput(output) : output;

@@ -48,6 +48,11 @@ export async function checkOutputPath(path: string): Promise<OutputTarget> {
   return { path, realPath, kind: 'file', existing };
 }
 
+/** Whether an output at a path appears by rename, and so is not seen before it is finished. */
+export async function isHeldBack(path: string): Promise<boolean> {
+  return (await checkOutputPath(path)).kind === 'file';
+}
+
 /** Whether two paths lead to one and the same regular file, by whatever links. */
 export async function isSameFile(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all(

@@ -50,6 +50,10 @@ export function splitSink({ output, rejects, keep }: SplitSinkOptions): Sink {
             for (const examine of wanted) examine(chunk);
           };
     },
+    async mayBeginEarly() {
+      for (const sink of sinks) if (!(await sink.mayBeginEarly?.())) return false;
+      return true;
+    },
     async open(opening) {
       leftOut = 0;
       const isKept = createKeepTest(keep, opening);

@@ -8,6 +8,8 @@ export interface OutputPlace {
   readonly name: string;
   /** Says early what would fail late. */
   check(): Promise<void>;
+  /** Whether nothing of it is seen before it is finished. @default it is seen as it is written */
+  isHeldBack?(): Promise<boolean>;
   open(): Promise<ByteOutput>;
 }
 
@@ -34,6 +36,7 @@ export function writerSink(place: OutputPlace, writing: FormatWriting): Sink {
       await place.check();
     },
     examine: (reading, columns) => writing.examine?.(reading, columns),
+    mayBeginEarly: async () => (await place.isHeldBack?.()) ?? false,
     async open(opening) {
       const output = await place.open();
       try {

@@ -60,6 +60,13 @@ export interface Sink {
     reading: SourceReading,
     columns: Pick<OpenSinkOptions, 'runId' | 'verified' | 'added'>,
   ): RowExaminer | undefined | Promise<RowExaminer | undefined>;
+  /**
+   * Whether a writing may begin while batches are still verified, for hours if need be: nothing of it is
+   * seen before it is finished, and nobody waits for what it holds.
+   *
+   * @default it may not
+   */
+  mayBeginEarly?(): Promise<boolean>;
   /** @throws OutputError */
   open(options: OpenSinkOptions): Promise<SinkWriting>;
   /** How many rows the last writing left out of the output. @default 0 */

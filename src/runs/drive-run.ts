@@ -32,6 +32,8 @@ export interface DriveRunOptions {
   readonly batches: readonly Batch[];
   readonly state: RunStore;
   readonly signal: AbortSignal;
+  /** Called whenever the addresses of another batch have got their outcomes. */
+  readonly onSettled?: () => void;
 }
 
 /** How the driving of a run's batches ended. */
@@ -227,6 +229,7 @@ class RunDrive {
       run.provenance === true ? { verifiedAt, source: 'service', batchUuid } : undefined,
     );
     this.#results.delete(label);
+    this.#options.onSettled?.();
     if (!run.history || known.stage === 'failed') return;
     await run.history.keep({
       batchUuid,

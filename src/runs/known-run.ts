@@ -118,3 +118,11 @@ export function addressesOf(
   if (entry.entry === 'part') return entry.addresses;
   return plan?.batches[entry.batch]?.addresses ?? 0;
 }
+
+/** Addresses of the batches whose results are not on disk yet. */
+export function addressesToFetch(known: KnownRun, batches: readonly Batch[]): number {
+  const all = batches.reduce((sum, { addresses }) => sum + addresses, 0);
+  return [...known.batches.values()]
+    .filter((entry) => entry.known.stage === 'exported')
+    .reduce((left, entry) => left - addressesOf(known, entry), all);
+}

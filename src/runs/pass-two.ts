@@ -1,6 +1,5 @@
 import { pending } from '../batches/address-book.js';
 import { InputError } from '../errors/family.js';
-import type { RowChunk } from '../rows/row-chunk.js';
 import type { Sink, SinkWriting } from '../rows/sink.js';
 import type { Source, SourceReading } from '../rows/source.js';
 import type { Plan } from '../streams/plan.js';
@@ -18,6 +17,13 @@ export interface PassTwoOptions {
   /** What pass one found: the second reading must find the same. */
   readonly entry: PlanEntry;
   readonly signal: AbortSignal;
+  /**
+   * Resolves when another batch is settled, which a row may wait for; rejects when no other will be.
+   * @default all are settled
+   */
+  readonly nextSettled?: () => Promise<void>;
+  /** Resolves when the output may stand. @default it may when it is written */
+  readonly allSettled?: () => Promise<void>;
   readonly onRows: (rows: number) => void;
 }
 
@@ -34,6 +40,7 @@ export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally
   const tickets = options.tickets.read();
   try {
     const tally = await joinAll(reading, writing, tickets, options);
+    await options.allSettled?.();
     await writing.finish();
     return tally;
   } catch (error) {
@@ -69,12 +76,18 @@ async function joinAll(
   reading: SourceReading,
   writing: SinkWriting,
   tickets: TicketReader,
-  { plan, entry, source, onRows }: PassTwoOptions,
+  { plan, entry, source, nextSettled, onRows }: PassTwoOptions,
 ): Promise<OutcomeTally> {
   const tally = new OutcomeTally(plan);
   let rows = 0;
   for await (const chunk of reading.chunks) {
-    const outcomes = outcomesOf(chunk, await tickets.next(chunk.length * plan.width), plan);
+    const claims = await tickets.next(chunk.length * plan.width);
+    let outcomes = outcomesOf(claims, plan);
+    while (!outcomes) {
+      if (!nextSettled) throw new Error('a row is to be written before its batch is settled');
+      await nextSettled();
+      outcomes = outcomesOf(claims, plan);
+    }
     tally.add(outcomes);
     await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: plan.width });
     rows += chunk.length;
@@ -90,11 +103,12 @@ async function joinAll(
   return tally;
 }
 
-function outcomesOf(chunk: RowChunk, tickets: Uint32Array, plan: Plan): Uint32Array {
-  const outcomes = new Uint32Array(chunk.length * plan.width);
+/** @returns `undefined` when one of them is not known yet */
+function outcomesOf(tickets: Uint32Array, plan: Plan): Uint32Array | undefined {
+  const outcomes = new Uint32Array(tickets.length);
   for (let index = 0; index < outcomes.length; index += 1) {
     const outcome = plan.book.outcome(tickets[index] ?? 0);
-    if (outcome === pending) throw new Error('a row is to be written before its batch is settled');
+    if (outcome === pending) return undefined;
     outcomes[index] = outcome;
   }
   return outcomes;

@@ -13,13 +13,13 @@ import { readBalance, readBalanceAfter } from './balance.js';
 import { checkDiskSpace } from './check-disk-space.js';
 import { driveRun, type DriveRunEnd } from './drive-run.js';
 import { systemFiles, type FileSystem } from './file-system.js';
-import { addressesOf } from './known-run.js';
-import { checkMaxUnknown, isSuspect } from './find-suspect.js';
+import { addressesToFetch } from './known-run.js';
+import { checkMaxUnknown } from './find-suspect.js';
 import { readIntoBatches, type PassOne } from './pass-one.js';
-import { writeJoined } from './pass-two.js';
 import { checkSamePlan, checkSameRun, decidingOptions } from './resume.js';
 import type { RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
+import { RunOutput } from './run-output.js';
 import { StateDirectory } from './state-directory.js';
 import { summarize } from './summarize.js';
 import { hasFailed, type Summary } from './summary.js';
@@ -103,12 +103,23 @@ class Run {
     const client = await this.#connect();
     const entry = await this.#begin(client);
     const passOne = await this.#read(entry);
-    await checkDiskSpace(this.#checked.files, this.#state.path, this.#addressesToFetch(passOne));
+    const toFetch = addressesToFetch(this.#state.known, passOne.batches);
+    await checkDiskSpace(this.#checked.files, this.#state.path, toFetch);
     const before = await readBalance(client, this.#state, this.#checked.signal);
     this.isRemovable = false;
-    const end = await this.#drive(client, entry, passOne);
-    const summary = await this.#write(entry, passOne, end, async () =>
-      readBalanceAfter(client, before, end.batches, this.#checked.signal),
+    const { signal } = this.#checked;
+    const output = await RunOutput.begin({
+      run: this.#options,
+      runId: entry.id,
+      passOne,
+      signal,
+    });
+    const end = await this.#drive(client, entry, passOne, output).catch(async (error: unknown) => {
+      await output.stop();
+      throw error;
+    });
+    const summary = await this.#write(entry, passOne, { end, output }, async () =>
+      readBalanceAfter(client, before, end.batches, signal),
     );
     if (end.isWhole) await this.#finish(summary);
     else await this.#options.onSummary?.(summary);
@@ -214,16 +225,12 @@ class Run {
     return passOne;
   }
 
-  /** Addresses whose results are not on disk yet. */
-  #addressesToFetch({ batches }: PassOne): number {
-    const { known } = this.#state;
-    const all = batches.reduce((sum, { addresses }) => sum + addresses, 0);
-    return [...known.batches.values()]
-      .filter((entry) => entry.known.stage === 'exported')
-      .reduce((left, entry) => left - addressesOf(known, entry), all);
-  }
-
-  async #drive(client: Client, entry: RunEntry, passOne: PassOne): Promise<DriveRunEnd> {
+  async #drive(
+    client: Client,
+    entry: RunEntry,
+    passOne: PassOne,
+    output: RunOutput,
+  ): Promise<DriveRunEnd> {
     const end = await driveRun({
       ...this.#checked,
       run: this.#options,
@@ -232,6 +239,7 @@ class Run {
       plan: passOne.plan,
       batches: passOne.batches,
       state: this.#state,
+      onSettled: () => output.tell(),
     });
     if (end.isRefused) {
       // Refused in its form, the run has nothing on the service that is worth going on with.
@@ -248,19 +256,11 @@ class Run {
   async #write(
     entry: RunEntry,
     passOne: PassOne,
-    end: DriveRunEnd,
+    { end, output }: { readonly end: DriveRunEnd; readonly output: RunOutput },
     readBalances: () => ReturnType<typeof readBalanceAfter>,
   ): Promise<Summary> {
-    const { onProgress, source, maxUnknown } = this.#options;
-    const suspects = maxUnknown && (await isSuspect(maxUnknown, passOne)) ? maxUnknown : undefined;
-    const sink = suspects?.suspect ?? this.#options.sink;
-    const tally = await writeJoined({
-      ...passOne,
-      sink,
-      runId: entry.id,
-      signal: this.#checked.signal,
-      onRows: (rows) => onProgress?.({ stage: 'writing', rows }),
-    });
+    const { onProgress, source } = this.#options;
+    const { tally, sink, isSuspect } = await output.finish();
     onProgress?.({ stage: 'written', rows: passOne.entry.rows });
     return summarize({
       input: source.name,
@@ -268,7 +268,7 @@ class Run {
       service: entry.service,
       rows: passOne.entry.rows,
       rowsLeftOut: sink.rowsLeftOut?.() ?? 0,
-      isSuspect: suspects !== undefined,
+      isSuspect,
       seconds: (performance.now() - this.#startedMs) / 1000,
       plan: passOne.plan,
       tally,

@@ -180,6 +180,7 @@ export class Output {
     return {
       name: 'output',
       check: async () => undefined,
+      mayBeginEarly: async () => this.#world.random.chance(0.5),
       open: async (options) => {
         await call('open');
         const written: string[] = [];

@@ -1,0 +1,82 @@
+import type { Sink } from '../rows/sink.js';
+import { EarlyWriting, type WriteWaits } from './early-writing.js';
+import { isSuspect } from './find-suspect.js';
+import type { OutcomeTally } from './outcome-tally.js';
+import type { PassOne } from './pass-one.js';
+import { writeJoined } from './pass-two.js';
+import type { RunOptions } from './run-options.js';
+
+/** What was written, and where. */
+export interface WrittenOutput {
+  readonly tally: OutcomeTally;
+  readonly sink: Sink;
+  readonly isSuspect: boolean;
+}
+
+export interface RunOutputOptions {
+  readonly run: RunOptions;
+  readonly runId: string;
+  readonly passOne: PassOne;
+  readonly signal: AbortSignal;
+}
+
+/** The output of a run: written when all batches are settled, or beside them where its sink allows it. */
+export class RunOutput {
+  readonly #options: RunOutputOptions;
+  readonly #early: EarlyWriting<OutcomeTally> | undefined;
+  /** Whether only rows are left to be written. */
+  #isDriven = false;
+  #rows = 0;
+
+  private constructor(options: RunOutputOptions, isEarly: boolean) {
+    this.#options = options;
+    this.#early = isEarly
+      ? new EarlyWriting(async (waits) => this.#write(options.run.sink, waits))
+      : undefined;
+  }
+
+  static async begin(options: RunOutputOptions): Promise<RunOutput> {
+    const { sink, maxUnknown } = options.run;
+    // Which of two outputs is written is known only when all batches are settled.
+    const isEarly = maxUnknown === undefined && (await sink.mayBeginEarly?.()) === true;
+    return new RunOutput(options, isEarly);
+  }
+
+  /** Another batch is settled. */
+  tell(): void {
+    this.#early?.tell();
+  }
+
+  /** Drops what was written: the run stops. */
+  async stop(): Promise<void> {
+    await this.#early?.stop();
+  }
+
+  /** Every batch is settled. The output stands when this resolves. @throws InputError, OutputError */
+  async finish(): Promise<WrittenOutput> {
+    this.#isDriven = true;
+    const { run, passOne } = this.#options;
+    if (this.#rows > 0) run.onProgress?.({ stage: 'writing', rows: this.#rows });
+    if (this.#early) return { tally: await this.#early.finish(), sink: run.sink, isSuspect: false };
+    const { maxUnknown } = run;
+    const suspects = maxUnknown && (await isSuspect(maxUnknown, passOne)) ? maxUnknown : undefined;
+    const sink = suspects?.suspect ?? run.sink;
+    return { tally: await this.#write(sink), sink, isSuspect: suspects !== undefined };
+  }
+
+  async #write(sink: Sink, waits?: WriteWaits): Promise<OutcomeTally> {
+    const { run, runId, passOne, signal } = this.#options;
+    return writeJoined({
+      ...passOne,
+      sink,
+      runId,
+      ...waits,
+      signal: waits ? AbortSignal.any([signal, waits.signal]) : signal,
+      onRows: (rows) => {
+        this.#rows = rows;
+        // As long as batches are driven, what is told is how they get on.
+        if (this.#isDriven) run.onProgress?.({ stage: 'writing', rows });
+      },
+    });
+  }
+}
