@@ -23,6 +23,7 @@ const checks = [
   ['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '500'],
   ['planted bugs', 'node', 'scripts/planted-bugs.mjs', '--check'],
   ['kills', 'node', 'scripts/test-kill.mjs', '--kills', '20'],
+  ['benchmarks', 'node', 'scripts/bench.mjs', '--quick'],
 ];
 
 const env = {

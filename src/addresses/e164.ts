@@ -1,6 +1,6 @@
-import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import type { CountryCode } from '../contract/countries.js';
 import { unsure } from './numbering-plan.js';
+import { phoneLibrary } from './phone-library.js';
 import { plainE164 } from './plain-e164.js';
 
 /**
@@ -23,6 +23,7 @@ export function e164(digits: string, country: CountryCode): string | undefined {
 
 /** What libphonenumber-js makes of digits, whatever it makes of its own answer. */
 export function libraryE164(digits: string, country: CountryCode): string | undefined {
+  const { isSupportedCountry, parsePhoneNumberFromString } = phoneLibrary();
   const number = parsePhoneNumberFromString(digits, {
     ...(isSupportedCountry(country) ? { defaultCountry: country } : {}),
     extract: false,

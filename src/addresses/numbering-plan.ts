@@ -1,10 +1,5 @@
-import {
-  getCountryCallingCode,
-  isSupportedCountry,
-  Metadata,
-  type CountryCode as PhoneCountry,
-} from 'libphonenumber-js/min';
-import metadata from 'libphonenumber-js/min/metadata';
+import type { CountryCode as PhoneCountry } from 'libphonenumber-js/min';
+import { phoneLibrary, phoneMetadata } from './phone-library.js';
 
 /** Says that only the library can tell. */
 export const unsure: unique symbol = Symbol('unsure');
@@ -138,7 +133,7 @@ export function familyOf(digits: string): PlanFamily | undefined {
     const callingCode = digits.slice(0, length);
     const known = families.get(callingCode);
     if (known !== undefined) return known;
-    const [main, ...others] = metadata.country_calling_codes[callingCode] ?? [];
+    const [main, ...others] = phoneMetadata().country_calling_codes[callingCode] ?? [];
     if (main !== undefined) {
       const family = new PlanFamily(callingCode, main, others);
       families.set(callingCode, family);
@@ -150,6 +145,7 @@ export function familyOf(digits: string): PlanFamily | undefined {
 
 /** The plan of a country; `undefined` when the library knows none (`GS`, `UM`). */
 export function planOf(country: string): NumberingPlan | undefined {
+  const { getCountryCallingCode, isSupportedCountry } = phoneLibrary();
   if (!isSupportedCountry(country)) return undefined;
   return familyOf(getCountryCallingCode(country))?.plan(country);
 }
@@ -163,6 +159,7 @@ interface CountryRules {
 }
 
 function rulesOf(country: PhoneCountry): CountryRules {
+  const { Metadata } = phoneLibrary();
   const all = new Metadata();
   all.selectNumberingPlan(country);
   if (!isCountryRules(all.numberingPlan)) {
