@@ -3,6 +3,9 @@ const guessMs = 20;
 const guessMsPerAddress = 0.005;
 /** What is known as exactly as this is not worth a look that may come too soon. */
 const tolerance = 0.04;
+const toleranceOfInterval = 0.3;
+/** So many intervals in all have to be won by an earlier look, which may cost one. */
+const worthWaiting = 6;
 /** Where a batch was not through at a time that was enough before, the next is looked at so much later. */
 const slowerBy = 0.5;
 const slowerByOfInterval = 0.25;
@@ -116,8 +119,8 @@ export class StageTiming {
       return first + ((this.#probe() - 1) % mostApart) * apart * intervalMs;
     }
     const spanMs = upperMs - lowerMs;
-    // As many batches may come as have come: an earlier look has to save them more than it may cost.
-    const worthMs = (2 * intervalMs) / begun;
+    // As many batches may come as have come: the more they are, the less each has to win by it.
+    const worthMs = Math.min(toleranceOfInterval, worthWaiting / begun) * intervalMs;
     const isKnown = spanMs <= Math.max(worthMs, tolerance * upperMs);
     return isKnown ? upperMs : upperMs - spanMs / 2 ** this.#probe();
   }
