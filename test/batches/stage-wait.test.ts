@@ -144,12 +144,12 @@ describe('StageWait', () => {
   it('lets the look of another batch show what it shows, but does not wait for it long', async () => {
     const pace = new StagePace();
     const earlier = pace.begin('parsing', 1000);
-    earlier.look(400);
+    earlier.look(200);
     earlier.end(true);
     const { wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
     wait.note(stateOf.parsing);
-    pace.begin('parsing', 1000).look(400);
-    expect(await next()).toBe(650);
+    pace.begin('parsing', 1000).look(200);
+    expect(await next()).toBe(450);
   });
 
   it('ends with the reason of an abort', async () => {
