@@ -4,7 +4,7 @@ import { upload } from '../client/upload.js';
 import { postgres } from '../databases/postgres.js';
 import { endToEnd } from '../end-to-end.js';
 import { csvToBatches } from '../formats/csv-to-batches.js';
-import { listSizes } from '../list-sizes.js';
+import { largestList, listSizes } from '../list-sizes.js';
 import { peakMemory } from '../peak-memory.js';
 import { readExport } from '../results/read-export.js';
 import { join } from '../runs/join.js';
@@ -26,4 +26,5 @@ export const questions: Readonly<Record<string, Question>> = {
   'runs/replay': replay,
   'batches/critical-path': criticalPath,
   'list-sizes': listSizes,
+  'largest-list': largestList,
 };
