@@ -26,6 +26,9 @@ const { values, positionals } = parseArgs({
   },
 });
 
+/** Longer than any suite takes: a bug that makes one run for ever is caught too. */
+const timeoutMs = 15 * 60_000;
+
 /** From cheap to dear; each says what it found, or nothing. */
 const suites = [
   { name: 'unit tests', find: findByUnitTests },
@@ -133,7 +136,7 @@ function faultsConfig(names) {
 }
 
 async function findByVitest(root, args) {
-  const { code, output } = await run(root, 'npx', [
+  const { code, output, signal } = await run(root, 'npx', [
     'vitest',
     'run',
     '--bail',
@@ -143,6 +146,7 @@ async function findByVitest(root, args) {
     ...args,
   ]);
   if (code === 0) return undefined;
+  if (signal) return `${args.slice(-1)} does not end`;
   return / FAIL +(?:\S*source\S* +)?(.*)$/m.exec(output)?.[1]?.trim() ?? lastLine(output);
 }
 
@@ -165,8 +169,8 @@ function lastLine(output) {
 
 async function run(cwd, command, args) {
   const env = { ...process.env, NO_COLOR: '1', GIT_CEILING_DIRECTORIES: tmpdir() };
-  const { code, stdout, stderr } = await runTool(command, args, { cwd, env });
-  return { code, output: stdout + stderr };
+  const { code, stdout, stderr, signal } = await runTool(command, args, { cwd, env, timeoutMs });
+  return { code, output: stdout + stderr, signal };
 }
 
 function caughtBy(caught) {

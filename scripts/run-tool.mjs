@@ -3,17 +3,26 @@ import { projectRoot } from './project.mjs';
 
 /**
  * Runs a program to its end, without standard input, and returns its exit code and what it printed.
- * An end by a signal counts as exit code 1: nobody may take it for success.
+ * An end by a signal counts as exit code 1: nobody may take it for success. With `timeoutMs`, a program
+ * that takes longer is killed with all that it has started.
  */
-export function runTool(command, args, { cwd = projectRoot, env = process.env } = {}) {
+export function runTool(command, args, { cwd = projectRoot, env = process.env, timeoutMs } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const isBounded = timeoutMs !== undefined;
+    const stdio = ['ignore', 'pipe', 'pipe'];
+    // With a process group of its own, all of it can be killed.
+    const child = spawn(command, args, { cwd, env, stdio, detached: isBounded });
+    const kill = () => process.kill(-child.pid, 'SIGKILL');
+    const timer = isBounded && setTimeout(kill, timeoutMs);
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
     child.on('error', reject);
-    child.on('close', (code) => resolve({ code: code ?? 1, stdout, stderr }));
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      resolve({ code: code ?? 1, stdout, stderr, signal });
+    });
   });
 }
 
