@@ -5,6 +5,9 @@ const initialSlots = 16;
 /** Fuller shards probe too long; together with the growth this bounds a shard at 24.4 bytes an address. */
 const maxLoad = 0.82;
 const growth = 1.25;
+/** Below a million addresses memory is no matter, and doubling copies less. */
+const smallSlots = 8192;
+const smallGrowth = 2;
 
 /** Words of a slot: three of the hash, then the address number plus one, so that zero means free. */
 const slotWords = 4;
@@ -13,8 +16,8 @@ const numberWord = 3;
 /**
  * Gives each unique (lane number, key) a number: 0, 1, 2, … in the order of their first coming. It
  * holds no key, only 96 bits of its hash (and 7 more by the shard it is in): at most 25 bytes an
- * address from some thousands of addresses on. Shards grow one at a time and by a quarter, so no
- * growth holds two copies of the table or copies all of it at once.
+ * address from a million addresses on, at most 40 below. Shards grow one at a time and, once they are
+ * large, by a quarter, so no growth holds two copies of the table or copies all of it at once.
  */
 export class AddressTable {
   readonly #hash: KeyHash;
@@ -142,7 +145,8 @@ function firstSlot(word0: number, length: number): number {
 }
 
 function grown(slots: Int32Array): Int32Array {
-  const capacity = Math.ceil((slots.length / slotWords) * growth);
+  const before = slots.length / slotWords;
+  const capacity = Math.ceil(before * (before < smallSlots ? smallGrowth : growth));
   const larger = new Int32Array(capacity * slotWords);
   for (let from = 0; from < slots.length; from += slotWords) {
     const entry = slots[from + numberWord] as number;
