@@ -16,7 +16,7 @@ export interface Multipart {
   readonly contentType: string;
   readonly contentLength: number;
   /**
-   * The bytes, in chunks of 256 KiB.
+   * The bytes, in chunks of 1 MiB: the fewer, the less of each upload waits to be collected.
    *
    * @param isLent a chunk is only the reader's until it asks for the one after the next: then memory
    *   does not grow with the file, not even by what is waiting to be collected
@@ -26,7 +26,7 @@ export interface Multipart {
   readonly open: (isLent?: boolean) => AsyncGenerator<Uint8Array, void, undefined>;
 }
 
-const chunkBytes = 256 * 1024;
+const chunkBytes = 1024 * 1024;
 
 /** The name of the file says nothing of the caller's own files. */
 const fileName = 'batch.txt';

@@ -2,7 +2,7 @@ import { closeFile } from './close-file.js';
 import type { FileSystem } from './file-system.js';
 import { onDisk } from './on-disk.js';
 
-const chunkBytes = 256 * 1024;
+const chunkBytes = 1024 * 1024;
 
 /**
  * The bytes of a file of the state directory, from its first to its last; the file is closed when the

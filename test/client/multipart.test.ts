@@ -39,6 +39,18 @@ async function parse(contentType: string, body: Uint8Array): Promise<Part> {
 }
 
 describe('a form', () => {
+  test('comes in chunks of one size, however its file is cut into pieces', async () => {
+    const pieces = [Buffer.alloc(700_000), Buffer.alloc(1), Buffer.alloc(2_500_000)];
+    const sizeBytes = 3_200_001;
+    for (const isLent of [false, true]) {
+      const form = createMultipart({}, { sizeBytes, open: () => pieces });
+      const sizes: number[] = [];
+      for await (const chunk of form.open(isLent)) sizes.push(chunk.length);
+      const whole = Math.floor(form.contentLength / 2 ** 20);
+      expect(sizes).toEqual([...Array<number>(whole).fill(2 ** 20), form.contentLength % 2 ** 20]);
+    }
+  });
+
   test('is read by others as it was meant, however its file is cut into pieces', async () => {
     const fields = fc.dictionary(
       fc.stringMatching(/^[a-z_]{1,20}$/).filter((name) => name !== 'file'),
@@ -60,7 +72,7 @@ describe('a form', () => {
         const chunks = await collect(form.open());
         const body = Buffer.concat(chunks);
         expect(body.length).toBe(form.contentLength);
-        for (const chunk of chunks.slice(0, -1)) expect(chunk.length).toBe(256 * 1024);
+        for (const chunk of chunks.slice(0, -1)) expect(chunk.length).toBe(1024 * 1024);
         const part = await parse(form.contentType, body);
         expect(part.file.equals(whole)).toBe(true);
         expect(part.fileName).toBe('file/batch.txt');
