@@ -10,7 +10,7 @@ interface Panel {
   /** From the left edge of the picture. */
   readonly left: number;
   readonly ticks: readonly Tick[];
-  valueOf(point: PlotPoint): number;
+  readonly valueOf: (point: PlotPoint) => number;
 }
 
 interface Tick {
