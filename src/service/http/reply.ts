@@ -104,34 +104,42 @@ async function sendBody(
     waiting = '';
     if (!isText) await sent(response, piece);
     else if (!isTaken) await drained(response);
-    if (response.destroyed) return;
+    if (isLeft(response)) return;
   }
-  if (response.destroyed) return;
+  if (isLeft(response)) return;
   if (!response.headersSent) sendHead();
   response.end(waiting);
 }
 
 /** Resolves when a piece was handed to the connection, or nobody takes it any more. */
 async function sent(response: ServerResponse, piece: Uint8Array): Promise<void> {
+  if (isLeft(response)) return;
+  const { socket } = response.req;
   await new Promise<void>((resolve) => {
-    response.once('close', resolve);
+    socket.once('close', resolve);
     response.write(piece, () => {
-      response.off('close', resolve);
+      socket.off('close', resolve);
       resolve();
     });
   });
 }
 
+/** A reply that waits behind another on its connection is not told itself when that closes. */
+function isLeft(response: ServerResponse): boolean {
+  return response.destroyed || response.req.socket.destroyed;
+}
+
 async function drained(response: ServerResponse): Promise<void> {
-  if (response.destroyed) return;
+  if (isLeft(response)) return;
+  const { socket } = response.req;
   const left = new AbortController();
   const leave = () => left.abort();
-  response.once('close', leave);
+  socket.once('close', leave);
   try {
     await once(response, 'drain', { signal: left.signal });
   } catch (error) {
     if (!left.signal.aborted) throw error;
   } finally {
-    response.off('close', leave);
+    socket.off('close', leave);
   }
 }
