@@ -4,6 +4,7 @@ import type metadata from 'libphonenumber-js/min/metadata';
 
 const require = createRequire(import.meta.url);
 let library: typeof Library | undefined;
+let plans: typeof metadata | undefined;
 
 /**
  * libphonenumber-js, loaded with the first phone number that is looked at: its hundred files are a good
@@ -17,5 +18,6 @@ export function phoneLibrary(): typeof Library {
 
 /** The numbering plans of libphonenumber-js. */
 export function phoneMetadata(): typeof metadata {
-  return require('libphonenumber-js/min/metadata') as typeof metadata;
+  plans ??= require('libphonenumber-js/min/metadata') as typeof metadata;
+  return plans;
 }

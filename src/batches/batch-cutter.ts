@@ -52,8 +52,8 @@ export class BatchCutter {
   /**
    * Puts one address into its lane's open batch.
    *
-   * @param line its text, or its UTF-8
    * @param key a number that stands for the lane, so that finding its batch costs no text
+   * @param line its text, or its UTF-8
    * @param now what a batch opened by this address is stamped with
    * @returns the number of the batch
    */
