@@ -28,8 +28,11 @@ export class AddressTable {
   /** @param options.seed 32 random bytes, secret from whoever makes the input */
   constructor(options: { readonly seed: Uint8Array }) {
     this.#hash = new KeyHash(options.seed);
-    for (let i = 0; i < shardCount; i += 1) {
-      this.#shards.push(new Int32Array(initialSlots * slotWords));
+    // One allocation for all: a small run is over sooner than 128 would be collected.
+    const words = initialSlots * slotWords;
+    const block = new Int32Array(shardCount * words);
+    for (let at = 0; at < block.length; at += words) {
+      this.#shards.push(block.subarray(at, at + words));
     }
   }
 

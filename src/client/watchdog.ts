@@ -44,7 +44,7 @@ export class Watchdog {
 
   stop(): void {
     this.#isStopped = true;
-    this.#sleep?.end.abort();
+    this.#sleep?.end.abort(notAwaited);
     this.#sleep = undefined;
   }
 
@@ -68,7 +68,7 @@ export class Watchdog {
   #sleepUntil(until: number, now: number): void {
     if (until === Number.POSITIVE_INFINITY) return;
     if (this.#sleep && this.#sleep.until <= until) return;
-    this.#sleep?.end.abort();
+    this.#sleep?.end.abort(notAwaited);
     const sleep = { until, end: new AbortController() };
     this.#sleep = sleep;
     this.#clock.sleep(until - now, sleep.end.signal).then(
@@ -81,3 +81,6 @@ export class Watchdog {
     );
   }
 }
+
+/** One reason for all: an error of its own for each answer in time would cost more than the timer. */
+const notAwaited = new Error('nothing is waited for any more');

@@ -2,7 +2,10 @@ import { closeFile } from './close-file.js';
 import type { FileSystem } from './file-system.js';
 import { onDisk } from './on-disk.js';
 
-const chunkBytes = 1024 * 1024;
+/** The first chunk is small, as most files are; each is larger than the one before it, up to the most. */
+const firstChunkBytes = 16 * 1024;
+const mostChunkBytes = 1024 * 1024;
+const growth = 4;
 
 /**
  * The bytes of a file of the state directory, from its first to its last; the file is closed when the
@@ -20,12 +23,14 @@ export async function* readFileBytes(
   const doing = `read ${path}`;
   const file = await onDisk(doing, async () => files.open(path, 'r'));
   const lent: Buffer[] = [];
+  let chunkBytes = firstChunkBytes;
   try {
     for (;;) {
       // One of the two that were lent, or a fresh one, which whoever reads may keep.
       const free = lent.length === 2 ? lent.shift() : undefined;
-      const chunk = free ?? Buffer.allocUnsafeSlow(chunkBytes);
+      const chunk = free?.length === chunkBytes ? free : Buffer.allocUnsafeSlow(chunkBytes);
       if (isLent) lent.push(chunk);
+      chunkBytes = Math.min(chunkBytes * growth, mostChunkBytes);
       const { bytesRead, buffer } = await onDisk(doing, async () => file.read(chunk));
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);

@@ -17,6 +17,8 @@ export interface Scenario {
   readonly name: string;
   readonly variants?: ServiceVariants;
   readonly deleteBatches?: boolean;
+  /** How long the service parses a batch, and verifies it, at least. @default 0 */
+  readonly delayMs?: number;
   /** Where it goes otherwise than another scenario; everywhere unless given. */
   readonly operations?: readonly OperationName[];
 }
@@ -68,6 +70,8 @@ export async function disturbedRun(
     apiKey,
     faults: { faults },
     onError: (error) => defects.push(error),
+    parseDelayMs: scenario.delayMs ?? 0,
+    verifyDelayMs: scenario.delayMs ?? 0,
     ...(scenario.variants ? { variants: scenario.variants } : {}),
   });
   try {

@@ -28,8 +28,12 @@ export interface Matrix {
   readonly outputs: ReadonlyMap<Scenario, readonly string[]>;
 }
 
-/** How often a case is tried whose request was not reached: the number of polls is not always the same. */
+/**
+ * How often a case is tried whose request was not reached. The number of polls is not always the same,
+ * so the service takes longer each time, which asks for more of them.
+ */
 const mostTries = 5;
+const slowerByMs = 75;
 
 /** Records undisturbed runs and plans every kind of fault at every request they all made. */
 export async function planMatrix(): Promise<Matrix> {
@@ -67,7 +71,7 @@ async function troubleOf(each: FaultCase, { outputs }: Matrix): Promise<string |
   const { what, when } = kind;
   try {
     for (let tries = 0; tries < mostTries; tries += 1) {
-      const outcome = await disturbedRun(scenario, [
+      const outcome = await disturbedRun({ ...scenario, delayMs: tries * slowerByMs }, [
         { operation, requests: [request], what, ...(when ? { when } : {}) },
       ]);
       const trouble = whatIsWrong(outcome, outputs.get(scenario) ?? [], kind);
