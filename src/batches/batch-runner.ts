@@ -2,25 +2,27 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { ApiError, ConfigurationError } from '../errors/family.js';
 import type { Batch } from './batch.js';
 import type { DriveOptions } from './drive-batch.js';
-import { planned, type KnownBatch } from './known-batch.js';
+import { mayHaveLaunched, planned, type KnownBatch } from './known-batch.js';
 import { observeDrive } from './observe-drive.js';
 import { StagePace } from './stage-pace.js';
 
-export interface BatchRunnerOptions extends Omit<DriveOptions, 'onPrepared' | 'pace'> {
-  /** Most batches on the service at once. */
+export interface BatchRunnerOptions extends Omit<DriveOptions, 'onPrepared' | 'pace' | 'inTurn'> {
+  /** Most batches on the service at once, from upload until verified; and most requests for them. */
   readonly concurrency: number;
   /** Whether the service has taken a batch of this run before, so that none needs to go ahead alone. */
   readonly provenBefore?: boolean;
 }
 
 /**
- * Drives many batches at once, under a limit. The first goes ahead alone through upload and
+ * Drives many batches at once, under a limit. One that is verified makes room for the next: the service
+ * works on that while the results come. The first goes ahead alone through upload and
  * preparation: what the service refuses there, it refuses of all, and nothing was paid. One that was
  * only too large proves nothing: the next goes ahead in its place.
  */
 export class BatchRunner {
   readonly #options: BatchRunnerOptions;
-  readonly #limit: LimitFunction;
+  readonly #places: LimitFunction;
+  readonly #requests: LimitFunction;
   readonly #stop = new AbortController();
   readonly #pace = new StagePace();
   readonly #signal: AbortSignal;
@@ -29,36 +31,52 @@ export class BatchRunner {
   /** Settled when the batch that goes ahead is through, or cannot be. */
   #ahead: Promise<void> | undefined;
   #stoppedBy: { readonly error: unknown } | undefined;
+  #underWay = 0;
 
   constructor(options: BatchRunnerOptions) {
     this.#options = options;
-    this.#limit = pLimit(options.concurrency);
+    this.#places = pLimit(options.concurrency);
+    this.#requests = pLimit(options.concurrency);
     this.#signal = AbortSignal.any([options.signal, this.#stop.signal]);
     this.#isProven = options.provenBefore ?? false;
   }
 
   /** Batches taken and not yet at their end. */
   get underWay(): number {
-    return this.#limit.activeCount + this.#limit.pendingCount;
+    return this.#underWay;
   }
 
   /**
    * Drives a batch to its end as soon as there is a place for it.
    *
-   * @returns as `driveBatch` does
+   * @returns as `driveBatch` does; what was known, when the gate has closed before a place was free
    * @throws what stops the run, at once for every batch that has not ended
    */
   async run(batch: Batch, known: KnownBatch = planned): Promise<KnownBatch> {
-    return this.#limit(async () => {
-      while (!this.#isProven) {
-        if (!this.#ahead) return this.#goAhead(batch, known);
-        await this.#ahead;
-      }
-      return this.#drive(batch, known);
-    });
+    this.#underWay += 1;
+    try {
+      return await new Promise((resolve, reject) => {
+        void this.#places(
+          async () =>
+            new Promise<void>((leave) => {
+              this.#driveInTurn(batch, known, leave).then(resolve, reject).finally(leave);
+            }),
+        );
+      });
+    } finally {
+      this.#underWay -= 1;
+    }
   }
 
-  async #goAhead(batch: Batch, known: KnownBatch): Promise<KnownBatch> {
+  async #driveInTurn(batch: Batch, known: KnownBatch, leave: () => void): Promise<KnownBatch> {
+    while (!this.#isProven) {
+      if (!this.#ahead) return this.#goAhead(batch, known, leave);
+      await this.#ahead;
+    }
+    return this.#drive(batch, known, { leave });
+  }
+
+  async #goAhead(batch: Batch, known: KnownBatch, leave: () => void): Promise<KnownBatch> {
     let letOthersGo = (): void => undefined;
     this.#ahead = new Promise((resolve) => {
       letOthersGo = () => {
@@ -71,18 +89,30 @@ export class BatchRunner {
       letOthersGo();
     };
     try {
-      return await this.#drive(batch, known, onPrepared);
+      return await this.#drive(batch, known, { leave, onPrepared });
     } finally {
       letOthersGo();
     }
   }
 
-  async #drive(batch: Batch, known: KnownBatch, onPrepared?: () => void): Promise<KnownBatch> {
+  async #drive(
+    batch: Batch,
+    known: KnownBatch,
+    { leave, onPrepared }: { readonly leave: () => void; readonly onPrepared?: () => void },
+  ): Promise<KnownBatch> {
+    const { gate } = this.#options;
+    // What is never launched is not uploaded either.
+    if (gate.closedBy && !mayHaveLaunched(known)) return known;
     try {
       return await observeDrive(batch, known, {
         ...this.#options,
         pace: this.#pace,
         signal: this.#signal,
+        inTurn: this.#requests,
+        record: async (progress) => {
+          await this.#options.record(progress);
+          if (progress.known.stage === 'done') leave();
+        },
         ...(onPrepared && { onPrepared }),
       });
     } catch (caught) {

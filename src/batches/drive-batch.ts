@@ -65,6 +65,8 @@ export interface DriveOptions {
    * @default it is waited for
    */
   leavesLaunched?(): boolean;
+  /** Makes a request when it is its turn. @default at once */
+  inTurn?<Answer>(request: () => Promise<Answer>): Promise<Answer>;
   /**
    * Called once: when the batch is through upload and preparation, or has ended before. Not when it was
    * too large: that tells nothing of the others.
@@ -182,7 +184,8 @@ class Drive {
 
   async #perform(step: RequestStep): Promise<News> {
     try {
-      return await this.#request(step);
+      const { inTurn = atOnce } = this.#options;
+      return await inTurn(async () => this.#request(step));
     } catch (error) {
       // The reason of an abort may be the error of another batch: it tells nothing of this one.
       this.#options.signal.throwIfAborted();
@@ -288,4 +291,8 @@ class Drive {
       trouble: this.#trouble,
     };
   }
+}
+
+async function atOnce<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+  return request();
 }

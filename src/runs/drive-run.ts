@@ -157,9 +157,9 @@ class RunDrive {
     readonly leavesLaunched?: boolean;
   }): Promise<unknown> {
     this.#leavesLaunched = leavesLaunched;
-    // As many at once as there are places: batches wait on disk, never in the limit's queue.
+    // As many as there are places, and as many again whose results come: all others wait on disk.
     this.#waiting = [...this.#driven].filter((batch) => only(this.#log.known(batch)));
-    const stopped = await takeAll(this.#waiting, this.#options.concurrency, async (batch) =>
+    const stopped = await takeAll(this.#waiting, this.#options.concurrency * 2, async (batch) =>
       this.#drive(batch),
     );
     if (stopped) return stopped.error;
@@ -201,7 +201,6 @@ class RunDrive {
 
   async #drive(batch: Batch): Promise<void> {
     const before = this.#log.known(batch);
-    if (this.#gate.closedBy && !mayHaveLaunched(before)) return;
     const known = isAtEnd(before) ? before : await this.#runner.run(batch, before);
     if (known.stage === 'split') await this.#takeParts(batch);
     if (!isAtEnd(known)) return;

@@ -23,7 +23,7 @@ import type { MatchedExport } from '../results/match-export.js';
 export interface DriveBatchesOptions {
   readonly client: VerificationService;
   /**
-   * Most batches on the service at once.
+   * Most batches on the service at once, from upload until verified.
    * @default 4
    */
   readonly concurrency?: number;

@@ -26,7 +26,7 @@ export interface StreamPlanOptions extends ColumnOptions, CountryOptions {
    */
   readonly batchSize?: number;
   /**
-   * Most batches on the service at once.
+   * Most batches on the service at once, from upload until verified.
    * @default 4
    */
   readonly concurrency?: number;
