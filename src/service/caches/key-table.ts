@@ -8,8 +8,11 @@ const wordBits = 2;
 const words = 2 ** wordBits;
 const valueWord = 3;
 
+/** What becomes of a number that is known when another comes for its key, which stands at `offset`. */
+export type Merge = (known: number, given: number, offset: number) => number;
+
 /**
- * A set of 96-bit keys, each with a small number, in one typed array: 16 bytes a place, which are in one
+ * A set of 96-bit keys, each with a number up to 2^31 - 3, in one typed array: 16 bytes a place, which are in one
  * line of the processor's cache, and no object an address. Open addressing; keys are cut from a strong
  * hash, so that any of their bits will do.
  */
@@ -30,11 +33,11 @@ export class KeyTable {
   }
 
   /**
-   * Puts a key in, or raises its number to `value`, which is at most 65534.
+   * Puts a key in, or merges its number with `value`.
    *
    * @returns whether it is new
    */
-  add(bytes: Uint8Array, offset: number, value = 0): boolean {
+  add(bytes: Uint8Array, offset: number, value = 0, merge: Merge = highest): boolean {
     if (this.#size >= this.#capacity * mostFull) this.#grow(this.#capacity * 2);
     const a = word(bytes, offset);
     const b = word(bytes, offset + 4);
@@ -42,8 +45,11 @@ export class KeyTable {
     const place = this.#find(a, b, c);
     const places = this.#places;
     const known = places[place + valueWord] ?? 0;
-    if (known <= value) places[place + valueWord] = value + 1;
-    if (known !== 0) return false;
+    if (known !== 0) {
+      places[place + valueWord] = merge(known - 1, value, offset) + 1;
+      return false;
+    }
+    places[place + valueWord] = value + 1;
     places[place] = a;
     places[place + 1] = b;
     places[place + 2] = c;
@@ -51,7 +57,7 @@ export class KeyTable {
     return true;
   }
 
-  /** Puts a key in, or gives it another number, which is at most 65534. */
+  /** Puts a key in, or gives it another number. */
   set(bytes: Uint8Array, offset: number, value: number): void {
     this.add(bytes, offset);
     const place = this.#find(word(bytes, offset), word(bytes, offset + 4), word(bytes, offset + 8));
@@ -59,9 +65,11 @@ export class KeyTable {
   }
 
   /** Puts in all keys that stand one behind another in `bytes`. */
-  addAll(bytes: Uint8Array, value: number): void {
+  addAll(bytes: Uint8Array, value: number, merge: Merge = highest): void {
     this.reserve(Math.floor(bytes.length / keyBytes));
-    for (let at = 0; at + keyBytes <= bytes.length; at += keyBytes) this.add(bytes, at, value);
+    for (let at = 0; at + keyBytes <= bytes.length; at += keyBytes) {
+      this.add(bytes, at, value, merge);
+    }
   }
 
   /**
@@ -69,7 +77,7 @@ export class KeyTable {
    *
    * @param into gets for each its number plus one, or 0
    */
-  getAll(bytes: Uint8Array, into: Uint16Array): void {
+  getAll(bytes: Uint8Array, into: Uint32Array): void {
     for (let at = 0, index = 0; at + keyBytes <= bytes.length; at += keyBytes, index += 1) {
       const place = this.#find(word(bytes, at), word(bytes, at + 4), word(bytes, at + 8));
       into[index] = this.#places[place + valueWord] ?? 0;
@@ -114,6 +122,10 @@ export class KeyTable {
     this.#places = places;
     this.#capacity = capacity;
   }
+}
+
+function highest(known: number, given: number): number {
+  return Math.max(known, given);
 }
 
 function word(bytes: Uint8Array, offset: number): number {

@@ -6,7 +6,7 @@ import type { BatchParameters } from '../../contract/parameters.js';
 import { readBlocks } from '../content/read-lines.js';
 import type { CacheHit } from '../store/events.js';
 import { keyBytes } from './address-key.js';
-import { KeyTable } from './key-table.js';
+import { VerifiedDays } from './verified-days.js';
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** A multiple of the size of a key: blocks never cut one. */
@@ -37,8 +37,8 @@ interface Wanted {
  */
 export class ResultCaches {
   readonly #folder: string;
-  /** By owner: the hash of an account's name, or `global`. */
-  readonly #tables = new Map<string, KeyTable>();
+  /** Owners are the hashes of accounts' names. */
+  readonly #days = new VerifiedDays();
 
   private constructor(folder: string) {
     this.#folder = folder;
@@ -52,7 +52,7 @@ export class ResultCaches {
       if (owner === undefined) continue;
       const path = join(folder, entry);
       if (Number(day) < oldest) await rm(path, { force: true });
-      else await caches.#load(path, caches.#table(owner), Number(day));
+      else await caches.#load(path, owner, Number(day));
     }
     return caches;
   }
@@ -65,13 +65,14 @@ export class ResultCaches {
   /** Looks up all keys that stand one behind another. */
   findAll(keys: Uint8Array, { account, nowMs, parameters }: Wanted): readonly CacheHit[] {
     const found: CacheHit[] = Array.from({ length: keys.length / keyBytes }, () => null);
+    const { own, shared } = this.#days.daysAfter(keys, ownerOf(account));
     if (parameters.use_account_cache) {
       const oldest = dayOf(nowMs) - parameters.max_account_cache_backoff + 1;
-      mark(found, 'account', { keys, oldest, table: this.#tables.get(ownerOf(account)) });
+      mark(found, 'account', oldest, own);
     }
     if (parameters.use_global_cache) {
       const oldest = dayOf(nowMs) - parameters.max_global_cache_backoff + 1;
-      mark(found, 'global', { keys, oldest, table: this.#tables.get(globalOwner) });
+      mark(found, 'global', oldest, shared);
     }
     return found;
   }
@@ -79,8 +80,8 @@ export class ResultCaches {
   /** Whether a lookup could find anything: where it cannot, nothing need be read. */
   mayFind(account: string, parameters: CacheParameters): boolean {
     return (
-      (parameters.use_account_cache && this.#tables.has(ownerOf(account))) ||
-      (parameters.use_global_cache && this.#tables.has(globalOwner))
+      (parameters.use_account_cache && this.#days.has(ownerOf(account))) ||
+      (parameters.use_global_cache && this.#days.has(undefined))
     );
   }
 
@@ -93,13 +94,15 @@ export class ResultCaches {
     verified: { readonly account: string; readonly nowMs: number; readonly isShared: boolean },
   ): Promise<void> {
     const day = dayOf(verified.nowMs);
-    const owners = [ownerOf(verified.account), ...(verified.isShared ? [globalOwner] : [])];
+    const { isShared } = verified;
+    const owner = ownerOf(verified.account);
+    const owners = isShared ? [owner, globalOwner] : [owner];
     const files: FileHandle[] = [];
     try {
-      for (const owner of owners) files.push(await open(this.#path(owner, day), 'a', 0o600));
+      for (const each of owners) files.push(await open(this.#path(each, day), 'a', 0o600));
       for await (const block of blocks) {
         for (const file of files) await append(file, block);
-        for (const owner of owners) this.#table(owner).addAll(block, day);
+        this.#days.note(block, { owner, isShared, day });
       }
     } finally {
       for (const file of files) await file.close();
@@ -111,23 +114,16 @@ export class ResultCaches {
     return readBlocks(path, blockBytes);
   }
 
-  async #load(path: string, table: KeyTable, day: number): Promise<void> {
+  async #load(path: string, owner: string, day: number): Promise<void> {
+    const isShared = owner === globalOwner;
+    const verified = { ...(isShared ? {} : { owner }), isShared, day };
     let bytes = 0;
     for await (const block of readBlocks(path, blockBytes)) {
-      table.addAll(block, day);
+      this.#days.note(block, verified);
       bytes += block.length;
     }
     // A kill may have torn the last key: what follows must begin at a whole one.
     if (bytes % keyBytes !== 0) await truncate(path, bytes - (bytes % keyBytes));
-  }
-
-  #table(owner: string): KeyTable {
-    let table = this.#tables.get(owner);
-    if (table === undefined) {
-      table = new KeyTable();
-      this.#tables.set(owner, table);
-    }
-    return table;
   }
 
   #path(owner: string, day: number): string {
@@ -135,26 +131,11 @@ export class ResultCaches {
   }
 }
 
-/** Marks the keys that stand in a table with a day not before `oldest`, unless they are marked. */
-function mark(
-  found: CacheHit[],
-  hit: CacheHit,
-  {
-    keys,
-    oldest,
-    table,
-  }: {
-    readonly keys: Uint8Array;
-    readonly oldest: number;
-    readonly table: KeyTable | undefined;
-  },
-): void {
-  if (table === undefined) return;
-  const numbers = new Uint16Array(found.length);
-  table.getAll(keys, numbers);
-  for (let index = 0; index < numbers.length; index += 1) {
-    const number = numbers[index] ?? 0;
-    if (number > 0 && number - 1 >= oldest) found[index] ??= hit;
+/** Marks the keys that were verified on a day not before `oldest`, unless they are marked. */
+function mark(found: CacheHit[], hit: CacheHit, oldest: number, daysAfter: Uint16Array): void {
+  for (let index = 0; index < daysAfter.length; index += 1) {
+    const day = daysAfter[index] ?? 0;
+    if (day > 0 && day - 1 >= oldest) found[index] ??= hit;
   }
 }
 

@@ -25,7 +25,7 @@ describe('a table of keys', () => {
           expect(table.size).toBe(map.size);
           table.reserve(5000);
           const keys = Buffer.concat(entries.map(([bytes]) => bytes));
-          const found = new Uint16Array(entries.length);
+          const found = new Uint32Array(entries.length);
           table.getAll(keys, found);
           expect(Array.from(found)).toEqual(
             entries.map(([bytes]) => (map.get(bytes.join()) ?? -1) + 1),
