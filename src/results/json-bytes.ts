@@ -52,19 +52,28 @@ export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Whether a text stands there. Eight bytes at a time: this loop is a good part of what reading an export costs. */
-export function beginsWith(bytes: DataView, from: number, to: number, text: DataView): boolean {
-  const length = text.byteLength;
+/**
+ * Whether a text, or `length` bytes of it from `start`, stands there. Eight bytes at a time: this loop is a
+ * good part of what reading an export costs.
+ */
+export function beginsWith(
+  bytes: DataView,
+  from: number,
+  to: number,
+  text: DataView,
+  start = 0,
+  length = text.byteLength,
+): boolean {
   if (length > to - from) return false;
   let at = 0;
   for (; at + 8 <= length; at += 8) {
     const differs =
-      (text.getInt32(at, true) ^ bytes.getInt32(from + at, true)) |
-      (text.getInt32(at + 4, true) ^ bytes.getInt32(from + at + 4, true));
+      (text.getInt32(start + at, true) ^ bytes.getInt32(from + at, true)) |
+      (text.getInt32(start + at + 4, true) ^ bytes.getInt32(from + at + 4, true));
     if (differs !== 0) return false;
   }
   for (; at < length; at += 1) {
-    if (text.getUint8(at) !== bytes.getUint8(from + at)) return false;
+    if (text.getUint8(start + at) !== bytes.getUint8(from + at)) return false;
   }
   return true;
 }
