@@ -2,9 +2,9 @@ import { KeyHash } from '../hashing/key-hash.js';
 
 const shardCount = 128;
 const initialSlots = 16;
-/** Fuller shards probe too long; together with the growth this bounds a shard at 24.4 bytes an address. */
+/** Fuller shards probe too long; together with the growth this bounds a shard at 22 bytes an address. */
 const maxLoad = 0.82;
-const growth = 1.25;
+const growth = 1.125;
 /** Below a million addresses memory is no matter, and doubling copies less. */
 const smallSlots = 8192;
 const smallGrowth = 2;
@@ -15,9 +15,9 @@ const numberWord = 3;
 
 /**
  * Gives each unique (lane number, key) a number: 0, 1, 2, … in the order of their first coming. It
- * holds no key, only 96 bits of its hash (and 7 more by the shard it is in): at most 25 bytes an
+ * holds no key, only 96 bits of its hash (and 7 more by the shard it is in): at most 22 bytes an
  * address from a million addresses on, at most 40 below. Shards grow one at a time and, once they are
- * large, by a quarter, so no growth holds two copies of the table or copies all of it at once.
+ * large, by an eighth, so no growth holds two copies of the table or copies all of it at once.
  */
 export class AddressTable {
   readonly #hash: KeyHash;
