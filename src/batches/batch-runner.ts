@@ -68,6 +68,11 @@ export class BatchRunner {
     }
   }
 
+  /** Makes another request for a batch as soon as it is its turn. */
+  async inTurn<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+    return this.#requests(request);
+  }
+
   async #driveInTurn(batch: Batch, known: KnownBatch, leave: () => void): Promise<KnownBatch> {
     while (!this.#isProven) {
       if (!this.#ahead) return this.#goAhead(batch, known, leave);
@@ -108,7 +113,7 @@ export class BatchRunner {
         ...this.#options,
         pace: this.#pace,
         signal: this.#signal,
-        inTurn: this.#requests,
+        inTurn: async (request) => this.inTurn(request),
         record: async (progress) => {
           await this.#options.record(progress);
           if (progress.known.stage === 'done') leave();

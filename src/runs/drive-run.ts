@@ -207,7 +207,9 @@ class RunDrive {
     const { run, client, signal } = this.#options;
     await this.#settle(batch, known);
     if (run.deleteBatches === true && known.stage === 'exported') {
-      const isDeleted = await deleteBatch(client, known.uuid, signal);
+      const isDeleted = await this.#runner.inTurn(async () =>
+        deleteBatch(client, known.uuid, signal),
+      );
       if (!isDeleted) run.onProgress?.({ stage: 'left_behind', names: [known.uuid] });
     }
   }
