@@ -184,8 +184,8 @@ class Drive {
 
   async #perform(step: RequestStep): Promise<News> {
     try {
-      const { inTurn = atOnce } = this.#options;
-      return await inTurn(async () => this.#request(step));
+      const request = async (): Promise<News> => this.#request(step);
+      return await (this.#options.inTurn?.(request) ?? request());
     } catch (error) {
       // The reason of an abort may be the error of another batch: it tells nothing of this one.
       this.#options.signal.throwIfAborted();
@@ -291,8 +291,4 @@ class Drive {
       trouble: this.#trouble,
     };
   }
-}
-
-async function atOnce<Answer>(request: () => Promise<Answer>): Promise<Answer> {
-  return request();
 }
