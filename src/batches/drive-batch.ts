@@ -17,6 +17,7 @@ import type { StagePace } from './stage-pace.js';
 import { StageWait } from './stage-wait.js';
 import { givenUpError, overdueError, type StoppedBatch } from './stopped-error.js';
 import { uploadNews } from './upload-news.js';
+import { UploadReading } from './upload-reading.js';
 
 /** What the service is told about every batch of a run, beside its lane. */
 export type BatchSettings = Omit<BatchParametersInput, 'type' | 'target_country'> & {
@@ -251,17 +252,22 @@ class Drive {
   async #upload(): Promise<News> {
     const { service, settings, signal } = this.#options;
     const { lane, sizeBytes } = this.#batch;
-    const answer = await service.uploadBatch(
-      {
-        ...settings,
-        name: this.#name(),
-        type: lane.type,
-        target_country: lane.country,
-        file: { sizeBytes, open: () => this.#batch.open() },
-      },
-      { signal },
-    );
-    return uploadNews(answer);
+    const reading = new UploadReading(this.#batch);
+    try {
+      const answer = await service.uploadBatch(
+        {
+          ...settings,
+          name: this.#name(),
+          type: lane.type,
+          target_country: lane.country,
+          file: { sizeBytes, open: () => reading.open() },
+        },
+        { signal },
+      );
+      return uploadNews(answer);
+    } finally {
+      await reading.close();
+    }
   }
 
   async #readStatus(): Promise<News> {
