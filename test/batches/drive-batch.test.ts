@@ -67,10 +67,9 @@ describe('driveBatch', () => {
     );
     const { uploadBatch } = service;
     service.uploadBatch = async (form, options) => {
-      forms.push({
-        ...form,
-        file: Buffer.concat([...(form.file.open() as Uint8Array[])]).toString(),
-      });
+      let file = '';
+      for await (const piece of form.file.open()) file += Buffer.from(piece).toString();
+      forms.push({ ...form, file });
       return uploadBatch(form, options);
     };
     await drive(service, { settings: { use_global_cache: false, description: 'd' } });

@@ -62,7 +62,9 @@ export function allPages(): readonly Page[] {
   const root = ['README', 'ARCHITECTURE', 'CHANGELOG', 'CONTRIBUTING', 'SECURITY'];
   const paths = [
     ...root.map((name) => `${name}.md`),
-    ...readdirSync(`${projectRoot}docs`).map((name) => `docs/${name}`),
+    ...readdirSync(`${projectRoot}docs`)
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `docs/${name}`),
   ];
   return paths.map((path) => new Page(path));
 }
