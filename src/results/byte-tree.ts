@@ -39,7 +39,7 @@ export class ByteTree {
   #root = 0;
   readonly #nodes = new Words(nodeWords);
   readonly #branches = new Words(places);
-  #bytes = new Uint8Array(1024);
+  #bytes = new Uint8Array(0);
   #view = new DataView(this.#bytes.buffer);
   #filled = 0;
 
@@ -180,7 +180,7 @@ class Words {
   constructor(each: number) {
     this.#each = each;
     this.#filled = each;
-    this.all = new Int32Array(4 * each);
+    this.all = new Int32Array(each);
   }
 
   /** @returns where the next piece begins, all zeros */
