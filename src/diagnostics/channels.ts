@@ -110,6 +110,11 @@ export function isHeard(name: keyof DiagnosticsEvents): boolean {
   return channels.get(name)?.hasSubscribers === true;
 }
 
+/** Whether anybody listens to any of them. */
+export function isAnyHeard(): boolean {
+  return diagnosticsChannels.some((name) => isHeard(name));
+}
+
 /** Publishes an event. What a subscriber throws becomes the process's, never the run's. */
 export function publish<Name extends keyof DiagnosticsEvents>(
   name: Name,

@@ -112,6 +112,21 @@ describe('what a run tells to whoever listens', () => {
     });
   });
 
+  it('is told without its run where nobody listened when that began', async () => {
+    const settings = await settingsFor();
+    const told: Told[][] = [];
+    await run({
+      ...settings,
+      onProgress: ({ stage }) => {
+        if (stage === 'read') told.push(hear());
+      },
+    });
+    const requests = told.flat().filter(({ channel }) => channel === 'request');
+    expect(requests.length).toBeGreaterThan(0);
+    expect(new Set(requests.map((event) => event['run']))).toEqual(new Set([undefined]));
+    expect(told.flat().at(-1)).toMatchObject({ channel: 'run:end', rows: 3 });
+  });
+
   it('is the same for one that streams', async () => {
     const told = hear();
     const { stateDir: _, ...settings } = await settingsFor();

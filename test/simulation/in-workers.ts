@@ -23,10 +23,7 @@ export async function inWorkers<Result>(
 ): Promise<readonly Result[]> {
   const results: Result[] = [];
   const children = Array.from({ length: workers }, (_, first) =>
-    fork(program, [...args, '--worker', `${first},${workers}`], {
-      // Most of what a run makes is gone at once: with more room, less of it is copied first.
-      execArgv: ['--max-semi-space-size=64'],
-    }),
+    fork(program, [...args, '--worker', `${first},${workers}`]),
   );
   await Promise.all(
     children.map(

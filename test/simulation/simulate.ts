@@ -12,7 +12,7 @@ import { memorySource, Output } from './rows.js';
 import { ServiceModel } from './service-model.js';
 import { drawStory, type Story } from './story.js';
 import { canaryKey, Wire } from './wire.js';
-import { Life, World } from './world.js';
+import { Life, turn, World } from './world.js';
 
 const stateDir = '/disk/state';
 const historyPath = '/disk/history';
@@ -59,11 +59,12 @@ export async function simulate(
     await simulation.toEnd();
   } catch (error) {
     fail(error);
-  } finally {
-    process.off('unhandledRejection', fail);
   }
+  const ended = { failure };
+  await simulation.letGo();
+  process.off('unhandledRejection', fail);
   const { reached, happened, requests } = simulation.faults;
-  return { seed, failure, reached, faults: happened, lives: simulation.lives, requests };
+  return { seed, ...ended, reached, faults: happened, lives: simulation.lives, requests };
 }
 
 class Simulation {
@@ -107,6 +108,7 @@ class Simulation {
         case 'finished':
           return this.#checkEnd(end.summary);
         case 'crashed':
+          this.#killed.push(this.#abort);
           if (this.#afterCrash()) return undefined;
           break;
         case 'stopped':
@@ -117,8 +119,19 @@ class Simulation {
   }
 
   #abort: AbortController = new AbortController();
+  /** The signals of the processes that were killed. */
+  readonly #killed: AbortController[] = [];
   /** Whether a process said that not all of its uploads could be deleted. */
   #hasLeftBehind = false;
+
+  /**
+   * Ends what killed processes left waiting, once all is judged: Node keeps a signal for as long as
+   * anything listens to it, and with it their whole world.
+   */
+  async letGo(): Promise<void> {
+    for (const abort of this.#killed) abort.abort(interruption);
+    await turn();
+  }
 
   async #live(life: Life): Promise<End> {
     this.#world.tell(`process ${life.number} begins`);

@@ -164,7 +164,8 @@ export class Life implements Clock {
 const mostIdleTurns = 8;
 const longestMs = 20 * 24 * 3_600_000;
 
-async function turn(): Promise<void> {
+/** Lets everything that has been resolved go on, until it waits for the next event. */
+export async function turn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
