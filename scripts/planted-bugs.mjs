@@ -13,8 +13,8 @@ const bugsFolder = join(projectRoot, 'test', 'planted-bugs');
 const table = join(bugsFolder, 'README.md');
 
 /** What the suites need; the rest of the project stays where it is. */
-const copied = ['src', 'test', 'scripts', 'examples', 'docs', 'README.md', 'package.json'];
-const configurations = /^(?:tsconfig.*\.json|vitest.*\.ts)$/;
+const copied = ['src', 'test', 'scripts', 'examples', 'docs', 'README.md'];
+const configurations = /^(?:package.*\.json|tsconfig.*\.json|vitest.*\.ts)$/;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

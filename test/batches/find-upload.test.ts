@@ -37,6 +37,14 @@ describe('scanBatches', () => {
     ]);
   });
 
+  it.each([1, 2, 3, 100, 999])('reads on where pages hold %i at most', async (most) => {
+    const service = serviceWith(1000);
+    const { listBatches } = service;
+    service.listBatches = async ({ offset = 0 } = {}, options) =>
+      listBatches({ limit: most, offset }, options);
+    expect(new Set(await names(service)).size).toBe(1000);
+  });
+
   it('misses none that stays, while others are added and deleted before it', async () => {
     for (const isNewestFirst of [true, false]) {
       const service = serviceWith(4000);

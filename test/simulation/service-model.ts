@@ -13,8 +13,9 @@ interface ModelBatch {
   readonly lines: readonly string[];
   /** By the service's own clock. */
   readonly createdAt: Date;
-  /** Taken long after the process gave it up, or a second time: no process can know of it. */
+  /** Taken long after the process gave it up, or a second time: no process knows unless it is listed. */
   readonly isStray: boolean;
+  wasListed: boolean;
   wasLaunched: boolean;
   status: Status;
   /** What the reading before the latest change would have said. */
@@ -72,6 +73,7 @@ export class ServiceModel {
     const items = [...this.#batches.values()]
       .filter(({ createdAt }) => createdAt.getTime() >= from && createdAt.getTime() <= to)
       .slice(offset, offset + limit);
+    for (const batch of items) batch.wasListed = true;
     return ok(
       items.map((batch) => ({
         batch_uuid: batch.uuid,
@@ -106,6 +108,7 @@ export class ServiceModel {
       lines: lines.filter((line) => type === 'phone' || line.includes('@')),
       createdAt: new Date(startOfWorld + this.#world.now + this.#clockSkewMs),
       isStray,
+      wasListed: false,
       wasLaunched: false,
       status: 'parsing_content',
       statusBefore: 'parsing_content',
@@ -177,7 +180,7 @@ export class ServiceModel {
   /** Uploads that nobody launched and nobody deleted, but for those that no process can know of. */
   get orphans(): readonly string[] {
     const left = [...this.#batches.values()].filter((batch) => !batch.wasLaunched);
-    return left.filter(({ isStray }) => !isStray).map(({ name }) => name);
+    return left.filter(({ isStray, wasListed }) => !isStray || wasListed).map(({ name }) => name);
   }
 
   /** How many of the launched batches are still there. */
