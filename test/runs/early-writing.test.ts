@@ -93,6 +93,20 @@ describe('an output that is not seen before it is finished', () => {
     expect(lines.every(isWhole)).toBe(true);
   });
 
+  it('does not stand while a batch is still being deleted', async () => {
+    const slowly = { operation: 'deleteBatch', what: { delayMs: 100 } } as const;
+    const { service: slow } = await withService({ faults: { faults: [slowly] } });
+    const patient = new Client({
+      baseUrl: slow.baseUrl,
+      apiKey: slow.apiKey,
+      onRequest: ({ operation }) => events.push(operation),
+    });
+    onTestFinished(async () => patient.close());
+    await verify({ client: patient, deleteBatches: true });
+    expect(events.filter((event) => event === 'deleteBatch')).toHaveLength(rows / batchSize);
+    expect(events.indexOf('finish')).toBeGreaterThan(events.lastIndexOf('deleteBatch'));
+  });
+
   it('is dropped when the run stops, and written anew when it goes on', async () => {
     await expect(verify({ maxCredits: 2 * batchSize })).rejects.toMatchObject({
       code: 'budget_exhausted',
