@@ -1,8 +1,8 @@
+import { deleteBatch } from '../batches/delete-uploads.js';
 import { mayHaveLaunched } from '../batches/known-batch.js';
 import type { Client } from '../client/client.js';
 import { StateError } from '../errors/family.js';
 import { checkAccount } from './account.js';
-import { deleteBatch } from './delete-batches.js';
 import { systemFiles, type FileSystem } from './file-system.js';
 import type { RunStore } from './run-store.js';
 import { StateDirectory } from './state-directory.js';

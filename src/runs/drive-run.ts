@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { BatchRunner } from '../batches/batch-runner.js';
+import { deleteBatch } from '../batches/delete-uploads.js';
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchProgress } from '../batches/drive-batch.js';
@@ -15,7 +16,7 @@ import type { BatchResults } from '../results/batch-results.js';
 import { defaults } from '../streams/defaults.js';
 import type { Plan } from '../streams/plan.js';
 import { noTimes } from './batch-times.js';
-import { deleteBatch, deleteOrphans } from './delete-batches.js';
+import { deleteOrphans } from './delete-orphans.js';
 import { DriveLog, type DrivenBatch } from './drive-log.js';
 import { entryOf } from './known-run.js';
 import { readPreflight } from './preflight.js';

@@ -138,6 +138,7 @@ async function flow(
         log.note(progress, new Date().toISOString());
         options.onProgress?.({ stage: 'batch', ...progress });
       },
+      onLeftBehind: (names) => options.onProgress?.({ stage: 'left_behind', names }),
     }),
     new Writable({
       objectMode: true,

@@ -18,6 +18,7 @@ import { defaults } from './defaults.js';
 import type { Parcel, SettledParcel } from './parcel.js';
 import { PatientDuplex } from './patient-duplex.js';
 import { checkAmount, checkCount } from './plan.js';
+import { UnwantedUploads } from './unwanted-uploads.js';
 import type { MatchedExport } from '../results/match-export.js';
 
 export interface DriveBatchesOptions {
@@ -54,6 +55,11 @@ export interface DriveBatchesOptions {
   readonly settings?: BatchSettings;
   /** Told whatever becomes known of a batch. */
   readonly onBatch?: (progress: BatchProgress) => void;
+  /**
+   * Told the names of uploads that may be left on the service though nothing waits for them, because
+   * they could not be deleted at the end: their answers were lost, or they were never launched.
+   */
+  readonly onLeftBehind?: (names: readonly string[]) => void;
   readonly clock?: Clock;
   readonly random?: () => number;
   /** Keeps the results of a finished batch. @default the export's bytes, in memory */
@@ -83,6 +89,7 @@ export class DriveBatches extends PatientDuplex {
   readonly #concurrency: number;
   readonly #gate: LaunchGate;
   readonly #abort = new AbortController();
+  readonly #unwanted: UnwantedUploads;
   /** By label, as the charges are. */
   readonly #results = new Map<string, ExportOpener | MatchedExport>();
   readonly #charges = new Map<string, Charge>();
@@ -104,10 +111,12 @@ export class DriveBatches extends PatientDuplex {
     this.#options = options;
     this.#concurrency = checkCount('concurrency', options.concurrency, defaults.concurrency);
     this.#gate = new LaunchGate({ maxCredits: checkAmount('maxCredits', options.maxCredits) });
+    const runId = randomBytes(8).toString('hex');
+    this.#unwanted = new UnwantedUploads(runId);
     this.#runner = new BatchRunner({
       service: options.client,
       concurrency: this.#concurrency,
-      runId: randomBytes(8).toString('hex'),
+      runId,
       namePrefix: options.batchName ?? defaults.batchName,
       settings: options.settings ?? {},
       pollIntervalMs:
@@ -157,6 +166,7 @@ export class DriveBatches extends PatientDuplex {
     this.#underWay += 1;
     try {
       const known = await this.#runner.run(batch);
+      this.#unwanted.note(batch, known);
       if (known.stage === 'split') this.#parts.unshift(...(await halveBatch(batch)));
       this.#underWay -= 1;
       if (this.destroyed) return;
@@ -188,9 +198,22 @@ export class DriveBatches extends PatientDuplex {
   }
 
   #finishIfDone(): void {
-    const { stoppedBy } = this;
-    if (this.#underWay > 0 || this.#isOver || !(stoppedBy ?? this.#finish)) return;
+    if (this.#underWay > 0 || this.#isOver || !(this.stoppedBy ?? this.#finish)) return;
     this.#isOver = true;
+    void this.#end();
+  }
+
+  async #end(): Promise<void> {
+    const { client, onLeftBehind } = this.#options;
+    try {
+      const names = await this.#unwanted.delete(client, this.#abort.signal);
+      if (names.length > 0) onLeftBehind?.(names);
+    } catch (error) {
+      this.destroy(error as Error);
+      return;
+    }
+    if (this.destroyed) return;
+    const { stoppedBy } = this;
     if (stoppedBy) {
       this.push({ kind: 'stopped', error: stoppedBy } satisfies Parcel);
       this.whenAsked(() => this.destroy(stoppedBy));

@@ -1,0 +1,92 @@
+import { Readable } from 'node:stream';
+import { expect, it, onTestFinished } from 'vitest';
+import { Client } from '../../src/client/client.js';
+import type { FaultPlan } from '../../src/service/index.js';
+import { verify, type VerifyOptions } from '../../src/streams/verify.js';
+import { withService } from '../service/with-service.js';
+
+const people = Array.from({ length: 6 }, (_, id) => ({ email: `ok+${id}@sluice.test` }));
+
+/** Three batches of two through a stream, against a service where this goes wrong. */
+async function streamPast(faults: FaultPlan['faults'], changes: Partial<VerifyOptions> = {}) {
+  const { service } = await withService({ faults: { faults } });
+  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  onTestFinished(async () => client.close());
+  const stream = verify({
+    client,
+    email: ['email'],
+    country: 'US',
+    batchSize: 2,
+    concurrency: 1,
+    pollIntervalMs: 1,
+    ...changes,
+  });
+  const rows: unknown[] = [];
+  let error: unknown;
+  try {
+    for await (const row of Readable.from(people).pipe(stream)) rows.push(row);
+  } catch (thrown) {
+    error = thrown;
+  }
+  const batches = await client.listBatches();
+  let paid = 0;
+  for await (const _ of service.ledger()) paid += 1;
+  return { rows, error, batches, paid, faults: service.faults() };
+}
+
+it('a lost upload that was sent again is deleted at the end of the stream', async () => {
+  const { rows, batches, paid, faults } = await streamPast([
+    { operation: 'uploadBatch', requests: [2], what: { commitAfterMs: 400 } },
+    // The second upload is answered when the first has been taken, too.
+    { operation: 'uploadBatch', requests: [3], what: { delayMs: 800 } },
+  ]);
+  expect(faults.map(({ fired }) => fired)).toEqual([1, 1]);
+  expect(rows).toHaveLength(people.length);
+  expect(paid).toBe(people.length);
+  expect(batches.map(({ name, status }) => `${name.slice(-8)} ${status}`).toSorted()).toEqual([
+    '000001-1 verification_done',
+    '000002-2 verification_done',
+    '000003-1 verification_done',
+  ]);
+});
+
+it('a batch that is not launched for want of credits is deleted, what was paid for stays', async () => {
+  const { rows, error, batches, paid } = await streamPast([
+    { operation: 'launchBatch', requests: [2], what: { answer: { status: 402 } } },
+  ]);
+  expect(error).toMatchObject({ code: 'payment_required' });
+  expect([rows.length, paid]).toEqual([2, 2]);
+  expect(batches).toMatchObject([{ status: 'verification_done' }]);
+});
+
+it('an upload that was too large is deleted when its halves are through', async () => {
+  const { rows, batches, paid } = await streamPast([
+    { operation: 'prepareBatch', requests: [1], what: { answer: { status: 413 } } },
+  ]);
+  expect([rows.length, paid]).toEqual([people.length, people.length]);
+  expect(batches.map(({ status }) => status)).toEqual(
+    Array.from({ length: 6 }, () => 'verification_done'),
+  );
+});
+
+it.each([
+  ['deleteBatch', /^sluice-[0-9a-f]{16}-000002-1$/],
+  ['listBatches', /^[0-9a-f]{16}-000002$/],
+] as const)('what cannot be deleted (%s) is named', async (operation, name) => {
+  const told: string[] = [];
+  const { error } = await streamPast(
+    [
+      { operation: 'launchBatch', requests: [2], what: { answer: { status: 402 } } },
+      { operation, times: 1, what: { answer: { status: 400 } } },
+    ],
+    { onLeftBehind: (names) => told.push(...names) },
+  );
+  expect(error).toMatchObject({ code: 'payment_required' });
+  expect(told).toEqual([expect.stringMatching(name)]);
+});
+
+it('nothing is listed where every answer came', async () => {
+  const { faults } = await streamPast([{ operation: 'listBatches', what: { delayMs: 0 } }]);
+  // The one request is this test's own.
+  expect(faults[0]?.fired).toBe(1);
+});
