@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { projectRoot, readProjectJson } from './project.mjs';
 import { mustRun } from './run-tool.mjs';
@@ -51,7 +51,8 @@ async function bundle(folder) {
     cwd: projectRoot,
     input: await entryPoints(),
     platform: 'node',
-    external: (id) => /^[^./]/.test(id),
+    // What is imported by a package's name stays with that package.
+    external: (id) => !id.startsWith('.') && !isAbsolute(id),
   });
   try {
     await bundler.write({ dir: folder, format: 'es', chunkFileNames: 'chunks/[name].js' });
