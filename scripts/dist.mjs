@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
-import { rolldown } from 'rolldown';
+import { join } from 'node:path';
+import * as esbuild from 'esbuild';
 import { projectRoot, readProjectJson } from './project.mjs';
 import { mustRun } from './run-tool.mjs';
 
@@ -47,18 +47,18 @@ async function declare(folder) {
 
 /** Writes what is run. What several entry points need is in chunks of its own: each module exists once. */
 async function bundle(folder) {
-  const bundler = await rolldown({
-    cwd: projectRoot,
-    input: await entryPoints(),
+  await esbuild.build({
+    absWorkingDir: projectRoot,
+    entryPoints: await entryPoints(),
+    outdir: folder,
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
     platform: 'node',
-    // What is imported by a package's name stays with that package.
-    external: (id) => !id.startsWith('.') && !isAbsolute(id),
+    target: 'node20.18',
+    packages: 'external',
   });
-  try {
-    await bundler.write({ dir: folder, format: 'es', chunkFileNames: 'chunks/[name].js' });
-  } finally {
-    await bundler.close();
-  }
 }
 
 /** The source files behind the names that can be imported and the command, by their place in dist/. */
