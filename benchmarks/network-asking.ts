@@ -17,9 +17,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Client } from '../src/index.js';
 import { networkEngine } from '../src/service/index.js';
+import { sluiceCommand } from './harness/sluice-command.js';
 import { addressAt, hasMailbox, startMail } from './network-mail.js';
 
 const { values } = parseArgs({
@@ -138,7 +140,7 @@ async function queued(addresses: number): Promise<void> {
     const child = spawn(
       process.execPath,
       [
-        join(import.meta.dirname, '..', 'src', 'cli', 'main.js'),
+        fileURLToPath(sluiceCommand),
         'serve',
         '--port=0',
         `--data=${folder}`,

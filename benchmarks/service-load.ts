@@ -14,8 +14,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
+import { sluiceCommand } from './harness/sluice-command.js';
 
 const { values } = parseArgs({
   options: {
@@ -34,7 +36,7 @@ const folder = await mkdtemp(join(tmpdir(), 'sluice-service-load-'));
 const service = spawn(
   process.execPath,
   [
-    join(import.meta.dirname, '..', 'src', 'cli', 'main.js'),
+    fileURLToPath(sluiceCommand),
     'serve',
     '--port=0',
     `--data=${folder}`,

@@ -7,6 +7,7 @@ import { contactColumns, contactsFile, usualContacts } from '../data/contacts.js
 import type { Question, Scale, Task } from '../harness/question.js';
 import { runCommand } from '../harness/run-command.js';
 import { withScratch } from '../harness/scratch.js';
+import { sluiceCommand } from '../harness/sluice-command.js';
 import { verifyFile } from '../harness/verify-command.js';
 import { withConnection, withPostgres } from '../harness/with-postgres.js';
 import { withService } from '../harness/with-service.js';
@@ -112,7 +113,7 @@ async function verifyTable(url: string): ReturnType<Task['run']> {
   return withScratch(async (folder) =>
     withService(['--data', join(folder, 'service')], async (environment) => {
       const { seconds, peakBytes } = await runCommand(
-        '../../src/cli/main.js',
+        sluiceCommand,
         ['verify', 'env:DB', '--query', 'SELECT * FROM contacts', '-o', 'env:DB'].concat(
           ['--into', 'verified', '--email', 'email', '--country', 'US'],
           ['--state', join(folder, 'state')],

@@ -5,6 +5,7 @@ import { hashOfFile } from '../data/cached-file.js';
 import { watchSize } from './watch-size.js';
 import { runCommand, type CommandRun } from './run-command.js';
 import { withScratch } from './scratch.js';
+import { sluiceCommand } from './sluice-command.js';
 import { withService } from './with-service.js';
 
 const summary = z.looseObject({ rows: z.number(), batches: z.array(z.unknown()) });
@@ -29,7 +30,7 @@ export async function verifyFile(
       const summaryPath = join(folder, 'summary.json');
       const disk = watchSize(`${output}.sluice`);
       const run = await runCommand(
-        '../../src/cli/main.js',
+        sluiceCommand,
         ['verify', input, '-o', output, '--country', 'US', '--summary', summaryPath, ...args],
         { folder, environment: { ...environment } },
       );

@@ -1,3 +1,4 @@
+import { sluiceCommand } from './sluice-command.js';
 import { withProgram } from './with-program.js';
 
 const apiKey = 'benchmark-key-of-the-local-service';
@@ -15,7 +16,7 @@ export async function withService<T>(
 ): Promise<T> {
   const credits = ['--email-credits', '1000000000', '--phone-credits', '1000000000'];
   return withProgram(
-    '../../src/cli/main.js',
+    sluiceCommand,
     ['serve', '--port', '0', ...credits, ...args],
     async (url) => work({ SLUICE_BASE_URL: url, SLUICE_API_KEY: apiKey }),
     { ...process.env, SLUICE_API_KEY: apiKey },
