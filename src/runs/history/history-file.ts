@@ -185,11 +185,14 @@ async function readMore(file: Pick<FileHandle, 'read'>, bytes: number): Promise<
   return chunks;
 }
 
-/** A file of somebody else's must not be taken for a history that was torn at its beginning. */
+/**
+ * A file of somebody else's must not be taken for a history that was torn at its beginning: of that one
+ * the first bytes stand, and zeros behind them where only its length had reached the disk.
+ */
 function isTornHead(bytes: Buffer): boolean {
-  const first = encodeFrame({ meta: {}, entries: new Uint32Array() }).subarray(0, 4);
-  const isZero = bytes.every((byte) => byte === 0);
-  return isZero || first.subarray(0, bytes.length).equals(bytes.subarray(0, 4));
+  const mark = encodeFrame({ meta: {}, entries: new Uint32Array() }).subarray(0, 4);
+  const torn = mark.findIndex((byte, at) => byte !== bytes[at]);
+  return torn === -1 || bytes.subarray(torn).every((byte) => byte === 0);
 }
 
 function damaged(path: string, at: number): StateError {

@@ -239,6 +239,18 @@ describe('what stands in the file', () => {
     }
   });
 
+  it('begins anew where its head was torn, cut off or filled with zeros, at every byte', async () => {
+    await (await History.open({ path, service: 'https://one.test', files })).close();
+    const head = await readFile(path);
+    for (let at = 0; at < head.length; at += 1) {
+      for (const torn of [head.subarray(0, at), Buffer.from(head).fill(0, at)]) {
+        await writeFile(path, torn);
+        await (await History.open({ path, service: 'https://one.test', files })).close();
+        expect((await readFile(path)).equals(head)).toBe(true);
+      }
+    }
+  });
+
   it('is refused where it is damaged before its end, at every byte', async () => {
     const { ends, bytes } = await twoNights();
     const [, first = 0] = ends;
