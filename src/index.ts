@@ -78,7 +78,7 @@ export {
 
 // Sources and sinks
 export type { Row } from './rows/object-chunk.js';
-export { invalidText, type CellText, type RowChunk } from './rows/row-chunk.js';
+export { invalidText, type CellText, type RawCells, type RowChunk } from './rows/row-chunk.js';
 export type {
   JoinedRows,
   OpenSinkOptions,

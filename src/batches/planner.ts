@@ -7,7 +7,7 @@ import type { NotSubmittedReason } from '../addresses/not-submitted.js';
 import type { CountryCode } from '../contract/countries.js';
 import type { VerificationType } from '../contract/enums.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
-import type { CellText, RowChunk } from '../rows/row-chunk.js';
+import type { CellText, RawCells, RowChunk } from '../rows/row-chunk.js';
 import { settledTicket, type AddressBook, type Ticket } from './address-book.js';
 import type { BatchCutter, LineBytes } from './batch-cutter.js';
 import type { Recall } from './result-history.js';
@@ -95,6 +95,7 @@ export class Planner {
   plan(chunk: RowChunk, now: number): Uint32Array {
     const width = this.#columns.length;
     const { ofEmails } = this.#country;
+    const { raw } = chunk;
     const tickets = new Uint32Array(chunk.length * width);
     let next = 0;
     for (let row = 0; row < chunk.length; row += 1) {
@@ -102,12 +103,11 @@ export class Planner {
       for (const column of this.#columns) {
         const { type, position } = column;
         const lane = type === 'email' ? (ofEmails ?? country) : country;
-        let ticket = -1;
-        if (type === 'email' && typeof lane === 'string') {
-          ticket = this.#plainEmailTicket(chunk, row, position, lane, now);
-        }
-        tickets[next] =
-          ticket === -1 ? this.#ticket(type, chunk.text(row, position), lane, now) : ticket;
+        const plain =
+          raw && type === 'email' && typeof lane === 'string'
+            ? this.#plainEmailTicket(raw, row, position, lane, now)
+            : undefined;
+        tickets[next] = plain ?? this.#ticket(type, chunk.text(row, position), lane, now);
         next += 1;
       }
     }
@@ -125,19 +125,18 @@ export class Planner {
     return country;
   }
 
-  /** The ticket of a plain email, straight from its bytes; -1 for all other cells. */
+  /** The ticket of a plain email, straight from its bytes; `undefined` for all other cells. */
   #plainEmailTicket(
-    chunk: RowChunk,
+    raw: RawCells,
     row: number,
     column: number,
     country: CountryCode,
     now: number,
-  ): Ticket {
-    const { bytes } = chunk;
-    if (bytes === undefined) return -1;
-    const start = chunk.cellStart?.(row, column) ?? 0;
-    const end = chunk.cellEnd?.(row, column) ?? 0;
-    if (!writePlainKey(bytes, start, end, this.#book.room(plainKeyBytes))) return -1;
+  ): Ticket | undefined {
+    const { bytes } = raw;
+    const start = raw.cellStart(row, column);
+    const end = raw.cellEnd(row, column);
+    if (!writePlainKey(bytes, start, end, this.#book.room(plainKeyBytes))) return undefined;
     const lane = this.#lane('email', country);
     const size = this.#book.size;
     const number = this.#book.numberFromRoom(lane.number, end - start);

@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import type { CellText, RowChunk } from '../rows/row-chunk.js';
+import type { CellText, RawCells, RowChunk } from '../rows/row-chunk.js';
 import { quoteByte } from './csv-dialect.js';
 import { decodeCell, findCells, type KnownText } from './csv-cells.js';
 
@@ -23,7 +23,8 @@ export function rowStride(wanted: number): number {
 }
 
 /** Some rows of a CSV file: their own bytes, and where the rows and the wanted cells lie in them. */
-export class CsvChunk implements RowChunk {
+export class CsvChunk implements RowChunk, RawCells {
+  readonly raw: RawCells = this;
   readonly length: number;
   readonly byteSize: number;
   /** Bytes that the bounds point into; they are not written to again. */

@@ -5,6 +5,17 @@ export const invalidText: unique symbol = Symbol('invalid text');
 export type CellText = string | undefined | typeof invalidText;
 
 /**
+ * Where cells stand in bytes: those of one cell from `cellStart` to `cellEnd`, without the quotes around
+ * it; a quote inside is doubled, and an absent cell ends before it starts. Only for columns that were
+ * wanted.
+ */
+export interface RawCells {
+  readonly bytes: Uint8Array;
+  cellStart(row: number, column: number): number;
+  cellEnd(row: number, column: number): number;
+}
+
+/**
  * Some rows of one source, in order. Rows travel inside as chunks: a CSV chunk keeps the raw bytes and
  * parses a cell only when it is asked for, a chunk of objects keeps the objects.
  */
@@ -20,14 +31,8 @@ export interface RowChunk {
    * nested value. Absent where all cells are text.
    */
   value?(row: number, column: number): unknown;
-  /**
-   * The bytes that the cells stand in, where they do: those of one cell from `cellStart` to `cellEnd`,
-   * without the quotes around it; a quote inside is doubled, and an absent cell ends before it starts.
-   * Only for columns that were wanted.
-   */
-  readonly bytes?: Uint8Array;
-  cellStart?(row: number, column: number): number;
-  cellEnd?(row: number, column: number): number;
+  /** The bytes that the cells stand in, where they do. */
+  readonly raw?: RawCells;
   /** All cells of a row, where that costs less than asking for them one by one. */
   cells?(row: number): readonly unknown[];
   /**

@@ -1,5 +1,5 @@
 import { expectEqual, expectFailure, type ConformanceCheck } from './conformance-check.js';
-import type { CellText } from './row-chunk.js';
+import type { CellText, RowChunk } from './row-chunk.js';
 import type { Source, SourceReading } from './source.js';
 
 export interface SourceUnderTest {
@@ -69,6 +69,13 @@ export function sourceChecks(given: SourceUnderTest): readonly ConformanceCheck[
       async run() {
         const source = await readable(given);
         expectEqual((await readAll(await open(source, []), [])).length, rows.length, 'rows');
+      },
+    },
+    {
+      name: 'has in the bytes that it offers what it has as text',
+      async run() {
+        const reading = await open(await readable(given), all);
+        for await (const chunk of reading.chunks) expectSameRaw(chunk, all);
       },
     },
     {
@@ -166,6 +173,25 @@ async function readAll(
     }
   }
   return rows;
+}
+
+/** Cells with quotes are left out: which of those are doubled the text does not tell. */
+function expectSameRaw(chunk: RowChunk, columns: readonly number[]): void {
+  const { raw } = chunk;
+  if (!raw) return;
+  for (let row = 0; row < chunk.length; row += 1) {
+    for (const column of columns) {
+      const [start, end] = [raw.cellStart(row, column), raw.cellEnd(row, column)];
+      const text = chunk.text(row, column);
+      const what = `column ${String(column)} of row ${String(row)} of a chunk, in bytes`;
+      if (typeof text !== 'string') expectEqual(text === undefined, start > end, `${what}, absent`);
+      else if (!text.includes('"')) expectEqual(decode(raw.bytes, start, end), text, what);
+    }
+  }
+}
+
+function decode(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8', start, end);
 }
 
 async function stop(reading: SourceReading): Promise<void> {

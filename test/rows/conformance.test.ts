@@ -10,6 +10,7 @@ import { fileSource, streamSource } from '../../src/formats/file-source.js';
 import type { FileSinkOptions } from '../../src/formats/file-sink.js';
 import { sinkChecks, sourceChecks } from '../../src/rows/conformance.js';
 import type { Row } from '../../src/rows/object-chunk.js';
+import type { RowChunk } from '../../src/rows/row-chunk.js';
 import { rowsSink } from '../../src/rows/rows-sink.js';
 import { rowsSource } from '../../src/rows/rows-source.js';
 import type { Source } from '../../src/rows/source.js';
@@ -105,6 +106,27 @@ describe.each(sources)('%s as a source', (_, create) => {
       await expect(check.run()).resolves.toBeUndefined();
     },
   );
+});
+
+it('a source whose bytes are not its text is found', async () => {
+  const chunk: RowChunk = {
+    length: 2,
+    byteSize: 8,
+    text: (row) => (row === 0 ? 'ann' : 'bob'),
+    raw: { bytes: Buffer.from('ann\nbobs'), cellStart: (row) => row * 4, cellEnd: () => 3 },
+  };
+  const create = (): Source => ({
+    name: 'people',
+    async open({ wanted }) {
+      wanted(['name']);
+      return { header: ['name'], chunks: Readable.from([chunk]) };
+    },
+  });
+  const checks = sourceChecks({ header: ['name'], rows: [['ann'], ['bob']], create });
+  const check = checks.find(
+    ({ name }) => name === 'has in the bytes that it offers what it has as text',
+  );
+  await expect(check?.run()).rejects.toThrow('column 0 of row 1 of a chunk, in bytes');
 });
 
 const readers: Readonly<Record<string, (bytes: Buffer) => Promise<readonly Row[]>>> = {
