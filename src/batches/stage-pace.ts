@@ -6,7 +6,10 @@ const tolerance = 0.04;
 const toleranceOfInterval = 0.3;
 /** So many intervals in all have to be won by an earlier look, which may cost one. */
 const worthWaiting = 6;
-/** Where a batch was not through at a time that was enough before, the next is looked at so much later. */
+/**
+ * Where a batch was not through at a time that was enough before, the next is looked at so much later: a
+ * part of that time, and of the interval at most.
+ */
 const slowerBy = 0.5;
 const slowerByOfInterval = 0.25;
 /** After so many batches a shorter wait is tried: the service may have become faster. */
