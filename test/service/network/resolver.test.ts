@@ -54,7 +54,9 @@ describe('a resolver', () => {
   it('asks once for what many want at the same time', async () => {
     const server = await startNameServer(({ name }) => records(a(name, '192.0.2.1')));
     const resolver = resolverOf([server]);
-    const all = Array.from({ length: 50 }, async () => resolver.resolve('one.lab', 'A', signal));
+    const all = Array.from({ length: 50 }, async () =>
+      resolver.resolve('one.lab', 'A', new AbortController().signal),
+    );
     expect(new Set((await Promise.all(all)).map(({ kind }) => kind))).toEqual(new Set(['found']));
     expect(server.asked).toHaveLength(1);
   });
