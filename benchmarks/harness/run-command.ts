@@ -11,7 +11,7 @@ export interface CommandRun {
 }
 
 /**
- * Runs a program, named from this folder or by its URL, to its end, and measures it from its start to its end.
+ * Runs a program, named from this folder or by its URL, and measures it from its start to its end.
  *
  * @param folder where it may leave what it measured
  * @throws Error when it fails, with what it printed

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** Runs a program, named from this folder or by its URL, beside some work, and ends it behind it. `work` is given its first line. */
+/**
+ * Runs a program, named from this folder or by its URL, beside some work, and ends it behind it. `work`
+ * is given its first line.
+ */
 export async function withProgram<T>(
   module: string,
   args: readonly string[],
