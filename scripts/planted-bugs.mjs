@@ -1,7 +1,9 @@
-// `npm run test:planted-bugs [-- name … | --all | --check]`: plants one bug after the other in a copy of
+// `npm run test:planted-bugs [-- name … | --all | --sample 5]`: plants one bug after the other in a copy of
 // the sources and sees which suite catches it. With names, those bugs alone; with --all, every suite is
-// run for every bug, not only up to the first that catches it; with --check, only whether every patch
-// still applies; --seeds says how many the simulation plays. Writes the table beside the patches.
+// run for every bug, not only up to the first that catches it; --seeds says how many the simulation
+// plays. Writes the table beside the patches. With --sample, every patch has to apply, and of so many
+// bugs, other ones each time, the test that the table names has to catch each.
+import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,14 +22,14 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     all: { type: 'boolean', default: false },
-    check: { type: 'boolean', default: false },
+    sample: { type: 'string' },
     seeds: { type: 'string', default: '3000' },
     suites: { type: 'string', default: '6' },
   },
 });
 
 /** Longer than any suite takes: a bug that makes one run for ever is caught too. */
-const timeoutMs = 15 * 60_000;
+const timeoutMs = (values.sample === undefined ? 15 : 3) * 60_000;
 
 /** From cheap to dear; each says what it found, or nothing. */
 const suites = [
@@ -48,23 +50,53 @@ const proven = new Set();
 await runScript(async () => {
   const bugs = await readBugs();
   const root = await mkdtemp(join(tmpdir(), 'sluice-bugs-'));
+  const isSample = values.sample !== undefined;
+  const sampled = isSample ? drawn(bugs, Number(values.sample)) : bugs;
   const results = [];
   try {
     await copyTree(root);
-    for (const bug of bugs) results.push({ bug, ...(await tryBug(root, bug)) });
+    if (isSample) for (const bug of bugs) await mustApply(root, bug);
+    const suitesOf = isSample ? await namedSuites() : () => suites.slice(0, Number(values.suites));
+    for (const bug of sampled) {
+      results.push({ bug, ...(await tryBug(root, bug, suitesOf(bug))) });
+    }
   } finally {
     await rm(root, { recursive: true, force: true });
   }
   const uncaught = results.filter(({ trouble }) => trouble !== undefined);
   for (const { bug, trouble } of uncaught) console.error(`${bug.name}: ${trouble}`);
-  const word = values.check ? 'apply' : 'are caught';
-  console.log(`${results.length - uncaught.length} of ${results.length} planted bugs ${word}`);
-  if (!values.check) {
+  console.log(`${results.length - uncaught.length} of ${results.length} planted bugs are caught`);
+  if (!isSample) {
     await writeFile(table, markdown(await tableRows(results)));
     await mustRun('npx', ['prettier', '--write', table]);
   }
   if (uncaught.length > 0) throw new Error(`${uncaught.length} planted bugs stand`);
 });
+
+/** So many of the bugs, by chance. */
+function drawn(bugs, count) {
+  const byChance = bugs.map((bug) => ({ bug, place: randomBytes(6).readUIntBE(0, 6) }));
+  byChance.sort((a, b) => a.place - b.place);
+  return byChance.slice(0, count).map(({ bug }) => bug);
+}
+
+async function mustApply(root, { name, file }) {
+  const { code, output } = await run(root, 'git', ['apply', '--check', '-C1', file]);
+  if (code !== 0) throw new Error(`${name} does not apply: ${output}`);
+}
+
+/** The suite that the table names for a bug; of the unit tests, no more than what it names. */
+async function namedSuites() {
+  const rows = rowsOf(await readFile(table, 'utf8'));
+  return ({ name }) => {
+    const [, suiteName, test] = /\| ([a-z ]+): (\S+)[^|]*\|$/.exec(rows.get(name) ?? '') ?? [];
+    const suite = suites.find((known) => known.name === suiteName);
+    if (!suite) throw new Error(`the table names no suite that catches ${name}`);
+    if (suite !== suites[0]) return [suite];
+    const find = (root) => findByVitest(root, ['--project', 'source', test]);
+    return [{ name: `unit tests of ${test}`, find }];
+  };
+}
 
 async function readBugs() {
   const files = (await readdir(bugsFolder)).filter((name) => name.endsWith('.patch')).toSorted();
@@ -95,13 +127,12 @@ async function copyTree(root) {
 }
 
 /** @returns what caught it, by suite; and what is wrong with the bug itself, or that it stands */
-async function tryBug(root, bug) {
+async function tryBug(root, bug, asked) {
   const applied = await run(root, 'git', ['apply', '-C1', bug.file]);
   if (applied.code !== 0) return { caught: [], trouble: `does not apply: ${applied.output}` };
   try {
-    if (values.check) return { caught: [] };
     const caught = [];
-    for (const { name, find } of suites.slice(0, Number(values.suites))) {
+    for (const { name, find } of asked) {
       await provePassing(root, { name, find }, bug);
       const found = await find(root, bug);
       if (found !== undefined) caught.push({ suite: name, found });
@@ -179,10 +210,7 @@ function caughtBy(caught) {
 
 /** The table's rows by bug: those of the bugs that were not tried this time stay as they are. */
 async function tableRows(results) {
-  const before = await readFile(table, 'utf8').catch(() => '');
-  const rows = new Map(
-    [...before.matchAll(/^\| \[([\w-]+)\]\(.*$/gm)].map(([row, name]) => [name, row]),
-  );
+  const rows = rowsOf(await readFile(table, 'utf8').catch(() => ''));
   for (const { bug, caught, trouble } of results) {
     const cells = [
       `[${bug.name}](${bug.name}.patch)`,
@@ -196,10 +224,14 @@ async function tableRows(results) {
   return [...rows].filter(([name]) => names.has(name)).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
+function rowsOf(text) {
+  return new Map([...text.matchAll(/^\| \[([\w-]+)\]\(.*$/gm)].map(([row, name]) => [name, row]));
+}
+
 function markdown(rows) {
   return `# Planted bugs
 
-Each patch puts one bug into the sources, of a kind that would lose rows or pay twice. They were chosen from what can go wrong, before it was looked up what the suites check. \`npm run test:planted-bugs\` plants one after the other in a copy and lets the suites run, the cheapest first, until one fails; it writes this table, and fails when a bug is caught by none or a patch no longer applies.
+Each patch puts one bug into the sources, of a kind that would lose rows or pay twice. They were chosen from what can go wrong, before it was looked up what the suites check. \`npm run test:planted-bugs\` plants one after the other in a copy and lets the suites run, the cheapest first, until one fails; it writes this table, and fails when a bug is caught by none or a patch no longer applies. \`npm run verify\` plants five by chance, others each time, and runs what the table names.
 
 | bug | what it does | what it breaks | caught by |
 | --- | --- | --- | --- |
