@@ -1,7 +1,7 @@
 /** One option of a command, as it is parsed and as `--help` shows it. */
-export interface OptionDefinition {
+export interface OptionDefinition<Name extends string = string> {
   /** Without the dashes. */
-  readonly name: string;
+  readonly name: Name;
   readonly short?: string;
   /** What stands for the value in the help; a switch has none. */
   readonly value?: string;
@@ -11,10 +11,18 @@ export interface OptionDefinition {
   readonly help: string;
 }
 
-/** What a command was called with. */
-export interface CommandInput {
-  readonly positionals: readonly string[];
-  readonly options: ParsedOptions;
+/** The names of some definitions: what may be asked of the options that were parsed by them. */
+export type NameOf<Definitions extends readonly OptionDefinition[]> = Definitions[number]['name'];
+
+/** Definitions whose names the compiler keeps: a misspelt option does not compile. */
+export function defineOptions<Name extends string = never>(
+  definitions: readonly OptionDefinition<Name>[],
+): readonly OptionDefinition<Name>[] {
+  return definitions;
+}
+
+/** What a command needs of the process that it runs in. */
+export interface Surroundings {
   readonly environment: NodeJS.ProcessEnv;
   /** Aborts when the process is asked to stop. */
   readonly signal: AbortSignal;
@@ -22,23 +30,39 @@ export interface CommandInput {
   readonly lastAct: (act: () => Promise<void>) => void;
 }
 
-export interface Command {
+/** What a command was called with. */
+export interface CommandInput<Name extends string = string> extends Surroundings {
+  readonly positionals: readonly string[];
+  readonly options: ParsedOptions<Name>;
+}
+
+export interface Command<Name extends string = string> {
   readonly name: string;
   /** The arguments beside the options, as the help shows them. */
   readonly usage: string;
   readonly summary: string;
-  readonly options: readonly OptionDefinition[];
+  readonly options: readonly OptionDefinition<Name>[];
   readonly examples: readonly string[];
   /** Commands of two words that begin with this one's. */
   readonly subcommands?: readonly Command[];
   /** The words that it takes as an argument, where they are few. */
   readonly words?: readonly string[];
   /** @returns the exit code */
-  run(input: CommandInput): Promise<number>;
+  readonly run: (input: CommandInput<Name>) => Promise<number>;
 }
 
-/** Values of options by name: the last one given counts, unless all are asked for. */
-export class ParsedOptions {
+/** A command that reads no option but its own. */
+export function defineCommand<Name extends string = never>(
+  command: Omit<Command<Name>, 'run'> & Pick<Command<NoInfer<Name>>, 'run'>,
+): Command {
+  return command;
+}
+
+/**
+ * Values of options by name: the last one given counts, unless all are asked for. Who needs fewer names
+ * takes one that has more.
+ */
+export class ParsedOptions<in Name extends string = string> {
   readonly #values: ReadonlyMap<string, readonly (string | true)[]>;
 
   constructor(values: ReadonlyMap<string, readonly (string | true)[]>) {
@@ -46,21 +70,21 @@ export class ParsedOptions {
   }
 
   /** These, and of the others those that are not among them; an empty list is an option not given. */
-  over(others: ReadonlyMap<string, readonly (string | true)[]>): ParsedOptions {
+  over(others: ReadonlyMap<string, readonly (string | true)[]>): ParsedOptions<Name> {
     const given = [...others].filter(([, values]) => values.length > 0);
     return new ParsedOptions(new Map([...given, ...this.#values]));
   }
 
-  has(name: string): boolean {
+  has(name: Name): boolean {
     return this.#values.has(name);
   }
 
-  text(name: string): string | undefined {
+  text(name: Name): string | undefined {
     const value = this.#values.get(name)?.at(-1);
     return typeof value === 'string' ? value : undefined;
   }
 
-  texts(name: string): readonly string[] {
+  texts(name: Name): readonly string[] {
     return (this.#values.get(name) ?? []).filter((value) => typeof value === 'string');
   }
 }

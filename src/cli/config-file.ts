@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigurationError } from '../index.js';
 import { guess } from './closest-name.js';
-import type { OptionDefinition, ParsedOptions } from './command.js';
+import type { ParsedOptions, OptionDefinition } from './command.js';
 
-export const configOption: OptionDefinition = {
+export const configOption = {
   name: 'config',
   value: '<file.json>',
   help: 'Any of these options by their long names, as JSON; the command line wins.',
-};
+} as const satisfies OptionDefinition;
 
 /**
  * Adds the options of the file that `--config` names to those of the command line, which win: an option
@@ -16,13 +16,15 @@ export const configOption: OptionDefinition = {
  * @throws ConfigurationError for a file that is no such JSON, or names what is no option, or cannot
  *   be read
  */
-export async function withConfig(
-  options: ParsedOptions,
-  definitions: readonly OptionDefinition[],
-): Promise<ParsedOptions> {
+export async function withConfig<Name extends string>(
+  options: ParsedOptions<Name | 'config'>,
+  definitions: readonly OptionDefinition<Name | 'config'>[],
+): Promise<ParsedOptions<Name | 'config'>> {
   const path = options.text(configOption.name);
   if (path === undefined) return options;
-  const names = definitions.map(({ name }) => name).filter((name) => name !== configOption.name);
+  const names: readonly string[] = definitions
+    .map(({ name }) => name)
+    .filter((name) => name !== configOption.name);
   const values = new Map<string, readonly (string | true)[]>();
   for (const [name, value] of Object.entries(await readConfig(path))) {
     const definition = definitions.find((known) => known.name === name);

@@ -1,16 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { Client, ConfigurationError } from '../index.js';
-import type { OptionDefinition, ParsedOptions } from './command.js';
+import {
+  defineOptions,
+  type ParsedOptions,
+  type NameOf,
+  type OptionDefinition,
+} from './command.js';
 import { amountOption, durationOption } from './option-values.js';
 import { whereGiven } from './where-given.js';
 
-const apiKeyOption: OptionDefinition = {
+const apiKeyOption = {
   name: 'api-key-file',
   value: '<path>',
   help: 'File that holds the key (default: the environment variable SLUICE_API_KEY).',
-};
+} as const satisfies OptionDefinition;
 
-const patienceOptions: readonly OptionDefinition[] = [
+const patienceOptions = defineOptions([
   {
     name: 'timeout',
     value: '<s>',
@@ -21,9 +26,9 @@ const patienceOptions: readonly OptionDefinition[] = [
     value: '<s>',
     help: 'How long the service may be unreachable or failing before exit 7 (default 600).',
   },
-];
+]);
 
-export const connectionOptions: readonly OptionDefinition[] = [
+export const connectionOptions = defineOptions([
   {
     name: 'base-url',
     value: '<url>',
@@ -32,14 +37,18 @@ export const connectionOptions: readonly OptionDefinition[] = [
   apiKeyOption,
   { name: 'local', help: 'Use the local service in this process on purpose.' },
   ...patienceOptions,
-];
+]);
 
 /** Of commands that ask for what only a service keeps. */
-export const serviceOptions: readonly OptionDefinition[] = [
+export const serviceOptions = defineOptions([
   { name: 'base-url', value: '<url>', help: 'The service (default: SLUICE_BASE_URL).' },
   apiKeyOption,
   ...patienceOptions,
-];
+]);
+
+export type ConnectionOption = NameOf<typeof connectionOptions>;
+export type ServiceOption = NameOf<typeof serviceOptions>;
+export type PatienceOption = NameOf<typeof patienceOptions>;
 
 /** Where a command's requests go. */
 export type Target =
@@ -59,14 +68,20 @@ export interface Connection {
  * @throws ConfigurationError when a key has no base URL, or a base URL no key
  */
 export async function chooseTarget(
-  options: ParsedOptions,
+  options: ParsedOptions<'base-url' | 'api-key-file' | 'local'>,
   environment: NodeJS.ProcessEnv,
 ): Promise<Target> {
-  const baseUrl = options.text('base-url') ?? (environment['SLUICE_BASE_URL'] || undefined);
-  if (options.has('local')) {
-    if (baseUrl === undefined) return { kind: 'local', isOnPurpose: true };
-    throw new ConfigurationError('--local and a base URL exclude each other: give one of them');
-  }
+  if (!options.has('local')) return findTarget(options, environment);
+  if (baseUrlOf(options, environment) === undefined) return { kind: 'local', isOnPurpose: true };
+  throw new ConfigurationError('--local and a base URL exclude each other: give one of them');
+}
+
+/** The same where the local service cannot be meant on purpose. @throws ConfigurationError */
+export async function findTarget(
+  options: ParsedOptions<'base-url' | 'api-key-file'>,
+  environment: NodeJS.ProcessEnv,
+): Promise<Target> {
+  const baseUrl = baseUrlOf(options, environment);
   const apiKey = await readKey(options, environment);
   if (baseUrl === undefined && apiKey === undefined) return { kind: 'local', isOnPurpose: false };
   if (baseUrl === undefined) {
@@ -82,6 +97,13 @@ export async function chooseTarget(
   return { kind: 'service', baseUrl, apiKey };
 }
 
+function baseUrlOf(
+  options: ParsedOptions<'base-url'>,
+  environment: NodeJS.ProcessEnv,
+): string | undefined {
+  return options.text('base-url') ?? (environment['SLUICE_BASE_URL'] || undefined);
+}
+
 /**
  * Makes the client, and starts the local service where it is meant.
  *
@@ -89,7 +111,7 @@ export async function chooseTarget(
  */
 export async function connect(
   target: Target,
-  options: ParsedOptions,
+  options: ParsedOptions<PatienceOption>,
   dataDir: string | undefined,
 ): Promise<Connection> {
   const timeoutSeconds = durationOption(options, 'timeout');
@@ -120,7 +142,7 @@ export async function connect(
 }
 
 async function readKey(
-  options: ParsedOptions,
+  options: ParsedOptions<'api-key-file'>,
   environment: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
   const path = options.text('api-key-file');

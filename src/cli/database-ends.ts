@@ -2,6 +2,26 @@ import { ConfigurationError, type Sink, type Source } from '../index.js';
 import type { ParsedOptions } from './command.js';
 import type { DatabaseUrl } from './database-url.js';
 
+/** Options that say what form a file has, or which rows of a database are meant. */
+const inputFileOptions = [
+  'input-format',
+  'delimiter',
+  'quote',
+  'escape',
+  'encoding',
+  'sheet',
+  'no-header',
+] as const;
+const outputFileOptions = ['output-format', 'neutralize-formulas', 'part-size'] as const;
+const inputDatabaseOptions = ['query'] as const;
+const outputDatabaseOptions = ['into', 'key'] as const;
+
+export type DatabaseOption =
+  | (typeof inputFileOptions)[number]
+  | (typeof outputFileOptions)[number]
+  | (typeof inputDatabaseOptions)[number]
+  | (typeof outputDatabaseOptions)[number];
+
 /**
  * The rows of a query.
  *
@@ -9,7 +29,7 @@ import type { DatabaseUrl } from './database-url.js';
  */
 export async function databaseSource(
   { kind, url }: DatabaseUrl,
-  options: ParsedOptions,
+  options: ParsedOptions<'query'>,
 ): Promise<Source> {
   const query = options.text('query');
   if (query === undefined || query.trim() === '') {
@@ -42,7 +62,7 @@ export async function databaseSource(
  */
 export async function databaseSink(
   { kind, url }: DatabaseUrl,
-  options: ParsedOptions,
+  options: ParsedOptions<'into' | 'key'>,
 ): Promise<Sink> {
   const into = tableOption(options);
   const key = options.texts('key');
@@ -68,21 +88,9 @@ export async function databaseSink(
 }
 
 /** Where a run into a table keeps what it needs to go on. @throws ConfigurationError */
-export function tableStateDirectory(options: ParsedOptions): string {
+export function tableStateDirectory(options: ParsedOptions<'into'>): string {
   return `${tableOption(options).replaceAll(/[^\p{L}\p{N}_.-]/gu, '_')}.sluice`;
 }
-
-/** Options that say what form a file has, or which rows of a database are meant. */
-const inputFileOptions = [
-  'input-format',
-  'delimiter',
-  'quote',
-  'escape',
-  'encoding',
-  'sheet',
-  'no-header',
-];
-const outputFileOptions = ['output-format', 'neutralize-formulas', 'part-size'];
 
 /**
  * Refuses options that would mean nothing.
@@ -90,21 +98,26 @@ const outputFileOptions = ['output-format', 'neutralize-formulas', 'part-size'];
  * @throws ConfigurationError
  */
 export function checkDatabaseOptions(
-  options: ParsedOptions,
+  options: ParsedOptions<DatabaseOption>,
   { input, output }: { readonly input: boolean; readonly output: boolean },
 ): void {
-  refuse(options, input ? inputFileOptions : ['query'], input ? 'input' : 'no input', input);
   refuse(
     options,
-    output ? outputFileOptions : ['into', 'key'],
+    input ? inputFileOptions : inputDatabaseOptions,
+    input ? 'input' : 'no input',
+    input,
+  );
+  refuse(
+    options,
+    output ? outputFileOptions : outputDatabaseOptions,
     output ? 'output' : 'no output',
     output,
   );
 }
 
-function refuse(
-  options: ParsedOptions,
-  names: readonly string[],
+function refuse<Name extends string>(
+  options: ParsedOptions<Name>,
+  names: readonly Name[],
   end: string,
   isDatabase: boolean,
 ): void {
@@ -117,7 +130,7 @@ function refuse(
   );
 }
 
-function tableOption(options: ParsedOptions): string {
+function tableOption(options: ParsedOptions<'into'>): string {
   const into = options.text('into');
   if (into !== undefined && into !== '') return into;
   throw new ConfigurationError('name the table that the rows go into: --into <table>');

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { abandonRun, isSluiceError, readRunStatus, type RunStatus } from '../index.js';
 import type { ParsedOptions } from './command.js';
-import { connect, type Target } from './connect.js';
+import { connect, type PatienceOption, type Target } from './connect.js';
 
 /** Whoever runs the command, as far as there is somebody. */
 export interface Person {
@@ -25,7 +25,7 @@ export async function dropOldRun(
     signal,
   }: {
     readonly target: Target;
-    readonly options: ParsedOptions;
+    readonly options: ParsedOptions<PatienceOption | 'quiet' | 'delete-batches'>;
     readonly person: Person;
     readonly signal: AbortSignal;
   },
@@ -73,7 +73,7 @@ async function findStatus(stateDir: string): Promise<RunStatus | undefined> {
 
 async function agrees(
   there: string,
-  options: ParsedOptions,
+  options: ParsedOptions<'quiet'>,
   { input, output }: Person,
   signal: AbortSignal,
 ): Promise<boolean> {

@@ -7,24 +7,24 @@ import {
   type MaxAgeDays,
   type Verdict,
 } from '../index.js';
-import type { OptionDefinition, ParsedOptions } from './command.js';
+import { defineOptions, type ParsedOptions, type OptionDefinition } from './command.js';
 import type { Target } from './connect.js';
 import { amountOption } from './option-values.js';
 import { whereGiven } from './where-given.js';
 
-export const maxAgeOption: OptionDefinition = {
+export const maxAgeOption = {
   name: 'max-age',
   value: '<days>',
   help: 'How old a result in the history may be, in days (default 30); by verdict: valid=90,unknown=1.',
-};
+} as const satisfies OptionDefinition;
 
-export const waitLockOption: OptionDefinition = {
+export const waitLockOption = {
   name: 'wait-lock',
   value: '<s>',
   help: 'How long to wait for another process on the same state directory or history, in seconds (default 0).',
-};
+} as const satisfies OptionDefinition;
 
-export const historyOptions: readonly OptionDefinition[] = [
+export const historyOptions = defineOptions([
   {
     name: 'history',
     value: '<file>',
@@ -32,7 +32,7 @@ export const historyOptions: readonly OptionDefinition[] = [
   },
   maxAgeOption,
   waitLockOption,
-];
+]);
 
 /**
  * Opens the history that `--history` names.
@@ -41,7 +41,7 @@ export const historyOptions: readonly OptionDefinition[] = [
  * @throws ConfigurationError, StateError, OutputError
  */
 export async function openHistory(
-  options: ParsedOptions,
+  options: ParsedOptions<'history' | 'max-age' | 'wait-lock'>,
   target: Target,
   signal: AbortSignal,
 ): Promise<History | undefined> {
@@ -65,13 +65,13 @@ export async function openHistory(
 }
 
 /** @throws ConfigurationError */
-export function waitLockOf(options: ParsedOptions): number | undefined {
+export function waitLockOf(options: ParsedOptions<'wait-lock'>): number | undefined {
   const seconds = amountOption(options, 'wait-lock');
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
 /** `30`, or an age by verdict, such as `valid=90,unknown=1`; both together, too. @throws ConfigurationError */
-export function maxAgeOf(options: ParsedOptions): MaxAgeDays | undefined {
+export function maxAgeOf(options: ParsedOptions<'max-age'>): MaxAgeDays | undefined {
   const text = options.text('max-age');
   if (text === undefined) return undefined;
   const refuse = (part: string): never => {

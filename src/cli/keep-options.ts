@@ -9,13 +9,13 @@ import {
   type MaxUnknown,
   type Sink,
 } from '../index.js';
-import type { OptionDefinition, ParsedOptions } from './command.js';
-import { findSink, type ListPlace } from './list-ends.js';
+import { defineOptions, type ParsedOptions, type NameOf } from './command.js';
+import { findSink, type ListPlace, type SinkOption } from './list-ends.js';
 import { amountOption } from './option-values.js';
 import { standard } from './summary-file.js';
 import { whereGiven } from './where-given.js';
 
-export const keepOptions: readonly OptionDefinition[] = [
+export const keepOptions = defineOptions([
   {
     name: 'keep',
     value: '<verdicts>',
@@ -37,7 +37,9 @@ export const keepOptions: readonly OptionDefinition[] = [
     help: 'When more of the verdicts are unknown: write <output>.suspect instead, exit 3.',
   },
   { name: 'provenance', help: 'Add when, from where and by which batch each result came.' },
-];
+]);
+
+type KeepOption = NameOf<typeof keepOptions> | SinkOption | 'email' | 'part-size' | 'summary';
 
 /** Where rows go, once it is decided which. */
 export interface KeptOutput {
@@ -55,7 +57,7 @@ export interface KeptOutput {
 export async function keepOutput(
   sink: Sink,
   { from, to }: { readonly from: ListPlace; readonly to: ListPlace },
-  options: ParsedOptions,
+  options: ParsedOptions<KeepOption>,
 ): Promise<KeptOutput> {
   const keep = keepRule(options);
   const rejects = options.text('rejects');
@@ -71,7 +73,7 @@ export async function keepOutput(
         })
       : output;
   const percent = amountOption(options, 'max-unknown');
-  const besides = ['rejects', 'max-unknown'].find((name) => options.has(name));
+  const besides = (['rejects', 'max-unknown'] as const).find((name) => options.has(name));
   if (besides !== undefined && options.has('part-size')) {
     throw new ConfigurationError(`--${besides} does not go with an output in parts (--part-size)`);
   }
@@ -92,7 +94,7 @@ export async function keepOutput(
   };
 }
 
-function keepRule(options: ParsedOptions): KeepRule | undefined {
+function keepRule(options: ParsedOptions<'keep' | 'keep-quality' | 'email'>): KeepRule | undefined {
   const kept = wordsOption(options, 'keep', verdicts);
   const quality = wordsOption(options, 'keep-quality', emailQualities);
   if (quality && options.texts('email').length === 0) {
@@ -101,9 +103,9 @@ function keepRule(options: ParsedOptions): KeepRule | undefined {
   return kept || quality ? whereGiven({ verdicts: kept, quality }) : undefined;
 }
 
-function wordsOption<Word extends string>(
-  options: ParsedOptions,
-  name: string,
+function wordsOption<Name extends string, Word extends string>(
+  options: ParsedOptions<Name>,
+  name: Name,
   words: readonly Word[],
 ): readonly Word[] | undefined {
   const text = options.text(name);
@@ -121,7 +123,7 @@ async function checkRejects(
   rejects: string,
   keep: KeepRule | undefined,
   { from, to }: { readonly from: ListPlace; readonly to: ListPlace },
-  options: ParsedOptions,
+  options: ParsedOptions<'summary'>,
 ): Promise<void> {
   if (!keep) {
     throw new ConfigurationError(

@@ -6,22 +6,22 @@ import {
   type VerificationType,
 } from '../index.js';
 import { guess } from './closest-name.js';
-import type { OptionDefinition, ParsedOptions } from './command.js';
+import type { ParsedOptions, OptionDefinition } from './command.js';
 
-export const typeOption: OptionDefinition = {
+export const typeOption = {
   name: 'type',
   value: '<type>',
   help: 'What the addresses are: email or phone.',
-};
+} as const satisfies OptionDefinition;
 
-export const countryOption: OptionDefinition = {
+export const countryOption = {
   name: 'country',
   value: '<CC>',
   help: 'Target country, such as US.',
-};
+} as const satisfies OptionDefinition;
 
 /** @throws ConfigurationError */
-export function readType(options: ParsedOptions): VerificationType {
+export function readType(options: ParsedOptions<'type'>): VerificationType {
   const text = options.text('type');
   const type = verificationTypes.find((known) => known === text?.toLowerCase());
   if (type !== undefined) return type;
@@ -33,7 +33,7 @@ export function readType(options: ParsedOptions): VerificationType {
 }
 
 /** @throws ConfigurationError */
-export function readCountry(options: ParsedOptions): CountryCode {
+export function readCountry(options: ParsedOptions<'country'>): CountryCode {
   const country = findCountry(options);
   if (country !== undefined) return country;
   throw new ConfigurationError('a target country is needed: --country <CC>', {
@@ -42,7 +42,7 @@ export function readCountry(options: ParsedOptions): CountryCode {
 }
 
 /** @throws ConfigurationError */
-export function findCountry(options: ParsedOptions): CountryCode | undefined {
+export function findCountry(options: ParsedOptions<'country'>): CountryCode | undefined {
   const text = options.text('country');
   if (text === undefined) return undefined;
   const code = text.trim().toUpperCase();

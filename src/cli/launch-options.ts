@@ -5,10 +5,10 @@ import {
   type PreparedType,
   type RunOptions,
 } from '../index.js';
-import type { OptionDefinition, ParsedOptions } from './command.js';
+import { defineOptions, type ParsedOptions } from './command.js';
 import type { Person } from './drop-old-run.js';
 
-export const launchOptions: readonly OptionDefinition[] = [
+export const launchOptions = defineOptions([
   {
     name: 'dry-run',
     help: 'Read and count only: what would be sent and what it would cost; nothing is sent.',
@@ -22,7 +22,7 @@ export const launchOptions: readonly OptionDefinition[] = [
     name: 'detach',
     help: 'Launch everything, then leave with 75; the same command later collects.',
   },
-];
+]);
 
 /**
  * What stands between the preparation and the launch.
@@ -30,7 +30,7 @@ export const launchOptions: readonly OptionDefinition[] = [
  * @throws ConfigurationError when nobody is there who could be asked
  */
 export function preflightOf(
-  options: ParsedOptions,
+  options: ParsedOptions<'preflight' | 'yes'>,
   { input, output }: Person,
   signal: AbortSignal,
 ): Pick<RunOptions, 'onPrepared'> {

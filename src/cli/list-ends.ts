@@ -12,7 +12,12 @@ import {
   type Source,
 } from '../index.js';
 import type { ParsedOptions } from './command.js';
-import { checkDatabaseOptions, databaseSink, databaseSource } from './database-ends.js';
+import {
+  checkDatabaseOptions,
+  databaseSink,
+  databaseSource,
+  type DatabaseOption,
+} from './database-ends.js';
 import type { DatabaseUrl } from './database-url.js';
 import { sizeOption } from './option-values.js';
 import { standard } from './summary-file.js';
@@ -36,11 +41,16 @@ export interface ListPlace {
 /** Options that say what form the input has; the rest is found by looking. */
 const formOptions = ['input-format', 'delimiter', 'quote', 'escape', 'encoding', 'sheet'] as const;
 
+type FileOption = (typeof formOptions)[number] | 'no-header' | 'output-format';
+
+/** Options that say what form an output has. */
+export type SinkOption = 'output-format' | 'neutralize-formulas' | 'part-size';
+
 /** @throws ConfigurationError, InputError `input_unreadable` */
 export async function findListEnds(
   { path: inputPath, database: from }: ListPlace,
   { path: outputPath, database: to }: ListPlace,
-  options: ParsedOptions,
+  options: ParsedOptions<FileOption | SinkOption | DatabaseOption>,
 ): Promise<ListEnds> {
   checkDatabaseOptions(options, { input: from !== undefined, output: to !== undefined });
   const sink = to ? await databaseSink(to, options) : findSink(outputPath, options);
@@ -80,7 +90,7 @@ async function findSource(path: string, options: FileOptions): Promise<Source> {
 }
 
 /** @param namedAs name whose ending tells the form. @default the path @throws ConfigurationError */
-export function findSink(path: string, options: ParsedOptions, namedAs?: string): Sink {
+export function findSink(path: string, options: ParsedOptions<SinkOption>, namedAs?: string): Sink {
   const name = options.text('output-format');
   const format = name === undefined ? undefined : parseFileFormat(name);
   const form = {
@@ -102,7 +112,7 @@ export function partsStateDirectory(path: string): string {
   return `${path.replace(/[/\\]+$/, '')}.sluice`;
 }
 
-function fileOptions(options: ParsedOptions, outputPath: string): FileOptions {
+function fileOptions(options: ParsedOptions<FileOption>, outputPath: string): FileOptions {
   const input = options.text('input-format');
   const output = options.text('output-format');
   const sheet = options.text('sheet');
@@ -126,7 +136,7 @@ function fileOptions(options: ParsedOptions, outputPath: string): FileOptions {
 }
 
 /** A tab is hard to type in a shell. */
-function delimiterOption(options: ParsedOptions): string | undefined {
+function delimiterOption(options: ParsedOptions<'delimiter'>): string | undefined {
   const given = options.text('delimiter');
   return given === 'tab' || given === '\\t' ? '\t' : given;
 }

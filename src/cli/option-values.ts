@@ -2,7 +2,10 @@ import { ConfigurationError, parseTarget } from '../index.js';
 import type { ParsedOptions } from './command.js';
 
 /** A whole number above 0. @throws ConfigurationError */
-export function countOption(options: ParsedOptions, name: string): number | undefined {
+export function countOption<Name extends string>(
+  options: ParsedOptions<Name>,
+  name: Name,
+): number | undefined {
   const text = options.text(name);
   if (text === undefined) return undefined;
   const value = Number(text);
@@ -13,7 +16,10 @@ export function countOption(options: ParsedOptions, name: string): number | unde
 }
 
 /** A number of 0 or more. @throws ConfigurationError */
-export function amountOption(options: ParsedOptions, name: string): number | undefined {
+export function amountOption<Name extends string>(
+  options: ParsedOptions<Name>,
+  name: Name,
+): number | undefined {
   const text = options.text(name);
   if (text === undefined) return undefined;
   const value = Number(text);
@@ -34,7 +40,10 @@ const unitBytes = new Map([
 ]);
 
 /** A number of bytes, such as `256MB` or `1GiB`. @throws ConfigurationError */
-export function sizeOption(options: ParsedOptions, name: string): number | undefined {
+export function sizeOption<Name extends string>(
+  options: ParsedOptions<Name>,
+  name: Name,
+): number | undefined {
   const text = options.text(name);
   if (text === undefined) return undefined;
   const [, amount, unit = ''] = /^(\d+(?:\.\d+)?) ?([kmg]?i?b)$/i.exec(text) ?? [];
@@ -46,14 +55,20 @@ export function sizeOption(options: ParsedOptions, name: string): number | undef
 }
 
 /** A number above 0. @throws ConfigurationError */
-export function durationOption(options: ParsedOptions, name: string): number | undefined {
+export function durationOption<Name extends string>(
+  options: ParsedOptions<Name>,
+  name: Name,
+): number | undefined {
   const value = amountOption(options, name);
   if (value === undefined || value > 0) return value;
   throw new ConfigurationError(`--${name} must be a number above 0`);
 }
 
 /** A whole number of 0 or more that a timer takes. @throws ConfigurationError */
-export function delayOption(options: ParsedOptions, name: string): number | undefined {
+export function delayOption<Name extends string>(
+  options: ParsedOptions<Name>,
+  name: Name,
+): number | undefined {
   const value = amountOption(options, name);
   if (value === undefined || (Number.isInteger(value) && value < 2 ** 31)) return value;
   throw new ConfigurationError(
@@ -62,9 +77,9 @@ export function delayOption(options: ParsedOptions, name: string): number | unde
 }
 
 /** The id of a target, given by its id or its name. @throws ConfigurationError */
-export function targetOption<Id extends number>(
-  options: ParsedOptions,
-  name: string,
+export function targetOption<Name extends string, Id extends number>(
+  options: ParsedOptions<Name>,
+  name: Name,
   table: Readonly<Record<Id, string>>,
 ): Id | undefined {
   const text = options.text(name);
@@ -77,9 +92,9 @@ export function targetOption<Id extends number>(
 }
 
 /** Pairs of the form `key=value`. @throws ConfigurationError */
-export function pairsOption(
-  options: ParsedOptions,
-  name: string,
+export function pairsOption<Name extends string>(
+  options: ParsedOptions<Name>,
+  name: Name,
 ): Readonly<Record<string, string>> | undefined {
   const given = options.texts(name);
   if (given.length === 0) return undefined;

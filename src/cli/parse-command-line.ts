@@ -1,12 +1,10 @@
 import { parseArgs } from 'node:util';
 import { ConfigurationError } from '../index.js';
 import { guess } from './closest-name.js';
-import { ParsedOptions, type Command, type OptionDefinition } from './command.js';
+import { defineOptions, ParsedOptions, type Command, type OptionDefinition } from './command.js';
 
 /** Options that every command has. */
-export const commonOptions: readonly OptionDefinition[] = [
-  { name: 'help', short: 'h', help: 'Show this help.' },
-];
+export const commonOptions = defineOptions([{ name: 'help', short: 'h', help: 'Show this help.' }]);
 
 /**
  * Takes a command's arguments apart.

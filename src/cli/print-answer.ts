@@ -1,8 +1,8 @@
-import type { OptionDefinition, ParsedOptions } from './command.js';
+import type { ParsedOptions, OptionDefinition } from './command.js';
 import { print } from './print.js';
 
 /** The option that commands have whose answers scripts read. */
-export const jsonOption: OptionDefinition = { name: 'json', help: 'As JSON.' };
+export const jsonOption = { name: 'json', help: 'As JSON.' } as const satisfies OptionDefinition;
 
 /**
  * Prints an answer as JSON where that is asked for, else as people read it.
@@ -10,7 +10,7 @@ export const jsonOption: OptionDefinition = { name: 'json', help: 'As JSON.' };
  * @throws OutputError
  */
 export async function printAnswer(
-  options: ParsedOptions,
+  options: ParsedOptions<'json'>,
   answer: unknown,
   forPeople: () => string,
 ): Promise<void> {

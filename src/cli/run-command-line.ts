@@ -1,5 +1,5 @@
 import { version } from '../index.js';
-import type { CommandInput } from './command.js';
+import type { Surroundings } from './command.js';
 import { commands } from './commands.js';
 import { describeError } from './describe-error.js';
 import { guess } from './closest-name.js';
@@ -9,9 +9,6 @@ import { commandHelp, programHelp } from './help.js';
 import { parseCommandLine } from './parse-command-line.js';
 import { print } from './print.js';
 import { printable } from './printable.js';
-
-/** What a command needs of the process that it runs in. */
-export type Surroundings = Pick<CommandInput, 'environment' | 'signal' | 'lastAct'>;
 
 /**
  * Runs what a command line says, and says on standard error why it failed.

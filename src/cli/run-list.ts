@@ -1,5 +1,5 @@
 import { ConfigurationError, run, streamRun, type Summary } from '../index.js';
-import type { CommandInput, ParsedOptions } from './command.js';
+import type { ParsedOptions, Surroundings } from './command.js';
 import { connect, type Connection, type Target } from './connect.js';
 import { dropOldRun } from './drop-old-run.js';
 import { waitLockOf } from './history-options.js';
@@ -7,15 +7,16 @@ import { Interruption } from './interruption.js';
 import { preflightOf } from './launch-options.js';
 import type { Reporter } from './reporter.js';
 import type { RunSettings } from './run-settings.js';
+import type { VerifyOption } from './verify-options.js';
 import { whereGiven } from './where-given.js';
 
 /** What is to be done with a list. */
 export interface Job {
   readonly shared: RunSettings;
   readonly target: Target;
-  readonly options: ParsedOptions;
+  readonly options: ParsedOptions<VerifyOption>;
   readonly reporter: Reporter;
-  readonly lastAct: CommandInput['lastAct'];
+  readonly lastAct: Surroundings['lastAct'];
   /** Says what became of the run. @throws OutputError */
   readonly tell: (summary: Summary) => Promise<void>;
 }
@@ -29,7 +30,7 @@ const durableOptions = [
   'preflight',
   'detach',
   'max-unknown',
-];
+] as const satisfies readonly VerifyOption[];
 
 /** Verifies a list whose rows leave as they come: nothing is kept. */
 export async function stream({ shared, target, options, reporter }: Job): Promise<Summary> {

@@ -1,8 +1,9 @@
 import { ConfigurationError, type ColumnOptions, type RunOptions } from '../index.js';
-import type { CommandInput, ParsedOptions } from './command.js';
+import type { ParsedOptions, CommandInput } from './command.js';
 import type { Target } from './connect.js';
 import type { ListEnds } from './list-ends.js';
 import { amountOption, countOption, pairsOption } from './option-values.js';
+import type { VerifyOption } from './verify-options.js';
 import { batchSettings } from './verify-settings.js';
 import { whereGiven } from './where-given.js';
 
@@ -14,7 +15,7 @@ const localPollIntervalMs = 25;
 
 /** @throws ConfigurationError */
 export function sharedOptions(
-  { options, signal }: CommandInput,
+  { options, signal }: CommandInput<VerifyOption>,
   target: Target,
   ends: ListEnds,
 ): RunSettings {
@@ -40,7 +41,7 @@ export function sharedOptions(
   };
 }
 
-function countryOption(options: ParsedOptions): string | undefined {
+function countryOption(options: ParsedOptions<VerifyOption>): string | undefined {
   if (options.has('country') || options.has('country-column')) return options.text('country');
   if (options.has('email-country') && options.texts('phone').length === 0) return undefined;
   throw new ConfigurationError(
@@ -49,7 +50,7 @@ function countryOption(options: ParsedOptions): string | undefined {
   );
 }
 
-function columnOptions(options: ParsedOptions): ColumnOptions {
+function columnOptions(options: ParsedOptions<VerifyOption>): ColumnOptions {
   const email = options.texts('email');
   const phone = options.texts('phone');
   if (email.length + phone.length === 0) {

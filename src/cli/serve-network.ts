@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigurationError } from '../index.js';
 import type { VerificationEngine } from '../service/index.js';
-import type { OptionDefinition, ParsedOptions } from './command.js';
+import { defineOptions, type ParsedOptions, type NameOf } from './command.js';
 import { countOption, durationOption } from './option-values.js';
 import { whereGiven } from './where-given.js';
 
 const ways = ['offline', 'network'] as const;
 
 /** Options of `serve` that only mean something with `--verify network`. */
-const networkOptions: readonly OptionDefinition[] = [
+const networkOptions = defineOptions([
   {
     name: 'helo',
     value: '<name>',
@@ -62,9 +62,9 @@ const networkOptions: readonly OptionDefinition[] = [
     value: '<file>',
     help: 'Look phone numbers up over HTTP, as this JSON file says.',
   },
-];
+]);
 
-export const verifyOptions: readonly OptionDefinition[] = [
+export const engineOptions = defineOptions([
   {
     name: 'verify',
     value: '<way>',
@@ -72,7 +72,9 @@ export const verifyOptions: readonly OptionDefinition[] = [
     help: 'How addresses are judged: offline, or network, which asks exchangers (default offline).',
   },
   ...networkOptions,
-];
+]);
+
+type EngineOption = NameOf<typeof engineOptions>;
 
 /**
  * The engine that the options ask for; `undefined` for the service's own.
@@ -80,7 +82,7 @@ export const verifyOptions: readonly OptionDefinition[] = [
  * @throws ConfigurationError
  */
 export async function engineOf(
-  options: ParsedOptions,
+  options: ParsedOptions<EngineOption>,
   environment: NodeJS.ProcessEnv,
 ): Promise<VerificationEngine | undefined> {
   const way = options.text('verify') ?? 'offline';
@@ -113,7 +115,10 @@ export async function engineOf(
   });
 }
 
-function listOption(options: ParsedOptions, name: string): readonly string[] | undefined {
+function listOption<Name extends string>(
+  options: ParsedOptions<Name>,
+  name: Name,
+): readonly string[] | undefined {
   return options
     .text(name)
     ?.split(',')

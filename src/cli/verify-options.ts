@@ -1,4 +1,4 @@
-import type { OptionDefinition } from './command.js';
+import { defineOptions, type NameOf } from './command.js';
 import { configOption } from './config-file.js';
 import { connectionOptions } from './connect.js';
 import { historyOptions } from './history-options.js';
@@ -6,7 +6,7 @@ import { keepOptions } from './keep-options.js';
 import { launchOptions } from './launch-options.js';
 
 /** The options of `sluice verify`, in the order in which its help shows them. */
-export const verifyOptions: readonly OptionDefinition[] = [
+export const verifyOptions = defineOptions([
   {
     name: 'output',
     short: 'o',
@@ -175,4 +175,6 @@ export const verifyOptions: readonly OptionDefinition[] = [
   { name: 'no-progress', help: 'Say nothing of how far the run is until something is done.' },
   { name: 'json-log', help: 'What is said, as one JSON object a line.' },
   ...connectionOptions,
-];
+]);
+
+export type VerifyOption = NameOf<typeof verifyOptions>;

@@ -6,10 +6,11 @@ import {
   targetObjectives,
   type BatchSettings,
 } from '../index.js';
-import type { OptionDefinition, ParsedOptions } from './command.js';
+import type { ParsedOptions, OptionDefinition } from './command.js';
 import { countOption, targetOption } from './option-values.js';
-import { verifyOptions } from './verify-options.js';
+import { verifyOptions, type VerifyOption } from './verify-options.js';
 
+/** Those options of `sluice verify` that are parameters of a batch. */
 const parameterNames = [
   'target-audience',
   'target-industry',
@@ -20,11 +21,14 @@ const parameterNames = [
   'no-global-cache',
   'account-cache-days',
   'global-cache-days',
-];
+] as const satisfies readonly VerifyOption[];
 
-/** Those options of `sluice verify` that are parameters of a batch. */
-export const parameterOptions: readonly OptionDefinition[] = verifyOptions.filter(({ name }) =>
-  parameterNames.includes(name),
+type ParameterOption = (typeof parameterNames)[number];
+
+/** Their definitions. */
+export const parameterOptions = verifyOptions.filter(
+  (option): option is OptionDefinition<ParameterOption> =>
+    parameterNames.some((name) => name === option.name),
 );
 
 /**
@@ -33,13 +37,17 @@ export const parameterOptions: readonly OptionDefinition[] = verifyOptions.filte
  *
  * @throws ConfigurationError
  */
-export function batchSettings(options: ParsedOptions): BatchSettings {
+export function batchSettings(
+  options: ParsedOptions<ParameterOption | 'description'>,
+): BatchSettings {
   const description = descriptionOption(options);
   return { ...readParameters(options), ...(description !== undefined && { description }) };
 }
 
 /** The same without the description, which is no parameter (spec 2.3). @throws ConfigurationError */
-export function readParameters(options: ParsedOptions): Omit<BatchSettings, 'description'> {
+export function readParameters(
+  options: ParsedOptions<ParameterOption>,
+): Omit<BatchSettings, 'description'> {
   const audience = targetOption(options, 'target-audience', targetAudiences);
   const industry = targetOption(options, 'target-industry', targetIndustries);
   const objective = targetOption(options, 'target-objective', targetObjectives);
@@ -60,14 +68,17 @@ export function readParameters(options: ParsedOptions): Omit<BatchSettings, 'des
   };
 }
 
-function daysOption(options: ParsedOptions, name: string): number | undefined {
+function daysOption<Name extends string>(
+  options: ParsedOptions<Name>,
+  name: Name,
+): number | undefined {
   const days = countOption(options, name);
   const { max } = limits.cacheBackoffDays;
   if (days === undefined || days <= max) return days;
   throw new ConfigurationError(`--${name} must be from 1 to ${max}, not ${days}`);
 }
 
-function descriptionOption(options: ParsedOptions): string | undefined {
+function descriptionOption(options: ParsedOptions<'description'>): string | undefined {
   const description = options.text('description');
   const { max } = limits.descriptionLength;
   if (description === undefined || description.length <= max) return description;

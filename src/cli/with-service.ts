@@ -1,6 +1,14 @@
 import { ConfigurationError, type Client } from '../index.js';
-import type { CommandInput, ParsedOptions } from './command.js';
-import { chooseTarget, connect, type Target } from './connect.js';
+import type { ParsedOptions, CommandInput } from './command.js';
+import {
+  chooseTarget,
+  connect,
+  findTarget,
+  type ConnectionOption,
+  type PatienceOption,
+  type ServiceOption,
+  type Target,
+} from './connect.js';
 import { sayLocalService } from './local-notice.js';
 
 /**
@@ -9,10 +17,10 @@ import { sayLocalService } from './local-notice.js';
  * @throws ConfigurationError when no service is named
  */
 export async function withService<Answer>(
-  { options, environment }: CommandInput,
+  { options, environment }: CommandInput<ServiceOption>,
   ask: (client: Client) => Promise<Answer>,
 ): Promise<Answer> {
-  const target = await chooseTarget(options, environment);
+  const target = await findTarget(options, environment);
   if (target.kind === 'local') {
     throw new ConfigurationError(
       'this asks for what a service keeps: set SLUICE_BASE_URL and SLUICE_API_KEY (sluice serve starts a local service)',
@@ -23,7 +31,7 @@ export async function withService<Answer>(
 
 /** The same where the local service in this process does as well: nothing is kept between two calls. */
 export async function withAnyService<Answer>(
-  { options, environment }: CommandInput,
+  { options, environment }: CommandInput<ConnectionOption>,
   ask: (client: Client) => Promise<Answer>,
 ): Promise<Answer> {
   const target = await chooseTarget(options, environment);
@@ -33,7 +41,7 @@ export async function withAnyService<Answer>(
 
 async function askAt<Answer>(
   target: Target,
-  options: ParsedOptions,
+  options: ParsedOptions<PatienceOption>,
   ask: (client: Client) => Promise<Answer>,
 ): Promise<Answer> {
   const connection = await connect(target, options, undefined);

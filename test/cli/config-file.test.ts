@@ -7,7 +7,7 @@ import { withConfig } from '../../src/cli/config-file.js';
 import { describeError } from '../../src/cli/describe-error.js';
 import { parseCommandLine } from '../../src/cli/parse-command-line.js';
 import type { ParsedOptions } from '../../src/cli/command.js';
-import { verifyOptions } from '../../src/cli/verify-options.js';
+import { verifyOptions, type VerifyOption } from '../../src/cli/verify-options.js';
 import { runCommand } from './run-command.js';
 
 async function configFile(content: unknown): Promise<string> {
@@ -18,7 +18,7 @@ async function configFile(content: unknown): Promise<string> {
   return path;
 }
 
-async function read(content: unknown, args: readonly string[] = []): Promise<ParsedOptions> {
+async function read(content: unknown, args: readonly string[] = []): Promise<ParsedOptions<VerifyOption>> {
   const line = ['list.csv', '--config', await configFile(content), ...args];
   return withConfig(parseCommandLine(verifyCommand, line).options, verifyOptions);
 }

@@ -1,21 +1,21 @@
 import { abandonRun, ConfigurationError, readRunStatus } from '../../index.js';
-import type { Command, CommandInput } from '../command.js';
-import { chooseTarget, connect, connectionOptions } from '../connect.js';
+import { defineCommand, type CommandInput } from '../command.js';
+import { chooseTarget, connect, connectionOptions, type ConnectionOption } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
 import { print } from '../print.js';
 import { jsonOption } from '../print-answer.js';
 import { onlyStateDirectory } from './status.js';
 
-export const abandonCommand: Command = {
+export const abandonCommand = defineCommand({
   name: 'abandon',
   usage: '<state>',
   summary: 'Give an unfinished run up: delete its unlaunched batches and its state directory.',
   options: [jsonOption, ...connectionOptions],
   examples: ['sluice abandon verified.csv.sluice'],
   run: abandon,
-};
+});
 
-async function abandon(input: CommandInput): Promise<number> {
+async function abandon(input: CommandInput<ConnectionOption | 'json'>): Promise<number> {
   const { options, positionals, environment, signal } = input;
   const stateDir = onlyStateDirectory(positionals);
   const status = await readRunStatus(stateDir);

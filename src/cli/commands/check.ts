@@ -7,7 +7,13 @@ import {
   type UnitRequest,
   type VerificationType,
 } from '../../index.js';
-import type { Command, CommandInput, ParsedOptions } from '../command.js';
+import {
+  defineCommand,
+  defineOptions,
+  type ParsedOptions,
+  type CommandInput,
+  type NameOf,
+} from '../command.js';
 import { connectionOptions } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
 import { fieldsText } from '../fields-text.js';
@@ -16,29 +22,31 @@ import { onlyArgument } from '../positionals.js';
 import { jsonOption, printAnswer } from '../print-answer.js';
 import { withAnyService } from '../with-service.js';
 
-export const checkCommand: Command = {
+const checkOptions = defineOptions([
+  {
+    name: 'type',
+    value: '<type>',
+    help: 'email or phone (default: an address with an @ is an email).',
+    values: verificationTypes,
+  },
+  { ...countryOption, help: 'Target country, such as US; phones need it.' },
+  jsonOption,
+  ...connectionOptions,
+]);
+
+export const checkCommand = defineCommand({
   name: 'check',
   usage: '<address> [--country <CC>] [options]',
   summary: 'Verify one address at once; it costs a credit.',
-  options: [
-    {
-      name: 'type',
-      value: '<type>',
-      help: 'email or phone (default: an address with an @ is an email).',
-      values: verificationTypes,
-    },
-    { ...countryOption, help: 'Target country, such as US; phones need it.' },
-    jsonOption,
-    ...connectionOptions,
-  ],
+  options: checkOptions,
   examples: [
     'sluice check ada@example.com --local',
     'sluice check "+1 202 555 0123" --country US --local --json',
   ],
   run: checkOne,
-};
+});
 
-async function checkOne(input: CommandInput): Promise<number> {
+async function checkOne(input: CommandInput<NameOf<typeof checkOptions>>): Promise<number> {
   const { options, signal } = input;
   const address = onlyArgument(input.positionals, 'name one address to verify').trim();
   if (address === '') throw new ConfigurationError('the address is empty');
@@ -56,7 +64,7 @@ async function verify(
   return client.verifyUnit(request, { signal });
 }
 
-function unitRequest(address: string, options: ParsedOptions): UnitRequest {
+function unitRequest(address: string, options: ParsedOptions<'type' | 'country'>): UnitRequest {
   const type = options.has('type') ? readType(options) : typeOf(address);
   const targetCountry = findCountry(options);
   if (targetCountry !== undefined) return defaultUnitRequest({ type, address, targetCountry });

@@ -1,48 +1,50 @@
 import { ConfigurationError } from '../../index.js';
-import type { Command, CommandInput } from '../command.js';
+import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
 import { durationOption } from '../option-values.js';
 import { print } from '../print.js';
 import { whereGiven } from '../where-given.js';
 
-export const conformanceCommand: Command = {
+const conformanceOptions = defineOptions([
+  {
+    name: 'base-url',
+    value: '<url>',
+    help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
+  },
+  {
+    name: 'api-key-file',
+    value: '<path>',
+    help: 'File that holds the key (default: the environment variable SLUICE_API_KEY).',
+  },
+  { name: 'local', help: 'Use the local service in this process on purpose.' },
+  { name: 'spend', help: 'Check also what costs credits: at most 9 email, 2 phone credits.' },
+  {
+    name: 'patience',
+    value: '<s>',
+    help: 'How long a batch may take from one state to the next, in seconds (default 600).',
+  },
+  { name: 'json', help: 'Print the report as JSON.' },
+]);
+
+export const conformanceCommand = defineCommand({
   name: 'conformance',
   usage: '[options]',
   summary: 'Hold a service to the specification, clause by clause.',
-  options: [
-    {
-      name: 'base-url',
-      value: '<url>',
-      help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
-    },
-    {
-      name: 'api-key-file',
-      value: '<path>',
-      help: 'File that holds the key (default: the environment variable SLUICE_API_KEY).',
-    },
-    { name: 'local', help: 'Use the local service in this process on purpose.' },
-    { name: 'spend', help: 'Check also what costs credits: at most 9 email, 2 phone credits.' },
-    {
-      name: 'patience',
-      value: '<s>',
-      help: 'How long a batch may take from one state to the next, in seconds (default 600).',
-    },
-    { name: 'json', help: 'Print the report as JSON.' },
-  ],
+  options: conformanceOptions,
   examples: [
     'sluice conformance --local --spend',
     'SLUICE_API_KEY=secret sluice conformance --base-url https://service.example',
   ],
   run: conformance,
-};
+});
 
 async function conformance({
   positionals,
   options,
   environment,
   signal,
-}: CommandInput): Promise<number> {
+}: CommandInput<NameOf<typeof conformanceOptions>>): Promise<number> {
   if (positionals.length > 0) {
     throw new ConfigurationError(`conformance takes no argument ${JSON.stringify(positionals[0])}`);
   }

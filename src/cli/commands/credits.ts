@@ -1,21 +1,21 @@
-import type { Command, CommandInput } from '../command.js';
-import { serviceOptions } from '../connect.js';
+import { defineCommand, type CommandInput } from '../command.js';
+import { serviceOptions, type ServiceOption } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
 import { noArguments } from '../positionals.js';
 import { jsonOption, printAnswer } from '../print-answer.js';
 import { textTable } from '../text-table.js';
 import { withService } from '../with-service.js';
 
-export const creditsCommand: Command = {
+export const creditsCommand = defineCommand({
   name: 'credits',
   usage: '[options]',
   summary: "Show the account's credits.",
   options: [jsonOption, ...serviceOptions],
   examples: ['sluice credits', 'sluice credits --json'],
   run: showCredits,
-};
+});
 
-async function showCredits(input: CommandInput): Promise<number> {
+async function showCredits(input: CommandInput<ServiceOption | 'json'>): Promise<number> {
   noArguments('credits', input.positionals);
   const balance = await withService(input, (client) => client.credits({ signal: input.signal }));
   await printAnswer(input.options, balance, () =>

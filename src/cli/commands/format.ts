@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FormatAnswer } from '../../index.js';
-import type { Command, CommandInput } from '../command.js';
-import { connectionOptions } from '../connect.js';
+import { defineCommand, type CommandInput } from '../command.js';
+import { connectionOptions, type ConnectionOption } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
 import { fieldsText } from '../fields-text.js';
 import { countryOption, readCountry, readType, typeOption } from '../lane-options.js';
@@ -12,7 +12,7 @@ import { printable } from '../printable.js';
 import { textTable } from '../text-table.js';
 import { withAnyService } from '../with-service.js';
 
-export const formatCommand: Command = {
+export const formatCommand = defineCommand({
   name: 'format',
   usage: '<file.txt> --type <type> --country <CC> [options]',
   summary: 'Have the format of addresses normalized, one a line; it costs nothing.',
@@ -22,9 +22,11 @@ export const formatCommand: Command = {
     'sluice format phones.txt --type phone --country US --local --json',
   ],
   run: formatFile,
-};
+});
 
-async function formatFile(input: CommandInput): Promise<number> {
+async function formatFile(
+  input: CommandInput<ConnectionOption | 'type' | 'country' | 'json'>,
+): Promise<number> {
   const { options, positionals, signal } = input;
   const path = onlyArgument(positionals, 'name one file that holds an address on each line');
   const form = { type: readType(options), target_country: readCountry(options) };

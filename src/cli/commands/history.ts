@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { ConfigurationError, History, recordFields, type HistoryResult } from '../../index.js';
-import type { Command, CommandInput } from '../command.js';
+import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { maxAgeOf, maxAgeOption, waitLockOf, waitLockOption } from '../history-options.js';
 import { print } from '../print.js';
@@ -8,7 +8,7 @@ import { standard } from '../summary-file.js';
 import { textTable } from '../text-table.js';
 import { whereGiven } from '../where-given.js';
 
-export const historyCommand: Command = {
+export const historyCommand = defineCommand({
   name: 'history',
   usage: 'stats|prune|export|forget <file> [<address>…]',
   summary: 'Look into a history, drop what is too old, forget addresses.',
@@ -25,11 +25,15 @@ export const historyCommand: Command = {
     'sluice history forget verified.history ann@example.com',
   ],
   run: onHistory,
-};
+});
 
 const actions = ['stats', 'prune', 'export', 'forget'] as const;
 
-async function onHistory({ positionals, options, signal }: CommandInput): Promise<number> {
+async function onHistory({
+  positionals,
+  options,
+  signal,
+}: CommandInput<'max-age' | 'wait-lock' | 'json'>): Promise<number> {
   const [word, path, ...addresses] = positionals;
   const action = actions.find((known) => known === word);
   if (!action || path === undefined) {

@@ -1,44 +1,52 @@
 import { readFile } from 'node:fs/promises';
 import type { Account, FaultPlan, Service, ServiceOptions } from '../../service/index.js';
 import { ConfigurationError, isSluiceError, OutputError } from '../../index.js';
-import type { Command, CommandInput, ParsedOptions } from '../command.js';
+import {
+  defineCommand,
+  defineOptions,
+  type ParsedOptions,
+  type CommandInput,
+  type NameOf,
+} from '../command.js';
 import { describeError } from '../describe-error.js';
 import { exitCodes } from '../exit-code.js';
 import { amountOption, countOption, delayOption } from '../option-values.js';
 import { print } from '../print.js';
-import { engineOf, verifyOptions } from '../serve-network.js';
+import { engineOf, engineOptions } from '../serve-network.js';
 import { whereGiven } from '../where-given.js';
 
-export const serveCommand: Command = {
+const serveOptions = defineOptions([
+  { name: 'port', value: '<n>', help: 'Port; 0 takes a free one (default 8080).' },
+  { name: 'host', value: '<address>', help: 'Address to listen on (default 127.0.0.1).' },
+  { name: 'data', value: '<dir>', help: 'Keep everything there (default: a temporary folder).' },
+  { name: 'email-credits', value: '<n>', help: 'Email credits (default 1000000).' },
+  { name: 'phone-credits', value: '<n>', help: 'Phone credits (default 1000000).' },
+  {
+    name: 'accounts',
+    value: '<file>',
+    help: 'Several accounts, as JSON, in place of the one; read again on SIGHUP.',
+  },
+  {
+    name: 'parse-delay',
+    value: '<ms>',
+    help: 'How long a batch is parsed at least (default 0).',
+  },
+  {
+    name: 'verify-delay',
+    value: '<ms>',
+    help: 'How long a batch is verified at least (default 0).',
+  },
+  { name: 'rate', value: '<n>', help: 'Requests a minute and key before 429 (default: none).' },
+  { name: 'max-file-size', value: '<bytes>', help: 'Larger uploads get 413 (default 1 GiB).' },
+  { name: 'faults', value: '<plan.json>', help: 'What is to go wrong, and when.' },
+  ...engineOptions,
+]);
+
+export const serveCommand = defineCommand({
   name: 'serve',
   usage: '[options]',
   summary: 'Start the local service: the specification over HTTP, to test against.',
-  options: [
-    { name: 'port', value: '<n>', help: 'Port; 0 takes a free one (default 8080).' },
-    { name: 'host', value: '<address>', help: 'Address to listen on (default 127.0.0.1).' },
-    { name: 'data', value: '<dir>', help: 'Keep everything there (default: a temporary folder).' },
-    { name: 'email-credits', value: '<n>', help: 'Email credits (default 1000000).' },
-    { name: 'phone-credits', value: '<n>', help: 'Phone credits (default 1000000).' },
-    {
-      name: 'accounts',
-      value: '<file>',
-      help: 'Several accounts, as JSON, in place of the one; read again on SIGHUP.',
-    },
-    {
-      name: 'parse-delay',
-      value: '<ms>',
-      help: 'How long a batch is parsed at least (default 0).',
-    },
-    {
-      name: 'verify-delay',
-      value: '<ms>',
-      help: 'How long a batch is verified at least (default 0).',
-    },
-    { name: 'rate', value: '<n>', help: 'Requests a minute and key before 429 (default: none).' },
-    { name: 'max-file-size', value: '<bytes>', help: 'Larger uploads get 413 (default 1 GiB).' },
-    { name: 'faults', value: '<plan.json>', help: 'What is to go wrong, and when.' },
-    ...verifyOptions,
-  ],
+  options: serveOptions,
   examples: [
     'sluice serve --port 8080 --data ./service',
     'SLUICE_API_KEY=secret sluice serve --verify-delay 2000 --rate 180',
@@ -46,11 +54,16 @@ export const serveCommand: Command = {
     'sluice serve --data ./service --verify network --helo verify.example.com',
   ],
   run: serve,
-};
+});
 
 const defaultCredits = 1_000_000;
 
-async function serve({ positionals, options, environment, signal }: CommandInput): Promise<number> {
+async function serve({
+  positionals,
+  options,
+  environment,
+  signal,
+}: CommandInput<NameOf<typeof serveOptions>>): Promise<number> {
   if (positionals.length > 0) {
     throw new ConfigurationError(`serve takes no argument ${JSON.stringify(positionals[0])}`);
   }
@@ -88,7 +101,7 @@ async function serve({ positionals, options, environment, signal }: CommandInput
 
 /** The one account that there is without a list of them. */
 function oneAccount(
-  options: ParsedOptions,
+  options: ParsedOptions<'email-credits' | 'phone-credits'>,
   environment: NodeJS.ProcessEnv,
 ): Partial<ServiceOptions> {
   return {
@@ -99,10 +112,10 @@ function oneAccount(
 }
 
 async function severalAccounts(
-  options: ParsedOptions,
+  options: ParsedOptions<'email-credits' | 'phone-credits'>,
   path: string,
 ): Promise<Partial<ServiceOptions>> {
-  for (const name of ['email-credits', 'phone-credits']) {
+  for (const name of ['email-credits', 'phone-credits'] as const) {
     if (!options.has(name)) continue;
     throw new ConfigurationError(
       `--${name} and --accounts exclude each other: the file has credits`,

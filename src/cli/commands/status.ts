@@ -1,18 +1,18 @@
 import { ConfigurationError, readRunStatus, type RunStatus } from '../../index.js';
-import type { Command, CommandInput } from '../command.js';
+import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { print } from '../print.js';
 
-export const statusCommand: Command = {
+export const statusCommand = defineCommand({
   name: 'status',
   usage: '<state> [--json]',
   summary: 'Show an unfinished run: what is read, sent, paid and done.',
   options: [{ name: 'json', help: 'As JSON.' }],
   examples: ['sluice status verified.csv.sluice'],
   run: showStatus,
-};
+});
 
-async function showStatus({ positionals, options }: CommandInput): Promise<number> {
+async function showStatus({ positionals, options }: CommandInput<'json'>): Promise<number> {
   const status = await readRunStatus(onlyStateDirectory(positionals));
   await print(options.has('json') ? `${JSON.stringify(status, undefined, 2)}\n` : describe(status));
   return exitCodes.done;

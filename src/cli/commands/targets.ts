@@ -5,7 +5,7 @@ import {
   targetObjectives,
 } from '../../index.js';
 import { guess } from '../closest-name.js';
-import type { Command, CommandInput } from '../command.js';
+import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { jsonOption, printAnswer } from '../print-answer.js';
 import { textTable } from '../text-table.js';
@@ -19,7 +19,7 @@ const tables = {
 type TargetKind = keyof typeof tables;
 const kinds = Object.keys(tables) as readonly TargetKind[];
 
-export const targetsCommand: Command = {
+export const targetsCommand = defineCommand({
   name: 'targets',
   usage: '[audience|industry|objective] [--json]',
   summary: 'List what --target-audience, --target-industry and --target-objective take.',
@@ -27,9 +27,9 @@ export const targetsCommand: Command = {
   words: kinds,
   examples: ['sluice targets', 'sluice targets industry', 'sluice targets objective --json'],
   run: showTargets,
-};
+});
 
-async function showTargets({ positionals, options }: CommandInput): Promise<number> {
+async function showTargets({ positionals, options }: CommandInput<'json'>): Promise<number> {
   const wanted = positionals.length === 0 ? kinds : positionals.map(parseKind);
   const chosen = Object.fromEntries(wanted.map((kind) => [kind, listOf(kind)]));
   await printAnswer(options, chosen, () => wanted.map(describe).join('\n'));

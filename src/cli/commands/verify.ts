@@ -1,5 +1,5 @@
 import { checkOutputPath, ConfigurationError, hasFailed, type Sink } from '../../index.js';
-import type { Command, CommandInput, ParsedOptions } from '../command.js';
+import { defineCommand, type ParsedOptions, type CommandInput } from '../command.js';
 import { tableStateDirectory } from '../database-ends.js';
 import { findDatabaseUrl, showArgument } from '../database-url.js';
 import { withConfig } from '../config-file.js';
@@ -15,9 +15,9 @@ import { Reporter } from '../reporter.js';
 import { runDurably, stream, type Job } from '../run-list.js';
 import { sharedOptions } from '../run-settings.js';
 import { checkSummaryPath, standard, writeSummary } from '../summary-file.js';
-import { verifyOptions } from '../verify-options.js';
+import { verifyOptions, type VerifyOption } from '../verify-options.js';
 
-export const verifyCommand: Command = {
+export const verifyCommand = defineCommand({
   name: 'verify',
   usage: '<input> -o <output> --email <column> [--phone <column>] --country <CC>',
   summary: 'Verify the addresses in a list: every row comes out, with its results beside it.',
@@ -31,9 +31,9 @@ export const verifyCommand: Command = {
   ],
   run: async (input) =>
     verifyList({ ...input, options: await withConfig(input.options, verifyOptions) }),
-};
+});
 
-async function verifyList(input: CommandInput): Promise<number> {
+async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
   const { options } = input;
   const from = placeOf(onlyInput(input.positionals), input.environment);
   const to = placeOf(options.text('output') ?? standard, input.environment);
@@ -104,7 +104,7 @@ async function verifyList(input: CommandInput): Promise<number> {
 
 /** The page is made only where it is asked for. @throws ConfigurationError, OutputError */
 async function openReport(
-  options: ParsedOptions,
+  options: ParsedOptions<'report' | 'summary'>,
   ends: readonly ListPlace[],
 ): Promise<RunReport | undefined> {
   const path = options.text('report');
@@ -132,7 +132,7 @@ function onlyInput(positionals: readonly string[]): string {
 /** What is written directly has no state directory unless one is asked for. */
 async function defaultStateDirectory(
   { path, database }: ListPlace,
-  options: ParsedOptions,
+  options: ParsedOptions<'into' | 'part-size'>,
 ): Promise<string | undefined> {
   if (database) return tableStateDirectory(options);
   if (path === standard) return undefined;

@@ -15,7 +15,7 @@ export interface ProgressSurroundings {
 
 /** Lines are drawn where somebody watches and nothing else is written; logs get one now and then. */
 export function progressMode(
-  options: ParsedOptions,
+  options: ParsedOptions<'quiet' | 'no-progress'>,
   { environment, isTerminal, isOutputThere }: ProgressSurroundings,
 ): ProgressMode {
   if (options.has('quiet') || options.has('no-progress')) return 'none';

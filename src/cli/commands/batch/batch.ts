@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../../index.js';
-import type { Command } from '../../command.js';
+import { defineCommand, type Command } from '../../command.js';
 import { deleteCommand } from './delete.js';
 import { detailsCommand, statusCommand } from './show.js';
 import { exportCommand } from './export.js';
@@ -21,7 +21,7 @@ const subcommands: readonly Command[] = [
   deleteCommand,
 ];
 
-export const batchCommand: Command = {
+export const batchCommand = defineCommand({
   name: 'batch',
   usage: '<what> [options]',
   summary: 'Work with single batches on the service, by hand.',
@@ -35,4 +35,4 @@ export const batchCommand: Command = {
     const names = subcommands.map(({ name }) => name.split(' ').at(-1));
     throw new ConfigurationError(`say what to do with a batch: ${names.join(', ')}`);
   },
-};
+});

@@ -1,21 +1,21 @@
 import { ConfigurationError } from '../../../index.js';
-import type { Command, CommandInput } from '../../command.js';
-import { serviceOptions } from '../../connect.js';
+import { defineCommand, type CommandInput } from '../../command.js';
+import { serviceOptions, type ServiceOption } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { parseUuid } from '../../positionals.js';
 import { jsonOption, printAnswer } from '../../print-answer.js';
 import { withService } from '../../with-service.js';
 
-export const deleteCommand: Command = {
+export const deleteCommand = defineCommand({
   name: 'batch delete',
   usage: '<batch_uuid>... [options]',
   summary: 'Delete batches and their results from the service.',
   options: [jsonOption, ...serviceOptions],
   examples: ['sluice batch delete 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10'],
   run: deleteBatches,
-};
+});
 
-async function deleteBatches(input: CommandInput): Promise<number> {
+async function deleteBatches(input: CommandInput<ServiceOption | 'json'>): Promise<number> {
   const { positionals, options } = input;
   if (positionals.length === 0) {
     throw new ConfigurationError(

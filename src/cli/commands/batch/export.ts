@@ -4,7 +4,13 @@ import {
   exportFormats,
   type ExportFormat,
 } from '../../../index.js';
-import type { Command, CommandInput, ParsedOptions } from '../../command.js';
+import {
+  defineCommand,
+  defineOptions,
+  type ParsedOptions,
+  type CommandInput,
+  type NameOf,
+} from '../../command.js';
 import { guess } from '../../closest-name.js';
 import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
@@ -14,35 +20,37 @@ import { standard } from '../../summary-file.js';
 import { writeWholeFile } from '../../whole-file.js';
 import { withService } from '../../with-service.js';
 
-export const exportCommand: Command = {
+const exportOptions = defineOptions([
+  {
+    name: 'output',
+    short: 'o',
+    value: '<path>',
+    help: 'Where they go (default -: standard output).',
+  },
+  {
+    name: 'format',
+    value: '<format>',
+    help: "json or xlsx (default: by the output's ending, else json).",
+    values: exportFormats,
+  },
+  { name: 'details', help: 'With the section of details.' },
+  { name: 'statistics', help: 'With the section of statistics.' },
+  ...serviceOptions,
+]);
+
+export const exportCommand = defineCommand({
   name: 'batch export',
   usage: '<batch_uuid> [-o <path>] [options]',
   summary: "Fetch a batch's results as the service gives them; it costs nothing.",
-  options: [
-    {
-      name: 'output',
-      short: 'o',
-      value: '<path>',
-      help: 'Where they go (default -: standard output).',
-    },
-    {
-      name: 'format',
-      value: '<format>',
-      help: "json or xlsx (default: by the output's ending, else json).",
-      values: exportFormats,
-    },
-    { name: 'details', help: 'With the section of details.' },
-    { name: 'statistics', help: 'With the section of statistics.' },
-    ...serviceOptions,
-  ],
+  options: exportOptions,
   examples: [
     'sluice batch export 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10 -o results.json',
     'sluice batch export 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10 --details --statistics -o results.xlsx',
   ],
   run: exportBatch,
-};
+});
 
-async function exportBatch(input: CommandInput): Promise<number> {
+async function exportBatch(input: CommandInput<NameOf<typeof exportOptions>>): Promise<number> {
   const { options, positionals, signal } = input;
   const batch = onlyBatch(positionals);
   const output = options.text('output') ?? standard;
@@ -59,7 +67,7 @@ async function exportBatch(input: CommandInput): Promise<number> {
   return exitCodes.done;
 }
 
-function formatOption(options: ParsedOptions, output: string): ExportFormat {
+function formatOption(options: ParsedOptions<'format'>, output: string): ExportFormat {
   const text = options.text('format');
   if (text === undefined) return output.toLowerCase().endsWith('.xlsx') ? 'xlsx' : 'json';
   const format = exportFormats.find((known) => known === text.toLowerCase());

@@ -1,5 +1,5 @@
 import type { LaunchAnswer } from '../../../index.js';
-import type { Command } from '../../command.js';
+import { defineCommand } from '../../command.js';
 import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { onlyBatch } from '../../positionals.js';
@@ -7,7 +7,7 @@ import { jsonOption, printAnswer } from '../../print-answer.js';
 import { printable } from '../../printable.js';
 import { withService } from '../../with-service.js';
 
-export const launchCommand: Command = {
+export const launchCommand = defineCommand({
   name: 'batch launch',
   usage: '<batch_uuid> [options]',
   summary:
@@ -20,7 +20,7 @@ export const launchCommand: Command = {
     await printAnswer(input.options, answer, () => `${batch} ${describe(answer)}\n`);
     return isLaunched(answer) ? exitCodes.done : exitCodes.serviceFailing;
   },
-};
+});
 
 /** That it runs or has run already is what was wanted (spec, section 3, rule 3). */
 function isLaunched({ status }: LaunchAnswer): boolean {

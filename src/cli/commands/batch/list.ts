@@ -1,5 +1,11 @@
 import { ConfigurationError, limits } from '../../../index.js';
-import type { Command, CommandInput, ParsedOptions } from '../../command.js';
+import {
+  defineCommand,
+  defineOptions,
+  type ParsedOptions,
+  type CommandInput,
+  type NameOf,
+} from '../../command.js';
 import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { amountOption, countOption } from '../../option-values.js';
@@ -12,27 +18,29 @@ import { withService } from '../../with-service.js';
 
 const { listLimit } = limits;
 
-export const listCommand: Command = {
+const listOptions = defineOptions([
+  {
+    name: 'limit',
+    value: '<n>',
+    help: `How many, at most ${listLimit.max} (default ${listLimit.default}).`,
+  },
+  { name: 'offset', value: '<n>', help: 'How many to leave out first (default 0).' },
+  { name: 'from', value: '<date>', help: 'From that day or moment on, such as 2026-11-01.' },
+  { name: 'to', value: '<date>', help: 'Up to that day or moment; a day counts to its end.' },
+  jsonOption,
+  ...serviceOptions,
+]);
+
+export const listCommand = defineCommand({
   name: 'batch list',
   usage: '[options]',
   summary: "List the account's batches, a page at a time.",
-  options: [
-    {
-      name: 'limit',
-      value: '<n>',
-      help: `How many, at most ${listLimit.max} (default ${listLimit.default}).`,
-    },
-    { name: 'offset', value: '<n>', help: 'How many to leave out first (default 0).' },
-    { name: 'from', value: '<date>', help: 'From that day or moment on, such as 2026-11-01.' },
-    { name: 'to', value: '<date>', help: 'Up to that day or moment; a day counts to its end.' },
-    jsonOption,
-    ...serviceOptions,
-  ],
+  options: listOptions,
   examples: ['sluice batch list', 'sluice batch list --from 2026-11-01 --limit 1000 --json'],
   run: listBatches,
-};
+});
 
-async function listBatches(input: CommandInput): Promise<number> {
+async function listBatches(input: CommandInput<NameOf<typeof listOptions>>): Promise<number> {
   const { options, positionals, signal } = input;
   noArguments('batch list', positionals);
   const query = whereGiven({
@@ -57,20 +65,24 @@ async function listBatches(input: CommandInput): Promise<number> {
   return exitCodes.done;
 }
 
-function limitOption(options: ParsedOptions): number | undefined {
+function limitOption(options: ParsedOptions<'limit'>): number | undefined {
   const limit = countOption(options, 'limit');
   if (limit === undefined || limit <= listLimit.max) return limit;
   throw new ConfigurationError(`--limit is at most ${listLimit.max}: go on with --offset`);
 }
 
-function offsetOption(options: ParsedOptions): number | undefined {
+function offsetOption(options: ParsedOptions<'offset'>): number | undefined {
   const offset = amountOption(options, 'offset');
   if (offset === undefined || Number.isSafeInteger(offset)) return offset;
   throw new ConfigurationError('--offset must be a whole number of 0 or more');
 }
 
 /** A day, in universal time, or a moment. */
-function dateOption(options: ParsedOptions, name: string, timeOfDay: string): string | undefined {
+function dateOption(
+  options: ParsedOptions<'from' | 'to'>,
+  name: 'from' | 'to',
+  timeOfDay: string,
+): string | undefined {
   const text = options.text(name);
   if (text === undefined) return undefined;
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);

@@ -1,4 +1,4 @@
-import type { Command } from '../../command.js';
+import { defineCommand } from '../../command.js';
 import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { onlyBatch } from '../../positionals.js';
@@ -6,7 +6,7 @@ import { jsonOption, printAnswer } from '../../print-answer.js';
 import { printable } from '../../printable.js';
 import { withService } from '../../with-service.js';
 
-export const prepareCommand: Command = {
+export const prepareCommand = defineCommand({
   name: 'batch prepare',
   usage: '<batch_uuid> [options]',
   summary: 'Have a batch parsed and prepared; it costs nothing and may be repeated.',
@@ -23,4 +23,4 @@ export const prepareCommand: Command = {
     );
     return isTaken ? exitCodes.done : exitCodes.serviceFailing;
   },
-};
+});

@@ -1,6 +1,6 @@
 import type { Client } from '../../../index.js';
-import type { Command, CommandInput } from '../../command.js';
-import { serviceOptions } from '../../connect.js';
+import { defineCommand, type CommandInput } from '../../command.js';
+import { serviceOptions, type ServiceOption } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { fieldsText } from '../../fields-text.js';
 import { onlyBatch } from '../../positionals.js';
@@ -9,26 +9,26 @@ import { withService } from '../../with-service.js';
 
 const uuid = '0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10';
 
-export const statusCommand: Command = {
+export const statusCommand = defineCommand({
   name: 'batch status',
   usage: '<batch_uuid> [options]',
   summary: 'Show where a batch stands, and what it has cost.',
   options: [jsonOption, ...serviceOptions],
   examples: [`sluice batch status ${uuid}`],
   run: async (input) => show(input, (client, batch) => client.batchStatus(batch, input)),
-};
+});
 
-export const detailsCommand: Command = {
+export const detailsCommand = defineCommand({
   name: 'batch details',
   usage: '<batch_uuid> [options]',
   summary: 'Show all that the service knows of a batch; it may tell addresses, too.',
   options: [jsonOption, ...serviceOptions],
   examples: [`sluice batch details ${uuid} --json`],
   run: async (input) => show(input, (client, batch) => client.batchDetails(batch, input)),
-};
+});
 
 async function show(
-  input: CommandInput,
+  input: CommandInput<ServiceOption | 'json'>,
   ask: (client: Client, batch: string) => Promise<unknown>,
 ): Promise<number> {
   const batch = onlyBatch(input.positionals);

@@ -1,4 +1,4 @@
-import type { Command } from '../../command.js';
+import { defineCommand } from '../../command.js';
 import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { countryOption, readCountry, readType, typeOption } from '../../lane-options.js';
@@ -7,7 +7,7 @@ import { jsonOption, printAnswer } from '../../print-answer.js';
 import { parameterOptions, readParameters } from '../../verify-settings.js';
 import { withService } from '../../with-service.js';
 
-export const updateCommand: Command = {
+export const updateCommand = defineCommand({
   name: 'batch update',
   usage: '<batch_uuid> --type <type> --country <CC> [options]',
   summary: "Replace a batch's parameters, all of them; then it has to be prepared again.",
@@ -29,4 +29,4 @@ export const updateCommand: Command = {
     await printAnswer(options, answer, () => `${batch} is updated: prepare it again\n`);
     return exitCodes.done;
   },
-};
+});

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import { isSluiceError, uploadedBatch, type UploadAnswer } from '../../../index.js';
-import type { Command, CommandInput } from '../../command.js';
+import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../../command.js';
 import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { countryOption, readCountry, readType, typeOption } from '../../lane-options.js';
@@ -12,27 +12,29 @@ import { printable } from '../../printable.js';
 import { batchSettings, parameterOptions } from '../../verify-settings.js';
 import { withService } from '../../with-service.js';
 
-export const uploadCommand: Command = {
+const uploadOptions = defineOptions([
+  typeOption,
+  countryOption,
+  { name: 'name', value: '<text>', help: "The batch's name (default: the file's, made unique)." },
+  { name: 'description', value: '<text>', help: "The batch's description." },
+  ...parameterOptions,
+  jsonOption,
+  ...serviceOptions,
+]);
+
+export const uploadCommand = defineCommand({
   name: 'batch upload',
   usage: '<file.txt> --type <type> --country <CC> [options]',
   summary: 'Upload a file of addresses, one a line, as a batch; it costs nothing.',
-  options: [
-    typeOption,
-    countryOption,
-    { name: 'name', value: '<text>', help: "The batch's name (default: the file's, made unique)." },
-    { name: 'description', value: '<text>', help: "The batch's description." },
-    ...parameterOptions,
-    jsonOption,
-    ...serviceOptions,
-  ],
+  options: uploadOptions,
   examples: [
     'sluice batch upload emails.txt --type email --country US',
     'sluice batch upload phones.txt --type phone --country DE --name leads --json',
   ],
   run: upload,
-};
+});
 
-async function upload(input: CommandInput): Promise<number> {
+async function upload(input: CommandInput<NameOf<typeof uploadOptions>>): Promise<number> {
   const { options, positionals, signal } = input;
   const path = onlyArgument(positionals, 'name one file that holds an address on each line');
   const lane = { type: readType(options), target_country: readCountry(options) };
