@@ -3,8 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { buildIfStale } from './dist.mjs';
 import { projectRoot } from './project.mjs';
+import { compileForNode } from './run-compiled.mjs';
 
 /** Where the page is. */
 export const referencePath = join(projectRoot, 'docs', 'commands.md');
@@ -28,7 +28,8 @@ export async function commandReference(commands, commonOptions) {
 }
 
 function section({ name, usage, summary, options, examples, subcommands }, commonOptions) {
-  const shown = [...options, ...commonOptions];
+  const { group } = options.at(-1) ?? {};
+  const shown = [...options, ...commonOptions.map((option) => ({ ...option, group }))];
   return [
     `## sluice ${name}`,
     '',
@@ -46,10 +47,15 @@ function section({ name, usage, summary, options, examples, subcommands }, commo
           '',
         ]
       : []),
-    '| option | meaning |',
-    '| --- | --- |',
-    ...shown.map((option) => `| ${signature(option)} | ${cell(option.help)}${several(option)} |`),
-    '',
+    ...[...new Set(shown.map(({ group }) => group))].flatMap((group) => [
+      ...(group === undefined ? [] : [`### ${group}`, '']),
+      '| option | meaning |',
+      '| --- | --- |',
+      ...shown
+        .filter((option) => option.group === group)
+        .map((option) => `| ${signature(option)} | ${cell(option.help)}${several(option)} |`),
+      '',
+    ]),
     'Examples:',
     '',
     // Of a console: what has to be there for them to run is told on the other pages.
@@ -80,8 +86,8 @@ function anchor(name) {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  await buildIfStale();
-  const built = (file) => import(pathToFileURL(join(projectRoot, 'dist', 'cli', file)).href);
+  const folder = join(compileForNode('commands', ['src']), 'src', 'cli');
+  const built = (file) => import(pathToFileURL(join(folder, file)).href);
   const { commands } = await built('commands.js');
   const { commonOptions } = await built('parse-command-line.js');
   const page = await commandReference(commands, commonOptions);

@@ -25,7 +25,7 @@ export function runCompiled(name, folders, module) {
  *
  * @returns the folder, in which paths are as from the project's root
  */
-function compileForNode(name, folders) {
+export function compileForNode(name, folders) {
   const built = join(projectRoot, '.cache', name);
   rmSync(built, { recursive: true, force: true });
   for (const folder of folders) {

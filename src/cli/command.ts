@@ -9,16 +9,25 @@ export interface OptionDefinition<Name extends string = string> {
   /** The words that it takes, where they are few: shells complete them. */
   readonly values?: readonly string[];
   readonly help: string;
+  /** Whether the short help of a command of many options shows it. */
+  readonly isCommon?: boolean;
+  /** Heading of the options among which the help shows it. */
+  readonly group?: string;
 }
 
 /** The names of some definitions: what may be asked of the options that were parsed by them. */
 export type NameOf<Definitions extends readonly OptionDefinition[]> = Definitions[number]['name'];
 
-/** Definitions whose names the compiler keeps: a misspelt option does not compile. */
+/**
+ * Definitions whose names the compiler keeps: a misspelt option does not compile.
+ *
+ * @param group the heading that the help puts over them
+ */
 export function defineOptions<Name extends string = never>(
   definitions: readonly OptionDefinition<Name>[],
+  group?: string,
 ): readonly OptionDefinition<Name>[] {
-  return definitions;
+  return group === undefined ? definitions : definitions.map((each) => ({ ...each, group }));
 }
 
 /** What a command needs of the process that it runs in. */

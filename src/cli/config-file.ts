@@ -6,7 +6,7 @@ import type { ParsedOptions, OptionDefinition } from './command.js';
 export const configOption = {
   name: 'config',
   value: '<file.json>',
-  help: 'Any of these options by their long names, as JSON; the command line wins.',
+  help: 'JSON file with any of these options by their long names; the command line wins.',
 } as const satisfies OptionDefinition;
 
 /**

@@ -12,19 +12,19 @@ import { whereGiven } from './where-given.js';
 const apiKeyOption = {
   name: 'api-key-file',
   value: '<path>',
-  help: 'File that holds the key (default: the environment variable SLUICE_API_KEY).',
+  help: 'File that holds the key (default: SLUICE_API_KEY in the environment).',
 } as const satisfies OptionDefinition;
 
 const patienceOptions = defineOptions([
   {
     name: 'timeout',
     value: '<s>',
-    help: 'Longest silence of one request, in seconds (default 30).',
+    help: 'Longest silence of one request, in seconds (default: 30).',
   },
   {
     name: 'give-up-after',
     value: '<s>',
-    help: 'How long the service may be unreachable or failing before exit 7 (default 600).',
+    help: 'How long the service may be unreachable or failing before exit 7, in seconds (default: 600).',
   },
 ]);
 
@@ -32,6 +32,7 @@ export const connectionOptions = defineOptions([
   {
     name: 'base-url',
     value: '<url>',
+    isCommon: true,
     help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
   },
   apiKeyOption,

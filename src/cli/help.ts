@@ -1,4 +1,4 @@
-import type { Command, OptionDefinition } from './command.js';
+import { defineOptions, type Command, type OptionDefinition } from './command.js';
 import { commonOptions } from './parse-command-line.js';
 
 /** The text of `sluice --help`. */
@@ -11,27 +11,45 @@ export function programHelp(commands: readonly Command[], version: string): stri
     'Commands:',
     ...table(commands.map(({ name, summary }) => [name, summary])),
     '',
-    'sluice <command> --help shows the options of a command.',
+    'sluice help <command> shows the options of a command.',
     '',
   ].join('\n');
 }
 
-/** The text of `sluice <command> --help`. */
-export function commandHelp(command: Command): string {
-  const options = [...command.options, ...commonOptions];
+/**
+ * The text of `sluice <command> --help`.
+ *
+ * @param all also the options that few people need, of a command that has many
+ */
+export function commandHelp(command: Command, all = false): string {
+  const common = command.options.filter(({ isCommon }) => isCommon === true);
+  const isShort = !all && common.length > 0;
+  const shown = isShort ? common : command.options;
   return [
     `Usage: sluice ${command.name} ${command.usage}`,
     '',
     command.summary,
     '',
     ...subcommandLines(command),
-    'Options:',
-    ...table(options.map((option) => [optionNames(option), option.help])),
-    '',
+    ...groupLines([...shown, ...defineOptions(commonOptions, shown.at(-1)?.group)]),
+    ...(isShort
+      ? [`sluice ${command.name} --help-all shows all ${command.options.length} options.`, '']
+      : []),
     'Examples:',
     ...command.examples.map((example) => `  ${example}`),
     '',
   ].join('\n');
+}
+
+/** Options under the headings of their groups, all in one column. */
+function groupLines(options: readonly OptionDefinition[]): readonly string[] {
+  const lines = table(options.map((option) => [optionNames(option), option.help]));
+  const groups = [...new Set(options.map(({ group }) => group))];
+  return groups.flatMap((group) => [
+    `${group ?? 'Options'}:`,
+    ...lines.filter((_, index) => options[index]?.group === group),
+    '',
+  ]);
 }
 
 function subcommandLines({ subcommands }: Command): readonly string[] {

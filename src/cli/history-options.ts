@@ -15,20 +15,21 @@ import { whereGiven } from './where-given.js';
 export const maxAgeOption = {
   name: 'max-age',
   value: '<days>',
-  help: 'How old a result in the history may be, in days (default 30); by verdict: valid=90,unknown=1.',
+  help: 'Longest age of a result in the history, in days (default: 30); by verdict: valid=90,unknown=1.',
 } as const satisfies OptionDefinition;
 
 export const waitLockOption = {
   name: 'wait-lock',
   value: '<s>',
-  help: 'How long to wait for another process on the same state directory or history, in seconds (default 0).',
+  help: 'How long to wait for another process on the same state directory or history, in seconds (default: 0).',
 } as const satisfies OptionDefinition;
 
 export const historyOptions = defineOptions([
   {
     name: 'history',
     value: '<file>',
-    help: 'Results of earlier runs: an address that was verified lately is not sent again.',
+    isCommon: true,
+    help: 'File with results of earlier runs: an address verified lately is not sent again.',
   },
   maxAgeOption,
   waitLockOption,

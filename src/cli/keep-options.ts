@@ -19,24 +19,28 @@ export const keepOptions = defineOptions([
   {
     name: 'keep',
     value: '<verdicts>',
-    help: 'Write only rows whose verified columns all have one of these: valid, wrong, unknown, none.',
+    isCommon: true,
+    help: 'Write only rows whose verified columns all have one of these verdicts: valid, wrong, unknown, none.',
   },
   {
     name: 'keep-quality',
     value: '<list>',
-    help: 'The same for the quality of emails: good, bad, risky, unknown.',
+    help: 'The same for email quality: good, bad, risky, unknown.',
   },
   {
     name: 'rejects',
     value: '<path>',
-    help: 'Where the rows go that --keep and --keep-quality leave out.',
+    help: 'File for the rows that --keep and --keep-quality leave out.',
   },
   {
     name: 'max-unknown',
     value: '<percent>',
-    help: 'When more of the verdicts are unknown: write <output>.suspect instead, exit 3.',
+    help: 'If more than this share of the verdicts is unknown: write <output>.suspect instead, exit 3.',
   },
-  { name: 'provenance', help: 'Add when, from where and by which batch each result came.' },
+  {
+    name: 'provenance',
+    help: 'Add columns that say when each result came, from where and in which batch.',
+  },
 ]);
 
 type KeepOption = NameOf<typeof keepOptions> | SinkOption | 'email' | 'part-size' | 'summary';

@@ -11,16 +11,17 @@ import type { Person } from './drop-old-run.js';
 export const launchOptions = defineOptions([
   {
     name: 'dry-run',
-    help: 'Read and count only: what would be sent and what it would cost; nothing is sent.',
+    isCommon: true,
+    help: 'Read and count only: print what would be sent and what it would cost.',
   },
   {
     name: 'preflight',
-    help: 'Upload and prepare, which is free, show the price, and ask before the launch.',
+    help: 'Upload and prepare (free), show the price, and ask before the launch.',
   },
-  { name: 'yes', help: '--preflight launches without asking.' },
+  { name: 'yes', help: 'Answer yes to what --preflight asks.' },
   {
     name: 'detach',
-    help: 'Launch everything, then leave with 75; the same command later collects.',
+    help: 'Launch everything, then exit with 75; the same command later collects the results.',
   },
 ]);
 

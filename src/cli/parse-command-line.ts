@@ -4,7 +4,10 @@ import { guess } from './closest-name.js';
 import { defineOptions, ParsedOptions, type Command, type OptionDefinition } from './command.js';
 
 /** Options that every command has. */
-export const commonOptions = defineOptions([{ name: 'help', short: 'h', help: 'Show this help.' }]);
+export const commonOptions = defineOptions([
+  { name: 'help', short: 'h', help: 'Show this help.' },
+  { name: 'help-all', help: 'Show this help with every option.' },
+]);
 
 /**
  * Takes a command's arguments apart.

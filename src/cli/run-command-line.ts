@@ -38,19 +38,20 @@ async function dispatch(args: readonly string[], surroundings: Surroundings): Pr
     await print(`${version}\n`);
     return exitCodes.done;
   }
-  if (name === '--help' || name === '-h' || name === 'help') {
+  const isHelp = name === 'help';
+  if (name === '--help' || name === '-h' || (isHelp && args.length === 1)) {
     await print(programHelp(commands, version));
     return exitCodes.done;
   }
-  const found = findCommand(commands, args);
+  const found = findCommand(commands, isHelp ? args.slice(1) : args);
   if (!found) {
-    process.stderr.write(troubleWith(name) + programHelp(commands, version));
+    process.stderr.write(troubleWith(isHelp ? args[1] : name) + programHelp(commands, version));
     return exitCodes.usage;
   }
   const { command, rest } = found;
   const { positionals, options } = parseCommandLine(command, rest);
-  if (options.has('help')) {
-    await print(commandHelp(command));
+  if (isHelp || options.has('help') || options.has('help-all')) {
+    await print(commandHelp(command, options.has('help-all')));
     return exitCodes.done;
   }
   return command.run({ positionals, options, ...surroundings });
