@@ -1,11 +1,12 @@
 /*
- * The conformance suite: any service, held to the specification clause by clause. It knows nothing of
- * `src/contract`, so that one misreading of the specification cannot pass twice.
+ * The conformance suite: any service, held to the specification (docs/service-interface.md) clause by
+ * clause. It knows nothing of `src/contract`, so that one misreading of it cannot pass twice.
  */
 
 export {
   checkConformance,
+  type CheckedClause,
   type ConformanceOptions,
   type ConformanceReport,
 } from './check-conformance.js';
-export { conformanceLine, conformanceSums } from './conformance-table.js';
+export { conformanceLines, conformanceSums } from './conformance-table.js';

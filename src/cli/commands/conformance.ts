@@ -1,3 +1,4 @@
+import type { CheckedClause } from '../../conformance/index.js';
 import { ConfigurationError } from '../../index.js';
 import type { Command, CommandInput } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
@@ -9,7 +10,7 @@ import { whereGiven } from '../where-given.js';
 export const conformanceCommand: Command = {
   name: 'conformance',
   usage: '[options]',
-  summary: 'Hold a service to the specification, clause by clause.',
+  summary: 'Hold a service to the specification (docs/service-interface.md), clause by clause.',
   options: [
     {
       name: 'base-url',
@@ -48,11 +49,12 @@ async function conformance({
   }
   const patienceSeconds = durationOption(options, 'patience');
   const service = await open(await chooseTarget(options, environment));
-  const { checkConformance, conformanceLine, conformanceSums } =
+  const { checkConformance, conformanceLines, conformanceSums } =
     await import('../../conformance/index.js');
   const isJson = options.has('json');
   // Lines are printed in their order, each when the one before is out.
   let printed = Promise.resolve();
+  let before: CheckedClause | undefined;
   try {
     const report = await checkConformance({
       baseUrl: service.baseUrl,
@@ -63,7 +65,9 @@ async function conformance({
       }),
       signal,
       onClause: (checked) => {
-        if (!isJson) printed = printed.then(async () => print(`${conformanceLine(checked)}\n`));
+        const lines = conformanceLines(checked, before);
+        before = checked;
+        if (!isJson) printed = printed.then(async () => print(lines));
         // Who cannot print learns of it at the end.
         printed.catch(() => undefined);
       },
