@@ -63,7 +63,7 @@ describe('what cites the specification', () => {
 
   it('names a section of docs/service-interface.md, and a point that is in it', () => {
     const cited = found(
-      /\bspec (\d(?:\.\d)?(?:(?:, | and )\d(?:\.\d)?)*)(?:, (?:rule|note)s? (\d(?: and \d)?))?/gi,
+      /\bspec (\d(?:\.\d+)?(?:(?:, | and )\d(?:\.\d+)?)*)(?:, (?:rule|note)s? (\d(?: and \d)?))?/gi,
     );
     expect(cited.length).toBeGreaterThan(120);
     for (const { file, words } of cited) {
@@ -83,7 +83,7 @@ describe('what cites the specification', () => {
   });
 
   it('quotes it to the letter', () => {
-    const quoted = found(/"([^"]+)" \(spec (\d(?:\.\d)?)/gi);
+    const quoted = found(/"([^"]+)" \(spec (\d(?:\.\d+)?)/gi);
     expect(quoted.length).toBeGreaterThan(15);
     for (const { file, words } of quoted) {
       const [, quote = '', number = ''] = words;
