@@ -23,12 +23,12 @@ const sums: readonly (readonly [Outcome, string])[] = [
 /**
  * What the table has for one clause: its line, below the place of its section where that begins.
  *
- * @param before the clause of the line before
+ * @param before the section of the line before
  */
-export function conformanceLines(checked: CheckedClause, before?: CheckedClause): string {
+export function conformanceLines(checked: CheckedClause, before?: string): string {
   const line = `${conformanceLine(checked)}\n`;
-  if (checked.section === before?.section) return line;
-  return `${before ? '\n' : ''}${checked.section}\n${line}`;
+  if (checked.section === before) return line;
+  return `${before === undefined ? '' : '\n'}${checked.section}\n${line}`;
 }
 
 /** A line of the table for one clause. */

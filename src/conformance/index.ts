@@ -5,7 +5,6 @@
 
 export {
   checkConformance,
-  type CheckedClause,
   type ConformanceOptions,
   type ConformanceReport,
 } from './check-conformance.js';

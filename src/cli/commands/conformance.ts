@@ -1,4 +1,3 @@
-import type { CheckedClause } from '../../conformance/index.js';
 import { ConfigurationError } from '../../index.js';
 import type { Command, CommandInput } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
@@ -54,7 +53,7 @@ async function conformance({
   const isJson = options.has('json');
   // Lines are printed in their order, each when the one before is out.
   let printed = Promise.resolve();
-  let before: CheckedClause | undefined;
+  let section: string | undefined;
   try {
     const report = await checkConformance({
       baseUrl: service.baseUrl,
@@ -65,8 +64,8 @@ async function conformance({
       }),
       signal,
       onClause: (checked) => {
-        const lines = conformanceLines(checked, before);
-        before = checked;
+        const lines = conformanceLines(checked, section);
+        ({ section } = checked);
         if (!isJson) printed = printed.then(async () => print(lines));
         // Who cannot print learns of it at the end.
         printed.catch(() => undefined);
