@@ -51,7 +51,7 @@ const troubles: ReadonlyMap<string, string> = new Map([
   ['\uFEFF', 'holds a byte-order mark'],
 ]);
 
-/** "One address a line, no header row, no commas" (spec, section 1); UTF-8 without a byte-order mark. */
+/** "One address a line, without a header row, without commas" (spec 1); UTF-8 without a byte-order mark. */
 function createLineCheck(path: string): { take(chunk: Uint8Array): void; end(): void } {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let line = 1;

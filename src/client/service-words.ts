@@ -14,7 +14,7 @@ export function printable(text: string): string {
 }
 
 /**
- * The service's own words in the body of an error answer: its `message` (spec, section 7), a `detail`
+ * The service's own words in the body of an error answer: its `message` (spec 7), a `detail`
  * or `error` as other services have it, or the text itself.
  */
 export function parseServiceWords(

@@ -55,7 +55,7 @@ export function createWireRequest(
   const shape: Operation = operations[operation];
   // No Accept-Encoding: no compressed answer is asked for.
   const headers: Record<string, string> = { 'user-agent': settings.userAgent };
-  // Section 4, note 5: the key never goes where no authentication is declared.
+  // Spec 4, note 5: the key never goes where no authentication is declared.
   if (shape.keyed) headers[apiKeyHeader] = keyOf(operation, settings.apiKey).reveal();
   return {
     operation,

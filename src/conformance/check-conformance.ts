@@ -3,6 +3,7 @@ import { SluiceError } from '../errors/sluice-error.js';
 import { Deviation, NotReached, type Clause, type Outcome } from './clause.js';
 import { allClauses } from './clauses/all-clauses.js';
 import { createExchange } from './exchange.js';
+import { sectionOf } from './sections.js';
 import { Subject } from './subject.js';
 
 export interface ConformanceOptions {
@@ -28,6 +29,8 @@ export interface ConformanceOptions {
 /** A clause of the specification, and what became of it. */
 export interface CheckedClause {
   readonly clause: string;
+  /** Where the specification has it: a page of the package, and an anchor in it. */
+  readonly section: string;
   readonly says: string;
   readonly outcome: Outcome;
   /** Why it fails, was not reached, or cannot be observed. */
@@ -104,6 +107,7 @@ async function check(
   const { id, says } = clause;
   const outcomeIs = (outcome: Outcome, note: string | null = null): CheckedClause => ({
     clause: id,
+    section: sectionOf(id),
     says,
     outcome,
     note,

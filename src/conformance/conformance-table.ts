@@ -20,8 +20,19 @@ const sums: readonly (readonly [Outcome, string])[] = [
   ['not_shown', 'left open by the specification'],
 ];
 
+/**
+ * What the table has for one clause: its line, below the place of its section where that begins.
+ *
+ * @param before the section of the line before
+ */
+export function conformanceLines(checked: CheckedClause, before?: string): string {
+  const line = `${conformanceLine(checked)}\n`;
+  if (checked.section === before) return line;
+  return `${before === undefined ? '' : '\n'}${checked.section}\n${line}`;
+}
+
 /** A line of the table for one clause. */
-export function conformanceLine({ clause, says, outcome, note }: CheckedClause): string {
+function conformanceLine({ clause, says, outcome, note }: CheckedClause): string {
   const why = note === null ? '' : ` (${note})`;
   return printable(`${words[outcome].padEnd(15)} ${clause.padEnd(36)} ${says}${why}`);
 }

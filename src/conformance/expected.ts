@@ -1,12 +1,12 @@
 /*
- * What the specification shows, copied from its text by hand. Nothing here comes from `src/contract`:
- * should that misread the specification, this must not misread it in the same way.
+ * What the specification (docs/service-interface.md) shows, copied by hand. Nothing here comes from
+ * `src/contract`: should that misread the specification, this must not misread it in the same way.
  */
 
-/** 2.4, verification type. */
+/** Verification type (spec 2.4). */
 export const verificationTypes = ['email', 'phone'] as const;
 
-/** 2.4, batch status; section 3. */
+/** Batch status (spec 2.4 and 3). */
 export const batchStatuses = [
   'parsing_content',
   'ready_for_verification',
@@ -15,13 +15,13 @@ export const batchStatuses = [
   'internal_error',
 ];
 
-/** 2.4, email result quality. */
+/** Email result quality (spec 2.4). */
 export const qualities = ['good', 'bad', 'risky', 'unknown'];
 
-/** 2.4, email result result. */
+/** Email result result (spec 2.4). */
 export const results = ['ok', 'invalid', 'error', 'unknown'];
 
-/** 2.4, country code. */
+/** Country code (spec 2.4). */
 export const countries = (
   'AD AE AF AG AI AL AM AO AR AS AT AU AW AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BR BT BW BY BZ ' +
   'CA CD CF CG CH CI CK CL CM CN CO CR CU CV CW CY CZ DE DJ DK DM DO DZ EC EE EG ER ES ET FI FJ FK ' +
@@ -32,14 +32,14 @@ export const countries = (
   'TC TD TG TH TJ TL TM TN TO TR TT TW TZ UA UG UM US UY UZ VC VE VG VN VU WS YE YT ZA ZM ZW'
 ).split(' ');
 
-/** 2.3: highest ids of the targets; the lowest is 1. */
+/** Spec 2.3: highest ids of the targets; the lowest is 1. */
 export const highestTargets = {
   target_audience: 23,
   target_market_industry: 115,
   target_objective: 16,
 } as const;
 
-/** 2.3: what holds when it is not given. */
+/** Spec 2.3: what holds when it is not given. */
 export const parameterDefaults = {
   use_account_cache: true,
   max_account_cache_backoff: 30,
@@ -50,7 +50,7 @@ export const parameterDefaults = {
   remove_wrong_phone_format: true,
 } as const;
 
-/** 2.7, email result record: all required. */
+/** Email result record: all required (spec 2.7). */
 export const emailRecord = {
   email: 'string',
   valid: 'boolean',
@@ -65,7 +65,7 @@ export const emailRecord = {
   is_catch_all: 'boolean',
 } as const;
 
-/** 2.7, phone result record: what is required of it. */
+/** Phone result record: what is required of it (spec 2.7). */
 export const phoneRecord = {
   phone: 'string',
   valid: 'boolean',
@@ -77,10 +77,10 @@ export const phoneRecord = {
   is_ported: 'boolean',
 } as const;
 
-/** 2.7, phone result record: strings or null that need not be there. */
+/** Phone result record: strings or null that need not be there (spec 2.7). */
 export const phoneRecordOptional = ['current_network_mcc', 'current_network_mnc', 'operator'];
 
-/** 2.8, cost objects: integers, but for the net. */
+/** Cost objects: integers, but for the net (spec 2.8). */
 export const costFields = {
   email: [
     'total_email_cost',
@@ -96,11 +96,11 @@ export const costFields = {
   ],
 } as const;
 
-/** 2.8, parsing counts: integers. */
+/** Parsing counts: integers (spec 2.8). */
 export const countFields = {
   email: ['valid_email', 'wrong_email', 'duplicate_email'],
   phone: ['valid_phone', 'wrong_phone', 'duplicate_phone'],
 } as const;
 
-/** Section 4: content type of a spreadsheet. */
+/** Content type of a spreadsheet (spec 4). */
 export const xlsxType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';

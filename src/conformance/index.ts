@@ -1,6 +1,6 @@
 /*
- * The conformance suite: any service, held to the specification clause by clause. It knows nothing of
- * `src/contract`, so that one misreading of the specification cannot pass twice.
+ * The conformance suite: any service, held to the specification (docs/service-interface.md) clause by
+ * clause. It knows nothing of `src/contract`, so that one misreading of it cannot pass twice.
  */
 
 export {
@@ -8,4 +8,4 @@ export {
   type ConformanceOptions,
   type ConformanceReport,
 } from './check-conformance.js';
-export { conformanceLine, conformanceSums } from './conformance-table.js';
+export { conformanceLines, conformanceSums } from './conformance-table.js';

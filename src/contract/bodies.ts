@@ -156,6 +156,6 @@ export type SuccessAnswer = z.infer<typeof successAnswer>;
 export const formatAnswer = z.unknown();
 export type FormatAnswer = z.infer<typeof formatAnswer>;
 
-/** Body of 400 and 401 answers (spec, section 7); those of the others are not shown. */
+/** Body of 400 and 401 answers (spec 7); those of the others are not shown. */
 export const errorBody = z.looseObject({ message: z.string() });
 export type ErrorBody = z.infer<typeof errorBody>;

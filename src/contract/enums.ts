@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const verificationTypes = ['email', 'phone'] as const;
 export type VerificationType = (typeof verificationTypes)[number];
 
-/** States of a batch (spec 2.4 and section 3). */
+/** States of a batch (spec 2.4 and 3). */
 export const batchStatuses = [
   'parsing_content',
   'ready_for_verification',
@@ -34,7 +34,7 @@ export type UploadStatus = (typeof uploadStatuses)[number];
 export const prepareStatuses = ['ok', 'error', 'parse_error'] as const;
 export type PrepareStatus = (typeof prepareStatuses)[number];
 
-/** `status` of a launch answer (spec 2.9 and section 3, rule 3). */
+/** `status` of a launch answer (spec 2.9; spec 3, rule 3). */
 export const launchStatuses = [
   'ok',
   'error',

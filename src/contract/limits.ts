@@ -1,4 +1,4 @@
-/** Bounds that the specification shows (sections 2.3, 2.9 and 8). */
+/** Bounds that the specification shows (spec 2.3, 2.9, 4 and 8). */
 export const limits = {
   /** Page size of the batch list. */
   listLimit: { min: 1, max: 1000, default: 100 },

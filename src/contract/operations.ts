@@ -36,22 +36,22 @@ export type ResponseShape =
       readonly contentTypes: { readonly json: string; readonly xlsx: string };
     };
 
-/** One operation of the service (spec, section 4). */
+/** One operation of the service (spec 4). */
 export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path below the base URL; `{batch_uuid}` stands for a batch's identifier. */
   readonly path: string;
-  /** Whether the request carries `X-Api-Key` (section 5). */
+  /** Whether the request carries `X-Api-Key` (spec 5). */
   readonly keyed: boolean;
   /**
    * Whether asking twice does what asking once does, so that a lost answer may simply be asked for
-   * again: reads, and what the specification calls idempotent (section 3, rules 1 and 2).
+   * again: reads, and what the specification calls idempotent (spec 3, rules 1 and 2).
    */
   readonly repeatable: boolean;
   readonly query?: z.ZodType;
   readonly request: RequestShape;
   readonly response: ResponseShape;
-  /** Error statuses the operation documents (section 7). */
+  /** Error statuses the operation documents (spec 7). */
   readonly errors: readonly number[];
 }
 
@@ -178,7 +178,7 @@ export const operations = {
   format: {
     method: 'POST',
     path: '/v1/format',
-    // Section 4, note 5: no authentication is declared, so the key is never sent there.
+    // Spec 4, note 5: no authentication is declared, so the key is never sent there.
     keyed: false,
     repeatable: true,
     request: { kind: 'multipart', schema: formatForm },
@@ -189,8 +189,8 @@ export const operations = {
 
 export type OperationName = keyof typeof operations;
 
-/** Name of the header that carries the key (section 5). */
+/** Name of the header that carries the key (spec 5). */
 export const apiKeyHeader = 'x-api-key';
 
-/** Version of the interface description (section 9). */
+/** Version of the interface description (spec 9). */
 export const interfaceVersion = '1.0.0';

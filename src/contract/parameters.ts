@@ -66,7 +66,7 @@ export const formatForm = z.object({
 });
 export type FormatForm = z.infer<typeof formatForm>;
 
-/** Query of the batch list (section 4). */
+/** Query of the batch list (spec 4). */
 export const listQuery = z.object({
   limit: z
     .int()
@@ -79,7 +79,7 @@ export const listQuery = z.object({
 });
 export type ListQueryInput = z.input<typeof listQuery>;
 
-/** Query of the export (section 4). */
+/** Query of the export (spec 4). */
 export const exportQuery = z.object({
   format: z.enum(exportFormats),
   include_details: z.boolean().default(true),

@@ -66,7 +66,7 @@ export class TransportError extends SluiceError {
   }
 }
 
-/** The service answered with an error status (spec, section 7). */
+/** The service answered with an error status (spec 7). */
 export class ApiError extends SluiceError {
   readonly operation: string;
   /** HTTP status. */

@@ -1,8 +1,8 @@
 import { ContractError } from '../errors/family.js';
 
 /**
- * An export that is not whole or not what the specification shows (2.9). It is fetched again: exports
- * are free. The message names a place and never what stands there, which may be an address.
+ * An export that is not whole or not what the specification shows (spec 2.9). It is fetched again:
+ * exports are free. The message names a place and never what stands there, which may be an address.
  *
  * @param at bytes of the body before the trouble
  */

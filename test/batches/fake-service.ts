@@ -84,7 +84,7 @@ export function oddAnswer(operation: string): ContractError {
 }
 
 /**
- * The service in memory, true to section 3 of the specification: what it has charged stands in its
+ * The service in memory, true to the specification (spec 3): what it has charged stands in its
  * ledger, whatever its clients get to hear. Faults are scripted request by request.
  */
 export class FakeService implements VerificationService {

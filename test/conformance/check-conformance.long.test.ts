@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   checkConformance,
-  conformanceLine,
+  conformanceLines,
   conformanceSums,
   type ConformanceOptions,
   type ConformanceReport,
@@ -33,7 +33,7 @@ async function checked(
 }
 
 function failing({ clauses }: ConformanceReport): readonly string[] {
-  return clauses.filter(({ outcome }) => outcome === 'fails').map(conformanceLine);
+  return clauses.filter(({ outcome }) => outcome === 'fails').map((one) => conformanceLines(one));
 }
 
 describe('the local service', () => {
@@ -115,9 +115,13 @@ describe('the table', () => {
     }
   });
 
-  it('has a line for each, and says at its end how many came out how', () => {
-    const line = conformanceLine({ clause: '9.9', says: 'x', outcome: 'fails', note: 'a\u001bb' });
-    expect(line).toBe(`FAILS           ${'9.9'.padEnd(36)} x (a b)`);
+  it('has a line for each below its section, and says at its end how many came out how', () => {
+    const section = 'docs/service-interface.md#9-versions';
+    const nine = { clause: '9.9', section, says: 'x', outcome: 'fails', note: 'a\u001bb' } as const;
+    const line = `FAILS           ${'9.9'.padEnd(36)} x (a b)\n`;
+    expect(conformanceLines(nine)).toBe(`${section}\n${line}`);
+    expect(conformanceLines(nine, section)).toBe(line);
+    expect(conformanceLines(nine, 'x')).toBe(`\n${section}\n${line}`);
     const outcomes = {
       holds: 1,
       fails: 1,

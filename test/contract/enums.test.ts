@@ -16,7 +16,7 @@ import {
 } from '../../src/contract/enums.js';
 
 describe('the enumerations', () => {
-  it('are those of the specification (2.4)', () => {
+  it('are those of the specification (spec 2.4)', () => {
     expect(verificationTypes).toEqual(['email', 'phone']);
     expect(batchStatuses).toEqual([
       'parsing_content',
@@ -30,7 +30,7 @@ describe('the enumerations', () => {
     expect(emailResults).toEqual(['ok', 'invalid', 'error', 'unknown']);
   });
 
-  it('of answers are those of the specification (2.9)', () => {
+  it('of answers are those of the specification (spec 2.9)', () => {
     expect(uploadStatuses).toEqual(['ok', 'parse_error', 'error']);
     expect(prepareStatuses).toEqual(['ok', 'error', 'parse_error']);
     expect(launchStatuses).toEqual([

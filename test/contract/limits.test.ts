@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { limits } from '../../src/contract/limits.js';
 
-it('holds the bounds of the specification (section 8)', () => {
+it('holds the bounds of the specification (spec 8)', () => {
   expect(limits).toEqual({
     listLimit: { min: 1, max: 1000, default: 100 },
     listOffset: { min: 0, default: 0 },

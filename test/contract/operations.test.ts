@@ -29,7 +29,7 @@ import {
 
 const table: Readonly<Record<string, Operation>> = operations;
 
-describe('operations (spec, section 4)', () => {
+describe('operations (spec 4)', () => {
   it('are the twelve that are shown', () => {
     const lines = Object.entries(table).map(([name, { method, path }]) => [name, method, path]);
     expect(lines).toEqual([
@@ -102,7 +102,7 @@ describe('operations (spec, section 4)', () => {
     });
   });
 
-  it('document the errors of section 7: 402 where credits are spent, and fewer without a key', () => {
+  it('document the errors of spec 7: 402 where credits are spent, and fewer without a key', () => {
     const keyed = [400, 401, 403, 404, 422, 429, 500];
     const paid = [400, 401, 402, 403, 404, 422, 429, 500];
     const errors = Object.fromEntries(
@@ -136,10 +136,10 @@ describe('operations (spec, section 4)', () => {
   });
 });
 
-it('names the header of the key (section 5) in the case that Node reads it in', () => {
+it('names the header of the key (spec 5) in the case that Node reads it in', () => {
   expect(apiKeyHeader).toBe('X-Api-Key'.toLowerCase());
 });
 
-it('carries the version of the interface description (section 9)', () => {
+it('carries the version of the interface description (spec 9)', () => {
   expect(interfaceVersion).toBe('1.0.0');
 });

@@ -144,7 +144,7 @@ describe('formatForm (spec 2.9)', () => {
   });
 });
 
-describe('listQuery (section 4)', () => {
+describe('listQuery (spec 4)', () => {
   it('requires nothing, and has the defaults of the service', () => {
     expect(listQuery.parse({})).toEqual({ limit: 100, offset: 0 });
   });
@@ -175,7 +175,7 @@ describe('listQuery (section 4)', () => {
   });
 });
 
-describe('exportQuery (section 4)', () => {
+describe('exportQuery (spec 4)', () => {
   it('requires the format', () => {
     expect(requiredFields(exportQuery)).toEqual(['format']);
   });

@@ -52,7 +52,7 @@ export async function readText(
   return readChunks([Buffer.from(text)], options);
 }
 
-/** A record of an email as the specification shows it (2.7). */
+/** A record of an email as the specification shows it (spec 2.7). */
 export function emailRecordOf(
   email: string,
   changes: Readonly<Record<string, unknown>> = {},

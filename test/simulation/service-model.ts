@@ -35,7 +35,7 @@ export interface UploadForm {
 }
 
 /**
- * The service by section 3 of the specification, and nothing more: written from its text and not from
+ * The service by the specification (spec 3), and nothing more: written from its text and not from
  * the local service, so that both being wrong in the same way is unlikely.
  */
 export class ServiceModel {

@@ -30,7 +30,7 @@ const conformanceOptions = defineOptions([
 export const conformanceCommand = defineCommand({
   name: 'conformance',
   usage: '[options]',
-  summary: 'Hold a service to the specification, clause by clause.',
+  summary: 'Hold a service to the specification (docs/service-interface.md), clause by clause.',
   options: conformanceOptions,
   examples: [
     'sluice conformance --local --spend',
@@ -50,11 +50,12 @@ async function conformance({
   }
   const patienceSeconds = durationOption(options, 'patience');
   const service = await open(await chooseTarget(options, environment));
-  const { checkConformance, conformanceLine, conformanceSums } =
+  const { checkConformance, conformanceLines, conformanceSums } =
     await import('../../conformance/index.js');
   const isJson = options.has('json');
   // Lines are printed in their order, each when the one before is out.
   let printed = Promise.resolve();
+  let section: string | undefined;
   try {
     const report = await checkConformance({
       baseUrl: service.baseUrl,
@@ -65,7 +66,9 @@ async function conformance({
       }),
       signal,
       onClause: (checked) => {
-        if (!isJson) printed = printed.then(async () => print(`${conformanceLine(checked)}\n`));
+        const lines = conformanceLines(checked, section);
+        ({ section } = checked);
+        if (!isJson) printed = printed.then(async () => print(lines));
         // Who cannot print learns of it at the end.
         printed.catch(() => undefined);
       },

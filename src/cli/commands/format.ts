@@ -54,7 +54,7 @@ function describe(answer: FormatAnswer): string {
   );
 }
 
-/** A problem of the outcome is told in the field `status` of a 200 (spec, section 7). */
+/** A problem of the outcome is told in the field `status` of a 200 (spec 7). */
 const troubled = z.looseObject({ status: z.enum(['error', 'parse_error', 'empty']) });
 
 function isOk(answer: FormatAnswer): boolean {

@@ -3,7 +3,7 @@ import { verificationTypes } from '../expected.js';
 import { expectTaken, objectOf } from '../shapes.js';
 import { unitAnswer } from '../unit-answer.js';
 
-/** 1. What the service does. */
+/** What the service does (spec 1). */
 export const section1: readonly Clause[] = [
   {
     id: '1.1',

@@ -48,7 +48,7 @@ async function expectWords(
   }
 }
 
-/** Objects of 2.8, wherever they stand in the status of a batch that is done. */
+/** Cost and count objects (spec 2.8), wherever they stand in the status of a batch that is done. */
 async function expectObjects(
   subject: Subject,
   type: 'email' | 'phone',
@@ -67,7 +67,7 @@ async function expectObjects(
   }
 }
 
-/** 2. Resources and their fields, but for parameters and forms. */
+/** Resources and their fields (spec 2), but for parameters and forms. */
 export const section2Bodies: readonly Clause[] = [
   {
     id: '2.1',

@@ -35,7 +35,7 @@ const flags = [
   'use_global_cache',
 ];
 
-/** Words of `status` in the answers of 2.9. */
+/** Words of `status` in answers (spec 2.9). */
 const words = {
   upload: ['ok', 'parse_error', 'error'],
   prepare: ['ok', 'error', 'parse_error'],
@@ -58,7 +58,7 @@ function expectWord(what: keyof typeof words, status: unknown): void {
   expectThat(known.includes(String(status)), `status is ${JSON.stringify(status)}`);
 }
 
-/** 2.9 Other bodies: forms and the answers of what changes something. */
+/** Forms and the answers of what changes something (spec 2.9). */
 export const section2Forms: readonly Clause[] = [
   {
     id: '2.9 file',

@@ -27,7 +27,7 @@ const flags = [
 ] as const;
 const backoffs = ['max_account_cache_backoff', 'max_global_cache_backoff'] as const;
 
-/** 2.3 Batch verification parameters, and the enumerations of 2.4 that they take. */
+/** Batch parameters (spec 2.3), and the enumerations that they take (spec 2.4). */
 export const section2Parameters: readonly Clause[] = [
   ...(['type', 'target_country'] as const).map((name): Clause => ({
     id: `2.3 ${name}`,

@@ -1,7 +1,7 @@
 import { expectThat, NotReached, type Clause } from '../clause.js';
 import { expectTaken, objectOf } from '../shapes.js';
 
-/** 3. States and transitions. */
+/** States of a batch (spec 3). */
 export const section3: readonly Clause[] = [
   {
     id: '3 parsed',

@@ -5,7 +5,7 @@ import { unitAnswer } from '../unit-answer.js';
 const farFuture = '2999-01-01T00:00:00Z';
 const farPast = '1970-01-02T00:00:00Z';
 
-/** 4. Endpoints: each is there, and answers as its line says. */
+/** Operations (spec 4): each is there, and answers as its line says. */
 export const section4: readonly Clause[] = [
   {
     id: '4 GET /v1/account/credits',

@@ -4,7 +4,7 @@ import type { Subject } from '../subject.js';
 
 const nowhere = '00000000-0000-4000-8000-000000000000';
 
-/** Section 4: the endpoints that need a key. */
+/** The operations that need a key (spec 4). */
 const keyed: readonly (readonly [string, string])[] = [
   ['GET', '/v1/account/credits'],
   ['GET', '/v1/batch'],
@@ -30,7 +30,7 @@ async function expectUnauthorized(subject: Subject, key: string | null): Promise
   }
 }
 
-/** 5 to 9: authentication, events, errors, limits, versioning. */
+/** Authentication, events, errors, limits, versions (spec 5, 6, 7, 8, 9). */
 export const sections5To9: readonly Clause[] = [
   {
     id: '5.1',

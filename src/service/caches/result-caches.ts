@@ -29,11 +29,11 @@ interface Wanted {
 }
 
 /**
- * The account caches and the global cache (spec, section 1): which address was verified on which day.
+ * The account caches and the global cache (spec 1): which address was verified on which day.
  * They hold salted hashes, no address; the files of the global cache name no account. A file has the
  * keys of one owner and one day, so that old days are dropped whole.
  *
- * Days are days of UTC: "minimum 1 (only today)" (spec 2.3).
+ * Days are days of UTC: "1 is today alone" (spec 2.3).
  */
 export class ResultCaches {
   readonly #folder: string;
@@ -57,7 +57,7 @@ export class ResultCaches {
     return caches;
   }
 
-  /** Looks a key up: "account cache first, then global cache" (spec, section 1). */
+  /** Looks a key up: "the account cache is asked first, the global cache second" (spec 1). */
   find(keys: Uint8Array, offset: number, wanted: Wanted): CacheHit {
     return this.findAll(keys.subarray(offset, offset + keyBytes), wanted)[0] ?? null;
   }
@@ -86,8 +86,8 @@ export class ResultCaches {
   }
 
   /**
-   * Remembers keys as verified. "When the global cache is enabled, the account's results are shared
-   * anonymously with others" (spec, section 1).
+   * Remembers keys as verified. "An account that uses the global cache gives its own results to it"
+   * (spec 1).
    */
   async remember(
     blocks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -7,8 +7,8 @@ const comma = 0x2c;
 const newline = 0x0a;
 
 /**
- * Checks uploaded content while it arrives: "plain `.TXT`, UTF-8, one email address or phone number per
- * line, no header row, no commas, no CSV structure" (spec, section 1).
+ * Checks uploaded content while it arrives: "plain text (`.TXT`) in UTF-8: one address a line, without a
+ * header row, without commas, not CSV" (spec 1).
  */
 export interface ContentCheck {
   add(chunk: Uint8Array): void;

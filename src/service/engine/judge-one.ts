@@ -12,8 +12,8 @@ export interface OneAddress {
 }
 
 /**
- * Judges one address while somebody waits: "the verification can take up to 5 seconds" (spec, section
- * 1), also by an engine that does not heed its signal.
+ * Judges one address while somebody waits: "it may take 5 seconds at most" (spec 1), also by an
+ * engine that does not heed its signal.
  *
  * @returns `undefined` when the time was up
  */

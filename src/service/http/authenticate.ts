@@ -8,10 +8,10 @@ import { HttpProblem } from './http-problem.js';
  * Finds the account that a request's key belongs to. All accounts are compared, each in constant time:
  * how long it takes says nothing about a key.
  *
- * "When the header is missing, or the key is invalid or revoked, the response is HTTP 401 with a JSON
- * body whose `message` is `Unauthorized`" (spec, section 5).
+ * "A key that is missing, invalid or revoked is answered with 401, and a JSON body whose `message` is
+ * `Unauthorized`" (spec 5).
  *
- * "403 Forbidden" (spec, section 7) comes in conditions that are not shown: here, when the key is good
+ * 403 Forbidden (spec 7) comes in conditions that are not shown: here, when the key is good
  * and its account suspended.
  *
  * @throws HttpProblem 401, 403
@@ -36,7 +36,7 @@ export function authenticate(
   return found;
 }
 
-/** What a key is answered with that is missing, invalid or revoked (spec, section 5). */
+/** What a key is answered with that is missing, invalid or revoked (spec 5). */
 export function unauthorized(): HttpProblem {
   return new HttpProblem(401, 'Unauthorized');
 }

@@ -20,7 +20,7 @@ export interface DispatchOptions {
 /** Answers are data, never a page, whatever a browser takes them for. */
 const commonHeaders = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' } as const;
 
-/** "500 Internal Server Error" (spec, section 7): nothing of what went wrong is told. */
+/** 500 Internal Server Error (spec 7): nothing of what went wrong is told. */
 const defect = new HttpProblem(500, 'Internal Server Error');
 
 /** Answers one request; never throws. */

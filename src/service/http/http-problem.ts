@@ -1,4 +1,4 @@
-/** Ends a request with an error status (spec, section 7) and a JSON body that has a `message`. */
+/** Ends a request with an error status (spec 7) and a JSON body that has a `message`. */
 export class HttpProblem extends Error {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
@@ -20,12 +20,12 @@ export class HttpProblem extends Error {
   }
 }
 
-/** "400 Bad Request: JSON object with `message`" (spec, section 7): not possible in the present state. */
+/** 400 Bad Request, with a `message` (spec 7): not possible in the present state. */
 export function badRequest(message: string): HttpProblem {
   return new HttpProblem(400, message);
 }
 
-/** "404 Not Found" (spec, section 7). */
+/** 404 Not Found (spec 7). */
 export function notFound(message: string): HttpProblem {
   return new HttpProblem(404, message);
 }

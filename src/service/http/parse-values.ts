@@ -22,7 +22,7 @@ export function parseValue<Schema extends z.ZodType>(
   );
 }
 
-/** "422 Validation Error" (spec, section 7); its body is not shown there. */
+/** 422 Validation Error (spec 7); its body is not shown there. */
 export function validationError(
   errors: readonly { readonly field: string; readonly message: string }[],
 ): HttpProblem {

@@ -41,7 +41,7 @@ const described: Readonly<
   format: { summary: 'Normalize the format of addresses', answer: 'FormatAnswer' },
 };
 
-/** Name of the declared security scheme (spec, section 5). */
+/** Name of the declared security scheme (spec 5). */
 const securityScheme = 'APIKeyHeader';
 
 /** The specification as an OpenAPI 3.1 document, made from the schemas that check the requests. */
@@ -130,7 +130,7 @@ function requestBodyOf({ request }: Operation, body: SchemaName | undefined): Pa
   }
 }
 
-/** The fields of a form, and its file: "binary (TXT), required" (spec 2.9). */
+/** The fields of a form, and its file, which is required (spec 2.9). */
 function formSchema(fields: z.ZodType): JsonSchema {
   const schema = jsonSchemaOf(fields);
   const file = {

@@ -8,8 +8,8 @@ import { progressFields, summaryFields } from './batch-fields.js';
 import { openOwn, ownBatch, type Handler } from './operation.js';
 
 /**
- * Batch details (spec 2.6) in their three variants; "details include the uploaded content and related
- * metadata". The field of the content is not shown: ours is `content`, the text of the file, last.
+ * Batch details in their three variants: "the details include the uploaded content and data about it"
+ * (spec 2.6). The field of the content is not shown: ours is `content`, the text of the file, last.
  */
 export const batchDetails: Handler = async (call, service) => {
   const batch = ownBatch(call, service);

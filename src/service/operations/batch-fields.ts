@@ -3,7 +3,7 @@ import { refundOf, statusOf, type Batch, type Charge } from '../store/batch.js';
 import type { ParsingCounts, VerdictCount } from '../store/events.js';
 import { statusWord, type Variants } from '../variants.js';
 
-/** A timestamp "of format `date-time`" (spec, section 2). */
+/** A timestamp of format `date-time` (spec 2). */
 export function dateTime(ms: number): string {
   return new Date(ms).toISOString();
 }
@@ -21,8 +21,8 @@ export function summaryFields(batch: Batch, variants: Variants): Record<string, 
 }
 
 /**
- * What a batch has beyond its summary, as far as its stage has it. "Once available, the response also
- * carries execution costs, results and refund information" (spec 2.5); the names of the objects that
+ * What a batch has beyond its summary, as far as its stage has it. "As soon as they are known, the
+ * answer also carries the costs, the results and the refunds" (spec 2.5); the names of the objects that
  * hold them are not shown, and these are our choice: `parsing_counts` from `ready_for_verification`
  * on, `cost` from the launch on, `results` when done.
  */

@@ -4,8 +4,8 @@ import { inTurn, type Handler } from './operation.js';
 import { success } from './update-batch.js';
 
 /**
- * "DELETE is allowed before or after verification, and not while processing is in progress" (spec,
- * section 3, rule 4): 400 then. A batch that waits for its preparation is not being processed.
+ * "DELETE is for a batch that nothing works on: before its verification or after it" (spec 3, rule 4):
+ * 400 otherwise. A batch that waits for its preparation is not being processed.
  */
 export const deleteBatch: Handler = (call, service) =>
   inTurn(call, service, async (batch) => {

@@ -5,8 +5,8 @@ import { readPhone } from '../engine/read-phone.js';
 import type { Variants } from '../variants.js';
 
 /**
- * How an export writes an address: by default "the verified email addresses or phone numbers" (spec
- * 2.9) stand as they were submitted; which form they have is not shown.
+ * How an export writes an address: by default "the email addresses or phone numbers that were verified"
+ * (spec 2.9) stand as they were submitted; which form they have is not said there.
  */
 export function exportAddress(
   form: Variants['exportKeys'],

@@ -21,9 +21,9 @@ import { ownBatch, type Handler } from './operation.js';
 const { contentTypes } = operations.exportBatch.response;
 
 /**
- * Export of results (spec 2.9): "an object whose keys are the verified email addresses or phone numbers
- * and whose values are email result records or phone result records". "Export is meant for batches in
- * `verification_done`" (section 4, note 2): 400 before.
+ * Export of results: "its keys are the email addresses or phone numbers that were verified, its values
+ * their records" (spec 2.9). "An export is meant for a batch in `verification_done`" (spec 4, note 2):
+ * 400 before.
  */
 export const exportBatch: Handler = async (call, service) => {
   const wanted = parseTexts(operations.exportBatch.query, call.query);

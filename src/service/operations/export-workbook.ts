@@ -19,7 +19,7 @@ const rowsALook = 256;
 
 /**
  * A batch's results as a workbook: sheets that people can read, and one of statistics. It is written
- * while it is sent. How the dashboard lays it out is not shown (spec, section 4).
+ * while it is sent. How the dashboard lays it out is not shown (spec 4).
  */
 export async function exportWorkbook(
   batch: Batch,

@@ -10,11 +10,10 @@ import { createSlices } from '../jobs/slices.js';
 import type { Handler } from './operation.js';
 
 /**
- * "Format normalization: a TXT file is submitted and normalized for a given data type and country"
- * (spec, section 1); no key is asked for (section 4, note 5). "Fields of the format normalization
- * response: not shown": ours are `results`, an item for each line with the `input` and its `formatted`
- * form (null when it has none), and the counts `formatted` and `failed`. Emails are written in NFC with
- * their domain in lower case, phones in E.164.
+ * "The lines of a TXT file are brought into one format, for a type and a country" (spec 1); no key is
+ * asked for (spec 4, note 5). The fields of the answer are not shown (spec 2.9): ours are `results`, an
+ * item for each line with the `input` and its `formatted` form (null when it has none), and the counts
+ * `formatted` and `failed`. Emails are written in NFC with their domain in lower case, phones in E.164.
  */
 export const format: Handler = async ({ request }, { store, maxFileSizeBytes }) => {
   const path = store.newArrival();

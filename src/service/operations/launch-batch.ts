@@ -6,9 +6,9 @@ import { inTurn, type Handler } from './operation.js';
 import { requireCredits } from './require-credits.js';
 
 /**
- * "POST launch when the batch is not ready returns a 200 body with `status` =
- * `not_ready_for_verification`; when already running, `verification_already_ongoing`; when already
- * finished, `verification_already_done`" (spec, section 3, rule 3).
+ * "POST answers with 200 also where it launches nothing: with `not_ready_for_verification` before the
+ * batch is ready, with `verification_already_ongoing` while it is being verified, with
+ * `verification_already_done` after that" (spec 3, rule 3).
  */
 export const launchBatch: Handler = (call, service) =>
   inTurn(call, service, async (batch) => {
@@ -29,7 +29,7 @@ export const launchBatch: Handler = (call, service) =>
   });
 
 /**
- * "Credits are deducted at launch; cache hits refund 50%" (spec, section 3). Charge and change of state
+ * "Credits are taken, cache hits give half back" (spec 3). Charge and change of state
  * are one event, and nothing else runs between the look at the balance and that event.
  */
 async function launch(batch: Batch, prepared: Prepared, service: ServiceContext): Promise<Reply> {

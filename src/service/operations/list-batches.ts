@@ -5,9 +5,9 @@ import { summaryFields } from './batch-fields.js';
 import type { Handler } from './operation.js';
 
 /**
- * "Lists all batches of the account" (spec, section 4, note 1). The order is not shown: the newest comes
- * first, so that one uploaded between two pages repeats items and hides none. The dates, "given only as
- * a date range of the list", are compared with `created_at`, both ends included.
+ * "The list has every batch of the account" (spec 4, note 1). The order is not said: the newest comes
+ * first, so that one uploaded between two pages repeats items and hides none. Which timestamp
+ * the dates are about is not shown: here `created_at`, both ends included.
  */
 export const listBatches: Handler = async ({ account, query }, { store, variants }) => {
   const { limit, offset, from_date, to_date } = parseTexts(operations.listBatches.query, query);

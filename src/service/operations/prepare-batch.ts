@@ -3,8 +3,8 @@ import { beginParsing } from './begin-parsing.js';
 import { inTurn, type Handler } from './operation.js';
 
 /**
- * "PATCH starts parsing and preparation once upload is done and parameters are set. It may be called any
- * number of times before launch; it is idempotent" (spec, section 3, rule 1): while it is parsing, or
+ * "PATCH begins parsing and preparation, after the upload and the parameters. Until the launch it may be
+ * repeated without limit; a repetition changes nothing" (spec 3, rule 1): while it is parsing, or
  * ready with the same parameters, there is nothing to do.
  */
 export const prepareBatch: Handler = (call, service) =>

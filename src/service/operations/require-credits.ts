@@ -3,8 +3,8 @@ import { HttpProblem } from '../http/http-problem.js';
 import type { ServiceContext } from '../service-context.js';
 
 /**
- * "Insufficient credits at launch: HTTP 402" (spec, section 3, rule 5). What a launch needs is its cost
- * before refunds. The body is not shown; it has a `message` like the others.
+ * "A balance that is too small for the launch is answered with 402" (spec 3, rule 5). What a
+ * launch needs is its cost before refunds. The body is not shown; it has a `message` like the others.
  *
  * @throws HttpProblem 402
  */

@@ -8,12 +8,12 @@ import { removePreparation } from '../store/batch-files.js';
 import { beginParsing } from './begin-parsing.js';
 import { inTurn, ownBatch, type Handler } from './operation.js';
 
-/** "Fields of the generic success object: not shown" (spec 2.9). */
+/** The fields of the generic success object are not shown (spec 2.9). */
 export const success: Reply = ok({ status: 'ok' });
 
 /**
- * "PUT updates parameters before launch; calling PATCH again re-parses with the new parameters" (spec,
- * section 3, rule 2). Until then the batch is back in `parsing_content`: nothing can be launched whose
+ * "PUT changes the parameters until the launch. The next PATCH parses the batch with the new ones" (spec
+ * 3, rule 2). Until then the batch is back in `parsing_content`: nothing can be launched whose
  * content was prepared for other parameters. An update that changes nothing leaves it as it is.
  */
 export const updateBatch: Handler = async (call, service) => {

@@ -11,8 +11,8 @@ import { beginParsing } from './begin-parsing.js';
 import type { Call, Handler } from './operation.js';
 
 /**
- * Batch upload (spec 2.9). The file goes to the disk as it arrives. "Fields of the upload success
- * variant: not shown": ours are `batch_uuid` and `created_at`. A file that is no list of lines is
+ * Batch upload (spec 2.9). The file goes to the disk as it arrives. The fields of the success
+ * variant are not shown: ours are `batch_uuid` and `created_at`. A file that is no list of lines is
  * answered with `parse_error` and makes no batch.
  */
 export const uploadBatch: Handler = async (call, service) => {

@@ -32,11 +32,11 @@ export const unitBody = batchParameters
   });
 type UnitBody = z.output<typeof unitBody>;
 
-/** Control characters, commas and line ends of any kind: no line of a batch holds them (spec, section 1). */
+/** Control characters, commas and line ends of any kind: no line of a batch holds them (spec 1). */
 const notALine = /[\p{Cc},\u2028\u2029]/u;
 
 /**
- * Unit verification: "one record is verified in one request with a real-time result" (spec, section 1).
+ * Unit verification: "a single record is verified while the request waits" (spec 1).
  * An empty address is answered with `empty`, one that could be no line of a batch with `parse_error`;
  * neither is charged, nor is one whose verification takes too long (`error`). Any other costs one credit, a malformed one too: that is its result.
  */

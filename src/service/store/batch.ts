@@ -17,7 +17,7 @@ export interface Charge {
   readonly globalHits: number;
 }
 
-/** Where a batch is in its life (spec, section 3). Times are milliseconds since 1970. */
+/** Where a batch is in its life (spec 3). Times are milliseconds since 1970. */
 export type Stage =
   /** Uploaded or updated; its preparation was not asked for since. */
   | { readonly name: 'uploaded' }
@@ -70,7 +70,7 @@ export function statusOf(stage: Stage): BatchStatus {
   }
 }
 
-/** "1 credit per record" (spec, section 8), and "50% per cache-hit record" back. */
+/** "1 credit" for a record (spec 8), and "50% of the record's cost" back for a cache hit (spec 8). */
 export function refundOf({ accountHits, globalHits }: Charge): number {
   return (accountHits + globalHits) * limits.cacheRefund;
 }

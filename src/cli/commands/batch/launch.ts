@@ -22,7 +22,7 @@ export const launchCommand = defineCommand({
   },
 });
 
-/** That it runs or has run already is what was wanted (spec, section 3, rule 3). */
+/** That it runs or has run already is what was wanted (spec 3, rule 3). */
 function isLaunched({ status }: LaunchAnswer): boolean {
   return ['ok', 'verification_already_ongoing', 'verification_already_done'].includes(status);
 }
