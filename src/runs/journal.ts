@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { OutputError, StateError } from '../errors/family.js';
-import { closeFile } from './close-file.js';
-import { syncDirectory, type FileSystem } from './file-system.js';
+import { closeFile } from '../system/close-file.js';
+import { syncDirectory, type FileSystem } from '../system/file-system.js';
 import { dirname } from 'node:path';
 
 const formatLine = { journal: 'sluice', version: 1 } as const;

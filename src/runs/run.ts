@@ -12,7 +12,7 @@ import { checkAccount } from './account.js';
 import { readBalance, readBalanceAfter } from './balance.js';
 import { checkDiskSpace } from './check-disk-space.js';
 import { driveRun, type DriveRunEnd } from './drive-run.js';
-import { systemFiles, type FileSystem } from './file-system.js';
+import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { addressesToFetch } from './known-run.js';
 import { checkMaxUnknown } from './find-suspect.js';
 import { readIntoBatches, type PassOne } from './pass-one.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OutputError, StateError } from '../../src/errors/family.js';
-import { systemFiles, type FileSystem } from '../../src/runs/file-system.js';
+import { systemFiles, type FileSystem } from '../../src/system/file-system.js';
 import { Journal } from '../../src/runs/journal.js';
 import { withFolder } from '../service/with-service.js';
 import { systemError, watchedFiles } from './watched-files.js';

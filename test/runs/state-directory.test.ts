@@ -1,7 +1,7 @@
 import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { systemFiles } from '../../src/runs/file-system.js';
+import { systemFiles } from '../../src/system/file-system.js';
 import type { RunEntry } from '../../src/runs/run-entries.js';
 import { readKnownRun, StateDirectory } from '../../src/runs/state-directory.js';
 import { withFolder } from '../service/with-service.js';

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { FileSystem } from '../../src/runs/file-system.js';
+import type { FileSystem } from '../../src/system/file-system.js';
 import { DiskDirectory, DiskFile, type DiskEntry } from './disk.js';
 import type { FileCall, FilePlace } from './fault.js';
 import { never, type Life } from './world.js';

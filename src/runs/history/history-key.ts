@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { StateError } from '../../errors/family.js';
-import { closeFile } from '../close-file.js';
-import { lockFile, type FileLock, type LockPatience } from '../file-lock.js';
-import { syncDirectory, type FileSystem } from '../file-system.js';
+import { closeFile } from '../../system/close-file.js';
+import { lockFile, type FileLock, type LockPatience } from '../../system/file-lock.js';
+import { syncDirectory, type FileSystem } from '../../system/file-system.js';
 import { onDisk } from '../on-disk.js';
 
 const keyForm = /^[0-9a-f]{64}\n$/;

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { systemClock, type Clock } from '../client/clock.js';
+import { systemClock, type Clock } from './clock.js';
 import { OutputError, StateError } from '../errors/family.js';
 import { closeFile } from './close-file.js';
 import type { FileSystem } from './file-system.js';
