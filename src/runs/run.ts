@@ -145,7 +145,7 @@ class Run {
       return undefined;
     }
     // The journal wrote it down itself, as it was told then.
-    const summary = known.finished.summary as unknown as Summary;
+    const { summary } = known.finished;
     await this.#end(summary);
     return summary;
   }
@@ -278,7 +278,7 @@ class Run {
   }
 
   async #finish(summary: Summary): Promise<void> {
-    await this.#state.record({ entry: 'finished', summary: { ...summary } });
+    await this.#state.record({ entry: 'finished', summary });
     await this.#end(summary);
   }
 
