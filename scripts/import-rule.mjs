@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
 
 /** What the library's own code may stand on, from the bottom up. */
-const bottom = ['errors', 'contract', 'rows', 'diagnostics', 'hashing'];
+const bottom = ['errors', 'system', 'contract', 'rows', 'diagnostics', 'hashing'];
 const work = [...bottom, 'client', 'addresses', 'results', 'batches'];
 
 /**
@@ -13,20 +13,21 @@ const work = [...bottom, 'client', 'addresses', 'results', 'batches'];
  */
 const rooms = new Map([
   ['errors', []],
+  ['system', ['errors']],
   ['contract', []],
   ['hashing', []],
   ['pages', []],
-  ['rows', ['errors']],
+  ['rows', ['errors', 'system']],
   ['diagnostics', ['errors', 'contract']],
   ['client', bottom],
   ['addresses', bottom],
   ['results', [...bottom, 'client', 'addresses']],
   ['batches', [...bottom, 'client', 'addresses', 'results']],
-  ['formats', ['errors', 'contract', 'rows', 'results']],
+  ['formats', ['errors', 'system', 'contract', 'rows', 'results']],
   ['databases', ['errors', 'rows', 'formats', 'addresses']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],
-  ['service', ['errors', 'contract', 'hashing', 'pages']],
+  ['service', ['errors', 'system', 'contract', 'hashing', 'pages']],
   // Its expectations are the specification's own words: a misread contract must not pass twice.
   ['conformance', ['errors']],
   ['opentelemetry', ['diagnostics', 'errors']],

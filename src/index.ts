@@ -22,7 +22,7 @@ export { estimateSchema, summarySchema } from './runs/summary-schema.js';
 export { abandonRun, type AbandonRunOptions } from './runs/abandon-run.js';
 export { readRunStatus, type RunStatus } from './runs/run-status.js';
 export type { BatchTimes } from './runs/batch-times.js';
-export type { FileSystem } from './runs/file-system.js';
+export type { FileSystem } from './system/file-system.js';
 export type { Preflight, PreparedCounts, PreparedType } from './runs/preflight.js';
 export { History, type HistoryOptions } from './runs/history/history.js';
 export type { HistoryResult } from './runs/history/history-results.js';
@@ -60,7 +60,7 @@ export type {
 export { Client, type CallOptions } from './client/client.js';
 export type { ClientOptions, RequestReport } from './client/client-options.js';
 export type { UploadFile } from './client/multipart.js';
-export { systemClock, type Clock } from './client/clock.js';
+export { systemClock, type Clock } from './system/clock.js';
 export type { VerificationService } from './client/verification-service.js';
 
 // What is told to whoever listens to the process

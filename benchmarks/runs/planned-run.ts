@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { csvFileSource } from '../../src/formats/csv-source.js';
-import { systemFiles } from '../../src/runs/file-system.js';
+import { systemFiles } from '../../src/system/file-system.js';
 import { readIntoBatches, type PassOne } from '../../src/runs/pass-one.js';
 import { StateDirectory } from '../../src/runs/state-directory.js';
 

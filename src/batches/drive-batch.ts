@@ -1,4 +1,4 @@
-import type { Clock } from '../client/clock.js';
+import type { Clock } from '../system/clock.js';
 import type { VerificationService } from '../client/verification-service.js';
 import type { BatchParametersInput } from '../contract/parameters.js';
 import type { ApiError } from '../errors/family.js';

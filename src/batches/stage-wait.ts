@@ -1,4 +1,4 @@
-import type { Clock } from '../client/clock.js';
+import type { Clock } from '../system/clock.js';
 import type { KnownBatch, Stage } from './known-batch.js';
 import { pollWaitMs } from './poll-wait.js';
 import type { StagePace, StageTiming } from './stage-pace.js';

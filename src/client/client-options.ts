@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { OperationName } from '../contract/operations.js';
 import { ConfigurationError } from '../errors/family.js';
 import type { SluiceErrorCode } from '../errors/sluice-error.js';
-import { systemClock, type Clock } from './clock.js';
+import { systemClock, type Clock } from '../system/clock.js';
 
 /** One attempt of a request, when it is over: what can be counted and timed, and nothing secret. */
 export interface RequestReport {

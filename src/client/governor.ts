@@ -1,8 +1,8 @@
 import { ConfigurationError, DeadlineError } from '../errors/family.js';
 import { Circuit } from './circuit.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../system/clock.js';
 import { ConcurrencyWindow } from './concurrency-window.js';
-import { onAbort } from './on-abort.js';
+import { onAbort } from '../system/on-abort.js';
 import { Pace } from './pace.js';
 import type { RateLimit } from './rate-limit.js';
 import { WaitingLine, type Waiter } from './waiting-line.js';

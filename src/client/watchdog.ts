@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js';
+import type { Clock } from '../system/clock.js';
 
 /** What a request waits for when it takes too long. */
 export type Awaited = 'connection' | 'sending' | 'answer' | 'body' | 'total';

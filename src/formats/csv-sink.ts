@@ -7,8 +7,7 @@ import { parseDelimiter } from './csv-dialect.js';
 import { CsvReading } from './csv-reading.js';
 import { quoteCell } from './csv-text.js';
 import { CsvWriter } from './csv-writer.js';
-import { createOutputFile } from './output-file.js';
-import { checkOutputPath, isHeldBack } from './output-path.js';
+import { filePlace } from './output-file.js';
 import { ParsedCsvReading } from './parsed-csv-reading.js';
 import type { RowsWriter } from './rows-writer.js';
 import { createStreamOutput, type StreamOutputOptions } from './stream-output.js';
@@ -30,17 +29,7 @@ export interface CsvSinkOptions {
 
 /** A CSV file that appears whole, by rename, or not at all; a pipe or a device is written directly. */
 export function csvFileSink(path: string, options: CsvSinkOptions = {}): Sink {
-  return writerSink(
-    {
-      name: path,
-      async check() {
-        await checkOutputPath(path);
-      },
-      isHeldBack: () => isHeldBack(path),
-      open: () => createOutputFile(path),
-    },
-    csvWriting(options),
-  );
+  return writerSink(filePlace(path), csvWriting(options));
 }
 
 /** CSV on a stream, such as standard output. */

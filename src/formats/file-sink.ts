@@ -7,8 +7,7 @@ import { parseDelimiter } from './csv-dialect.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
 import { createGzipOutput } from './gzip-output.js';
 import { JsonlWriter } from './jsonl-writer.js';
-import { createOutputFile } from './output-file.js';
-import { checkOutputPath, isHeldBack } from './output-path.js';
+import { filePlace } from './output-file.js';
 import { parquetWriting } from './parquet/parquet-writing.js';
 import { createStreamOutput, type StreamOutputOptions } from './stream-output.js';
 import { refuseRepeatedNames, TableRows } from './table-rows.js';
@@ -48,18 +47,10 @@ export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
       `cannot write ${path}: ${other} is no format of an output; name a format that is (--output-format), or end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet`,
     );
   }
+  const place = filePlace(path);
+  const open = async (): Promise<ByteOutput> => createGzipOutput(await place.open());
   return writerSink(
-    {
-      name: path,
-      async check() {
-        await checkOutputPath(path);
-      },
-      isHeldBack: () => isHeldBack(path),
-      async open() {
-        const output = await createOutputFile(path);
-        return isGzip ? createGzipOutput(output) : output;
-      },
-    },
+    isGzip ? { ...place, open } : place,
     writingOf(options.format ?? format ?? 'csv', options),
   );
 }

@@ -3,8 +3,9 @@ import * as fileSystem from 'node:fs/promises';
 import { OutputError } from '../errors/family.js';
 import type { ByteOutput } from './byte-output.js';
 import { describeSystemError } from './describe-system-error.js';
-import { checkOutputPath, type OutputTarget } from './output-path.js';
+import { checkOutputPath, isHeldBack, type OutputFiles, type OutputTarget } from './output-path.js';
 import { createReplacement } from './replacement.js';
+import type { OutputPlace } from './writer-sink.js';
 
 export interface OutputFileOptions {
   /**
@@ -12,8 +13,8 @@ export interface OutputFileOptions {
    * @default those of the file that is replaced, else what the process gives new files
    */
   readonly mode?: number;
-  /** The calls made on the disk, so that each can be made to fail. */
-  readonly files?: Pick<typeof fileSystem, 'open' | 'rename' | 'rm' | 'stat'>;
+  /** The calls made on the disk. */
+  readonly files?: OutputFiles;
 }
 
 /**
@@ -27,7 +28,7 @@ export async function createOutputFile(
   path: string,
   { mode, files = fileSystem }: OutputFileOptions = {},
 ): Promise<ByteOutput> {
-  const target = await checkOutputPath(path);
+  const target = await checkOutputPath(path, files);
   const fail = (cause: unknown): never => {
     throw new OutputError(`cannot write ${path}: ${describeSystemError(cause)}`, { cause });
   };
@@ -40,6 +41,18 @@ export async function createOutputFile(
     write: (bytes) => output.write(bytes).catch(fail),
     finish: () => output.finish().catch(fail),
     abort: () => output.abort(),
+  };
+}
+
+/** A file as the place of a sink. */
+export function filePlace(path: string, files: OutputFiles = fileSystem): OutputPlace {
+  return {
+    name: path,
+    async check() {
+      await checkOutputPath(path, files);
+    },
+    isHeldBack: () => isHeldBack(path, files),
+    open: () => createOutputFile(path, { files }),
   };
 }
 

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
-import type * as fileSystem from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ByteOutput } from './byte-output.js';
-import type { OutputTarget } from './output-path.js';
+import type { OutputFiles, OutputTarget } from './output-path.js';
 import { syncFolder } from './sync-folder.js';
 
 interface ReplacementOptions {
   /** Permissions it is to have; `undefined` for those that the process gives new files. */
   readonly mode: number | undefined;
-  readonly files: Pick<typeof fileSystem, 'open' | 'rename' | 'rm' | 'stat'>;
+  readonly files: Pick<OutputFiles, 'open' | 'rename' | 'rm' | 'stat'>;
 }
 
 /** A file that is written beside its target and then takes the target's place. Errors are the system's. */

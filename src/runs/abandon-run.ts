@@ -3,7 +3,7 @@ import { mayHaveLaunched } from '../batches/known-batch.js';
 import type { Client } from '../client/client.js';
 import { StateError } from '../errors/family.js';
 import { checkAccount } from './account.js';
-import { systemFiles, type FileSystem } from './file-system.js';
+import { systemFiles, type FileSystem } from '../system/file-system.js';
 import type { RunStore } from './run-store.js';
 import { StateDirectory } from './state-directory.js';
 

@@ -1,5 +1,5 @@
 import { OutputError } from '../errors/family.js';
-import type { FileSystem } from './file-system.js';
+import type { FileSystem } from '../system/file-system.js';
 import { onDisk } from './on-disk.js';
 
 /** What a result takes: eight bytes, and its share of the distinct ones, for which as much is allowed. */

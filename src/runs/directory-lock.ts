@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { lockFile, type FileLock, type LockPatience } from './file-lock.js';
-import type { FileSystem } from './file-system.js';
+import { lockFile, type FileLock, type LockPatience } from '../system/file-lock.js';
+import type { FileSystem } from '../system/file-system.js';
 
 /**
  * Locks a state directory through a file in it.
@@ -17,6 +17,7 @@ export async function lockDirectory(
     {
       name: `the state directory ${directory}`,
       path: join(directory, 'lock'),
+      option: '--state',
       remake: async () => {
         await files.mkdir(directory, { recursive: true, mode: 0o700 });
       },

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { BatchStorage } from '../batches/batch-cutter.js';
-import type { FileSystem } from './file-system.js';
+import type { FileSystem } from '../system/file-system.js';
 import { onDisk } from './on-disk.js';
 import { readFileBytes } from './read-file.js';
 

@@ -9,7 +9,7 @@ import { mayHaveLaunched, planned, type KnownBatch } from '../batches/known-batc
 import { LaunchGate } from '../batches/launch-gate.js';
 import { RefusedSizes } from '../batches/refused-sizes.js';
 import type { Client } from '../client/client.js';
-import { systemClock } from '../client/clock.js';
+import { systemClock } from '../system/clock.js';
 import { DetachedError } from '../errors/family.js';
 import { isSluiceError, SluiceError } from '../errors/sluice-error.js';
 import type { BatchResults } from '../results/batch-results.js';

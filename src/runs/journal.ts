@@ -1,40 +1,46 @@
 import type { FileHandle } from 'node:fs/promises';
-import { crc32 } from 'node:zlib';
-import { OutputError, StateError } from '../errors/family.js';
-import { closeFile } from './close-file.js';
-import { syncDirectory, type FileSystem } from './file-system.js';
 import { dirname } from 'node:path';
-
-const formatLine = { journal: 'sluice', version: 1 } as const;
+import { OutputError, StateError } from '../errors/family.js';
+import { isSluiceError, type SluiceError } from '../errors/sluice-error.js';
+import { closeFile } from '../system/close-file.js';
+import { syncDirectory, type FileSystem } from '../system/file-system.js';
+import { encodeGroup, encodeHead, newJournalId, parseJournal } from './journal-lines.js';
 
 interface Waiting {
-  readonly line: string;
+  readonly json: string;
   resolve(): void;
   reject(error: unknown): void;
 }
 
 /**
- * An append-only file of JSON entries, one a line, each behind its checksum. An entry counts when
- * `append` has returned: by then it is on the disk.
+ * An append-only file of JSON entries with checksums. An entry counts when `append` has returned: by
+ * then it is on the disk.
  */
 export class Journal {
   readonly #file: FileHandle;
   readonly #path: string;
+  readonly #id: string;
+  /** Bytes that are in the file, as far as this process knows. */
+  #size: number;
   #waiting: Waiting[] = [];
   #isWriting = false;
-  /** After a failed write nobody knows what stands in the file: nothing is ever put behind it. */
-  #broken: OutputError | undefined;
+  /** After a failed write nobody knows what is in the file: nothing is ever appended to it. */
+  #broken: SluiceError | undefined;
 
-  private constructor(file: FileHandle, path: string) {
+  private constructor(file: FileHandle, path: string, content: { id: string; size: number }) {
     this.#file = file;
     this.#path = path;
+    this.#id = content.id;
+    this.#size = content.size;
   }
 
   /**
    * Opens a journal, or begins one.
    *
-   * @returns the journal and the entries it holds; a torn last line is dropped, it never counted
-   * @throws StateError `state_damaged` when a line in the middle is damaged, or another version wrote it
+   * @returns the journal and the entries it holds; the rest of a torn last write is dropped, it never
+   *   counted
+   * @throws StateError `state_damaged` when more than that is damaged, or another version wrote it;
+   *   `state_locked` when another process is writing it
    */
   static async open(
     files: FileSystem,
@@ -42,13 +48,16 @@ export class Journal {
   ): Promise<{ readonly journal: Journal; readonly entries: readonly unknown[] }> {
     const file = await files.open(path, 'a+', 0o600);
     try {
-      const { entries, keptBytes } = parseJournal(await file.readFile(), path);
+      const bytes = await file.readFile();
+      const { entries, keptBytes, id } = parseJournal(bytes, path);
+      const journal = new Journal(file, path, { id: id ?? newJournalId(), size: bytes.length });
+      await journal.#fence();
       await file.truncate(keptBytes);
-      const journal = new Journal(file, path);
-      if (keptBytes === 0) await journal.append(formatLine);
+      journal.#size = keptBytes;
+      if (id === undefined) await journal.#write(encodeHead(journal.#id));
       else await file.sync();
       await syncDirectory(files, dirname(path));
-      return { journal, entries: entries.slice(1) };
+      return { journal, entries };
     } catch (error) {
       await closeFile(file);
       throw error;
@@ -61,15 +70,17 @@ export class Journal {
    * @throws StateError `state_damaged`
    */
   static async read(files: FileSystem, path: string): Promise<readonly unknown[]> {
-    const { entries } = parseJournal(await files.readFile(path), path);
-    return entries.slice(1);
+    return parseJournal(await files.readFile(path), path).entries;
   }
 
-  /** @throws OutputError when it could not be written; from then on for every entry */
+  /**
+   * @throws StateError `state_locked` when another process has written the file; OutputError when it
+   *   could not be written; from then on for every entry
+   */
   async append(entry: unknown): Promise<void> {
     const json = JSON.stringify(entry);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ line: `${checksum(json)} ${json}\n`, resolve, reject });
+      this.#waiting.push({ json, resolve, reject });
       if (!this.#isWriting) void this.#writeAll();
     });
   }
@@ -78,7 +89,7 @@ export class Journal {
     await closeFile(this.#file);
   }
 
-  /** Entries that come while one is being written go to the disk together. */
+  /** Entries that come while some are being written go to the disk together, as one group. */
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
     while (this.#waiting.length > 0) {
@@ -86,67 +97,38 @@ export class Journal {
       this.#waiting = [];
       try {
         if (this.#broken) throw this.#broken;
-        await this.#file.appendFile(together.map((waiting) => waiting.line).join(''));
-        await this.#file.datasync();
+        const entries = together.map(({ json }) => json);
+        await this.#write(encodeGroup(this.#id, this.#size, entries));
         for (const waiting of together) waiting.resolve();
       } catch (error) {
-        this.#broken ??= new OutputError(`cannot write the journal ${this.#path}`, {
-          cause: error,
-        });
+        this.#broken ??= isSluiceError(error)
+          ? error
+          : new OutputError(`cannot write the journal ${this.#path}`, { cause: error });
         for (const waiting of together) waiting.reject(this.#broken);
       }
     }
     this.#isWriting = false;
   }
-}
 
-function checksum(json: string): string {
-  return crc32(json).toString(16).padStart(8, '0');
-}
-
-function parseJournal(
-  bytes: Buffer,
-  path: string,
-): { readonly entries: readonly unknown[]; readonly keptBytes: number } {
-  const entries: unknown[] = [];
-  let start = 0;
-  while (start < bytes.length) {
-    const end = bytes.indexOf(0x0a, start);
-    const line = end === -1 ? undefined : parseLine(bytes.toString('utf8', start, end));
-    if (line === undefined) {
-      // Only the last write can be torn; it may have held several lines.
-      if (hasWholeLineBehind(bytes, end)) {
-        throw new StateError(
-          `the journal ${path} is damaged at byte ${start}; restore it, or start over with --fresh`,
-          { code: 'state_damaged' },
-        );
-      }
-      return { entries, keptBytes: start };
-    }
-    entries.push(line.entry);
-    if (entries.length === 1 && JSON.stringify(line.entry) !== JSON.stringify(formatLine)) {
-      throw new StateError(
-        `the journal ${path} was not written by this version of Sluice; finish the run with the version that began it, or start over with --fresh`,
-        { code: 'state_damaged' },
-      );
-    }
-    start = end + 1;
+  async #write(bytes: Buffer): Promise<void> {
+    await this.#fence();
+    await this.#file.appendFile(bytes);
+    this.#size += bytes.length;
+    await this.#file.datasync();
+    // Another process may have written between the look and the write.
+    await this.#fence();
   }
-  return { entries, keptBytes: start };
-}
 
-function hasWholeLineBehind(bytes: Buffer, damagedEnd: number): boolean {
-  for (let start = damagedEnd + 1; damagedEnd !== -1 && start < bytes.length;) {
-    const end = bytes.indexOf(0x0a, start);
-    if (end === -1) return false;
-    if (parseLine(bytes.toString('utf8', start, end)) !== undefined) return true;
-    start = end + 1;
+  /**
+   * The lock keeps other processes away, but not on every file system: in a folder that machines share it
+   * may have no effect. So each writer looks whether the file is as it left it.
+   */
+  async #fence(): Promise<void> {
+    const { size, nlink } = await this.#file.stat();
+    if (size === this.#size && nlink !== 0) return;
+    throw new StateError(
+      `another process has written the journal ${this.#path}: two runs work in one state directory, and the locks of its file system do not keep them apart. This run stops here. Run it again when the other has ended, with --state on a local disk or with one machine at a time`,
+      { code: 'state_locked' },
+    );
   }
-  return false;
-}
-
-function parseLine(line: string): { readonly entry: unknown } | undefined {
-  const json = line.slice(9);
-  if (line[8] !== ' ' || line.slice(0, 8) !== checksum(json)) return undefined;
-  return { entry: JSON.parse(json) as unknown };
 }

@@ -1,6 +1,6 @@
 import { StateError } from '../errors/family.js';
 import type { Source } from '../rows/source.js';
-import type { FileSystem } from './file-system.js';
+import type { FileSystem } from '../system/file-system.js';
 import { onDisk } from './on-disk.js';
 import { readFileBytes } from './read-file.js';
 import type { StateDirectory } from './state-directory.js';

@@ -1,7 +1,7 @@
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
-import { StateError } from '../errors/family.js';
 import { noteTime, noTimes, type BatchTimes } from './batch-times.js';
+import { damaged } from './journal-lines.js';
 import {
   journalEntry,
   type BalanceEntry,
@@ -51,12 +51,13 @@ export function knownRun(entries: readonly unknown[], path: string): KnownRun {
   const batches = new Map<string, BatchEntry | PartEntry>();
   const times = new Map<string, BatchTimes>();
   let known: KnownRun = { ...nothingKnown, batches, times };
-  for (const value of entries) {
+  for (const [index, value] of entries.entries()) {
     const parsed = journalEntry.safeParse(value);
-    if (!parsed.success) {
-      throw new StateError(
-        `the journal ${path} holds an entry that this version of Sluice does not know; start over with --fresh`,
-        { code: 'state_damaged', cause: parsed.error },
+    if (!parsed.success || (!known.run && parsed.data.entry !== 'run')) {
+      throw damaged(
+        path,
+        `or of another version of Sluice: its entry ${index + 1} makes no sense to this one`,
+        parsed.error,
       );
     }
     const entry = parsed.data;

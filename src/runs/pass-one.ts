@@ -7,7 +7,7 @@ import { layOutColumns, type ColumnLayout, type ColumnOptions } from '../streams
 import { Plan } from '../streams/plan.js';
 import { closeReading } from './close-reading.js';
 import { DiskStorage } from './disk-storage.js';
-import type { FileSystem } from './file-system.js';
+import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
 import { keepSource } from './keep-source.js';
 import { openRecall, type OpenRecall } from './open-recall.js';

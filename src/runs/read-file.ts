@@ -1,5 +1,5 @@
-import { closeFile } from './close-file.js';
-import type { FileSystem } from './file-system.js';
+import { closeFile } from '../system/close-file.js';
+import type { FileSystem } from '../system/file-system.js';
 import { onDisk } from './on-disk.js';
 
 /** The first chunk is small, as most files are; each is larger than the one before it, up to the most. */

@@ -4,9 +4,9 @@ import type { Batch } from '../batches/batch.js';
 import { StateError } from '../errors/family.js';
 import type { BatchResults } from '../results/batch-results.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
-import { closeFile } from './close-file.js';
+import { closeFile } from '../system/close-file.js';
 import { decodeResults, encodeResults } from './encode-results.js';
-import { syncDirectory, type FileSystem } from './file-system.js';
+import { syncDirectory, type FileSystem } from '../system/file-system.js';
 import { onDisk } from './on-disk.js';
 
 /**

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import type { KnownBatch } from '../batches/known-batch.js';
 import { creditBalance } from '../contract/bodies.js';
+import { knownBatch } from './batch-shape.js';
+import { summarySchema } from './summary-schema.js';
+import type { Summary } from './summary.js';
 
 /*
  * The entries of a run's journal, in the order in which they may come.
@@ -12,7 +14,7 @@ export const runEntry = z.object({
   id: z.string().regex(/^[0-9a-f]{16}$/),
   /** Seed of the address table, in hex. */
   seed: z.string().regex(/^[0-9a-f]{64}$/),
-  startedAt: z.string(),
+  startedAt: z.iso.datetime(),
   /** The service's base URL, or `local`. */
   service: z.string(),
   /** Salted fingerprint of the key. */
@@ -32,14 +34,14 @@ export type KeptEntry = z.infer<typeof keptEntry>;
 /** The source was read to its end. */
 export const planEntry = z.object({
   entry: z.literal('plan'),
-  rows: z.int(),
+  rows: z.int().min(0),
   /** Digest of the input's bytes, where the source gives one. */
   content: z.string().nullable(),
   batches: z.array(
     z.object({
       type: z.string(),
       country: z.string(),
-      addresses: z.int(),
+      addresses: z.int().min(1),
       checksum: z.int(),
     }),
   ),
@@ -55,16 +57,15 @@ export const balanceEntry = z.object({
 });
 export type BalanceEntry = z.infer<typeof balanceEntry>;
 
-const staged = z.object({ stage: z.string() });
-
 /** What is known of a batch from now on. */
 export const batchEntry = z.object({
   entry: z.literal('batch'),
-  batch: z.int(),
+  /** Number of the batch, from 0. */
+  batch: z.int().min(0),
   name: z.string(),
-  known: z.custom<KnownBatch>((value) => staged.safeParse(value).success),
+  known: knownBatch,
   charge: z.object({ spent: z.number(), refunded: z.number(), net: z.number() }).nullable(),
-  at: z.string(),
+  at: z.iso.datetime(),
 });
 export type BatchEntry = z.infer<typeof batchEntry>;
 
@@ -72,15 +73,15 @@ export type BatchEntry = z.infer<typeof batchEntry>;
 const partEntry = batchEntry.extend({
   entry: z.literal('part'),
   /** Number of its first line, from 0. */
-  start: z.int(),
-  addresses: z.int(),
+  start: z.int().min(0),
+  addresses: z.int().min(1),
 });
 export type PartEntry = z.infer<typeof partEntry>;
 
 /** The output stands: what is left is tidying. */
 export const finishedEntry = z.object({
   entry: z.literal('finished'),
-  summary: z.record(z.string(), z.unknown()),
+  summary: z.custom<Summary>((value) => summarySchema.safeParse(value).success),
 });
 export type FinishedEntry = z.infer<typeof finishedEntry>;
 

@@ -1,12 +1,12 @@
 import type { BatchProgress, BatchSettings } from '../batches/drive-batch.js';
-import type { Clock } from '../client/clock.js';
+import type { Clock } from '../system/clock.js';
 import type { Client } from '../client/client.js';
 import type { SluiceError } from '../errors/sluice-error.js';
 import type { Sink } from '../rows/sink.js';
 import type { Source } from '../rows/source.js';
 import type { ColumnOptions } from '../streams/column-layout.js';
 import type { CountryOptions } from '../streams/plan.js';
-import type { FileSystem } from './file-system.js';
+import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
 import type { Preflight } from './preflight.js';
 import type { Summary } from './summary.js';

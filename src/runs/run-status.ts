@@ -1,7 +1,7 @@
 import { mayHaveLaunched } from '../batches/known-batch.js';
 import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
-import { systemFiles, type FileSystem } from './file-system.js';
+import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { addressesOf, type KnownRun } from './known-run.js';
 import { readKnownRun } from './state-directory.js';
 

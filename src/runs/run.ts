@@ -12,7 +12,7 @@ import { checkAccount } from './account.js';
 import { readBalance, readBalanceAfter } from './balance.js';
 import { checkDiskSpace } from './check-disk-space.js';
 import { driveRun, type DriveRunEnd } from './drive-run.js';
-import { systemFiles, type FileSystem } from './file-system.js';
+import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { addressesToFetch } from './known-run.js';
 import { checkMaxUnknown } from './find-suspect.js';
 import { readIntoBatches, type PassOne } from './pass-one.js';
@@ -145,7 +145,7 @@ class Run {
       return undefined;
     }
     // The journal wrote it down itself, as it was told then.
-    const summary = known.finished.summary as unknown as Summary;
+    const { summary } = known.finished;
     await this.#end(summary);
     return summary;
   }
@@ -278,7 +278,7 @@ class Run {
   }
 
   async #finish(summary: Summary): Promise<void> {
-    await this.#state.record({ entry: 'finished', summary: { ...summary } });
+    await this.#state.record({ entry: 'finished', summary });
     await this.#end(summary);
   }
 

@@ -5,8 +5,8 @@ import type { BatchResults } from '../results/batch-results.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import { lockDirectory } from './directory-lock.js';
 import type { DrivenBatch } from './drive-log.js';
-import type { FileLock, LockPatience } from './file-lock.js';
-import { syncDirectory, type FileSystem } from './file-system.js';
+import type { FileLock, LockPatience } from '../system/file-lock.js';
+import { syncDirectory, type FileSystem } from '../system/file-system.js';
 import { Journal } from './journal.js';
 import { knownRun, nothingKnown, type KnownRun } from './known-run.js';
 import { onDisk } from './on-disk.js';
@@ -189,6 +189,8 @@ function refuseForeign(path: string, names: readonly string[]): void {
  */
 async function syncName(files: FileSystem, path: string, made: string | undefined): Promise<void> {
   const top = made === undefined ? resolve(path) : resolve(made);
+  // The lock comes first: by it the next process knows the directory for one of its own.
+  await syncDirectory(files, path);
   for (let at = resolve(path); at.length >= top.length; at = dirname(at)) {
     await syncDirectory(files, dirname(at));
     if (at === dirname(at)) return;
@@ -226,6 +228,9 @@ async function forget(files: FileSystem, path: string): Promise<void> {
 /** What the journal told is gone: a run that failed for what is left would be paid for again. */
 async function removeEmpty(files: FileSystem, path: string): Promise<void> {
   try {
+    await files.rm(join(path, 'recalled'), { force: true });
+    // The lock goes last: by it the next process knows what is left for its own.
+    await syncDirectory(files, path);
     await files.rm(path, { recursive: true, force: true });
   } catch {
     // The next run takes the directory as it is.

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { InputError } from '../errors/family.js';
-import type { FileSystem } from './file-system.js';
+import type { FileSystem } from '../system/file-system.js';
 import { onDisk } from './on-disk.js';
 import { readFileBytes } from './read-file.js';
 

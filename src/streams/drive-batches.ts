@@ -9,7 +9,7 @@ import { halveBatch } from '../batches/halve-batch.js';
 import type { KnownBatch } from '../batches/known-batch.js';
 import { LaunchGate } from '../batches/launch-gate.js';
 import { RefusedSizes } from '../batches/refused-sizes.js';
-import { systemClock, type Clock } from '../client/clock.js';
+import { systemClock, type Clock } from '../system/clock.js';
 import type { VerificationService } from '../client/verification-service.js';
 import { fetchExport } from './fetch-export.js';
 import type { BatchEnding, ExportOpener } from '../batches/result-join.js';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { OperationName } from '../../src/contract/operations.js';
 import type { VerificationType } from '../../src/contract/enums.js';
 import { toApiError } from '../../src/client/api-failure.js';
-import { onAbort } from '../../src/client/on-abort.js';
+import { onAbort } from '../../src/system/on-abort.js';
 import type { VerificationService } from '../../src/client/verification-service.js';
 import { ContractError, TransportError, type ApiError } from '../../src/errors/family.js';
 

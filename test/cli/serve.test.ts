@@ -7,7 +7,7 @@ import { withFolder } from '../service/with-service.js';
 import { Wire } from '../service/wire.js';
 import { csvRows } from './csv-cells.js';
 import { runInProcess } from './run-in-process.js';
-import { runSluice } from './run-sluice.js';
+import { runShell, runSluice } from './run-sluice.js';
 import { serve, type Serving } from './serving.js';
 
 async function newKey(serving: Serving): Promise<string> {
@@ -79,6 +79,18 @@ describe('sluice serve', () => {
     const uuid = await new Wire({ baseUrl: first.baseUrl, apiKey }).upload(['a@sluice.test']);
     const rival = await runSluice(['serve', '--port', '0', '--data', data]);
     expect(rival).toMatchObject({ code: 2, stderr: expect.stringContaining('[state_locked]') });
+    // Nor is it free elsewhere on the machine, where no socket of the first is seen: the file is locked,
+    const line = 'flock -n -E 99 "$DATA/lock" true';
+    expect(await runShell(line, { env: { DATA: data } })).toMatchObject({ code: 99 });
+    // and the same command is refused in a network of its own, where this user may make one.
+    const apart = process.getuid?.() === 0 ? 'unshare -n' : 'unshare -rn';
+    if ((await runShell(`${apart} true`)).code === 0) {
+      const again = `${apart} "$NODE" "$PROGRAM" serve --port 0 --data "$DATA"`;
+      expect(await runShell(again, { env: { DATA: data } })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('[state_locked]'),
+      });
+    }
     // However it ends.
     await first.stop('SIGKILL');
 

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RequestReport } from '../../src/client/client-options.js';
-import { systemClock } from '../../src/client/clock.js';
+import { systemClock } from '../../src/system/clock.js';
 import { ApiError, ContractError, DeadlineError, TransportError } from '../../src/errors/family.js';
 import { freePort } from '../servers/free-port.js';
 import { eventually } from './eventually.js';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Clock } from '../../src/client/clock.js';
-import { onAbort } from '../../src/client/on-abort.js';
+import type { Clock } from '../../src/system/clock.js';
+import { onAbort } from '../../src/system/on-abort.js';
 
 interface Sleeper {
   readonly at: number;

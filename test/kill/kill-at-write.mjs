@@ -7,7 +7,7 @@ import { open } from 'node:fs/promises';
 const at = Number(process.env.KILL_AT ?? 0);
 const mode = process.env.KILL_MODE ?? 'after';
 const countFile = process.env.KILL_COUNT_FILE;
-const journalLine = /^[0-9a-f]{8} \{"(?:entry|journal)"/;
+const journalLine = /^[0-9a-f]{8} (?:\{"journal"|\[\{"entry")/;
 
 const probe = await open(new URL(import.meta.url), 'r');
 const prototype = Object.getPrototypeOf(probe);
@@ -17,7 +17,7 @@ const { appendFile } = prototype;
 let writes = 0;
 
 prototype.appendFile = async function appendOrDie(data, ...rest) {
-  if (typeof data !== 'string' || !journalLine.test(data)) {
+  if (!journalLine.test(Buffer.from(data).toString('latin1', 0, 40))) {
     return appendFile.call(this, data, ...rest);
   }
   writes += 1;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DiskStorage } from '../../src/runs/disk-storage.js';
-import { systemFiles } from '../../src/runs/file-system.js';
+import { systemFiles } from '../../src/system/file-system.js';
 import { withFolder } from '../service/with-service.js';
 import { systemError, watchedFiles } from './watched-files.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Batch } from '../../src/batches/batch.js';
 import { OutcomeTable } from '../../src/results/outcome-table.js';
-import { systemFiles, type FileSystem } from '../../src/runs/file-system.js';
+import { systemFiles, type FileSystem } from '../../src/system/file-system.js';
 import { ResultStore } from '../../src/runs/result-store.js';
 import { withFolder } from '../service/with-service.js';
 import { systemError, watchedFiles } from './watched-files.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeEach } from 'vitest';
-import { systemFiles } from '../../src/runs/file-system.js';
+import { systemFiles } from '../../src/system/file-system.js';
 import { StateDirectory } from '../../src/runs/state-directory.js';
 import { withFolder } from '../service/with-service.js';
 import { describeRunStore } from './run-store-suite.js';

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../src/client/client.js';
 import { csvFileSink } from '../../src/formats/csv-sink.js';
 import { csvFileSource } from '../../src/formats/csv-source.js';
-import type { FileSystem } from '../../src/runs/file-system.js';
+import type { FileSystem } from '../../src/system/file-system.js';
 import type { RunOptions, RunProgress } from '../../src/runs/run-options.js';
 import { run } from '../../src/runs/run.js';
 import type { Summary } from '../../src/runs/summary.js';

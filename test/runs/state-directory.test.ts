@@ -1,7 +1,7 @@
 import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { systemFiles } from '../../src/runs/file-system.js';
+import { systemFiles } from '../../src/system/file-system.js';
 import type { RunEntry } from '../../src/runs/run-entries.js';
 import { readKnownRun, StateDirectory } from '../../src/runs/state-directory.js';
 import { withFolder } from '../service/with-service.js';
@@ -67,8 +67,21 @@ describe('StateDirectory', () => {
     expect(removed[0]).toBe('journal');
     removed.length = 0;
     await state.remove();
-    expect(removed.slice(-2)).toEqual(['journal', 'run']);
+    expect(removed.slice(-3)).toEqual(['journal', 'recalled', 'run']);
     expect(removed.indexOf('results')).toBeLessThan(removed.indexOf('journal'));
+  });
+
+  it('has its lock on the disk before anything else, and until the end: by it the next run knows it', async () => {
+    const calls: string[] = [];
+    const files = watchedFiles((call) => void calls.push(call));
+    const state = await StateDirectory.open(files, path, { fresh: false });
+    const firstSync = calls.indexOf('sync run');
+    expect(firstSync).toBeGreaterThan(calls.indexOf('openLocked lock'));
+    expect(firstSync).toBeLessThan(calls.indexOf('mkdir batches'));
+    await state.remove();
+    const removed = calls.slice(calls.indexOf('rm recalled'));
+    expect(removed.indexOf('sync run')).toBeGreaterThan(0);
+    expect(removed.indexOf('sync run')).toBeLessThan(removed.indexOf('rm run'));
   });
 
   it('is no folder that holds something else, whatever it is told', async () => {

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { systemFiles } from '../../src/runs/file-system.js';
+import { systemFiles } from '../../src/system/file-system.js';
 import { TicketFile } from '../../src/runs/ticket-file.js';
 import { withFolder } from '../service/with-service.js';
 import { systemError, watchedFiles } from './watched-files.js';

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { systemFiles, type FileSystem } from '../../src/runs/file-system.js';
+import { systemFiles, type FileSystem } from '../../src/system/file-system.js';
 
 /** A call on the disk: `open journal`, `appendFile journal`, `rename 000001.json.part`. */
 export type Call = (call: string) => void | Promise<void>;

@@ -2,14 +2,15 @@ import type { Random } from './random.js';
 
 let inodes = 0;
 
+/** What a disk writes at once, in bytes: either a sector is written or it is not. */
+const blockSizes = [512, 4096] as const;
+
 /** A file: what programs read, and what of it would outlast a power cut for certain. */
 export class DiskFile {
   readonly ino = (inodes += 1);
   #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
   #synced: Buffer = Buffer.alloc(0);
-  /** So many bytes at the beginning have not been touched since the last sync: no power cut takes them. */
-  #untouched = 0;
 
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length);
@@ -32,30 +33,46 @@ export class DiskFile {
 
   truncate(length: number): void {
     if (length >= this.#length) return;
-    this.#untouched = Math.min(this.#untouched, length);
     // A copy: the snapshot of the last sync must not be written over.
     this.#replace(Buffer.from(this.bytes.subarray(0, length)));
   }
 
   sync(): void {
     this.#synced = this.bytes;
-    this.#untouched = this.#length;
   }
 
-  /** The power is cut: what was not synced is there, or not, or in part. */
+  /** The power is cut: what was not synced is there, or not, or in any of its blocks. */
   crash(random: Random): void {
-    const { bytes } = this;
     const how = random.next();
-    if (how < 0.4) this.#replace(Buffer.from(this.#synced));
-    else if (how < 0.6) this.#replace(Buffer.from(bytes));
-    else {
-      const torn = Buffer.from(bytes);
-      const cut = random.between(this.#untouched, bytes.length);
-      // The size may be on the disk before the bytes are.
-      const isFilled = random.chance(0.2);
-      this.#replace(isFilled ? torn.fill(0, cut) : torn.subarray(0, cut));
-    }
+    if (how < 0.3) this.#replace(Buffer.from(this.#synced));
+    else if (how < 0.45) this.#replace(Buffer.from(this.bytes));
+    else this.#replace(this.#torn(random));
     this.sync();
+  }
+
+  /**
+   * Of the blocks any are written; in the place of the others is what was there at the last sync, or zeros
+   * where there was nothing. The length of the file is the old one, the new one, or one between.
+   */
+  #torn(random: Random): Buffer {
+    const [before, after] = [this.#synced, this.bytes];
+    const [least, most] = [before.length, after.length].toSorted((a, b) => a - b) as [
+      number,
+      number,
+    ];
+    const disk = Buffer.alloc(random.pick([most, most, random.between(least, most)]));
+    before.copy(disk);
+    const blockBytes = random.pick(blockSizes);
+    const chance = random.pick([0.1, 0.5, 0.9, 1]);
+    for (let at = 0; at < disk.length; at += blockBytes) {
+      const [old, written] = [before, after].map((bytes) =>
+        bytes.subarray(at, at + blockBytes),
+      ) as [Buffer, Buffer];
+      if (old.equals(written) || !random.chance(chance)) continue;
+      disk.fill(0, at, Math.min(at + blockBytes, disk.length));
+      written.copy(disk, at);
+    }
+    return disk;
   }
 
   #replace(bytes: Buffer): void {
@@ -101,11 +118,15 @@ export class DiskDirectory {
     this.#changes = [];
   }
 
-  /** The power is cut: of the changes since the last sync the first few are there, in their order. */
+  /** The power is cut: of the changes since the last sync any are there, as if the others had not been. */
   crash(random: Random): void {
-    const kept = random.pick([0, this.#changes.length, random.between(0, this.#changes.length)]);
+    const all = this.#changes.length;
+    const first = random.pick([0, all, random.between(0, all)]);
+    const chance = random.pick([0, 0, 0.5]);
     this.#entries = new Map(this.#synced);
-    for (const change of this.#changes.slice(0, kept)) change(this.#entries);
+    for (const [index, change] of this.#changes.entries()) {
+      if (index < first !== random.chance(chance)) change(this.#entries);
+    }
     this.sync();
     for (const entry of this.#entries.values()) entry.crash(random);
   }

@@ -1,6 +1,6 @@
 import type { Random } from './random.js';
 
-/** A part of the state directory; `folder` is the directory itself and those in it. */
+/** A part of the state directory; `folder` is the directory itself and those in it; `sink` is the output. */
 export type FilePlace = 'lock' | 'journal' | 'tickets' | 'batches' | 'results' | 'folder' | 'sink';
 
 export type FileCall =
@@ -101,6 +101,7 @@ const fileFaults: readonly (readonly [FilePlace, FileCall, readonly string[]])[]
   ['lock', 'close', ['EIO']],
   ['journal', 'open', ['EMFILE', 'EIO', 'ENOSPC']],
   ['journal', 'read', ['EIO']],
+  ['journal', 'stat', ['EIO']],
   ['journal', 'truncate', ['EIO']],
   ['journal', 'write', ['ENOSPC', 'EIO']],
   ['journal', 'sync', ['EIO', 'ENOSPC']],
@@ -121,9 +122,13 @@ const fileFaults: readonly (readonly [FilePlace, FileCall, readonly string[]])[]
   ['results', 'sync', ['EIO', 'ENOSPC']],
   ['results', 'close', ['EIO']],
   ['results', 'rename', ['EIO', 'ENOSPC']],
-  ['sink', 'open', ['EIO']],
+  ['sink', 'stat', ['EIO']],
+  ['sink', 'open', ['EMFILE', 'EIO', 'ENOSPC']],
   ['sink', 'write', ['ENOSPC', 'EIO']],
-  ['sink', 'close', ['ENOSPC', 'EIO']],
+  ['sink', 'sync', ['EIO', 'ENOSPC']],
+  ['sink', 'close', ['EIO']],
+  ['sink', 'rename', ['EIO', 'ENOSPC']],
+  ['sink', 'rm', ['EIO']],
 ];
 
 /** How far a run may have come when its process ends. */

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { FileSystem } from '../../src/runs/file-system.js';
+import type { OutputFiles } from '../../src/formats/output-path.js';
+import type { FileSystem } from '../../src/system/file-system.js';
 import { DiskDirectory, DiskFile, type DiskEntry } from './disk.js';
 import type { FileCall, FilePlace } from './fault.js';
 import { never, type Life } from './world.js';
@@ -18,9 +19,18 @@ export interface Disk {
 
 export function createDisk(): Disk {
   const root = new DiskDirectory();
-  root.add('disk', new DiskDirectory());
+  const disk = new DiskDirectory();
+  root.add('disk', disk);
   root.sync();
+  disk.add('out', new DiskDirectory());
+  disk.sync();
   return { root, locks: new Map(), opened: new Set() };
+}
+
+/** What is read of a file. */
+export function textOf(disk: Disk, path: string): string | undefined {
+  const entry = find(disk, path);
+  return entry instanceof DiskFile ? entry.bytes.toString() : undefined;
 }
 
 /** What would be read of a file after a power cut at the worst moment. */
@@ -44,8 +54,12 @@ function find(disk: Disk, path: string): DiskEntry | undefined {
   return entry;
 }
 
-/** The calls that a run makes on the disk, for one process. */
-export function memoryFiles(disk: Disk, life: Life, trouble: FileTrouble): FileSystem {
+/** The calls that a run and its output make on the disk, for one process. */
+export function memoryFiles(
+  disk: Disk,
+  life: Life,
+  trouble: FileTrouble,
+): FileSystem & OutputFiles {
   const calls = new Calls(disk, life, trouble);
   // Of the many forms of Node's calls only those that runs use are there.
   return {
@@ -58,7 +72,10 @@ export function memoryFiles(disk: Disk, life: Life, trouble: FileTrouble): FileS
     rm: calls.rm,
     stat: calls.stat,
     statfs: calls.statfs,
-  } as unknown as FileSystem;
+    access: calls.access,
+    realpath: calls.realpath,
+    readlink: calls.readlink,
+  } as unknown as FileSystem & OutputFiles;
 }
 
 class Calls {
@@ -99,6 +116,7 @@ class Calls {
       return this.#handle(path, there);
     }
     if (there instanceof DiskDirectory) throw systemError('EISDIR', path);
+    if (there && flags === 'wx') throw systemError('EEXIST', path);
     const file = there ?? this.#create(path);
     if (flags.startsWith('w')) file.truncate(0);
     await this.#life.pass();
@@ -139,15 +157,31 @@ class Calls {
 
   rm = async (path: string): Promise<void> => {
     await this.enter(path, 'rm');
-    if (find(this.#disk, path)) this.#parent(path).remove(nameOf(path));
+    const there = find(this.#disk, path);
+    if (there instanceof DiskDirectory) empty(there);
+    if (there) this.#parent(path).remove(nameOf(path));
     await this.#life.pass();
   };
 
-  stat = async (path: string): Promise<{ ino: number; dev: number; size: number }> => {
+  stat = async (path: string): Promise<Stats> => {
     await this.enter(path, 'stat');
     const there = find(this.#disk, path);
     if (!there) throw systemError('ENOENT', path);
     return statOf(there);
+  };
+
+  access = async (path: string): Promise<void> => {
+    await this.stat(path);
+  };
+
+  realpath = async (path: string): Promise<string> => {
+    await this.stat(path);
+    return path;
+  };
+
+  readlink = async (path: string): Promise<never> => {
+    await this.stat(path);
+    throw systemError('EINVAL', path);
   };
 
   statfs = async (path: string): Promise<{ bavail: number; bsize: number }> => {
@@ -218,6 +252,14 @@ class OpenFile {
     await this.#calls.leave();
   }
 
+  async writeFile(data: string | Uint8Array): Promise<void> {
+    await this.appendFile(data);
+  }
+
+  async chmod(): Promise<void> {
+    await this.#calls.enter(this.path, 'stat');
+  }
+
   async read(buffer: Buffer): Promise<{ bytesRead: number; buffer: Buffer }> {
     await this.#calls.enter(this.path, 'read');
     const bytesRead = this.#file().bytes.copy(buffer, 0, this.#position);
@@ -246,7 +288,7 @@ class OpenFile {
     return this.sync();
   }
 
-  async stat(): Promise<{ ino: number; dev: number; size: number }> {
+  async stat(): Promise<Stats> {
     await this.#calls.enter(this.path, 'stat');
     return statOf(this.#entry);
   }
@@ -263,8 +305,38 @@ class OpenFile {
   }
 }
 
-function statOf(entry: DiskEntry): { ino: number; dev: number; size: number } {
-  return { ino: entry.ino, dev: 1, size: entry instanceof DiskFile ? entry.bytes.length : 0 };
+/** Of what Node says of a file, what is looked at. */
+interface Stats {
+  readonly ino: number;
+  readonly dev: number;
+  readonly size: number;
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  isFile(): boolean;
+  isDirectory(): boolean;
+}
+
+function statOf(entry: DiskEntry): Stats {
+  const isFile = entry instanceof DiskFile;
+  return {
+    ino: entry.ino,
+    dev: 1,
+    size: isFile ? entry.bytes.length : 0,
+    mode: isFile ? 0o100600 : 0o40700,
+    uid: 0,
+    gid: 0,
+    isFile: () => isFile,
+    isDirectory: () => !isFile,
+  };
+}
+
+/** As the system does it: name by name, of which a power cut may leave any. */
+function empty(directory: DiskDirectory): void {
+  for (const [name, entry] of directory.entries) {
+    if (entry instanceof DiskDirectory) empty(entry);
+    directory.remove(name);
+  }
 }
 
 function namesOf(path: string): string[] {
@@ -277,7 +349,8 @@ function nameOf(path: string): string {
 
 /** Which part of a state directory a path belongs to. */
 function placeOf(path: string): FilePlace {
-  const [, , ...inside] = namesOf(path);
+  const [, folder, ...inside] = namesOf(path);
+  if (folder === 'out') return 'sink';
   switch (inside[0]) {
     case 'lock':
     case 'journal':

@@ -1,10 +1,13 @@
+import { parse } from 'csv-parse/sync';
 import type { VerificationType } from '../../src/contract/enums.js';
-import { OutputError } from '../../src/errors/family.js';
 import { ObjectChunk, type Row } from '../../src/rows/object-chunk.js';
-import type { JoinedRows, OpenSinkOptions, OutputCell, Sink } from '../../src/rows/sink.js';
+import { csvWriting } from '../../src/formats/csv-sink.js';
+import { filePlace } from '../../src/formats/output-file.js';
+import type { OutputFiles } from '../../src/formats/output-path.js';
+import { writerSink } from '../../src/formats/writer-sink.js';
+import type { Sink } from '../../src/rows/sink.js';
 import type { Source } from '../../src/rows/source.js';
-import type { FaultPlan } from './fault-plan.js';
-import type { FileCall } from './fault.js';
+import { durableText, exists, textOf, type Disk } from './memory-files.js';
 import type { Random } from './random.js';
 import { verdictOf } from './verdict.js';
 import type { Life, World } from './world.js';
@@ -130,13 +133,13 @@ const watched = {
   phone: ['verification', 'reason', 'valid', 'wrong', 'unknown', 'type', 'operator'],
 } as const;
 
-function expectedCells(type: VerificationType, { line, reason }: Cell): readonly OutputCell[] {
-  const nulls = [null, null, null, null, null];
-  if (line === undefined) return ['not_submitted', reason ?? '', ...nulls];
+function expectedCells(type: VerificationType, { line, reason }: Cell): readonly string[] {
+  const none = ['', '', '', '', ''];
+  if (line === undefined) return ['not_submitted', reason ?? '', ...none];
   // The service removes wrong formats, and has no record of them.
-  if (type === 'email' && !line.includes('@')) return ['no_result', 'no_record', ...nulls];
+  if (type === 'email' && !line.includes('@')) return ['no_result', 'no_record', ...none];
   const verdict = verdictOf(type, line);
-  return ['verified', '', ...watched[type].slice(2).map((name) => verdict[name] ?? null)];
+  return ['verified', '', ...watched[type].slice(2).map((name) => String(verdict[name] ?? ''))];
 }
 
 /** Reads the rows a few at a time. */
@@ -158,72 +161,80 @@ async function* chunksOf(rows: readonly Row[], life: Life): AsyncGenerator<Objec
   }
 }
 
+/** Where the output appears. */
+const outputPath = '/disk/out/output.csv';
+
 /** The output, as it appears: whole, and right, or not at all. */
 export class Output {
   readonly #world: World;
   readonly #rows: Rows;
-  /** How often it was finished. */
-  finished = 0;
+  readonly #disk: Disk;
 
-  constructor(world: World, rows: Rows) {
+  constructor(world: World, rows: Rows, disk: Disk) {
     this.#world = world;
     this.#rows = rows;
+    this.#disk = disk;
   }
 
-  sinkOf(life: Life, faults: FaultPlan): Sink {
-    const call = async (name: FileCall): Promise<void> => {
-      await life.pass();
-      const code = faults.ofFile('sink', name);
-      if (code !== undefined) throw new OutputError(`cannot write the output: ${code}`);
-    };
+  get isThere(): boolean {
+    return exists(this.#disk, outputPath);
+  }
+
+  /** The sink that users have, on the simulated disk. */
+  sinkOf(files: OutputFiles): Sink {
+    const sink = writerSink(filePlace(outputPath, files), csvWriting({}));
     let finished = 0;
     return {
-      name: 'output',
-      check: async () => undefined,
-      mayBeginEarly: async () => this.#world.random.chance(0.5),
+      ...sink,
+      mayBeginEarly: async () => this.#world.random.chance(0.5) && (await sink.mayBeginEarly?.()) === true,
       open: async (options) => {
-        await call('open');
-        const written: string[] = [];
+        const writing = await sink.open(options);
         return {
-          write: async (joined) => {
-            await call('write');
-            for (const row of rowsOf(joined, options)) written.push(row);
-          },
+          write: async (joined) => writing.write(joined),
+          abort: async () => writing.abort(),
           finish: async () => {
-            await call('close');
             finished += 1;
             if (finished > 1) this.#world.violate('one process finishes the output twice');
-            this.#appear(written);
-            if (!life.step()) await life.pass();
+            await writing.finish();
+            this.#world.tell('the output is there');
           },
-          abort: async () => undefined,
         };
       },
     };
   }
 
-  #appear(written: readonly string[]): void {
-    this.finished += 1;
-    this.#world.tell('the output stands');
-    const { expected } = this.#rows;
-    if (written.length !== expected.length) {
-      this.#world.violate(`${written.length} of ${expected.length} rows come out`);
+  /** Looks whether what bears the output's name is the output. */
+  check(): void {
+    const text = textOf(this.#disk, outputPath);
+    if (text === undefined) return;
+    const records = csvRecords(text);
+    const { expected, rows } = this.#rows;
+    if (records.length !== expected.length) {
+      this.#world.violate(`${records.length} of ${expected.length} rows come out`);
     }
-    for (const [index, row] of written.entries()) {
-      const right = `${index} ${expected[index]}`;
-      if (row !== right) this.#world.violate(`a row comes out as ${row} and not as ${right}`);
+    for (const [index, record] of records.entries()) {
+      const kept = JSON.stringify(header.map((name) => record[name]));
+      const own = JSON.stringify(header.map((name) => rows[index]?.[name]));
+      const added = JSON.stringify(
+        (['email', 'phone'] as const).map((type) =>
+          watched[type].map((name) => record[`${type}_${name}`]),
+        ),
+      );
+      const right = `${own} ${expected[index]}`;
+      if (`${kept} ${added}` !== right) {
+        this.#world.violate(`a row comes out as ${kept} ${added} and not as ${right}`);
+      }
+    }
+  }
+
+  /** Looks whether a power cut would leave it. */
+  checkDurable(): void {
+    if (durableText(this.#disk, outputPath) !== textOf(this.#disk, outputPath)) {
+      this.#world.violate('the run is over, and a power cut would take its output');
     }
   }
 }
 
-function* rowsOf(joined: JoinedRows, options: OpenSinkOptions): Generator<string> {
-  const { chunk, from, to, outcomes, width } = joined;
-  for (let row = from; row < to; row += 1) {
-    const cells = (['email', 'phone'] as const).map((type, column) => {
-      const all = options.cellsOf(outcomes[(row - from) * width + column] ?? -1, column);
-      const names = options.added[column] ?? [];
-      return watched[type].map((name) => all[names.indexOf(`${type}_${name}`)]);
-    });
-    yield `${String(chunk.text(row, 0))} ${JSON.stringify(cells)}`;
-  }
+function csvRecords(text: string): readonly Readonly<Record<string, string>>[] {
+  return parse(text, { columns: true, record_delimiter: ['\n'] });
 }

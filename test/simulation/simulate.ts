@@ -85,7 +85,7 @@ class Simulation {
     this.#story = tell(this.#random);
     const { rows, faults, credit, clockSkewMs } = this.#story;
     this.faults = new FaultPlan(this.#world, faults);
-    this.#output = new Output(this.#world, rows);
+    this.#output = new Output(this.#world, rows, this.#disk);
     this.#service = new ServiceModel(this.#world, { clockSkewMs });
     this.#service.credit = credit;
     this.#service.isElectionDurable = (uuid) => this.#isDurable(`"launching"`, uuid);
@@ -103,6 +103,7 @@ class Simulation {
       const life = new Life(this.#world, this.lives, (at) => this.#step(at));
       const end = await this.#live(life);
       life.isDead = true;
+      this.#output.check();
       this.#world.check();
       switch (end.kind) {
         case 'finished':
@@ -173,11 +174,12 @@ class Simulation {
   #runOptions(life: Life): RunOptions {
     const clock = life;
     const random = this.#random.next;
+    const files = memoryFiles(this.#disk, life, (place, call) => this.faults.ofFile(place, call));
     return {
       ...this.#story.options,
       batchSize: this.#story.rows.batchSize,
       source: memorySource(this.#story.rows.rows, life),
-      sink: this.#output.sinkOf(life, this.faults),
+      sink: this.#output.sinkOf(files),
       client: new Client({
         baseUrl: 'https://service.test',
         apiKey: canaryKey,
@@ -190,7 +192,7 @@ class Simulation {
       email: ['email'],
       phone: ['phone'],
       countryColumn: 'country',
-      files: memoryFiles(this.#disk, life, (place, call) => this.faults.ofFile(place, call)),
+      files,
       clock,
       random,
       signal: this.#abort.signal,
@@ -229,7 +231,7 @@ class Simulation {
     // A process that is killed leaves what it wrote to the system; a power cut does not.
     const isPowerCut = this.#random.chance(0.7);
     this.#world.tell(isPowerCut ? 'CRASH: the power is cut' : 'CRASH: the process is killed');
-    if (isPowerCut) this.#disk.root.crash(this.#random);
+    if (isPowerCut) this.#cutPower();
     return this.#isTidied();
   }
 
@@ -242,13 +244,19 @@ class Simulation {
     const isExplained = this.faults.noted > noted || credit < Infinity;
     if (!isExplained) throw error;
     this.#checkOpen();
-    if (this.#random.chance(0.3)) this.#disk.root.crash(this.#random);
+    if (this.#random.chance(0.3)) this.#cutPower();
     return false;
+  }
+
+  #cutPower(): void {
+    this.#disk.root.crash(this.#random);
+    this.#output.check();
+    this.#world.check();
   }
 
   /** Whether the output stands and nothing is left in the state directory to go on from. */
   #isTidied(): boolean {
-    return this.#output.finished > 0 && !exists(this.#disk, `${stateDir}/journal`);
+    return this.#output.isThere && !exists(this.#disk, `${stateDir}/journal`);
   }
 
   #checkOpen(): void {
@@ -259,7 +267,9 @@ class Simulation {
 
   #checkEnd(summary: Summary): void {
     this.#checkOpen();
-    if (this.#output.finished === 0) throw new Error('the run says it is over without an output');
+    if (!this.#output.isThere) throw new Error('the run says it is over without an output');
+    this.#output.checkDurable();
+    this.#world.check();
     if (hasFailed(summary)) throw new Error('rows have failed that need not');
     const mayBeLeft = this.faults.reached.has('folder.rm EIO');
     if (exists(this.#disk, mayBeLeft ? `${stateDir}/journal` : stateDir))

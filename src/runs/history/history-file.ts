@@ -2,8 +2,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { OutputError, StateError } from '../../errors/family.js';
-import { closeFile } from '../close-file.js';
-import { syncDirectory, type FileSystem } from '../file-system.js';
+import { closeFile } from '../../system/close-file.js';
+import { syncDirectory, type FileSystem } from '../../system/file-system.js';
 import { encodeFrame, hasFrameBehind, readFrame, type Frame } from './history-frames.js';
 
 const chunkBytes = 1024 * 1024;

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { StateError } from '../../errors/family.js';
-import { closeFile } from '../close-file.js';
-import { lockFile, type FileLock, type LockPatience } from '../file-lock.js';
-import { syncDirectory, type FileSystem } from '../file-system.js';
+import { closeFile } from '../../system/close-file.js';
+import { lockFile, type FileLock, type LockPatience } from '../../system/file-lock.js';
+import { syncDirectory, type FileSystem } from '../../system/file-system.js';
 import { onDisk } from '../on-disk.js';
 
 const keyForm = /^[0-9a-f]{64}\n$/;
@@ -33,7 +33,7 @@ export async function takeHistoryKey(
 ): Promise<HistoryKey> {
   const keyPath = historyKeyPath(path);
   const lock = await onDisk(`lock the history ${path}`, async () =>
-    lockFile(files, { name: `the history ${path}`, path: keyPath }, patience),
+    lockFile(files, { name: `the history ${path}`, path: keyPath, option: '--history' }, patience),
   );
   try {
     return await onDisk(`read the history's key ${keyPath}`, async () => {

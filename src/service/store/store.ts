@@ -3,6 +3,8 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StateError } from '../../errors/family.js';
+import { lockFile, type FileLock } from '../../system/file-lock.js';
+import { systemFiles } from '../../system/file-system.js';
 import type { Batch } from './batch.js';
 import { batchFiles, removeOrphans, type BatchFiles } from './batch-files.js';
 import { openEventLog, type EventLog } from './event-log.js';
@@ -13,7 +15,6 @@ import {
   type ServiceEvent,
   type StoreHeader,
 } from './events.js';
-import { lockFolder, type FolderLock } from './folder-lock.js';
 import { ServiceState } from './service-state.js';
 
 interface Folders {
@@ -33,12 +34,12 @@ export class Store {
   readonly salt: string;
   readonly #folders: Folders;
   readonly #log: EventLog;
-  readonly #lock: FolderLock;
+  readonly #lock: FileLock;
   readonly #isPrivate: boolean;
 
   private constructor(
     folders: Folders,
-    opened: { state: ServiceState; salt: string; log: EventLog; lock: FolderLock },
+    opened: { state: ServiceState; salt: string; log: EventLog; lock: FileLock },
     isPrivate: boolean,
   ) {
     this.#folders = folders;
@@ -53,7 +54,8 @@ export class Store {
    * Opens the folder, making it when it is missing; without one, a private folder that is gone after
    * `close`.
    *
-   * @throws StateError `state_locked`, `state_damaged`, or `state_mismatch` for another version's data
+   * @throws StateError `state_locked`, `state_damaged`, or `state_mismatch` for another version's data;
+   *   ConfigurationError where the file system has no locks
    */
   static async open(dataDir: string | undefined): Promise<Store> {
     const root = dataDir ?? (await mkdtemp(join(tmpdir(), 'sluice-service-')));
@@ -68,7 +70,12 @@ export class Store {
       // `mkdir` leaves the mode of a folder that was there; what lies inside is personal data.
       await chmod(folder, 0o700);
     }
-    const lock = await lockFolder(root);
+    const lock = await lockFile(systemFiles, {
+      name: `the local service's data in ${root}`,
+      path: join(root, 'lock'),
+      option: dataDir === undefined ? 'TMPDIR' : '--data',
+      canWait: false,
+    });
     try {
       return new Store(folders, { ...(await load(folders, dataDir)), lock }, dataDir === undefined);
     } catch (error) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, it } from 'vitest';
-import { systemFiles, type FileSystem } from '../../../src/runs/file-system.js';
+import { systemFiles, type FileSystem } from '../../../src/system/file-system.js';
 import { History } from '../../../src/runs/history/history.js';
 import { verify } from '../../../src/streams/verify.js';
 import { systemError, watchedFiles } from '../watched-files.js';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { Client } from '../../../src/client/client.js';
-import { systemClock, type Clock } from '../../../src/client/clock.js';
+import { systemClock, type Clock } from '../../../src/system/clock.js';
 import { csvFileSink } from '../../../src/formats/csv-sink.js';
 import { csvFileSource } from '../../../src/formats/csv-source.js';
 import { History, type HistoryOptions } from '../../../src/runs/history/history.js';

@@ -1,6 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
-import { systemClock, type Clock } from '../client/clock.js';
-import { OutputError, StateError } from '../errors/family.js';
+import { dirname } from 'node:path';
+import { systemClock, type Clock } from './clock.js';
+import { ConfigurationError, OutputError, StateError } from '../errors/family.js';
+import { isSluiceError } from '../errors/sluice-error.js';
 import { closeFile } from './close-file.js';
 import type { FileSystem } from './file-system.js';
 
@@ -22,6 +24,10 @@ export interface LockedThing {
   readonly name: string;
   /** The file that is locked; made if need be. */
   readonly path: string;
+  /** The option that names its place. */
+  readonly option: string;
+  /** Whether its user can be told to wait for it, with `--wait-lock`. @default true */
+  readonly canWait?: boolean;
   /** Makes the folder of the file again, where others may remove it. */
   readonly remake?: () => Promise<void>;
 }
@@ -33,20 +39,22 @@ const longestPauseMs = 1000;
 /**
  * Locks a file.
  *
- * @throws StateError `state_locked` when another process holds it for longer than is waited; OutputError
+ * @throws StateError `state_locked` when another process holds it for longer than is waited;
+ *   ConfigurationError where the file system has no locks; OutputError
  */
 export async function lockFile(
   files: FileSystem,
-  { name, path, remake }: LockedThing,
+  thing: LockedThing,
   { waitLockMs = 0, signal, clock = systemClock }: LockPatience = {},
 ): Promise<FileLock> {
+  const { name, path, remake } = thing;
   const untilMs = clock.now() + waitLockMs;
   let pauseMs = firstPauseMs;
   for (let tries = 0; tries < maxTries;) {
-    const file = await files.openLocked(path);
+    const file = await files.openLocked(path).catch((error: unknown) => refuseLock(thing, error));
     if (!file) {
       const leftMs = untilMs - clock.now();
-      if (leftMs <= 0) throw busyError(name, waitLockMs);
+      if (leftMs <= 0) throw busyError(thing, waitLockMs);
       await clock.sleep(Math.min(pauseMs, leftMs), signal);
       pauseMs = Math.min(pauseMs * 2, longestPauseMs);
       continue;
@@ -67,12 +75,26 @@ export async function lockFile(
   throw new OutputError(`${name} is removed again and again by others`);
 }
 
-function busyError(name: string, waitLockMs: number): StateError {
+function busyError({ name, canWait }: LockedThing, waitLockMs: number): StateError {
   const waited = waitLockMs > 0 ? ` after ${waitLockMs / 1000} s` : '';
-  const advice = waitLockMs > 0 ? '' : '; --wait-lock <s> waits for it';
+  const advice = canWait === false || waitLockMs > 0 ? '' : '; --wait-lock <s> waits for it';
   return new StateError(`another process is working in ${name}${waited}${advice}`, {
     code: 'state_locked',
   });
+}
+
+/** What the system says where a file system has no locks, such as some network folders. */
+const noLocks: readonly unknown[] = ['ENOLCK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+
+function refuseLock({ name, path, option }: LockedThing, cause: unknown): never {
+  if (isSluiceError(cause) || !(cause instanceof Error)) throw cause;
+  if (!noLocks.includes((cause as NodeJS.ErrnoException).code)) {
+    throw new OutputError(`cannot lock ${name}: ${cause.message}`, { cause });
+  }
+  throw new ConfigurationError(
+    `the file system of ${dirname(path)} does not support locks, so two processes could work in ${name} at once: put ${option} on a local disk`,
+    { cause },
+  );
 }
 
 async function isStillThere(files: FileSystem, path: string, file: FileHandle): Promise<boolean> {

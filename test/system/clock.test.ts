@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { systemClock } from '../../src/client/clock.js';
-import { onAbort } from '../../src/client/on-abort.js';
-import { caught } from './test-client.js';
+import { systemClock } from '../../src/system/clock.js';
+import { onAbort } from '../../src/system/on-abort.js';
+import { caught } from '../client/test-client.js';
 
 describe('the clock', () => {
   test('sleeps longer than a timer can', async () => {
