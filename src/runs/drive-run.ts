@@ -1,11 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { BatchRunner } from '../batches/batch-runner.js';
-import { deleteBatch } from '../batches/delete-uploads.js';
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
-import type { BatchProgress } from '../batches/drive-batch.js';
+import { deleteBatch } from '../batches/delete-uploads.js';
+import type { BatchProgress, CollectedExport } from '../batches/drive-options.js';
+import { ElectedUuids } from '../batches/elected-uuids.js';
 import { halveBatch } from '../batches/halve-batch.js';
-import { mayHaveLaunched, planned, type KnownBatch } from '../batches/known-batch.js';
+import { tallyOf } from '../batches/judge-export.js';
+import { mayHaveLaunched, retried, type KnownBatch } from '../batches/known-batch.js';
 import { LaunchGate } from '../batches/launch-gate.js';
 import { RefusedSizes } from '../batches/refused-sizes.js';
 import type { Client } from '../client/client.js';
@@ -64,6 +66,7 @@ class RunDrive {
   readonly #runner: BatchRunner;
   readonly #log = new DriveLog();
   readonly #refusedSizes = new RefusedSizes();
+  readonly #uuids = new ElectedUuids();
   /** What is driven: the batches, and the parts of those that were split in their place. */
   readonly #driven = new Set<Batch>();
   /** Those that no walker has taken yet. */
@@ -86,6 +89,7 @@ class RunDrive {
       stageDeadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
       gate: this.#gate,
       refusedSizes: this.#refusedSizes,
+      uuids: this.#uuids,
       clock: run.clock ?? systemClock,
       random: run.random ?? systemRandom,
       signal: options.signal,
@@ -94,7 +98,7 @@ class RunDrive {
       ),
       leavesLaunched: () => this.#leavesLaunched,
       record: async (progress) => this.#record(progress),
-      collect: async (batch, uuid) => this.#collect(batch, uuid),
+      collect: async (batch, uuid, within) => this.#collect(batch, uuid, within),
     });
   }
 
@@ -107,7 +111,12 @@ class RunDrive {
     const isWhole = [...this.#driven].every((batch) => isAtEnd(this.#log.known(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     if (isWhole || isRefused) {
-      const names = await deleteOrphans(client, runId, this.#log.batches(), { isRefused, signal });
+      const names = await deleteOrphans(client, runId, this.#log.batches(), {
+        isRefused,
+        signal,
+        clock: run.clock ?? systemClock,
+        deadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
+      });
       if (names.length > 0) run.onProgress?.({ stage: 'left_behind', names });
     }
     const isPartial = run.partial === true && !isWhole && stopsForNow(stoppedBy);
@@ -177,8 +186,13 @@ class RunDrive {
       known: entry.known,
       name: entry.name,
       charge: entry.charge ?? undefined,
+      exported: entry.exported,
       times: this.#options.state.known.times.get(batchLabel(batch)) ?? noTimes,
     };
+    // Whoever holds a uuid keeps it: no upload of this process can have the same.
+    if (driven && 'uuid' in driven.known && driven.known.uuid !== undefined) {
+      this.#uuids.take(driven.known.uuid, driven.name);
+    }
     if (driven?.known.stage === 'split') {
       this.#log.recall(driven);
       this.#refusedSizes.note(batch);
@@ -187,16 +201,9 @@ class RunDrive {
     }
     this.#driven.add(batch);
     if (!driven) return;
-    const { known } = driven;
-    if (known.stage === 'failed' && this.#options.run.retryFailed === true) {
-      const { attempt } = known;
-      await this.#record({
-        ...driven,
-        known: { ...planned, attempt: attempt + 1 },
-      });
-      return;
-    }
     this.#log.recall(driven);
+    const known = this.#options.run.retryFailed === true ? retried(driven.known) : driven.known;
+    if (known !== driven.known) await this.#record({ ...driven, known });
     if (mayHaveLaunched(known)) this.#gate.count(batch.lane.type, batch.addresses);
   }
 
@@ -261,8 +268,8 @@ class RunDrive {
     run.onProgress?.({ stage: 'batch', ...progress });
   }
 
-  async #collect(batch: Batch, uuid: string): Promise<void> {
-    const { client, signal, plan, state } = this.#options;
+  async #collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport> {
+    const { client, plan, state } = this.#options;
     const matched = await plan.join.match(batch, async () => {
       const { body } = await client.exportBatch(
         uuid,
@@ -271,8 +278,13 @@ class RunDrive {
       );
       return body;
     });
-    await state.keepResults(batch, matched, plan.outcomes);
-    this.#results.set(batchLabel(batch), matched);
+    return {
+      ...tallyOf(matched),
+      keep: async () => {
+        await state.keepResults(batch, matched, plan.outcomes);
+        this.#results.set(batchLabel(batch), matched);
+      },
+    };
   }
 }
 

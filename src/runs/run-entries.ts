@@ -64,6 +64,15 @@ export const batchEntry = z.object({
   name: z.string(),
   known: z.custom<KnownBatch>((value) => staged.safeParse(value).success),
   charge: z.object({ spent: z.number(), refunded: z.number(), net: z.number() }).nullable(),
+  /** What its latest whole export held. */
+  exported: z
+    .object({
+      counted: z.number().nullable(),
+      named: z.int(),
+      strangers: z.int(),
+      conflicting: z.int(),
+    })
+    .optional(),
   at: z.string(),
 });
 export type BatchEntry = z.infer<typeof batchEntry>;
