@@ -47,6 +47,12 @@ export type {
 } from './streams/parcel.js';
 export type { Batch, BatchPart } from './batches/batch.js';
 export type { Charge } from './batches/charge.js';
+export {
+  exportDiffers,
+  type ComparedExport,
+  type ExportDoubt,
+  type ExportTally,
+} from './batches/judge-export.js';
 export type { BatchProgress, BatchSettings } from './batches/drive-options.js';
 export type { FailedReason, KnownBatch } from './batches/known-batch.js';
 export type { BatchEnding, ExportOpener } from './batches/result-join.js';

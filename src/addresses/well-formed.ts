@@ -35,7 +35,7 @@ function isPlainEmail(line: string): boolean {
       (label) => label.length <= maxLabel && isWord(label, '-') && !label.includes('--'),
     ) &&
     last.length > 1 &&
-    [...last].every(isLetter)
+    Array.from(last).every(isLetter)
   );
 }
 
@@ -45,7 +45,7 @@ function isWord(text: string, between: string): boolean {
   return (
     isEdge(text.charAt(0)) &&
     isEdge(text.charAt(text.length - 1)) &&
-    [...text].every((sign) => isEdge(sign) || between.includes(sign))
+    Array.from(text).every((sign) => isEdge(sign) || between.includes(sign))
   );
 }
 

@@ -227,18 +227,15 @@ class Drive {
 
   async #export(signal: AbortSignal): Promise<News> {
     const batch = this.#batch;
-    const { named, strangers, conflicting, keep } = await this.#options.collect(
-      batch,
-      this.#uuid(),
-      signal,
-    );
+    const collected = await this.#options.collect(batch, this.#uuid(), signal);
+    const { named, strangers, conflicting } = collected;
     if (this.#counted === null && namesFew({ addresses: batch.addresses, named })) {
       await this.#readStatus();
     }
     this.#exported = { counted: this.#counted, named, strangers, conflicting };
     const doubt = await checkExport(batch, this.#exported);
     if (doubt) return { of: 'export', result: doubt };
-    await keep();
+    await collected.keep();
     return { of: 'export', result: 'safe' };
   }
 

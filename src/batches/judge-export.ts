@@ -55,6 +55,6 @@ export function judgeExport(facts: ExportFacts): ExportDoubt | undefined {
 }
 
 /** Whether what came differs from what the service counted, or is partly of no use. */
-export function isDifferent({ counted, named, strangers, conflicting }: ComparedExport): boolean {
+export function exportDiffers({ counted, named, strangers, conflicting }: ComparedExport): boolean {
   return (counted !== null && counted !== named) || strangers > 0 || conflicting > 0;
 }

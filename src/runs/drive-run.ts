@@ -9,9 +9,10 @@ import { halveBatch } from '../batches/halve-batch.js';
 import { tallyOf } from '../batches/judge-export.js';
 import { mayHaveLaunched, retried, type KnownBatch } from '../batches/known-batch.js';
 import { LaunchGate } from '../batches/launch-gate.js';
+import { openExport } from '../batches/open-export.js';
 import { RefusedSizes } from '../batches/refused-sizes.js';
 import type { Client } from '../client/client.js';
-import { systemClock } from '../client/clock.js';
+import { systemClock, type Clock } from '../client/clock.js';
 import { DetachedError } from '../errors/family.js';
 import { isSluiceError, SluiceError } from '../errors/sluice-error.js';
 import type { BatchResults } from '../results/batch-results.js';
@@ -90,7 +91,7 @@ class RunDrive {
       gate: this.#gate,
       refusedSizes: this.#refusedSizes,
       uuids: this.#uuids,
-      clock: run.clock ?? systemClock,
+      clock: this.#clock,
       random: run.random ?? systemRandom,
       signal: options.signal,
       provenBefore: [...options.state.known.batches.values()].some(
@@ -100,6 +101,10 @@ class RunDrive {
       record: async (progress) => this.#record(progress),
       collect: async (batch, uuid, within) => this.#collect(batch, uuid, within),
     });
+  }
+
+  get #clock(): Clock {
+    return this.#options.run.clock ?? systemClock;
   }
 
   async toEnd(): Promise<DriveRunEnd> {
@@ -114,7 +119,7 @@ class RunDrive {
       const names = await deleteOrphans(client, runId, this.#log.batches(), {
         isRefused,
         signal,
-        clock: run.clock ?? systemClock,
+        clock: this.#clock,
         deadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
       });
       if (names.length > 0) run.onProgress?.({ stage: 'left_behind', names });
@@ -250,8 +255,7 @@ class RunDrive {
   }
 
   #now(): string {
-    const { clock = systemClock } = this.#options.run;
-    return new Date(clock.wallNow()).toISOString();
+    return new Date(this.#clock.wallNow()).toISOString();
   }
 
   async #takeParts(batch: Batch): Promise<void> {
@@ -270,14 +274,7 @@ class RunDrive {
 
   async #collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport> {
     const { client, plan, state } = this.#options;
-    const matched = await plan.join.match(batch, async () => {
-      const { body } = await client.exportBatch(
-        uuid,
-        { format: 'json', include_details: false, include_statistics: false },
-        { signal },
-      );
-      return body;
-    });
+    const matched = await plan.join.match(batch, openExport(client, uuid, signal));
     return {
       ...tallyOf(matched),
       keep: async () => {

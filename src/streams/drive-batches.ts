@@ -10,6 +10,7 @@ import { halveBatch } from '../batches/halve-batch.js';
 import { tallyOf } from '../batches/judge-export.js';
 import type { KnownBatch } from '../batches/known-batch.js';
 import { LaunchGate } from '../batches/launch-gate.js';
+import { openExport } from '../batches/open-export.js';
 import { RefusedSizes } from '../batches/refused-sizes.js';
 import { systemClock, type Clock } from '../client/clock.js';
 import type { VerificationService } from '../client/verification-service.js';
@@ -261,14 +262,7 @@ export class DriveBatches extends PatientDuplex {
 
   async #collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport> {
     const { client, collect } = this.#options;
-    const open = async (): Promise<AsyncIterable<Uint8Array>> => {
-      const { body } = await client.exportBatch(
-        uuid,
-        { format: 'json', include_details: false, include_statistics: false },
-        { signal },
-      );
-      return body;
-    };
+    const open = openExport(client, uuid, signal);
     const { results, tally } = collect
       ? await collect(batch, open).then((matched) => ({
           results: matched,

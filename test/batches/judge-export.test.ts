@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDifferent, judgeExport } from '../../src/batches/judge-export.js';
+import { exportDiffers, judgeExport } from '../../src/batches/judge-export.js';
 
 const good = undefined;
 
@@ -34,10 +34,10 @@ describe('an export', () => {
 
   it('differs when it names other than what was counted, strangers, or one address in two ways', () => {
     const alike = { counted: 10, named: 10, strangers: 0, conflicting: 0 };
-    expect(isDifferent(alike)).toBe(false);
-    expect(isDifferent({ ...alike, counted: null, named: 3 })).toBe(false);
-    expect(isDifferent({ ...alike, named: 9 })).toBe(true);
-    expect(isDifferent({ ...alike, strangers: 1 })).toBe(true);
-    expect(isDifferent({ ...alike, conflicting: 1 })).toBe(true);
+    expect(exportDiffers(alike)).toBe(false);
+    expect(exportDiffers({ ...alike, counted: null, named: 3 })).toBe(false);
+    expect(exportDiffers({ ...alike, named: 9 })).toBe(true);
+    expect(exportDiffers({ ...alike, strangers: 1 })).toBe(true);
+    expect(exportDiffers({ ...alike, conflicting: 1 })).toBe(true);
   });
 });
