@@ -194,10 +194,8 @@ class RunDrive {
       exported: entry.exported,
       times: this.#options.state.known.times.get(batchLabel(batch)) ?? noTimes,
     };
-    // Whoever holds a uuid keeps it: no upload of this process can have the same.
-    if (driven && 'uuid' in driven.known && driven.known.uuid !== undefined) {
-      this.#uuids.take(driven.known.uuid, driven.name);
-    }
+    const { uuid } = { uuid: undefined, ...driven?.known };
+    if (driven && uuid !== undefined) this.#uuids.take(uuid, driven.name);
     if (driven?.known.stage === 'split') {
       this.#log.recall(driven);
       this.#refusedSizes.note(batch);
