@@ -23,7 +23,8 @@ export { abandonRun, type AbandonRunOptions } from './runs/abandon-run.js';
 export { readRunStatus, type RunStatus } from './runs/run-status.js';
 export type { BatchTimes } from './runs/batch-times.js';
 export type { FileSystem } from './system/file-system.js';
-export type { Preflight, PreparedCounts, PreparedType } from './runs/preflight.js';
+export type { PreparedCounts } from './batches/prepared-counts.js';
+export type { Preflight, PreparedType } from './runs/preflight.js';
 export { History, type HistoryOptions } from './runs/history/history.js';
 export type { HistoryResult } from './runs/history/history-results.js';
 export type { HistoryCounts, HistoryStats } from './runs/history/history-stats.js';
@@ -46,7 +47,13 @@ export type {
 } from './streams/parcel.js';
 export type { Batch, BatchPart } from './batches/batch.js';
 export type { Charge } from './batches/charge.js';
-export type { BatchProgress, BatchSettings } from './batches/drive-batch.js';
+export {
+  exportDiffers,
+  type ComparedExport,
+  type ExportDoubt,
+  type ExportTally,
+} from './batches/judge-export.js';
+export type { BatchProgress, BatchSettings } from './batches/drive-options.js';
 export type { FailedReason, KnownBatch } from './batches/known-batch.js';
 export type { BatchEnding, ExportOpener } from './batches/result-join.js';
 export type {

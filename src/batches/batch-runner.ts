@@ -1,7 +1,7 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { ApiError, ConfigurationError } from '../errors/family.js';
 import type { Batch } from './batch.js';
-import type { DriveOptions } from './drive-batch.js';
+import type { DriveOptions } from './drive-options.js';
 import { mayHaveLaunched, planned, type KnownBatch } from './known-batch.js';
 import { observeDrive } from './observe-drive.js';
 import { StagePace } from './stage-pace.js';

@@ -1,5 +1,6 @@
 import { emailCost, phoneCost } from '../contract/bodies.js';
 import type { VerificationType } from '../contract/enums.js';
+import { findBelow } from './find-below.js';
 
 /** What the verification of a batch cost, in credits of its type. */
 export interface Charge {
@@ -8,21 +9,9 @@ export interface Charge {
   readonly net: number;
 }
 
-const deepest = 3;
-
-/**
- * Finds the cost object (spec 2.8) in a status answer. Which answers carry it, and where, is not shown:
- * it is looked for at the top and a few levels below, and may be absent.
- */
-export function findCharge(type: VerificationType, answer: unknown, depth = 0): Charge | undefined {
-  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return undefined;
-  const found = type === 'email' ? emailCharge(answer) : phoneCharge(answer);
-  if (found || depth === deepest) return found;
-  for (const value of Object.values(answer)) {
-    const below = findCharge(type, value, depth + 1);
-    if (below) return below;
-  }
-  return undefined;
+/** Finds the cost object (spec 2.8) in a status answer. Which answers carry it, and where, is not shown. */
+export function findCharge(type: VerificationType, answer: unknown): Charge | undefined {
+  return findBelow(answer, type === 'email' ? emailCharge : phoneCharge);
 }
 
 function emailCharge(answer: object): Charge | undefined {

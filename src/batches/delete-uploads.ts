@@ -1,5 +1,8 @@
+import type { Clock } from '../system/clock.js';
 import type { VerificationService } from '../client/verification-service.js';
+import { DeadlineError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
+import { beforeDeadline } from './before-deadline.js';
 import { scanBatches } from './find-upload.js';
 import type { KnownBatch } from './known-batch.js';
 
@@ -33,22 +36,34 @@ export async function deleteBatch(
   }
 }
 
+/** How long the list may be read that is not read for one batch. */
+export interface ListOptions {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+}
+
 /**
  * Deletes the uploads in the list of batches that nothing waits for.
  *
- * @returns the names of those that may still be there; undefined when the list could not be read
+ * @returns the names of those that may still be there; undefined when the list could not be read to its
+ *   end
  * @throws the signal's reason
  */
 export async function deleteListed(
   service: Deleting,
   isUnwanted: (upload: ListedUpload) => boolean,
-  signal: AbortSignal,
+  { signal, clock, deadlineMs: ms }: ListOptions,
 ): Promise<readonly string[] | undefined> {
   const unwanted = new Map<string, string>();
-  try {
-    for await (const upload of scanBatches(service, signal)) {
+  const scan = async (within: AbortSignal): Promise<void> => {
+    for await (const upload of scanBatches(service, within)) {
       if (isUnwanted(upload)) unwanted.set(upload.batch_uuid, upload.name);
     }
+  };
+  const toError = (): Error => new DeadlineError(`the list of batches has no end in ${ms} ms`);
+  try {
+    await beforeDeadline(scan, { clock, ms, signal, toError });
   } catch (error) {
     signal.throwIfAborted();
     if (isSluiceError(error)) return undefined;

@@ -1,79 +1,24 @@
-import type { Clock } from '../system/clock.js';
-import type { VerificationService } from '../client/verification-service.js';
-import type { BatchParametersInput } from '../contract/parameters.js';
 import type { ApiError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import { batchName } from './batch-name.js';
 import type { Batch } from './batch.js';
+import { beforeDeadline } from './before-deadline.js';
 import { findCharge, type Charge } from './charge.js';
+import { checkExport } from './check-export.js';
+import { countVerified } from './count-verified.js';
+import type { DriveOptions } from './drive-options.js';
 import { failureNews, isRefusal, isSurelyRefused, type RequestStep } from './failure-news.js';
 import { findUpload } from './find-upload.js';
+import { namesFew, type ComparedExport } from './judge-export.js';
 import { isPrepared, mayHaveLaunched, renewPatience, type KnownBatch } from './known-batch.js';
-import type { LaunchGate } from './launch-gate.js';
 import { learn, type News } from './learn.js';
 import { before, nextStep } from './life.js';
-import type { RefusedSizes } from './refused-sizes.js';
-import type { StagePace } from './stage-pace.js';
+import { sendUpload } from './send-upload.js';
 import { StageWait } from './stage-wait.js';
 import { givenUpError, overdueError, type StoppedBatch } from './stopped-error.js';
-import { uploadNews } from './upload-news.js';
-import { UploadReading } from './upload-reading.js';
 
-/** What the service is told about every batch of a run, beside its lane. */
-export type BatchSettings = Omit<BatchParametersInput, 'type' | 'target_country'> & {
-  readonly description?: string | null | undefined;
-};
-
-/** What has changed about a batch. */
-export interface BatchProgress {
-  readonly batch: Batch;
-  readonly known: KnownBatch;
-  /** Name of the upload under way or elected. */
-  readonly name: string;
-  readonly charge: Charge | undefined;
-}
-
-export interface DriveOptions {
-  readonly service: VerificationService;
-  /** Part of every batch's name: tells this run from all others. */
-  readonly runId: string;
-  readonly namePrefix: string;
-  readonly settings: BatchSettings;
-  readonly pollIntervalMs: number;
-  /** Longest time in one stage, in milliseconds. */
-  readonly stageDeadlineMs: number;
-  /** What the batches of a run learn from each other of how long stages take. @default nothing */
-  readonly pace?: StagePace;
-  readonly gate: LaunchGate;
-  /** What the service has refused for its size, in all batches of the run. */
-  readonly refusedSizes: RefusedSizes;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly signal: AbortSignal;
-  /**
-   * Called before each step that may have an effect and after each answer, and waited for: where runs
-   * are durable, it returns when the news are on disk.
-   */
-  record(progress: BatchProgress): Promise<void> | void;
-  /**
-   * Makes the results of a finished batch safe.
-   *
-   * @throws ContractError, TransportError when the export was not whole: it is fetched again
-   */
-  collect(batch: Batch, uuid: string): Promise<void>;
-  /**
-   * Whether a batch is left to the service from the moment it verifies it.
-   * @default it is waited for
-   */
-  leavesLaunched?(): boolean;
-  /** Makes a request when it is its turn. @default at once */
-  inTurn?<Answer>(request: () => Promise<Answer>): Promise<Answer>;
-  /**
-   * Called once: when the batch is through upload and preparation, or has ended before. Not when it was
-   * too large: that tells nothing of the others.
-   */
-  onPrepared?(): void;
-}
+/** Part of the deadline that a request has even at its end. */
+const leastShare = 0.1;
 
 /**
  * Brings one batch to its end: uploads, prepares, launches once, polls, collects.
@@ -97,6 +42,9 @@ class Drive {
   readonly #wait: StageWait;
   #known: KnownBatch;
   #charge: Charge | undefined;
+  /** Addresses that the service says it verified. */
+  #counted: number | null = null;
+  #exported: ComparedExport | undefined;
   /** Whether the gate has reserved this batch's credits. */
   #reserved: boolean;
   #isPrepared = false;
@@ -116,7 +64,7 @@ class Drive {
   }
 
   async toEnd(): Promise<KnownBatch> {
-    const { signal, stageDeadlineMs } = this.#options;
+    const { signal } = this.#options;
     for (;;) {
       this.#tellPrepared();
       const step = nextStep(this.#known);
@@ -129,7 +77,7 @@ class Drive {
         continue;
       }
       if (step.wait && !(await this.#wait.next(signal))) {
-        throw overdueError(this.#stopped(), this.#status, stageDeadlineMs);
+        throw this.#overdue();
       }
       await this.#become(before(this.#known, step));
       await this.#become(learn(this.#known, await this.#perform(step.do)));
@@ -180,6 +128,7 @@ class Drive {
       known,
       name: this.#name(),
       charge: this.#charge,
+      exported: this.#exported,
     });
   }
 
@@ -230,9 +179,9 @@ class Drive {
     const { service, signal } = this.#options;
     switch (step) {
       case 'upload':
-        return this.#upload();
+        return this.#inTime(async (within) => this.#upload(within));
       case 'find':
-        return { of: 'find', uuid: await findUpload(service, this.#name(), signal) };
+        return this.#inTime(async (within) => this.#find(within));
       case 'prepare': {
         const { status } = await service.prepareBatch(this.#uuid(), { signal });
         return { of: 'prepare', status };
@@ -244,30 +193,50 @@ class Drive {
         return { of: 'launch', status };
       }
       case 'export':
-        await this.#options.collect(this.#batch, this.#uuid());
-        return { of: 'export', result: 'safe' };
+        return this.#inTime(async (within) => this.#export(within));
     }
   }
 
-  async #upload(): Promise<News> {
-    const { service, settings, signal } = this.#options;
-    const { lane, sizeBytes } = this.#batch;
-    const reading = new UploadReading(this.#batch);
-    try {
-      const answer = await service.uploadBatch(
-        {
-          ...settings,
-          name: this.#name(),
-          type: lane.type,
-          target_country: lane.country,
-          file: { sizeBytes, open: () => reading.open() },
-        },
-        { signal },
-      );
-      return uploadNews(answer);
-    } finally {
-      await reading.close();
+  /** What could go on for ever ends with the deadline, but has some time where it begins just before. */
+  async #inTime(request: (signal: AbortSignal) => Promise<News>): Promise<News> {
+    const { clock, signal, stageDeadlineMs } = this.#options;
+    const ms = Math.max(this.#wait.leftMs, stageDeadlineMs * leastShare);
+    return beforeDeadline(request, { clock, ms, signal, toError: () => this.#overdue() });
+  }
+
+  async #upload(signal: AbortSignal): Promise<News> {
+    const { service, settings, uuids } = this.#options;
+    const name = this.#name();
+    const news = await sendUpload(this.#batch, name, { service, settings, signal });
+    const isOfAnother =
+      news.of === 'upload' &&
+      news.status === 'ok' &&
+      news.uuid !== undefined &&
+      !uuids.take(news.uuid, name);
+    // The list says, by the name, which uuid is this upload's.
+    return isOfAnother ? { of: 'upload', status: 'ok', uuid: undefined } : news;
+  }
+
+  async #find(signal: AbortSignal): Promise<News> {
+    const { service, uuids } = this.#options;
+    const name = this.#name();
+    const uuid = await findUpload(service, name, { signal, uuids });
+    if (uuid !== undefined) uuids.take(uuid, name);
+    return { of: 'find', uuid };
+  }
+
+  async #export(signal: AbortSignal): Promise<News> {
+    const batch = this.#batch;
+    const collected = await this.#options.collect(batch, this.#uuid(), signal);
+    const { named, strangers, conflicting } = collected;
+    if (this.#counted === null && namesFew({ addresses: batch.addresses, named })) {
+      await this.#readStatus();
     }
+    this.#exported = { counted: this.#counted, named, strangers, conflicting };
+    const doubt = await checkExport(batch, this.#exported);
+    if (doubt) return { of: 'export', result: doubt };
+    await collected.keep();
+    return { of: 'export', result: 'safe' };
   }
 
   async #readStatus(): Promise<News> {
@@ -275,7 +244,9 @@ class Drive {
     const answer = await service.batchStatus(this.#uuid(), { signal });
     this.#status = answer.status;
     if (answer.status !== 'parsing_content') this.#refusal = undefined;
-    this.#charge = findCharge(this.#batch.lane.type, answer) ?? this.#charge;
+    const { type } = this.#batch.lane;
+    this.#charge = findCharge(type, answer) ?? this.#charge;
+    this.#counted = countVerified(type, answer) ?? this.#counted;
     return { of: 'status', status: answer.status };
   }
 
@@ -287,6 +258,10 @@ class Drive {
   #uuid(): string {
     if ('uuid' in this.#known && this.#known.uuid !== undefined) return this.#known.uuid;
     throw new Error(`a batch in stage ${this.#known.stage} has no uuid`);
+  }
+
+  #overdue(): Error {
+    return overdueError(this.#stopped(), this.#status, this.#options.stageDeadlineMs);
   }
 
   #stopped(): StoppedBatch {

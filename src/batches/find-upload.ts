@@ -1,6 +1,8 @@
 import { limits } from '../contract/limits.js';
 import type { BatchSummary } from '../contract/bodies.js';
+import { ContractError } from '../errors/family.js';
 import type { VerificationService } from '../client/verification-service.js';
+import type { ElectedUuids } from './elected-uuids.js';
 
 /** Most items that two neighbouring pages share, so that a batch deleted during the scan hides none. */
 const overlap = 100;
@@ -32,16 +34,27 @@ export async function* scanBatches(
 /**
  * Finds the upload with this name. Names are unique to an upload; should the service have taken one
  * twice, the smallest uuid is elected, whichever the list gives first.
+ *
+ * @param uuids those that belong to other uploads of the run are never elected
+ * @throws ContractError `broken_contract` when the list has this upload only under such a uuid
  */
 export async function findUpload(
   service: Pick<VerificationService, 'listBatches'>,
   name: string,
-  signal?: AbortSignal,
+  { signal, uuids }: { readonly signal?: AbortSignal; readonly uuids?: ElectedUuids } = {},
 ): Promise<string | undefined> {
   let elected: string | undefined;
+  let taken: string | undefined;
   for await (const batch of scanBatches(service, signal)) {
     if (batch.name !== name) continue;
-    if (elected === undefined || batch.batch_uuid < elected) elected = batch.batch_uuid;
+    const { batch_uuid: uuid } = batch;
+    const owner = uuids?.ownerOf(uuid);
+    if (owner !== undefined && owner !== name) taken = uuid;
+    else if (elected === undefined || uuid < elected) elected = uuid;
   }
-  return elected;
+  if (elected !== undefined || taken === undefined) return elected;
+  throw new ContractError(
+    `the service gives two uploads of this run one batch_uuid: ${taken} is ${uuids?.ownerOf(taken)} and ${name}; report it to the service's support. Nothing more is launched; run again to go on`,
+    { operation: 'listBatches' },
+  );
 }

@@ -1,3 +1,5 @@
+import type { ExportDoubt } from './judge-export.js';
+
 /** What is known of a batch. Each is written down before the next step is taken. */
 export type KnownBatch =
   /** Nothing was sent under this attempt's name. */
@@ -35,6 +37,8 @@ export type KnownBatch =
       readonly stage: 'done';
       /** Exports in a row that came broken. */
       readonly broken: number;
+      /** Whole exports that are not what was asked for; none when absent. */
+      readonly doubts?: number;
     } & Elected)
   /** Its results are safe. */
   | ({ readonly stage: 'exported' } & Elected)
@@ -85,7 +89,8 @@ export type FailedReason =
   | 'launch_error'
   | 'internal_error'
   | 'batch_missing'
-  | 'too_large';
+  | 'too_large'
+  | ExportDoubt;
 
 export const planned: KnownBatch = { stage: 'planned', attempt: 1, fresh: 0, uploads: 0 };
 
@@ -149,12 +154,26 @@ export function renewPatience(known: KnownBatch): KnownBatch {
     case 'verifying':
       return { ...known, ...renewed, readies: 0 };
     case 'done':
-      return { ...known, ...renewed, broken: 0 };
+      return { ...elected(known), ...renewed, stage: 'done', broken: 0 };
     case 'exported':
     case 'split':
     case 'failed':
       return known;
   }
+}
+
+/**
+ * Where a batch is taken up when the addresses of those that failed are to be tried again. What was verified, and only
+ * its export is not what was asked for, is paid for: the export of the same upload is asked for again,
+ * and nothing is ever sent in its place.
+ */
+export function retried(known: KnownBatch): KnownBatch {
+  if (known.stage !== 'failed') return known;
+  const { reason, uuid, attempt, fresh } = known;
+  const isExportWrong = reason === 'export_incomplete' || reason === 'export_foreign';
+  if (!isExportWrong || uuid === undefined) return { ...planned, attempt: attempt + 1 };
+  const found = { uuid, isFound: false, attempt, fresh, doubt: false };
+  return { ...found, ...renewed, stage: 'done', broken: 0 };
 }
 
 const renewed = { uploads: 0, misses: 0, prepares: 0, launches: 0 } as const;

@@ -1,4 +1,5 @@
 import type { BatchStatus, LaunchStatus, Open, PrepareStatus } from '../contract/enums.js';
+import type { ExportDoubt } from './judge-export.js';
 import {
   elected,
   mayHaveLaunched,
@@ -26,7 +27,7 @@ export type News =
       /** `refused` and `not_found`: it was surely not carried out. */
       readonly status: Open<LaunchStatus> | 'lost' | 'refused' | 'not_found';
     }
-  | { readonly of: 'export'; readonly result: 'safe' | 'broken' }
+  | { readonly of: 'export'; readonly result: 'safe' | 'broken' | ExportDoubt }
   /** 404 where the batch should be. */
   | { readonly of: 'missing' };
 
@@ -208,10 +209,19 @@ function learnLaunch(
   }
 }
 
-function learnExport(known: Of<'done'>, result: 'safe' | 'broken'): KnownBatch {
-  if (result === 'safe') return { ...elected(known), stage: 'exported' };
-  // What is paid for is never given up as failed, however long this lasts.
-  return { ...known, broken: known.broken + 1 };
+function learnExport(known: Of<'done'>, result: 'safe' | 'broken' | ExportDoubt): KnownBatch {
+  switch (result) {
+    case 'safe':
+      return { ...elected(known), stage: 'exported' };
+    case 'broken':
+      // What is paid for is never given up as failed, however long this lasts.
+      return { ...known, broken: known.broken + 1 };
+    default: {
+      // It may be that the service has not collected all of it yet.
+      const doubts = (known.doubts ?? 0) + 1;
+      return doubts < bounds.doubts ? { ...known, doubts } : fail(known, result);
+    }
+  }
 }
 
 function learnMissing(known: OnItsWay | Of<'done'>): KnownBatch {

@@ -43,6 +43,8 @@ export const bounds = {
   readiesAfterLaunch: 3,
   /** Exports in a row that come broken. */
   exports: 10,
+  /** Whole exports that are not what was asked for, before the batch has failed. */
+  doubts: 8,
   /** Parts of one line in a row, over all batches, that are too large for the service. */
   refusedLines: 16,
 } as const;
@@ -67,7 +69,7 @@ export function nextStep(known: KnownBatch): Step {
       return { do: 'launch', wait: false };
     case 'done':
       if (known.broken >= bounds.exports) return { do: 'give_up' };
-      return { do: 'export', wait: known.broken > 0 || known.misses > 0 };
+      return { do: 'export', wait: known.broken + (known.doubts ?? 0) + known.misses > 0 };
     case 'exported':
     case 'split':
     case 'failed':

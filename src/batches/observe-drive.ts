@@ -2,7 +2,8 @@ import { observeBatch } from '../diagnostics/observe-batch.js';
 import { batchLabel } from './batch-label.js';
 import type { Batch } from './batch.js';
 import type { Charge } from './charge.js';
-import { driveBatch, type DriveOptions } from './drive-batch.js';
+import { driveBatch } from './drive-batch.js';
+import type { DriveOptions } from './drive-options.js';
 import type { KnownBatch } from './known-batch.js';
 
 /** Drives a batch as `driveBatch` does, and tells whoever listens of its way. */

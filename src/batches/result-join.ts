@@ -1,4 +1,3 @@
-import { StringDecoder } from 'node:string_decoder';
 import type { AddressLine } from '../addresses/address-line.js';
 import { emailLine } from '../addresses/email-line.js';
 import { exportKeyCandidates } from '../addresses/export-key.js';
@@ -11,6 +10,7 @@ import type { Origin, OutcomeTable } from '../results/outcome-table.js';
 import type { AddressBook } from './address-book.js';
 import type { Batch } from './batch.js';
 import type { FailedReason } from './known-batch.js';
+import { readLines } from './read-lines.js';
 import type { AddressResult } from './result-history.js';
 import { SubmittedLines } from './submitted-lines.js';
 
@@ -76,7 +76,7 @@ export class ResultJoin {
   /** The addresses of a batch that is settled, each with its outcome. */
   async *results(batch: Batch): AsyncGenerator<AddressResult> {
     const lane = laneNumber(batch.lane);
-    for await (const line of readLines(batch.open())) {
+    for await (const line of readLines(batch)) {
       const address = addressOf(batch, line);
       if ('key' in address) {
         const outcome = this.#book.outcome(this.#book.find(lane, address.key));
@@ -113,7 +113,7 @@ export class ResultJoin {
   /** The numbers between which those of a part lie; `undefined` for a whole batch. */
   async #stretchOf(batch: Batch): Promise<Stretch | undefined> {
     if (!batch.part) return undefined;
-    for await (const line of readLines(batch.open())) {
+    for await (const line of readLines(batch)) {
       const first = this.#numberOf(batch, line);
       if (first === -1) break;
       return { first, last: this.#book.lastWaiting(batch.id, first, batch.addresses) };
@@ -147,7 +147,7 @@ export class ResultJoin {
       expected: () => new SubmittedLines(batch, this.#book, (line) => this.#numberOf(batch, line)),
       linesOf: async (wanted) => {
         const found = new Map<number, string>();
-        for await (const line of readLines(batch.open())) {
+        for await (const line of readLines(batch)) {
           const number = this.#numberOf(batch, line);
           if (wanted.has(number)) found.set(number, line);
         }
@@ -165,17 +165,4 @@ function addressOf({ lane }: Batch, line: string): AddressLine {
 interface Stretch {
   readonly first: number;
   readonly last: number;
-}
-
-/** The lines of a TXT file, which has a line end behind each. */
-async function* readLines(
-  bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-): AsyncGenerator<string> {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  for await (const chunk of bytes) {
-    const lines = (rest + decoder.write(Buffer.from(chunk))).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
 }

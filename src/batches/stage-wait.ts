@@ -73,6 +73,12 @@ export class StageWait {
     this.#time(known.stage, isFurther && known.stage !== 'failed');
   }
 
+  /** Until the deadline, in milliseconds; none when it has passed. */
+  get leftMs(): number {
+    const { clock, stageDeadlineMs } = this.#options;
+    return Math.max(0, this.#since + stageDeadlineMs - clock.now());
+  }
+
   /**
    * Waits for the next poll, the last one at the deadline.
    *
@@ -80,9 +86,9 @@ export class StageWait {
    * @throws the signal's reason
    */
   async next(signal: AbortSignal): Promise<boolean> {
-    const { clock, stageDeadlineMs } = this.#options;
-    const leftMs = this.#since + stageDeadlineMs - clock.now();
-    if (leftMs <= 0) return false;
+    const { clock } = this.#options;
+    const { leftMs } = this;
+    if (leftMs === 0) return false;
     if (this.#polls > 0) this.#timing?.miss(this.#options.pollIntervalMs);
     const dueAt = await this.#sleep(clock.now() + leftMs, signal);
     this.#polls += 1;

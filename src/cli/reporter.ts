@@ -1,7 +1,15 @@
 import type { Writable } from 'node:stream';
-import { isSluiceError, type RunProgress, type Summary, type TypeSummary } from '../index.js';
+import {
+  exportDiffers,
+  isSluiceError,
+  type ComparedExport,
+  type RunProgress,
+  type Summary,
+  type TypeSummary,
+} from '../index.js';
 import type { Target } from './connect.js';
 import { describeError } from './describe-error.js';
+import { adviceOn, describeDifference, isExportWrong } from './describe-export.js';
 import { exitCodeOf } from './exit-code.js';
 import { localNotice } from './local-notice.js';
 import { printable } from './printable.js';
@@ -9,6 +17,9 @@ import { LiveLines } from './progress/live-lines.js';
 import { progressLines } from './progress/progress-lines.js';
 import { progressForm, type ProgressMode } from './progress/progress-mode.js';
 import { RunFigures } from './progress/run-figures.js';
+
+/** So many batches are told of whose exports differ from what was counted. */
+const mostDifferences = 5;
 
 /** Plain lines come at most so often. */
 const lineEveryMs = 5000;
@@ -37,6 +48,7 @@ export class Reporter {
   readonly #options: ReporterOptions;
   readonly #figures = new RunFigures();
   readonly #live: LiveLines | undefined;
+  #differences = 0;
   #latestLine = '';
   #latestLineMs = performance.now();
 
@@ -192,7 +204,8 @@ export class Reporter {
     this.#live?.stop();
   }
 
-  #batch({ batch, known, name, charge }: Extract<RunProgress, { readonly stage: 'batch' }>): void {
+  #batch(progress: Extract<RunProgress, { readonly stage: 'batch' }>): void {
+    const { batch, known, name, charge, exported } = progress;
     const uuid = 'uuid' in known ? known.uuid : undefined;
     const reason = known.stage === 'failed' ? known.reason : undefined;
     const called = `batch ${name}${uuid === undefined ? '' : ` (${uuid})`}`;
@@ -207,15 +220,34 @@ export class Reporter {
         stage: known.stage,
         ...(reason !== undefined && { reason }),
         ...(charge && { charge }),
+        ...(exported && { export: exported }),
       },
       line:
         reason === undefined
           ? `${called}: ${known.stage}, ${batch.addresses} addresses`
-          : `${called} failed: ${reason}; report it to the service's support`,
+          : `${called} failed: ${reason}; ${adviceOn(reason, exported)}`,
     };
-    if (reason !== undefined || this.#options.isVerbose || this.#options.isJson === true) {
+    // What was paid for and is not there is said even when quiet.
+    if (isExportWrong(reason)) this.#write(said);
+    else if (reason !== undefined || this.#options.isVerbose || this.#options.isJson === true) {
       this.#say(said);
     }
+    if (known.stage === 'exported' && exported && exportDiffers(exported)) {
+      this.#difference(called, exported);
+    }
+  }
+
+  /** A log has it in the batch's own line. */
+  #difference(called: string, exported: ComparedExport): void {
+    this.#differences += 1;
+    if (this.#options.isJson === true || this.#differences > mostDifferences) return;
+    const line = `${called}: ${describeDifference(exported)}`;
+    this.#say({ event: 'difference', line });
+    if (this.#differences < mostDifferences) return;
+    this.#say({
+      event: 'difference',
+      line: 'further batches that differ so are in --summary and --report',
+    });
   }
 
   /** Where lines are drawn, or none are wanted, there is nothing to be said in between. */

@@ -2,13 +2,15 @@
  * Decides which records the contested addresses of a batch get: those that records with different
  * results claim, or that share a claim. It wants all records of the export once more.
  *
- * An exact key decides: the record under the line as it was submitted. Without one, records in another
- * form count only when they agree and none of them may mean another address as well.
+ * An exact key decides: the record under the line as it was submitted, unless another under the same key
+ * contradicts it. Without one, records in another form count only when they agree and none of them may
+ * mean another address as well.
  */
 export class ContestedClaims {
   readonly #contested: ReadonlySet<number>;
   readonly #lines: ReadonlyMap<number, string>;
-  readonly #exact = new Map<number, number>();
+  /** Undefined where two records under the exact key contradict each other. */
+  readonly #exact = new Map<number, number | undefined>();
   readonly #other = new Map<number, number>();
   readonly #undecided = new Set<number>();
 
@@ -22,8 +24,8 @@ export class ContestedClaims {
   add(key: string, candidates: readonly number[], outcome: number): void {
     const exact = candidates.find((number) => this.#lines.get(number) === key);
     if (exact !== undefined) {
-      // Of the same key twice, the last holds, as everywhere in JSON.
-      this.#exact.set(exact, outcome);
+      const before = this.#exact.has(exact) ? this.#exact.get(exact) : outcome;
+      this.#exact.set(exact, before === outcome ? outcome : undefined);
       return;
     }
     for (const number of candidates) {
@@ -36,8 +38,7 @@ export class ContestedClaims {
 
   /** The outcome of a contested address; undefined where it would be a guess. */
   outcomeOf(number: number): number | undefined {
-    const exact = this.#exact.get(number);
-    if (exact !== undefined) return exact;
+    if (this.#exact.has(number)) return this.#exact.get(number);
     return this.#undecided.has(number) ? undefined : this.#other.get(number);
   }
 }

@@ -3,7 +3,7 @@ import { brokenExport } from './broken-export.js';
 import type { ExpectedKeys } from './expected-keys.js';
 import { isJsonSpace, json, plainTextEnd, viewOf } from './json-bytes.js';
 import { MemberScanner } from './member-scanner.js';
-import type { OutcomeTable } from './outcome-table.js';
+import { isRecord, type OutcomeTable } from './outcome-table.js';
 import { knownRecords, type KnownRecords } from './known-records.js';
 import { TokenBytes } from './token-bytes.js';
 
@@ -12,6 +12,13 @@ export interface ExportParserOptions {
   readonly outcomes: OutcomeTable;
   /** Called for every record, in the export's order, also when its address came before. */
   readonly onRecord: (address: string, outcomeId: number) => void;
+  /**
+   * Asked for each key that is not among the expected ones. A record of a key that is not wanted is
+   * counted and nothing of it is kept: whoever sends an export must not decide how much memory it takes.
+   *
+   * @default all are
+   */
+  readonly isWanted?: (address: string) => boolean;
   /** Keys that are likely to come, and what is called for the records of those, in place of `onRecord`. */
   readonly expected?: {
     readonly keys: ExpectedKeys;
@@ -40,6 +47,8 @@ export interface ExportParserOptions {
 /** What an export held. */
 export interface ExportCounts {
   readonly records: number;
+  /** Records under keys that are not wanted; they are counted among `records`, too. */
+  readonly unwanted: number;
   /** Members that are no record: sections such as `details` and `statistics`. */
   readonly others: number;
   readonly bytes: number;
@@ -56,6 +65,7 @@ export class ExportParser {
   readonly #type: VerificationType;
   readonly #outcomes: OutcomeTable;
   readonly #onRecord: (address: string, outcomeId: number) => void;
+  readonly #isWanted: (address: string) => boolean;
   readonly #expected: ExportParserOptions['expected'];
   readonly #maxKeyBytes: number;
   readonly #maxRecordBytes: number;
@@ -68,6 +78,7 @@ export class ExportParser {
   #isInKey = false;
   #isObject = false;
   #records = 0;
+  #unwanted = 0;
   #others = 0;
   #bytes = 0;
 
@@ -75,6 +86,7 @@ export class ExportParser {
     this.#type = options.type;
     this.#outcomes = options.outcomes;
     this.#onRecord = options.onRecord;
+    this.#isWanted = options.isWanted ?? (() => true);
     this.#expected = options.expected;
     this.#maxKeyBytes = options.maxKeyBytes ?? 65_536;
     this.#maxRecordBytes = options.maxRecordBytes ?? 1_048_576;
@@ -129,7 +141,12 @@ export class ExportParser {
    */
   end(): ExportCounts {
     if (!this.#scanner.isAtEnd) throw brokenExport('it is cut short', this.#bytes);
-    return { records: this.#records, others: this.#others, bytes: this.#bytes };
+    return {
+      records: this.#records,
+      unwanted: this.#unwanted,
+      others: this.#others,
+      bytes: this.#bytes,
+    };
   }
 
   /**
@@ -155,12 +172,18 @@ export class ExportParser {
       at = skipSpace(bytes, keyEnd + 1, to);
       if (bytes[at] !== json.colon) return memberEnd;
       at = skipSpace(bytes, at + 1, to);
+      const number = expected?.keys.take(bytes, keyStart, keyEnd) ?? -1;
+      if (number === -1) {
+        // An unwanted one goes through the scanner: it is read without being remembered.
+        const key = bytes.toString('latin1', keyStart, keyEnd);
+        if (!this.#isWanted(key)) return memberEnd;
+        this.#key = key;
+      }
       const outcome = known.find(bytes, view, at, to);
       if (outcome === -1 || known.end - at > this.#maxRecordBytes) return memberEnd;
       memberEnd = known.end;
       this.#records += 1;
-      const number = expected?.keys.take(bytes, keyStart, keyEnd) ?? -1;
-      if (number === -1) this.#onRecord(bytes.toString('latin1', keyStart, keyEnd), outcome);
+      if (number === -1) this.#onRecord(this.#key, outcome);
       else expected?.onRecord(number, outcome);
     }
   }
@@ -179,6 +202,15 @@ export class ExportParser {
   }
 
   #readValue(isReadable: boolean): void {
+    if (!this.#isWanted(this.#key)) {
+      if (isReadable && this.#isRecord()) {
+        this.#records += 1;
+        this.#unwanted += 1;
+      } else {
+        this.#others += 1;
+      }
+      return;
+    }
     const outcome = isReadable ? this.#outcomeOfValue() : -1;
     if (outcome === -1) {
       this.#others += 1;
@@ -188,13 +220,21 @@ export class ExportParser {
     this.#onRecord(this.#key, outcome);
   }
 
+  #isRecord(): boolean {
+    return isRecord(this.#parseValue());
+  }
+
+  #parseValue(): Record<string, unknown> {
+    const { bytes, start, end } = this.#token;
+    // The scanner has seen that it is an object; bytes that are no UTF-8 become U+FFFD.
+    return JSON.parse(bytes.toString('utf8', start, end)) as Record<string, unknown>;
+  }
+
   #outcomeOfValue(): number {
     const { bytes, start, end } = this.#token;
     const known = this.#known.find(bytes, viewOf(bytes), start, end);
     if (known !== -1 && this.#known.end === end) return known;
-    // The scanner has seen that it is an object; bytes that are no UTF-8 become U+FFFD.
-    const record = JSON.parse(bytes.toString('utf8', start, end)) as Record<string, unknown>;
-    const outcome = this.#outcomes.idOfRecord(this.#type, record);
+    const outcome = this.#outcomes.idOfRecord(this.#type, this.#parseValue());
     if (outcome !== -1) this.#known.add(bytes.subarray(start, end), outcome);
     return outcome;
   }

@@ -32,7 +32,7 @@ export interface MatchedExport extends BatchResults {
   readonly others: number;
 }
 
-export type MatchExportOptions = Omit<ExportParserOptions, 'onRecord' | 'expected'>;
+export type MatchExportOptions = Omit<ExportParserOptions, 'onRecord' | 'isWanted' | 'expected'>;
 
 /**
  * Joins the export of a batch to its addresses: an exact key first, another form of it only where it
@@ -49,7 +49,6 @@ export async function matchExport(
 ): Promise<MatchedExport> {
   const staged = new StagedOutcomes();
   const contested = new Set<number>();
-  let extra = 0;
   let repeated = 0;
   const onRecord = (number: number, outcome: number): void => {
     const before = staged.stage(number, outcome);
@@ -57,21 +56,25 @@ export async function matchExport(
     repeated += 1;
     if (before !== outcome) contested.add(number);
   };
+  const candidatesOf = rememberLast((key) => addresses.candidates(key));
+  const isWanted = (key: string): boolean => {
+    const found = candidatesOf(key);
+    return typeof found === 'number' ? found !== -1 : found.length > 0;
+  };
   const keys = addresses.expected?.();
-  const { records, others } = await closing(keys, async () =>
+  const {
+    records,
+    unwanted: extra,
+    others,
+  } = await closing(keys, async () =>
     readExport(await open(), {
       ...options,
       ...(keys && { expected: { keys, onRecord } }),
+      isWanted,
       onRecord(key, outcome) {
-        const found = addresses.candidates(key);
-        if (typeof found !== 'number') {
-          if (found.length === 0) extra += 1;
-          for (const number of found) contested.add(number);
-        } else if (found === -1) {
-          extra += 1;
-        } else {
-          onRecord(found, outcome);
-        }
+        const found = candidatesOf(key);
+        if (typeof found === 'number') onRecord(found, outcome);
+        else for (const number of found) contested.add(number);
       },
     }),
   );
@@ -80,8 +83,9 @@ export async function matchExport(
     const claims = new ContestedClaims(contested, await addresses.linesOf(contested));
     await readExport(await open(), {
       ...options,
+      isWanted,
       onRecord(key, outcome) {
-        const found = addresses.candidates(key);
+        const found = candidatesOf(key);
         claims.add(key, typeof found === 'number' ? [found] : found, outcome);
       },
     });
@@ -92,6 +96,15 @@ export async function matchExport(
     }
   }
   return { ...staged.toArrays(), records, extra, repeated, ambiguous, others };
+}
+
+/** A key is asked for twice in a row: whether its record is wanted, and whose it is. */
+function rememberLast<Value>(look: (key: string) => Value): (key: string) => Value {
+  let last: { readonly key: string; readonly value: Value } | undefined;
+  return (key) => {
+    if (last?.key !== key) last = { key, value: look(key) };
+    return last.value;
+  };
 }
 
 /** Does what wants the expected keys, and lets go of them. */

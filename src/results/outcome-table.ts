@@ -1,5 +1,5 @@
 import type { VerificationType } from '../contract/enums.js';
-import { emailRecord, phoneRecord, recordFields } from '../contract/records.js';
+import { recordFields } from '../contract/records.js';
 
 /** How the verification of a cell ended: the bucket that its row is counted in. */
 export type Verification = 'verified' | 'not_submitted' | 'no_result' | 'failed';
@@ -36,8 +36,12 @@ const recentSlots = 1024;
  * The three flags make a record a record. Its other fields are read as they come, because a result
  * that was paid for is not thrown away for a field that is missing or new.
  */
-const flagNames = { valid: true, wrong: true, unknown: true } as const;
-const flags = { email: emailRecord.pick(flagNames), phone: phoneRecord.pick(flagNames) } as const;
+const flags = ['valid', 'wrong', 'unknown'] as const;
+
+/** Whether a value is a record of a result. Own properties only: what a prototype holds was not sent. */
+export function isRecord(record: Readonly<Record<string, unknown>>): boolean {
+  return flags.every((flag) => Object.hasOwn(record, flag) && typeof record[flag] === 'boolean');
+}
 
 /**
  * The distinct outcomes of a run, each stored once under a small number that stays valid for as long
@@ -77,8 +81,7 @@ export class OutcomeTable {
     const key = writeRecordKey(type, values);
     const known = this.#ids.get(key);
     if (known !== undefined) return known;
-    const [valid, wrong, unknown] = values;
-    return flags[type].safeParse({ valid, wrong, unknown }).success ? this.#add(key) : -1;
+    return isRecord(record) ? this.#add(key) : -1;
   }
 
   /**

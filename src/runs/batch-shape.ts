@@ -31,6 +31,8 @@ const reasons: Readonly<Record<FailedReason, true>> = {
   internal_error: true,
   batch_missing: true,
   too_large: true,
+  export_incomplete: true,
+  export_foreign: true,
 };
 
 const shapes: Shapes = {
@@ -41,7 +43,8 @@ const shapes: Shapes = {
   ready: elected,
   launching: { ...elected, saidError: z.boolean() },
   verifying: { ...elected, readies: count },
-  done: { ...elected, broken: count },
+  // Journals of earlier versions do not count doubts.
+  done: { ...elected, broken: count, doubts: count.optional() },
   exported: elected,
   split: { ...tries, uuid: uuid.optional() },
   failed: {

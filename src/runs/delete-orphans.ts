@@ -1,4 +1,4 @@
-import { deleteListed, mayHaveOrphans } from '../batches/delete-uploads.js';
+import { deleteListed, mayHaveOrphans, type ListOptions } from '../batches/delete-uploads.js';
 import { mayHaveLaunched } from '../batches/known-batch.js';
 import type { VerificationService } from '../client/verification-service.js';
 import type { DrivenBatch } from './drive-log.js';
@@ -14,9 +14,9 @@ export async function deleteOrphans(
   service: Pick<VerificationService, 'deleteBatch' | 'listBatches'>,
   runId: string,
   batches: readonly DrivenBatch[],
-  options: { readonly isRefused: boolean; readonly signal: AbortSignal },
+  options: { readonly isRefused: boolean } & ListOptions,
 ): Promise<readonly string[]> {
-  const { isRefused, signal } = options;
+  const { isRefused } = options;
   const suspects = batches.filter(({ known }) => mayHaveOrphans(known));
   if (!isRefused && suspects.length === 0) return [];
   const kept = new Set(
@@ -27,7 +27,7 @@ export async function deleteOrphans(
   const left = await deleteListed(
     service,
     ({ batch_uuid, name }) => name.includes(`-${runId}-`) && !kept.has(batch_uuid),
-    signal,
+    options,
   );
   return left ?? suspects.map(({ name, batch }) => name ?? `${batch.id}`);
 }

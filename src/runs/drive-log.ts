@@ -1,7 +1,8 @@
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
-import type { BatchProgress } from '../batches/drive-batch.js';
+import type { BatchProgress } from '../batches/drive-options.js';
+import type { ComparedExport } from '../batches/judge-export.js';
 import { mayHaveLaunched, planned, type KnownBatch } from '../batches/known-batch.js';
 import { noteTime, noTimes, type BatchTimes } from './batch-times.js';
 
@@ -12,6 +13,8 @@ export interface DrivenBatch {
   /** Name of its elected or latest upload; `undefined` before the first. */
   readonly name: string | undefined;
   readonly charge: Charge | undefined;
+  /** What its latest whole export held. */
+  readonly exported?: ComparedExport | undefined;
   readonly times: BatchTimes;
 }
 
@@ -28,7 +31,7 @@ export class DriveLog {
   readonly #driven = new Map<string, DrivenBatch>();
 
   /** @param at when it became known, as `2026-11-21T03:00:00.000Z` */
-  note({ batch, known, name, charge }: BatchProgress, at: string): DrivenBatch {
+  note({ batch, known, name, charge, exported }: BatchProgress, at: string): DrivenBatch {
     const label = batchLabel(batch);
     const before = this.#driven.get(label);
     const driven = {
@@ -36,6 +39,7 @@ export class DriveLog {
       known,
       name,
       charge: charge ?? before?.charge,
+      exported: exported ?? before?.exported,
       times: noteTime(before?.times ?? noTimes, known, at),
     };
     this.#driven.set(label, driven);

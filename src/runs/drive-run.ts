@@ -1,15 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { BatchRunner } from '../batches/batch-runner.js';
-import { deleteBatch } from '../batches/delete-uploads.js';
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
-import type { BatchProgress } from '../batches/drive-batch.js';
+import { deleteBatch } from '../batches/delete-uploads.js';
+import type { BatchProgress, CollectedExport } from '../batches/drive-options.js';
+import { ElectedUuids } from '../batches/elected-uuids.js';
 import { halveBatch } from '../batches/halve-batch.js';
-import { mayHaveLaunched, planned, type KnownBatch } from '../batches/known-batch.js';
+import { tallyOf } from '../batches/judge-export.js';
+import { mayHaveLaunched, retried, type KnownBatch } from '../batches/known-batch.js';
 import { LaunchGate } from '../batches/launch-gate.js';
+import { openExport } from '../batches/open-export.js';
 import { RefusedSizes } from '../batches/refused-sizes.js';
 import type { Client } from '../client/client.js';
-import { systemClock } from '../system/clock.js';
+import { systemClock, type Clock } from '../system/clock.js';
 import { DetachedError } from '../errors/family.js';
 import { isSluiceError, SluiceError } from '../errors/sluice-error.js';
 import type { BatchResults } from '../results/batch-results.js';
@@ -64,6 +67,7 @@ class RunDrive {
   readonly #runner: BatchRunner;
   readonly #log = new DriveLog();
   readonly #refusedSizes = new RefusedSizes();
+  readonly #uuids = new ElectedUuids();
   /** What is driven: the batches, and the parts of those that were split in their place. */
   readonly #driven = new Set<Batch>();
   /** Those that no walker has taken yet. */
@@ -86,7 +90,8 @@ class RunDrive {
       stageDeadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
       gate: this.#gate,
       refusedSizes: this.#refusedSizes,
-      clock: run.clock ?? systemClock,
+      uuids: this.#uuids,
+      clock: this.#clock,
       random: run.random ?? systemRandom,
       signal: options.signal,
       provenBefore: [...options.state.known.batches.values()].some(
@@ -94,8 +99,12 @@ class RunDrive {
       ),
       leavesLaunched: () => this.#leavesLaunched,
       record: async (progress) => this.#record(progress),
-      collect: async (batch, uuid) => this.#collect(batch, uuid),
+      collect: async (batch, uuid, within) => this.#collect(batch, uuid, within),
     });
+  }
+
+  get #clock(): Clock {
+    return this.#options.run.clock ?? systemClock;
   }
 
   async toEnd(): Promise<DriveRunEnd> {
@@ -107,7 +116,12 @@ class RunDrive {
     const isWhole = [...this.#driven].every((batch) => isAtEnd(this.#log.known(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     if (isWhole || isRefused) {
-      const names = await deleteOrphans(client, runId, this.#log.batches(), { isRefused, signal });
+      const names = await deleteOrphans(client, runId, this.#log.batches(), {
+        isRefused,
+        signal,
+        clock: this.#clock,
+        deadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
+      });
       if (names.length > 0) run.onProgress?.({ stage: 'left_behind', names });
     }
     const isPartial = run.partial === true && !isWhole && stopsForNow(stoppedBy);
@@ -177,8 +191,11 @@ class RunDrive {
       known: entry.known,
       name: entry.name,
       charge: entry.charge ?? undefined,
+      exported: entry.exported,
       times: this.#options.state.known.times.get(batchLabel(batch)) ?? noTimes,
     };
+    const { uuid } = { uuid: undefined, ...driven?.known };
+    if (driven && uuid !== undefined) this.#uuids.take(uuid, driven.name);
     if (driven?.known.stage === 'split') {
       this.#log.recall(driven);
       this.#refusedSizes.note(batch);
@@ -187,16 +204,9 @@ class RunDrive {
     }
     this.#driven.add(batch);
     if (!driven) return;
-    const { known } = driven;
-    if (known.stage === 'failed' && this.#options.run.retryFailed === true) {
-      const { attempt } = known;
-      await this.#record({
-        ...driven,
-        known: { ...planned, attempt: attempt + 1 },
-      });
-      return;
-    }
     this.#log.recall(driven);
+    const known = this.#options.run.retryFailed === true ? retried(driven.known) : driven.known;
+    if (known !== driven.known) await this.#record({ ...driven, known });
     if (mayHaveLaunched(known)) this.#gate.count(batch.lane.type, batch.addresses);
   }
 
@@ -243,8 +253,7 @@ class RunDrive {
   }
 
   #now(): string {
-    const { clock = systemClock } = this.#options.run;
-    return new Date(clock.wallNow()).toISOString();
+    return new Date(this.#clock.wallNow()).toISOString();
   }
 
   async #takeParts(batch: Batch): Promise<void> {
@@ -261,18 +270,16 @@ class RunDrive {
     run.onProgress?.({ stage: 'batch', ...progress });
   }
 
-  async #collect(batch: Batch, uuid: string): Promise<void> {
-    const { client, signal, plan, state } = this.#options;
-    const matched = await plan.join.match(batch, async () => {
-      const { body } = await client.exportBatch(
-        uuid,
-        { format: 'json', include_details: false, include_statistics: false },
-        { signal },
-      );
-      return body;
-    });
-    await state.keepResults(batch, matched, plan.outcomes);
-    this.#results.set(batchLabel(batch), matched);
+  async #collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport> {
+    const { client, plan, state } = this.#options;
+    const matched = await plan.join.match(batch, openExport(client, uuid, signal));
+    return {
+      ...tallyOf(matched),
+      keep: async () => {
+        await state.keepResults(batch, matched, plan.outcomes);
+        this.#results.set(batchLabel(batch), matched);
+      },
+    };
   }
 }
 

@@ -1,6 +1,6 @@
-import { z } from 'zod';
+import { findPreparedCounts, type PreparedCounts } from '../batches/prepared-counts.js';
 import type { VerificationService } from '../client/verification-service.js';
-import { emailParsingCounts, phoneParsingCounts, type CreditBalance } from '../contract/bodies.js';
+import type { CreditBalance } from '../contract/bodies.js';
 import { verificationTypes, type VerificationType } from '../contract/enums.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import { readCredits } from './balance.js';
@@ -21,12 +21,6 @@ export interface PreparedType {
   readonly addresses: number;
   /** What the service counted while it prepared them; `null` where it does not tell of all. */
   readonly counts: PreparedCounts | null;
-}
-
-export interface PreparedCounts {
-  readonly valid: number;
-  readonly wrong: number;
-  readonly duplicate: number;
 }
 
 /**
@@ -68,46 +62,13 @@ async function readCounts(
   signal: AbortSignal,
 ): Promise<PreparedCounts | undefined> {
   try {
-    return findCounts(type, await service.batchDetails(uuid, { signal }));
+    return findPreparedCounts(type, await service.batchDetails(uuid, { signal }));
   } catch (error) {
     signal.throwIfAborted();
     const isFatal = isSluiceError(error, 'unauthorized') || isSluiceError(error, 'forbidden');
     if (isFatal || !isSluiceError(error)) throw error;
     return undefined;
   }
-}
-
-const deepest = 3;
-const hasEmailCounts = z.looseObject({ valid_email: z.int() });
-const hasPhoneCounts = z.looseObject({ valid_phone: z.int() });
-
-function findCounts(
-  type: VerificationType,
-  answer: unknown,
-  depth = 0,
-): PreparedCounts | undefined {
-  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return undefined;
-  const found = type === 'email' ? emailCounts(answer) : phoneCounts(answer);
-  if (found || depth === deepest) return found;
-  for (const value of Object.values(answer)) {
-    const below = findCounts(type, value, depth + 1);
-    if (below) return below;
-  }
-  return undefined;
-}
-
-function emailCounts(answer: object): PreparedCounts | undefined {
-  const counts = emailParsingCounts.safeParse(answer);
-  if (!hasEmailCounts.safeParse(answer).success || !counts.success) return undefined;
-  const { valid_email: valid, wrong_email: wrong, duplicate_email: duplicate } = counts.data;
-  return { valid, wrong, duplicate };
-}
-
-function phoneCounts(answer: object): PreparedCounts | undefined {
-  const counts = phoneParsingCounts.safeParse(answer);
-  if (!hasPhoneCounts.safeParse(answer).success || !counts.success) return undefined;
-  const { valid_phone: valid, wrong_phone: wrong, duplicate_phone: duplicate } = counts.data;
-  return { valid, wrong, duplicate };
 }
 
 function sumOf(counts: readonly (PreparedCounts | undefined)[]): PreparedCounts | null {

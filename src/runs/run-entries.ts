@@ -65,6 +65,15 @@ export const batchEntry = z.object({
   name: z.string(),
   known: knownBatch,
   charge: z.object({ spent: z.number(), refunded: z.number(), net: z.number() }).nullable(),
+  /** What its latest whole export held. */
+  exported: z
+    .object({
+      counted: z.number().nullable(),
+      named: z.int(),
+      strangers: z.int(),
+      conflicting: z.int(),
+    })
+    .optional(),
   at: z.iso.datetime(),
 });
 export type BatchEntry = z.infer<typeof batchEntry>;

@@ -1,4 +1,4 @@
-import type { BatchProgress, BatchSettings } from '../batches/drive-batch.js';
+import type { BatchProgress, BatchSettings } from '../batches/drive-options.js';
 import type { Clock } from '../system/clock.js';
 import type { Client } from '../client/client.js';
 import type { SluiceError } from '../errors/sluice-error.js';

@@ -97,7 +97,7 @@ export class StateDirectory implements RunStore {
   }
 
   async recordBatch(
-    { batch, known, name, charge }: Omit<DrivenBatch, 'times'>,
+    { batch, known, name, charge, exported }: Omit<DrivenBatch, 'times'>,
     at = new Date().toISOString(),
   ): Promise<void> {
     const entry = {
@@ -105,6 +105,7 @@ export class StateDirectory implements RunStore {
       known,
       name: name ?? '',
       charge: charge ?? null,
+      ...(exported && { exported }),
       at,
     };
     const { part, addresses } = batch;

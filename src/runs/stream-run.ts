@@ -2,7 +2,7 @@ import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { checkHistoryService } from '../batches/check-history-service.js';
 import type { Client } from '../client/client.js';
-import type { BatchProgress } from '../batches/drive-batch.js';
+import type { BatchProgress } from '../batches/drive-options.js';
 import type { JoinedRows, SinkWriting } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import { countVerified, layOutColumns, type ColumnLayout } from '../streams/column-layout.js';

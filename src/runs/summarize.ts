@@ -85,7 +85,7 @@ function total(charges: readonly Charge[]): Charge {
   );
 }
 
-function batchReport({ batch, known, name, charge, times }: DrivenBatch): BatchReport {
+function batchReport({ batch, known, name, charge, exported, times }: DrivenBatch): BatchReport {
   return {
     batch_uuid: ('uuid' in known && known.uuid) || null,
     name: name ?? '',
@@ -95,6 +95,7 @@ function batchReport({ batch, known, name, charge, times }: DrivenBatch): BatchR
     stage: known.stage,
     reason: known.stage === 'failed' ? known.reason : null,
     charge: charge ?? null,
+    export: exported ?? null,
     times,
   };
 }

@@ -48,6 +48,17 @@ const batchReport = z.object({
     .object({ spent: z.number(), refunded: z.number(), net: z.number() })
     .nullable()
     .describe('What it cost; null where the service did not tell'),
+  export: z
+    .object({
+      counted: count
+        .nullable()
+        .describe('Addresses that the service says it verified; null where it does not say'),
+      named: count.describe('Addresses of the batch that the export names'),
+      strangers: count.describe('Records of addresses that the batch does not have'),
+      conflicting: count.describe('Addresses whose records contradict each other: no result'),
+    })
+    .nullable()
+    .describe('What its export held; null where none was read whole'),
   times: z.object({
     uploaded_at: dateTime.nullable(),
     prepared_at: dateTime.nullable(),

@@ -64,6 +64,17 @@ export interface BatchReport {
     readonly refunded: number;
     readonly net: number;
   } | null;
+  /** What its export held, compared with what the service counted; `null` where none was read whole. */
+  readonly export: {
+    /** Addresses that the service says it verified; `null` where it does not say. */
+    readonly counted: number | null;
+    /** Addresses of the batch that the export names. */
+    readonly named: number;
+    /** Records of addresses that the batch does not have. */
+    readonly strangers: number;
+    /** Addresses without a result, as the export does not say which of several records is theirs. */
+    readonly conflicting: number;
+  } | null;
   readonly times: BatchTimes;
 }
 

@@ -45,6 +45,12 @@ export interface ServiceVariants {
    * @default false
    */
   readonly extraFields?: boolean;
+  /**
+   * Whether answers carry costs, parsing counts and results.
+   *
+   * @default true
+   */
+  readonly counts?: boolean;
   /** Words to send instead of the specification's statuses. */
   readonly statusWords?: Partial<Record<BatchStatus, string>>;
 }
@@ -59,6 +65,7 @@ export const defaultVariants: Variants = {
   exportKeys: 'as_submitted',
   exportSections: 'as_asked',
   extraFields: false,
+  counts: true,
   statusWords: {},
 };
 

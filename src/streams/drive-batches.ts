@@ -4,10 +4,13 @@ import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import { BatchRunner } from '../batches/batch-runner.js';
 import type { Charge } from '../batches/charge.js';
-import type { BatchProgress, BatchSettings } from '../batches/drive-batch.js';
+import type { BatchProgress, BatchSettings, CollectedExport } from '../batches/drive-options.js';
+import { ElectedUuids } from '../batches/elected-uuids.js';
 import { halveBatch } from '../batches/halve-batch.js';
+import { tallyOf } from '../batches/judge-export.js';
 import type { KnownBatch } from '../batches/known-batch.js';
 import { LaunchGate } from '../batches/launch-gate.js';
+import { openExport } from '../batches/open-export.js';
 import { RefusedSizes } from '../batches/refused-sizes.js';
 import { systemClock, type Clock } from '../system/clock.js';
 import type { VerificationService } from '../client/verification-service.js';
@@ -125,11 +128,12 @@ export class DriveBatches extends PatientDuplex {
         checkAmount('batchDeadlineMs', options.batchDeadlineMs) ?? defaults.batchDeadlineMs,
       gate: this.#gate,
       refusedSizes: new RefusedSizes(),
+      uuids: new ElectedUuids(),
       clock: options.clock ?? systemClock,
       random: options.random ?? systemRandom,
       signal: this.#abort.signal,
       record: (progress) => this.#note(progress),
-      collect: async (batch, uuid) => this.#collect(batch, uuid),
+      collect: async (batch, uuid, within) => this.#collect(batch, uuid, within),
     });
   }
 
@@ -206,7 +210,11 @@ export class DriveBatches extends PatientDuplex {
   async #end(): Promise<void> {
     const { client, onLeftBehind } = this.#options;
     try {
-      const names = await this.#unwanted.delete(client, this.#abort.signal);
+      const names = await this.#unwanted.delete(client, {
+        signal: this.#abort.signal,
+        clock: this.#options.clock ?? systemClock,
+        deadlineMs: this.#options.batchDeadlineMs ?? defaults.batchDeadlineMs,
+      });
       if (names.length > 0) onLeftBehind?.(names);
     } catch (error) {
       this.destroy(error as Error);
@@ -252,18 +260,19 @@ export class DriveBatches extends PatientDuplex {
     this.#options.onBatch?.(progress);
   }
 
-  async #collect(batch: Batch, uuid: string): Promise<void> {
+  async #collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport> {
     const { client, collect } = this.#options;
-    const open = async (): Promise<AsyncIterable<Uint8Array>> => {
-      const { body } = await client.exportBatch(
-        uuid,
-        { format: 'json', include_details: false, include_statistics: false },
-        { signal: this.#abort.signal },
-      );
-      return body;
+    const open = openExport(client, uuid, signal);
+    const { results, tally } = collect
+      ? await collect(batch, open).then((matched) => ({
+          results: matched,
+          tally: tallyOf(matched),
+        }))
+      : await fetchExport(open, batch);
+    const keep = (): void => {
+      this.#results.set(batchLabel(batch), results);
     };
-    const results = collect ? await collect(batch, open) : await fetchExport(open, batch.lane.type);
-    this.#results.set(batchLabel(batch), results);
+    return { ...tally, keep };
   }
 }
 

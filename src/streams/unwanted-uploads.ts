@@ -1,6 +1,11 @@
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
-import { deleteListed, mayHaveOrphans, type ListedUpload } from '../batches/delete-uploads.js';
+import {
+  deleteListed,
+  mayHaveOrphans,
+  type ListOptions,
+  type ListedUpload,
+} from '../batches/delete-uploads.js';
 import { mayHaveLaunched, type KnownBatch } from '../batches/known-batch.js';
 import type { VerificationService } from '../client/verification-service.js';
 
@@ -35,10 +40,10 @@ export class UnwantedUploads {
    */
   async delete(
     service: Pick<VerificationService, 'deleteBatch' | 'listBatches'>,
-    signal: AbortSignal,
+    options: ListOptions,
   ): Promise<readonly string[]> {
     if (this.#kept.size === 0) return [];
-    const left = await deleteListed(service, (upload) => this.#isUnwanted(upload), signal);
+    const left = await deleteListed(service, (upload) => this.#isUnwanted(upload), options);
     return left ?? [...this.#kept.keys()].map((own) => own.slice(1, -1));
   }
 

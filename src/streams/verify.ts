@@ -1,6 +1,6 @@
 import { pipeline, type Duplex } from 'node:stream';
 import { checkHistoryService } from '../batches/check-history-service.js';
-import type { BatchProgress } from '../batches/drive-batch.js';
+import type { BatchProgress } from '../batches/drive-options.js';
 import type { VerificationService } from '../client/verification-service.js';
 import { DriveBatches, type DriveBatchesOptions } from './drive-batches.js';
 import { joinChunks, joinResults } from './join-results.js';

@@ -46,7 +46,13 @@ export const newsOf: Readonly<Record<RequestStep, readonly News[]>> = {
     { of: 'launch', status: 'not_found' },
     { of: 'launch', status: 'queued' },
   ],
-  export: [{ of: 'export', result: 'safe' }, { of: 'export', result: 'broken' }, { of: 'missing' }],
+  export: [
+    { of: 'export', result: 'safe' },
+    { of: 'export', result: 'broken' },
+    { of: 'export', result: 'export_incomplete' },
+    { of: 'export', result: 'export_foreign' },
+    { of: 'missing' },
+  ],
 };
 
 export const allNews: readonly News[] = Object.values(newsOf).flat();

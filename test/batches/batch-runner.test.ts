@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DriveOptions } from '../../src/batches/drive-batch.js';
+import type { DriveOptions } from '../../src/batches/drive-options.js';
 import { planned, type KnownBatch } from '../../src/batches/known-batch.js';
 import { bounds } from '../../src/batches/life.js';
 import { LaunchGate } from '../../src/batches/launch-gate.js';
@@ -105,6 +105,7 @@ describe('BatchRunner', () => {
         collect: async () => {
           await driving?.clock.sleep(100);
           uploadsAtCollection.push(service.count('uploadBatch'));
+          return { named: 2, strangers: 0, conflicting: 0, keep: () => undefined };
         },
       },
     });

@@ -246,7 +246,8 @@ describe('an upload', () => {
 
   it('of an earlier process is looked for before anything is sent', async () => {
     const service = new FakeService();
-    const there = service.add({ name: 'sluice-run-000001-3', lines: ['a', 'b'] });
+    const lines = ['0-0@sluice.test', '0-1@sluice.test'];
+    const there = service.add({ name: 'sluice-run-000001-3', lines });
     const known: KnownBatch = {
       ...planned,
       stage: 'uploading',
@@ -589,13 +590,12 @@ describe('an export', () => {
 
   it('that cannot be kept stops the run', async () => {
     const error = new OutputError('full');
+    const keep = async (): Promise<void> => {
+      throw error;
+    };
     const stopped = await failure(
       {},
-      {
-        collect: async () => {
-          throw error;
-        },
-      },
+      { collect: async () => ({ named: 2, strangers: 0, conflicting: 0, keep }) },
     );
     expect(stopped.error).toBe(error);
     expect(stopped.driving.latest()?.stage).toBe('done');

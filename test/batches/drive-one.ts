@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { driveBatch, type DriveOptions } from '../../src/batches/drive-batch.js';
+import { driveBatch } from '../../src/batches/drive-batch.js';
+import type { DriveOptions } from '../../src/batches/drive-options.js';
 import { planned, type KnownBatch } from '../../src/batches/known-batch.js';
 import type { OperationName } from '../../src/contract/operations.js';
 import { Driving, makeBatch } from './driving.js';

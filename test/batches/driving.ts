@@ -1,9 +1,11 @@
 import { crc32 } from 'node:zlib';
 import type { Batch } from '../../src/batches/batch.js';
 import { BatchRunner } from '../../src/batches/batch-runner.js';
-import type { BatchProgress, DriveOptions } from '../../src/batches/drive-batch.js';
+import type { BatchProgress, DriveOptions } from '../../src/batches/drive-options.js';
 import type { KnownBatch } from '../../src/batches/known-batch.js';
+import { ElectedUuids } from '../../src/batches/elected-uuids.js';
 import { LaunchGate } from '../../src/batches/launch-gate.js';
+import { readLines } from '../../src/batches/read-lines.js';
 import { RefusedSizes } from '../../src/batches/refused-sizes.js';
 import type { VerificationService } from '../../src/client/verification-service.js';
 import type { VerificationType } from '../../src/contract/enums.js';
@@ -48,9 +50,20 @@ export class Driving {
       record: (progress) => {
         this.recorded.push(progress);
       },
-      collect: async (batch, uuid) => {
-        await readWhole(service, uuid, this.options.signal);
-        this.collected.push(batch.id);
+      uuids: new ElectedUuids(),
+      collect: async (batch, uuid, signal) => {
+        const keys = await readWhole(service, uuid, signal);
+        const lines = new Set<string>();
+        for await (const line of readLines(batch)) lines.add(line);
+        const named = keys.filter((key) => lines.has(key)).length;
+        return {
+          named,
+          strangers: keys.length - named,
+          conflicting: 0,
+          keep: () => {
+            this.collected.push(batch.id);
+          },
+        };
       },
       ...changes,
     };
@@ -77,12 +90,12 @@ async function readWhole(
   service: VerificationService,
   uuid: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string[]> {
   const { body } = await service.exportBatch(uuid, { format: 'json' }, { signal });
   let text = '';
   for await (const chunk of body) text += String(chunk);
   try {
-    JSON.parse(text);
+    return Object.keys(JSON.parse(text) as object);
   } catch (cause) {
     throw new ContractError('cut short', { operation: 'exportBatch', retryable: true, cause });
   }

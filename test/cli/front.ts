@@ -1,4 +1,5 @@
-import { createServer, request as ask, type IncomingMessage } from 'node:http';
+import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -7,6 +8,18 @@ export interface Instead {
   readonly status: number;
   readonly body: unknown;
 }
+
+/** The service's own answer, changed. */
+export interface Changed {
+  change(body: unknown): unknown;
+}
+
+/** An answer that is no JSON at hand: sent as the test likes. */
+export interface Sent {
+  send(response: ServerResponse): void;
+}
+
+type Answered = Instead | Changed | Sent | undefined;
 
 export interface Front {
   readonly baseUrl: string;
@@ -22,7 +35,7 @@ export interface Front {
  */
 export async function startFront(
   service: { readonly baseUrl: string; readonly apiKey: string },
-  instead: (request: string) => Instead | undefined | Promise<Instead | undefined>,
+  instead: (request: string) => Answered | Promise<Answered>,
 ): Promise<Front> {
   const requests: string[] = [];
   const server = createServer((incoming, response) => {
@@ -32,7 +45,13 @@ export async function startFront(
       const name = `${incoming.method ?? ''} ${(incoming.url ?? '').replace(/\?.*$/, '')}`;
       requests.push(name);
       const answer = await instead(name);
-      if (answer) {
+      if (answer && 'send' in answer) {
+        incoming.resume();
+        response.writeHead(200, { 'content-type': 'application/json' });
+        answer.send(response);
+        return;
+      }
+      if (answer && 'status' in answer) {
         incoming.resume();
         response.writeHead(answer.status, { 'content-type': 'application/json' });
         response.end(JSON.stringify(answer.body));
@@ -42,6 +61,15 @@ export async function startFront(
         service.baseUrl + (incoming.url ?? ''),
         { method: incoming.method, headers: incoming.headers },
         (outgoing: IncomingMessage) => {
+          if (answer) {
+            void json(outgoing).then((body) => {
+              response.writeHead(outgoing.statusCode ?? 500, {
+                'content-type': 'application/json',
+              });
+              response.end(JSON.stringify(answer.change(body)));
+            });
+            return;
+          }
           response.writeHead(outgoing.statusCode ?? 500, outgoing.headers);
           outgoing.pipe(response);
         },

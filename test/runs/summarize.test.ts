@@ -169,6 +169,7 @@ describe('summarize', () => {
         stage: 'exported',
         reason: null,
         charge,
+        export: null,
         times: noTimes,
       },
       {
@@ -180,6 +181,7 @@ describe('summarize', () => {
         stage: 'failed',
         reason: 'upload_error',
         charge: null,
+        export: null,
         times: noTimes,
       },
     ]);

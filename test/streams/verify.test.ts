@@ -251,6 +251,7 @@ describe('verify() with a service that answers in its own way', () => {
     'writes its keys in upper case': { exportKeys: 'upper' },
     'writes numbers in national form': { exportKeys: 'national' },
     'writes numbers in E.164': { exportKeys: 'e164' },
+    'counts nothing': { counts: false },
     'parses without being asked': { prepareNeeded: false },
     'is ready as soon as the upload is there': { stateAfterUpload: 'ready_for_verification' },
   };

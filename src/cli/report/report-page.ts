@@ -1,9 +1,11 @@
 import { version, type Summary, type TypeSummary, type VerificationType } from '../../index.js';
 import { html, nothing, type Html } from '../../pages/html.js';
 import { page } from '../../pages/page.js';
-import { table, type TableColumn } from '../../pages/table.js';
+import type { TableColumn } from '../../pages/table.js';
 import { duration, grouped } from '../progress/shown-numbers.js';
 import { chart, percent, stackedBar, type Share } from './charts.js';
+import { differingBatches, failedBatches } from './batch-tables.js';
+import { cardTable, mostRows } from './card-table.js';
 import { fates, type ListFigures } from './list-figures.js';
 import { moment } from './moment.js';
 import { reasonTexts } from './reason-texts.js';
@@ -17,8 +19,6 @@ export interface Report {
   readonly figures: ListFigures | undefined;
   readonly madeAt: Date;
 }
-
-const mostRows = 20;
 
 /** A page about a run that needs nothing but itself. */
 export function reportPage({ summary, figures, madeAt }: Report): string {
@@ -40,7 +40,7 @@ export function reportPage({ summary, figures, madeAt }: Report): string {
         </div>
         ${(['email', 'phone'] as const).map((type) => typeSection(type, summary[type]))}
         ${figures === undefined ? rowsNote() : topSections(figures)} ${credits(summary)}
-        ${timeline(summary.batches)} ${failedBatches(summary)}
+        ${timeline(summary.batches)} ${failedBatches(summary)} ${differingBatches(summary)}
       </main>
       <footer>
         <p>
@@ -121,10 +121,6 @@ function qualityShares({ quality }: TypeSummary): readonly Share[] {
       count,
       tone: qualityTones.get(label) ?? 'none',
     }));
-}
-
-function cardTable(columns: readonly TableColumn[], rows: readonly Html[]): Html {
-  return html`<div class="card-table">${table(columns, rows)}</div>`;
 }
 
 const reasonColumns = [
@@ -233,35 +229,5 @@ function credits({ credits: all }: Summary): Html {
   return html`<section>
     <h2>Credits</h2>
     ${cardTable(creditColumns, rows)}
-  </section>`;
-}
-
-const failedColumns = [
-  { name: 'Batch' },
-  { name: 'Reason' },
-  { name: 'Addresses', kind: 'number' },
-] as const;
-
-function failedBatches({ batches }: Summary): Html {
-  const failed = batches.filter(({ stage }) => stage === 'failed');
-  if (failed.length === 0) return nothing;
-  const rows = failed.slice(0, mostRows).map(
-    ({ name, batch_uuid, reason, addresses }) =>
-      html`<tr>
-        <th scope="row" class="word">
-          ${name}<br /><small>${batch_uuid ?? 'no batch_uuid'}</small>
-        </th>
-        <td><code>${reason ?? ''}</code></td>
-        <td class="number">${grouped(addresses)}</td>
-      </tr>`,
-  );
-  return html`<section>
-    <h2>Batches that failed</h2>
-    <p>
-      Report them to the service's support with their batch_uuid; --retry-failed sends their
-      addresses again.
-    </p>
-    ${cardTable(failedColumns, rows)}
-    ${failed.length > mostRows ? html`<p>and ${grouped(failed.length - mostRows)} more</p>` : nothing}
   </section>`;
 }

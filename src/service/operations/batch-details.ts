@@ -17,7 +17,7 @@ export const batchDetails: Handler = async (call, service) => {
   const fields = withExtraFields(variants, {
     ...summaryFields(batch, variants),
     parameters: batch.parameters,
-    ...progressFields(batch),
+    ...progressFields(batch, variants),
   });
   return {
     status: 200,

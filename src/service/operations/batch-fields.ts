@@ -26,8 +26,12 @@ export function summaryFields(batch: Batch, variants: Variants): Record<string, 
  * hold them are not shown, and these are our choice: `parsing_counts` from `ready_for_verification`
  * on, `cost` from the launch on, `results` when done.
  */
-export function progressFields({ stage, parameters }: Batch): Record<string, unknown> {
+export function progressFields(
+  { stage, parameters }: Batch,
+  { counts }: Variants,
+): Record<string, unknown> {
   const { type } = parameters;
+  if (!counts) return {};
   switch (stage.name) {
     case 'uploaded':
     case 'parsing':

@@ -88,7 +88,7 @@ function sectionsOf(
     sections.push(`"details":${JSON.stringify(details)}`);
   }
   if (asked.statistics || always) {
-    sections.push(`"statistics":${JSON.stringify(progressFields(batch))}`);
+    sections.push(`"statistics":${JSON.stringify(progressFields(batch, variants))}`);
   }
   return sections.length === 0 ? [] : [sections.join(',')];
 }

@@ -1,5 +1,6 @@
 import type { Batch } from '../store/batch.js';
 import { statusOf } from '../store/batch.js';
+import { defaultVariants } from '../variants.js';
 import { dateTime, progressFields } from './batch-fields.js';
 import { safeCell } from './safe-cell.js';
 
@@ -15,7 +16,7 @@ export function statisticsRows(batch: Batch): readonly (readonly [string, string
     ['Target country', parameters.target_country],
     ['Uploaded', dateTime(batch.createdAtMs)],
     ['Changed', dateTime(batch.updatedAtMs)],
-    ...figures(progressFields(batch)),
+    ...figures(progressFields(batch, defaultVariants)),
   ];
 }
 

@@ -1,0 +1,54 @@
+import type { CountryCode } from '../contract/countries.js';
+import type { VerificationType } from '../contract/enums.js';
+import { e164 } from './e164.js';
+
+const maxLocal = 64;
+const maxLabel = 63;
+
+/**
+ * Whether any service would take a line for well-formed, by the narrowest reading: plain emails of a
+ * domain with a dot, and phones in E.164. What it says no to may be well-formed all the same.
+ */
+export function isSurelyWellFormed(
+  type: VerificationType,
+  line: string,
+  country: CountryCode,
+): boolean {
+  return type === 'email'
+    ? isPlainEmail(line)
+    : line.startsWith('+') && e164(line, country) === line;
+}
+
+function isPlainEmail(line: string): boolean {
+  const at = line.indexOf('@');
+  const labels = line.slice(at + 1).split('.');
+  const last = labels.at(-1) ?? '';
+  return (
+    at <= maxLocal &&
+    line
+      .slice(0, Math.max(at, 0))
+      .split('.')
+      .every((atom) => isWord(atom, '-_+')) &&
+    labels.length > 1 &&
+    // Two hyphens in a row are for encoded labels, which have rules of their own.
+    labels.every(
+      (label) => label.length <= maxLabel && isWord(label, '-') && !label.includes('--'),
+    ) &&
+    last.length > 1 &&
+    Array.from(last).every(isLetter)
+  );
+}
+
+/** ASCII letters and digits, and signs that may stand between them. */
+function isWord(text: string, between: string): boolean {
+  const isEdge = (sign: string): boolean => isLetter(sign) || (sign >= '0' && sign <= '9');
+  return (
+    isEdge(text.charAt(0)) &&
+    isEdge(text.charAt(text.length - 1)) &&
+    Array.from(text).every((sign) => isEdge(sign) || between.includes(sign))
+  );
+}
+
+function isLetter(sign: string): boolean {
+  return (sign >= 'a' && sign <= 'z') || (sign >= 'A' && sign <= 'Z');
+}

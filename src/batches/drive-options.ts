@@ -1,0 +1,77 @@
+import type { Clock } from '../system/clock.js';
+import type { VerificationService } from '../client/verification-service.js';
+import type { BatchParametersInput } from '../contract/parameters.js';
+import type { Batch } from './batch.js';
+import type { Charge } from './charge.js';
+import type { ElectedUuids } from './elected-uuids.js';
+import type { ComparedExport, ExportTally } from './judge-export.js';
+import type { KnownBatch } from './known-batch.js';
+import type { LaunchGate } from './launch-gate.js';
+import type { RefusedSizes } from './refused-sizes.js';
+import type { StagePace } from './stage-pace.js';
+
+/** What the service is told about every batch of a run, beside its lane. */
+export type BatchSettings = Omit<BatchParametersInput, 'type' | 'target_country'> & {
+  readonly description?: string | null | undefined;
+};
+
+/** What has changed about a batch. */
+export interface BatchProgress {
+  readonly batch: Batch;
+  readonly known: KnownBatch;
+  /** Name of the upload under way or elected. */
+  readonly name: string;
+  readonly charge: Charge | undefined;
+  /** What its latest whole export held; `undefined` before there is one. */
+  readonly exported?: ComparedExport | undefined;
+}
+
+/** An export that was read to its end. */
+export interface CollectedExport extends ExportTally {
+  /** Makes its results safe: it is what was asked for. */
+  keep(): Promise<void> | void;
+}
+
+export interface DriveOptions {
+  readonly service: VerificationService;
+  /** Part of every batch's name: tells this run from all others. */
+  readonly runId: string;
+  readonly namePrefix: string;
+  readonly settings: BatchSettings;
+  readonly pollIntervalMs: number;
+  /** Longest time in one stage, in milliseconds. */
+  readonly stageDeadlineMs: number;
+  /** What the batches of a run learn from each other of how long stages take. @default nothing */
+  readonly pace?: StagePace;
+  readonly gate: LaunchGate;
+  /** Which uuids the uploads of the run have. */
+  readonly uuids: ElectedUuids;
+  /** What the service has refused for its size, in all batches of the run. */
+  readonly refusedSizes: RefusedSizes;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  /**
+   * Called before each step that may have an effect and after each answer, and waited for: where runs
+   * are durable, it returns when the news are on disk.
+   */
+  record(progress: BatchProgress): Promise<void> | void;
+  /**
+   * Reads the export of a finished batch to its end.
+   *
+   * @throws ContractError, TransportError when the export was not whole: it is fetched again
+   */
+  collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport>;
+  /**
+   * Whether a batch is left to the service from the moment it verifies it.
+   * @default it is waited for
+   */
+  leavesLaunched?(): boolean;
+  /** Makes a request when it is its turn. @default at once */
+  inTurn?<Answer>(request: () => Promise<Answer>): Promise<Answer>;
+  /**
+   * Called once: when the batch is through upload and preparation, or has ended before. Not when it was
+   * too large: that tells nothing of the others.
+   */
+  onPrepared?(): void;
+}

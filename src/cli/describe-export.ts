@@ -1,0 +1,31 @@
+import type { ComparedExport } from '../index.js';
+
+/** Whether a batch has failed for its export, so that what it cost is not lost. */
+export function isExportWrong(reason: string | undefined): boolean {
+  return reason === 'export_incomplete' || reason === 'export_foreign';
+}
+
+/** What to do about a batch that has failed. */
+export function adviceOn(reason: string, exported: ComparedExport | undefined): string {
+  if (!isExportWrong(reason)) return "report it to the service's support";
+  const held = exported ? `${describeDifference(exported)}. ` : '';
+  return `${held}Its results are paid for and the batch is kept on the service: --retry-failed asks for its export again, which is free. If that does not help, give the batch_uuid to the service's support`;
+}
+
+/** What an export held, beside what the service counted. */
+export function describeDifference({
+  counted,
+  named,
+  strangers,
+  conflicting,
+}: ComparedExport): string {
+  const parts = [
+    counted === null
+      ? `the export names ${named} of its addresses`
+      : `the service counted ${counted} verified addresses, the export names ${named}`,
+  ];
+  if (strangers > 0) parts.push(`has ${strangers} records of other addresses`);
+  if (conflicting > 0)
+    parts.push(`contradicts itself on ${conflicting} addresses, which get no result`);
+  return parts.join(', ');
+}

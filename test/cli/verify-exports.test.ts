@@ -1,0 +1,311 @@
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Summary } from '../../src/index.js';
+import type { Service, ServiceOptions } from '../../src/service/index.js';
+import { withFolder, withService } from '../service/with-service.js';
+import type { Wire } from '../service/wire.js';
+import { chargesOf, expectChargedOnce } from './charges.js';
+import { connectTo } from './connect-to.js';
+import { csvRows } from './csv-cells.js';
+import { startFront, type Changed, type Front, type Instead, type Sent } from './front.js';
+import { runInProcess } from './run-in-process.js';
+import type { Ended } from './run-sluice.js';
+import { verifyByTens } from './verify-by-tens.js';
+
+const addresses = 30;
+const nothing = { status: 200, body: {} };
+const isExport = /^GET \/v1\/batch\/([^/]+)\/export$/;
+const isUpload = /^POST \/v1\/batch$/;
+const isLaunch = /^POST \/v1\/batch\/./;
+const isDeletion = /^DELETE /;
+
+let folder: string;
+beforeEach(async () => {
+  folder = await withFolder();
+  const lines = Array.from(
+    { length: addresses },
+    (_, index) => `${index},good${index}@sluice.test\n`,
+  );
+  await writeFile(join(folder, 'list.csv'), ['id,email\n', ...lines].join(''));
+});
+
+/** A service behind a front that answers as it likes for as long as it is out of its mind. */
+async function outOfItsMind(
+  answer: (request: string, service: Service) => Answered | Promise<Answered>,
+  options: ServiceOptions = {},
+): Promise<{ service: Service; wire: Wire; front: Front; comeToItsSenses(): void }> {
+  const { service, wire } = await withService(options);
+  let isSane = false;
+  const front = await startFront(service, (request) =>
+    isSane ? undefined : answer(request, service),
+  );
+  return {
+    service,
+    wire,
+    front,
+    comeToItsSenses: () => {
+      isSane = true;
+    },
+  };
+}
+type Answered = Instead | Changed | Sent | undefined;
+
+async function verify(front: Front, ...more: string[]): Promise<Ended> {
+  return runInProcess([...verifyByTens, '--summary', 'summary.json', ...more], {
+    cwd: folder,
+    env: connectTo(front),
+  });
+}
+
+async function readSummary(): Promise<Summary> {
+  return JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8')) as Summary;
+}
+
+/** What stands in the two first added columns, each distinct one once, with how often. */
+async function fates(bytes?: Buffer): Promise<Record<string, number>> {
+  const rows = csvRows(bytes ?? (await readFile(join(folder, 'out.csv'))));
+  const counts: Record<string, number> = {};
+  for (const row of rows) {
+    const fate = `${row['email_verification']} ${row['email_reason']}`.trim();
+    counts[fate] = (counts[fate] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function count({ requests }: Front, pattern: RegExp): number {
+  return requests.filter((request) => pattern.test(request)).length;
+}
+
+/** Answers every export with that of the batch whose was asked for first. */
+function exportsOfTheFirst(): (request: string, service: Service) => Promise<Answered> {
+  let first: { uuid: string; body: Promise<unknown> } | undefined;
+  return async (request, { baseUrl, apiKey }) => {
+    const uuid = isExport.exec(request)?.[1];
+    if (uuid === undefined) return undefined;
+    if (!first) {
+      const url = `${baseUrl}/v1/batch/${uuid}/export?format=json`;
+      const body = fetch(url, { headers: { 'X-Api-Key': apiKey } }).then((answer) => answer.json());
+      first = { uuid, body };
+    }
+    return { status: 200, body: await first.body };
+  };
+}
+
+const faults = [
+  {
+    what: 'an export `{}`',
+    reason: 'export_incomplete',
+    failed: 30,
+    answer: () => (request: string) => (isExport.test(request) ? nothing : undefined),
+  },
+  {
+    what: "another batch's export",
+    reason: 'export_foreign',
+    failed: 20,
+    answer: exportsOfTheFirst,
+  },
+];
+
+describe.each(faults)('$what', ({ reason, failed, answer }) => {
+  it('fails the rows, keeps the batches, and is asked for again by --retry-failed: nothing is paid twice', async () => {
+    const { service, wire, front, comeToItsSenses } = await outOfItsMind(answer());
+    const ended = await verify(front, '--delete-batches', '--report', 'report.html');
+    expect(ended.code).toBe(3);
+    expect((await fates())[`failed ${reason}`]).toBe(failed);
+    const summary = await readSummary();
+    expect(summary.email?.buckets.no_result).toBe(0);
+    expect(summary.email?.reasons).toEqual({ [reason]: failed });
+    const wrong = summary.batches.filter((batch) => batch.reason === reason);
+    expect(wrong).toHaveLength(failed / 10);
+    expect(wrong[0]?.export).toMatchObject({ counted: 10, named: 0 });
+    const report = await readFile(join(folder, 'report.html'), 'utf8');
+    for (const { batch_uuid, name } of wrong) {
+      const lines = ended.stderr.split('\n').filter((line) => line.includes(`${batch_uuid}`));
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toContain(name);
+      expect(lines[0]).toContain(reason);
+      expect(lines[0]).toContain('--retry-failed');
+      expect(report).toContain(batch_uuid);
+    }
+    expect(report).toContain(reason);
+    const listed = (await wire.get('/v1/batch')).json as unknown as readonly {
+      batch_uuid: string;
+    }[];
+    const uuids = wrong.map(({ batch_uuid }) => batch_uuid);
+    expect(listed.map(({ batch_uuid }) => batch_uuid)).toEqual(expect.arrayContaining(uuids));
+    expect(count(front, isDeletion)).toBe(3 - wrong.length);
+    expect(await chargesOf(service)).toHaveLength(addresses);
+
+    // It stays so: the same batches are asked again, and nothing else.
+    expect((await verify(front, '--retry-failed')).code).toBe(3);
+    expect(count(front, isUpload)).toBe(3);
+    expect(count(front, isLaunch)).toBe(3);
+
+    comeToItsSenses();
+    expect((await verify(front, '--retry-failed')).code).toBe(0);
+    expect(await fates()).toEqual({ verified: addresses });
+    expect(count(front, isUpload)).toBe(3);
+    expect(count(front, isLaunch)).toBe(3);
+    expect(await expectChargedOnce(service, await readSummary())).toHaveLength(addresses);
+    expect(await readdir(folder)).not.toContain('out.csv.sluice');
+  });
+
+  it('fails the rows of a run that streams', async () => {
+    const { service, front } = await outOfItsMind(answer());
+    const ended = await runInProcess(
+      'verify list.csv --email email --country US --batch-size 10 --poll-interval 10 -o -'.split(
+        ' ',
+      ),
+      { cwd: folder, env: connectTo(front) },
+    );
+    expect(ended.code).toBe(3);
+    expect((await fates(ended.stdout))[`failed ${reason}`]).toBe(failed);
+    expect(await chargesOf(service)).toHaveLength(addresses);
+  });
+});
+
+describe('an export that comes wrong for a while', () => {
+  it('is waited for, and nobody need know', async () => {
+    let exports = 0;
+    const { service, front } = await outOfItsMind((request) => {
+      if (!isExport.test(request)) return undefined;
+      exports += 1;
+      return exports <= 4 ? nothing : undefined;
+    });
+    expect((await verify(front)).code).toBe(0);
+    expect(await fates()).toEqual({ verified: addresses });
+    expect(await chargesOf(service)).toHaveLength(addresses);
+  });
+});
+
+describe('counts that differ from what came', () => {
+  it('are told, and fail nothing', async () => {
+    const { front } = await outOfItsMind((request) =>
+      isExport.test(request)
+        ? { change: (body) => Object.fromEntries(Object.entries(body as object).slice(0, 8)) }
+        : undefined,
+    );
+    const ended = await verify(front, '--report', 'report.html');
+    expect(ended.code).toBe(0);
+    expect(await fates()).toEqual({ verified: 24, 'no_result no_record': 6 });
+    expect(ended.stderr.match(/counted 10 verified addresses, the export names 8/g)).toHaveLength(
+      3,
+    );
+    for (const batch of (await readSummary()).batches) {
+      expect(batch.export).toEqual({ counted: 10, named: 8, strangers: 0, conflicting: 0 });
+    }
+    const report = await readFile(join(folder, 'report.html'), 'utf8');
+    expect(report).toContain('Exports that differ from what the service counted');
+  });
+
+  it('as two records of one address that contradict each other do: it gets no result', async () => {
+    const { front } = await outOfItsMind(async (request, service) => {
+      if (!isExport.test(request)) return undefined;
+      const path = request.replace('GET ', '');
+      const answer = await fetch(`${service.baseUrl}${path}?format=json&include_details=false`, {
+        headers: { 'X-Api-Key': service.apiKey },
+      });
+      const records = Object.entries((await answer.json()) as Record<string, { valid: boolean }>);
+      const [first] = records;
+      if (!first) throw new Error('an export without records');
+      const [address, record] = first;
+      const again = JSON.stringify({ ...record, valid: !record.valid });
+      const members = records.map(
+        ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`,
+      );
+      const text = `{${[...members, `${JSON.stringify(address)}:${again}`].join(',')}}`;
+      return { send: (response) => response.end(text) };
+    });
+    const ended = await verify(front);
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).toContain('contradicts itself on 1 addresses, which get no result');
+    const { batches, email } = await readSummary();
+    expect(batches.map(({ export: held }) => held?.conflicting)).toContain(1);
+    const conflicting = batches.reduce(
+      (sum, { export: held }) => sum + (held?.conflicting ?? 0),
+      0,
+    );
+    expect(email?.buckets).toMatchObject({ no_result: conflicting, failed: 0 });
+  });
+});
+
+describe('one uuid for all uploads', () => {
+  it('is refused: each batch is found by its name, launched once, and gets its own results', async () => {
+    let first: unknown;
+    const { service, front } = await outOfItsMind((request) =>
+      isUpload.test(request)
+        ? {
+            change: (body) => {
+              first ??= (body as { batch_uuid: string }).batch_uuid;
+              return { ...(body as object), batch_uuid: first };
+            },
+          }
+        : undefined,
+    );
+    const ended = await verify(front, '--delete-batches');
+    expect(ended.code).toBe(0);
+    expect(await fates()).toEqual({ verified: addresses });
+    expect(count(front, isLaunch)).toBe(3);
+    const { batches } = await readSummary();
+    expect(new Set(batches.map(({ batch_uuid }) => batch_uuid)).size).toBe(3);
+    expect(await expectChargedOnce(service, await readSummary())).toHaveLength(addresses);
+  });
+});
+
+/** About a second. */
+const deadline = ['--batch-deadline', '0.0003'];
+
+describe('what never ends', () => {
+  it('as a list of batches, ends with 7 at the deadline, and the same command goes on', async () => {
+    let pages = 0;
+    const endless = (): Instead => {
+      pages += 1;
+      const items = Array.from({ length: 1000 }, (_, index) => ({
+        batch_uuid: `00000000-0000-4000-8000-${String(pages * 1000 + index).padStart(12, '0')}`,
+        name: 'other',
+        description: null,
+        status: 'verification_done',
+        created_at: '2026-11-21T00:00:00Z',
+        updated_at: '2026-11-21T00:00:00Z',
+      }));
+      return { status: 200, body: items };
+    };
+    const { service, front, comeToItsSenses } = await outOfItsMind(
+      (request) => (request === 'GET /v1/batch' ? endless() : undefined),
+      { variants: { upload: 'no_uuid' } },
+    );
+    const stopped = await verify(front, ...deadline);
+    expect(stopped).toMatchObject({ code: 7, stderr: expect.stringContaining("'uploading'") });
+    expect(await chargesOf(service)).toEqual([]);
+    comeToItsSenses();
+    expect((await verify(front)).code).toBe(0);
+    expect(await expectChargedOnce(service, await readSummary())).toHaveLength(addresses);
+  });
+
+  it.each([
+    ['white space', ' '.repeat(1024)],
+    ['strangers', '"x@else.test":{"valid":true,"wrong":false,"unknown":false},'.repeat(20)],
+  ])(
+    'as an export of %s, ends with 7 at the deadline, and the same command goes on',
+    async (_, piece) => {
+      const { service, front, comeToItsSenses } = await outOfItsMind((request) =>
+        isExport.test(request)
+          ? {
+              send: (response) => {
+                response.write('{');
+                const timer = setInterval(() => response.write(piece), 5);
+                response.on('close', () => clearInterval(timer));
+              },
+            }
+          : undefined,
+      );
+      const stopped = await verify(front, ...deadline);
+      expect(stopped).toMatchObject({ code: 7, stderr: expect.stringContaining("'done'") });
+      comeToItsSenses();
+      expect((await verify(front)).code).toBe(0);
+      expect(await fates()).toEqual({ verified: addresses });
+      expect(await expectChargedOnce(service, await readSummary())).toHaveLength(addresses);
+    },
+  );
+});
