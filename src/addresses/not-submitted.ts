@@ -11,6 +11,8 @@ export const notSubmittedReasons = [
   'invalid_encoding',
   /** It begins and ends with `"`: a batch file has no quote around a cell. */
   'quoted',
+  /** A phone number that a spreadsheet has written as `4.91702E+11`: its last digits are lost. */
+  'scientific_notation',
 ] as const;
 
 export type NotSubmittedReason = (typeof notSubmittedReasons)[number];

@@ -1,41 +1,45 @@
-import type { CountryCode as PhoneCountry } from 'libphonenumber-js/min';
-import { phoneLibrary, phoneMetadata } from './phone-library.js';
-
-/** Says that only the library can tell. */
-export const unsure: unique symbol = Symbol('unsure');
-
-export type Unsure = typeof unsure;
+import { countriesOf, rulesOf, type CountryRules } from './phone-metadata.js';
 
 const maxCallingCodeDigits = 3;
 /** The library takes no longer national number, whatever a plan says. */
 const maxNationalDigits = 17;
+/** Shorter national numbers are none. */
+const minNationalDigits = 2;
 
 /** One country's rules for reading digits, compiled once from libphonenumber-js's own metadata. */
 export class NumberingPlan {
   /** The plans that share this one's calling code. */
   readonly family: PlanFamily;
   readonly possibleLengths: PossibleLengths;
+  /** Only numbers that begin so are this country's; for some of the countries that share a calling code. */
+  readonly leadingDigits: RegExp | undefined;
   readonly #number: RegExp;
+  readonly #types: readonly NumberType[];
   readonly #nationalPrefix: RegExp | undefined;
-  readonly #internationalPrefix: RegExp;
+  /** How a number is put together whose prefix has a part that belongs to it. */
+  readonly #transform: string | undefined;
+  readonly #internationalPrefix: RegExp | undefined;
 
-  constructor(country: PhoneCountry, family: PlanFamily) {
-    const rules = rulesOf(country);
+  constructor(rules: CountryRules, family: PlanFamily) {
     this.family = family;
-    this.possibleLengths = new PossibleLengths(rules.possibleLengths());
-    this.#number = new RegExp(`^(?:${rules.nationalNumberPattern()})$`);
-    this.#internationalPrefix = new RegExp(`^(?:${rules.IDDPrefix()})`);
-    const nationalPrefix = rules.nationalPrefixForParsing();
-    this.#nationalPrefix = nationalPrefix ? new RegExp(`^(?:${nationalPrefix})`) : undefined;
+    this.possibleLengths = new PossibleLengths(rules.lengths);
+    this.leadingDigits = startOf(rules.leadingDigits);
+    this.#number = whole(rules.number);
+    this.#types = rules.types.map(({ number, lengths }) => ({
+      number: whole(number),
+      lengths: new PossibleLengths(lengths),
+    }));
+    this.#nationalPrefix = startOf(rules.nationalPrefix);
+    this.#transform = rules.transform;
+    this.#internationalPrefix = startOf(rules.internationalPrefix);
   }
 
-  /** What follows the prefix of calls abroad (`00`, `011`); `undefined` where the digits have none. */
-  withoutInternationalPrefix(digits: string): string | undefined {
-    const match = this.#internationalPrefix.exec(digits);
-    if (!match) return undefined;
-    const rest = digits.slice(match[0].length);
+  /** The prefix of calls abroad (`00`, `011`) in front of the digits, where a calling code may follow it. */
+  internationalPrefixOf(digits: string): string | undefined {
+    const [prefix] = this.#internationalPrefix?.exec(digits) ?? [];
+    if (prefix === undefined || prefix.length === digits.length) return undefined;
     // No calling code begins with a zero.
-    return rest === '' || rest.startsWith('0') ? undefined : rest;
+    return digits.charAt(prefix.length) === '0' ? undefined : prefix;
   }
 
   /** Whether national digits are a number by the plan's pattern, not by their length alone. */
@@ -43,19 +47,27 @@ export class NumberingPlan {
     return this.#number.test(national);
   }
 
+  /** Whether they are a number of a type that the plan knows: what the library calls valid. */
+  isValid(national: string): boolean {
+    if (!this.matches(national)) return false;
+    const { length } = national;
+    return this.#types.some(({ number, lengths }) => lengths.has(length) && number.test(national));
+  }
+
   /** National digits without the national prefix (the `0` of `030…`) where the library would take it. */
-  withoutPrefix(national: string): string | Unsure {
-    const match = this.#nationalPrefix?.exec(national);
-    if (!match) return national;
-    // A captured group is a carrier code or part of a rule that rewrites the number.
-    for (let group = 1; group < match.length; group += 1) if (match[group]) return unsure;
-    const rest = national.slice(match[0].length);
-    if (rest === national || (this.matches(national) && !this.matches(rest))) return national;
-    const isWhole = this.family.agree(
-      (lengths) => lengths.has(rest.length) || lengths.areBelow(rest.length),
+  withoutPrefix(digits: string): string {
+    const match = this.#nationalPrefix?.exec(digits);
+    if (!match) return digits;
+    const isRewritten = this.#transform !== undefined && match.length > 1 && match.at(-1);
+    const rest = digits.slice(match[0].length);
+    const national = isRewritten ? rewrite(this.#transform ?? '', match) + rest : rest;
+    if (national === digits || (this.matches(digits) && !this.matches(national))) return digits;
+    const { length } = national;
+    const isWhole = this.family.lengthsOf(
+      national,
+      (lengths) => lengths.has(length) || lengths.areBelow(length),
     );
-    if (isWhole === unsure) return unsure;
-    return isWhole ? rest : national;
+    return isWhole ? national : digits;
   }
 }
 
@@ -67,44 +79,74 @@ export class PlanFamily {
   readonly #plans: ReadonlyMap<string, NumberingPlan>;
   readonly #lengths: readonly PossibleLengths[];
 
-  constructor(callingCode: string, main: PhoneCountry, others: readonly PhoneCountry[]) {
+  /** @param countries those that share the code, the main one first; or the code, where it is no country's */
+  constructor(callingCode: string, countries: ReadonlyMap<string, CountryRules>) {
     this.callingCode = callingCode;
-    this.main = new NumberingPlan(main, this);
-    const plans = new Map([[main, this.main]]);
-    for (const country of others) plans.set(country, new NumberingPlan(country, this));
-    this.#plans = plans;
+    this.#plans = new Map(
+      Array.from(countries, ([name, rules]) => [name, new NumberingPlan(rules, this)]),
+    );
+    const [main] = this.#plans.values();
+    if (!main) throw new Error(`no numbering plan has the calling code ${callingCode}`);
+    this.main = main;
     const distinct = new Map<number, PossibleLengths>();
-    for (const { possibleLengths } of plans.values()) {
+    for (const { possibleLengths } of this.#plans.values()) {
       distinct.set(possibleLengths.bits, possibleLengths);
     }
     this.#lengths = [...distinct.values()];
   }
 
-  plan(country: PhoneCountry): NumberingPlan | undefined {
+  plan(country: string): NumberingPlan | undefined {
     return this.#plans.get(country);
   }
 
-  /** Whether national digits have a possible length. */
-  isPossible(national: string): boolean | Unsure {
-    return this.agree((lengths) => lengths.has(national.length));
+  /**
+   * The E.164 form of a national number; `undefined` when it is not possible.
+   *
+   * @param plan by which it was read
+   */
+  possible(national: string, plan: NumberingPlan): string | undefined {
+    const { length } = national;
+    if (length < minNationalDigits || length > maxNationalDigits) return undefined;
+    const isPossible = this.lengthsOf(national, (lengths) => lengths.has(length), plan);
+    // Digits that lose a prefix at each reading (+49 0 030…) have no form that an export would match.
+    if (!isPossible || this.main.withoutPrefix(national) !== national) return undefined;
+    return `+${this.callingCode}${national}`;
+  }
+
+  /** Whether a national number is one of a country of the family: what the library calls valid. */
+  isValid(national: string): boolean {
+    return (this.#planOf(national) ?? this.main).isValid(national);
   }
 
   /**
-   * What a test of lengths says for all of the family's countries: which of them a number belongs to
-   * is long to tell, and matters only where they differ.
+   * What a test says of the lengths of the country that a number belongs to: which one that is is long to
+   * tell, and matters only where they differ. That of a number of none is the main one, and `otherwise`.
    */
-  agree(test: (lengths: PossibleLengths) => boolean): boolean | Unsure {
-    let answer: boolean | undefined;
-    for (const lengths of this.#lengths) {
-      const isTrue = test(lengths);
-      if (answer !== undefined && isTrue !== answer) return unsure;
-      answer = isTrue;
+  lengthsOf(
+    national: string,
+    test: (lengths: PossibleLengths) => boolean,
+    otherwise: NumberingPlan = this.main,
+  ): boolean {
+    const [first, ...others] = this.#lengths;
+    const answer = first !== undefined && test(first);
+    if (others.every((lengths) => test(lengths) === answer)) return answer;
+    const plan = this.#planOf(national);
+    if (plan) return test(plan.possibleLengths);
+    return test(this.main.possibleLengths) && test(otherwise.possibleLengths);
+  }
+
+  /** The plan of the country that a number belongs to, as the library finds it. */
+  #planOf(national: string): NumberingPlan | undefined {
+    if (this.#plans.size < 2) return this.main;
+    for (const plan of this.#plans.values()) {
+      const { leadingDigits } = plan;
+      if (leadingDigits ? leadingDigits.test(national) : plan.isValid(national)) return plan;
     }
-    return answer ?? unsure;
+    return undefined;
   }
 }
 
-/** How many digits a country's national numbers may have. */
+/** How many digits national numbers may have. */
 class PossibleLengths {
   /** Bit n stands for n digits. */
   readonly bits: number;
@@ -125,51 +167,57 @@ class PossibleLengths {
   }
 }
 
-const families = new Map<string, PlanFamily>();
+/** Of all calling codes that were looked for: a thousand at most. */
+const families = new Map<string, PlanFamily | undefined>();
+const plans = new Map<string, NumberingPlan | undefined>();
 
-/** The family whose calling code begins the digits; `undefined` when no country has such a code. */
+/** The family whose calling code begins the digits; `undefined` when there is no such code. */
 export function familyOf(digits: string): PlanFamily | undefined {
   for (let length = 1; length <= maxCallingCodeDigits; length += 1) {
     const callingCode = digits.slice(0, length);
-    const known = families.get(callingCode);
-    if (known !== undefined) return known;
-    const [main, ...others] = phoneMetadata().country_calling_codes[callingCode] ?? [];
-    if (main !== undefined) {
-      const family = new PlanFamily(callingCode, main, others);
+    let family = families.get(callingCode);
+    if (family === undefined && !families.has(callingCode)) {
+      family = readFamily(callingCode);
       families.set(callingCode, family);
-      return family;
     }
+    if (family !== undefined) return family;
   }
   return undefined;
 }
 
-/** The plan of a country; `undefined` when the library knows none (`GS`, `UM`). */
+function readFamily(callingCode: string): PlanFamily | undefined {
+  const countries = countriesOf(callingCode);
+  const rules = (countries.length > 0 ? countries : [callingCode]).flatMap((name) => {
+    const found = rulesOf(name);
+    return found?.callingCode === callingCode ? [[name, found] as const] : [];
+  });
+  return rules.length === 0 ? undefined : new PlanFamily(callingCode, new Map(rules));
+}
+
+/** The plan of a country; `undefined` when none is known (`GS`, `UM`). */
 export function planOf(country: string): NumberingPlan | undefined {
-  const { getCountryCallingCode, isSupportedCountry } = phoneLibrary();
-  if (!isSupportedCountry(country)) return undefined;
-  return familyOf(getCountryCallingCode(country))?.plan(country);
+  const known = plans.get(country);
+  if (known !== undefined || plans.has(country)) return known;
+  const rules = rulesOf(country);
+  const plan = rules && familyOf(rules.callingCode)?.plan(country);
+  plans.set(country, plan);
+  return plan;
 }
 
-/** What the library knows of a country; two of these methods are not in its types. */
-interface CountryRules {
-  nationalNumberPattern(): string;
-  nationalPrefixForParsing(): string | undefined;
-  IDDPrefix(): string;
-  possibleLengths(): readonly number[];
+interface NumberType {
+  readonly number: RegExp;
+  readonly lengths: PossibleLengths;
 }
 
-function rulesOf(country: PhoneCountry): CountryRules {
-  const { Metadata } = phoneLibrary();
-  const all = new Metadata();
-  all.selectNumberingPlan(country);
-  if (!isCountryRules(all.numberingPlan)) {
-    throw new TypeError('this version of libphonenumber-js hides its numbering plans');
-  }
-  return all.numberingPlan;
+function whole(pattern: string): RegExp {
+  return new RegExp(`^(?:${pattern})$`);
 }
 
-function isCountryRules(plan: object | undefined): plan is CountryRules {
-  return (
-    plan !== undefined && 'nationalNumberPattern' in plan && 'nationalPrefixForParsing' in plan
-  );
+function startOf(pattern: string | undefined): RegExp | undefined {
+  return pattern === undefined ? undefined : new RegExp(`^(?:${pattern})`);
+}
+
+/** Fills the groups of a match into a rule such as `9$1`. */
+function rewrite(rule: string, groups: readonly (string | undefined)[]): string {
+  return rule.replaceAll(/\$(\d)/g, (_, group: string) => groups[Number(group)] ?? '');
 }

@@ -2,11 +2,28 @@ const plus = 0x2b;
 const zero = 0x30;
 const nine = 0x39;
 
-/**
- * The digits of a phone cell in ASCII, with a `+` in front where one stands before them; `undefined`
- * when the cell has none, or holds anything but digits and separators: letters, extensions, symbols.
- */
-export function phoneDigits(text: string): string | undefined {
+/** What a phone cell says where it is made of digits and separators. */
+export interface PhoneDigits {
+  /** ASCII digits, with a `+` in front where one stands before them. */
+  readonly digits: string;
+  /** Where among them a zero stands that is in brackets, behind other digits: `+49 (0) 30`. */
+  readonly zeroAt?: number;
+}
+
+/** A zero in brackets. */
+const zeroInBrackets = /[([（［]\s*[0０]\s*[)\]）］]/u;
+
+/** `undefined` when a cell has no digits, or holds anything but them and separators. */
+export function phoneDigits(text: string): PhoneDigits | undefined {
+  const digits = digitsOf(text);
+  if (digits === undefined || digits === '' || digits === '+') return undefined;
+  const match = digits.length === text.length ? undefined : zeroInBrackets.exec(text);
+  const zeroAt = match ? (digitsOf(text.slice(0, match.index))?.length ?? 0) : 0;
+  return zeroAt > 0 ? { digits, zeroAt } : { digits };
+}
+
+/** The digits of a text in ASCII; `undefined` when it holds letters, extensions, symbols. */
+function digitsOf(text: string): string | undefined {
   let digits = '';
   let from = 0;
   // Runs of ASCII digits are taken whole.
@@ -24,8 +41,7 @@ export function phoneDigits(text: string): string | undefined {
       else if (!isSeparator(code)) return undefined;
     }
   }
-  digits += text.slice(from);
-  return digits === '' || digits === '+' ? undefined : digits;
+  return digits + text.slice(from);
 }
 
 /** Full-width, Arabic-Indic and Extended Arabic-Indic digits: those that libphonenumber knows. */

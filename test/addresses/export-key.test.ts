@@ -28,6 +28,19 @@ describe('exportKeyCandidates', () => {
     ]);
   });
 
+  it('gives digits that were sent as they are written, for each number that they may mean', () => {
+    const digits = 'd491701234567';
+    for (const key of ['491701234567', '+491701234567', '0170 1234567', '+49491701234567']) {
+      expect(exportKeyCandidates('phone', key, 'DE')).toContain(digits);
+    }
+    expect(exportKeyCandidates('phone', '491701234567', 'DE')).toEqual([
+      digits,
+      '+49491701234567',
+      '+491701234567',
+    ]);
+    expect(exportKeyCandidates('phone', '+491701234567', 'US')).toEqual(['+491701234567']);
+  });
+
   it('keeps to the text where there is no number', () => {
     expect(exportKeyCandidates('phone', '1-800-FLOWERS', 'US')).toEqual(['t1-800-FLOWERS']);
     expect(exportKeyCandidates('phone', '1234', 'US')).toEqual(['d1234']);

@@ -15,7 +15,20 @@ describe('phoneDigits', () => {
     ['٠١٢٣٤٥٦٧٨٩', '0123456789'],
     ['۰۱۲۳۴۵۶۷۸۹', '0123456789'],
   ])('finds in %s the digits %s', (text, digits) => {
-    expect(phoneDigits(text)).toBe(digits);
+    expect(phoneDigits(text)).toEqual({ digits });
+  });
+
+  it.each([
+    ['+49 (0) 30', '+49030', 3],
+    ['49(0)30', '49030', 2],
+    ['0049 [ 0 ] 30', '0049030', 4],
+    ['＋４９（０）３０', '+49030', 3],
+  ])('finds in %s the zero in brackets', (text, digits, zeroAt) => {
+    expect(phoneDigits(text)).toEqual({ digits, zeroAt });
+  });
+
+  it('takes a zero in brackets in front of all digits for one of them', () => {
+    expect(phoneDigits('(0) 30 12')).toEqual({ digits: '03012' });
   });
 
   it.each([

@@ -1,0 +1,20 @@
+import { trimCell } from './trim-cell.js';
+
+/** Two zeros only behind so many digits and no zero in front: `0800.00` may be written by hand. */
+const fraction = /^(?:\+?\d+[.,]0|[1-9]\d{6,}[.,]00)$/;
+
+/**
+ * A phone cell without what a spreadsheet or a data frame has put around its number: the apostrophe that
+ * keeps a cell a text, and the fraction of a number (`412345678.0`, `412345678,00`).
+ *
+ * @param trimmed without white space at its ends
+ */
+export function barePhone(trimmed: string): string {
+  const text = trimmed.startsWith("'") ? trimCell(trimmed.slice(1)) : trimmed;
+  return text.endsWith('0') && fraction.test(text) ? text.slice(0, text.search(/[.,]/)) : text;
+}
+
+/** Whether a cell is a number in scientific notation (`4.91702E+11`): its last digits are lost. */
+export function isScientific(text: string): boolean {
+  return /^[+-]?\d{1,3}(?:[.,]\d+)?e[+-]?\d{1,3}$/i.test(text);
+}

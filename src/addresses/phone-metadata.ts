@@ -1,0 +1,71 @@
+import { createRequire } from 'node:module';
+import type metadata from 'libphonenumber-js/max/metadata';
+
+const require = createRequire(import.meta.url);
+let loaded: typeof metadata | undefined;
+
+/** What libphonenumber-js knows of a country's numbers; patterns are those of regular expressions. */
+export interface CountryRules {
+  readonly callingCode: string;
+  /** What is dialled in front of a calling code. */
+  readonly internationalPrefix: string | undefined;
+  readonly number: string;
+  readonly lengths: readonly number[];
+  /** What is dialled in front of a national number, and how the two become one where they do. */
+  readonly nationalPrefix: string | undefined;
+  readonly transform: string | undefined;
+  /** How its numbers begin, where others share its calling code. */
+  readonly leadingDigits: string | undefined;
+  /** Numbers of each type: mobile, fixed, toll-free. */
+  readonly types: readonly { readonly number: string; readonly lengths: readonly number[] }[];
+}
+
+/** Places of a country's fields, as the library's METADATA.md describes them; 0 stands for nothing. */
+const at = {
+  callingCode: 0,
+  internationalPrefix: 1,
+  number: 2,
+  lengths: 3,
+  nationalPrefix: 5,
+  nationalPrefixForParsing: 7,
+  transform: 8,
+  leadingDigits: 10,
+  types: 11,
+} as const;
+
+/**
+ * The rules of a country, or of a calling code that is no country's; `undefined` for those that the
+ * library does not know (`GS`, `UM`).
+ */
+export function rulesOf(countryOrCode: string): CountryRules | undefined {
+  const { countries, nonGeographic } = phoneMetadata();
+  const known = [countries, nonGeographic].find((plans) => Object.hasOwn(plans, countryOrCode));
+  const fields = (known as Readonly<Record<string, unknown>> | undefined)?.[countryOrCode];
+  if (!Array.isArray(fields)) return undefined;
+  const text = (place: number): string | undefined => (fields[place] as string | 0) || undefined;
+  const lengths = fields[at.lengths] as readonly number[];
+  const types = (fields[at.types] || []) as readonly (0 | [string, (readonly number[])?])[];
+  return {
+    callingCode: String(fields[at.callingCode]),
+    internationalPrefix: text(at.internationalPrefix),
+    number: String(fields[at.number]),
+    lengths,
+    nationalPrefix: text(at.nationalPrefixForParsing) ?? text(at.nationalPrefix),
+    transform: text(at.transform),
+    leadingDigits: text(at.leadingDigits),
+    types: types.flatMap((type) =>
+      type && type[0] ? [{ number: type[0], lengths: type[1] ?? lengths }] : [],
+    ),
+  };
+}
+
+/** The countries that share a calling code, the main one first; none for those of no country. */
+export function countriesOf(callingCode: string): readonly string[] {
+  return phoneMetadata().country_calling_codes[callingCode] ?? [];
+}
+
+/** Loaded with the first phone number that is looked at: a list of emails needs none of it. */
+function phoneMetadata(): typeof metadata {
+  loaded ??= require('libphonenumber-js/max/metadata') as typeof metadata;
+  return loaded;
+}
