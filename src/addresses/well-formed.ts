@@ -1,6 +1,6 @@
 import type { CountryCode } from '../contract/countries.js';
 import type { VerificationType } from '../contract/enums.js';
-import { e164 } from './e164.js';
+import { phoneLine } from './phone-line.js';
 
 const maxLocal = 64;
 const maxLabel = 63;
@@ -14,9 +14,9 @@ export function isSurelyWellFormed(
   line: string,
   country: CountryCode,
 ): boolean {
-  return type === 'email'
-    ? isPlainEmail(line)
-    : line.startsWith('+') && e164(line, country) === line;
+  if (type === 'email') return isPlainEmail(line);
+  const phone = phoneLine(line, country);
+  return line.startsWith('+') && 'key' in phone && phone.key === line;
 }
 
 function isPlainEmail(line: string): boolean {
