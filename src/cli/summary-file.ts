@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import {
   checkOutputPath,
   ConfigurationError,
@@ -8,6 +7,7 @@ import {
   type Summary,
 } from '../index.js';
 import { print } from './print.js';
+import { writeWholeFile } from './whole-file.js';
 
 /** What stands for standard input and standard output. */
 export const standard = '-';
@@ -53,7 +53,7 @@ export async function writeSummary(summary: Summary | Estimate, path: string): P
     return;
   }
   try {
-    await writeFile(path, json);
+    await writeWholeFile(path, [Buffer.from(json)]);
   } catch (error) {
     throw new OutputError(`the output is written, but not the summary ${path}`, { cause: error });
   }

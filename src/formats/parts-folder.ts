@@ -3,10 +3,10 @@ import { constants } from 'node:fs';
 import { access, mkdir, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigurationError, OutputError } from '../errors/family.js';
+import { syncDirectory, systemFiles } from '../system/file-system.js';
 import type { ByteOutput } from './byte-output.js';
 import { describeSystemError } from './describe-system-error.js';
 import { createOutputFile } from './output-file.js';
-import { syncFolder } from './sync-folder.js';
 
 /** What stands in a folder of parts beside them, and tells that it is one. */
 export const manifestName = 'manifest.json';
@@ -73,7 +73,7 @@ export async function createPartsFolder(path: string): Promise<PartsFolder> {
           throw error;
         });
         isOpen = false;
-        await syncFolder(dirname(target));
+        await syncDirectory(systemFiles, dirname(target));
         await rm(old, { recursive: true, force: true });
       } catch (error) {
         fail(error);

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { putInPlace } from '../system/whole-file.js';
 import type { ByteOutput } from './byte-output.js';
 import type { OutputFiles, OutputTarget } from './output-path.js';
-import { syncFolder } from './sync-folder.js';
 
 interface ReplacementOptions {
   /** Permissions it is to have; `undefined` for those that the process gives new files. */
@@ -45,16 +45,15 @@ export async function createReplacement(
     async finish() {
       try {
         if (mode !== undefined) await takeOver(handle, own, { ...target.existing, mode });
-        await handle.sync();
-        await handle.close();
-        if (!(await isOwn())) throw new Error('another process writes it at the same time');
-        await files.rename(path, target.realPath);
+        await putInPlace(files, handle, { from: path, to: target.realPath }, async () => {
+          await handle.close();
+          if (!(await isOwn())) throw new Error('another process writes it at the same time');
+        });
       } catch (error) {
         await abort();
         throw error;
       }
       isOpen = false;
-      await syncFolder(dirname(target.realPath), files);
     },
     abort,
   };

@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
-import { open, rename } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
 import { InputError, OutputError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
+import { systemFiles, type FileSystem } from '../system/file-system.js';
+import { writeWhole } from '../system/whole-file.js';
 import { orAborted } from './or-aborted.js';
 
 /** So many rows are one record of the file; the same for the same rows, however they came. */
 const recordRows = 512;
 
 /**
- * Writes rows into a new file, with their types; the file stands when all of them are in it, and only
- * its owner can read it.
+ * Writes rows into a new file, with their types. It has its name when all of them are in it and safe, and
+ * only its owner can read it.
  *
  * @throws InputError, OutputError
  */
@@ -18,38 +20,35 @@ export async function keepRows(
   path: string,
   rows: AsyncIterable<unknown>,
   name: string,
-  signal?: AbortSignal,
+  {
+    signal,
+    files = systemFiles,
+  }: { readonly signal?: AbortSignal; readonly files?: FileSystem } = {},
 ): Promise<void> {
   const iterator = rows[Symbol.asyncIterator]();
-  const partial = `${path}.partial`;
-  const file = await open(partial, 'w', 0o600).catch((cause: unknown) =>
-    refuseKeeping(name, cause),
-  );
   try {
-    let isOver = false;
-    while (!isOver) {
-      const record: unknown[] = [];
-      while (!isOver && record.length < recordRows) {
-        const step = await orAborted(readNext(iterator, name), signal);
-        if (step.done === true) isOver = true;
-        else record.push(step.value);
+    await writeWhole(files, path, async (file) => {
+      let isOver = false;
+      while (!isOver) {
+        const record: unknown[] = [];
+        while (!isOver && record.length < recordRows) {
+          const step = await orAborted(readNext(iterator, name), signal);
+          if (step.done === true) isOver = true;
+          else record.push(step.value);
+        }
+        if (record.length === 0) break;
+        const bytes = serializeRows(record, name);
+        const head = Buffer.alloc(4);
+        head.writeUInt32LE(bytes.length);
+        await file.writeFile(Buffer.concat([head, bytes]));
       }
-      if (record.length === 0) break;
-      const bytes = serializeRows(record, name);
-      const head = Buffer.alloc(4);
-      head.writeUInt32LE(bytes.length);
-      await file
-        .writeFile(Buffer.concat([head, bytes]))
-        .catch((cause: unknown) => refuseKeeping(name, cause));
-    }
-    await file.sync().catch((cause: unknown) => refuseKeeping(name, cause));
+    });
   } catch (error) {
     iterator.return?.().catch(() => undefined);
+    // What the rows fail with, and an abort's own reason, have their words already.
+    if (error instanceof Error && 'syscall' in error) refuseKeeping(name, error);
     throw error;
-  } finally {
-    await file.close();
   }
-  await rename(partial, path).catch((cause: unknown) => refuseKeeping(name, cause));
 }
 
 /** The rows that `keepRows` has written, once; and SHA-256 of the file, once they are read. */

@@ -41,7 +41,7 @@ export function rowsSource(rows: RowsInput, options: RowsSourceOptions = {}): So
     name,
     open,
     async keep(path, signal) {
-      await keepRows(path, asAsync(rows), name, signal);
+      await keepRows(path, asAsync(rows), name, { ...(signal && { signal }) });
       return keptSource(path, { ...options, name });
     },
     kept: (path) => keptSource(path, { ...options, name }),

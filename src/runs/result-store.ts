@@ -4,9 +4,9 @@ import type { Batch } from '../batches/batch.js';
 import { StateError } from '../errors/family.js';
 import type { BatchResults } from '../results/batch-results.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
-import { closeFile } from '../system/close-file.js';
 import { decodeResults, encodeResults } from './encode-results.js';
-import { syncDirectory, type FileSystem } from '../system/file-system.js';
+import type { FileSystem } from '../system/file-system.js';
+import { writeWhole } from '../system/whole-file.js';
 import { onDisk } from './on-disk.js';
 
 /**
@@ -25,18 +25,11 @@ export class ResultStore {
   /** When it has returned, the results outlast a power cut. @throws OutputError */
   async keep(batch: Batch, results: BatchResults, outcomes: OutcomeTable): Promise<void> {
     const path = this.#path(batch);
-    const part = `${path}.part`;
-    await onDisk(`keep results in ${this.#directory}`, async () => {
-      const file = await this.#files.open(part, 'w', 0o600);
-      try {
-        await file.appendFile(encodeResults(results, outcomes));
-        await file.sync();
-      } finally {
-        await closeFile(file);
-      }
-      await this.#files.rename(part, path);
-      await syncDirectory(this.#files, this.#directory);
-    });
+    await onDisk(`keep results in ${this.#directory}`, async () =>
+      writeWhole(this.#files, path, async (file) =>
+        file.appendFile(encodeResults(results, outcomes)),
+      ),
+    );
   }
 
   /** @throws StateError `state_damaged` when they are not as they were written; OutputError */

@@ -169,9 +169,9 @@ export class StateDirectory implements RunStore {
 
 const folders = { batches: 'batches', results: 'results' } as const;
 
-/** Whatever may stand in a state directory: `input.again` and partial files are left by a kill. */
+/** Whatever may be in a state directory: `input.again` and unfinished files are left by a kill. */
 const ownName =
-  /^(?:lock|journal|batches|results|tickets|recalled|input|input\.again|service|\.sluice-[0-9a-f]+\.partial)$/;
+  /^(?:lock|journal|batches|results|tickets|recalled|input(?:\.again)?(?:\.part(?:ial)?)?|service|\.sluice-[0-9a-f]+\.partial)$/;
 
 /** The directory is removed with all it holds when the run ends: a folder of the user's must not be. */
 function refuseForeign(path: string, names: readonly string[]): void {

@@ -21,11 +21,14 @@ export interface FileSystem extends Pick<
 
 export const systemFiles: FileSystem = { ...nodeFileSystem, openLocked };
 
-/** Makes what was renamed or created in a directory outlast a power cut. */
-export async function syncDirectory(files: FileSystem, path: string): Promise<void> {
+/** Makes what was renamed or created in a directory outlast a power cut. Errors are the system's. */
+export async function syncDirectory(files: Pick<FileSystem, 'open'>, path: string): Promise<void> {
   const directory = await files.open(path, 'r');
   try {
     await directory.sync();
+  } catch (error) {
+    // Some file systems know no such thing.
+    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
   } finally {
     await closeFile(directory);
   }

@@ -186,7 +186,8 @@ export class Output {
     let finished = 0;
     return {
       ...sink,
-      mayBeginEarly: async () => this.#world.random.chance(0.5) && (await sink.mayBeginEarly?.()) === true,
+      mayBeginEarly: async () =>
+        this.#world.random.chance(0.5) && (await sink.mayBeginEarly?.()) === true,
       open: async (options) => {
         const writing = await sink.open(options);
         return {

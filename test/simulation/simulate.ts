@@ -89,7 +89,9 @@ class Simulation {
     this.#service = new ServiceModel(this.#world, { clockSkewMs });
     this.#service.credit = credit;
     this.#service.isElectionDurable = (uuid) => this.#isDurable(`"launching"`, uuid);
-    this.#service.isUploadDurable = (name) => this.#isDurable(`"uploading"`, name);
+    // What arrives when the run is over and its journal gone was in it when it was sent.
+    this.#service.isUploadDurable = (name) =>
+      this.#isTidied() || this.#isDurable(`"uploading"`, name);
     this.#world.tell(
       `${rows.rows.length} rows in ${rows.batches} batches; planned: ${JSON.stringify(faults)}`,
     );
@@ -296,7 +298,8 @@ class Simulation {
 
   #isDurable(stage: string, text: string): boolean {
     const journal = durableText(this.#disk, `${stateDir}/journal`);
-    return journal.split('\n').some((line) => line.includes(stage) && line.includes(text));
+    const entries = journal.split('{"entry":');
+    return entries.some((entry) => entry.includes(stage) && entry.includes(text));
   }
 }
 

@@ -89,10 +89,12 @@ export class World {
     for (;;) {
       await turn();
       this.check();
-      const first = this.#events[0];
-      if (first === undefined || first.at > until) return;
       const event = this.#next();
       if (!event) return;
+      if (event.at > until) {
+        push(this.#events, event);
+        return;
+      }
       this.now = Math.max(this.now, event.at);
       event.happen();
     }

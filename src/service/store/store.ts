@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StateError } from '../../errors/family.js';
 import { lockFile, type FileLock } from '../../system/file-lock.js';
 import { systemFiles } from '../../system/file-system.js';
+import { writeWhole } from '../../system/whole-file.js';
 import type { Batch } from './batch.js';
 import { batchFiles, removeOrphans, type BatchFiles } from './batch-files.js';
 import { openEventLog, type EventLog } from './event-log.js';
@@ -126,8 +127,7 @@ export class Store {
       if (!isMissing(error)) throw error;
     }
     const key = `sluice_${randomBytes(32).toString('base64url')}`;
-    await writeFile(`${path}.new`, `${key}\n`, { mode: 0o600 });
-    await rename(`${path}.new`, path);
+    await writeWhole(systemFiles, path, async (file) => file.writeFile(`${key}\n`));
     return { key, isNew: true };
   }
 
