@@ -211,7 +211,8 @@ export class Output {
     }
     for (const [index, row] of written.entries()) {
       const right = `${index} ${expected[index]}`;
-      if (row !== right) this.#world.violate(`a row comes out as ${row} and not as ${right}`);
+      if (row !== right && !isDoubtful(row, right))
+        this.#world.violate(`a row comes out as ${row} and not as ${right}`);
     }
   }
 }
@@ -226,4 +227,25 @@ function* rowsOf(joined: JoinedRows, options: OpenSinkOptions): Generator<string
     });
     yield `${String(chunk.text(row, 0))} ${JSON.stringify(cells)}`;
   }
+}
+
+/** Whether a row is right but for cells whose batch has failed for its export. */
+function isDoubtful(row: string, right: string): boolean {
+  const [[id, cells], [rightId, rightCells]] = [cut(row), cut(right)];
+  if (id !== rightId) return false;
+  return cells.every(
+    (cell, column) =>
+      isFailedExport(cell) || JSON.stringify(cell) === JSON.stringify(rightCells[column]),
+  );
+}
+
+function cut(row: string): readonly [string, readonly (readonly unknown[])[]] {
+  const at = row.indexOf(' ');
+  return [row.slice(0, at), JSON.parse(row.slice(at + 1)) as (readonly unknown[])[]];
+}
+
+function isFailedExport([verification, reason]: readonly unknown[]): boolean {
+  return (
+    verification === 'failed' && (reason === 'export_incomplete' || reason === 'export_foreign')
+  );
 }
