@@ -4,6 +4,8 @@ import { phoneLine } from './phone-line.js';
 
 const maxLocal = 64;
 const maxLabel = 63;
+/** A plus sign and seven digits: shorter numbers are read in different ways. */
+const minPhone = 8;
 
 /**
  * Whether any service would take a line for well-formed, by the narrowest reading: plain emails of a
@@ -15,8 +17,9 @@ export function isSurelyWellFormed(
   country: CountryCode,
 ): boolean {
   if (type === 'email') return isPlainEmail(line);
-  const phone = phoneLine(line, country);
-  return line.startsWith('+') && 'key' in phone && phone.key === line;
+  const isNumber = line.startsWith('+') && Array.from(line.slice(1)).every(isDigit);
+  const phone = isNumber && line.length >= minPhone ? phoneLine(line, country) : {};
+  return 'key' in phone && phone.key === line;
 }
 
 function isPlainEmail(line: string): boolean {
@@ -41,7 +44,7 @@ function isPlainEmail(line: string): boolean {
 
 /** ASCII letters and digits, and signs that may stand between them. */
 function isWord(text: string, between: string): boolean {
-  const isEdge = (sign: string): boolean => isLetter(sign) || (sign >= '0' && sign <= '9');
+  const isEdge = (sign: string): boolean => isLetter(sign) || isDigit(sign);
   return (
     isEdge(text.charAt(0)) &&
     isEdge(text.charAt(text.length - 1)) &&
@@ -51,4 +54,8 @@ function isWord(text: string, between: string): boolean {
 
 function isLetter(sign: string): boolean {
   return (sign >= 'a' && sign <= 'z') || (sign >= 'A' && sign <= 'Z');
+}
+
+function isDigit(sign: string): boolean {
+  return sign >= '0' && sign <= '9';
 }

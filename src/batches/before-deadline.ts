@@ -1,6 +1,6 @@
 import type { Clock } from '../system/clock.js';
 
-export interface DeadlineOptions {
+interface DeadlineOptions {
   readonly clock: Clock;
   readonly ms: number;
   readonly signal: AbortSignal;

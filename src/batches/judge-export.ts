@@ -24,7 +24,7 @@ export interface ComparedExport extends ExportTally {
 export type ExportDoubt = 'export_incomplete' | 'export_foreign';
 
 /** What an export is judged by. */
-export interface ExportFacts extends Omit<ExportTally, 'conflicting'> {
+interface ExportFacts extends Omit<ExportTally, 'conflicting'> {
   /** Lines of the batch. */
   readonly addresses: number;
   /** Addresses that the service says it verified; `null` where it does not say. */

@@ -42,10 +42,11 @@ const generalNetworkFaults = [
 
 /** What only makes sense for some. */
 const specialNetworkFaults = {
-  uploadBatch: ['no_uuid', 'says_error', 'late_commit', 'double_commit'],
+  uploadBatch: ['no_uuid', 'uuid_of_another', 'says_error', 'late_commit', 'double_commit'],
   prepareBatch: ['says_error'],
   batchStatus: ['unknown_status', 'lags_behind'],
   launchBatch: ['says_error', 'says_error_after', 'not_ready', 'no_credits'],
+  exportBatch: ['export_of_nothing', 'export_of_strangers'],
 } as const satisfies Partial<Record<Operation, readonly string[]>>;
 
 export type NetworkFault =
@@ -165,6 +166,8 @@ const outages: readonly NetworkFault[] = [
   '500_before',
   '429',
   'hang_before',
+  'export_of_nothing',
+  'export_of_strangers',
 ];
 
 /** Where a fault is counted: the stage, and what went wrong in it. */

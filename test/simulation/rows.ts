@@ -221,9 +221,9 @@ export class Output {
           watched[type].map((name) => record[`${type}_${name}`]),
         ),
       );
-      const right = `${own} ${expected[index]}`;
-      if (`${kept} ${added}` !== right) {
-        this.#world.violate(`a row comes out as ${kept} ${added} and not as ${right}`);
+      const right = expected[index] ?? '';
+      if (kept !== own || (added !== right && !isDoubtful(added, right))) {
+        this.#world.violate(`a row comes out as ${kept} ${added} and not as ${own} ${right}`);
       }
     }
   }
@@ -238,4 +238,19 @@ export class Output {
 
 function csvRecords(text: string): readonly Readonly<Record<string, string>>[] {
   return parse(text, { columns: true, record_delimiter: ['\n'] });
+}
+
+/** Whether the cells added to a row are right but for those whose batch has failed for its export. */
+function isDoubtful(added: string, right: string): boolean {
+  const rightCells = JSON.parse(right) as unknown[];
+  return (JSON.parse(added) as (readonly unknown[])[]).every(
+    (cell, column) =>
+      isFailedExport(cell) || JSON.stringify(cell) === JSON.stringify(rightCells[column]),
+  );
+}
+
+function isFailedExport([verification, reason]: readonly unknown[]): boolean {
+  return (
+    verification === 'failed' && (reason === 'export_incomplete' || reason === 'export_foreign')
+  );
 }

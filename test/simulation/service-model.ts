@@ -50,6 +50,8 @@ export class ServiceModel {
   isUploadDurable: (name: string) => boolean = () => true;
   credit = Infinity;
   #uuids = 0;
+  /** The first upload that was asked to be prepared. */
+  #prepared: string | undefined;
   #launches = 0;
 
   readonly #clockSkewMs: number;
@@ -89,9 +91,13 @@ export class ServiceModel {
   /** @returns the answer, and the uuid in it */
   upload(
     { fields, file }: UploadForm,
-    how: { readonly tellsUuid?: boolean; readonly isStray?: boolean } = {},
+    how: {
+      readonly tellsUuid?: boolean;
+      readonly tellsOther?: boolean;
+      readonly isStray?: boolean;
+    } = {},
   ): Answer {
-    const { tellsUuid = true, isStray = false } = how;
+    const { tellsUuid = true, tellsOther = false, isStray = false } = how;
     const name = fields.get('name') ?? '';
     const type = fields.get('type') === 'phone' ? 'phone' : 'email';
     const lines = file.split('\n').slice(0, -1);
@@ -115,12 +121,15 @@ export class ServiceModel {
       workEndsAt: undefined,
     });
     this.#world.tell(`service: ${name} is ${uuid}`);
-    return ok(tellsUuid ? { status: 'ok', batch_uuid: uuid } : { status: 'ok' });
+    // One that the process surely knows: it has asked for its preparation.
+    const other = tellsOther ? this.#prepared : undefined;
+    return ok(tellsUuid ? { status: 'ok', batch_uuid: other ?? uuid } : { status: 'ok' });
   }
 
   prepare(uuid: string): Answer {
     const batch = this.#batches.get(uuid);
     if (!batch) return notFound;
+    this.#prepared ??= uuid;
     this.#look(batch);
     if (batch.status === 'parsing_content') {
       batch.workEndsAt ??= this.#world.now + this.#world.random.between(0, 1500);
@@ -168,6 +177,12 @@ export class ServiceModel {
     if (this.#look(batch) !== 'verification_done') return { status: 400, body: '{"message":"no"}' };
     const { type, lines } = batch;
     return ok(Object.fromEntries(lines.map((line) => [line, verdictOf(type, line)])));
+  }
+
+  /** More of them than a batch has addresses. */
+  exportOfStrangers(): Answer {
+    const lines = Array.from({ length: 20 }, (_, index) => `stranger${index}@else.test`);
+    return ok(Object.fromEntries(lines.map((line) => [line, verdictOf('email', line)])));
   }
 
   delete(uuid: string): Answer {

@@ -109,6 +109,8 @@ class Simulation {
       this.#world.check();
       switch (end.kind) {
         case 'finished':
+          // The next process asks again for the exports that were not what was asked for.
+          if (hasFailed(end.summary) && this.#hasEndedWithFailed()) break;
           return this.#checkEnd(end.summary);
         case 'crashed':
           this.#killed.push(this.#abort);
@@ -164,7 +166,7 @@ class Simulation {
     try {
       const summary = await run({ ...options, history });
       const known = [...history.results()].filter(({ type }) => type !== null).length;
-      if (known !== this.#story.rows.addresses.size) {
+      if (known !== this.#story.rows.addresses.size && !hasFailed(summary)) {
         throw new Error(`the history knows results of ${known} addresses at the end`);
       }
       return summary;
@@ -191,6 +193,7 @@ class Simulation {
         random,
       }),
       stateDir,
+      retryFailed: this.#hasEndedWithFailed(),
       email: ['email'],
       phone: ['phone'],
       countryColumn: 'country',
@@ -294,6 +297,10 @@ class Simulation {
     if (launchedLeft < wanted) {
       throw new Error(`${launched - launchedLeft} batches are deleted that nobody gave up`);
     }
+  }
+
+  #hasEndedWithFailed(): boolean {
+    return durableText(this.#disk, `${stateDir}/journal`).includes('"ended"');
   }
 
   #isDurable(stage: string, text: string): boolean {

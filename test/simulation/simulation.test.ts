@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { makeRows } from './rows.js';
 import { simulate } from './simulate.js';
 
 const seeds = 60;
@@ -13,4 +14,21 @@ describe('simulated runs', () => {
     // npm run test:simulation -- --seed K tells the story of seed K.
     expect(failed).toEqual([]);
   }, 120_000);
+
+  it.each(['export_of_nothing', 'export_of_strangers'] as const)(
+    'fail the batches whose exports stay in doubt, and finish by a retry that pays nothing: %s',
+    async (what) => {
+      const trace: string[] = [];
+      const { failure, lives } = await simulate(7, trace, (random) => ({
+        rows: makeRows(random, 2, 2),
+        faults: [{ of: 'network', stage: 'exportBatch', what, nth: 0, times: 20 }],
+        credit: Infinity,
+        clockSkewMs: 0,
+        options: { concurrency: 2, deleteBatches: true },
+      }));
+      expect(failure).toBeUndefined();
+      expect(lives).toBeGreaterThan(1);
+      expect(trace.filter((line) => line.endsWith('the output stands')).length).toBe(lives);
+    },
+  );
 });

@@ -103,6 +103,10 @@ class Exchange {
         return this.#answer({ status: 402, body: '{"message":"no credits"}' });
       case 'unknown_status':
         return this.#answer({ status: 200, body: '{"status":"queued"}' });
+      case 'export_of_nothing':
+        return this.#answer({ status: 200, body: '{}' });
+      case 'export_of_strangers':
+        return this.#answer(this.#service.exportOfStrangers());
       case 'late_commit':
         this.#commitLate(body);
         return this.#fail(systemError('ECONNRESET'));
@@ -140,7 +144,11 @@ class Exchange {
       case 'uploadBatch': {
         const form = readForm(body);
         if (fault === 'double_commit') service.upload(form, { isStray: true });
-        return service.upload(form, { tellsUuid: fault !== 'no_uuid', isStray: isLate });
+        return service.upload(form, {
+          tellsUuid: fault !== 'no_uuid',
+          tellsOther: fault === 'uuid_of_another',
+          isStray: isLate,
+        });
       }
       case 'prepareBatch':
         return service.prepare(this.#uuid);

@@ -57,7 +57,7 @@ function expectedCells(
   type: 'email' | 'phone',
   judged: ReturnType<typeof judgeEmail>,
   country: unknown,
-  records: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
+  records: ReadonlyMap<string, Given>,
 ): Record<string, unknown> {
   const isEmpty = 'reason' in judged && judged.reason === 'empty';
   const lane = laneOf(country);
@@ -76,22 +76,29 @@ function expectedCells(
   if (lane === 'XX') return cells('not_submitted', 'country_unsupported');
   if ('reason' in judged) return cells('not_submitted', judged.reason);
   const record = records.get(`${lane} ${type} ${judged.key}`);
+  if (record === doubtful) return cells('failed', 'export_incomplete');
   return record ? cells('verified', '', record) : cells('no_result', 'no_record');
 }
+
+/** A record, or that the export of its batch leaves out more than half of what was verified. */
+type Given = Readonly<Record<string, unknown>> | typeof doubtful;
+const doubtful = Symbol('doubtful');
 
 /** All records that the service has given, under the country of their batch and a key of their own. */
 function recordsOf(
   service: RecordService,
   countries: ReadonlyMap<string, string>,
-): Map<string, Readonly<Record<string, unknown>>> {
-  const records = new Map<string, Readonly<Record<string, unknown>>>();
+): Map<string, Given> {
+  const records = new Map<string, Given>();
   for (const { uuid, type, lines } of service.batches.values()) {
+    const named = lines.filter((line) => !hasNoRecord(line)).length;
+    const isDoubtful = named * 2 < lines.length;
     for (const line of lines) {
-      if (hasNoRecord(line)) continue;
+      if (hasNoRecord(line) && !isDoubtful) continue;
       const country = countries.get(uuid) ?? '';
       const judged = type === 'email' ? judgeEmail(line) : judgePhone(line, country);
       if ('reason' in judged) throw new Error('a line that is none was sent');
-      records.set(`${country} ${type} ${judged.key}`, recordOf(type, line));
+      records.set(`${country} ${type} ${judged.key}`, isDoubtful ? doubtful : recordOf(type, line));
     }
   }
   return records;
