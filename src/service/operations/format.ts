@@ -11,18 +11,19 @@ import type { Handler } from './operation.js';
 
 /**
  * "Format normalization: a TXT file is submitted and normalized for a given data type and country"
- * (spec, section 1); no key is asked for (section 4, note 5). "Fields of the format normalization
+ * (spec, section 1); no key is asked for (section 4, note 5), so the
+ * file has a small limit of its own. "Fields of the format normalization
  * response: not shown": ours are `results`, an item for each line with the `input` and its `formatted`
  * form (null when it has none), and the counts `formatted` and `failed`. Emails are written in NFC with
  * their domain in lower case, phones in E.164.
  */
-export const format: Handler = async ({ request }, { store, maxFileSizeBytes }) => {
+export const format: Handler = async ({ request }, { store, maxFormatBytes }) => {
   const path = store.newArrival();
   let isHandedOver = false;
   try {
     const { fields, trouble } = await readForm(request, {
       path,
-      maxFileBytes: maxFileSizeBytes,
+      maxFileBytes: maxFormatBytes,
       durable: false,
     });
     const form = parseTexts(operations.format.request.schema, fields);
