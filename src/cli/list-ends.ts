@@ -99,7 +99,9 @@ export function findSink(path: string, options: ParsedOptions, namedAs?: string)
 
 /** Where a run into a folder of parts keeps what it needs to go on. */
 export function partsStateDirectory(path: string): string {
-  return `${path.replace(/[/\\]+$/, '')}.sluice`;
+  let folder = path;
+  while (folder.endsWith('/') || folder.endsWith('\\')) folder = folder.slice(0, -1);
+  return `${folder}.sluice`;
 }
 
 function fileOptions(options: ParsedOptions, outputPath: string): FileOptions {
