@@ -234,13 +234,13 @@ class Drive {
       case 'find':
         return { of: 'find', uuid: await findUpload(service, this.#name(), signal) };
       case 'prepare': {
-        const { status } = await service.prepareBatch(this.#uuid(), { signal });
+        const { status } = await service.prepareBatch(this.#uuid(), { signal, sent: this.#batch });
         return { of: 'prepare', status };
       }
       case 'read_status':
         return this.#readStatus();
       case 'launch': {
-        const { status } = await service.launchBatch(this.#uuid(), { signal });
+        const { status } = await service.launchBatch(this.#uuid(), { signal, sent: this.#batch });
         return { of: 'launch', status };
       }
       case 'export':
@@ -262,7 +262,7 @@ class Drive {
           target_country: lane.country,
           file: { sizeBytes, open: () => reading.open() },
         },
-        { signal },
+        { signal, sent: this.#batch },
       );
       return uploadNews(answer);
     } finally {
@@ -272,7 +272,7 @@ class Drive {
 
   async #readStatus(): Promise<News> {
     const { service, signal } = this.#options;
-    const answer = await service.batchStatus(this.#uuid(), { signal });
+    const answer = await service.batchStatus(this.#uuid(), { signal, sent: this.#batch });
     this.#status = answer.status;
     if (answer.status !== 'parsing_content') this.#refusal = undefined;
     this.#charge = findCharge(this.#batch.lane.type, answer) ?? this.#charge;

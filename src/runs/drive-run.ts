@@ -267,7 +267,7 @@ class RunDrive {
       const { body } = await client.exportBatch(
         uuid,
         { format: 'json', include_details: false, include_statistics: false },
-        { signal },
+        { signal, sent: batch },
       );
       return body;
     });

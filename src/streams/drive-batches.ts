@@ -258,7 +258,7 @@ export class DriveBatches extends PatientDuplex {
       const { body } = await client.exportBatch(
         uuid,
         { format: 'json', include_details: false, include_statistics: false },
-        { signal: this.#abort.signal },
+        { signal: this.#abort.signal, sent: batch },
       );
       return body;
     };
