@@ -183,13 +183,13 @@ class Drive {
       case 'find':
         return this.#inTime(async (within) => this.#find(within));
       case 'prepare': {
-        const { status } = await service.prepareBatch(this.#uuid(), { signal });
+        const { status } = await service.prepareBatch(this.#uuid(), { signal, sent: this.#batch });
         return { of: 'prepare', status };
       }
       case 'read_status':
         return this.#readStatus();
       case 'launch': {
-        const { status } = await service.launchBatch(this.#uuid(), { signal });
+        const { status } = await service.launchBatch(this.#uuid(), { signal, sent: this.#batch });
         return { of: 'launch', status };
       }
       case 'export':
@@ -241,7 +241,7 @@ class Drive {
 
   async #readStatus(): Promise<News> {
     const { service, signal } = this.#options;
-    const answer = await service.batchStatus(this.#uuid(), { signal });
+    const answer = await service.batchStatus(this.#uuid(), { signal, sent: this.#batch });
     this.#status = answer.status;
     if (answer.status !== 'parsing_content') this.#refusal = undefined;
     const { type } = this.#batch.lane;

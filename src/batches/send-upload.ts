@@ -27,7 +27,7 @@ export async function sendUpload(
         target_country: lane.country,
         file: { sizeBytes, open: () => reading.open() },
       },
-      { signal },
+      { signal, sent: batch },
     );
     return uploadNews(answer);
   } finally {

@@ -1,4 +1,4 @@
-import { printable } from '../client/service-words.js';
+import { sayable } from '../client/service-words.js';
 import { DeadlineError } from '../errors/family.js';
 import type { Stage } from './known-batch.js';
 
@@ -37,7 +37,7 @@ export function overdueError(
   status: string | undefined,
   deadlineMs: number,
 ): DeadlineError {
-  const word = status === undefined ? '' : `, the service calls it '${printable(status)}'`;
+  const word = status === undefined ? '' : `, the service calls it '${sayable(status)}'`;
   return new DeadlineError(
     `batch ${called} has not got beyond stage '${stage}' in ${deadlineMs} ms${word}; run again to go on waiting`,
     { cause: trouble },

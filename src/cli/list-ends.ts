@@ -109,7 +109,9 @@ export function findSink(path: string, options: ParsedOptions<SinkOption>, named
 
 /** Where a run into a folder of parts keeps what it needs to go on. */
 export function partsStateDirectory(path: string): string {
-  return `${path.replace(/[/\\]+$/, '')}.sluice`;
+  let folder = path;
+  while (folder.endsWith('/') || folder.endsWith('\\')) folder = folder.slice(0, -1);
+  return `${folder}.sluice`;
 }
 
 function fileOptions(options: ParsedOptions<FileOption>, outputPath: string): FileOptions {

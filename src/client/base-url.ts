@@ -36,7 +36,9 @@ export function parseBaseUrl(
       'the base URL must begin with https:// unless it is on this machine: the key would travel readable',
     );
   }
-  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, ''), isLoopback };
+  let prefix = url.pathname;
+  while (prefix.endsWith('/')) prefix = prefix.slice(0, -1);
+  return { origin: url.origin, prefix, isLoopback };
 }
 
 function isLoopbackHost(hostname: string): boolean {

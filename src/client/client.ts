@@ -34,6 +34,13 @@ import { createWireRequest, type CallInput, type WireSettings } from './wire-req
 export interface CallOptions {
   /** Ends the call, or the reading of what it returned, with its own reason. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * The lines that the call is about, as an upload's file: should the service repeat one of them in its
+   * words, it is taken out of them.
+   *
+   * @default the file or the address that the call itself sends
+   */
+  readonly sent?: Pick<UploadFile, 'open'> | undefined;
 }
 
 /**
@@ -157,7 +164,11 @@ export class Client {
     query: ExportQueryInput,
     options: CallOptions = {},
   ): Promise<ExportAnswer> {
-    const request = createWireRequest('exportBatch', { batchUuid, query }, this.#wire);
+    const request = createWireRequest(
+      'exportBatch',
+      { batchUuid, query, sent: options.sent },
+      this.#wire,
+    );
     return this.#requests.perform(
       request,
       (answer) => readExport(request, answer, query.format),
@@ -205,7 +216,7 @@ export class Client {
     input: CallInput,
     options: CallOptions,
   ): Promise<z.output<Schema>> {
-    const request = createWireRequest(operation, input, this.#wire);
+    const request = createWireRequest(operation, { ...input, sent: options.sent }, this.#wire);
     return this.#requests.perform(
       request,
       async (answer, reading) => readJson(request, answer, schema, reading),

@@ -6,7 +6,7 @@ import type { WireAnswer } from './exchange.js';
 import { isDeeperThan } from './json-depth.js';
 import { readBounded } from './read-bounded.js';
 import { parseRetryAfter } from './retry-after.js';
-import { parseServiceWords, printable } from './service-words.js';
+import { printable, readServiceWords, sayable } from './service-words.js';
 import type { WireRequest } from './wire-request.js';
 
 /** More of an error's body is not read. */
@@ -28,7 +28,7 @@ export async function readRefusal(
 ): Promise<ApiError> {
   const { status, header } = answer;
   const time = { date: header('date'), wallNowMs: options.wallNowMs };
-  const words = isCompressed(answer) ? undefined : await readWords(answer, options.redact);
+  const words = isCompressed(answer) ? undefined : await readWords(request, answer, options.redact);
   answer.body.destroy();
   return toApiError({
     subject: request.subject,
@@ -40,12 +40,13 @@ export async function readRefusal(
 }
 
 async function readWords(
+  request: WireRequest,
   answer: WireAnswer,
   redact: ReadOptions['redact'],
 ): Promise<string | undefined> {
   try {
     const { bytes } = await readBounded(answer.body, maxErrorBytes);
-    return parseServiceWords(bytes, redact);
+    return await readServiceWords(bytes, redact, request.sent);
   } catch {
     // The status has been said; words that break off change nothing about it.
     return undefined;
@@ -66,7 +67,7 @@ export async function readJson<Schema extends z.ZodType>(
 ): Promise<z.output<Schema>> {
   const odd = (what: string): ContractError => {
     answer.body.destroy();
-    return oddAnswer(request, printable(options.redact(what)));
+    return oddAnswer(request, sayable(options.redact(what)));
   };
   if (isCompressed(answer)) throw odd('compressed, which was not asked for');
   const { bytes, isCut } = await readBounded(answer.body, options.maxAnswerBytes);

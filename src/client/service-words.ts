@@ -1,4 +1,9 @@
+import { hideCells, type SentLines } from './hide-cells.js';
+import { hideContacts } from './hide-contacts.js';
+
 const mostCharacters = 500;
+/** So much is looked at: nothing behind it comes near the words that are kept. */
+const mostRead = 16 * mostCharacters;
 
 /** Control characters, text direction, unassigned and private ones: nothing a terminal should be sent. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u2028\u2029]+/gu;
@@ -13,17 +18,27 @@ export function printable(text: string): string {
   return Array.from(line).slice(0, mostCharacters).join('');
 }
 
+/** Text from a service, fit to be printed and to be kept in a log: without addresses and numbers too. */
+export function sayable(text: string): string {
+  // Taken out before the text is cut: half an address is too much of it. What is invisible goes first,
+  // so that it cannot hide one.
+  return printable(hideContacts(text.replace(unprintable, ' ')));
+}
+
 /**
  * The service's own words in the body of an error answer: its `message` (spec 7), a `detail`
  * or `error` as other services have it, or the text itself.
+ *
+ * @param sent the lines that the request was about: they are taken out of the words
  */
-export function parseServiceWords(
+export async function readServiceWords(
   bytes: Uint8Array,
-  redact: (text: string) => string = (text) => text,
-): string | undefined {
+  redact: (text: string) => string,
+  sent: SentLines | undefined,
+): Promise<string | undefined> {
   const text = new TextDecoder().decode(bytes);
-  // Taken out before the text is cut: half a key is too much of it.
-  const words = printable(redact(wordsOf(parseJson(text)) ?? text));
+  const raw = redact(wordsOf(parseJson(text)) ?? text).slice(0, mostRead);
+  const words = sayable((sent === undefined ? raw : await hideCells(raw, sent)) ?? '');
   return /^[\s{}[\]]*$/.test(words) ? undefined : words;
 }
 

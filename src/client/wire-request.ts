@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { batchUuid as batchUuidSchema } from '../contract/bodies.js';
+import { verificationTypes } from '../contract/enums.js';
 import {
   apiKeyHeader,
   operations,
@@ -9,6 +10,7 @@ import {
 import { ConfigurationError } from '../errors/family.js';
 import type { ApiKey } from './api-key.js';
 import type { BaseUrl } from './base-url.js';
+import type { SentLines } from './hide-cells.js';
 import { createMultipart, type FieldValue, type UploadFile } from './multipart.js';
 
 /** What a caller gives to an operation. */
@@ -18,6 +20,8 @@ export interface CallInput {
   readonly json?: unknown;
   /** The form's fields, and its file. */
   readonly form?: Readonly<Record<string, unknown>> & { readonly file: UploadFile };
+  /** The lines that the call is about, where it does not send them itself. */
+  readonly sent?: SentLines | undefined;
 }
 
 /** A request as it goes out, once for each attempt. */
@@ -29,6 +33,8 @@ export interface WireRequest {
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The lines that it is about: the service may repeat them. */
+  readonly sent: SentLines | undefined;
   readonly body: string | (() => AsyncGenerator<Uint8Array, void, undefined>) | undefined;
 }
 
@@ -64,8 +70,17 @@ export function createWireRequest(
     origin: settings.base.origin,
     path: settings.base.prefix + pathOf(operation, shape, input),
     headers,
+    sent: input.sent ?? input.form?.file ?? unitLine(input.json),
     body: addBody(shape, { operation, input, settings }, headers),
   };
+}
+
+/** The address of a unit verification, under the name that its type gives it. */
+function unitLine(json: unknown): SentLines | undefined {
+  if (typeof json !== 'object' || json === null) return undefined;
+  const cells = verificationTypes.map((type): unknown => Reflect.get(json, type));
+  const text = cells.filter((cell) => typeof cell === 'string').join('\n');
+  return text === '' ? undefined : { open: () => [Buffer.from(text)] };
 }
 
 function keyOf(operation: OperationName, key: ApiKey | undefined): ApiKey {

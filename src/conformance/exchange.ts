@@ -38,7 +38,8 @@ export function createExchange(options: {
   readonly signal: AbortSignal;
 }): Exchange {
   const { baseUrl, apiKey, signal } = options;
-  const origin = baseUrl.replace(/\/+$/, '');
+  let origin = baseUrl;
+  while (origin.endsWith('/')) origin = origin.slice(0, -1);
   return async (method, path, sent = {}) => {
     for (let waits = 0; ; waits += 1) {
       const startedAt = performance.now();

@@ -36,7 +36,7 @@ export const columnKinds = [
   'any',
 ] as const satisfies readonly ColumnKind[];
 
-const flag = /_(?:valid|wrong|unknown|is_[a-z_]+)$/;
+const flag = /_(?:valid|wrong|unknown|is_(?:syntax_error|free|role|disposable|catch_all|ported))$/;
 
 /** The kind of an added column, by its name: the service's flags are booleans, the rest is text. */
 export function addedKind(name: string): ColumnKind {

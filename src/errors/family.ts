@@ -71,7 +71,7 @@ export class ApiError extends SluiceError {
   readonly operation: string;
   /** HTTP status. */
   readonly status: number;
-  /** The service's own words, as far as the body held some; control characters taken out. */
+  /** The service's own words, as far as the body held some; without control characters, addresses, numbers and cells. */
   readonly serviceMessage: string | undefined;
   /** How long the service asked to wait, in milliseconds, clamped; absent when it did not say. */
   readonly retryAfterMs: number | undefined;

@@ -60,33 +60,70 @@ function isDeep(bytes: Buffer): boolean {
   return false;
 }
 
-/** Strings, that they are passed over, and numbers. */
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
+/** Longer whole numbers stay text: to calculate with them takes longer than to read them. */
+const mostBigintDigits = 1000;
 
 function parseExactly(text: string): unknown {
   // No text of the file can be equal to the mark: it would have to know it.
   const mark = `\u0000${Math.random().toString(36)}`;
   // Checked before anything is replaced: what is no JSON must not become some.
   JSON.parse(text);
-  const marked = text.replaceAll(tokens, (token) => {
-    if (token.startsWith('"') || isExact(token)) return token;
-    return JSON.stringify(mark + token);
-  });
+  const marked = replaceNumbers(text, (digits) =>
+    isExact(digits) ? digits : JSON.stringify(mark + digits),
+  );
   return JSON.parse(marked, (_, value: unknown) => {
     if (typeof value !== 'string' || !value.startsWith(mark)) return value;
     const digits = value.slice(mark.length);
-    return /^-?\d+$/.test(digits) ? BigInt(digits) : digits;
+    return digits.length <= mostBigintDigits && /^-?\d+$/.test(digits) ? BigInt(digits) : digits;
   });
+}
+
+/** Replaces the numbers of a text that is JSON, and nothing in its strings. */
+function replaceNumbers(json: string, replace: (digits: string) => string): string {
+  let replaced = '';
+  let done = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json.charAt(at);
+    if (character === '"') {
+      at = endOfString(json, at);
+    } else if (character === '-' || isDigit(character)) {
+      const from = at;
+      while (numberPart.has(json.charAt(at + 1))) at += 1;
+      replaced += json.slice(done, from) + replace(json.slice(from, at + 1));
+      done = at + 1;
+    }
+  }
+  return replaced + json.slice(done);
+}
+
+const numberPart = new Set('0123456789+-.eE');
+
+function isDigit(character: string): boolean {
+  return character >= '0' && character <= '9';
+}
+
+/** Where the quote stands that ends the string which begins at `from`. */
+function endOfString(json: string, from: number): number {
+  let at = from + 1;
+  while (json.charAt(at) !== '"') at += json.charAt(at) === '\\' ? 2 : 1;
+  return at;
 }
 
 /** Whether a double holds the number as it stands. */
 function isExact(digits: string): boolean {
-  const significant = digits
-    .replace(/[eE].*$/, '')
-    .replaceAll(/[-.]/g, '')
-    .replace(/^0+/, '')
-    .replace(/0+$/, '');
-  return significant.length <= 15 || String(Number(digits)) === digits;
+  let significant = 0;
+  let zeros = 0;
+  for (let at = 0; at < digits.length; at += 1) {
+    const character = digits.charAt(at);
+    if (character === 'e' || character === 'E') break;
+    if (character === '0') {
+      if (significant > 0) zeros += 1;
+    } else if (isDigit(character)) {
+      significant += zeros + 1;
+      zeros = 0;
+    }
+  }
+  return significant <= 15 || String(Number(digits)) === digits;
 }
 
 function bigintAsText(_: string, value: unknown): unknown {

@@ -272,7 +272,7 @@ class RunDrive {
 
   async #collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport> {
     const { client, plan, state } = this.#options;
-    const matched = await plan.join.match(batch, openExport(client, uuid, signal));
+    const matched = await plan.join.match(batch, openExport(client, batch, uuid, signal));
     return {
       ...tallyOf(matched),
       keep: async () => {

@@ -6,6 +6,7 @@ import type { VerificationEngine } from './engine/engine.js';
 import { FaultInjector } from './faults/fault-injector.js';
 import type { FaultReport } from './faults/fault-schedule.js';
 import { createDispatch } from './http/dispatch.js';
+import { connectionsFor, openFilesLimit } from './http/connection-limit.js';
 import { openHttpServer } from './http/http-server.js';
 import { createRequestLog } from './http/request-log.js';
 import { createRateLimiter } from './http/rate-limiter.js';
@@ -94,7 +95,7 @@ async function serve(
     verifyDelayMs,
     onError,
   });
-  const { variants, maxFileSizeBytes } = settings;
+  const { variants, maxFileSizeBytes, maxFormatBytes, port, host, requestTimeoutMs } = settings;
   const faults = settings.faults && new FaultInjector(settings.faults);
   const dispatch = createDispatch({
     service: {
@@ -108,13 +109,15 @@ async function serve(
       variants,
       requests: createRequestLog(),
       maxFileSizeBytes,
+      maxFormatBytes,
       faults,
     },
     rateLimiter: rate === undefined ? undefined : createRateLimiter(rate, () => clock.now()),
+    host,
     onError,
   });
-  const { port, host, requestTimeoutMs } = settings;
-  const server = await openHttpServer({ port, host, dispatch, requestTimeoutMs });
+  const maxConnections = settings.maxConnections ?? connectionsFor(await openFilesLimit());
+  const server = await openHttpServer({ port, host, dispatch, requestTimeoutMs, maxConnections });
   jobs.resume();
   let closing: Promise<void> | undefined;
   return {

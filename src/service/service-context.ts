@@ -24,6 +24,7 @@ export interface ServiceContext {
   /** The last requests, for people to look at. */
   readonly requests: RequestLog;
   readonly maxFileSizeBytes: number;
+  readonly maxFormatBytes: number;
   /** `undefined` when nothing is to go wrong. */
   readonly faults: FaultInjector | undefined;
 }

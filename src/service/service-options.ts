@@ -67,6 +67,18 @@ export interface ServiceOptions {
    */
   readonly maxFileSizeBytes?: number;
   /**
+   * Larger files of `/v1/format`, which asks for no key, are answered with 413.
+   *
+   * @default 1 MiB
+   */
+  readonly maxFormatBytes?: number;
+  /**
+   * Most connections at once. Requests on more of them are answered with 503.
+   *
+   * @default a third of the files that the process may open, after some are set aside; at most 10000
+   */
+  readonly maxConnections?: number;
+  /**
    * How long a request may take to arrive whole, in milliseconds.
    *
    * @default 300000
@@ -110,6 +122,9 @@ export interface ServiceSettings {
   readonly verifyDelayMs: number;
   readonly rate: number | undefined;
   readonly maxFileSizeBytes: number;
+  readonly maxFormatBytes: number;
+  /** `undefined`: as many as the process's files allow. */
+  readonly maxConnections: number | undefined;
   readonly requestTimeoutMs: number;
   readonly engine: VerificationEngine | Promise<VerificationEngine>;
   readonly faults: CheckedFaultPlan | undefined;
@@ -156,6 +171,15 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
       min: 1,
       max: Number.MAX_SAFE_INTEGER,
     }),
+    maxFormatBytes: whole('maxFormatBytes', options.maxFormatBytes, {
+      or: 2 ** 20,
+      min: 1,
+      max: Number.MAX_SAFE_INTEGER,
+    }),
+    maxConnections:
+      options.maxConnections === undefined
+        ? undefined
+        : whole('maxConnections', options.maxConnections, { or: 1, min: 1, max: 1_000_000 }),
     requestTimeoutMs: whole('requestTimeoutMs', options.requestTimeoutMs, {
       or: 300_000,
       min: 1,

@@ -262,7 +262,7 @@ export class DriveBatches extends PatientDuplex {
 
   async #collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport> {
     const { client, collect } = this.#options;
-    const open = openExport(client, uuid, signal);
+    const open = openExport(client, batch, uuid, signal);
     const { results, tally } = collect
       ? await collect(batch, open).then((matched) => ({
           results: matched,

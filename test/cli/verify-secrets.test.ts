@@ -80,6 +80,16 @@ it('neither says nor leaves a key or an address, however the run ends', async ()
   ]);
 });
 
+/** Looks through all that a run has left, but for its input and what it sends. */
+async function expectNothingLeft(folder: string, keys: readonly string[]): Promise<void> {
+  for (const path of await filesBelow(folder)) {
+    const bytes = await readFile(path);
+    for (const form of keys) expect(bytes.includes(form), path).toBe(false);
+    const mayHold = /list\.csv$|out\.csv\.sluice\/batches\/\d+\.txt$/;
+    if (!mayHold.test(path)) expect(bytes.includes('canary'), path).toBe(false);
+  }
+}
+
 /** What makes a run end with an error of each family that comes from the service, or from the wire. */
 const troubles: readonly (readonly [string, FaultPlan['faults'][number], number])[] = [
   ['a status nobody knows', at('batchStatus', { json: { status: key } }), 7],
@@ -109,12 +119,12 @@ it('says neither when the service or the wire makes it fail', async () => {
     const args = ['verify', 'list.csv', '-o', 'out.csv', ...columns, ...bounds];
     const ended = await runInProcess(args, { cwd: folder, env: connectTo(service) });
     codes.push([what, ended.code]);
-    // What the service says is passed on, and the address with it; but the key is taken out.
+    // What the service says is passed on, without the key and without the address.
     for (const secret of formsOf(key)) expect(ended.stderr, what).not.toContain(secret);
-    for (const path of await filesBelow(folder)) {
-      const bytes = await readFile(path);
-      for (const form of formsOf(key)) expect(bytes.includes(form), path).toBe(false);
+    for (const form of ['canary.88f0b2', 'sluice.test']) {
+      expect(ended.stderr, what).not.toContain(form);
     }
+    await expectNothingLeft(folder, formsOf(key));
   }
   expect(codes).toEqual(troubles.map(([what, , code]) => [what, code]));
 });
@@ -146,3 +156,51 @@ it('says and leaves neither when it is killed, looked at, taken up again, or giv
     expectNoSecret(ended);
   }
 });
+
+const phone = '+44 20 7946 0123';
+const nobody = 'canary of nowhere';
+
+/** Ways to repeat cells in an answer, in words or hidden in them. */
+const echoes: readonly (readonly [string, object])[] = [
+  ['message', { message: `${address} and ${phone} and ${nobody} are refused` }],
+  ['detail', { detail: `line 1: ${address}: ${nobody}` }],
+  ['error', { error: { message: [address, phone, nobody].join(' ') } }],
+  ['issues', { detail: [{ loc: ['file', address, nobody], msg: `${phone} is no address` }] }],
+  ['another field', { reason: `${address} ${phone} ${nobody}`, [address]: nobody }],
+  ['status', { status: address }],
+  ['no fields', [address, phone, nobody]],
+];
+
+it.each(
+  (['uploadBatch', 'prepareBatch', 'batchStatus', 'launchBatch', 'exportBatch'] as const).flatMap(
+    (operation) => [200, 400, 422, 500].map((status) => ({ operation, status })),
+  ),
+)(
+  'repeats no cell that the service repeats: $operation answered with $status',
+  async ({ operation, status }) => {
+    for (const [where, json] of echoes) {
+      const folder = await withFolder();
+      await writeFile(
+        join(folder, 'list.csv'),
+        `email,phone\n${address},${phone}\n${nobody},02079460124\n`,
+      );
+      const faults = { faults: [{ operation, what: { answer: { status, json } } }] };
+      const { service } = await withService({ apiKey: key, faults });
+      const bounds = ['--give-up-after', '1', '--batch-deadline', '0.0003', '--json-log'];
+      const args = ['verify', 'list.csv', '-o', 'out.csv', '--summary', 'summary.json'];
+      const ended = await runInProcess(
+        [...args, ...columns, '--phone', 'phone', '--report', 'report.html', ...bounds],
+        { cwd: folder, env: connectTo(service) },
+      );
+      const said = ended.stderr + ended.stdout.toString();
+      for (const secret of ['canary', 'sluice.test', '7946', phone, nobody]) {
+        expect(said, where).not.toContain(secret);
+      }
+      for (const path of await filesBelow(folder)) {
+        if (/(?:list|out)\.csv$|\/batches\/\d+\.txt$/.test(path)) continue;
+        const text = await readFile(path, 'latin1');
+        for (const secret of ['canary', '7946']) expect(text, path).not.toContain(secret);
+      }
+    }
+  },
+);

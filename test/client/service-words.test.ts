@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isDeeperThan } from '../../src/client/json-depth.js';
-import { parseServiceWords, printable } from '../../src/client/service-words.js';
+import { printable, readServiceWords, sayable } from '../../src/client/service-words.js';
 
 for (const [body, words] of [
   ['{"message":"Unauthorized"}', 'Unauthorized'],
@@ -19,8 +19,8 @@ for (const [body, words] of [
   ['{"message": "cut', '{"message": "cut'],
   ['{"message":"\\u001b[2Ja\\u0000\\u202eb\\u2028c"}', '[2Ja b c'],
 ] as const) {
-  test(`the words of ${JSON.stringify(body)} are ${JSON.stringify(words)}`, () => {
-    expect(parseServiceWords(Buffer.from(body))).toBe(words);
+  test(`the words of ${JSON.stringify(body)} are ${JSON.stringify(words)}`, async () => {
+    expect(await readServiceWords(Buffer.from(body), (text) => text, undefined)).toBe(words);
   });
 }
 
@@ -38,4 +38,48 @@ test('brackets count when they stand outside strings', () => {
   expect(deep('["[[[[", "\\"[[[", "\\\\", [1]]')).toBe(false);
   expect(deep('["\\\\", [[')).toBe(true);
   expect(deep('')).toBe(false);
+});
+
+for (const [text, said] of [
+  ['a@b.example is refused', '<address> is refused'],
+  ["'o'brien+x@b.example', line 7", '<address>, line 7'],
+  ['"a b"@b.example: no', '<address> no'],
+  ['<a@[192.0.2.1]>', '<<address>]>'],
+  [
+    'a%40b.example a\\u0040b.example a&#64;b.example a\uff20b',
+    '<address> <address> <address> <address>',
+  ],
+  ['a\u200b@\u200bb.example', 'a @ b.example'],
+  ['at 12:00 @ home', 'at 12:00 @ home'],
+  ['+44 (0) 20-7946 0123 is no phone', '<number> is no phone'],
+  ['tel:447700900123;x', 'tel:<number>;x'],
+  ['\u0664\u0664\u0667\u0667\u0660\u0660\u0669', '<number>'],
+  ['line 123456, field 12', 'line 123456, field 12'],
+  ['since 2026-01-31 13:05', 'since 2026-01-31 13:05'],
+  ['3f2b8c1e-7a44-4f0e-9a51-000000000077 is gone', '3f2b8c1e-7a44-4f0e-9a51-000000000077 is gone'],
+] as const) {
+  test(`${JSON.stringify(text)} is said as ${JSON.stringify(said)}`, () => {
+    expect(sayable(text)).toBe(said);
+  });
+}
+
+test('lines that were sent are taken out, whatever they look like', async () => {
+  const body = Buffer.from(
+    '{"message":"Line 2 (Mr. John Doe) is no address, nor is Mr. John, é.è"}',
+  );
+  const lines = ['Mr. John', 'Mr. John Doe', 'é.è', '', 'Line 3', 'é.è is'].join('\r\n');
+  // In pieces that end in the middle of characters.
+  const bytes = [...Buffer.from(lines)].map((byte) => Uint8Array.of(byte));
+  const words = await readServiceWords(body, (text) => text, { open: () => bytes });
+  expect(words).toBe('Line 2 (<cell>) is no address, nor is <cell>, é.è');
+});
+
+test('nothing is said where the lines that were sent cannot be read', async () => {
+  const sent = {
+    open: () => {
+      throw new Error('gone');
+    },
+  };
+  const body = Buffer.from('{"message":"words"}');
+  expect(await readServiceWords(body, (text) => text, sent)).toBeUndefined();
 });

@@ -38,6 +38,16 @@ const serveOptions = defineOptions([
   },
   { name: 'rate', value: '<n>', help: 'Requests a minute and key before 429 (default: none).' },
   { name: 'max-file-size', value: '<bytes>', help: 'Larger uploads get 413 (default 1 GiB).' },
+  {
+    name: 'max-format-size',
+    value: '<bytes>',
+    help: 'Larger files of /v1/format, which asks for no key, get 413 (default 1 MiB).',
+  },
+  {
+    name: 'max-connections',
+    value: '<n>',
+    help: 'Most connections at once (default: as many as open files allow).',
+  },
   { name: 'faults', value: '<plan.json>', help: 'What is to go wrong, and when.' },
   ...engineOptions,
 ]);
@@ -77,6 +87,8 @@ async function serve({
       verifyDelayMs: delayOption(options, 'verify-delay'),
       rate: countOption(options, 'rate'),
       maxFileSizeBytes: countOption(options, 'max-file-size'),
+      maxFormatBytes: countOption(options, 'max-format-size'),
+      maxConnections: countOption(options, 'max-connections'),
       faults: await readFaults(options.text('faults')),
       engine: await engineOf(options, environment),
     }),

@@ -32,7 +32,7 @@ const known: readonly (readonly [RegExp, string])[] = [
 
 /** First lines that are said as they stand: they name files and columns. */
 const open =
-  /^(?:IO Error: No files found that match|Invalid Input Error: (?:No magic bytes|CSV Error on Line: \d+|.*read-only mode)|Constraint Error: (?:NOT NULL|CHECK) constraint failed)/i;
+  /^(?:IO Error: No files found that match|Invalid Input Error: (?:No magic bytes|CSV Error on Line: \d)|Constraint Error: (?:NOT NULL|CHECK) constraint failed)/i;
 
 /** What an error of the driver tells; only the words that hold no cell and no password. */
 export function duckdbFailure(error: unknown): DatabaseFailure {
@@ -43,7 +43,8 @@ export function duckdbFailure(error: unknown): DatabaseFailure {
   const [line = ''] = message.replace(/^Failed to [a-z ]+: /i, '').split('\n');
   const [, family = '', said = ''] = /^([A-Z][A-Za-z ]*?) Error: (.*)$/.exec(line) ?? [];
   if (misuses.has(family)) return { words: said, code, isMisuse: true };
-  if (open.test(line)) return { words: said, code, isMisuse: /read-only mode/.test(said) };
+  const isMisuse = family === 'Invalid Input' && said.includes('read-only mode');
+  if (isMisuse || open.test(line)) return { words: said, code, isMisuse };
   const found = known.find(([pattern]) => pattern.test(line));
   return { words: found?.[1] ?? 'the driver failed', code, isMisuse: false };
 }

@@ -38,18 +38,16 @@ function readDecimal(value: unknown, scale: number): number | string {
   const unscaled = value instanceof Uint8Array ? signedBytes(value) : BigInt(value as number);
   const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
   const whole = digits.slice(0, digits.length - scale);
-  const fraction = digits.slice(digits.length - scale).replace(/0+$/, '');
+  let fraction = digits.slice(digits.length - scale);
+  while (fraction.endsWith('0')) fraction = fraction.slice(0, -1);
   const text = `${unscaled < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
   return String(Number(text)) === text ? Number(text) : text;
 }
 
 /** Two's complement, the greatest byte first. */
 function signedBytes(bytes: Uint8Array): bigint {
-  let value = 0n;
-  for (const byte of bytes) value = value * 256n + BigInt(byte);
-  return bytes.length > 0 && (bytes[0] as number) >= 0x80
-    ? value - 2n ** BigInt(8 * bytes.length)
-    : value;
+  if (bytes.length === 0) return 0n;
+  return BigInt.asIntN(8 * bytes.length, BigInt(`0x${Buffer.from(bytes).toString('hex')}`));
 }
 
 function readTime(value: unknown, units: bigint): Date | string {

@@ -206,7 +206,11 @@ function copiedForm(
 
 /** Flags are booleans, everything else that is added is text. */
 function addedKind(name: string): ColumnKind {
-  return /_(?:valid|wrong|unknown|is_\w+)$/.test(name) ? 'boolean' : 'text';
+  return /_(?:valid|wrong|unknown|is_(?:syntax_error|free|role|disposable|catch_all|ported))$/.test(
+    name,
+  )
+    ? 'boolean'
+    : 'text';
 }
 
 /** A flag that the service has sent as something else than a boolean stands for nothing. */

@@ -40,17 +40,47 @@ export function formatCode(id: number, own: ReadonlyMap<number, string>): string
   return (id >= 27 && id <= 36) || (id >= 50 && id <= 58) ? 'yyyy-mm-dd' : undefined;
 }
 
+/** A workbook's own programs allow fewer; a longer format would be read once for each style. */
+const mostCharacters = 512;
+
 /** Whether numbers of a format are dates, times of the day, or numbers, as durations are. */
 export function meaningOf(code: string | undefined): NumberMeaning {
-  if (code === undefined) return 'number';
+  if (code === undefined || code.length > mostCharacters) return 'number';
   const [positive = ''] = code.split(';', 1);
-  if (/\[(?:h+|m+|s+)\]/i.test(positive)) return 'number';
-  const letters = positive
-    .replaceAll(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, '')
-    .replaceAll(/general|am\/pm|a\/p|e[+-]/gi, '')
-    .toLowerCase();
+  const { letters, isDuration } = readLetters(positive.toLowerCase());
+  if (isDuration) return 'number';
   if (/[yd]/.test(letters) || (letters.includes('m') && !/[hs]/.test(letters))) return 'date';
   return /[hs]/.test(letters) ? 'time' : 'number';
+}
+
+/** What stands for itself, or for something else than a part of a date. */
+const otherWords = ['general', 'am/pm', 'a/p', 'e+', 'e-'];
+
+/** The letters of a format that stand for parts of a date or time, without texts and conditions. */
+function readLetters(format: string): { readonly letters: string; readonly isDuration: boolean } {
+  let letters = '';
+  let isDuration = false;
+  for (let at = 0; at < format.length; at += 1) {
+    const character = format.charAt(at);
+    if (character === '\\' || character === '_' || character === '*') {
+      at += 1;
+    } else if (character === '"' || character === '[') {
+      const end = format.indexOf(character === '[' ? ']' : '"', at + 1);
+      if (end === -1) continue;
+      isDuration ||= character === '[' && isElapsed(format.slice(at + 1, end));
+      at = end;
+    } else {
+      const word = otherWords.find((other) => format.startsWith(other, at));
+      if (word === undefined) letters += character;
+      else at += word.length - 1;
+    }
+  }
+  return { letters, isDuration };
+}
+
+/** Hours, minutes or seconds in brackets are counted on, beyond a day. */
+function isElapsed(unit: string): boolean {
+  return /^(?:h+|m+|s+)$/.test(unit);
 }
 
 const dayMs = 86_400_000;

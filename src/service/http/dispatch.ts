@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DisturbedHandler } from '../faults/fault-injector.js';
 import type { ServiceContext } from '../service-context.js';
 import { withExtraFields } from '../variants.js';
+import { isPassing } from '../passing-trouble.js';
 import { authenticate } from './authenticate.js';
+import { refuseForeignPage } from './foreign-page.js';
 import { HttpProblem } from './http-problem.js';
 import type { RateLimiter } from './rate-limiter.js';
 import { sendReply, type Reply, type SpoiltReply } from './reply.js';
@@ -13,6 +15,8 @@ import { createRoutes, localPrefix } from './routes.js';
 export interface DispatchOptions {
   readonly service: ServiceContext;
   readonly rateLimiter: RateLimiter | undefined;
+  /** What the service was told to listen on. */
+  readonly host: string;
   /** Told of every defect that was answered with 500 or by cutting the connection. */
   readonly onError: (error: unknown) => void;
 }
@@ -23,16 +27,20 @@ const commonHeaders = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'n
 /** 500 Internal Server Error (spec 7): nothing of what went wrong is told. */
 const defect = new HttpProblem(500, 'Internal Server Error');
 
+/** What lasts a moment, as when too many files are open: whoever asks again may be served. */
+const passing = new HttpProblem(503, 'Service Unavailable', { headers: { 'Retry-After': '1' } });
+
 /** Answers one request; never throws. */
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-export function createDispatch({ service, rateLimiter, onError }: DispatchOptions): Dispatch {
+export function createDispatch({ service, rateLimiter, host, onError }: DispatchOptions): Dispatch {
   const router = createRouter<DisturbedHandler>(createRoutes(service.faults));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let headers: Readonly<Record<string, string>> = commonHeaders;
     const noted = noteRequest(request, response, service);
     try {
+      refuseForeignPage(request, host, () => hasKey(request));
       const { route, uuid, query } = router.match(request.method ?? '', request.url ?? '');
       noted.path = route.path;
       const account = route.keyed
@@ -53,8 +61,17 @@ export function createDispatch({ service, rateLimiter, onError }: DispatchOption
       const problem = problemOf(error);
       if (problem === undefined && !isGone(request, response)) onError(error);
       if (response.destroyed) return;
-      const { status, body } = problem ?? defect;
-      await sendReply(response, { status, json: body }, { ...headers, ...problem?.headers });
+      const told = problem ?? (isPassing(error) ? passing : defect);
+      const { status, body } = told;
+      await sendReply(response, { status, json: body }, { ...headers, ...told.headers });
+    }
+  }
+
+  function hasKey({ headers }: IncomingMessage): boolean {
+    try {
+      return authenticate(headers, service.store.state.accounts.values()).name !== '';
+    } catch {
+      return false;
     }
   }
 

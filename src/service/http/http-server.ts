@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Dispatch } from './dispatch.js';
+import { jsonType } from './reply.js';
 
 export interface HttpServerOptions {
   readonly port: number;
@@ -8,6 +9,8 @@ export interface HttpServerOptions {
   readonly dispatch: Dispatch;
   /** How long a request may take to arrive, headers and body: slow clients are cut off. */
   readonly requestTimeoutMs: number;
+  /** Requests on connections beyond so many are answered with 503. */
+  readonly maxConnections: number;
 }
 
 export interface HttpServer {
@@ -21,10 +24,12 @@ const headersTimeoutMs = 10_000;
 /** A connection on which nothing moves, in either direction, while it should. */
 const idleTimeoutMs = 300_000;
 const keepAliveTimeoutMs = 30_000;
+/** Connections that are still answered, if only with 503; others are closed without a word. */
+const mostTurnedAway = 32;
 
 /** Listens; the promise resolves when requests are answered. */
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { requestTimeoutMs, dispatch } = options;
+  const { requestTimeoutMs, dispatch, maxConnections } = options;
   const underWay = new Set<Promise<void>>();
   const server = createServer({
     maxHeaderSize: maxHeaderBytes,
@@ -34,7 +39,23 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     connectionsCheckingInterval: Math.max(50, Math.min(1000, requestTimeoutMs / 4)),
   });
   server.timeout = idleTimeoutMs;
+  const open = new Set<Socket>();
+  const turnedAway = new WeakSet<Socket>();
+  server.maxConnections = maxConnections + Math.min(mostTurnedAway, maxConnections);
+  server.on('connection', (socket: Socket) => {
+    if (open.size >= maxConnections) {
+      // Those on which nothing is asked make room; that they are closed is only told later.
+      server.closeIdleConnections();
+      for (const each of open) if (each.destroyed) open.delete(each);
+    }
+    if (open.size >= maxConnections) turnedAway.add(socket);
+    else open.add(socket.once('close', () => open.delete(socket)));
+  });
   const take = (request: IncomingMessage, response: ServerResponse) => {
+    if (turnedAway.has(request.socket)) {
+      turnAway(request, response);
+      return;
+    }
     const answered = dispatch(request, response).finally(() => underWay.delete(answered));
     underWay.add(answered);
   };
@@ -58,4 +79,11 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
       await Promise.all(underWay);
     },
   };
+}
+
+/** Too many connections: this one ends with its answer, and may come again. */
+function turnAway(request: IncomingMessage, response: ServerResponse): void {
+  const headers = { 'Content-Type': jsonType, Connection: 'close', 'Retry-After': '1' };
+  response.writeHead(503, headers).end('{"message":"too many connections"}');
+  request.resume();
 }

@@ -9,6 +9,7 @@ import { verifyContent } from '../content/verify-content.js';
 import { verifyLive } from '../content/verify-live.js';
 import type { VerificationEngine } from '../engine/engine.js';
 import type { Batch } from '../store/batch.js';
+import { isPassing, passingWaitMs } from '../passing-trouble.js';
 import { removeBatchFiles, removePreparation } from '../store/batch-files.js';
 import type { Store } from '../store/store.js';
 import { createLeastFirst } from './least-first.js';
@@ -40,7 +41,8 @@ const mostLive = 16;
 
 /**
  * The work behind the requests: parsing and verification. What a kill interrupts is begun again by
- * {@link BatchJobs.resume}; a job that fails leaves its batch in `internal_error`.
+ * {@link BatchJobs.resume}, what passing trouble interrupts after a while; a job that fails otherwise
+ * leaves its batch in `internal_error`.
  */
 export class BatchJobs {
   readonly #options: BatchJobsOptions;
@@ -96,13 +98,36 @@ export class BatchJobs {
   }
 
   #run(batch: Batch, work: () => Promise<void>): Promise<void> {
-    const job = work().catch((error: unknown) => this.#fail(batch, error));
+    const job = this.#persist(batch, work).catch((error: unknown) => this.#fail(batch, error));
     this.#running.add(job);
     void job.then(() => {
       this.#running.delete(job);
       this.#progress.delete(batch.uuid);
     });
     return job;
+  }
+
+  /** Does a job, again and again for as long as only what passes is in its way. */
+  async #persist(batch: Batch, work: () => Promise<void>): Promise<void> {
+    const { clock, onError } = this.#options;
+    const { signal } = this.#closing;
+    for (let repetition = 1; ; repetition += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        if (signal.aborted || !isPassing(error)) throw error;
+        onError(error);
+        await clock.sleep(passingWaitMs(repetition), signal);
+        // The trouble may have come when all was done, or the batch was changed meanwhile.
+        if (!this.#isCurrent(batch)) return;
+      }
+    }
+  }
+
+  /** Whether a batch is where it was when the work on it was begun. */
+  #isCurrent({ uuid, revision, stage }: Batch): boolean {
+    const now = this.#options.store.state.batches.get(uuid);
+    return now?.revision === revision && now.stage.name === stage.name;
   }
 
   async #parse(batch: Batch): Promise<void> {
@@ -189,10 +214,9 @@ export class BatchJobs {
   async #finish(begun: Batch, commit: (atMs: number) => Promise<void>): Promise<void> {
     const { store, turns, clock } = this.#options;
     await turns.take(begun.uuid, async () => {
-      const now = store.state.batches.get(begun.uuid);
-      const isSame = now?.revision === begun.revision && now.stage.name === begun.stage.name;
-      if (isSame) await commit(clock.now());
+      if (this.#isCurrent(begun)) await commit(clock.now());
       else {
+        const now = store.state.batches.get(begun.uuid);
         const files = store.files(begun);
         const left = now === undefined ? files : { ...files, upload: files.keys };
         // What was launched was charged, and the ledger names its addresses.

@@ -146,12 +146,19 @@ export function resolveNetworkOptions(options: NetworkEngineOptions): NetworkSet
   };
 }
 
-const domainForm =
-  /^(?=.{1,253}$)[a-z\d](?:[a-z\d-]*[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]*[a-z\d])?)+$/i;
+const longestDomain = 253;
+const label = /^[a-z\d](?:[a-z\d-]*[a-z\d])?$/i;
+
+function isDomain(name: string): boolean {
+  const labels = name.split('.');
+  return (
+    name.length <= longestDomain && labels.length > 1 && labels.every((each) => label.test(each))
+  );
+}
 
 function heloNameOf(given: string | undefined): string {
   const name = given ?? hostname();
-  if (domainForm.test(name)) return name;
+  if (isDomain(name)) return name;
   throw new ConfigurationError(
     given === undefined
       ? 'this machine has no full name to give to exchangers: set heloName (--helo) to the name that its address has, as mail.example.com'
@@ -169,7 +176,7 @@ function mailFromOf(address: string): string {
 }
 
 function suffixOf(suffix: string): string {
-  if (domainForm.test(suffix)) return suffix;
+  if (isDomain(suffix)) return suffix;
   throw new ConfigurationError(
     'enumSuffix (--enum) must be a name of the domain name system, as e164.arpa',
   );
@@ -181,7 +188,8 @@ function parseServer(text: string): DnsServer {
     /^(?:\[([^\]]+)\]|([^:]+|[^:]*(?::[^:]*){2,}))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const address = bracketed ?? bare ?? '';
   const number = Number(port ?? 53);
-  if (isIP(address.replace(/%.*$/, '')) !== 0 && number >= 1 && number <= 65_535) {
+  // Behind the sign stands the zone of an IPv6 address.
+  if (isIP(address.split('%', 1)[0] ?? '') !== 0 && number >= 1 && number <= 65_535) {
     return { address, port: number };
   }
   throw new ConfigurationError(

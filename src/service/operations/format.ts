@@ -11,17 +11,17 @@ import type { Handler } from './operation.js';
 
 /**
  * "The lines of a TXT file are brought into one format, for a type and a country" (spec 1); no key is
- * asked for (spec 4, note 5). The fields of the answer are not shown (spec 2.9): ours are `results`, an
+ * asked for (spec 4, note 5), so the file has a small limit of its own. The fields of the answer are not shown (spec 2.9): ours are `results`, an
  * item for each line with the `input` and its `formatted` form (null when it has none), and the counts
  * `formatted` and `failed`. Emails are written in NFC with their domain in lower case, phones in E.164.
  */
-export const format: Handler = async ({ request }, { store, maxFileSizeBytes }) => {
+export const format: Handler = async ({ request }, { store, maxFormatBytes }) => {
   const path = store.newArrival();
   let isHandedOver = false;
   try {
     const { fields, trouble } = await readForm(request, {
       path,
-      maxFileBytes: maxFileSizeBytes,
+      maxFileBytes: maxFormatBytes,
       durable: false,
     });
     const form = parseTexts(operations.format.request.schema, fields);

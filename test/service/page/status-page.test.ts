@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { refuseForeignPage } from '../../../src/service/http/foreign-page.js';
 import { pageAccounts } from '../../../src/service/http/page-access.js';
 import { withService } from '../with-service.js';
 
@@ -23,6 +24,7 @@ function seen(
     socket: { localAddress: to, remoteAddress: from },
   };
   try {
+    refuseForeignPage(request as unknown as IncomingMessage, '127.0.0.1', () => false);
     return pageAccounts(request as unknown as IncomingMessage, accounts).map(({ name }) => name);
   } catch (error) {
     return (error as { readonly status: number }).status;
@@ -74,7 +76,10 @@ describe('the status page', () => {
   it('asks whoever comes by another name to go', async () => {
     const { wire } = await withService();
     const rebound = await wire.get('/', { key: null, headers: { Host: 'evil.example' } });
-    expect([rebound.status, rebound.json]).toEqual([403, { message: 'Forbidden' }]);
+    expect([rebound.status, rebound.json.message]).toEqual([
+      403,
+      expect.stringMatching(/^Forbidden: the Host header names another machine/),
+    ]);
   });
 
   it.each([
@@ -86,6 +91,8 @@ describe('the status page', () => {
     ['evil.example:8080', '127.0.0.1', 403],
     ['127.0.0.1.evil.example', '127.0.0.1', 403],
     ['localhost.evil.example', '127.0.0.1', 403],
+    ['localhost/', '127.0.0.1', 403],
+    ['a@localhost', '127.0.0.1', 403],
     ['', '127.0.0.1', 403],
     [undefined, '127.0.0.1', 403],
     ['localhost:8080', '192.0.2.7', 401],
@@ -105,6 +112,26 @@ describe('the status page', () => {
     expect(seen(host, from, { authorization: 'Bearer key-a' })).toBe(401);
     // A tunnel that ends on loopback, and one that begins there.
     expect(seen('localhost', '127.0.0.1', { to: '192.0.2.1' })).toBe(401);
+  });
+
+  it.each([
+    ['Forwarded', 'for=192.0.2.7'],
+    ['X-Forwarded-For', '192.0.2.7'],
+    ['X-Forwarded-Host', 'localhost'],
+    ['X-Forwarded-Proto', 'https'],
+    ['X-Real-IP', '127.0.0.1'],
+    ['Via', '1.1 proxy'],
+    ['CF-Connecting-IP', '192.0.2.7'],
+  ])('asks for the key behind a proxy, which is seen by %s', async (name, value) => {
+    const { wire, service } = await withService();
+    const refused = await wire.get('/', { key: null, headers: { [name]: value } });
+    expect([refused.status, refused.headers['www-authenticate']]).toEqual([
+      401,
+      'Basic realm="Sluice", charset="UTF-8"',
+    ]);
+    const headers = { [name]: value, ...basic(service.apiKey) };
+    expect((await wire.get('/', { key: null, headers })).status).toBe(200);
+    expect((await wire.get('/', { key: null })).status).toBe(200);
   });
 
   it('asks a browser for the key', async () => {

@@ -1,39 +1,42 @@
-/** A number has 16 characters at most: two quantifiers cannot be made to work for long on it. */
-const mostQuantifiers = 2;
+import { parseNumberPattern } from './number-pattern.js';
+
 const longestExpression = 512;
 
 /**
  * Applies the substitution expression of a NAPTR record (RFC 3402 3.2) to a number, as RFC 6116 3.2 has
- * it: `!^.*$!tel:+441632960083;npdi!`.
+ * it: `!^.*$!tel:+441632960083;npdi!`. Expressions come from whoever has the zone, and none is ever run:
+ * the forms in use are read, all others are refused.
  *
- * @returns the URI; `undefined` when the expression does not fit, or is none that should be run
+ * @returns the URI; `undefined` when the expression does not fit, or is of another form
  */
 export function applyNaptr(expression: string, e164: string): string | undefined {
-  if (expression.length > longestExpression) return undefined;
-  const [, delimiter = '', rest = ''] = /^([^\d\\i])(.*)$/su.exec(expression) ?? [];
-  const [pattern, replacement, flags, ...more] = splitUnescaped(rest, delimiter);
+  const delimiter = expression.charAt(0);
+  // RFC 3402 3.2: what could be part of a reference or a flag delimits nothing.
+  if (expression.length > longestExpression || '0123456789\\i'.includes(delimiter))
+    return undefined;
+  const [pattern, replacement, flags, ...more] = splitUnescaped(expression.slice(1), delimiter);
   if (pattern === undefined || replacement === undefined || more.length > 0) return undefined;
+  // Of case, numbers have none.
   if (flags !== '' && flags !== 'i') return undefined;
-  if ((pattern.match(/[*+?{]/g)?.length ?? 0) > mostQuantifiers + countEscaped(pattern)) {
-    return undefined;
-  }
-  let match: RegExpExecArray | null;
-  try {
-    match = new RegExp(pattern, flags).exec(e164);
-  } catch {
-    return undefined;
-  }
-  return match?.[0] === undefined ? undefined : substitute(replacement, match);
+  const groups = parseNumberPattern(pattern)?.(e164);
+  return groups === undefined ? undefined : substitute(replacement, groups);
 }
 
-function substitute(replacement: string, match: RegExpExecArray): string {
-  return replacement.replaceAll(/\\([1-9\\])/g, (_whole, which: string) =>
-    which === '\\' ? '\\' : (match[Number(which)] ?? ''),
-  );
-}
-
-function countEscaped(pattern: string): number {
-  return pattern.match(/\\[*+?{]/g)?.length ?? 0;
+/** @returns `undefined` for a reference to a group that is not there */
+function substitute(replacement: string, groups: readonly string[]): string | undefined {
+  let text = '';
+  for (let at = 0; at < replacement.length; at += 1) {
+    const next = replacement.charAt(at + 1);
+    if (replacement[at] !== '\\' || !(next === '\\' || (next >= '1' && next <= '9'))) {
+      text += replacement.charAt(at);
+      continue;
+    }
+    const filled = next === '\\' ? next : groups[Number(next) - 1];
+    if (filled === undefined) return undefined;
+    text += filled;
+    at += 1;
+  }
+  return text;
 }
 
 function splitUnescaped(text: string, delimiter: string): string[] {

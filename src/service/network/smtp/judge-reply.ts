@@ -120,16 +120,31 @@ function matches(rule: ReplyRule, { code, enhanced, lines }: Reply): boolean {
 
 /** Words of a refusal that is about who asks, whatever else it says. */
 const askerWords =
-  /\b(?:block(?:ed|list|listed|ing)?|black ?list(?:ed)?|spam|rbl|dnsbl|spamhaus|reputation|polic(?:y|ies)|banned|denied|authenticat\w*|authori[sz]\w*|relay\w*|helo|ehlo|ptr|reverse|rdns|spf|dkim|dmarc|sender|client|your (?:ip|host|server)|too many|rate|limit\w*|verif(?:y|ication) (?:failed|attempts?))\b/i;
+  /\b(?:authenticat|authori[sz]|relay|limit|(?:block(?:ed|list|listed|ing)?|black ?list(?:ed)?|spam|rbl|dnsbl|spamhaus|reputation|polic(?:y|ies)|banned|denied|helo|ehlo|ptr|reverse|rdns|spf|dkim|dmarc|sender|client|your (?:ip|host|server)|too many|rate|verif(?:y|ication) (?:failed|attempts?))\b)/i;
 /** A mailbox that is not there, in the words of the usual servers. */
-const mailboxWords =
-  /\b(?:(?:no such|unknown|invalid|non-?existent|bad|disabled|inactive|unrouteable) (?:local |e-?mail )?(?:user|mailbox|recipient|address|account|person|name)|(?:user|mailbox|recipient|address|account)\b.{0,60}\b(?:unknown|not (?:found|known|exist|here|local|listed|valid|available|active)|(?:does ?n[o']t|doesn't|does not) (?:exist|have)|unavailable|invalid|disabled|inactive|deactivated|suspended|no longer|rejected)|no mailbox|not our (?:user|customer))\b/i;
+const noMailbox =
+  /\b(?:(?:no such|unknown|invalid|non-?existent|bad|disabled|inactive|unrouteable) (?:local |e-?mail )?(?:user|mailbox|recipient|address|account|person|name)|no mailbox|not our (?:user|customer))\b/i;
+const mailbox = /\b(?:user|mailbox|recipient|address|account)\b/gi;
+const missing =
+  /\b(?:unknown|not (?:found|known|exist|here|local|listed|valid|available|active)|(?:does ?n[o']t|doesn't|does not) (?:exist|have)|unavailable|invalid|disabled|inactive|deactivated|suspended|no longer|rejected)\b/i;
+/** How far behind the word for a mailbox it is said that it is missing, and how long that is. */
+const mostBetween = 60;
+const longestMissing = 20;
 
 function subjectOf(text: string): 'mailbox' | 'asker' | undefined {
   // Texts are long where a server explains itself; what is behind that says no more.
   const beginning = text.slice(0, 400);
   if (askerWords.test(beginning)) return 'asker';
-  return mailboxWords.test(beginning) ? 'mailbox' : undefined;
+  return noMailbox.test(beginning) || isMissing(beginning) ? 'mailbox' : undefined;
+}
+
+function isMissing(text: string): boolean {
+  for (const { index, 0: word } of text.matchAll(mailbox)) {
+    const from = index + word.length;
+    const found = missing.exec(text.slice(from, from + mostBetween + longestMissing));
+    if (found !== null && found.index <= mostBetween) return true;
+  }
+  return false;
 }
 
 /** What a reply before RCPT (greeting, EHLO, MAIL) says of the whole conversation. */

@@ -1,0 +1,95 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { phoneLine } from '../../src/addresses/phone-line.js';
+import { parseJsonRow } from '../../src/formats/parse-json-row.js';
+import { meaningOf } from '../../src/formats/xlsx/number-format.js';
+import { readPhone } from '../../src/service/engine/read-phone.js';
+import { readPlainNumber } from '../../src/service/engine/phone-plan.js';
+import { growsTooFast } from './growth.js';
+import { findExpressions, type SourceExpressions } from './source-expressions.js';
+
+let found: SourceExpressions;
+
+beforeAll(async () => {
+  found = await findExpressions();
+});
+
+/** What texts are made of that make expressions go back and forth, whatever these look for. */
+const always = ['a', 'A', '0', ' ', '\t', '\n', '"', '\\', '[', '/', '%', '_', '-', '.', 'é', '👍'];
+
+/** Texts whose repetition an expression may take for many things: its own characters and words. */
+function pumpsOf(source: string): readonly string[] {
+  const words = source.match(/[A-Za-z][A-Za-z ]+/g) ?? [];
+  const characters = source.match(/[^\\]/gu) ?? [];
+  return [...new Set([...always, ...characters, ...words, ...words.map((word) => `${word} `)])];
+}
+
+function isSlow(expression: RegExp, pump: string): boolean {
+  return growsTooFast((characters) => {
+    // What fits at the beginning must not end as the expression would have it.
+    const text = `${pump.repeat(characters / pump.length)}\0${pump}\n${pump}\0`;
+    return () => void text.replace(expression, '');
+  });
+}
+
+describe('every regular expression of src/', () => {
+  it('takes time as its text is long, whatever is repeated in it', () => {
+    const slow = found.literals.flatMap(({ at, source, flags }) => {
+      const expression = new RegExp(source, flags);
+      const pump = pumpsOf(source).find((each) => isSlow(expression, each));
+      return pump === undefined ? [] : [`${at} /${source}/ with ${JSON.stringify(pump)}`];
+    });
+    expect(found.literals.length).toBeGreaterThan(100);
+    expect(slow).toEqual([]);
+  });
+
+  it.each([
+    [/0+$/, '0'],
+    [/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, '['],
+    [/[eE].*$/, 'e'],
+  ])('would be found if it did not: %s', (expression, pump) => {
+    expect(isSlow(expression, pump)).toBe(true);
+  });
+
+  it('is written there, but for the numbering plans of the metadata', () => {
+    expect(found.makers).toEqual([
+      'src/addresses/numbering-plan.ts',
+      'src/service/engine/phone-plan.ts',
+    ]);
+  });
+});
+
+describe('texts from outside take time as they are long:', () => {
+  it.each<[string, (characters: number) => () => void]>([
+    ['zeros of a JSON number', (n) => jsonNumber(`1${'0'.repeat(n)}1`)],
+    ['digits of a JSON number', (n) => jsonNumber('7'.repeat(n))],
+    ['a fraction of a JSON number', (n) => jsonNumber(`0.${'0'.repeat(n)}1`)],
+    ['numbers of a JSON row', (n) => jsonNumber(`[${'1,'.repeat(n / 2)}12345678901234567]`)],
+    ['letters e of a JSON text', (n) => jsonNumber(`"${'e'.repeat(n)}", "b": 12345678901234567`)],
+    [
+      'escapes of a JSON text',
+      (n) => jsonNumber(`"${'\\"'.repeat(n / 2)}", "b": 12345678901234567`),
+    ],
+    ['brackets of a number format', (n) => () => void meaningOf('['.repeat(n))],
+    ['quotes of a number format', (n) => () => void meaningOf('"'.repeat(n))],
+    ['brackets of a number format, once for each style', (n) => manyStyles('['.repeat(n), n)],
+    ['digits of a phone number', (n) => () => void phoneLine('1'.repeat(n), 'US')],
+    ['zeros of a phone number', (n) => () => void phoneLine(`00${'0'.repeat(n)}`, 'BR')],
+    ['brackets of a phone number', (n) => () => void phoneLine('('.repeat(n), 'DE')],
+    ['digits of a phone number that is judged', (n) => () => void readPhone('1'.repeat(n), 'US')],
+    ['digits of a number of the plan', (n) => () => void readPlainNumber(`+${'1'.repeat(n)}`)],
+  ])('%s', (_what, work) => {
+    expect(growsTooFast(work)).toBe(false);
+  });
+});
+
+function jsonNumber(value: string): () => void {
+  const line = Buffer.from(`{"a": ${value}}`);
+  return () => void parseJsonRow(line, { name: 'a list', line: 1 });
+}
+
+/** A workbook may name one long format in each of its styles. */
+function manyStyles(code: string, styles: number): () => void {
+  return () => {
+    for (let style = 0; style < styles; style += 1) meaningOf(code);
+  };
+}
