@@ -7,7 +7,7 @@ import { phoneLine } from '../../src/addresses/phone-line.js';
 import type { CountryCode } from '../../src/contract/countries.js';
 
 /** Numbers of each type of each country, beside its example. */
-const numbersOfType = 3;
+const numbersOfType = 2;
 const at = { internationalPrefix: 1, national: 2, nationalPrefix: 5, types: 11 } as const;
 
 const fullWidth = (text: string) =>
