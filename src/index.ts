@@ -5,11 +5,13 @@ export { run } from './runs/run.js';
 export { streamRun, type StreamRunOptions } from './runs/stream-run.js';
 export {
   estimateRun,
+  type ChangedCell,
   type Estimate,
   type EstimateOptions,
   type LaneEstimate,
   type TypeEstimate,
 } from './runs/estimate.js';
+export type { DoubtfulColumn, DoubtOptions } from './streams/doubtful-columns.js';
 export type { MaxUnknown, RunOptions, RunProgress } from './runs/run-options.js';
 export {
   hasFailed,

@@ -10,7 +10,9 @@ const fraction = /^(?:\+?\d+[.,]0|[1-9]\d{6,}[.,]00)$/;
  * @param trimmed without white space at its ends
  */
 export function barePhone(trimmed: string): string {
-  const text = trimmed.startsWith("'") ? trimCell(trimmed.slice(1)) : trimmed;
+  let text = trimmed;
+  // All of them: what is sent must come to the same when it is read again.
+  while (text.startsWith("'")) text = trimCell(text.slice(1));
   return text.endsWith('0') && fraction.test(text) ? text.slice(0, text.search(/[.,]/)) : text;
 }
 

@@ -1,5 +1,7 @@
 import { emailLine } from '../addresses/email-line.js';
 import { laneNumber, parseCountryCell, type Lane } from '../addresses/lane.js';
+import type { AddressLine } from '../addresses/address-line.js';
+import { looksLike, looksLikeEmail } from '../addresses/looks-like.js';
 import { phoneLine } from '../addresses/phone-line.js';
 import { plainKeyBytes, writePlainKey } from '../addresses/plain-email.js';
 import { trimCell } from '../addresses/trim-cell.js';
@@ -39,6 +41,17 @@ export interface PlanCounts {
   recalled: number;
 }
 
+/** How the cells of a verified column look. */
+export interface ColumnLooks {
+  /** Cells that hold something. */
+  filled: number;
+  /** Those of them that do not look like what they are verified as. */
+  malformed: number;
+}
+
+/** Told of a cell that is sent as something else than it holds. */
+export type OnChanged = (cell: string, line: string, column: number) => void;
+
 interface NumberedLane {
   readonly lane: Lane;
   readonly number: number;
@@ -58,6 +71,7 @@ export class Planner {
   readonly #cutter: BatchCutter;
   readonly #outcomes: OutcomeTable;
   readonly #recall: Recall | undefined;
+  readonly #onChanged: OnChanged | undefined;
   readonly #lanes: Record<VerificationType, Map<CountryCode, NumberedLane>> = {
     email: new Map(),
     phone: new Map(),
@@ -68,6 +82,8 @@ export class Planner {
     email: { submittable: 0, addresses: 0, recalled: 0 },
     phone: { submittable: 0, addresses: 0, recalled: 0 },
   };
+  /** By verified column. */
+  readonly looks: readonly ColumnLooks[];
 
   constructor(options: {
     readonly columns: readonly VerifiedColumn[];
@@ -77,8 +93,11 @@ export class Planner {
     readonly outcomes: OutcomeTable;
     /** Results of earlier runs. */
     readonly recall?: Recall | undefined;
+    readonly onChanged?: OnChanged | undefined;
   }) {
     this.#columns = options.columns;
+    this.looks = options.columns.map(() => ({ filled: 0, malformed: 0 }));
+    this.#onChanged = options.onChanged;
     this.#country = options.country;
     this.#book = options.book;
     this.#cutter = options.cutter;
@@ -100,18 +119,26 @@ export class Planner {
     let next = 0;
     for (let row = 0; row < chunk.length; row += 1) {
       const country = this.#countryOf(chunk, row);
-      for (const column of this.#columns) {
-        const { type, position } = column;
+      for (const [index, { type, position }] of this.#columns.entries()) {
         const lane = type === 'email' ? (ofEmails ?? country) : country;
         const plain =
           raw && type === 'email' && typeof lane === 'string'
-            ? this.#plainEmailTicket(raw, row, position, lane, now)
+            ? this.#plainEmailTicket(raw, row, index, lane, now)
             : undefined;
-        tickets[next] = plain ?? this.#ticket(type, chunk.text(row, position), lane, now);
+        tickets[next] = plain ?? this.#ticket(index, chunk.text(row, position), lane, now);
         next += 1;
       }
     }
     return tickets;
+  }
+
+  /** What is sent for a cell, as it is written there; `undefined` where nothing is. */
+  lineOf(chunk: RowChunk, row: number, column: number): string | undefined {
+    const { type = 'email', position = 0 } = this.#columns[column] ?? {};
+    const country = this.#countryOf(chunk, row);
+    const lane = type === 'email' ? (this.#country.ofEmails ?? country) : country;
+    const address = addressOf(type, chunk.text(row, position), lane);
+    return 'line' in address ? address.line : undefined;
   }
 
   #countryOf(chunk: RowChunk, row: number): ReturnType<typeof parseCountryCell> {
@@ -129,14 +156,16 @@ export class Planner {
   #plainEmailTicket(
     raw: RawCells,
     row: number,
-    column: number,
+    index: number,
     country: CountryCode,
     now: number,
   ): Ticket | undefined {
     const { bytes } = raw;
-    const start = raw.cellStart(row, column);
-    const end = raw.cellEnd(row, column);
+    const { position } = this.#columns[index] as VerifiedColumn;
+    const start = raw.cellStart(row, position);
+    const end = raw.cellEnd(row, position);
     if (!writePlainKey(bytes, start, end, this.#book.room(plainKeyBytes))) return undefined;
+    this.#look(index, looksLikeEmail(bytes, start, end));
     const lane = this.#lane('email', country);
     const size = this.#book.size;
     const number = this.#book.numberFromRoom(lane.number, end - start);
@@ -145,24 +174,33 @@ export class Planner {
   }
 
   #ticket(
-    type: VerificationType,
+    index: number,
     cell: CellText,
     country: ReturnType<typeof parseCountryCell>,
     now: number,
   ): Ticket {
-    if (cell === undefined || cell === '') return this.#notSubmitted('empty');
-    if (typeof country !== 'string') {
-      const isBlank = typeof cell === 'string' && trimCell(cell) === '';
-      return this.#notSubmitted(isBlank ? 'empty' : country.reason);
+    const { type } = this.#columns[index] as VerifiedColumn;
+    const address = addressOf(type, cell, country);
+    if (typeof country !== 'string' || ('reason' in address && address.reason === 'empty')) {
+      return this.#notSubmitted('reason' in address ? address.reason : 'empty');
     }
-    const address = type === 'email' ? emailLine(cell) : phoneLine(cell, country);
+    this.#look(index, looksLike(type, address, country));
     if ('reason' in address) return this.#notSubmitted(address.reason);
+    if (typeof cell === 'string' && cell !== address.line) {
+      this.#onChanged?.(cell, address.line, index);
+    }
 
     const lane = this.#lane(type, country);
     const size = this.#book.size;
     const number = this.#book.number(lane.number, address.key);
     this.#take(lane, number === size, address.line, now);
     return number;
+  }
+
+  #look(index: number, isAlike: boolean): void {
+    const looks = this.looks[index] as ColumnLooks;
+    looks.filled += 1;
+    if (!isAlike) looks.malformed += 1;
   }
 
   /** Counts an address; one that is new goes into its lane's open batch, unless its result is known. */
@@ -201,4 +239,18 @@ export class Planner {
     this.#notSubmittedTickets.set(reason, ticket);
     return ticket;
   }
+}
+
+/** What a cell comes to, in the country of its row. */
+function addressOf(
+  type: VerificationType,
+  cell: CellText,
+  country: ReturnType<typeof parseCountryCell>,
+): AddressLine {
+  if (cell === undefined || cell === '') return { reason: 'empty' };
+  if (typeof country === 'string') {
+    return type === 'email' ? emailLine(cell) : phoneLine(cell, country);
+  }
+  const isBlank = typeof cell === 'string' && trimCell(cell) === '';
+  return { reason: isBlank ? 'empty' : country.reason };
 }

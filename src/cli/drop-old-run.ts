@@ -1,13 +1,7 @@
-import { createInterface } from 'node:readline/promises';
 import { abandonRun, isSluiceError, readRunStatus, type RunStatus } from '../index.js';
+import { agrees, isThere, type Person } from './ask-person.js';
 import type { ParsedOptions } from './command.js';
 import { connect, type PatienceOption, type Target } from './connect.js';
-
-/** Whoever runs the command, as far as there is somebody. */
-export interface Person {
-  readonly input: NodeJS.ReadStream;
-  readonly output: NodeJS.WriteStream;
-}
 
 /**
  * Deletes what the run that `--fresh` drops has on the service, when `--delete-batches` or the person at
@@ -40,7 +34,12 @@ export async function dropOldRun(
     say(`${there}, and stay there`);
     return;
   }
-  if (!options.has('delete-batches') && !(await agrees(there, options, person, signal))) {
+  const mayDelete =
+    options.has('delete-batches') ||
+    (!options.has('quiet') &&
+      isThere(person) &&
+      (await agrees(`${there}. Delete them?`, person, signal)));
+  if (!mayDelete) {
     say(`${there}, and stay there; --fresh with --delete-batches deletes them`);
     return;
   }
@@ -68,21 +67,5 @@ async function findStatus(stateDir: string): Promise<RunStatus | undefined> {
     return await readRunStatus(stateDir);
   } catch {
     return undefined;
-  }
-}
-
-async function agrees(
-  there: string,
-  options: ParsedOptions<'quiet'>,
-  { input, output }: Person,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (!input.isTTY || !output.isTTY || options.has('quiet')) return false;
-  const terminal = createInterface({ input, output });
-  try {
-    const answer = await terminal.question(`${there}. Delete them? [y/N] `, { signal });
-    return /^y(?:es)?$/i.test(answer.trim());
-  } finally {
-    terminal.close();
   }
 }

@@ -39,7 +39,7 @@ export const keepOptions = defineOptions([
   },
   {
     name: 'provenance',
-    help: 'Add columns that say when each result came, from where and in which batch.',
+    help: 'Add columns that say what was sent for each cell, and when, from where and in which batch its result came.',
   },
 ]);
 

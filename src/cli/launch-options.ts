@@ -1,12 +1,12 @@
-import { createInterface } from 'node:readline/promises';
 import {
   ConfigurationError,
   type Preflight,
   type PreparedType,
   type RunOptions,
 } from '../index.js';
+import { agrees, isThere, type Person } from './ask-person.js';
 import { defineOptions, type ParsedOptions } from './command.js';
-import type { Person } from './drop-old-run.js';
+import type { Reporter } from './reporter.js';
 
 export const launchOptions = defineOptions([
   {
@@ -18,7 +18,7 @@ export const launchOptions = defineOptions([
     name: 'preflight',
     help: 'Upload and prepare (free), show the price, and ask before the launch.',
   },
-  { name: 'yes', help: 'Answer yes to what --preflight asks.' },
+  { name: 'yes', help: 'Answer yes to what --preflight asks, and to columns that look wrong.' },
   {
     name: 'detach',
     help: 'Launch everything, then exit with 75; the same command later collects the results.',
@@ -32,7 +32,7 @@ export const launchOptions = defineOptions([
  */
 export function preflightOf(
   options: ParsedOptions<'preflight' | 'yes'>,
-  { input, output }: Person,
+  person: Person,
   signal: AbortSignal,
 ): Pick<RunOptions, 'onPrepared'> {
   if (!options.has('preflight')) {
@@ -40,22 +40,16 @@ export function preflightOf(
     throw new ConfigurationError('--yes answers what --preflight asks: give both');
   }
   const isAsked = !options.has('yes');
-  if (isAsked && !(input.isTTY && output.isTTY)) {
+  if (isAsked && !isThere(person)) {
     throw new ConfigurationError(
       '--preflight asks at the terminal before it launches, and there is none: add --yes to launch without being asked, or count first with --dry-run; nothing was sent',
     );
   }
   return {
     onPrepared: async (preflight) => {
-      for (const line of describePreflight(preflight)) output.write(`sluice: ${line}\n`);
+      for (const line of describePreflight(preflight)) person.output.write(`sluice: ${line}\n`);
       if (!isAsked) return true;
-      const terminal = createInterface({ input, output });
-      try {
-        const answer = await terminal.question('Launch them? [y/N] ', { signal });
-        return /^y(?:es)?$/i.test(answer.trim());
-      } finally {
-        terminal.close();
-      }
+      return agrees('Launch them?', person, signal);
     },
   };
 }
@@ -81,6 +75,22 @@ function describeType(
     `${name}: ${addresses} addresses in ${batches} batches are prepared${seen}`,
     `${name} credits: ${describePrice(addresses, balance)}`,
   ];
+}
+
+/**
+ * What is done about columns that hardly look like what they are verified as: it is said, and whoever is
+ * at the terminal is asked.
+ */
+export function askAboutColumns(
+  options: ParsedOptions<'preflight' | 'yes'>,
+  person: Person,
+  { reporter, signal }: { readonly reporter: Reporter; readonly signal: AbortSignal },
+): NonNullable<RunOptions['onDoubtfulColumns']> {
+  return async (columns) => {
+    reporter.doubtful(columns);
+    const isAsked = isThere(person) && !options.has('yes') && !options.has('dry-run');
+    return !isAsked || agrees('Verify them all the same?', person, signal);
+  };
 }
 
 /** Credits needed against those there are. */

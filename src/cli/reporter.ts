@@ -3,6 +3,7 @@ import {
   exportDiffers,
   isSluiceError,
   type ComparedExport,
+  type DoubtfulColumn,
   type RunProgress,
   type Summary,
   type TypeSummary,
@@ -80,6 +81,19 @@ export class Reporter {
   resumable(): void {
     this.close();
     this.#say({ event: 'resumable', line: 'run again to go on' });
+  }
+
+  /** Columns that are likely to be the wrong ones: said even when quiet, for it costs credits. */
+  doubtful(columns: readonly DoubtfulColumn[]): void {
+    this.close();
+    for (const { name, type, filled, malformed } of columns) {
+      const kind = type === 'email' ? 'email addresses' : 'phone numbers';
+      this.#write({
+        event: 'doubtful_column',
+        fields: { column: name, type, filled, malformed },
+        line: `column ${JSON.stringify(name)} hardly looks like ${kind}: ${malformed} of ${filled} cells do not; is it the right column?`,
+      });
+    }
   }
 
   /** A run that streams has failed: what it paid is lost, and said even when quiet. */
@@ -167,6 +181,8 @@ export class Reporter {
     for (const type of ['email', 'phone'] as const) {
       const counts = summary[type];
       if (counts) this.#say({ event: type, line: `${type}: ${describeCounts(counts)}` });
+      const lost = counts?.reasons.scientific_notation ?? 0;
+      if (lost > 0) this.#say({ event: 'scientific_notation', line: describeLostDigits(lost) });
       const credits = summary.credits[type];
       if (credits && credits.net !== null) {
         const spent = credits.spent === null ? '' : `${credits.spent} spent, `;
@@ -277,6 +293,11 @@ export class Reporter {
     if (this.#live) this.#live.above(`${text}\n`);
     else this.#out.write(`${text}\n`);
   }
+}
+
+/** What to do about cells that a spreadsheet has written as `4.91702E+11`. */
+export function describeLostDigits(cells: number): string {
+  return `phone: ${cells} cells are in scientific notation, and their last digits are lost: format the column as text or as a number without decimals, export the list again, and run again`;
 }
 
 function describeCounts({

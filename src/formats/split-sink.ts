@@ -2,6 +2,7 @@ import { emailRecordFields } from '../contract/records.js';
 import { ConfigurationError } from '../errors/family.js';
 import { verdictOf, type Verdict } from '../results/verdict.js';
 import type { JoinedRows, OpenSinkOptions, OutputCell, Sink, SinkWriting } from '../rows/sink.js';
+import { OutcomeForms } from './outcome-forms.js';
 
 /** Which rows an output is to have. */
 export interface KeepRule {
@@ -94,21 +95,14 @@ function createKeepTest(
   if (quality && !isEmail.includes(true)) {
     throw new ConfigurationError('rows are to be kept by quality, which only emails have');
   }
-  const known = added.map(() => new Map<number, boolean>());
   const test = (cells: readonly OutputCell[], column: number): boolean => {
     const [, , valid = null, wrong = null, unknown = null] = cells;
     const verdict = verdictOf({ values: [valid, wrong, unknown].map(flag) });
     if (verdicts && !verdicts.includes(verdict)) return false;
     return !quality || isEmail[column] !== true || quality.includes(String(cells[qualityCell]));
   };
-  return (outcome, column) => {
-    let isKept = known[column]?.get(outcome);
-    if (isKept === undefined) {
-      isKept = test(cellsOf(outcome, column), column);
-      known[column]?.set(outcome, isKept);
-    }
-    return isKept;
-  };
+  const known = new OutcomeForms({ added, cellsOf }, test);
+  return (outcome, column) => known.of(column, outcome);
 }
 
 function flag(cell: OutputCell): boolean {

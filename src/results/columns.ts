@@ -1,9 +1,12 @@
 import type { VerificationType } from '../contract/enums.js';
 import { recordFields } from '../contract/records.js';
+import type { OutputCell } from '../rows/sink.js';
 import type { Outcome, OutcomeValue } from './outcome-table.js';
 
-/** What the columns of a result's origin are called. */
-const originFields = ['verified_at', 'source', 'batch_uuid'] as const;
+/** What the columns of a result's origin are called: what was sent, and what came of it. */
+const originFields = ['submitted', 'verified_at', 'source', 'batch_uuid'] as const;
+/** The first of them is of the cell, not of its outcome. */
+const submittedFromEnd = originFields.length;
 
 /**
  * Names of the columns that a verified column adds, in order; each begins with `<prefix>_`.
@@ -43,5 +46,13 @@ export function outcomeCells(
 function originCells({ verification, origin }: Outcome): readonly OutcomeValue[] {
   if (!origin) return originFields.map(() => null);
   const { verifiedAt, source, batchUuid } = origin;
-  return [verification === 'failed' ? null : verifiedAt, source, batchUuid || null];
+  return [null, verification === 'failed' ? null : verifiedAt, source, batchUuid || null];
+}
+
+/** The same cells, of an outcome with its origin, for a cell for which a line was sent, or none. */
+export function withSubmitted(
+  cells: readonly OutputCell[],
+  line: string | undefined,
+): readonly OutputCell[] {
+  return cells.with(-submittedFromEnd, line ?? null);
 }

@@ -28,7 +28,10 @@ export interface OpenSinkOptions {
   readonly verified: readonly number[];
   /** Names of the columns to add, for each verified column. */
   readonly added: readonly (readonly string[])[];
-  /** Cells to add for an outcome in the k-th verified column, as many as `added[k]` has names. */
+  /**
+   * Cells to add for an outcome in the k-th verified column, as many as `added[k]` has names; asked for
+   * while rows with that outcome are written. With provenance each cell has an outcome id of its own.
+   */
   cellsOf(outcome: number, column: number): readonly OutputCell[];
 }
 

@@ -5,6 +5,7 @@ import type { Batch } from '../batches/batch.js';
 import { checkHistoryService } from '../batches/check-history-service.js';
 import { settledOutcome } from '../batches/address-book.js';
 import { countVerified, layOutColumns, type ColumnLayout } from '../streams/column-layout.js';
+import { doubtfulColumns } from '../streams/doubtful-columns.js';
 import { checkBatchSize, checkCountries, Plan } from '../streams/plan.js';
 import { readCredits } from './balance.js';
 import { startExamining, wantedPositions } from './pass-one.js';
@@ -46,10 +47,20 @@ export interface LaneEstimate {
   readonly batches: number;
 }
 
+/** A cell that would be sent as something else than it holds. */
+export interface ChangedCell {
+  /** Name of its column. */
+  readonly column: string;
+  readonly cell: string;
+  readonly submitted: string;
+}
+
 /** The options of a run, as far as they decide what it would send. */
 export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir'> & {
   /** The service, to be asked for the balance. @default nobody is asked */
   readonly client?: Client;
+  /** Told of each cell that would be sent as something else than it holds. @default nobody is told */
+  readonly onChangedCell?: (change: ChangedCell) => void;
 };
 
 /**
@@ -59,7 +70,8 @@ export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir'> & {
  *   `unauthorized`, DeadlineError when the balance cannot be asked for
  */
 export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
-  const { source, sink, client, history, signal = new AbortController().signal } = options;
+  const { source, sink, client, history, onChangedCell } = options;
+  const { signal = new AbortController().signal } = options;
   const service = options.serviceName ?? client?.baseUrl ?? '';
   checkHistoryService(history, service);
   const countries = checkCountries(options);
@@ -74,11 +86,16 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
     },
   });
   layout ??= layOutColumns(reading.header, options);
+  const { columns } = layout;
   const plan = new Plan({
     layout,
     ...countries,
     batchSize,
     storage: { append: () => undefined, open: () => [] },
+    ...(onChangedCell && {
+      onChanged: (cell, submitted, column) =>
+        onChangedCell({ column: columns[column]?.name ?? '', cell, submitted }),
+    }),
     ...(history && {
       seed: history.seed,
       recall: (outcomes) => history.recall(outcomes, false),
@@ -98,6 +115,9 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
   }
   plan.cutter.closeAll();
   batches.push(...plan.cutter.take());
+  const doubtful = doubtfulColumns(plan);
+  // There is nothing to stop: whoever asks for an estimate reads it.
+  if (doubtful.length > 0) await options.onDoubtfulColumns?.(doubtful);
   const balance = client && (await readCredits(client, signal));
   const ofType = (type: VerificationType): TypeEstimate | null =>
     layout?.columns.some((column) => column.type === type) === true

@@ -4,9 +4,11 @@ import type { Sink, SinkWriting } from '../rows/sink.js';
 import type { Source, SourceReading } from '../rows/source.js';
 import type { Plan } from '../streams/plan.js';
 import { closeReading } from './close-reading.js';
+import { wantedPositions } from './pass-one.js';
 import type { PlanEntry } from './run-entries.js';
 import { OutcomeTally } from './outcome-tally.js';
 import type { TicketFile, TicketReader } from './ticket-file.js';
+import { SubmittedCells } from './write-submitted.js';
 
 export interface PassTwoOptions {
   readonly source: Source;
@@ -35,7 +37,11 @@ export interface PassTwoOptions {
  */
 export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally> {
   const { source, sink, plan, signal } = options;
-  const reading = await source.open({ signal, wanted: () => [] });
+  const reading = await source.open({
+    signal,
+    // What was sent for a cell is read from it again.
+    wanted: () => (plan.layout.withOrigin ? wantedPositions(plan.layout) : []),
+  });
   const writing = await openSink(sink, reading, plan, options.runId);
   const tickets = options.tickets.read();
   try {
@@ -58,14 +64,16 @@ export async function openSink(
   plan: Plan,
   runId?: string,
 ): Promise<SinkWriting> {
+  const submitted = plan.layout.withOrigin ? new SubmittedCells(plan) : undefined;
   try {
-    return await sink.open({
+    const writing = await sink.open({
       ...(runId !== undefined && { runId }),
       reading,
       verified: plan.layout.columns.map(({ position }) => position),
       added: plan.layout.added,
-      cellsOf: (outcome, column) => plan.cellsOf(outcome, column),
+      cellsOf: submitted?.cellsOf ?? ((outcome, column) => plan.cellsOf(outcome, column)),
     });
+    return submitted?.over(writing) ?? writing;
   } catch (error) {
     await closeReading(reading);
     throw error;

@@ -5,13 +5,14 @@ import type { SluiceError } from '../errors/sluice-error.js';
 import type { Sink } from '../rows/sink.js';
 import type { Source } from '../rows/source.js';
 import type { ColumnOptions } from '../streams/column-layout.js';
+import type { DoubtOptions } from '../streams/doubtful-columns.js';
 import type { CountryOptions } from '../streams/plan.js';
 import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
 import type { Preflight } from './preflight.js';
 import type { Summary } from './summary.js';
 
-export interface RunOptions extends ColumnOptions, CountryOptions {
+export interface RunOptions extends ColumnOptions, CountryOptions, DoubtOptions {
   readonly source: Source;
   readonly sink: Sink;
   /**

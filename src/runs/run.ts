@@ -5,6 +5,7 @@ import { ConfigurationError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import { defaults } from '../streams/defaults.js';
 import { countVerified } from '../streams/column-layout.js';
+import { askAboutColumns } from '../streams/doubtful-columns.js';
 import { checkBatchSize, checkCount, checkCountries } from '../streams/plan.js';
 import { observeRun } from '../diagnostics/observe-run.js';
 import { observedEnd, observedProgress } from './observed-progress.js';
@@ -103,6 +104,7 @@ class Run {
     const client = await this.#connect();
     const entry = await this.#begin(client);
     const passOne = await this.#read(entry);
+    if (this.#state.known.batches.size === 0) await askAboutColumns(passOne.plan, this.#options);
     const toFetch = addressesToFetch(this.#state.known, passOne.batches);
     await checkDiskSpace(this.#checked.files, this.#state.path, toFetch);
     const before = await readBalance(client, this.#state, this.#checked.signal);

@@ -3,11 +3,14 @@ import { pipeline } from 'node:stream/promises';
 import { checkHistoryService } from '../batches/check-history-service.js';
 import type { Client } from '../client/client.js';
 import type { BatchProgress } from '../batches/drive-options.js';
+import type { RowChunk } from '../rows/row-chunk.js';
 import type { JoinedRows, SinkWriting } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import { countVerified, layOutColumns, type ColumnLayout } from '../streams/column-layout.js';
 import { releaseStretch } from '../streams/join-results.js';
-import { checkCountries } from '../streams/plan.js';
+import { defaults } from '../streams/defaults.js';
+import { askAboutColumns } from '../streams/doubtful-columns.js';
+import { checkCountries, Plan } from '../streams/plan.js';
 import { StreamPlan } from '../streams/stream-plan.js';
 import { verifyChunks } from '../streams/verify.js';
 import { observeRun } from '../diagnostics/observe-run.js';
@@ -111,6 +114,37 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
   }
 }
 
+/** Columns are judged by so many rows, or by all where there are fewer. */
+const judgedRows = 100;
+
+/** Asks about doubtful columns before the first rows leave that could fill a batch. */
+async function* askFirst(
+  chunks: AsyncIterable<RowChunk>,
+  layout: ColumnLayout,
+  options: StreamRunOptions,
+): AsyncGenerator<RowChunk> {
+  if (!options.onDoubtfulColumns) {
+    yield* chunks;
+    return;
+  }
+  const countries = checkCountries(options);
+  // These rows are planned twice: nothing of this time is kept.
+  const storage = { append: () => undefined, open: () => [] };
+  const { batchSize } = defaults;
+  let trial: Plan | undefined = new Plan({ layout, ...countries, batchSize, storage });
+  let rows = 0;
+  for await (const chunk of chunks) {
+    trial?.planner.plan(chunk, 0);
+    rows += chunk.length;
+    if (trial && rows >= judgedRows) {
+      await askAboutColumns(trial, options);
+      trial = undefined;
+    }
+    yield chunk;
+  }
+  if (trial) await askAboutColumns(trial, options);
+}
+
 async function flow(
   options: StreamRunOptions,
   parts: {
@@ -131,7 +165,10 @@ async function flow(
     options.onProgress?.({ stage: 'writing', rows });
   };
   await pipeline(
-    Readable.from(reading.chunks, { objectMode: true, highWaterMark: 1 }),
+    Readable.from(askFirst(reading.chunks, plan.plan.layout, options), {
+      objectMode: true,
+      highWaterMark: 1,
+    }),
     verifyChunks(plan, {
       ...options,
       onBatch: (progress: BatchProgress) => {

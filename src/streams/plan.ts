@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { AddressBook } from '../batches/address-book.js';
 import { BatchCutter, type BatchStorage } from '../batches/batch-cutter.js';
-import { Planner } from '../batches/planner.js';
+import { Planner, type OnChanged } from '../batches/planner.js';
 import type { Recall } from '../batches/result-history.js';
 import { ResultJoin } from '../batches/result-join.js';
 import { findCountry } from '../addresses/find-country.js';
@@ -25,6 +25,8 @@ export interface PlanSettings {
   readonly storage: BatchStorage;
   /** 32 random bytes. @default fresh ones */
   readonly seed?: Uint8Array;
+  /** Told of each cell that is sent as something else than it holds. */
+  readonly onChanged?: OnChanged | undefined;
   /** Makes what knows results of earlier runs, by hashes under the seed. */
   readonly recall?: ((outcomes: OutcomeTable) => Recall) | undefined;
 }
@@ -53,6 +55,7 @@ export class Plan {
       cutter: this.cutter,
       outcomes: this.outcomes,
       recall: settings.recall?.(this.outcomes),
+      onChanged: settings.onChanged,
     });
     this.join = new ResultJoin({ book: this.book, outcomes: this.outcomes });
   }

@@ -1,3 +1,4 @@
+import { withSubmitted } from '../results/columns.js';
 import type { Row } from '../rows/object-chunk.js';
 import type { JoinedRows, OutputCell } from '../rows/sink.js';
 import type { Plan } from './plan.js';
@@ -41,10 +42,15 @@ export class RowEnricher {
     const enriched = { ...this.#shape.model };
     // Every key is the model's own by now: not even `__proto__` reaches a setter.
     for (const column of columns) enriched[column] = input[column];
+    const { planner, layout } = this.#plan;
+    const { withOrigin } = layout;
     const start = (row - joined.from) * joined.width;
     for (let k = 0; k < joined.width; k += 1) {
-      const names = this.#plan.layout.added[k] ?? [];
-      const cells = this.#cellsOf(joined.outcomes[start + k] ?? 0, k);
+      const names = layout.added[k] ?? [];
+      const outcome = this.#cellsOf(joined.outcomes[start + k] ?? 0, k);
+      const cells = withOrigin
+        ? withSubmitted(outcome, planner.lineOf(joined.chunk, row, k))
+        : outcome;
       for (let n = 0; n < names.length; n += 1) enriched[names[n] as string] = cells[n] ?? null;
     }
     return enriched;

@@ -161,7 +161,9 @@ describe('--provenance', () => {
     const options = [...email, '--provenance', '--history', 'history', '--summary', 'summary.json'];
     expect((await verify(options)).code).toBe(0);
     const header = (await read('out.csv'))[0] ?? '';
-    expect(header).toMatch(/,Email_is_catch_all,Email_verified_at,Email_source,Email_batch_uuid$/);
+    expect(header).toMatch(
+      /,Email_is_catch_all,Email_submitted,Email_verified_at,Email_source,Email_batch_uuid$/,
+    );
     const { batches } = JSON.parse((await read('summary.json')).join('\n')) as {
       batches: { batch_uuid: string; times: { exported_at: string } }[];
     };
@@ -170,7 +172,7 @@ describe('--provenance', () => {
     expect(first).toMatch(new RegExp(`,${us?.times.exported_at},service,${us?.batch_uuid}$`));
     expect(second).toMatch(/,service,/);
     expect(third).toMatch(new RegExp(`,service,${de?.batch_uuid}$`));
-    expect(fourth).toMatch(/,empty,.*,,,$/);
+    expect(fourth).toMatch(/,empty,.*,,,,$/);
     expect((await verify(options)).code).toBe(0);
     expect((await read('out.csv'))[1]).toBe(first.replace(',service,', ',history,'));
   });

@@ -7,6 +7,7 @@ import { chooseTarget, type Target } from '../connect.js';
 import { dryRun } from '../dry-run.js';
 import { exitCodeOf, exitCodes } from '../exit-code.js';
 import { openHistory } from '../history-options.js';
+import { askAboutColumns } from '../launch-options.js';
 import { keepOutput } from '../keep-options.js';
 import { findListEnds, partsStateDirectory, type ListPlace } from '../list-ends.js';
 import { progressMode } from '../progress/progress-mode.js';
@@ -73,6 +74,11 @@ async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
         maxUnknown: { ...maxUnknown, suspect: watched(maxUnknown.suspect) },
       }),
       onProgress: (progress) => reporter.progress(progress),
+      onDoubtfulColumns: askAboutColumns(
+        options,
+        { input: process.stdin, output: process.stderr },
+        { reporter, signal: input.signal },
+      ),
     },
     target,
     options,

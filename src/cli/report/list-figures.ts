@@ -11,6 +11,8 @@ interface Meaning {
   readonly operator: string | undefined;
 }
 
+/** With `--provenance` each cell has an outcome of its own. */
+const mostMeanings = 10_000;
 /** Longer names are of nobody. */
 const longestDomain = 253;
 
@@ -57,7 +59,9 @@ export class ListFigures {
       way: fates.indexOf(fateOf(cellOf)),
       operator: typeof operator === 'string' && operator !== '' ? operator : undefined,
     };
-    this.#meanings[column]?.set(outcome, meaning);
+    const meanings = this.#meanings[column];
+    if ((meanings?.size ?? 0) >= mostMeanings) meanings?.clear();
+    meanings?.set(outcome, meaning);
     return meaning;
   }
 }

@@ -1,0 +1,154 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Service } from '../../src/service/index.js';
+import { withFolder, withService } from '../service/with-service.js';
+import { chargesOf } from './charges.js';
+import { connectTo } from './connect-to.js';
+import { countRequests } from './count-requests.js';
+import { runInProcess } from './run-in-process.js';
+import type { Ended } from './run-sluice.js';
+
+let folder: string;
+let service: Service;
+beforeEach(async () => {
+  folder = await withFolder();
+  ({ service } = await withService());
+});
+
+async function verify(list: string, ...more: string[]): Promise<Ended> {
+  await writeFile(join(folder, 'list.csv'), list);
+  return runInProcess(['verify', 'list.csv', '--country', 'DE', '--poll-interval', '5', ...more], {
+    cwd: folder,
+    env: connectTo(service),
+  });
+}
+
+async function columnOf(name: string, file = 'out.csv'): Promise<readonly string[]> {
+  const text = await readFile(join(folder, file), 'utf8');
+  const [header = [], ...rows] = text
+    .trim()
+    .split('\n')
+    .map((line) => line.split(','));
+  return rows.map((row) => row[header.indexOf(name)] ?? '');
+}
+
+const cells = [
+  '0170 1234567',
+  '+49 (0) 170 1234567',
+  "'+491701234567",
+  '1701234567.0',
+  '491701234567',
+  '4930123456',
+  '4.91702E+11',
+  '030 123456 ext. 7',
+  '',
+];
+const list = `phone,id\n${cells.map((cell, row) => `${cell},${row}\n`).join('')}`;
+const phones = ['--phone', 'phone', '-o', 'out.csv'];
+
+describe('a list of phones as people write them', () => {
+  it('sends what each cell surely means once, and what may mean two numbers as it is written', async () => {
+    const ended = await verify(list, ...phones);
+    expect(ended.code, ended.stderr).toBe(0);
+    const addresses = (await chargesOf(service)).map(({ address }) => address);
+    expect(addresses.filter((address) => address === '+491701234567')).toHaveLength(1);
+    expect(addresses).toContain('+4930123456');
+    expect(await columnOf('phone_verification')).toEqual([
+      ...Array.from({ length: 6 }, () => 'verified'),
+      'not_submitted',
+      'no_result',
+      'not_submitted',
+    ]);
+    expect((await columnOf('phone_reason'))[6]).toBe('scientific_notation');
+    expect(ended.stderr).toContain('1 cells are in scientific notation');
+    expect(ended.stderr).toContain('export the list again');
+  });
+
+  const submitted = [
+    ...Array.from({ length: 4 }, () => '+491701234567'),
+    '491701234567',
+    '+4930123456',
+    '',
+    '030 123456 ext. 7',
+    '',
+  ];
+
+  it('says with --provenance what was sent for each cell, also where a history knew it', async () => {
+    const options = ['--provenance', '--history', 'history'];
+    expect((await verify(list, ...phones, ...options)).code).toBe(0);
+    expect(await columnOf('phone_submitted')).toEqual(submitted);
+    const [header] = (await readFile(join(folder, 'out.csv'), 'utf8')).split('\n');
+    expect(header).toMatch(/,phone_submitted,phone_verified_at,phone_source,phone_batch_uuid$/);
+    const paid = (await chargesOf(service)).length;
+
+    const again = [...options, '--keep', 'valid', '--rejects', 'rejects.csv', '--report', 'r.html'];
+    expect((await verify(list, ...phones, ...again)).code).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(paid);
+    const rows = [...(await columnOf('id')), ...(await columnOf('id', 'rejects.csv'))];
+    const sent = [
+      ...(await columnOf('phone_submitted')),
+      ...(await columnOf('phone_submitted', 'rejects.csv')),
+    ];
+    expect(sent).toEqual(rows.map((row) => submitted[Number(row)]));
+    expect(await columnOf('phone_source')).toContain('history');
+  });
+
+  it('says it in other formats, and while it streams', async () => {
+    expect((await verify(list, '--phone', 'phone', '-o', 'o.jsonl', '--provenance')).code).toBe(0);
+    const lines = (await readFile(join(folder, 'o.jsonl'), 'utf8')).trim().split('\n');
+    expect(
+      lines.map((line) => (JSON.parse(line) as { phone_submitted: string }).phone_submitted ?? ''),
+    ).toEqual(submitted);
+    const streamed = await verify(list, '--phone', 'phone', '--provenance');
+    expect(streamed.code, streamed.stderr).toBe(0);
+    await writeFile(join(folder, 'streamed.csv'), streamed.stdout);
+    expect(await columnOf('phone_submitted', 'streamed.csv')).toEqual(submitted);
+  });
+
+  it('shows five cells that become something else with --dry-run, so that a terminal can show them', async () => {
+    const strange = `phone\n+49 30\u00a0123450\n"\u202e030 123456\u001b[2J"\n${cells.join('\n')}\n`;
+    const requests = countRequests(service);
+    const ended = await verify(strange, ...phones, '--dry-run', '--summary', 's.json');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr.match(/ would be sent as /g)).toHaveLength(5);
+    expect(ended.stderr).toContain(
+      String.raw`"phone": "+49 30\u00a0123450" would be sent as "+4930123450"`,
+    );
+    expect(ended.stderr).toContain(`"phone": "'+491701234567" would be sent as "+491701234567"`);
+    // oxlint-disable-next-line no-control-regex
+    expect(ended.stderr).not.toMatch(/[\u001b\u202e\u00a0]/);
+    expect(await readFile(join(folder, 's.json'), 'utf8')).not.toContain('4930123450');
+    expect(requests.filter((request) => !request.startsWith('GET '))).toEqual([]);
+    for (const quiet of ['--quiet', '--json-log']) {
+      const unseen = await verify(strange, ...phones, '--dry-run', quiet);
+      expect(unseen.stderr).not.toContain('would be sent as');
+      expect(unseen.stderr).not.toContain('4930123450');
+    }
+  });
+});
+
+describe('a column that hardly looks like what it is verified as', () => {
+  const wrong = `id,name,email\n${['Anna', 'Bert', 'Carl']
+    .map((name, row) => `${row},${name},good${row}@sluice.test\n`)
+    .join('')}`;
+
+  it.each([
+    ['--email', 'email addresses', ['-o', 'out.csv']],
+    ['--phone', 'phone numbers', ['-o', 'out.csv']],
+    ['--email', 'email addresses', []],
+  ])('is named before anything is sent (%s, %s, %j)', async (option, kind, output) => {
+    const ended = await verify(wrong, option, 'name', ...output);
+    expect(ended.code, ended.stderr).toBe(0);
+    const said = `column "name" hardly looks like ${kind}: 3 of 3 cells do not`;
+    expect(ended.stderr.match(new RegExp(said, 'g'))).toHaveLength(1);
+    expect(ended.stderr).not.toContain('Anna');
+  });
+
+  it('is not said of one that does', async () => {
+    const ended = await verify(wrong, '--email', 'email', '-o', 'out.csv');
+    expect(ended.stderr).not.toContain('hardly looks');
+    const dry = await verify(wrong, '--email', 'name', '-o', 'out.csv', '--dry-run');
+    expect(dry.stderr).toContain('hardly looks like email addresses');
+  });
+});
