@@ -82,7 +82,7 @@ function describeType(
  * at the terminal is asked.
  */
 export function askAboutColumns(
-  options: ParsedOptions<'preflight' | 'yes'>,
+  options: ParsedOptions<'dry-run' | 'yes'>,
   person: Person,
   { reporter, signal }: { readonly reporter: Reporter; readonly signal: AbortSignal },
 ): NonNullable<RunOptions['onDoubtfulColumns']> {

@@ -14,7 +14,10 @@ export interface OutputFileOptions {
    */
   readonly mode?: number;
   /** The calls made on the disk. */
-  readonly files?: OutputFiles;
+  readonly files?: Pick<
+    typeof fileSystem,
+    'access' | 'open' | 'readlink' | 'realpath' | 'rename' | 'rm' | 'stat'
+  >;
 }
 
 /**

@@ -276,7 +276,9 @@ class Simulation {
     this.#output.checkDurable();
     this.#world.check();
     if (hasFailed(summary)) throw new Error('rows have failed that need not');
-    const mayBeLeft = this.faults.reached.has('folder.rm EIO');
+    const mayBeLeft = [...this.faults.reached.keys()].some((cell) =>
+      /^folder\.(?:rm|open|sync) /.test(cell),
+    );
     if (exists(this.#disk, mayBeLeft ? `${stateDir}/journal` : stateDir))
       throw new Error('the state directory is left at the end');
     for (const address of this.#story.rows.addresses) {

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StateError } from '../../errors/family.js';
-import { lockFile, type FileLock } from '../../system/file-lock.js';
+import type { FileLock } from '../../system/file-lock.js';
 import { systemFiles } from '../../system/file-system.js';
 import { writeWhole } from '../../system/whole-file.js';
 import type { Batch } from './batch.js';
@@ -16,6 +16,7 @@ import {
   type ServiceEvent,
   type StoreHeader,
 } from './events.js';
+import { lockFolder } from './folder-lock.js';
 import { ServiceState } from './service-state.js';
 
 interface Folders {
@@ -71,12 +72,7 @@ export class Store {
       // `mkdir` leaves the mode of a folder that was there; what lies inside is personal data.
       await chmod(folder, 0o700);
     }
-    const lock = await lockFile(systemFiles, {
-      name: `the local service's data in ${root}`,
-      path: join(root, 'lock'),
-      option: dataDir === undefined ? 'TMPDIR' : '--data',
-      canWait: false,
-    });
+    const lock = await lockFolder(root, dataDir === undefined ? 'TMPDIR' : '--data');
     try {
       return new Store(folders, { ...(await load(folders, dataDir)), lock }, dataDir === undefined);
     } catch (error) {
