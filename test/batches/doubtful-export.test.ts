@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { deleteListed } from '../../src/batches/delete-uploads.js';
 import { retried } from '../../src/batches/known-batch.js';
 import { bounds } from '../../src/batches/life.js';
+import type { Clock } from '../../src/client/clock.js';
 import { ContractError, DeadlineError } from '../../src/errors/family.js';
 import { drive, expectPaidOnce, failure, faults } from './drive-one.js';
 import { Driving, makeBatch } from './driving.js';
@@ -126,30 +128,46 @@ describe('a uuid that another upload has', () => {
   });
 });
 
+/** Each page takes a minute. @returns how many were read */
+function listWithoutEnd(service: FakeService, clock: Clock): () => number {
+  let pages = 0;
+  service.listBatches = async (_query, options) => {
+    await clock.sleep(60_000, options?.signal);
+    pages += 1;
+    return Array.from({ length: 1000 }, (_, index) => ({
+      batch_uuid: `00000000-0000-4000-8000-${String(pages * 1000 + index).padStart(12, '0')}`,
+      name: 'other',
+      description: null,
+      status: 'parsing_content',
+      created_at: '2026-11-21T00:00:00Z',
+      updated_at: '2026-11-21T00:00:00Z',
+    }));
+  };
+  return () => pages;
+}
+
 describe('what never ends', () => {
+  it('as a list that is read for orphans, ends with the deadline: what may be left is named', async () => {
+    const service = new FakeService();
+    const { clock, options } = new Driving(service);
+    const pages = listWithoutEnd(service, clock);
+    const { signal } = options;
+    const left = deleteListed(service, () => true, { signal, clock, deadlineMs: 3_600_000 });
+    expect(await clock.runUntil(left)).toBeUndefined();
+    expect(pages()).toBeLessThan(70);
+    expect(service.count('deleteBatch')).toBe(0);
+  });
+
   it('as a list that always has another page, ends with the deadline', async () => {
     const service = new FakeService({ tellsUuid: 'no' });
     const { clock } = new Driving(service);
-    let pages = 0;
-    service.listBatches = async (_query, options) => {
-      // Each page takes a minute.
-      await clock.sleep(60_000, options?.signal);
-      pages += 1;
-      return Array.from({ length: 1000 }, (_, index) => ({
-        batch_uuid: `00000000-0000-4000-8000-${String(pages * 1000 + index).padStart(12, '0')}`,
-        name: 'other',
-        description: null,
-        status: 'parsing_content',
-        created_at: '2026-11-21T00:00:00Z',
-        updated_at: '2026-11-21T00:00:00Z',
-      }));
-    };
+    const pages = listWithoutEnd(service, clock);
     const driving = new Driving(service, { clock, stageDeadlineMs: 3_600_000 });
     await expect(clock.runUntil(driving.runner(1).run(makeBatch()))).rejects.toBeInstanceOf(
       DeadlineError,
     );
     expect(driving.latest()).toMatchObject({ stage: 'uploading' });
-    expect(pages).toBeLessThan(70);
+    expect(pages()).toBeLessThan(70);
     expect(clock.now()).toBeLessThan(2 * 3_600_000);
   });
 

@@ -253,6 +253,31 @@ describe('one uuid for all uploads', () => {
   });
 });
 
+describe('a uuid of a batch that an earlier process launched', () => {
+  it('is refused, too', async () => {
+    let first: unknown;
+    let uploads = 0;
+    const { service, front } = await outOfItsMind((request) => {
+      if (!isUpload.test(request)) return undefined;
+      uploads += 1;
+      const isLast = uploads === 3;
+      return {
+        change: (body) => {
+          first ??= (body as { batch_uuid: string }).batch_uuid;
+          return isLast ? { ...(body as object), batch_uuid: first } : body;
+        },
+      };
+    });
+    const one = ['--concurrency', '1'];
+    expect((await verify(front, ...one, '--max-credits', '10')).code).toBe(5);
+    expect(count(front, isUpload)).toBe(2);
+    expect((await verify(front, ...one, '--max-credits', '30')).code).toBe(0);
+    expect(uploads).toBe(3);
+    expect(await fates()).toEqual({ verified: addresses });
+    expect(await expectChargedOnce(service, await readSummary())).toHaveLength(addresses);
+  });
+});
+
 /** About a second. */
 const deadline = ['--batch-deadline', '0.0003'];
 
