@@ -36,7 +36,10 @@ export const keepOptions: readonly OptionDefinition[] = [
     value: '<percent>',
     help: 'When more of the verdicts are unknown: write <output>.suspect instead, exit 3.',
   },
-  { name: 'provenance', help: 'Add what was sent for each cell, and when, from where and by which batch its result came.' },
+  {
+    name: 'provenance',
+    help: 'Add what was sent for each cell, and when, from where and by which batch its result came.',
+  },
 ];
 
 /** Where rows go, once it is decided which. */

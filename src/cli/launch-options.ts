@@ -17,7 +17,10 @@ export const launchOptions: readonly OptionDefinition[] = [
     name: 'preflight',
     help: 'Upload and prepare, which is free, show the price, and ask before the launch.',
   },
-  { name: 'yes', help: '--preflight launches without asking, and columns that look wrong are verified.' },
+  {
+    name: 'yes',
+    help: '--preflight launches without asking, and columns that look wrong are verified.',
+  },
   {
     name: 'detach',
     help: 'Launch everything, then leave with 75; the same command later collects.',
