@@ -8,6 +8,9 @@ const mostRead = 16 * mostCharacters;
 /** Control characters, text direction, unassigned and private ones: nothing a terminal should be sent. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u2028\u2029]+/gu;
 
+/** What is not seen could stand within an address, so that it is not known for one. */
+const invisible = /\p{Cf}+/gu;
+
 /** Text from outside, fit to be printed in one line: without control characters, and not too long. */
 export function printable(text: string): string {
   const line = text
@@ -20,9 +23,8 @@ export function printable(text: string): string {
 
 /** Text from a service, fit to be printed and to be kept in a log: without addresses and numbers too. */
 export function sayable(text: string): string {
-  // Taken out before the text is cut: half an address is too much of it. What is invisible goes first,
-  // so that it cannot hide one.
-  return printable(hideContacts(text.replace(unprintable, ' ')));
+  // Taken out before the text is cut: half an address is too much of it.
+  return printable(hideContacts(text.replace(invisible, '').replace(unprintable, ' ')));
 }
 
 /**
