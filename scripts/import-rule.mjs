@@ -16,6 +16,7 @@ const rooms = new Map([
   ['contract', []],
   ['hashing', []],
   ['pages', []],
+  ['system', ['errors']],
   ['rows', ['errors']],
   ['diagnostics', ['errors', 'contract']],
   ['client', bottom],
@@ -25,8 +26,8 @@ const rooms = new Map([
   ['formats', ['errors', 'contract', 'rows', 'results']],
   ['databases', ['errors', 'rows', 'formats', 'addresses']],
   ['streams', work],
-  ['runs', [...work, 'formats', 'streams']],
-  ['service', ['errors', 'contract', 'hashing', 'pages']],
+  ['runs', [...work, 'formats', 'streams', 'system']],
+  ['service', ['errors', 'contract', 'hashing', 'pages', 'system']],
   // Its expectations are the specification's own words: a misread contract must not pass twice.
   ['conformance', ['errors']],
   ['opentelemetry', ['diagnostics', 'errors']],

@@ -34,6 +34,9 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   return { release: () => closed(server) };
 }
 
+/** Whether a folder that is in use is surely found locked here. */
+export const guardsFolders = socketAddress('') !== undefined;
+
 function socketAddress(name: string): string | undefined {
   if (process.platform === 'linux') return `\0${name}`;
   if (process.platform === 'win32') return `\\\\.\\pipe\\${name}`;

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StateError } from '../../errors/family.js';
+import { checkOwnFiles, openOwnFile, readOwnFileIfThere } from '../../system/own-files.js';
 import type { Batch } from './batch.js';
 import { batchFiles, removeOrphans, type BatchFiles } from './batch-files.js';
-import { openEventLog, type EventLog } from './event-log.js';
+import { damagedLog, openEventLog, type EventLog } from './event-log.js';
 import {
   parseServiceEvent,
   parseStoreHeader,
@@ -14,6 +14,7 @@ import {
   type StoreHeader,
 } from './events.js';
 import { lockFolder, type FolderLock } from './folder-lock.js';
+import { makePrivateFolder } from './private-folder.js';
 import { ServiceState } from './service-state.js';
 
 interface Folders {
@@ -53,23 +54,22 @@ export class Store {
    * Opens the folder, making it when it is missing; without one, a private folder that is gone after
    * `close`.
    *
-   * @throws StateError `state_locked`, `state_damaged`, or `state_mismatch` for another version's data
+   * @throws ConfigurationError when the folder is another user's, open to others, or has links in it;
+   *   StateError `state_locked`, `state_damaged`, or `state_mismatch` for another version's data
    */
   static async open(dataDir: string | undefined): Promise<Store> {
-    const root = dataDir ?? (await mkdtemp(join(tmpdir(), 'sluice-service-')));
+    const { root, lock } =
+      dataDir === undefined ? await makePrivateFolder() : await takeFolder(dataDir);
     const folders = {
       root,
       batches: join(root, 'batches'),
       caches: join(root, 'caches'),
       arriving: join(root, 'arriving'),
     };
-    for (const folder of Object.values(folders)) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      // `mkdir` leaves the mode of a folder that was there; what lies inside is personal data.
-      await chmod(folder, 0o700);
-    }
-    const lock = await lockFolder(root);
     try {
+      for (const folder of Object.values(folders)) {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+      }
       return new Store(folders, { ...(await load(folders, dataDir)), lock }, dataDir === undefined);
     } catch (error) {
       await lock.release();
@@ -113,13 +113,15 @@ export class Store {
   /** Reads the key that was made for this folder, or makes and keeps one. */
   async madeKey(): Promise<{ readonly key: string; readonly isNew: boolean }> {
     const path = join(this.#folders.root, 'api-key');
-    try {
-      return { key: (await readFile(path, 'utf8')).trim(), isNew: false };
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-    }
+    const kept = (await readOwnFileIfThere(path)).toString('utf8').trim();
+    if (kept !== '') return { key: kept, isNew: false };
     const key = `sluice_${randomBytes(32).toString('base64url')}`;
-    await writeFile(`${path}.new`, `${key}\n`, { mode: 0o600 });
+    const file = await openOwnFile(`${path}.new`, 'w');
+    try {
+      await file.writeFile(`${key}\n`);
+    } finally {
+      await file.close();
+    }
     await rename(`${path}.new`, path);
     return { key, isNew: true };
   }
@@ -129,6 +131,20 @@ export class Store {
     if (this.#isPrivate) await rm(this.#folders.root, { recursive: true, force: true });
     await this.#lock.release();
   }
+}
+
+/** What the service keeps in its folder; others may have put something of theirs beside it. */
+const ownName = /^(?:batches|caches|arriving|service\.log|api-key(?:\.new)?)$/;
+
+/** @throws ConfigurationError when others may read or write in the folder; StateError `state_locked` */
+async function takeFolder(
+  root: string,
+): Promise<{ readonly root: string; readonly lock: FolderLock }> {
+  const isUsed = (name: string): boolean => ownName.test(name);
+  await checkOwnFiles(root, isUsed);
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  await checkOwnFiles(root, isUsed);
+  return { root, lock: await lockFolder(root) };
 }
 
 async function load(
@@ -157,10 +173,7 @@ function replay(events: readonly unknown[], state: ServiceState, path: string): 
     try {
       state.apply(parseServiceEvent(event));
     } catch (cause) {
-      throw new StateError(`the log ${path} makes no sense at event ${index + 1}`, {
-        code: 'state_damaged',
-        cause,
-      });
+      throw damagedLog(path, `makes no sense at event ${index + 1}`, cause);
     }
   }
 }
@@ -176,7 +189,7 @@ function begin(log: EventLog): StoreHeader {
 }
 
 function checkHeader(first: unknown, path: string): StoreHeader {
-  const header = parseStoreHeader(first);
+  const header = readHeader(first, path);
   if (header.version !== storeVersion) {
     throw new StateError(
       `${path} was written by version ${header.version} of the store, this is version ${storeVersion}`,
@@ -186,6 +199,10 @@ function checkHeader(first: unknown, path: string): StoreHeader {
   return header;
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+function readHeader(first: unknown, path: string): StoreHeader {
+  try {
+    return parseStoreHeader(first);
+  } catch (cause) {
+    throw damagedLog(path, 'does not begin as a log of this service does', cause);
+  }
 }
