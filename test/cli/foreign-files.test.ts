@@ -11,6 +11,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
@@ -205,3 +206,84 @@ describe('data of the local service that somebody has planted', () => {
     await expectNotServed('data', 'close it with chmod go= data');
   });
 });
+
+/** What a checksum cannot tell: whoever wrote it was another program, or another version. */
+const wrongShapes: readonly string[] = [
+  'null',
+  'no JSON',
+  '',
+  '[]',
+  '"text"',
+  '{}',
+  '{"event":"later"}',
+  '{"event":"verified","uuid":1}',
+  '{"outcomes":["x"],"origins":[]}',
+  '{"outcomes":["[\\"email\\",{},[],{}]"],"origins":[]}',
+  '{"outcomes":[],"origins":[["u",1e300]]}',
+  '{"history":"sluice","version":2}',
+];
+
+describe('a right checksum around a wrong shape', () => {
+  it('is told of a history, wherever it is, and nothing is dropped or sent', async () => {
+    const { service } = await withService();
+    expect((await verify(service, '--history', 'history')).code).toBe(0);
+    const path = join(folder, 'history');
+    const whole = await readFile(path);
+    const requests = countRequests(service);
+    for (const begins of [whole, Buffer.alloc(0)]) {
+      for (const shape of wrongShapes) {
+        const damaged = Buffer.concat([begins, frame(shape)]);
+        await writeFile(path, damaged);
+        const ended = await verify(service, '--history', 'history');
+        expect(ended.stderr, shape).toMatch(/history (?:holds|is no)[^]*name another/);
+        expect(ended.code, shape).toBe(2);
+        expect(await readFile(path)).toEqual(damaged);
+      }
+    }
+    expect(requests).toEqual([]);
+  });
+
+  it("is told of the service's log, which is left as it is", async () => {
+    const data = join(folder, 'data');
+    const log = join(data, 'service.log');
+    const { createService } = await import('../../src/service/index.js');
+    await (await createService({ dataDir: data })).close();
+    const whole = await readFile(log);
+    for (const begins of [whole, Buffer.alloc(0)]) {
+      for (const shape of wrongShapes) {
+        const sum = crc32(shape).toString(16).padStart(8, '0');
+        const damaged = Buffer.concat([begins, Buffer.from(`${sum} ${shape}\n`)]);
+        await writeFile(log, damaged);
+        const ended = await runInProcess(['serve', '--port', '0', '--data', 'data'], {
+          cwd: folder,
+        });
+        expect(ended.stderr, shape).toContain('data/service.log');
+        expect(ended.stderr, shape).toContain('put back a copy of the whole folder');
+        expect(ended.code, shape).toBe(2);
+        expect(await readFile(log)).toEqual(damaged);
+      }
+    }
+  });
+
+  it('is told of the answers that the service has kept', async () => {
+    const caches = join(folder, 'data', 'caches');
+    const { createService } = await import('../../src/service/index.js');
+    await (await createService({ dataDir: join(folder, 'data') })).close();
+    await writeFile(join(caches, 'answers.verdicts'), '{"valid":1}\n');
+    const ended = await runInProcess(['serve', '--port', '0', '--data', 'data'], { cwd: folder });
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('answers.verdicts, line 1 is no verdict: remove the folder'),
+    });
+  });
+});
+
+function frame(text: string): Buffer {
+  const content = Buffer.concat([Buffer.alloc(4), Buffer.from(text)]);
+  content.writeUInt32LE(Buffer.byteLength(text));
+  const head = Buffer.alloc(12);
+  head.write('SLH1');
+  head.writeUInt32LE(content.length, 4);
+  head.writeUInt32LE(crc32(content), 8);
+  return Buffer.concat([head, content]);
+}
