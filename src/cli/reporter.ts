@@ -57,6 +57,15 @@ export class Reporter {
     this.#write({ event: 'local_service', line: localNotice });
   }
 
+  /** Files that are replaced keep their permissions, which the input's own do not give. */
+  keptOpen(paths: readonly string[]): void {
+    this.#say({
+      event: 'kept_open',
+      fields: { paths },
+      line: `more users may read ${paths.join(', ')} than the input: permissions of files that are there already are kept; close them with chmod go= ${paths.join(' ')}`,
+    });
+  }
+
   streaming(): void {
     this.#say({
       event: 'streaming',

@@ -1,13 +1,14 @@
-import { writeFile } from 'node:fs/promises';
 import {
   checkOutputPath,
   ConfigurationError,
   isSameFile,
   OutputError,
   type Estimate,
+  type FilePermissions,
   type Summary,
 } from '../index.js';
 import { print } from './print.js';
+import { writeWholeFile } from './whole-file.js';
 
 /** What stands for standard input and standard output. */
 export const standard = '-';
@@ -46,14 +47,18 @@ function isFile(path: string | undefined): path is string {
 }
 
 /** Writes a run's figures as JSON to a file, or to standard output. @throws OutputError */
-export async function writeSummary(summary: Summary | Estimate, path: string): Promise<void> {
+export async function writeSummary(
+  summary: Summary | Estimate,
+  path: string,
+  noMoreOpenThan?: FilePermissions,
+): Promise<void> {
   const json = `${JSON.stringify(summary, undefined, 2)}\n`;
   if (path === standard) {
     await print(json);
     return;
   }
   try {
-    await writeFile(path, json);
+    await writeWholeFile(path, [Buffer.from(json)], noMoreOpenThan);
   } catch (error) {
     throw new OutputError(`the output is written, but not the summary ${path}`, { cause: error });
   }

@@ -37,7 +37,7 @@ export function csvFileSink(path: string, options: CsvSinkOptions = {}): Sink {
         await checkOutputPath(path);
       },
       isHeldBack: () => isHeldBack(path),
-      open: () => createOutputFile(path),
+      open: (permissions) => createOutputFile(path, { noMoreOpenThan: permissions }),
     },
     csvWriting(options),
   );

@@ -55,8 +55,8 @@ export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
         await checkOutputPath(path);
       },
       isHeldBack: () => isHeldBack(path),
-      async open() {
-        const output = await createOutputFile(path);
+      async open(permissions) {
+        const output = await createOutputFile(path, { noMoreOpenThan: permissions });
         return isGzip ? createGzipOutput(output) : output;
       },
     },

@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto';
 import type * as fileSystem from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { FilePermissions } from '../rows/file-permissions.js';
 import type { ByteOutput } from './byte-output.js';
+import { newFileMode } from './no-more-open.js';
 import type { OutputTarget } from './output-path.js';
 import { syncFolder } from './sync-folder.js';
 
 interface ReplacementOptions {
   /** Permissions it is to have; `undefined` for those that the process gives new files. */
   readonly mode: number | undefined;
+  /** Holds the permissions of a new file back. */
+  readonly noMoreOpenThan: FilePermissions | undefined;
   readonly files: Pick<typeof fileSystem, 'open' | 'rename' | 'rm' | 'stat'>;
 }
 
@@ -17,12 +21,12 @@ export async function createReplacement(
   target: OutputTarget,
   options: ReplacementOptions,
 ): Promise<ByteOutput> {
-  const { files, mode } = options;
+  const { files, mode, noMoreOpenThan } = options;
   const path = temporaryPath(target.realPath);
   // What a process that was killed has left.
   await files.rm(path, { force: true });
   // While it is written nobody may read it who may not when it stands.
-  const handle = await files.open(path, 'wx', mode === undefined ? 0o666 : 0o600);
+  const handle = await files.open(path, 'wx', 0o600);
   const own = await handle.stat().catch(async (error: unknown) => {
     await handle.close().catch(ignore);
     throw error;
@@ -46,6 +50,8 @@ export async function createReplacement(
     async finish() {
       try {
         if (mode !== undefined) await takeOver(handle, own, { ...target.existing, mode });
+        // Where it cannot be opened to others it stays closed.
+        else await handle.chmod(newFileMode(noMoreOpenThan, own.gid)).catch(ignore);
         await handle.sync();
         await handle.close();
         if (!(await isOwn())) throw new Error('another process writes it at the same time');
@@ -88,5 +94,5 @@ async function takeOver(
 }
 
 function ignore(): void {
-  // The output is given up already; there is nothing left to save.
+  // Nothing is lost by it.
 }

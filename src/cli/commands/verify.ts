@@ -9,6 +9,7 @@ import { exitCodeOf, exitCodes } from '../exit-code.js';
 import { openHistory } from '../history-options.js';
 import { keepOutput } from '../keep-options.js';
 import { findListEnds, partsStateDirectory, type ListPlace } from '../list-ends.js';
+import { tellMoreOpen } from '../more-open.js';
 import { progressMode } from '../progress/progress-mode.js';
 import type { RunReport } from '../report/run-report.js';
 import { Reporter } from '../reporter.js';
@@ -59,6 +60,9 @@ async function verifyList(input: CommandInput): Promise<number> {
   const ends = await findListEnds(from, to, options);
   const watched = (sink: Sink): Sink => (report ? report.watch(sink) : sink);
   const { sink, maxUnknown, decides } = await keepOutput(ends.sink, { from, to }, options);
+  const permissions = await ends.source.permissions?.();
+  const outputs = [to.database ? undefined : to.path, options.text('rejects')];
+  await tellMoreOpen([...outputs, options.text('report'), summaryPath], { permissions, reporter });
   const settings = sharedOptions(input, target, {
     ...ends,
     sink: watched(sink),
@@ -80,15 +84,15 @@ async function verifyList(input: CommandInput): Promise<number> {
     lastAct: input.lastAct,
     tell: async (summary) => {
       reporter.finished(summary);
-      if (summaryPath !== undefined) await writeSummary(summary, summaryPath);
-      await report?.write(summary);
+      if (summaryPath !== undefined) await writeSummary(summary, summaryPath, permissions);
+      await report?.write(summary, permissions);
     },
   };
   try {
     const stateDir = options.text('state') ?? (await defaultStateDirectory(to, options));
     if (options.has('dry-run')) {
       const estimate = await dryRun(job, stateDir);
-      if (summaryPath !== undefined) await writeSummary(estimate, summaryPath);
+      if (summaryPath !== undefined) await writeSummary(estimate, summaryPath, permissions);
       return exitCodes.done;
     }
     const summary = stateDir === undefined ? await stream(job) : await runDurably(job, stateDir);
