@@ -2,6 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { abandonRun, isSluiceError, readRunStatus, type RunStatus } from '../index.js';
 import type { ParsedOptions } from './command.js';
 import { connect, type Target } from './connect.js';
+import { say } from './print.js';
+import { printableLine } from './printable.js';
 
 /** Whoever runs the command, as far as there is somebody. */
 export interface Person {
@@ -32,16 +34,16 @@ export async function dropOldRun(
 ): Promise<void> {
   const status = await findStatus(stateDir);
   if (!status || status.service === 'local' || status.uploads === 0) return;
-  const say = (line: string): void => {
-    if (!options.has('quiet')) person.output.write(`sluice: ${line}\n`);
+  const tell = (line: string): void => {
+    if (!options.has('quiet')) say(`sluice: ${line}`, person.output);
   };
   const there = `${status.uploads} batches of the unfinished run that is dropped are on ${status.service}`;
   if (target.kind === 'local' || target.baseUrl !== status.service) {
-    say(`${there}, and stay there`);
+    tell(`${there}, and stay there`);
     return;
   }
   if (!options.has('delete-batches') && !(await agrees(there, options, person, signal))) {
-    say(`${there}, and stay there; --fresh with --delete-batches deletes them`);
+    tell(`${there}, and stay there; --fresh with --delete-batches deletes them`);
     return;
   }
   const connection = await connect(target, options, undefined);
@@ -52,11 +54,11 @@ export async function dropOldRun(
       launchedToo: true,
       signal,
     });
-    say(`deleted ${deleted} batches of the run that is dropped`);
-    if (left.length > 0) say(`still on the service: ${left.join(', ')}`);
+    tell(`deleted ${deleted} batches of the run that is dropped`);
+    if (left.length > 0) tell(`still on the service: ${left.join(', ')}`);
   } catch (error) {
     if (!isSluiceError(error, 'state_mismatch')) throw error;
-    say(`${there}, in another account, and stay there`);
+    tell(`${there}, in another account, and stay there`);
   } finally {
     await connection.close();
   }
@@ -80,7 +82,9 @@ async function agrees(
   if (!input.isTTY || !output.isTTY || options.has('quiet')) return false;
   const terminal = createInterface({ input, output });
   try {
-    const answer = await terminal.question(`${there}. Delete them? [y/N] `, { signal });
+    const answer = await terminal.question(`${printableLine(there)}. Delete them? [y/N] `, {
+      signal,
+    });
     return /^y(?:es)?$/i.test(answer.trim());
   } finally {
     terminal.close();

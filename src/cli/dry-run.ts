@@ -1,6 +1,7 @@
 import { estimateRun, readRunStatus, type Estimate, type TypeEstimate } from '../index.js';
 import { connect } from './connect.js';
 import { describePrice } from './launch-options.js';
+import { say } from './print.js';
 import type { Job } from './run-list.js';
 
 /** Reads and counts what a run would send, and says it: also when it is quiet, for it was asked for. */
@@ -16,7 +17,7 @@ export async function dryRun(
       ...shared,
       ...(connection && { client: connection.client }),
     });
-    for (const line of describeEstimate(estimate)) process.stderr.write(`sluice: ${line}\n`);
+    for (const line of describeEstimate(estimate)) say(`sluice: ${line}`);
     if (stateDir !== undefined) await describeUnfinished(stateDir);
     return estimate;
   } finally {
@@ -56,7 +57,7 @@ async function describeUnfinished(stateDir: string): Promise<void> {
   const status = await readRunStatus(stateDir).catch(() => undefined);
   if (!status || status.isFinished) return;
   const { email, phone } = status.launchedCredits;
-  process.stderr.write(
-    `sluice: an unfinished run is in ${stateDir}, of which ${email} email and ${phone} phone credits are launched: the same command goes on with it\n`,
+  say(
+    `sluice: an unfinished run is in ${stateDir}, of which ${email} email and ${phone} phone credits are launched: the same command goes on with it`,
   );
 }

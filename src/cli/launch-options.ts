@@ -7,6 +7,7 @@ import {
 } from '../index.js';
 import type { OptionDefinition, ParsedOptions } from './command.js';
 import type { Person } from './drop-old-run.js';
+import { say } from './print.js';
 
 export const launchOptions: readonly OptionDefinition[] = [
   {
@@ -46,7 +47,7 @@ export function preflightOf(
   }
   return {
     onPrepared: async (preflight) => {
-      for (const line of describePreflight(preflight)) output.write(`sluice: ${line}\n`);
+      for (const line of describePreflight(preflight)) say(`sluice: ${line}`, output);
       if (!isAsked) return true;
       const terminal = createInterface({ input, output });
       try {

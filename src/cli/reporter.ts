@@ -1,10 +1,11 @@
 import type { Writable } from 'node:stream';
 import { isSluiceError, type RunProgress, type Summary, type TypeSummary } from '../index.js';
 import type { Target } from './connect.js';
-import { describeError } from './describe-error.js';
+import { errorText } from './describe-error.js';
 import { exitCodeOf } from './exit-code.js';
 import { localNotice } from './local-notice.js';
-import { printable } from './printable.js';
+import { say } from './print.js';
+import { printableLine } from './printable.js';
 import { LiveLines } from './progress/live-lines.js';
 import { progressLines } from './progress/progress-lines.js';
 import { progressForm, type ProgressMode } from './progress/progress-mode.js';
@@ -189,7 +190,7 @@ export class Reporter {
       fields: {
         code: isSluiceError(error) ? error.code : null,
         exit_code: exitCodeOf(error),
-        message: describeError(error).replace(/^sluice: /, ''),
+        message: errorText(error),
       },
       line: '',
     });
@@ -250,9 +251,9 @@ export class Reporter {
             event,
             ...(fields ?? { message: line }),
           })
-        : `sluice: ${printable(line)}`;
-    if (this.#live) this.#live.above(`${text}\n`);
-    else this.#out.write(`${text}\n`);
+        : `sluice: ${line}`;
+    if (this.#live) this.#live.above(`${printableLine(text)}\n`);
+    else say(text, this.#out);
   }
 }
 

@@ -7,8 +7,8 @@ import { exitCodeOf, exitCodes } from './exit-code.js';
 import { findCommand } from './find-command.js';
 import { commandHelp, programHelp } from './help.js';
 import { parseCommandLine } from './parse-command-line.js';
-import { print } from './print.js';
-import { printable } from './printable.js';
+import { print, sayLines } from './print.js';
+import { printableLine } from './printable.js';
 
 /** What a command needs of the process that it runs in. */
 export type Surroundings = Pick<CommandInput, 'environment' | 'signal' | 'lastAct'>;
@@ -30,7 +30,7 @@ export async function endWith(work: () => Promise<number>): Promise<number> {
   try {
     return await work();
   } catch (error) {
-    process.stderr.write(`${describeError(error)}\n`);
+    sayLines(`${describeError(error)}\n`);
     return exitCodeOf(error);
   }
 }
@@ -47,7 +47,7 @@ async function dispatch(args: readonly string[], surroundings: Surroundings): Pr
   }
   const found = findCommand(commands, args);
   if (!found) {
-    process.stderr.write(troubleWith(name) + programHelp(commands, version));
+    sayLines(troubleWith(name) + programHelp(commands, version));
     return exitCodes.usage;
   }
   const { command, rest } = found;
@@ -62,5 +62,5 @@ async function dispatch(args: readonly string[], surroundings: Surroundings): Pr
 function troubleWith(name: string | undefined): string {
   if (name === undefined) return '';
   const names = commands.map((command) => command.name);
-  return `sluice: there is no command ${printable(name)}${guess(name, names)}\n\n`;
+  return `sluice: there is no command ${printableLine(name)}${guess(name, names)}\n\n`;
 }

@@ -8,6 +8,7 @@ import {
   type Summary,
 } from '../index.js';
 import { print } from './print.js';
+import { printable } from './printable.js';
 import { writeWholeFile } from './whole-file.js';
 
 /** What stands for standard input and standard output. */
@@ -52,7 +53,7 @@ export async function writeSummary(
   path: string,
   noMoreOpenThan?: FilePermissions,
 ): Promise<void> {
-  const json = `${JSON.stringify(summary, undefined, 2)}\n`;
+  const json = printable(`${JSON.stringify(summary, undefined, 2)}\n`);
   if (path === standard) {
     await print(json);
     return;

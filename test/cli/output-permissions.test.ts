@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { askSqlite } from '../databases/sqlite/ask-sqlite.js';
 import { withFolder } from '../service/with-service.js';
 import { runInProcess } from './run-in-process.js';
 import type { Ended } from './run-sluice.js';
@@ -125,14 +126,12 @@ describe('what is written of a list', () => {
   });
 
   it('is no more open than a database that is a file', async () => {
-    const { DatabaseSync } = await import('node:sqlite').catch(() => ({ DatabaseSync: undefined }));
-    if (!DatabaseSync) {
-      expect(process.versions.node).toMatch(/^20\./);
-      return;
-    }
-    const database = new DatabaseSync(join(folder, 'list.db'));
-    database.exec("CREATE TABLE list (email TEXT); INSERT INTO list VALUES ('good@sluice.test')");
-    database.close();
+    askSqlite(
+      join(folder, 'list.db'),
+      'CREATE TABLE list (email TEXT)',
+      "INSERT INTO list VALUES ('good@sluice.test')",
+      'SELECT * FROM list',
+    );
     await chmod(join(folder, 'list.db'), 0o600);
     const ended = await verify('sqlite:list.db', '--query', 'SELECT * FROM list', '-o', 'out.csv');
     expect(ended.code, ended.stderr).toBe(0);

@@ -4,6 +4,7 @@ import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
 import { durationOption } from '../option-values.js';
 import { print } from '../print.js';
+import { printableLine } from '../printable.js';
 import { whereGiven } from '../where-given.js';
 
 export const conformanceCommand: Command = {
@@ -63,7 +64,8 @@ async function conformance({
       }),
       signal,
       onClause: (checked) => {
-        if (!isJson) printed = printed.then(async () => print(`${conformanceLine(checked)}\n`));
+        if (!isJson)
+          printed = printed.then(async () => print(`${printableLine(conformanceLine(checked))}\n`));
         // Who cannot print learns of it at the end.
         printed.catch(() => undefined);
       },

@@ -4,6 +4,7 @@ import type { Command, CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { maxAgeOf, maxAgeOption, waitLockOf, waitLockOption } from '../history-options.js';
 import { print } from '../print.js';
+import { printableLine } from '../printable.js';
 import { standard } from '../summary-file.js';
 import { textTable } from '../text-table.js';
 import { whereGiven } from '../where-given.js';
@@ -124,7 +125,9 @@ function* exportLines(history: History, isJson: boolean): Generator<string> {
           ...exportColumns.map((name) => (record[name] === undefined ? '' : `${record[name]}`)),
           verifiedAt,
           batchUuid,
-        ].join(',')}\n`;
+        ]
+          .map(printableLine)
+          .join(',')}\n`;
   }
 }
 
