@@ -1,6 +1,12 @@
 import * as nodeFileSystem from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { checkOwnFiles, openOwnFile, readOwnFile, type OwnFlags } from '../system/own-files.js';
+import {
+  checkOwnFile,
+  checkOwnFolder,
+  openOwnFile,
+  readOwnFile,
+  type OwnFlags,
+} from '../system/own-files.js';
 import { closeFile } from './close-file.js';
 import { openLocked } from './open-locked.js';
 
@@ -16,11 +22,13 @@ export interface FileSystem extends Pick<
   /** Follows no link. */
   readonly readFile: (path: string) => Promise<Buffer>;
   /**
-   * Refuses a file or a folder that is another user's, open to others, or a link.
+   * Refuses a file that is another user's, open to others, or a link.
    *
    * @throws ConfigurationError saying what to do
    */
-  readonly checkOwnFiles: (path: string) => Promise<void>;
+  readonly checkOwnFile: (path: string) => Promise<void>;
+  /** The same of a folder, with what is in it. */
+  readonly checkOwnFolder: (path: string) => Promise<void>;
   /**
    * Opens a file, making it if need be, and locks it for as long as it is open: the lock dies with its
    * process, however that ends.
@@ -34,7 +42,8 @@ export const systemFiles: FileSystem = {
   ...nodeFileSystem,
   open: openOwnFile,
   readFile: readOwnFile,
-  checkOwnFiles,
+  checkOwnFile,
+  checkOwnFolder,
   openLocked,
 };
 

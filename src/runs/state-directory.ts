@@ -55,11 +55,11 @@ export class StateDirectory implements RunStore {
         .mkdir(path, { recursive: true, mode: 0o700 })
         .catch(async (error: unknown) => {
           // A link that leads nowhere is told as what it is.
-          await files.checkOwnFiles(path);
+          await files.checkOwnFolder(path);
           throw error;
         });
       refuseForeign(path, await files.readdir(path));
-      await files.checkOwnFiles(path);
+      await files.checkOwnFolder(path);
       const lock = await lockDirectory(files, path, options);
       try {
         await syncName(files, path, made);
@@ -258,7 +258,7 @@ export async function readKnownRun(files: FileSystem, path: string): Promise<Kno
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       throw new ConfigurationError(`there is no run in ${path}`, { cause: error });
     });
-    await files.checkOwnFiles(path);
+    await files.checkOwnFolder(path);
     return knownRun(entries, journalPath(path));
   });
 }

@@ -48,7 +48,7 @@ export async function openOwnFile(
     const folder =
       flags === 'r' ? await open(path, O_RDONLY | O_DIRECTORY).catch(() => undefined) : undefined;
     if (folder) return folder;
-    await checkOwnFiles(path);
+    await lstatOfOwn(path);
     throw error;
   });
   try {
@@ -96,24 +96,28 @@ export async function readOwnFileIfThere(path: string): Promise<Buffer> {
 }
 
 /**
- * Checks a file or a folder that Sluice keeps; one that is missing will do. A folder's files and
- * sub-folders are checked too. An empty folder of the user's is closed to others.
+ * Checks a file that Sluice keeps; one that is missing will do. A folder fails when it is opened.
+ *
+ * @throws ConfigurationError saying what to do; the system's errors
+ */
+export async function checkOwnFile(path: string): Promise<void> {
+  const stats = await lstatOfOwn(path);
+  if (stats?.isFile() === true) refuseOpen(path, stats);
+}
+
+/**
+ * Checks a folder that Sluice keeps things in, with its files and sub-folders; one that is missing will
+ * do. An empty folder of the user's is closed to others. A file fails when it is used as a folder.
  *
  * @param isUsed whether Sluice uses a name in the folder. @default it uses all
  * @throws ConfigurationError saying what to do; the system's errors
  */
-export async function checkOwnFiles(
+export async function checkOwnFolder(
   path: string,
   isUsed: (name: string) => boolean = () => true,
 ): Promise<void> {
-  const stats = await lstatIfThere(path);
-  if (!stats) return;
-  if (stats.isSymbolicLink()) throw linkError(path, await readlink(path).catch(() => undefined));
-  refuseStrange(path, stats);
-  if (!stats.isDirectory()) {
-    refuseOpen(path, stats);
-    return;
-  }
+  const stats = await lstatOfOwn(path);
+  if (stats?.isDirectory() !== true) return;
   const names = await readdir(path);
   if (names.length === 0 && isOpenToOthers(stats)) {
     await chmod(path, 0o700);
@@ -124,12 +128,19 @@ export async function checkOwnFiles(
   for (const name of names.filter(isUsed)) await checkInside(join(path, name));
 }
 
+/** @returns `undefined` when there is nothing */
+async function lstatOfOwn(path: string): Promise<Stats | undefined> {
+  const stats = await lstatIfThere(path);
+  if (!stats) return undefined;
+  if (stats.isSymbolicLink()) throw linkError(path, await readlink(path).catch(() => undefined));
+  refuseStrange(path, stats);
+  return stats;
+}
+
 /** The folder around it is closed: whoever is in it can only have been there before. */
 async function checkInside(path: string): Promise<void> {
-  const stats = await lstatIfThere(path);
-  if (!stats) return;
-  refuseStrange(path, stats);
-  if (!stats.isDirectory()) return;
+  const stats = await lstatOfOwn(path);
+  if (stats?.isDirectory() !== true) return;
   for (const entry of await readdir(path, { withFileTypes: true })) {
     if (entry.isSymbolicLink()) throw linkError(join(path, entry.name));
   }

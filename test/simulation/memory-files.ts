@@ -59,7 +59,8 @@ export function memoryFiles(disk: Disk, life: Life, trouble: FileTrouble): FileS
     stat: calls.stat,
     statfs: calls.statfs,
     // Nobody else works on this disk, and it has no links.
-    checkOwnFiles: async () => undefined,
+    checkOwnFile: async () => undefined,
+    checkOwnFolder: async () => undefined,
   } as unknown as FileSystem;
 }
 

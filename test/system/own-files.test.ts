@@ -13,7 +13,8 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
-  checkOwnFiles,
+  checkOwnFile,
+  checkOwnFolder,
   openOwnFile,
   openOwnFileSync,
   readOwnFile,
@@ -78,8 +79,8 @@ describe('a file that Sluice keeps', () => {
   it("is no other user's", async () => {
     const theirs = await strangersFile(folder);
     await expect(openOwnFile(theirs)).rejects.toEqual(refused('belongs to another user'));
-    await expect(checkOwnFiles(theirs)).rejects.toEqual(refused('belongs to another user'));
-    await expect(checkOwnFiles(await strangersFolder(folder))).rejects.toEqual(
+    await expect(checkOwnFile(theirs)).rejects.toEqual(refused('belongs to another user'));
+    await expect(checkOwnFolder(await strangersFolder(folder))).rejects.toEqual(
       refused('run Sluice as that user'),
     );
   });
@@ -106,44 +107,51 @@ describe('a file that Sluice keeps', () => {
 describe('a place that Sluice keeps things in', () => {
   it('is closed to others, or is refused with what to do', async () => {
     await writeFile(path, '', { mode: 0o600 });
-    await checkOwnFiles(path);
+    await checkOwnFile(path);
     for (const mode of [0o640, 0o604, 0o620, 0o601]) {
       await chmod(path, mode);
-      await expect(checkOwnFiles(path)).rejects.toEqual(refused(`chmod go= ${path}`));
+      await expect(checkOwnFile(path)).rejects.toEqual(refused(`chmod go= ${path}`));
     }
     const inside = join(folder, 'inside');
     await mkdir(inside);
     await writeFile(join(inside, 'journal'), '');
     await chmod(inside, 0o750);
-    await expect(checkOwnFiles(inside)).rejects.toEqual(refused(`chmod go= ${inside}`));
+    await expect(checkOwnFolder(inside)).rejects.toEqual(refused(`chmod go= ${inside}`));
     execFileSync('chmod', ['go=', inside]);
-    await checkOwnFiles(inside);
+    await checkOwnFolder(inside);
   });
 
   it('is closed when it is empty', async () => {
     await mkdir(path);
     await chmod(path, 0o777);
-    await checkOwnFiles(path);
+    await checkOwnFolder(path);
     expect((await stat(path)).mode & 0o777).toBe(0o700);
   });
 
   it('may be missing', async () => {
-    await checkOwnFiles(path);
+    await checkOwnFolder(path);
+    await checkOwnFile(path);
     await expect(lstat(path)).rejects.toThrow(/ENOENT/);
+  });
+
+  it('is told to be closed only when it is what it should be', async () => {
+    await writeFile(path, '', { mode: 0o644 });
+    await checkOwnFolder(path);
+    await checkOwnFile(folder);
   });
 
   it('is no link, and holds none, not even in its folders', async () => {
     await mkdir(path, { mode: 0o700 });
     await symlink(path, join(folder, 'to-it'));
-    await expect(checkOwnFiles(join(folder, 'to-it'))).rejects.toEqual(refused(`link to ${path}`));
+    await expect(checkOwnFolder(join(folder, 'to-it'))).rejects.toEqual(refused(`link to ${path}`));
     await mkdir(join(path, 'batches'));
-    await checkOwnFiles(path);
+    await checkOwnFolder(path);
     await symlink(precious, join(path, 'batches', '000001.txt'));
-    await expect(checkOwnFiles(path)).rejects.toEqual(refused('000001.txt is a link'));
+    await expect(checkOwnFolder(path)).rejects.toEqual(refused('000001.txt is a link'));
     // Names that are not used may be anything.
-    await checkOwnFiles(path, (name) => name !== 'batches');
+    await checkOwnFolder(path, (name) => name !== 'batches');
     await symlink(folder, join(path, 'results'));
-    await expect(checkOwnFiles(path, (name) => name !== 'batches')).rejects.toEqual(
+    await expect(checkOwnFolder(path, (name) => name !== 'batches')).rejects.toEqual(
       refused('results is a link'),
     );
   });

@@ -98,7 +98,7 @@ export class History implements ResultHistory {
       throw new StateError(`there is no history ${path}`, { code: 'state_mismatch' });
     }
     await onDisk(`use the history ${path}`, async () => {
-      for (const kept of [path, historyKeyPath(path)]) await files.checkOwnFiles(kept);
+      for (const kept of [path, historyKeyPath(path)]) await files.checkOwnFile(kept);
     });
     const key = await takeHistoryKey(files, path, isThere, options).catch((error: unknown) => {
       signal?.throwIfAborted();

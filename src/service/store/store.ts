@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StateError } from '../../errors/family.js';
-import { checkOwnFiles, openOwnFile, readOwnFileIfThere } from '../../system/own-files.js';
+import { checkOwnFolder, openOwnFile, readOwnFileIfThere } from '../../system/own-files.js';
 import type { Batch } from './batch.js';
 import { batchFiles, removeOrphans, type BatchFiles } from './batch-files.js';
 import { damagedLog, openEventLog, type EventLog } from './event-log.js';
@@ -141,9 +141,9 @@ async function takeFolder(
   root: string,
 ): Promise<{ readonly root: string; readonly lock: FolderLock }> {
   const isUsed = (name: string): boolean => ownName.test(name);
-  await checkOwnFiles(root, isUsed);
+  await checkOwnFolder(root, isUsed);
   await mkdir(root, { recursive: true, mode: 0o700 });
-  await checkOwnFiles(root, isUsed);
+  await checkOwnFolder(root, isUsed);
   return { root, lock: await lockFolder(root) };
 }
 
