@@ -7,28 +7,22 @@ export async function permissionsOf(path: string): Promise<FilePermissions> {
   return { mode: mode & 0o777, gid };
 }
 
-/** Permission bits of a new file of a group: those the process gives, and no more than another file has. */
-export function newFileMode(than: FilePermissions | undefined, gid: number): number {
-  const given = 0o666 & ~process.umask();
-  return than ? given & mostOpen(than, gid) : given;
-}
-
-/** The same of a new folder, which is searched by whoever may read it. */
-export function newFolderMode(than: FilePermissions | undefined, gid: number): number {
-  const given = 0o777 & ~process.umask();
-  if (!than) return given;
-  const files = mostOpen(than, gid);
-  return given & (0o100 | files | ((files & 0o444) >> 2));
-}
-
 /** Whether a file is open to somebody whom another is closed to. */
 export function isMoreOpen(file: FilePermissions, than: FilePermissions): boolean {
   return (file.mode & 0o666 & ~mostOpen(than, file.gid)) !== 0;
 }
 
-function mostOpen({ mode, gid: itsGid }: FilePermissions, gid: number): number {
-  const [group, other] = [(mode >> 3) & 6, mode & 6];
-  if (gid === itsGid) return 0o600 | (group << 3) | other;
+/** Most permission bits that a file of a group may have to be no more open than another file. */
+export function mostOpen(than: FilePermissions | undefined, gid: number): number {
+  if (!than) return 0o666;
+  const [group, other] = [(than.mode >> 3) & 6, than.mode & 6];
+  if (gid === than.gid) return 0o600 | (group << 3) | other;
   // Whoever is in the group of one of them may be anybody to the other.
   return 0o600 | ((group & other) << 3) | (group & other);
+}
+
+/** The same of a folder, which is searched by whoever may read the file. */
+export function mostOpenFolder(than: FilePermissions | undefined, gid: number): number {
+  const mode = mostOpen(than, gid);
+  return mode | ((mode & 0o444) >> 2);
 }

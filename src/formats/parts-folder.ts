@@ -16,7 +16,7 @@ import { ConfigurationError, OutputError } from '../errors/family.js';
 import type { FilePermissions } from '../rows/file-permissions.js';
 import type { ByteOutput } from './byte-output.js';
 import { describeSystemError } from './describe-system-error.js';
-import { newFolderMode } from './no-more-open.js';
+import { mostOpenFolder } from './no-more-open.js';
 import { createOutputFile } from './output-file.js';
 import { syncFolder } from './sync-folder.js';
 
@@ -79,19 +79,14 @@ export async function createPartsFolder(
   if (!(await isThere(target)) && (await isThere(old))) await rename(old, target).catch(fail);
   await rm(written, { recursive: true, force: true }).catch(fail);
   await rm(old, { recursive: true, force: true }).catch(fail);
-  // Open to others only when it is whole.
-  await mkdir(written, { mode: 0o700 }).catch(fail);
+  const mode = await makeClosed(written, noMoreOpenThan).catch(fail);
   let isOpen = true;
   return {
     create: (name) => createOutputFile(join(written, name), { noMoreOpenThan }),
     async finish() {
       try {
         const existing = await stat(target).catch(() => undefined);
-        const { gid } = await stat(written);
-        await chmod(
-          written,
-          existing ? existing.mode & 0o7777 : newFolderMode(noMoreOpenThan, gid),
-        );
+        await chmod(written, existing ? existing.mode & 0o7777 : mode);
         if (existing) await rename(target, old);
         await rename(written, target).catch(async (error: unknown) => {
           await rename(old, target).catch(() => undefined);
@@ -110,6 +105,14 @@ export async function createPartsFolder(
       await rm(written, { recursive: true, force: true }).catch(() => undefined);
     },
   };
+}
+
+/** @returns the permissions that the folder is to have when it is whole */
+async function makeClosed(path: string, noMoreOpenThan?: FilePermissions): Promise<number> {
+  await mkdir(path);
+  const { mode, gid } = await stat(path);
+  await chmod(path, 0o700);
+  return mode & mostOpenFolder(noMoreOpenThan, gid);
 }
 
 function failer(path: string): (cause: unknown) => never {

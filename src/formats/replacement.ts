@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { FilePermissions } from '../rows/file-permissions.js';
 import type { ByteOutput } from './byte-output.js';
-import { newFileMode } from './no-more-open.js';
+import { mostOpen } from './no-more-open.js';
 import type { OutputTarget } from './output-path.js';
 import { syncFolder } from './sync-folder.js';
 
@@ -51,7 +51,10 @@ export async function createReplacement(
       try {
         if (mode !== undefined) await takeOver(handle, own, { ...target.existing, mode });
         // Where it cannot be opened to others it stays closed.
-        else await handle.chmod(newFileMode(noMoreOpenThan, own.gid)).catch(ignore);
+        else {
+          const most = mostOpen(noMoreOpenThan, own.gid);
+          await handle.chmod(await givenMode(`${path}.mode`, most, files)).catch(ignore);
+        }
         await handle.sync();
         await handle.close();
         if (!(await isOwn())) throw new Error('another process writes it at the same time');
@@ -74,6 +77,25 @@ export async function createReplacement(
 function temporaryPath(realPath: string): string {
   const name = createHash('sha256').update(realPath).digest('hex').slice(0, 16);
   return join(dirname(realPath), `.sluice-${name}.partial`);
+}
+
+/**
+ * What the process makes of a new file's permissions. Only a file shows it: to ask for the umask is to
+ * change it for a moment, for all threads.
+ */
+async function givenMode(
+  path: string,
+  most: number,
+  files: ReplacementOptions['files'],
+): Promise<number> {
+  await files.rm(path, { force: true });
+  const file = await files.open(path, 'wx', most);
+  try {
+    return (await file.stat()).mode & most;
+  } finally {
+    await file.close();
+    await files.rm(path, { force: true });
+  }
 }
 
 /** Gives a file its mode, and its owner where that is permitted. */

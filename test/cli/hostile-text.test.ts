@@ -63,10 +63,9 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
     await expectEscaped('verify', hostile, ...column, '-o', `${hostile}/out.csv`);
     await expectEscaped('verify', hostile, ...column, '--summary', hostile, '-o', 'out.csv');
     await sluice('verify', hostile, ...column, '-o', 'out.csv', '--dry-run');
-    const done = await expectEscaped(
-      ...['verify', hostile, ...column, '-o', 'out.csv', '--summary', '-', '--verbose'],
-      ...['--input-format', 'csv', '--poll-interval', '5'],
-    );
+    const form = ['--input-format', 'csv', '--poll-interval', '5', '--verbose'];
+    const named = ['-o', 'out.csv', '--summary', '-'];
+    const done = await expectEscaped('verify', hostile, ...column, ...named, ...form);
     expect(done.code).toBe(0);
     expect(JSON.parse(done.stdout.toString())).toMatchObject({ input: hostile });
     expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain('good@sluice.test');

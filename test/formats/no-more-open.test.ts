@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   isMoreOpen,
-  newFileMode,
-  newFolderMode,
+  mostOpen,
+  mostOpenFolder,
   permissionsOf,
 } from '../../src/formats/no-more-open.js';
 import { useTemporaryFolder } from './temporary-folder.js';
@@ -12,18 +12,14 @@ const at = useTemporaryFolder();
 
 describe('permissions of a new file', () => {
   it('are for its group what the other file gives to everybody, when that has another group', () => {
-    const before = process.umask(0o002);
-    onTestFinished(() => {
-      process.umask(before);
-    });
-    expect(newFileMode(undefined, 1)).toBe(0o664);
-    expect(newFileMode({ mode: 0o640, gid: 1 }, 1)).toBe(0o640);
-    expect(newFileMode({ mode: 0o640, gid: 1 }, 2)).toBe(0o600);
-    expect(newFileMode({ mode: 0o644, gid: 1 }, 2)).toBe(0o644);
-    expect(newFileMode({ mode: 0o604, gid: 1 }, 2)).toBe(0o600);
-    expect(newFolderMode({ mode: 0o640, gid: 1 }, 1)).toBe(0o750);
-    expect(newFolderMode({ mode: 0o640, gid: 1 }, 2)).toBe(0o700);
-    expect(newFolderMode(undefined, 1)).toBe(0o775);
+    expect(mostOpen(undefined, 1)).toBe(0o666);
+    expect(mostOpen({ mode: 0o640, gid: 1 }, 1)).toBe(0o640);
+    expect(mostOpen({ mode: 0o640, gid: 1 }, 2)).toBe(0o600);
+    expect(mostOpen({ mode: 0o644, gid: 1 }, 2)).toBe(0o644);
+    expect(mostOpen({ mode: 0o604, gid: 1 }, 2)).toBe(0o600);
+    expect(mostOpenFolder({ mode: 0o640, gid: 1 }, 1)).toBe(0o750);
+    expect(mostOpenFolder({ mode: 0o640, gid: 1 }, 2)).toBe(0o700);
+    expect(mostOpenFolder(undefined, 1)).toBe(0o777);
   });
 
   it('are more open when anybody may do what the other file forbids', () => {

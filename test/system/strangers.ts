@@ -2,7 +2,7 @@ import { chown, lchown, mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** A user that is not this process's. */
-export const strangerUid = 65_534;
+const strangerUid = 65_534;
 
 /** Only root may give files away; others find theirs among those of the system. */
 export const isRoot = process.geteuid?.() === 0;
