@@ -96,6 +96,7 @@ export type {
   Sink,
   SinkWriting,
 } from './rows/sink.js';
+export type { FilePermissions } from './rows/file-permissions.js';
 export type { OpenSourceOptions, Source, SourceReading } from './rows/source.js';
 export { rowsSource, type RowsInput, type RowsSourceOptions } from './rows/rows-source.js';
 export { rowsSink, type RowsSinkOptions } from './rows/rows-sink.js';
@@ -117,6 +118,7 @@ export { fileFormats, parseFileFormat, type FileFormat } from './formats/file-fo
 export type { CsvOptions } from './formats/csv-reading.js';
 export type { ByteOutput } from './formats/byte-output.js';
 export { createOutputFile, type OutputFileOptions } from './formats/output-file.js';
+export { isMoreOpen } from './formats/no-more-open.js';
 export { checkOutputPath, isSameFile, type OutputTarget } from './formats/output-path.js';
 
 // Errors

@@ -1,15 +1,21 @@
 import { SluiceError } from '../index.js';
 import { Interruption } from './interruption.js';
-import { printable } from './printable.js';
+import { printable, printableLine } from './printable.js';
 
-/** What a person reads when a command stops. */
+/** What a person reads when a command stops: one line, but for a defect. */
 export function describeError(error: unknown): string {
-  if (error instanceof Interruption) return `sluice: ${error.message}`;
+  const isTrace = !(error instanceof SluiceError) && !(error instanceof Interruption);
+  return (isTrace ? printable : printableLine)(`sluice: ${errorText(error)}`);
+}
+
+/** The same as it stands, for a log that escapes it. */
+export function errorText(error: unknown): string {
+  if (error instanceof Interruption) return error.message;
   if (error instanceof SluiceError) {
-    return printable(`sluice: ${error.message}${causeOf(error)}${adviceOn(error)} [${error.code}]`);
+    return `${error.message}${causeOf(error)}${adviceOn(error)} [${error.code}]`;
   }
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return printable(`sluice: this is a defect in Sluice; please report it\n${trace}`);
+  return `this is a defect in Sluice; please report it\n${trace}`;
 }
 
 /** The system's own word (ENOSPC, ECONNREFUSED), where there is one. */

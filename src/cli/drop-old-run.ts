@@ -2,6 +2,7 @@ import { abandonRun, isSluiceError, readRunStatus, type RunStatus } from '../ind
 import { agrees, isThere, type Person } from './ask-person.js';
 import type { ParsedOptions } from './command.js';
 import { connect, type PatienceOption, type Target } from './connect.js';
+import { say } from './print.js';
 
 /**
  * Deletes what the run that `--fresh` drops has on the service, when `--delete-batches` or the person at
@@ -26,12 +27,12 @@ export async function dropOldRun(
 ): Promise<void> {
   const status = await findStatus(stateDir);
   if (!status || status.service === 'local' || status.uploads === 0) return;
-  const say = (line: string): void => {
-    if (!options.has('quiet')) person.output.write(`sluice: ${line}\n`);
+  const tell = (line: string): void => {
+    if (!options.has('quiet')) say(`sluice: ${line}`, person.output);
   };
   const there = `${status.uploads} batches of the unfinished run that is dropped are on ${status.service}`;
   if (target.kind === 'local' || target.baseUrl !== status.service) {
-    say(`${there}, and stay there`);
+    tell(`${there}, and stay there`);
     return;
   }
   const mayDelete =
@@ -40,7 +41,7 @@ export async function dropOldRun(
       isThere(person) &&
       (await agrees(`${there}. Delete them?`, person, signal)));
   if (!mayDelete) {
-    say(`${there}, and stay there; --fresh with --delete-batches deletes them`);
+    tell(`${there}, and stay there; --fresh with --delete-batches deletes them`);
     return;
   }
   const connection = await connect(target, options, undefined);
@@ -51,11 +52,11 @@ export async function dropOldRun(
       launchedToo: true,
       signal,
     });
-    say(`deleted ${deleted} batches of the run that is dropped`);
-    if (left.length > 0) say(`still on the service: ${left.join(', ')}`);
+    tell(`deleted ${deleted} batches of the run that is dropped`);
+    if (left.length > 0) tell(`still on the service: ${left.join(', ')}`);
   } catch (error) {
     if (!isSluiceError(error, 'state_mismatch')) throw error;
-    say(`${there}, in another account, and stay there`);
+    tell(`${there}, in another account, and stay there`);
   } finally {
     await connection.close();
   }

@@ -1,6 +1,7 @@
 import { estimateRun, readRunStatus, type Estimate, type TypeEstimate } from '../index.js';
 import { connect } from './connect.js';
 import { describePrice } from './launch-options.js';
+import { say } from './print.js';
 import { describeLostDigits } from './reporter.js';
 import type { Job } from './run-list.js';
 
@@ -27,9 +28,9 @@ export async function dryRun(
       },
       ...(connection && { client: connection.client }),
     });
-    for (const line of describeEstimate(estimate)) process.stderr.write(`sluice: ${line}\n`);
+    for (const line of describeEstimate(estimate)) say(`sluice: ${line}`);
     for (const [cell, submitted] of examples) {
-      process.stderr.write(`sluice: ${cell} would be sent as ${submitted}\n`);
+      say(`sluice: ${cell} would be sent as ${submitted}`);
     }
     if (stateDir !== undefined) await describeUnfinished(stateDir);
     return estimate;
@@ -85,7 +86,7 @@ async function describeUnfinished(stateDir: string): Promise<void> {
   const status = await readRunStatus(stateDir).catch(() => undefined);
   if (!status || status.isFinished) return;
   const { email, phone } = status.launchedCredits;
-  process.stderr.write(
-    `sluice: an unfinished run is in ${stateDir}, of which ${email} email and ${phone} phone credits are launched: the same command goes on with it\n`,
+  say(
+    `sluice: an unfinished run is in ${stateDir}, of which ${email} email and ${phone} phone credits are launched: the same command goes on with it`,
   );
 }

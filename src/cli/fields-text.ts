@@ -1,4 +1,4 @@
-import { printable } from './printable.js';
+import { printableLine } from './printable.js';
 
 /**
  * What a service answered, for a person: a line for each field, fields of fields under their path. The
@@ -24,7 +24,7 @@ function* fieldsOf(value: unknown, path: string): Generator<readonly [string, st
   }
   if (typeof value === 'object' && value !== null) {
     for (const [name, field] of Object.entries(value)) {
-      const shown = printable(name).replaceAll('\n', ' ');
+      const shown = printableLine(name);
       yield* fieldsOf(field, path === '' ? shown : `${path}.${shown}`);
     }
     return;
@@ -32,5 +32,5 @@ function* fieldsOf(value: unknown, path: string): Generator<readonly [string, st
   if (value === undefined) return;
   // What is left of JSON: a text as it stands, a number, a boolean.
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  yield [path, value === null ? '-' : printable(text).replaceAll('\n', ' ')];
+  yield [path, value === null ? '-' : printableLine(text)];
 }

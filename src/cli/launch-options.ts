@@ -6,6 +6,7 @@ import {
 } from '../index.js';
 import { agrees, isThere, type Person } from './ask-person.js';
 import { defineOptions, type ParsedOptions } from './command.js';
+import { say } from './print.js';
 import type { Reporter } from './reporter.js';
 
 export const launchOptions = defineOptions([
@@ -47,7 +48,7 @@ export function preflightOf(
   }
   return {
     onPrepared: async (preflight) => {
-      for (const line of describePreflight(preflight)) person.output.write(`sluice: ${line}\n`);
+      for (const line of describePreflight(preflight)) say(`sluice: ${line}`, person.output);
       if (!isAsked) return true;
       return agrees('Launch them?', person, signal);
     },

@@ -1,10 +1,11 @@
 import type { Writable } from 'node:stream';
 import type { Target } from './connect.js';
+import { say } from './print.js';
 
 /** Nobody must take the local service's verdicts for a paid service's: said even when quiet. */
 export function sayLocalService(target: Target, out: Writable): void {
   if (target.kind !== 'local' || target.isOnPurpose) return;
-  out.write(`sluice: ${localNotice}\n`);
+  say(`sluice: ${localNotice}`, out);
 }
 
 export const localNotice =

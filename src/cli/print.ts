@@ -1,17 +1,29 @@
+import type { Writable } from 'node:stream';
 import { OutputError } from '../index.js';
+import { printable, printableJson, printableLine } from './printable.js';
+
+/*
+ * All that the command prints goes through here, but for rows and files that somebody asked to have on
+ * standard output: names of files and columns, and whatever a service answers, may hold anything.
+ */
 
 /**
  * Writes to standard output what a person or a script asked for.
  *
  * @throws OutputError when nobody reads it any more
  */
-export async function print(text: string | Uint8Array): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    process.stdout.write(text, (cause) => {
-      if (cause) reject(new OutputError('cannot write standard output', { cause }));
-      else resolve();
-    });
-  });
+export async function print(text: string): Promise<void> {
+  await write(printable(text));
+}
+
+/** Says one line on standard error, or where else a person reads. */
+export function say(line: string, out: Writable = process.stderr): void {
+  out.write(`${printableLine(line)}\n`);
+}
+
+/** Says several lines on standard error. */
+export function sayLines(text: string): void {
+  process.stderr.write(printable(text));
 }
 
 /**
@@ -19,8 +31,26 @@ export async function print(text: string | Uint8Array): Promise<void> {
  *
  * @throws OutputError when nobody reads it any more; what the bytes fail with
  */
-export async function printStream(bytes: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const piece of bytes) await print(piece);
+export async function printBytes(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const piece of bytes) await write(piece);
+}
+
+/** Writes JSON that a service has written, with the same values. @throws as {@link printBytes} does */
+export async function printJson(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const piece of bytes) {
+    await write(printableJson(decoder.decode(piece, { stream: true })));
+  }
+  await write(printableJson(decoder.decode()));
+}
+
+async function write(text: string | Uint8Array): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    process.stdout.write(text, (cause) => {
+      if (cause) reject(new OutputError('cannot write standard output', { cause }));
+      else resolve();
+    });
+  });
 }
 
 /**

@@ -1,5 +1,29 @@
-/** A text from outside as it may be printed: control characters must not steer a terminal. */
-export function printable(text: string): string {
-  // oxlint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ');
+/**
+ * What could steer a terminal or make a line look like another: control and format characters (text
+ * direction and invisible ones among them), line and paragraph separators, halves of surrogate pairs.
+ */
+const hostile = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const hostileInLines = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const hostileInJson = /(?![\n\r\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** Lines as they may be printed: what a person should not be sent is escaped. JSON keeps its values. */
+export function printable(lines: string): string {
+  return lines.replaceAll(hostileInLines, escaped);
+}
+
+/** The same of what has to stay on one line. */
+export function printableLine(line: string): string {
+  return line.replaceAll(hostile, escaped);
+}
+
+/** The same of JSON that somebody else has set out in lines: its values stay what they are. */
+export function printableJson(json: string): string {
+  return json.replaceAll(hostileInJson, escaped);
+}
+
+/** As JSON and most languages write a character by its number. */
+function escaped(character: string): string {
+  return Array.from({ length: character.length }, (_, at) => {
+    return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
+  }).join('');
 }

@@ -9,11 +9,12 @@ import {
   type TypeSummary,
 } from '../index.js';
 import type { Target } from './connect.js';
-import { describeError } from './describe-error.js';
+import { errorText } from './describe-error.js';
 import { adviceOn, describeDifference, isExportWrong } from './describe-export.js';
 import { exitCodeOf } from './exit-code.js';
 import { localNotice } from './local-notice.js';
-import { printable } from './printable.js';
+import { say } from './print.js';
+import { printableLine } from './printable.js';
 import { LiveLines } from './progress/live-lines.js';
 import { progressLines } from './progress/progress-lines.js';
 import { progressForm, type ProgressMode } from './progress/progress-mode.js';
@@ -68,6 +69,15 @@ export class Reporter {
   target(target: Target): void {
     if (target.kind !== 'local' || target.isOnPurpose) return;
     this.#write({ event: 'local_service', line: localNotice });
+  }
+
+  /** Files that are replaced keep their permissions, which the input's own do not give. */
+  keptOpen(paths: readonly string[]): void {
+    this.#say({
+      event: 'kept_open',
+      fields: { paths },
+      line: `more users may read ${paths.join(', ')} than the input: permissions of files that are there already are kept; close them with chmod go= ${paths.join(' ')}`,
+    });
   }
 
   streaming(): void {
@@ -208,7 +218,7 @@ export class Reporter {
       fields: {
         code: isSluiceError(error) ? error.code : null,
         exit_code: exitCodeOf(error),
-        message: describeError(error).replace(/^sluice: /, ''),
+        message: errorText(error),
       },
       line: '',
     });
@@ -289,9 +299,9 @@ export class Reporter {
             event,
             ...(fields ?? { message: line }),
           })
-        : `sluice: ${printable(line)}`;
-    if (this.#live) this.#live.above(`${text}\n`);
-    else this.#out.write(`${text}\n`);
+        : `sluice: ${line}`;
+    if (this.#live) this.#live.above(`${printableLine(text)}\n`);
+    else say(text, this.#out);
   }
 }
 

@@ -7,8 +7,8 @@ import { exitCodeOf, exitCodes } from './exit-code.js';
 import { findCommand } from './find-command.js';
 import { commandHelp, programHelp } from './help.js';
 import { parseCommandLine } from './parse-command-line.js';
-import { print } from './print.js';
-import { printable } from './printable.js';
+import { print, sayLines } from './print.js';
+import { printableLine } from './printable.js';
 
 /**
  * Runs what a command line says, and says on standard error why it failed.
@@ -27,7 +27,7 @@ export async function endWith(work: () => Promise<number>): Promise<number> {
   try {
     return await work();
   } catch (error) {
-    process.stderr.write(`${describeError(error)}\n`);
+    sayLines(`${describeError(error)}\n`);
     return exitCodeOf(error);
   }
 }
@@ -45,7 +45,7 @@ async function dispatch(args: readonly string[], surroundings: Surroundings): Pr
   }
   const found = findCommand(commands, isHelp ? args.slice(1) : args);
   if (!found) {
-    process.stderr.write(troubleWith(isHelp ? args[1] : name) + programHelp(commands, version));
+    sayLines(troubleWith(isHelp ? args[1] : name) + programHelp(commands, version));
     return exitCodes.usage;
   }
   const { command, rest } = found;
@@ -60,5 +60,5 @@ async function dispatch(args: readonly string[], surroundings: Surroundings): Pr
 function troubleWith(name: string | undefined): string {
   if (name === undefined) return '';
   const names = commands.map((command) => command.name);
-  return `sluice: there is no command ${printable(name)}${guess(name, names)}\n\n`;
+  return `sluice: there is no command ${printableLine(name)}${guess(name, names)}\n\n`;
 }

@@ -4,9 +4,11 @@ import {
   isSameFile,
   OutputError,
   type Estimate,
+  type FilePermissions,
   type Summary,
 } from '../index.js';
 import { print } from './print.js';
+import { printable } from './printable.js';
 import { writeWholeFile } from './whole-file.js';
 
 /** What stands for standard input and standard output. */
@@ -46,14 +48,18 @@ function isFile(path: string | undefined): path is string {
 }
 
 /** Writes a run's figures as JSON to a file, or to standard output. @throws OutputError */
-export async function writeSummary(summary: Summary | Estimate, path: string): Promise<void> {
-  const json = `${JSON.stringify(summary, undefined, 2)}\n`;
+export async function writeSummary(
+  summary: Summary | Estimate,
+  path: string,
+  noMoreOpenThan?: FilePermissions,
+): Promise<void> {
+  const json = printable(`${JSON.stringify(summary, undefined, 2)}\n`);
   if (path === standard) {
     await print(json);
     return;
   }
   try {
-    await writeWholeFile(path, [Buffer.from(json)]);
+    await writeWholeFile(path, [Buffer.from(json)], noMoreOpenThan);
   } catch (error) {
     throw new OutputError(`the output is written, but not the summary ${path}`, { cause: error });
   }

@@ -1,5 +1,8 @@
+import { printableLine } from './printable.js';
+
 /** Lines of columns, each as wide as its widest cell; the last is as wide as it is. */
-export function textTable(rows: readonly (readonly string[])[]): string {
+export function textTable(cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map(printableLine));
   const widths: number[] = [];
   for (const row of rows) {
     for (const [column, cell] of row.entries()) {

@@ -34,7 +34,7 @@ export function conformanceLines(checked: CheckedClause, before?: string): strin
 /** A line of the table for one clause. */
 function conformanceLine({ clause, says, outcome, note }: CheckedClause): string {
   const why = note === null ? '' : ` (${note})`;
-  return printable(`${words[outcome].padEnd(15)} ${clause.padEnd(36)} ${says}${why}`);
+  return `${words[outcome].padEnd(15)} ${clause.padEnd(36)} ${says}${why}`;
 }
 
 /** The last lines of the table: how many clauses came out how. */
@@ -43,9 +43,4 @@ export function conformanceSums({ clauses, outcomes, batchesLeft }: ConformanceR
   const left =
     batchesLeft.length === 0 ? [] : ['', `batches that were left: ${batchesLeft.join(', ')}`];
   return ['', `${clauses.length} clauses`, ...lines, ...left, ''].join('\n');
-}
-
-/** What a service answered must not steer a terminal. */
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, ' ');
 }

@@ -1,3 +1,4 @@
+import type { FilePermissions } from '../rows/file-permissions.js';
 import type { Source } from '../rows/source.js';
 import type { DatabaseFailure } from './database-failure.js';
 import { readingRefuser } from './refuse.js';
@@ -18,6 +19,8 @@ export interface QuerySourceOptions<Connection> {
   /** How messages call the database; holds no password. */
   readonly name: string;
   readonly query: string;
+  /** Where the database is a file. */
+  readonly permissions?: () => Promise<FilePermissions>;
   /** Takes from a driver's error what may be said of it. */
   readonly tellFailure: (error: unknown) => DatabaseFailure;
   readonly connect: (signal?: AbortSignal) => Promise<Connection>;
@@ -29,6 +32,7 @@ export interface QuerySourceOptions<Connection> {
 export function querySource<Connection extends Closable>({
   name,
   query: text,
+  permissions,
   tellFailure,
   connect,
   askRows,
@@ -37,6 +41,7 @@ export function querySource<Connection extends Closable>({
   return tableSource({
     name,
     query,
+    ...(permissions && { permissions }),
     async ask(signal) {
       signal?.throwIfAborted();
       const refuse = readingRefuser(name, tellFailure, signal);

@@ -1,5 +1,6 @@
 import { openFileReader, type ByteReader } from '../formats/byte-reader.js';
 import { copyToFile } from '../formats/copy-to-file.js';
+import type { FilePermissions } from '../rows/file-permissions.js';
 import type { OpenSourceOptions, Source } from '../rows/source.js';
 import type { TableChunk } from './table-chunk.js';
 import { writeTableForm, type TableForm } from './table-form.js';
@@ -22,6 +23,8 @@ export interface TableSourceOptions {
   /** How messages call it; holds no password. */
   readonly name: string;
   readonly query: string;
+  /** Where the database is a file. */
+  readonly permissions?: () => Promise<FilePermissions>;
   /** @throws InputError, ConfigurationError */
   ask(signal?: AbortSignal): Promise<QueryRows>;
 }
@@ -31,12 +34,13 @@ export interface TableSourceOptions {
  * again it may well give other rows, or the same in another order.
  */
 export function tableSource(options: TableSourceOptions): Source<TableChunk> {
-  const { name, query } = options;
+  const { name, query, permissions } = options;
   const source = (
     openReader: (signal?: AbortSignal) => Promise<ByteReader>,
   ): Source<TableChunk> => ({
     name,
     decides: { query },
+    ...(permissions && { permissions }),
     async open(opening: OpenSourceOptions) {
       return TableReading.open(await openReader(opening.signal), name, opening);
     },

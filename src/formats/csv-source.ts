@@ -5,6 +5,7 @@ import { createStreamReader, isRegularFile, openFileReader, pieceBytes } from '.
 import { copyToFile } from './copy-to-file.js';
 import type { CsvChunk } from './csv-chunk.js';
 import { CsvReading, type CsvOptions } from './csv-reading.js';
+import { permissionsOf } from './no-more-open.js';
 
 /** A source of CSV rows that keep their own bytes. */
 export interface CsvSource extends Source<CsvChunk> {
@@ -24,6 +25,11 @@ export async function findCsvSource(path: string, options: CsvOptions = {}): Pro
 
 /** The rows of a CSV file, as often as asked. `name` is how messages call it, by default its path. */
 export function csvFileSource(path: string, options: CsvOptions = {}, name = path): CsvSource {
+  return { ...keptSource(path, options, name), permissions: () => permissionsOf(path) };
+}
+
+/** A copy has permissions of its own, which say nothing of what was copied. */
+function keptSource(path: string, options: CsvOptions, name: string): CsvSource {
   return {
     name,
     open: (opening) =>
@@ -43,8 +49,8 @@ export function csvStreamSource(
     open: (opening) => CsvReading.open(name, openReader, options, opening),
     async keep(path, signal) {
       await copyToFile(path, () => openReader(signal));
-      return csvFileSource(path, options, name);
+      return keptSource(path, options, name);
     },
-    kept: (path) => csvFileSource(path, options, name),
+    kept: (path) => keptSource(path, options, name),
   };
 }

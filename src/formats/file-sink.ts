@@ -12,7 +12,7 @@ import { parquetWriting } from './parquet/parquet-writing.js';
 import { createStreamOutput, type StreamOutputOptions } from './stream-output.js';
 import { refuseRepeatedNames, TableRows } from './table-rows.js';
 import { txtLine, TxtWriter } from './txt-writer.js';
-import { writerSink, type FormatWriting } from './writer-sink.js';
+import { type OutputPlace, writerSink, type FormatWriting } from './writer-sink.js';
 import { xlsxWriting } from './xlsx/xlsx-writing.js';
 import { JsonlChunk } from './jsonl-chunk.js';
 
@@ -48,7 +48,8 @@ export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
     );
   }
   const place = filePlace(path);
-  const open = async (): Promise<ByteOutput> => createGzipOutput(await place.open());
+  const open: OutputPlace['open'] = async (permissions) =>
+    createGzipOutput(await place.open(permissions));
   return writerSink(
     isGzip ? { ...place, open } : place,
     writingOf(options.format ?? format ?? 'csv', options),

@@ -6,6 +6,7 @@ import { byteSource } from './byte-source.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
 import { refuseUnknown, type FileOptions } from './file-options.js';
 import type { JsonlMemory } from './jsonl-reading.js';
+import { permissionsOf } from './no-more-open.js';
 import { openReading } from './open-reading.js';
 import { parseEncoding } from './text-encoding.js';
 
@@ -15,7 +16,9 @@ import { parseEncoding } from './text-encoding.js';
  * @throws InputError `input_unreadable`; ConfigurationError `invalid_option`
  */
 export async function findFileSource(path: string, options: FileOptions = {}): Promise<Source> {
-  return createSource(await findInput(path), path, options);
+  const source = createSource(await findInput(path), path, options);
+  // What can be read once has nobody's permissions: it is a pipe or a terminal.
+  return source.keep ? source : { ...source, permissions: () => permissionsOf(path) };
 }
 
 /**
@@ -24,7 +27,10 @@ export async function findFileSource(path: string, options: FileOptions = {}): P
  * @throws ConfigurationError `invalid_option`
  */
 export function fileSource(path: string, options: FileOptions = {}): Source {
-  return createSource(fileInput(path), path, options);
+  return {
+    ...createSource(fileInput(path), path, options),
+    permissions: () => permissionsOf(path),
+  };
 }
 
 /**

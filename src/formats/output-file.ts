@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import { OutputError } from '../errors/family.js';
+import type { FilePermissions } from '../rows/file-permissions.js';
 import type { ByteOutput } from './byte-output.js';
 import { describeSystemError } from './describe-system-error.js';
 import { checkOutputPath, isHeldBack, type OutputFiles, type OutputTarget } from './output-path.js';
@@ -13,6 +14,8 @@ export interface OutputFileOptions {
    * @default those of the file that is replaced, else what the process gives new files
    */
   readonly mode?: number;
+  /** A new file gets no more than these permissions: what is in it comes from the file that has them. */
+  readonly noMoreOpenThan?: FilePermissions | undefined;
   /** The calls made on the disk. */
   readonly files?: Pick<
     typeof fileSystem,
@@ -29,7 +32,7 @@ export interface OutputFileOptions {
  */
 export async function createOutputFile(
   path: string,
-  { mode, files = fileSystem }: OutputFileOptions = {},
+  { mode, noMoreOpenThan, files = fileSystem }: OutputFileOptions = {},
 ): Promise<ByteOutput> {
   const target = await checkOutputPath(path, files);
   const fail = (cause: unknown): never => {
@@ -38,7 +41,7 @@ export async function createOutputFile(
   const output = await (
     target.kind === 'direct'
       ? openDirectly(target, files)
-      : createReplacement(target, { mode: mode ?? target.existing?.mode, files })
+      : createReplacement(target, { mode: mode ?? target.existing?.mode, noMoreOpenThan, files })
   ).catch(fail);
   return {
     write: (bytes) => output.write(bytes).catch(fail),
@@ -55,7 +58,7 @@ export function filePlace(path: string, files: OutputFiles = fileSystem): Output
       await checkOutputPath(path, files);
     },
     isHeldBack: () => isHeldBack(path, files),
-    open: () => createOutputFile(path, { files }),
+    open: (permissions) => createOutputFile(path, { noMoreOpenThan: permissions, files }),
   };
 }
 

@@ -1,11 +1,23 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigurationError, OutputError } from '../errors/family.js';
+import type { FilePermissions } from '../rows/file-permissions.js';
 import { syncDirectory, systemFiles } from '../system/file-system.js';
 import type { ByteOutput } from './byte-output.js';
 import { describeSystemError } from './describe-system-error.js';
+import { mostOpenFolder } from './no-more-open.js';
 import { createOutputFile } from './output-file.js';
 
 /** What stands in a folder of parts beside them, and tells that it is one. */
@@ -51,8 +63,14 @@ async function followLinks(path: string): Promise<string> {
   return realpath(place).catch(async () => join(await realpath(dirname(place)), basename(place)));
 }
 
-/** @throws ConfigurationError, OutputError */
-export async function createPartsFolder(path: string): Promise<PartsFolder> {
+/**
+ * @param noMoreOpenThan permissions of the file that is in the parts
+ * @throws ConfigurationError, OutputError
+ */
+export async function createPartsFolder(
+  path: string,
+  noMoreOpenThan?: FilePermissions,
+): Promise<PartsFolder> {
   const fail = failer(path);
   const target = await checkPartsFolder(path);
   const written = besidePlace(target, 'parts');
@@ -61,13 +79,15 @@ export async function createPartsFolder(path: string): Promise<PartsFolder> {
   if (!(await isThere(target)) && (await isThere(old))) await rename(old, target).catch(fail);
   await rm(written, { recursive: true, force: true }).catch(fail);
   await rm(old, { recursive: true, force: true }).catch(fail);
-  await mkdir(written).catch(fail);
+  const mode = await makeClosed(written, noMoreOpenThan).catch(fail);
   let isOpen = true;
   return {
-    create: (name) => createOutputFile(join(written, name)),
+    create: (name) => createOutputFile(join(written, name), { noMoreOpenThan }),
     async finish() {
       try {
-        if (await isThere(target)) await rename(target, old);
+        const existing = await stat(target).catch(() => undefined);
+        await chmod(written, existing ? existing.mode & 0o7777 : mode);
+        if (existing) await rename(target, old);
         await rename(written, target).catch(async (error: unknown) => {
           await rename(old, target).catch(() => undefined);
           throw error;
@@ -85,6 +105,14 @@ export async function createPartsFolder(path: string): Promise<PartsFolder> {
       await rm(written, { recursive: true, force: true }).catch(() => undefined);
     },
   };
+}
+
+/** @returns the permissions that the folder is to have when it is whole */
+async function makeClosed(path: string, noMoreOpenThan?: FilePermissions): Promise<number> {
+  await mkdir(path);
+  const { mode, gid } = await stat(path);
+  await chmod(path, 0o700);
+  return mode & mostOpenFolder(noMoreOpenThan, gid);
 }
 
 function failer(path: string): (cause: unknown) => never {

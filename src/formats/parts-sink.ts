@@ -62,7 +62,7 @@ export function partsSink(path: string, options: PartsSinkOptions): Sink {
           'all parts have columns of the same types, which only a run with a state directory knows in time: choose another format, or run() in place of streamRun()',
         );
       }
-      return new PartsWriting(await createPartsFolder(path), {
+      return new PartsWriting(await createPartsFolder(path, opening.permissions), {
         format,
         writing,
         partBytes,

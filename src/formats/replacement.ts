@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { FilePermissions } from '../rows/file-permissions.js';
 import { putInPlace } from '../system/whole-file.js';
 import type { ByteOutput } from './byte-output.js';
+import { mostOpen } from './no-more-open.js';
 import type { OutputFiles, OutputTarget } from './output-path.js';
 
 interface ReplacementOptions {
   /** Permissions it is to have; `undefined` for those that the process gives new files. */
   readonly mode: number | undefined;
+  /** Holds the permissions of a new file back. */
+  readonly noMoreOpenThan: FilePermissions | undefined;
   readonly files: Pick<OutputFiles, 'open' | 'rename' | 'rm' | 'stat'>;
 }
 
@@ -16,12 +20,12 @@ export async function createReplacement(
   target: OutputTarget,
   options: ReplacementOptions,
 ): Promise<ByteOutput> {
-  const { files, mode } = options;
+  const { files, mode, noMoreOpenThan } = options;
   const path = temporaryPath(target.realPath);
   // What a process that was killed has left.
   await files.rm(path, { force: true });
   // While it is written nobody may read it who may not when it stands.
-  const handle = await files.open(path, 'wx', mode === undefined ? 0o666 : 0o600);
+  const handle = await files.open(path, 'wx', 0o600);
   const own = await handle.stat().catch(async (error: unknown) => {
     await handle.close().catch(ignore);
     throw error;
@@ -45,6 +49,11 @@ export async function createReplacement(
     async finish() {
       try {
         if (mode !== undefined) await takeOver(handle, own, { ...target.existing, mode });
+        // Where it cannot be opened to others it stays closed.
+        else {
+          const most = mostOpen(noMoreOpenThan, own.gid);
+          await handle.chmod(await givenMode(`${path}.mode`, most, files)).catch(ignore);
+        }
         await putInPlace(files, handle, { from: path, to: target.realPath }, async () => {
           await handle.close();
           if (!(await isOwn())) throw new Error('another process writes it at the same time');
@@ -68,6 +77,25 @@ function temporaryPath(realPath: string): string {
   return join(dirname(realPath), `.sluice-${name}.partial`);
 }
 
+/**
+ * What the process makes of a new file's permissions. Only a file shows it: to ask for the umask is to
+ * change it for a moment, for all threads.
+ */
+async function givenMode(
+  path: string,
+  most: number,
+  files: ReplacementOptions['files'],
+): Promise<number> {
+  await files.rm(path, { force: true });
+  const file = await files.open(path, 'wx', most);
+  try {
+    return (await file.stat()).mode & most;
+  } finally {
+    await file.close();
+    await files.rm(path, { force: true });
+  }
+}
+
 /** Gives a file its mode, and its owner where that is permitted. */
 async function takeOver(
   handle: FileHandle,
@@ -86,5 +114,5 @@ async function takeOver(
 }
 
 function ignore(): void {
-  // The output is given up already; there is nothing left to save.
+  // Nothing is lost by it.
 }

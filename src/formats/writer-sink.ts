@@ -1,3 +1,4 @@
+import type { FilePermissions } from '../rows/file-permissions.js';
 import type { OpenSinkOptions, RowExaminer, Sink } from '../rows/sink.js';
 import type { ByteOutput } from './byte-output.js';
 import type { CreateWriter } from './rows-writer.js';
@@ -10,7 +11,8 @@ export interface OutputPlace {
   check(): Promise<void>;
   /** Whether nothing of it is seen before it is finished. @default it is seen as it is written */
   isHeldBack?(): Promise<boolean>;
-  open(): Promise<ByteOutput>;
+  /** @param permissions those of the input's file, where there is one */
+  open(permissions: FilePermissions | undefined): Promise<ByteOutput>;
 }
 
 /** How rows become the bytes of one format. */
@@ -38,7 +40,7 @@ export function writerSink(place: OutputPlace, writing: FormatWriting): Sink {
     examine: (reading, columns) => writing.examine?.(reading, columns),
     mayBeginEarly: async () => (await place.isHeldBack?.()) ?? false,
     async open(opening) {
-      const output = await place.open();
+      const output = await place.open(opening.permissions);
       try {
         const writer = await writing.create(output, opening);
         return {

@@ -1,3 +1,4 @@
+import type { FilePermissions } from './file-permissions.js';
 import type { RowChunk } from './row-chunk.js';
 import type { SourceReading } from './source.js';
 
@@ -22,6 +23,8 @@ export interface JoinedRows<Chunk extends RowChunk = RowChunk> {
 export interface OpenSinkOptions {
   /** Which run writes: the same for each process that goes on with it. Absent where nothing is kept. */
   readonly runId?: string;
+  /** Those of the file that the rows come from: a new file is no more open. Absent where there is none. */
+  readonly permissions?: FilePermissions;
   /** The reading whose rows come: its header and what else its format knows of the input's form. */
   readonly reading: SourceReading;
   /** Positions of the verified columns in the reading's header. */

@@ -1,3 +1,4 @@
+import type { FilePermissions } from './file-permissions.js';
 import type { RowChunk } from './row-chunk.js';
 
 export interface OpenSourceOptions {
@@ -34,6 +35,8 @@ export interface Source<Chunk extends RowChunk = RowChunk> {
   readonly name: string;
   /** What tells it from other sources of its name, by the option's: compared when a run goes on. */
   readonly decides?: Readonly<Record<string, string>>;
+  /** Only on a source that is a file: what is written of it must not be more open. */
+  permissions?(): Promise<FilePermissions>;
   /** @throws InputError `input_unreadable`, `input_malformed` */
   open(options: OpenSourceOptions): Promise<SourceReading<Chunk>>;
   /**

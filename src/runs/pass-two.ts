@@ -36,13 +36,13 @@ export interface PassTwoOptions {
  * @throws InputError `input_changed` when the source is not what it was; OutputError
  */
 export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally> {
-  const { source, sink, plan, signal } = options;
+  const { source, plan, signal } = options;
   const reading = await source.open({
     signal,
     // What was sent for a cell is read from it again.
     wanted: () => (plan.layout.withOrigin ? wantedPositions(plan.layout) : []),
   });
-  const writing = await openSink(sink, reading, plan, options.runId);
+  const writing = await openSink(options, reading);
   const tickets = options.tickets.read();
   try {
     const tally = await joinAll(reading, writing, tickets, options);
@@ -59,15 +59,15 @@ export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally
 
 /** Opens a sink for what is read; the reading is let go of when that fails. */
 export async function openSink(
-  sink: Sink,
+  { source, sink, plan, runId }: Pick<PassTwoOptions, 'source' | 'sink' | 'plan' | 'runId'>,
   reading: SourceReading,
-  plan: Plan,
-  runId?: string,
 ): Promise<SinkWriting> {
   const submitted = plan.layout.withOrigin ? new SubmittedCells(plan) : undefined;
   try {
+    const permissions = await source.permissions?.();
     const writing = await sink.open({
       ...(runId !== undefined && { runId }),
+      ...(permissions && { permissions }),
       reading,
       verified: plan.layout.columns.map(({ position }) => position),
       added: plan.layout.added,

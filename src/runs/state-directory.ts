@@ -42,7 +42,7 @@ export class StateDirectory implements RunStore {
    *
    * @param options.fresh drop what an unfinished run left
    * @throws StateError `state_locked`, `state_damaged`; OutputError; ConfigurationError when the folder
-   *   holds something else
+   *   holds something else, is another user's, is open to others, or has links in it
    */
   static async open(
     files: FileSystem,
@@ -51,8 +51,15 @@ export class StateDirectory implements RunStore {
   ): Promise<StateDirectory> {
     const doing = `use the state directory ${path}`;
     return onDisk(doing, async () => {
-      const made = await files.mkdir(path, { recursive: true, mode: 0o700 });
+      const made = await files
+        .mkdir(path, { recursive: true, mode: 0o700 })
+        .catch(async (error: unknown) => {
+          // A link that leads nowhere is told as what it is.
+          await files.checkOwnFolder(path);
+          throw error;
+        });
       refuseForeign(path, await files.readdir(path));
+      await files.checkOwnFolder(path);
       const lock = await lockDirectory(files, path, options);
       try {
         await syncName(files, path, made);
@@ -257,6 +264,7 @@ export async function readKnownRun(files: FileSystem, path: string): Promise<Kno
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       throw new ConfigurationError(`there is no run in ${path}`, { cause: error });
     });
+    await files.checkOwnFolder(path);
     return knownRun(entries, journalPath(path));
   });
 }

@@ -89,7 +89,7 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
   const plan = new StreamPlan(options, layout);
   const tally = new OutcomeTally(plan.plan);
   const log = new DriveLog();
-  const writing = await openSink(options.sink, reading, plan.plan);
+  const writing = await openSink({ ...options, plan: plan.plan }, reading);
   try {
     const rows = await flow(options, { reading, writing, plan, tally, log });
     await writing.finish();

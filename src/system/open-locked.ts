@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { OutputError } from '../errors/family.js';
+import { openOwnFile } from './own-files.js';
 
 /** open(2) on macOS and the BSDs takes the lock itself; Node does not name the flag. */
 const bsdExclusiveLock = 0x20;
@@ -17,7 +18,7 @@ const bsdPlatforms: readonly string[] = ['darwin', 'freebsd', 'openbsd'];
  */
 export async function openLocked(path: string): Promise<FileHandle | undefined> {
   if (bsdPlatforms.includes(process.platform)) return openBsd(path);
-  const file = await open(path, 'a', 0o600);
+  const file = await openOwnFile(path, 'a');
   try {
     if (await flock(file.fd)) return file;
   } catch (error) {
@@ -29,9 +30,9 @@ export async function openLocked(path: string): Promise<FileHandle | undefined> 
 }
 
 async function openBsd(path: string): Promise<FileHandle | undefined> {
-  const { O_CREAT, O_RDWR, O_NONBLOCK } = constants;
+  const { O_CREAT, O_RDWR, O_NONBLOCK, O_NOFOLLOW } = constants;
   try {
-    return await open(path, O_RDWR | O_CREAT | O_NONBLOCK | bsdExclusiveLock, 0o600);
+    return await open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW | bsdExclusiveLock, 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined;
     throw error;

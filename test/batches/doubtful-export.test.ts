@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { deleteListed } from '../../src/batches/delete-uploads.js';
 import { retried } from '../../src/batches/known-batch.js';
 import { bounds } from '../../src/batches/life.js';
-import type { Clock } from '../../src/client/clock.js';
+import type { Clock } from '../../src/system/clock.js';
 import { ContractError, DeadlineError } from '../../src/errors/family.js';
 import { drive, expectPaidOnce, failure, faults } from './drive-one.js';
 import { Driving, makeBatch } from './driving.js';

@@ -18,7 +18,10 @@ async function configFile(content: unknown): Promise<string> {
   return path;
 }
 
-async function read(content: unknown, args: readonly string[] = []): Promise<ParsedOptions<VerifyOption>> {
+async function read(
+  content: unknown,
+  args: readonly string[] = [],
+): Promise<ParsedOptions<VerifyOption>> {
   const line = ['list.csv', '--config', await configFile(content), ...args];
   return withConfig(parseCommandLine(verifyCommand, line).options, verifyOptions);
 }

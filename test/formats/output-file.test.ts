@@ -75,8 +75,20 @@ describe('createOutputFile', () => {
   it('gives a new file the permissions that new files get', async () => {
     await writeFile(at('plain'), '');
     const file = await createOutputFile(at('a.csv'));
+    const [partial = ''] = (await readdir(at('.'))).filter((name) => name !== 'plain');
+    expect((await stat(at(partial))).mode & 0o777).toBe(0o600);
     await file.finish();
     expect((await stat(at('a.csv'))).mode).toBe((await stat(at('plain'))).mode);
+  });
+
+  it('gives a new file no more permissions than another has, and keeps those of an older one', async () => {
+    const { gid } = await stat(at('.'));
+    const noMoreOpenThan = { mode: 0o600, gid };
+    await (await createOutputFile(at('new.csv'), { noMoreOpenThan })).finish();
+    expect((await stat(at('new.csv'))).mode & 0o777).toBe(0o600);
+    await writeFile(at('old.csv'), '', { mode: 0o644 });
+    await (await createOutputFile(at('old.csv'), { noMoreOpenThan })).finish();
+    expect((await stat(at('old.csv'))).mode & 0o777).toBe(0o644);
   });
 
   it('keeps the permissions of the file it replaces, and is not open to others before', async () => {

@@ -105,14 +105,21 @@ describe('StateDirectory', () => {
     expect(await readdir(other)).toEqual(['results']);
   });
 
-  it('may be reached through a link', async () => {
-    await mkdir(`${path}-real`);
+  it('is no link; the folders above it may be links', async () => {
+    await mkdir(`${path}-real`, { mode: 0o700 });
     await symlink(`${path}-real`, path);
-    const state = await open();
+    const refused = {
+      code: 'invalid_option',
+      message: expect.stringContaining(`${path} is a link to ${path}-real`) as string,
+    };
+    await expect(open()).rejects.toMatchObject(refused);
+    await expect(open(true)).rejects.toMatchObject(refused);
+    expect(await readdir(`${path}-real`)).toEqual([]);
+    const below = join(path, 'below');
+    const state = await StateDirectory.open(systemFiles, below, { fresh: false });
     await state.record(runEntry);
     await state.close();
-    expect(await readdir(`${path}-real`)).toContain('journal');
-    await (await open()).close();
+    expect(await readdir(join(`${path}-real`, 'below'))).toContain('journal');
   });
 
   it('refuses entries of another version and leaves them as they are', async () => {

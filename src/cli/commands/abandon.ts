@@ -2,7 +2,7 @@ import { abandonRun, ConfigurationError, readRunStatus } from '../../index.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { chooseTarget, connect, connectionOptions, type ConnectionOption } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
-import { print } from '../print.js';
+import { print, say } from '../print.js';
 import { jsonOption } from '../print-answer.js';
 import { onlyStateDirectory } from './status.js';
 
@@ -38,9 +38,9 @@ async function abandon(input: CommandInput<ConnectionOption | 'json'>): Promise<
       await print(`${JSON.stringify({ stateDir, deleted, left }, undefined, 2)}\n`);
       return exitCodes.done;
     }
-    process.stderr.write(`sluice: deleted ${deleted} batches and ${stateDir}\n`);
+    say(`sluice: deleted ${deleted} batches and ${stateDir}`);
     if (left.length > 0) {
-      process.stderr.write(`sluice: still on the service: ${left.join(', ')}\n`);
+      say(`sluice: still on the service: ${left.join(', ')}`);
     }
   } finally {
     await connection?.close();

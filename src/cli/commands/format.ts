@@ -8,7 +8,6 @@ import { countryOption, readCountry, readType, typeOption } from '../lane-option
 import { openLineFile } from '../line-file.js';
 import { onlyArgument } from '../positionals.js';
 import { jsonOption, printAnswer } from '../print-answer.js';
-import { printable } from '../printable.js';
 import { textTable } from '../text-table.js';
 import { withAnyService } from '../with-service.js';
 
@@ -46,12 +45,7 @@ const pairs = z.looseObject({
 function describe(answer: FormatAnswer): string {
   const parsed = pairs.safeParse(answer);
   if (!parsed.success) return fieldsText(answer);
-  return textTable(
-    parsed.data.results.map(({ input, formatted }) => [
-      printable(input),
-      formatted === null ? '-' : printable(formatted),
-    ]),
-  );
+  return textTable(parsed.data.results.map(({ input, formatted }) => [input, formatted ?? '-']));
 }
 
 /** A problem of the outcome is told in the field `status` of a 200 (spec 7). */

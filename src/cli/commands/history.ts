@@ -4,6 +4,7 @@ import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { maxAgeOf, maxAgeOption, waitLockOf, waitLockOption } from '../history-options.js';
 import { print } from '../print.js';
+import { printableLine } from '../printable.js';
 import { standard } from '../summary-file.js';
 import { textTable } from '../text-table.js';
 import { whereGiven } from '../where-given.js';
@@ -128,7 +129,9 @@ function* exportLines(history: History, isJson: boolean): Generator<string> {
           ...exportColumns.map((name) => (record[name] === undefined ? '' : `${record[name]}`)),
           verifiedAt,
           batchUuid,
-        ].join(',')}\n`;
+        ]
+          .map(printableLine)
+          .join(',')}\n`;
   }
 }
 

@@ -11,7 +11,7 @@ import {
 import { describeError } from '../describe-error.js';
 import { exitCodes } from '../exit-code.js';
 import { amountOption, countOption, delayOption } from '../option-values.js';
-import { print } from '../print.js';
+import { print, say } from '../print.js';
 import { engineOf, engineOptions } from '../serve-network.js';
 import { whereGiven } from '../where-given.js';
 
@@ -97,7 +97,7 @@ async function serve({
       : await severalAccounts(options, accountsFile)),
   });
   if (service.apiKeyIsNew) {
-    process.stderr.write(`API key (shown once): ${service.apiKey}\n`);
+    say(`API key (shown once): ${service.apiKey}`);
   }
   let stopRereading = (): void => undefined;
   try {
@@ -142,9 +142,9 @@ function rereadOnHangUp(service: Service, path: string): () => void {
     try {
       const accounts = await readAccounts(path);
       await service.setAccounts(accounts);
-      process.stderr.write(`accounts read again: ${accounts.length}\n`);
+      say(`accounts read again: ${accounts.length}`);
     } catch (error) {
-      process.stderr.write(`${describeError(error)}; the accounts stay as they were\n`);
+      say(`${describeError(error)}; the accounts stay as they were`);
     }
   };
   const listener = (): void => void reread();

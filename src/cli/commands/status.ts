@@ -2,6 +2,7 @@ import { ConfigurationError, readRunStatus, type RunStatus } from '../../index.j
 import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { print } from '../print.js';
+import { printableLine } from '../printable.js';
 
 export const statusCommand = defineCommand({
   name: 'status',
@@ -37,5 +38,5 @@ function describe(status: RunStatus): string {
     `credits  ${status.launchedCredits.email} email, ${status.launchedCredits.phone} phone launched, before refunds`,
     `state    ${status.isFinished ? 'finished' : 'unfinished: the same command goes on'}`,
   ];
-  return `${lines.join('\n')}\n`;
+  return `${lines.map(printableLine).join('\n')}\n`;
 }

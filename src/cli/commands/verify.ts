@@ -10,6 +10,7 @@ import { openHistory } from '../history-options.js';
 import { askAboutColumns } from '../launch-options.js';
 import { keepOutput } from '../keep-options.js';
 import { findListEnds, partsStateDirectory, type ListPlace } from '../list-ends.js';
+import { tellMoreOpen } from '../more-open.js';
 import { progressMode } from '../progress/progress-mode.js';
 import type { RunReport } from '../report/run-report.js';
 import { Reporter } from '../reporter.js';
@@ -60,6 +61,9 @@ async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
   const ends = await findListEnds(from, to, options);
   const watched = (sink: Sink): Sink => (report ? report.watch(sink) : sink);
   const { sink, maxUnknown, decides } = await keepOutput(ends.sink, { from, to }, options);
+  const permissions = await ends.source.permissions?.();
+  const outputs = [to.database ? undefined : to.path, options.text('rejects')];
+  await tellMoreOpen([...outputs, options.text('report'), summaryPath], { permissions, reporter });
   const settings = sharedOptions(input, target, {
     ...ends,
     sink: watched(sink),
@@ -86,15 +90,15 @@ async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
     lastAct: input.lastAct,
     tell: async (summary) => {
       reporter.finished(summary);
-      if (summaryPath !== undefined) await writeSummary(summary, summaryPath);
-      await report?.write(summary);
+      if (summaryPath !== undefined) await writeSummary(summary, summaryPath, permissions);
+      await report?.write(summary, permissions);
     },
   };
   try {
     const stateDir = options.text('state') ?? (await defaultStateDirectory(to, options));
     if (options.has('dry-run')) {
       const estimate = await dryRun(job, stateDir);
-      if (summaryPath !== undefined) await writeSummary(estimate, summaryPath);
+      if (summaryPath !== undefined) await writeSummary(estimate, summaryPath, permissions);
       return exitCodes.done;
     }
     const summary = stateDir === undefined ? await stream(job) : await runDurably(job, stateDir);

@@ -3,6 +3,7 @@ import {
   ConfigurationError,
   isSameFile,
   OutputError,
+  type FilePermissions,
   type Sink,
   type Summary,
 } from '../../index.js';
@@ -49,10 +50,10 @@ export class RunReport {
   }
 
   /** Writes the page; it appears whole. @throws OutputError */
-  async write(summary: Summary): Promise<void> {
+  async write(summary: Summary, noMoreOpenThan?: FilePermissions): Promise<void> {
     const page = reportPage({ summary, figures: this.#figures, madeAt: new Date() });
     try {
-      await writeWholeFile(this.#path, [Buffer.from(page)]);
+      await writeWholeFile(this.#path, [Buffer.from(page)], noMoreOpenThan);
     } catch (cause) {
       throw new OutputError(`the output is written, but not the report ${this.#path}`, { cause });
     }

@@ -1,4 +1,5 @@
 import { InputError } from '../../errors/family.js';
+import { permissionsOf } from '../../formats/no-more-open.js';
 import type { Source } from '../../rows/source.js';
 import { writeText } from '../cell-text.js';
 import { querySource, type Asking } from '../query-source.js';
@@ -28,6 +29,7 @@ export function duckdbSource(options: DuckdbSourceOptions): Source {
   return querySource({
     name: `duckdb:${path}`,
     query: options.query,
+    ...(path !== ':memory:' && { permissions: () => permissionsOf(path) }),
     tellFailure: duckdbFailure,
     connect: () => openDuckdb(path, { isWritten: false }),
     askRows,

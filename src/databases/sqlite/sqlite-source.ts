@@ -1,4 +1,5 @@
 import { ConfigurationError, InputError } from '../../errors/family.js';
+import { permissionsOf } from '../../formats/no-more-open.js';
 import { invalidText } from '../../rows/row-chunk.js';
 import type { Source } from '../../rows/source.js';
 import { writeAny } from '../cell-text.js';
@@ -29,6 +30,7 @@ export function sqliteSource(options: SqliteSourceOptions): Source {
   return querySource({
     name: `sqlite:${path}`,
     query: options.query,
+    permissions: () => permissionsOf(path),
     tellFailure: sqliteFailure,
     connect: () => openSqlite(path, { mustExist: true }),
     askRows,

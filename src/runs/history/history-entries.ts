@@ -11,10 +11,13 @@ export interface HistoryOrigin {
   readonly atMs: number;
 }
 
+/** No date is later. */
+const latestMs = 8.64e15;
+
 /** What the JSON text of a frame with entries holds: what its entries name by number. */
 const frameMeta = z.object({
   outcomes: z.array(z.string().refine(isOutcomeKey)),
-  origins: z.array(z.tuple([z.string(), z.number()])),
+  origins: z.array(z.tuple([z.string(), z.number().min(0).max(latestMs)])),
 });
 
 /**
@@ -145,11 +148,16 @@ function hashAt(words: Uint32Array, at: number): HashWords {
   return { word0: word(0), word1: word(1), word2: word(2), word3: word(3) };
 }
 
+/** Its first three values are flags; JSON may hold what no record does. */
+function isRecord(values: readonly unknown[]): boolean {
+  return values.length >= 3 && values.every((value) => value === null || typeof value !== 'object');
+}
+
 /** Whether a text is the key of an outcome that a history keeps. */
 function isOutcomeKey(text: string): boolean {
   try {
     const { verification, values } = readOutcomeKey(text);
-    return verification === 'no_result' || (values?.length ?? 0) >= 3;
+    return verification === 'no_result' || (values !== undefined && isRecord(values));
   } catch {
     return false;
   }

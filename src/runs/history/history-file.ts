@@ -128,7 +128,7 @@ async function readHistory(
   let head: HistoryHead | undefined;
   const keptBytes = await readFrames(file, path, (frame) => {
     if (head) {
-      if (!take(frame)) throw unknownForm(path);
+      if (!take(frame)) throw unknownEntries(path);
       return;
     }
     const parsed = headMeta.safeParse(frame.meta);
@@ -198,6 +198,13 @@ function isTornHead(bytes: Buffer): boolean {
 function damaged(path: string, at: number): StateError {
   return new StateError(
     `the history ${path} is damaged at byte ${at}: put back a copy of it, or name another history`,
+    { code: 'state_damaged' },
+  );
+}
+
+function unknownEntries(path: string): StateError {
+  return new StateError(
+    `the history ${path} holds entries that this version of Sluice does not know, though their checksum is right: use the version that wrote them, put back a copy of it, or name another history`,
     { code: 'state_damaged' },
   );
 }

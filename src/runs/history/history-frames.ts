@@ -53,17 +53,23 @@ export function readFrame(bytes: Buffer, start: number): FrameReading {
   if (left < headBytes + length) return { needsBytes: headBytes + length };
   const content = bytes.subarray(start + headBytes, start + headBytes + length);
   if (crc32(content) !== bytes.readUInt32LE(start + 8)) return 'none';
-  const textLength = content.readUInt32LE(0);
-  const entriesLength = length - 4 - textLength;
-  if (entriesLength < 0 || entriesLength % entryBytes !== 0) return 'none';
-  return {
-    frame: {
-      meta: JSON.parse(content.toString('utf8', 4, 4 + textLength)) as unknown,
-      entries: readWords(content.subarray(4 + textLength)),
-    },
-    end: start + headBytes + length,
-  };
+  return { frame: readContent(content), end: start + headBytes + length };
 }
+
+/** With a right checksum nothing is torn: what has not the form of a frame is one that nobody knows. */
+function readContent(content: Buffer): Frame {
+  const textEnd = 4 + content.readUInt32LE(0);
+  const entriesLength = content.length - textEnd;
+  if (entriesLength < 0 || entriesLength % entryBytes !== 0) return unknownFrame;
+  try {
+    const meta = JSON.parse(content.toString('utf8', 4, textEnd)) as unknown;
+    return { meta, entries: readWords(content.subarray(textEnd)) };
+  } catch {
+    return unknownFrame;
+  }
+}
+
+const unknownFrame: Frame = { meta: null, entries: new Uint32Array() };
 
 /** Whether a whole frame stands anywhere behind a place: then what is before it is no torn end. */
 export function hasFrameBehind(bytes: Buffer, start: number): boolean {

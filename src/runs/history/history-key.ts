@@ -16,7 +16,7 @@ export interface HistoryKey {
   readonly lock: FileLock;
 }
 
-function historyKeyPath(path: string): string {
+export function historyKeyPath(path: string): string {
   return `${path}.key`;
 }
 

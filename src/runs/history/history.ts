@@ -13,7 +13,7 @@ import { onDisk } from '../on-disk.js';
 import { FrameBuilder } from './frame-builder.js';
 import { HistoryEntries } from './history-entries.js';
 import { HistoryFile, historyHead, type HistoryHead } from './history-file.js';
-import { takeHistoryKey } from './history-key.js';
+import { historyKeyPath, takeHistoryKey } from './history-key.js';
 import { HistoryRecall } from './history-recall.js';
 import { resultsOf, type HistoryResult } from './history-results.js';
 import { countResults, type HistoryStats } from './history-stats.js';
@@ -85,8 +85,9 @@ export class History implements ResultHistory {
   /**
    * Opens a history, or begins one.
    *
-   * @throws ConfigurationError for an age that is none; StateError `state_locked` while another process
-   *   has it open, `state_mismatch` when it is of another service, `state_damaged`; OutputError
+   * @throws ConfigurationError for an age that is none, or when the file is another user's, open to others,
+   *   or a link; StateError `state_locked` while another process has it open, `state_mismatch` when it is
+   *   of another service, `state_damaged`; OutputError
    */
   static async open(options: HistoryOptions): Promise<History> {
     const { files = systemFiles, path, service, signal, clock = systemClock } = options;
@@ -96,6 +97,9 @@ export class History implements ResultHistory {
     if (service === undefined && !(await isThere())) {
       throw new StateError(`there is no history ${path}`, { code: 'state_mismatch' });
     }
+    await onDisk(`use the history ${path}`, async () => {
+      for (const kept of [path, historyKeyPath(path)]) await files.checkOwnFile(kept);
+    });
     const key = await takeHistoryKey(files, path, isThere, options).catch((error: unknown) => {
       signal?.throwIfAborted();
       throw error;

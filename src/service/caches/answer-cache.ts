@@ -1,7 +1,9 @@
-import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import { readFile, readdir, rm, truncate } from 'node:fs/promises';
+import { closeSync, ftruncateSync, writeSync } from 'node:fs';
+import { readdir, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { limits } from '../../contract/limits.js';
+import { StateError } from '../../errors/family.js';
+import { openOwnFileSync, readOwnFileIfThere } from '../../system/own-files.js';
 import { readBlocks } from '../content/read-lines.js';
 import { VerdictCoder } from '../content/verdict-coder.js';
 import type { Verdict } from '../engine/engine.js';
@@ -36,13 +38,13 @@ export class AnswerCache {
 
   static async open(folder: string, nowMs: number): Promise<AnswerCache> {
     const path = join(folder, verdictsName);
-    const bytes = await readFile(path).catch(() => Buffer.alloc(0));
+    const bytes = await readOwnFileIfThere(path);
     // A line torn by a kill was never referred to.
     const wholeBytes = bytes.lastIndexOf(newline) + 1;
     const lines = bytes.toString('utf8', 0, wholeBytes).split('\n').slice(0, -1);
-    const fd = openSync(path, 'a', 0o600);
+    const known = lines.map((line, index) => readVerdict(line, `${path}, line ${index + 1}`));
+    const fd = openOwnFileSync(path, 'a');
     ftruncateSync(fd, wholeBytes);
-    const known = lines.map((line) => parseVerdict(JSON.parse(line)));
     const cache = new AnswerCache(folder, new VerdictCoder(known), fd);
     await cache.#load(nowMs);
     return cache;
@@ -69,7 +71,7 @@ export class AnswerCache {
       end += recordBytes;
     }
     if (end === 0) return;
-    const fd = openSync(join(this.#folder, nameOf(Math.floor(nowMs / dayMs))), 'a', 0o600);
+    const fd = openOwnFileSync(join(this.#folder, nameOf(Math.floor(nowMs / dayMs))), 'a');
     try {
       writeSync(fd, records.subarray(0, end));
     } finally {
@@ -110,6 +112,18 @@ export class AnswerCache {
       const code = block.readUInt16LE(at + keyBytes);
       if (code < this.#coder.verdicts.length) this.#codes.set(block, at, code);
     }
+  }
+}
+
+/** @throws StateError `state_damaged`: without it, the codes of the others mean something else */
+function readVerdict(line: string, where: string): Verdict {
+  try {
+    return parseVerdict(JSON.parse(line));
+  } catch (cause) {
+    throw new StateError(
+      `${where} is no verdict: remove the folder around it, which only spares asking twice`,
+      { code: 'state_damaged', cause },
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { open, readdir, rm, truncate, type FileHandle } from 'node:fs/promises';
+import { readdir, rm, truncate, type FileHandle } from 'node:fs/promises';
+import { openOwnFile } from '../../system/own-files.js';
 import { join } from 'node:path';
 import { limits } from '../../contract/limits.js';
 import type { BatchParameters } from '../../contract/parameters.js';
@@ -99,7 +100,7 @@ export class ResultCaches {
     const owners = isShared ? [owner, globalOwner] : [owner];
     const files: FileHandle[] = [];
     try {
-      for (const each of owners) files.push(await open(this.#path(each, day), 'a', 0o600));
+      for (const each of owners) files.push(await openOwnFile(this.#path(each, day), 'a'));
       for await (const block of blocks) {
         for (const file of files) await append(file, block);
         this.#days.note(block, { owner, isShared, day });

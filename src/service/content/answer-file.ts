@@ -1,5 +1,5 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { closeSync, fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
+import { openOwnFileSync, readOwnFileIfThere } from '../../system/own-files.js';
 import type { Verdict } from '../engine/engine.js';
 import { parseVerdict, type VerdictCount } from '../store/events.js';
 import { FileWriter } from './record-file.js';
@@ -34,11 +34,11 @@ export class AnswerFile {
     readonly answers: string;
     readonly verdicts: string;
   }): Promise<AnswerFile> {
-    const { known, wholeBytes } = readVerdicts(await readIfThere(paths.verdicts));
-    const verdictsFd = openSync(paths.verdicts, 'a', 0o600);
+    const { known, wholeBytes } = readVerdicts(await readOwnFileIfThere(paths.verdicts));
+    const verdictsFd = openOwnFileSync(paths.verdicts, 'a');
     ftruncateSync(verdictsFd, wholeBytes);
-    closeSync(openSync(paths.answers, 'a', 0o600));
-    const codesFd = openSync(paths.answers, 'r+');
+    closeSync(openOwnFileSync(paths.answers, 'a'));
+    const codesFd = openOwnFileSync(paths.answers, 'r+');
     return new AnswerFile(codesFd, verdictsFd, new VerdictCoder(known));
   }
 
@@ -119,14 +119,4 @@ function readVerdicts(bytes: Buffer): { known: Verdict[]; wholeBytes: number } {
   const wholeBytes = bytes.lastIndexOf(newline) + 1;
   const lines = bytes.toString('utf8', 0, wholeBytes).split('\n').slice(0, -1);
   return { known: lines.map((line) => parseVerdict(JSON.parse(line))), wholeBytes };
-}
-
-async function readIfThere(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      return Buffer.alloc(0);
-    throw error;
-  }
 }

@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer';
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { openOwnFile } from '../../system/own-files.js';
 import { giveBack, takeBlock } from './block-pool.js';
 
 const newline = 0x0a;
@@ -75,7 +76,7 @@ export class LineBlock {
 export async function* readLineBlocks(
   source: string | FileHandle,
 ): AsyncGenerator<LineBlock, void> {
-  const file = typeof source === 'string' ? await open(source, 'r') : source;
+  const file = typeof source === 'string' ? await openOwnFile(source) : source;
   let buffer = takeBlock();
   try {
     let bounds = new Uint32Array(2048);

@@ -1,4 +1,5 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { openOwnFile } from '../../system/own-files.js';
 import { StringDecoder } from 'node:string_decoder';
 import { readLineBlocks } from './line-block.js';
 
@@ -32,7 +33,7 @@ export async function* readBlocks(
   source: string | FileHandle,
   bytes: number = blockBytes,
 ): AsyncGenerator<Buffer, void> {
-  const file = typeof source === 'string' ? await open(source, 'r') : source;
+  const file = typeof source === 'string' ? await openOwnFile(source) : source;
   try {
     const buffer = Buffer.allocUnsafe(bytes);
     for (;;) {

@@ -1,4 +1,5 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { openOwnFile } from '../../system/own-files.js';
 import { giveBack, takeBlock } from './block-pool.js';
 
 /** Reads a file of records of equal size, some at a time. */
@@ -10,7 +11,7 @@ export interface RecordReader {
 
 /** Opens a record file for reading. A file shorter than what is asked of it is an error. */
 export async function openRecords(path: string, recordBytes: number): Promise<RecordReader> {
-  const file = await open(path, 'r');
+  const file = await openOwnFile(path);
   let buffer = Buffer.alloc(0);
   return {
     async read(count) {
@@ -40,7 +41,7 @@ export class FileWriter {
 
   /** Makes a file that only its owner may read; one of that name must not be there. */
   static async create(path: string): Promise<FileWriter> {
-    return new FileWriter(await open(path, 'wx', 0o600));
+    return new FileWriter(await openOwnFile(path, 'wx'));
   }
 
   /** Takes a piece; the caller may use its bytes again when this has resolved. */

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { openOwnFile } from '../../system/own-files.js';
 import { readText } from '../content/read-lines.js';
 import { jsonType } from '../http/reply.js';
 import type { ServiceContext } from '../service-context.js';
@@ -33,7 +33,7 @@ async function* withContent(
   service: ServiceContext,
 ): AsyncGenerator<string, void> {
   const upload = await openOwn(batch, service, async () =>
-    open(service.store.files(batch).upload, 'r'),
+    openOwnFile(service.store.files(batch).upload),
   );
   const head = JSON.stringify(fields).slice(0, -1);
   yield `${head},"content_bytes":${batch.bytes},"content":"`;

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { openOwnFile } from '../../system/own-files.js';
 import { createKeyMaker, keyBytes } from '../caches/address-key.js';
 import { KeyTable } from '../caches/key-table.js';
 import { readLineBlocks, type LineBlock } from '../content/line-block.js';
@@ -35,7 +35,7 @@ export async function* verifiedLines(
   const files = service.store.files(batch);
   const codes = await openOwn(batch, service, async () => openRecords(files.codes, codeBytes));
   try {
-    const addresses = await openOwn(batch, service, async () => open(files.addresses, 'r'));
+    const addresses = await openOwn(batch, service, async () => openOwnFile(files.addresses));
     for await (const lines of readLineBlocks(addresses)) {
       yield { lines, codes: await codes.read(lines.count) };
     }

@@ -1,8 +1,8 @@
-import { closeSync, fdatasync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { closeSync, fdatasync, ftruncateSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { StateError } from '../../errors/family.js';
+import { openOwnFileSync, readOwnFileIfThere } from '../../system/own-files.js';
 
 /*
  * One line an event: eight hexadecimal digits of CRC-32, a blank, JSON. The log is the only truth; what
@@ -36,8 +36,8 @@ export async function openEventLog(
   path: string,
   options: { readonly durable: boolean },
 ): Promise<{ readonly events: readonly unknown[]; readonly log: EventLog }> {
-  const { events, wholeBytes } = readEvents(await readIfThere(path), path);
-  const fd = openSync(path, 'a', 0o600);
+  const { events, wholeBytes } = readEvents(await readOwnFileIfThere(path), path);
+  const fd = openOwnFileSync(path, 'a');
   ftruncateSync(fd, wholeBytes);
   return { events, log: new FileEventLog(fd, wholeBytes, options.durable) };
 }
@@ -122,26 +122,30 @@ function readEvents(bytes: Buffer, path: string): { events: unknown[]; wholeByte
     const json = line?.subarray(checksumDigits + 1);
     if (!line || !json || line.toString('latin1', 0, checksumDigits + 1) !== `${checksum(json)} `) {
       if (end === -1 || end === bytes.length - 1) break;
-      throw new StateError(`the log ${path} is damaged at byte ${begin}`, {
-        code: 'state_damaged',
-      });
+      throw damagedLog(path, `is damaged at byte ${begin}`);
     }
-    events.push(JSON.parse(json.toString('utf8')));
+    try {
+      events.push(JSON.parse(json.toString('utf8')));
+    } catch (cause) {
+      throw damagedLog(
+        path,
+        `holds no event at byte ${begin}, though its checksum is right`,
+        cause,
+      );
+    }
     begin = end + 1;
   }
   return { events, wholeBytes: begin };
 }
 
-function checksum(bytes: Buffer): string {
-  return crc32(bytes).toString(16).padStart(checksumDigits, '0');
+/** Nothing of it is dropped in silence: what the log does not tell, nobody knows. */
+export function damagedLog(path: string, trouble: string, cause?: unknown): StateError {
+  return new StateError(
+    `the log ${path} ${trouble}: put back a copy of the whole folder, or begin with an empty one`,
+    { code: 'state_damaged', cause },
+  );
 }
 
-async function readIfThere(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      return Buffer.alloc(0);
-    throw error;
-  }
+function checksum(bytes: Buffer): string {
+  return crc32(bytes).toString(16).padStart(checksumDigits, '0');
 }

@@ -1,14 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StateError } from '../../errors/family.js';
 import type { FileLock } from '../../system/file-lock.js';
 import { systemFiles } from '../../system/file-system.js';
+import { checkOwnFolder, readOwnFileIfThere } from '../../system/own-files.js';
 import { writeWhole } from '../../system/whole-file.js';
 import type { Batch } from './batch.js';
 import { batchFiles, removeOrphans, type BatchFiles } from './batch-files.js';
-import { openEventLog, type EventLog } from './event-log.js';
+import { damagedLog, openEventLog, type EventLog } from './event-log.js';
 import {
   parseServiceEvent,
   parseStoreHeader,
@@ -17,6 +17,7 @@ import {
   type StoreHeader,
 } from './events.js';
 import { lockFolder } from './folder-lock.js';
+import { makePrivateFolder } from './private-folder.js';
 import { ServiceState } from './service-state.js';
 
 interface Folders {
@@ -56,24 +57,23 @@ export class Store {
    * Opens the folder, making it when it is missing; without one, a private folder that is gone after
    * `close`.
    *
-   * @throws StateError `state_locked`, `state_damaged`, or `state_mismatch` for another version's data;
-   *   ConfigurationError where the file system has no locks
+   * @throws ConfigurationError when the folder is another user's, open to others, has links in it, or
+   *   where its file system has no locks; StateError `state_locked`, `state_damaged`, or `state_mismatch`
+   *   for another version's data
    */
   static async open(dataDir: string | undefined): Promise<Store> {
-    const root = dataDir ?? (await mkdtemp(join(tmpdir(), 'sluice-service-')));
+    const { root, lock } =
+      dataDir === undefined ? await makePrivateFolder() : await takeFolder(dataDir);
     const folders = {
       root,
       batches: join(root, 'batches'),
       caches: join(root, 'caches'),
       arriving: join(root, 'arriving'),
     };
-    for (const folder of Object.values(folders)) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      // `mkdir` leaves the mode of a folder that was there; what lies inside is personal data.
-      await chmod(folder, 0o700);
-    }
-    const lock = await lockFolder(root, dataDir === undefined ? 'TMPDIR' : '--data');
     try {
+      for (const folder of Object.values(folders)) {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+      }
       return new Store(folders, { ...(await load(folders, dataDir)), lock }, dataDir === undefined);
     } catch (error) {
       await lock.release();
@@ -117,11 +117,8 @@ export class Store {
   /** Reads the key that was made for this folder, or makes and keeps one. */
   async madeKey(): Promise<{ readonly key: string; readonly isNew: boolean }> {
     const path = join(this.#folders.root, 'api-key');
-    try {
-      return { key: (await readFile(path, 'utf8')).trim(), isNew: false };
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-    }
+    const kept = (await readOwnFileIfThere(path)).toString('utf8').trim();
+    if (kept !== '') return { key: kept, isNew: false };
     const key = `sluice_${randomBytes(32).toString('base64url')}`;
     await writeWhole(systemFiles, path, async (file) => file.writeFile(`${key}\n`));
     return { key, isNew: true };
@@ -132,6 +129,20 @@ export class Store {
     if (this.#isPrivate) await rm(this.#folders.root, { recursive: true, force: true });
     await this.#lock.release();
   }
+}
+
+/** What the service keeps in its folder; others may have put something of theirs beside it. */
+const ownName = /^(?:batches|caches|arriving|lock|service\.log|api-key(?:\.part)?)$/;
+
+/** @throws ConfigurationError when others may read or write in the folder; StateError `state_locked` */
+async function takeFolder(
+  root: string,
+): Promise<{ readonly root: string; readonly lock: FileLock }> {
+  const isUsed = (name: string): boolean => ownName.test(name);
+  await checkOwnFolder(root, isUsed);
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  await checkOwnFolder(root, isUsed);
+  return { root, lock: await lockFolder(root) };
 }
 
 async function load(
@@ -160,10 +171,7 @@ function replay(events: readonly unknown[], state: ServiceState, path: string): 
     try {
       state.apply(parseServiceEvent(event));
     } catch (cause) {
-      throw new StateError(`the log ${path} makes no sense at event ${index + 1}`, {
-        code: 'state_damaged',
-        cause,
-      });
+      throw damagedLog(path, `makes no sense at event ${index + 1}`, cause);
     }
   }
 }
@@ -179,7 +187,7 @@ function begin(log: EventLog): StoreHeader {
 }
 
 function checkHeader(first: unknown, path: string): StoreHeader {
-  const header = parseStoreHeader(first);
+  const header = readHeader(first, path);
   if (header.version !== storeVersion) {
     throw new StateError(
       `${path} was written by version ${header.version} of the store, this is version ${storeVersion}`,
@@ -189,6 +197,10 @@ function checkHeader(first: unknown, path: string): StoreHeader {
   return header;
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+function readHeader(first: unknown, path: string): StoreHeader {
+  try {
+    return parseStoreHeader(first);
+  } catch (cause) {
+    throw damagedLog(path, 'does not begin as a log of this service does', cause);
+  }
 }

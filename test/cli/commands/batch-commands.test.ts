@@ -168,7 +168,9 @@ describe('sluice batch', () => {
       body: { status: 'odd\u001b[2J', note: ['\u0007bell', { deep: null }] },
     }));
     const { stdout } = await batch(`status ${nobody}`, front);
-    expect(stdout).toBe('status        odd [2J\nnote[0]        bell\nnote[1].deep  -\n');
+    expect(stdout).toBe(
+      'status        odd\\u001b[2J\nnote[0]       \\u0007bell\nnote[1].deep  -\n',
+    );
   });
 
   it('tells where an upload may be whose answer was lost', async () => {

@@ -10,7 +10,7 @@ import { systemError, watchedFiles } from '../watched-files.js';
 import { daysLater, goodNames, Nights } from './nightly.js';
 
 /** Dozens of nights need no lock, which takes a process each. */
-const unlocked: FileSystem = { ...systemFiles, openLocked: async (name) => open(name, 'a') };
+const unlocked: FileSystem = { ...systemFiles, openLocked: async (name) => open(name, 'a', 0o600) };
 
 describe('a second night', () => {
   it('sends nothing and spends nothing on the same list, and writes the same', async () => {
@@ -202,7 +202,7 @@ describe('a history', () => {
     await nights.night(goodNames(4), { files: unlocked });
     const before = await readFile(nights.historyPath);
     for (let nth = 1; nth < 80; nth += 2) {
-      await writeFile(nights.historyPath, before);
+      await writeFile(nights.historyPath, before, { mode: 0o600 });
       const paid = (await nights.charges()).length;
       let calls = 0;
       const files = watchedFiles((call) => {

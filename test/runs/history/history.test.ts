@@ -205,7 +205,10 @@ describe('a history', () => {
 });
 
 /** Hundreds of openings need no lock, which takes a process each. */
-const files: FileSystem = { ...systemFiles, openLocked: async (name) => openFile(name, 'a') };
+const files: FileSystem = {
+  ...systemFiles,
+  openLocked: async (name) => openFile(name, 'a', 0o600),
+};
 
 describe('what stands in the file', () => {
   async function twoNights(): Promise<{
@@ -226,7 +229,7 @@ describe('what stands in the file', () => {
     const { ends, bytes } = await twoNights();
     const [head = 0, first = 0, second = 0] = ends;
     for (let end = head; end <= second; end += 1) {
-      await writeFile(path, bytes);
+      await writeFile(path, bytes, { mode: 0o600 });
       await truncate(path, end);
       const history = await History.open({ path, service: 'https://one.test', files });
       expect(history.size).toBe(end === second ? 3 : end >= first ? 2 : 0);
@@ -244,7 +247,7 @@ describe('what stands in the file', () => {
     const head = await readFile(path);
     for (let at = 0; at < head.length; at += 1) {
       for (const torn of [head.subarray(0, at), Buffer.from(head).fill(0, at)]) {
-        await writeFile(path, torn);
+        await writeFile(path, torn, { mode: 0o600 });
         await (await History.open({ path, service: 'https://one.test', files })).close();
         expect((await readFile(path)).equals(head)).toBe(true);
       }
@@ -257,7 +260,7 @@ describe('what stands in the file', () => {
     for (let at = 0; at < first; at += 1) {
       const damaged = Buffer.from(bytes);
       damaged[at] = (damaged[at] ?? 0) ^ 0x10;
-      await writeFile(path, damaged);
+      await writeFile(path, damaged, { mode: 0o600 });
       await expect(
         History.open({ path, service: 'https://one.test', files }),
       ).rejects.toMatchObject({
@@ -268,7 +271,7 @@ describe('what stands in the file', () => {
   });
 
   it('is refused when it is no history, or its key is not its own', async () => {
-    await writeFile(path, 'id,email\n1,a@b.test\n');
+    await writeFile(path, 'id,email\n1,a@b.test\n', { mode: 0o600 });
     await expect(open()).rejects.toMatchObject({ code: 'state_damaged' });
     expect(await readFile(path, 'utf8')).toContain('a@b.test');
     await rm(path);

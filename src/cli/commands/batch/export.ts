@@ -15,7 +15,7 @@ import { guess } from '../../closest-name.js';
 import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { onlyBatch } from '../../positionals.js';
-import { printStream } from '../../print.js';
+import { printBytes, printJson } from '../../print.js';
 import { standard } from '../../summary-file.js';
 import { writeWholeFile } from '../../whole-file.js';
 import { withService } from '../../with-service.js';
@@ -62,7 +62,8 @@ async function exportBatch(input: CommandInput<NameOf<typeof exportOptions>>): P
   };
   await withService(input, async (client) => {
     const { body } = await client.exportBatch(batch, query, { signal });
-    await (output === standard ? printStream(body) : writeWholeFile(output, body));
+    if (output !== standard) await writeWholeFile(output, body);
+    else await (query.format === 'json' ? printJson(body) : printBytes(body));
   });
   return exitCodes.done;
 }

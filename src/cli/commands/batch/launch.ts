@@ -4,7 +4,7 @@ import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { onlyBatch } from '../../positionals.js';
 import { jsonOption, printAnswer } from '../../print-answer.js';
-import { printable } from '../../printable.js';
+import { printableLine } from '../../printable.js';
 import { withService } from '../../with-service.js';
 
 export const launchCommand = defineCommand({
@@ -38,6 +38,6 @@ function describe({ status }: LaunchAnswer): string {
     case 'not_ready_for_verification':
       return 'is not ready: prepare it, and wait until its status is ready_for_verification';
     default:
-      return `was not launched: ${printable(status)}`;
+      return `was not launched: ${printableLine(status)}`;
   }
 }

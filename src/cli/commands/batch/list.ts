@@ -11,7 +11,6 @@ import { exitCodes } from '../../exit-code.js';
 import { amountOption, countOption } from '../../option-values.js';
 import { noArguments } from '../../positionals.js';
 import { jsonOption, printAnswer } from '../../print-answer.js';
-import { printable } from '../../printable.js';
 import { textTable } from '../../text-table.js';
 import { whereGiven } from '../../where-given.js';
 import { withService } from '../../with-service.js';
@@ -55,11 +54,12 @@ async function listBatches(input: CommandInput<NameOf<typeof listOptions>>): Pro
       ? 'no batches\n'
       : textTable([
           ['BATCH', 'STATUS', 'CREATED', 'NAME'],
-          ...batches.map(({ batch_uuid, status, created_at, name }) =>
-            [batch_uuid, status, created_at, name].map((text) =>
-              printable(text).replaceAll('\n', ' '),
-            ),
-          ),
+          ...batches.map(({ batch_uuid, status, created_at, name }) => [
+            batch_uuid,
+            status,
+            created_at,
+            name,
+          ]),
         ]),
   );
   return exitCodes.done;

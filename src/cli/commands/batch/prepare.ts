@@ -3,7 +3,7 @@ import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { onlyBatch } from '../../positionals.js';
 import { jsonOption, printAnswer } from '../../print-answer.js';
-import { printable } from '../../printable.js';
+import { printableLine } from '../../printable.js';
 import { withService } from '../../with-service.js';
 
 export const prepareCommand = defineCommand({
@@ -19,7 +19,7 @@ export const prepareCommand = defineCommand({
     await printAnswer(input.options, answer, () =>
       isTaken
         ? `${batch} is being prepared: launch it when sluice batch status says ready_for_verification\n`
-        : `${batch} was not prepared: ${printable(answer.status)}\n`,
+        : `${batch} was not prepared: ${printableLine(answer.status)}\n`,
     );
     return isTaken ? exitCodes.done : exitCodes.serviceFailing;
   },

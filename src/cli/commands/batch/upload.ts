@@ -8,7 +8,8 @@ import { countryOption, readCountry, readType, typeOption } from '../../lane-opt
 import { openLineFile } from '../../line-file.js';
 import { onlyArgument } from '../../positionals.js';
 import { jsonOption, printAnswer } from '../../print-answer.js';
-import { printable } from '../../printable.js';
+import { say } from '../../print.js';
+import { printableLine } from '../../printable.js';
 import { batchSettings, parameterOptions } from '../../verify-settings.js';
 import { withService } from '../../with-service.js';
 
@@ -61,15 +62,14 @@ function uniqueName(path: string): string {
 }
 
 function describe(answer: UploadAnswer, name: string): string {
-  if (answer.status !== 'ok') return `the service did not take it: ${printable(answer.status)}\n`;
+  if (answer.status !== 'ok')
+    return `the service did not take it: ${printableLine(answer.status)}\n`;
   const named = uploadedBatch.safeParse(answer);
-  if (named.success) return `${named.data.batch_uuid}\n`;
-  return `uploaded; the service did not say under which uuid: sluice batch list shows it as ${name}\n`;
+  if (named.success) return `${printableLine(named.data.batch_uuid)}\n`;
+  return `uploaded; the service did not say under which uuid: sluice batch list shows it as ${printableLine(name)}\n`;
 }
 
 function sayWhetherItArrived(error: unknown, name: string): void {
   if (!isSluiceError(error, 'connection_lost') && !isSluiceError(error, 'request_timeout')) return;
-  process.stderr.write(
-    `sluice: it may have arrived: look for ${name} with sluice batch list before you repeat it\n`,
-  );
+  say(`sluice: it may have arrived: look for ${name} with sluice batch list before you repeat it`);
 }

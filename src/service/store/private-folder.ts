@@ -1,0 +1,55 @@
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StateError } from '../../errors/family.js';
+import type { FileLock } from '../../system/file-lock.js';
+import { lockFolder } from './folder-lock.js';
+
+const prefix = 'sluice-service-';
+const form = new RegExp(`^${prefix}[A-Za-z0-9]{6}$`);
+const maxTries = 10;
+
+/**
+ * Makes a temporary folder for a service that keeps nothing, and locks it. First it removes the folders
+ * of services that were killed: they hold addresses.
+ *
+ * @throws the system's errors
+ */
+export async function makePrivateFolder(): Promise<{
+  readonly root: string;
+  readonly lock: FileLock;
+}> {
+  await sweep();
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const root = await mkdtemp(join(tmpdir(), prefix));
+    // Between its making and its lock another process may take it for one that was left.
+    const lock = await lockFolder(root, 'TMPDIR').catch(() => undefined);
+    if (!lock) continue;
+    if (await isOwnFolder(root)) return { root, lock };
+    await lock.release();
+  }
+  throw new StateError(`folders in ${tmpdir()} are locked by others again and again`, {
+    code: 'state_locked',
+  });
+}
+
+/** A folder whose lock can be had is nobody's any more: the lock dies with its process. */
+async function sweep(): Promise<void> {
+  const names = await readdir(tmpdir()).catch(() => []);
+  for (const name of names.filter((found) => form.test(found))) {
+    const path = join(tmpdir(), name);
+    if (!(await isOwnFolder(path))) continue;
+    const lock = await lockFolder(path, 'TMPDIR').catch(() => undefined);
+    if (!lock) continue;
+    // What cannot be removed now is left to the next.
+    await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    await lock.release();
+  }
+}
+
+/** Whether a path is a folder of this user's, and no link to one. */
+async function isOwnFolder(path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => undefined);
+  const uid = process.geteuid?.();
+  return stats?.isDirectory() === true && (uid === undefined || stats.uid === uid);
+}

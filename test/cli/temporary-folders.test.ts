@@ -1,0 +1,79 @@
+import { mkdir, readFile, readdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { withFolder } from '../service/with-service.js';
+import { isRoot, strangersFolder } from '../system/strangers.js';
+import { runSluice, startSluice, type Running } from './run-sluice.js';
+
+let temporary: string;
+beforeEach(async () => {
+  temporary = join(await withFolder(), 'tmp');
+  await mkdir(temporary);
+});
+
+const columns = ['--email', 'email', '--country', 'US', '--local'];
+
+/** A run that streams, whose local service waits for more rows. */
+async function startStreaming(): Promise<{ readonly running: Running; readonly path: string }> {
+  const before = await readdir(temporary);
+  const running = startSluice(['verify', '-', ...columns], {
+    env: { TMPDIR: temporary },
+    keepInputOpen: true,
+  });
+  running.child.stdin.write('email\ngood@sluice.test\n');
+  const name = await vi.waitFor(
+    async () => {
+      const added = (await readdir(temporary)).find((found) => !before.includes(found));
+      expect(added).toBeDefined();
+      expect(await readdir(join(temporary, added ?? ''))).toContain('service.log');
+      return added ?? '';
+    },
+    { timeout: 60_000, interval: 20 },
+  );
+  return { running, path: join(temporary, name) };
+}
+
+async function streamOnce(): Promise<void> {
+  const input = 'email\ngood@sluice.test\n';
+  const ended = await runSluice(['verify', '-', ...columns], { env: { TMPDIR: temporary }, input });
+  expect(ended.stdout.toString()).toContain('good@sluice.test');
+  expect(ended.code).toBe(0);
+}
+
+describe('the temporary folder of a run that streams', () => {
+  it('is swept by the next run when the first was killed, and never while it lives', async () => {
+    const killed = await startStreaming();
+    const living = await startStreaming();
+    killed.running.child.kill('SIGKILL');
+    await killed.running.ended;
+    expect(await readdir(killed.path)).toContain('service.log');
+    await streamOnce();
+    expect(await readdir(temporary)).toEqual([living.path.slice(temporary.length + 1)]);
+    living.running.child.stdin.end('better@sluice.test\n');
+    const ended = await living.running.ended;
+    expect(ended.stdout.toString()).toContain('better@sluice.test');
+    expect(ended.code).toBe(0);
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it("leaves what is another user's, a link, or has another name", async () => {
+    const outside = join(temporary, '..', 'outside');
+    await mkdir(outside);
+    await writeFile(join(outside, 'precious'), 'mine');
+    await symlink(outside, join(temporary, 'sluice-service-linked'));
+    await symlink(outside, join(temporary, 'sluice-service-Link01'));
+    await writeFile(join(temporary, 'sluice-service-File01'), 'mine');
+    await mkdir(join(temporary, 'sluice-service-of-mine'));
+    await mkdir(join(temporary, 'sluice-service-Swept1'));
+    await symlink(outside, join(temporary, 'sluice-service-Swept1', 'batches'));
+    const left = ['sluice-service-File01', 'sluice-service-Link01', 'sluice-service-linked'];
+    left.push('sluice-service-of-mine');
+    if (isRoot) {
+      await rename(await strangersFolder(temporary), join(temporary, 'sluice-service-Theirs'));
+      left.push('sluice-service-Theirs');
+    }
+    await streamOnce();
+    expect((await readdir(temporary)).toSorted()).toEqual(left.toSorted());
+    expect(await readFile(join(outside, 'precious'), 'utf8')).toBe('mine');
+  });
+});
