@@ -13,11 +13,10 @@ import type { LaunchGate } from './launch-gate.js';
 import { learn, type News } from './learn.js';
 import { before, nextStep } from './life.js';
 import type { RefusedSizes } from './refused-sizes.js';
+import { sendUpload } from './send-upload.js';
 import type { StagePace } from './stage-pace.js';
 import { StageWait } from './stage-wait.js';
 import { givenUpError, overdueError, type StoppedBatch } from './stopped-error.js';
-import { uploadNews } from './upload-news.js';
-import { UploadReading } from './upload-reading.js';
 
 /** What the service is told about every batch of a run, beside its lane. */
 export type BatchSettings = Omit<BatchParametersInput, 'type' | 'target_country'> & {
@@ -66,6 +65,12 @@ export interface DriveOptions {
    * @default it is waited for
    */
   leavesLaunched?(): boolean;
+  /**
+   * Asked before each launch whether to go on with another upload of the batch, which another process
+   * made or launched.
+   * @default there is no other process
+   */
+  lookAgain?(batch: Batch, known: KnownBatch): Promise<KnownBatch>;
   /** Makes a request when it is its turn. @default at once */
   inTurn?<Answer>(request: () => Promise<Answer>): Promise<Answer>;
   /**
@@ -128,6 +133,7 @@ class Drive {
         await this.#become(learn(this.#known, this.#tooLarge()));
         continue;
       }
+      if (step.do === 'launch' && (await this.#takesAnother())) continue;
       if (step.wait && !(await this.#wait.next(signal))) {
         throw overdueError(this.#stopped(), this.#status, stageDeadlineMs);
       }
@@ -149,6 +155,17 @@ class Drive {
   #isLeft(): boolean {
     const { stage } = this.#known;
     return (stage === 'verifying' || stage === 'done') && this.#options.leavesLaunched?.() === true;
+  }
+
+  /** Whether another upload of the batch is to be gone on with in place of the one that is ready. */
+  async #takesAnother(): Promise<boolean> {
+    const options = this.#options;
+    const before = this.#known;
+    if (!options.lookAgain) return false;
+    const look = async (): Promise<KnownBatch> =>
+      (await options.lookAgain?.(this.#batch, before)) ?? before;
+    await this.#become(await (options.inTurn?.(look) ?? look()));
+    return this.#known !== before;
   }
 
   #mayLaunch(): boolean {
@@ -230,7 +247,7 @@ class Drive {
     const { service, signal } = this.#options;
     switch (step) {
       case 'upload':
-        return this.#upload();
+        return sendUpload(this.#batch, this.#name(), this.#options);
       case 'find':
         return { of: 'find', uuid: await findUpload(service, this.#name(), signal) };
       case 'prepare': {
@@ -246,27 +263,6 @@ class Drive {
       case 'export':
         await this.#options.collect(this.#batch, this.#uuid());
         return { of: 'export', result: 'safe' };
-    }
-  }
-
-  async #upload(): Promise<News> {
-    const { service, settings, signal } = this.#options;
-    const { lane, sizeBytes } = this.#batch;
-    const reading = new UploadReading(this.#batch);
-    try {
-      const answer = await service.uploadBatch(
-        {
-          ...settings,
-          name: this.#name(),
-          type: lane.type,
-          target_country: lane.country,
-          file: { sizeBytes, open: () => reading.open() },
-        },
-        { signal },
-      );
-      return uploadNews(answer);
-    } finally {
-      await reading.close();
     }
   }
 

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { abandonRun, isSluiceError, readRunStatus, type RunStatus } from '../index.js';
 import type { ParsedOptions } from './command.js';
+import { launchedLine } from './commands/abandon.js';
 import { connect, type Target } from './connect.js';
 
 /** Whoever runs the command, as far as there is somebody. */
@@ -46,14 +47,15 @@ export async function dropOldRun(
   }
   const connection = await connect(target, options, undefined);
   try {
-    const { deleted, left } = await abandonRun({
+    const { deleted, left, launched } = await abandonRun({
       stateDir,
       client: connection.client,
-      launchedToo: true,
+      exportedToo: true,
       signal,
     });
     say(`deleted ${deleted} batches of the run that is dropped`);
     if (left.length > 0) say(`still on the service: ${left.join(', ')}`);
+    if (launched.length > 0) say(launchedLine(launched));
   } catch (error) {
     if (!isSluiceError(error, 'state_mismatch')) throw error;
     say(`${there}, in another account, and stay there`);

@@ -132,6 +132,10 @@ export const verifyOptions: readonly OptionDefinition[] = [
     name: 'delete-batches',
     help: 'Delete each batch from the service after its results are safe on disk.',
   },
+  {
+    name: 'moved',
+    help: 'The state directory was moved or restored, and no other process goes on with its run.',
+  },
   { name: 'fresh', help: 'Drop an unfinished run found in the state directory.' },
   { name: 'target-audience', value: '<id or name>', help: 'Passed to the service.' },
   { name: 'target-industry', value: '<id or name>', help: 'Passed to the service.' },

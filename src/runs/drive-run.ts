@@ -23,11 +23,12 @@ import { readPreflight } from './preflight.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStore } from './run-store.js';
 import { takeAll } from './take-all.js';
+import type { TakeUp } from './take-up.js';
 
 export interface DriveRunOptions {
   readonly run: RunOptions;
   readonly client: Client;
-  readonly runId: string;
+  readonly takeUp: TakeUp;
   readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
@@ -69,6 +70,8 @@ class RunDrive {
   /** Those that no walker has taken yet. */
   #waiting: Batch[] = [];
   readonly #results = new Map<string, BatchResults>();
+  /** Names of uploads that are of no use any more and could not be deleted. */
+  readonly #left: string[] = [];
   /** Whether a batch is left alone once the service verifies it. */
   #leavesLaunched = false;
 
@@ -79,7 +82,7 @@ class RunDrive {
     this.#runner = new BatchRunner({
       service: options.client,
       concurrency: options.concurrency,
-      runId: options.runId,
+      runId: options.takeUp.runId,
       namePrefix: run.batchName ?? defaults.batchName,
       settings: run.settings ?? {},
       pollIntervalMs: run.pollIntervalMs ?? defaults.pollIntervalMs,
@@ -93,6 +96,7 @@ class RunDrive {
         ({ known }) => known.stage !== 'split' && 'uuid' in known && known.uuid !== undefined,
       ),
       leavesLaunched: () => this.#leavesLaunched,
+      lookAgain: async (batch, known) => options.takeUp.lookAgain(batch, known),
       record: async (progress) => this.#record(progress),
       collect: async (batch, uuid) => this.#collect(batch, uuid),
     });
@@ -100,16 +104,20 @@ class RunDrive {
 
   async toEnd(): Promise<DriveRunEnd> {
     for (const batch of this.#options.batches) await this.#recall(batch);
-    const { client, runId, batches, plan, signal, run } = this.#options;
+    const { client, takeUp, batches, plan, signal, run } = this.#options;
+    takeUp.check();
+    takeUp.tell(this.#log.uuids(), run.onProgress);
     const isLeaving = run.detach === true && this.#isAnyUnlaunched();
     const stoppedBy =
       (await this.#askBeforeLaunch()) ?? (await this.#driveAll({ leavesLaunched: isLeaving }));
     const isWhole = [...this.#driven].every((batch) => isAtEnd(this.#log.known(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     if (isWhole || isRefused) {
-      const names = await deleteOrphans(client, runId, this.#log.batches(), { isRefused, signal });
-      if (names.length > 0) run.onProgress?.({ stage: 'left_behind', names });
+      const hasSurplus = takeUp.hasSurplus(this.#log.uuids());
+      const options = { isRefused, hasSurplus, signal };
+      this.#left.push(...(await deleteOrphans(client, takeUp.runId, this.#log.batches(), options)));
     }
+    if (this.#left.length > 0) run.onProgress?.({ stage: 'left_behind', names: this.#left });
     const isPartial = run.partial === true && !isWhole && stopsForNow(stoppedBy);
     if (isPartial) {
       run.onProgress?.({ stage: 'stopped', error: stoppedBy });
@@ -171,32 +179,29 @@ class RunDrive {
 
   /** Takes up what the journal knows of a batch, or of the parts that it was split into. */
   async #recall(batch: Batch): Promise<void> {
-    const entry = entryOf(this.#options.state.known, batch);
-    const driven = entry && {
+    const { state, takeUp, run } = this.#options;
+    const entry = entryOf(state.known, batch);
+    const before = entry?.known ?? planned;
+    const known = takeUp.learn(batch, before);
+    const driven = {
       batch,
-      known: entry.known,
-      name: entry.name,
-      charge: entry.charge ?? undefined,
-      times: this.#options.state.known.times.get(batchLabel(batch)) ?? noTimes,
+      known,
+      name: entry?.name ?? '',
+      charge: entry?.charge ?? undefined,
+      times: state.known.times.get(batchLabel(batch)) ?? noTimes,
     };
-    if (driven?.known.stage === 'split') {
-      this.#log.recall(driven);
+    if (entry) this.#log.recall(driven);
+    if (known !== before) await this.#record({ ...driven, name: takeUp.nameOf(batch, known) });
+    if (known.stage === 'split') {
       this.#refusedSizes.note(batch);
       for (const part of await halveBatch(batch)) await this.#recall(part);
       return;
     }
     this.#driven.add(batch);
-    if (!driven) return;
-    const { known } = driven;
-    if (known.stage === 'failed' && this.#options.run.retryFailed === true) {
-      const { attempt } = known;
-      await this.#record({
-        ...driven,
-        known: { ...planned, attempt: attempt + 1 },
-      });
+    if (known.stage === 'failed' && run.retryFailed === true) {
+      await this.#record({ ...driven, known: takeUp.tryAgain(batch, known) });
       return;
     }
-    this.#log.recall(driven);
     if (mayHaveLaunched(known)) this.#gate.count(batch.lane.type, batch.addresses);
   }
 
@@ -205,14 +210,14 @@ class RunDrive {
     const known = isAtEnd(before) ? before : await this.#runner.run(batch, before);
     if (known.stage === 'split') await this.#takeParts(batch);
     if (!isAtEnd(known)) return;
-    const { run, client, signal } = this.#options;
+    const { run, client, takeUp, signal } = this.#options;
     await this.#settle(batch, known);
-    if (run.deleteBatches === true && known.stage === 'exported') {
-      const isDeleted = await this.#runner.inTurn(async () =>
-        deleteBatch(client, known.uuid, signal),
-      );
-      if (!isDeleted) run.onProgress?.({ stage: 'left_behind', names: [known.uuid] });
-    }
+    if (run.deleteBatches !== true || known.stage !== 'exported') return;
+    // Whoever goes on with the other copy has not fetched its results.
+    const end = takeUp.isCopied
+      ? 'left'
+      : await this.#runner.inTurn(async () => deleteBatch(client, known.uuid, true, signal));
+    if (end !== 'gone') this.#left.push(takeUp.nameOf(batch, known));
   }
 
   async #settle(

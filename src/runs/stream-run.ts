@@ -26,6 +26,7 @@ export type StreamRunOptions = Omit<
   | 'client'
   | 'stateDir'
   | 'fresh'
+  | 'moved'
   | 'retryFailed'
   | 'partial'
   | 'deleteBatches'

@@ -1,0 +1,165 @@
+import { batchName } from '../batches/batch-name.js';
+import type { Batch } from '../batches/batch.js';
+import { isLaunched } from '../batches/delete-uploads.js';
+import { mayHaveLaunched, planned, type KnownBatch } from '../batches/known-batch.js';
+import { learnListed } from '../batches/learn-listed.js';
+import { RunUploads } from '../batches/run-uploads.js';
+import type { VerificationService } from '../client/verification-service.js';
+import { StateError } from '../errors/family.js';
+import { defaults } from '../streams/defaults.js';
+import type { RunEntry } from './run-entries.js';
+import type { RunOptions } from './run-options.js';
+import type { StateDirectory } from './state-directory.js';
+import { isElsewhere } from './state-place.js';
+
+/**
+ * What the service has of a run, beside what the journal knows. A journal may be older than the service:
+ * restored from a backup, copied to another machine, or shared with another process.
+ */
+export class TakeUp {
+  readonly runId: string;
+  readonly uploads: RunUploads;
+  readonly #namePrefix: string;
+  /** Whether an earlier process worked on the run. */
+  readonly #isTakenUp: boolean;
+  /**
+   * Whether the state directory was copied from where the run was begun: another process may go on
+   * with the other copy.
+   */
+  readonly isCopied: boolean;
+  /** Whether the batches of the run are deleted once their results are safe. */
+  readonly #deletes: boolean;
+  readonly #news = new Set<string>();
+  /** Uploads that failed, and that a person asked to send again under another name. */
+  readonly #givenUp = new Set<string>();
+  #missing = 0;
+
+  private constructor(
+    { uploads, runId, namePrefix }: { uploads: RunUploads; runId: string; namePrefix: string },
+    is: { readonly takenUp: boolean; readonly copied: boolean; readonly deleting: boolean },
+  ) {
+    this.runId = runId;
+    this.uploads = uploads;
+    this.#namePrefix = namePrefix;
+    this.#isTakenUp = is.takenUp;
+    this.isCopied = is.copied;
+    this.#deletes = is.deleting;
+  }
+
+  /** A run reads the list of an earlier process's uploads before it sends anything. @throws as requests do */
+  static async begin(
+    service: Pick<VerificationService, 'listBatches'>,
+    run: RunEntry,
+    state: StateDirectory,
+    options: Pick<RunOptions, 'batchName' | 'deleteBatches' | 'moved'> & {
+      readonly signal: AbortSignal;
+    },
+  ): Promise<TakeUp> {
+    const uploads = new RunUploads(service, run.id, options.signal);
+    const takenUp = state.known.run !== undefined;
+    if (takenUp) await uploads.read();
+    const here = await state.place();
+    const moved = options.moved === true;
+    if (takenUp && moved && here) await state.record({ entry: 'place', place: here });
+    return new TakeUp(
+      { uploads, runId: run.id, namePrefix: options.batchName ?? defaults.batchName },
+      {
+        takenUp,
+        copied: takenUp && !moved && isElsewhere(run.place, here),
+        deleting: !moved && (options.deleteBatches === true || run.deletes === true),
+      },
+    );
+  }
+
+  /** What is known of a batch when the journal and the list are taken together. */
+  learn(batch: Batch, known: KnownBatch): KnownBatch {
+    if (!this.#isTakenUp) return known;
+    const listed = this.uploads.of(batch);
+    for (const { uuid, name, attempt, status } of listed) {
+      const isOwn = 'uuid' in known && known.uuid === uuid;
+      const mayBeOwn =
+        known.stage === 'planned' ? attempt < known.attempt : attempt <= known.attempt;
+      const isNewlyLaunched = isVerified(status) && !(isOwn && mayHaveLaunched(known));
+      if (!mayBeOwn || isNewlyLaunched) this.#news.add(name);
+    }
+    const learned = learnListed(known, listed, this.isCopied);
+    const wasLaunched = learned !== known && mayHaveLaunched(learned);
+    if (wasLaunched || mayHaveLaunched(known) || !this.uploads.hasParts(batch)) {
+      this.#noteMissing(learned, listed.length);
+      return learned;
+    }
+    if (known.stage === 'split') return known;
+    const { attempt, fresh, uploads } = known;
+    const uuid = 'uuid' in known ? known.uuid : undefined;
+    return { stage: 'split', uuid, attempt, fresh, uploads };
+  }
+
+  /**
+   * Asks the service right before a launch whether another process has launched an upload of the batch,
+   * or has one that is to be launched in place of this one. The first process of a run has nobody beside
+   * it, and asks only for a batch that was lost or sent again.
+   */
+  async lookAgain(batch: Batch, known: KnownBatch): Promise<KnownBatch> {
+    if (!this.#isTakenUp && known.attempt === 1) return known;
+    await this.uploads.read();
+    const uploads = this.uploads.of(batch).filter(({ uuid }) => !this.#givenUp.has(uuid));
+    return learnListed(known, uploads, this.isCopied);
+  }
+
+  /**
+   * What is neither on the service nor known to be verified may have been verified and deleted by
+   * whoever goes on with the other copy.
+   *
+   * @throws StateError `state_mismatch`, before anything is sent
+   */
+  check(): void {
+    if (this.#missing === 0) return;
+    throw new StateError(
+      `the state directory ${this.isCopied ? 'was copied or restored' : 'may be an older copy'}, and ${this.#missing} batches of its run are not on the service: another process may have verified and deleted them, and sending them again would pay twice. If no other process goes on with this run, add --moved; if one has finished it, use its output and remove this state directory; --fresh starts over and pays for all`,
+      { code: 'state_mismatch' },
+    );
+  }
+
+  /** @param kept uuids of the uploads that the run goes on with */
+  tell(kept: ReadonlySet<string>, onProgress: RunOptions['onProgress']): void {
+    const unused = this.uploads
+      .all()
+      .filter(({ uuid, status }) => isLaunched(status) && !kept.has(uuid));
+    if (!this.isCopied && this.#news.size === 0 && unused.length === 0) return;
+    onProgress?.({
+      stage: 'older_state',
+      isCopied: this.isCopied,
+      learned: [...this.#news],
+      unused: unused.map(({ name }) => name),
+    });
+  }
+
+  /** The attempt after all that were made, by whichever process; what is tried again is not gone back to. */
+  tryAgain(batch: Batch, known: KnownBatch): KnownBatch {
+    const attempts = this.uploads.of(batch).map(({ attempt }) => attempt);
+    if ('uuid' in known && known.uuid !== undefined) this.#givenUp.add(known.uuid);
+    return { ...planned, attempt: Math.max(known.attempt, ...attempts) + 1 };
+  }
+
+  nameOf(batch: Batch, { attempt }: KnownBatch): string {
+    return batchName(this.#namePrefix, { runId: this.runId, batch, attempt });
+  }
+
+  /** Whether uploads are there that the run does not go on with and may delete. */
+  hasSurplus(kept: ReadonlySet<string>): boolean {
+    return this.uploads.all().some(({ uuid, status }) => !isLaunched(status) && !kept.has(uuid));
+  }
+
+  #noteMissing(known: KnownBatch, listed: number): void {
+    if (listed > 0 || mayHaveLaunched(known)) return;
+    if (known.stage === 'failed' || known.stage === 'split') return;
+    const isElected = 'uuid' in known;
+    if (isElected ? this.isCopied || this.#deletes : this.isCopied && this.#deletes) {
+      this.#missing += 1;
+    }
+  }
+}
+
+function isVerified(status: string): boolean {
+  return status === 'verification_ongoing' || status === 'verification_done';
+}
