@@ -105,7 +105,7 @@ class RunDrive {
   async toEnd(): Promise<DriveRunEnd> {
     for (const batch of this.#options.batches) await this.#recall(batch);
     const { client, takeUp, batches, plan, signal, run } = this.#options;
-    takeUp.check();
+    takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
     takeUp.tell(this.#log.uuids(), run.onProgress);
     const isLeaving = run.detach === true && this.#isAnyUnlaunched();
     const stoppedBy =

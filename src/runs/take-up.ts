@@ -103,28 +103,29 @@ export class TakeUp {
     if (!this.#isTakenUp && known.attempt === 1) return known;
     await this.uploads.read();
     const uploads = this.uploads.of(batch).filter(({ uuid }) => !this.#givenUp.has(uuid));
-    return learnListed(known, uploads, this.isCopied);
+    const learned = learnListed(known, uploads, this.isCopied);
+    // It was lost before, and nobody else's is there: whoever deleted that may have verified it first.
+    if (this.isCopied && learned === known && known.fresh > 0) throw this.#doubt();
+    return learned;
   }
 
   /**
-   * What is neither on the service nor known to be verified may have been verified and deleted by
-   * whoever goes on with the other copy.
+   * Whoever deletes its batches leaves no trace of them on the service, so nobody can tell what a copy of
+   * its state would pay for again. The same holds for a batch that was elected and is not there any more.
    *
    * @throws StateError `state_mismatch`, before anything is sent
    */
-  check(): void {
-    if (this.#missing === 0) return;
-    throw new StateError(
-      `the state directory ${this.isCopied ? 'was copied or restored' : 'may be an older copy'}, and ${this.#missing} batches of its run are not on the service: another process may have verified and deleted them, and sending them again would pay twice. If no other process goes on with this run, add --moved; if one has finished it, use its output and remove this state directory; --fresh starts over and pays for all`,
-      { code: 'state_mismatch' },
-    );
+  check(known: readonly KnownBatch[]): void {
+    const isOpen = known.some(({ stage }) => stage !== 'exported' && stage !== 'failed');
+    if (this.#missing > 0 || (isOpen && this.isCopied && this.#deletes)) throw this.#doubt();
   }
 
   /** @param kept uuids of the uploads that the run goes on with */
   tell(kept: ReadonlySet<string>, onProgress: RunOptions['onProgress']): void {
     const unused = this.uploads
       .all()
-      .filter(({ uuid, status }) => isLaunched(status) && !kept.has(uuid));
+      .filter(({ uuid }) => !kept.has(uuid) && !this.#givenUp.has(uuid))
+      .filter(({ status }) => isLaunched(status));
     if (!this.isCopied && this.#news.size === 0 && unused.length === 0) return;
     onProgress?.({
       stage: 'older_state',
@@ -151,13 +152,21 @@ export class TakeUp {
   }
 
   #noteMissing(known: KnownBatch, listed: number): void {
-    if (listed > 0 || mayHaveLaunched(known)) return;
-    if (known.stage === 'failed' || known.stage === 'split') return;
-    const isElected = 'uuid' in known;
-    if (isElected ? this.isCopied || this.#deletes : this.isCopied && this.#deletes) {
-      this.#missing += 1;
-    }
+    if (listed > 0 || !(this.isCopied || this.#deletes)) return;
+    if (isElected(known) && !mayHaveLaunched(known)) this.#missing += 1;
   }
+
+  #doubt(): StateError {
+    const what = this.isCopied ? 'was copied or restored' : 'may be older than the run';
+    return new StateError(
+      `the state directory ${what}: another process may have gone on with the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has gone on, add --moved; if one has finished the run, use its output and remove this state directory; --fresh starts over and pays for everything`,
+      { code: 'state_mismatch' },
+    );
+  }
+}
+
+function isElected({ stage }: KnownBatch): boolean {
+  return stage === 'uploaded' || stage === 'parsing' || stage === 'ready';
 }
 
 function isVerified(status: string): boolean {
