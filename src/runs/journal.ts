@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { OutputError, StateError } from '../errors/family.js';
+import { isSluiceError } from '../errors/sluice-error.js';
 import { closeFile } from './close-file.js';
 import { syncDirectory, type FileSystem } from './file-system.js';
 import { dirname } from 'node:path';
@@ -23,11 +24,14 @@ export class Journal {
   #waiting: Waiting[] = [];
   #isWriting = false;
   /** After a failed write nobody knows what stands in the file: nothing is ever put behind it. */
-  #broken: OutputError | undefined;
+  #broken: OutputError | StateError | undefined;
+  /** Bytes in the file, as far as this process wrote or read them. */
+  #size: number;
 
-  private constructor(file: FileHandle, path: string) {
+  private constructor(file: FileHandle, path: string, size: number) {
     this.#file = file;
     this.#path = path;
+    this.#size = size;
   }
 
   /**
@@ -44,7 +48,7 @@ export class Journal {
     try {
       const { entries, keptBytes } = parseJournal(await file.readFile(), path);
       await file.truncate(keptBytes);
-      const journal = new Journal(file, path);
+      const journal = new Journal(file, path, keptBytes);
       if (keptBytes === 0) await journal.append(formatLine);
       else await file.sync();
       await syncDirectory(files, dirname(path));
@@ -86,17 +90,33 @@ export class Journal {
       this.#waiting = [];
       try {
         if (this.#broken) throw this.#broken;
-        await this.#file.appendFile(together.map((waiting) => waiting.line).join(''));
+        const lines = together.map((waiting) => waiting.line).join('');
+        await this.#file.appendFile(lines);
         await this.#file.datasync();
+        await this.#checkAlone(Buffer.byteLength(lines));
         for (const waiting of together) waiting.resolve();
       } catch (error) {
-        this.#broken ??= new OutputError(`cannot write the journal ${this.#path}`, {
-          cause: error,
-        });
+        this.#broken ??= isSluiceError(error, 'state_locked')
+          ? error
+          : new OutputError(`cannot write the journal ${this.#path}`, { cause: error });
         for (const waiting of together) waiting.reject(this.#broken);
       }
     }
     this.#isWriting = false;
+  }
+
+  /**
+   * Every step that may cost something is written down first. Where the lock has no effect, two processes
+   * may write: whoever wrote last sees that there is more than its own, and takes no step.
+   */
+  async #checkAlone(added: number): Promise<void> {
+    this.#size += added;
+    const { size } = await this.#file.stat();
+    if (size === this.#size) return;
+    throw new StateError(
+      `another process writes the journal ${this.#path}, too: the lock on the state directory has no effect here. Let one of them go on alone`,
+      { code: 'state_locked' },
+    );
   }
 }
 

@@ -48,6 +48,22 @@ describe('Journal', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
+  it('lets at most one go on where two processes write it because no lock holds them off', async () => {
+    const [one, other] = [
+      await Journal.open(systemFiles, path),
+      await Journal.open(systemFiles, path),
+    ];
+    await one.journal.append({ from: 'one' });
+    await expect(other.journal.append({ from: 'other' })).rejects.toMatchObject({
+      code: 'state_locked',
+    });
+    await expect(one.journal.append({ from: 'one again' })).rejects.toMatchObject({
+      code: 'state_locked',
+    });
+    await Promise.all([one.journal.close(), other.journal.close()]);
+    expect(await reopened()).toEqual([{ from: 'one' }, { from: 'other' }, { from: 'one again' }]);
+  });
+
   it('gives a beginning of the entries, cut at any byte, and goes on behind it', async () => {
     const entries = [{ first: 1 }, { second: 'zwölf' }, { third: [1, 2, 3] }];
     await write(entries);
@@ -155,8 +171,10 @@ describe('Journal', () => {
     expect(calls).toEqual([
       'appendFile journal',
       'datasync journal',
+      'stat journal',
       'appendFile journal',
       'datasync journal',
+      'stat journal',
     ]);
     await journal.close();
     expect(await reopened()).toEqual([1, 2, 3, 4, 5].map((number) => ({ number })));
