@@ -102,12 +102,12 @@ class Run {
     const client = await this.#connect();
     const { signal } = this.#checked;
     const entry = await beginRun(client, this.#state, { ...this.#options, signal });
+    const passOne = await this.#read(entry);
     const { isRemovable } = this;
     // Until the list is read nobody knows what an earlier process has sent.
     this.isRemovable = false;
     const takeUp = await TakeUp.begin(client, entry, this.#state, { ...this.#options, signal });
     this.isRemovable = isRemovable && takeUp.uploads.all().length === 0 && !takeUp.isCopied;
-    const passOne = await this.#read(entry);
     const toFetch = addressesToFetch(this.#state.known, passOne.batches);
     await checkDiskSpace(this.#checked.files, this.#state.path, toFetch);
     const before = await readBalance(client, this.#state, signal);
