@@ -59,14 +59,15 @@ async function output(machine: string): Promise<string> {
 }
 
 describe('a state directory that is older than the service', () => {
+  // Every moment is simulated, too: here are some of them over real sockets.
   it.each([
-    ['batches', {}],
-    ['parts of batches', { maxFileSizeBytes: 120 }],
-  ])('is gone on with wherever its journal was cut: %s are paid once', async (_, options) => {
+    ['batches', {}, 2],
+    ['parts of batches', { maxFileSizeBytes: 120 }, 6],
+  ])('is gone on with wherever its journal was cut: %s are paid once', async (_, options, step) => {
     const { service, wire } = await withService(options);
     await leaveUnfinished(service);
     await cp(stateOf('first'), join(folder, 'backup'), { recursive: true });
-    const cuts = await cutsOf('first');
+    const cuts = (await cutsOf('first')).filter((_cut, at) => at % step === 0);
     expect((await verify('first', service, '--quiet')).code).toBe(0);
     await expectPaid(service, rows);
     const uploads = (await wire.get('/v1/batch')).list.length;
