@@ -93,7 +93,7 @@ describe('parseBatchName', () => {
         },
       ),
     );
-    const others = [`p-${unique}x`, `p-${runId}-7-2`, `${unique}`, `p-${runId}-000007-`, 'p', ''];
+    const others = [`p-${unique}x`, `p-${runId}-7-2`, unique, `p-${runId}-000007-`, 'p', ''];
     for (const name of others) expect(parseBatchName(name, runId)).toBeUndefined();
     expect(parseBatchName(`p-${unique}`, 'fedcba9876543210')).toBeUndefined();
   });

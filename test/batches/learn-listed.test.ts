@@ -66,8 +66,11 @@ describe('learnListed', () => {
 
   it('never leaves a batch to be launched of which the list has a launched upload', () => {
     const status = fc.constantFrom(
-      ...['parsing_content', 'ready_for_verification', 'internal_error'],
-      ...['verification_ongoing', 'verification_done'],
+      'parsing_content',
+      'ready_for_verification',
+      'internal_error',
+      'verification_ongoing',
+      'verification_done',
     );
     const anyUpload = fc
       .record({
