@@ -1,13 +1,25 @@
-// `npm run test:kill [-- --kills 2000]`: the command killed at every write of its journal, and at
-// random moments.
+// `npm run test:kill [-- --kills 2000 | --copies 200]`: the command killed at every write of its journal, and at
+// random moments; its state directory copied at random moments and gone on with on both machines.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { projectRoot } from './project.mjs';
 
-const { values } = parseArgs({ options: { kills: { type: 'string', default: '300' } } });
-const { status } = spawnSync('npx', ['vitest', 'run', '--config', 'vitest.kill.config.ts'], {
-  cwd: projectRoot,
-  stdio: 'inherit',
-  env: { ...process.env, SLUICE_KILLS: values.kills },
+const { values } = parseArgs({
+  options: { kills: { type: 'string' }, copies: { type: 'string' } },
 });
+// Asked for one of them, the other is not what is wanted.
+const only = values.copies !== undefined && values.kills === undefined ? ['copied-state'] : [];
+const { status } = spawnSync(
+  'npx',
+  ['vitest', 'run', '--config', 'vitest.kill.config.ts', ...only],
+  {
+    cwd: projectRoot,
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      SLUICE_KILLS: values.kills ?? '300',
+      SLUICE_COPIES: values.copies ?? '20',
+    },
+  },
+);
 process.exitCode = status ?? 1;

@@ -1,4 +1,4 @@
-// `npm run test:simulation [-- --seeds 10000 | --seed 42 | --pairs all | --pairs 400 | --pair 7]`: durable runs
+// `npm run test:simulation [-- --seeds 10000 | --seed 42 | --pairs all | --pairs 400 | --pair 7 | --copies 10]`: durable runs
 // in a simulated world, and the story of one seed or one pair of faults.
 import { runCompiled } from './run-compiled.mjs';
 

@@ -22,6 +22,7 @@ export {
 } from './runs/summary.js';
 export { estimateSchema, summarySchema } from './runs/summary-schema.js';
 export { abandonRun, type AbandonRunOptions } from './runs/abandon-run.js';
+export type { Deletions } from './batches/delete-uploads.js';
 export { readRunStatus, type RunStatus } from './runs/run-status.js';
 export type { BatchTimes } from './runs/batch-times.js';
 export type { FileSystem } from './system/file-system.js';

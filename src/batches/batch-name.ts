@@ -21,6 +21,35 @@ export function batchName(
   return `${cutText(prefix, room)}-${unique}`;
 }
 
+/** What the name of an upload says: which batch of its run it is, or which lines of it, and the attempt. */
+export interface UploadName {
+  readonly id: number;
+  /** Numbers of the first line and of the one after the last, from 0, where it is a part of a batch. */
+  readonly lines: { readonly start: number; readonly end: number } | undefined;
+  readonly attempt: number;
+}
+
+/**
+ * Reads a name that `batchName` made, with whatever prefix.
+ *
+ * @returns `undefined` when it is not the name of an upload of this run
+ */
+export function parseBatchName(name: string, runId: string): UploadName | undefined {
+  const own = `-${runId}-`;
+  const at = name.lastIndexOf(own);
+  if (at === -1) return undefined;
+  const rest = /^(\d{6,15})(?:\.(\d{1,15})-(\d{1,15}))?-(\d{1,9})$/.exec(
+    name.slice(at + own.length),
+  );
+  if (!rest) return undefined;
+  const [, number, first, last, attempt] = rest;
+  return {
+    id: Number(number) - 1,
+    lines: first === undefined ? undefined : { start: Number(first) - 1, end: Number(last) },
+    attempt: Number(attempt),
+  };
+}
+
 /** Cuts behind at most `length` UTF-16 units and never inside a surrogate pair. */
 function cutText(text: string, length: number): string {
   if (text.length <= length) return text;

@@ -1,79 +1,114 @@
-import type { Clock } from '../system/clock.js';
 import type { VerificationService } from '../client/verification-service.js';
-import { DeadlineError } from '../errors/family.js';
+import type { BatchStatus } from '../contract/enums.js';
 import { isSluiceError } from '../errors/sluice-error.js';
-import { beforeDeadline } from './before-deadline.js';
-import { scanBatches } from './find-upload.js';
+import { readList, type ListOptions } from './find-upload.js';
 import type { KnownBatch } from './known-batch.js';
 
-type Deleting = Pick<VerificationService, 'deleteBatch' | 'listBatches'>;
+type Deleting = Pick<VerificationService, 'batchStatus' | 'deleteBatch' | 'listBatches'>;
 
-/** An upload as the list tells it. */
+/** An upload as the list of batches has it. */
 export interface ListedUpload {
   readonly batch_uuid: string;
   readonly name: string;
+  readonly status: string;
+}
+
+/** What was deleted, and the names of what was not. */
+export interface Deletions {
+  readonly deleted: number;
+  /** The service did not delete them. */
+  readonly left: readonly string[];
+  /** They were launched, and so paid: nobody asked the service to delete them. */
+  readonly launched: readonly string[];
+}
+
+const neverLaunched: ReadonlySet<string> = new Set<BatchStatus>([
+  'parsing_content',
+  'ready_for_verification',
+  'internal_error',
+]);
+
+/** Whether a batch of this status may have been paid for. A word that is not known may mean it. */
+export function isLaunched(status: string): boolean {
+  return !neverLaunched.has(status);
 }
 
 /**
- * Deletes a batch from the service, as far as that goes.
+ * Deletes a batch from the service, as far as that goes: one that was launched only when its results
+ * are safe. All deletions of a run go through here. The status is read right before, because whoever
+ * asks may know an old one, or another process may have launched the batch since.
  *
- * @returns whether it is gone
  * @throws the signal's reason
  */
 export async function deleteBatch(
-  service: Pick<Deleting, 'deleteBatch'>,
+  service: Pick<Deleting, 'batchStatus' | 'deleteBatch'>,
   uuid: string,
+  areResultsSafe: boolean,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<'gone' | 'left' | 'launched'> {
   try {
+    if (!areResultsSafe) {
+      const { status } = await service.batchStatus(uuid, { signal });
+      if (isLaunched(status)) return 'launched';
+    }
     await service.deleteBatch(uuid, { signal });
-    return true;
+    return 'gone';
   } catch (error) {
     signal.throwIfAborted();
-    if (isSluiceError(error, 'not_found')) return true;
-    if (isSluiceError(error)) return false;
+    if (isSluiceError(error, 'not_found')) return 'gone';
+    if (isSluiceError(error)) return 'left';
     throw error;
   }
 }
 
-/** How long the list may be read that is not read for one batch. */
-export interface ListOptions {
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-  readonly deadlineMs: number;
-}
-
 /**
- * Deletes the uploads in the list of batches that nothing waits for.
+ * Deletes uploads in the list of batches, but for those that were launched.
  *
- * @returns the names of those that may still be there; undefined when the list could not be read to its
- *   end
- * @throws the signal's reason
+ * @param areResultsSafe of which batches launched uploads are deleted, too. @default of none
+ * @throws when the list cannot be read to its end; the signal's reason
  */
 export async function deleteListed(
   service: Deleting,
   isUnwanted: (upload: ListedUpload) => boolean,
-  { signal, clock, deadlineMs: ms }: ListOptions,
+  options: ListOptions,
+  areResultsSafe: (uuid: string) => boolean = () => false,
+): Promise<Deletions> {
+  const { signal } = options;
+  const unwanted = new Map<string, ListedUpload>();
+  await readList(service, options, (upload) => {
+    if (isUnwanted(upload)) unwanted.set(upload.batch_uuid, upload);
+  });
+  const names = { left: [] as string[], launched: [] as string[] };
+  let deleted = 0;
+  for (const [uuid, { name, status }] of unwanted) {
+    const isSafe = areResultsSafe(uuid);
+    const end =
+      isLaunched(status) && !isSafe ? 'launched' : await deleteBatch(service, uuid, isSafe, signal);
+    if (end === 'gone') deleted += 1;
+    else names[end].push(name);
+  }
+  return { deleted, ...names };
+}
+
+/**
+ * Deletes uploads that nothing waits for.
+ *
+ * @returns the names of those that may still be there; undefined when the list could not be read
+ * @throws the signal's reason
+ */
+export async function deleteUnwanted(
+  service: Deleting,
+  isUnwanted: (upload: ListedUpload) => boolean,
+  options: ListOptions,
 ): Promise<readonly string[] | undefined> {
-  const unwanted = new Map<string, string>();
-  const scan = async (within: AbortSignal): Promise<void> => {
-    for await (const upload of scanBatches(service, within)) {
-      if (isUnwanted(upload)) unwanted.set(upload.batch_uuid, upload.name);
-    }
-  };
-  const toError = (): Error => new DeadlineError(`the list of batches has no end in ${ms} ms`);
   try {
-    await beforeDeadline(scan, { clock, ms, signal, toError });
+    const { left, launched } = await deleteListed(service, isUnwanted, options);
+    return [...left, ...launched];
   } catch (error) {
-    signal.throwIfAborted();
+    options.signal.throwIfAborted();
     if (isSluiceError(error)) return undefined;
     throw error;
   }
-  const left: string[] = [];
-  for (const [uuid, name] of unwanted) {
-    if (!(await deleteBatch(service, uuid, signal))) left.push(name);
-  }
-  return left;
 }
 
 /** An upload that was repeated or looked for may stand there twice; one that was split is of no use. */

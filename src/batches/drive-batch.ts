@@ -76,6 +76,7 @@ class Drive {
         await this.#become(learn(this.#known, this.#tooLarge()));
         continue;
       }
+      if (step.do === 'launch' && (await this.#takesAnother())) continue;
       if (step.wait && !(await this.#wait.next(signal))) {
         throw this.#overdue();
       }
@@ -97,6 +98,20 @@ class Drive {
   #isLeft(): boolean {
     const { stage } = this.#known;
     return (stage === 'verifying' || stage === 'done') && this.#options.leavesLaunched?.() === true;
+  }
+
+  /** Whether another upload of the batch is to be gone on with in place of the one that is ready. */
+  async #takesAnother(): Promise<boolean> {
+    const options = this.#options;
+    const before = this.#known;
+    if (!options.lookAgain) return false;
+    const look = async (): Promise<KnownBatch> =>
+      (await options.lookAgain?.(this.#batch, before)) ?? before;
+    await this.#become(await (options.inTurn?.(look) ?? look()));
+    if ('uuid' in this.#known && this.#known.uuid !== undefined) {
+      options.uuids.take(this.#known.uuid, this.#name());
+    }
+    return this.#known !== before;
   }
 
   #mayLaunch(): boolean {

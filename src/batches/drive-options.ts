@@ -67,6 +67,12 @@ export interface DriveOptions {
    * @default it is waited for
    */
   leavesLaunched?(): boolean;
+  /**
+   * Asked before each launch whether to go on with another upload of the batch, which another process
+   * made or launched.
+   * @default there is no other process
+   */
+  lookAgain?(batch: Batch, known: KnownBatch): Promise<KnownBatch>;
   /** Makes a request when it is its turn. @default at once */
   inTurn?<Answer>(request: () => Promise<Answer>): Promise<Answer>;
   /**

@@ -1,7 +1,9 @@
 import { limits } from '../contract/limits.js';
 import type { BatchSummary } from '../contract/bodies.js';
-import { ContractError } from '../errors/family.js';
+import { ContractError, DeadlineError } from '../errors/family.js';
 import type { VerificationService } from '../client/verification-service.js';
+import type { Clock } from '../system/clock.js';
+import { beforeDeadline } from './before-deadline.js';
 import type { ElectedUuids } from './elected-uuids.js';
 
 /** Most items that two neighbouring pages share, so that a batch deleted during the scan hides none. */
@@ -29,6 +31,30 @@ export async function* scanBatches(
     before = new Set(page.map(({ batch_uuid }) => batch_uuid));
     offset += page.length - Math.min(overlap, page.length >> 1);
   }
+}
+
+/** How long the list may be read that is not read for one batch. */
+export interface ListOptions {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+}
+
+/**
+ * Takes every item of the list of batches, in bounded time.
+ *
+ * @throws DeadlineError when it does not end; as requests do
+ */
+export async function readList(
+  service: Pick<VerificationService, 'listBatches'>,
+  { signal, clock, deadlineMs: ms }: ListOptions,
+  take: (item: BatchSummary) => void,
+): Promise<void> {
+  const scan = async (within: AbortSignal): Promise<void> => {
+    for await (const item of scanBatches(service, within)) take(item);
+  };
+  const toError = (): Error => new DeadlineError(`the list of batches has no end in ${ms} ms`);
+  await beforeDeadline(scan, { clock, ms, signal, toError });
 }
 
 /**

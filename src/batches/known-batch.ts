@@ -92,6 +92,13 @@ export type FailedReason =
   | 'too_large'
   | ExportDoubt;
 
+/** Nothing more is done for it: its results are safe, or it has failed. */
+export type EndedBatch = Extract<KnownBatch, { readonly stage: 'exported' | 'failed' }>;
+
+export function isAtEnd(known: KnownBatch): known is EndedBatch {
+  return known.stage === 'exported' || known.stage === 'failed';
+}
+
 export const planned: KnownBatch = { stage: 'planned', attempt: 1, fresh: 0, uploads: 0 };
 
 /** From the moment a launch was asked for, only the service knows whether it was paid. */

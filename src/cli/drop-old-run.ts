@@ -1,6 +1,7 @@
 import { abandonRun, isSluiceError, readRunStatus, type RunStatus } from '../index.js';
 import { agrees, isThere, type Person } from './ask-person.js';
 import type { ParsedOptions } from './command.js';
+import { launchedLine } from './commands/abandon.js';
 import { connect, type PatienceOption, type Target } from './connect.js';
 import { say } from './print.js';
 
@@ -46,14 +47,15 @@ export async function dropOldRun(
   }
   const connection = await connect(target, options, undefined);
   try {
-    const { deleted, left } = await abandonRun({
+    const { deleted, left, launched } = await abandonRun({
       stateDir,
       client: connection.client,
-      launchedToo: true,
+      exportedToo: true,
       signal,
     });
     tell(`deleted ${deleted} batches of the run that is dropped`);
     if (left.length > 0) tell(`still on the service: ${left.join(', ')}`);
+    if (launched.length > 0) tell(launchedLine(launched));
   } catch (error) {
     if (!isSluiceError(error, 'state_mismatch')) throw error;
     tell(`${there}, in another account, and stay there`);

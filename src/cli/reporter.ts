@@ -160,6 +160,9 @@ export class Reporter {
           line: `could not be deleted from the service: ${progress.names.join(', ')}`,
         });
         return;
+      case 'older_state':
+        this.#olderState(progress);
+        return;
       case 'writing': {
         const { rows } = progress;
         this.#sayNowAndThen({ event: 'writing', fields: { rows }, line: `wrote ${rows} rows` });
@@ -228,6 +231,29 @@ export class Reporter {
   /** Takes live lines off the terminal; what is said from then on stands below what was said before. */
   close(): void {
     this.#live?.stop();
+  }
+
+  /** Said even when quiet: two processes on copies of one state can pay for each other's batches. */
+  #olderState(progress: Extract<RunProgress, { readonly stage: 'older_state' }>): void {
+    const { isCopied, learned, unused } = progress;
+    const lines = [
+      isCopied
+        ? 'warning: the state directory was copied or restored; make sure that no other process goes on with this run'
+        : 'warning: the service has more of this run than the state directory knows',
+    ];
+    if (learned.length > 0) {
+      lines.push(
+        `${learned.length} batches were sent or launched by another process, and are gone on with: ${learned.join(', ')}`,
+      );
+    }
+    if (unused.length > 0) {
+      lines.push(`launched as well, and left on the service unused: ${unused.join(', ')}`);
+    }
+    this.#write({
+      event: 'older_state',
+      fields: { is_copied: isCopied, learned, unused },
+      line: lines.join('; '),
+    });
   }
 
   #batch(progress: Extract<RunProgress, { readonly stage: 'batch' }>): void {

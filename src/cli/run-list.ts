@@ -24,6 +24,7 @@ export interface Job {
 /** Options that mean something only where a state directory is kept. */
 const durableOptions = [
   'fresh',
+  'moved',
   'retry-failed',
   'partial',
   'delete-batches',
@@ -90,6 +91,7 @@ export async function runDurably(
       stateDir,
       ...whereGiven({ waitLockMs: waitLockOf(options) }),
       fresh: options.has('fresh'),
+      moved: options.has('moved'),
       ...launch,
       detach: options.has('detach'),
       retryFailed: options.has('retry-failed'),

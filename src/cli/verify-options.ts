@@ -153,6 +153,10 @@ export const verifyOptions = [
       },
       { name: 'fresh', help: 'Drop an unfinished run found in the state directory.' },
       {
+        name: 'moved',
+        help: 'The state directory was moved or restored, and no other process goes on with its run.',
+      },
+      {
         name: 'retry-failed',
         help: 'After a run that ended with 3: send only its failed addresses again.',
       },

@@ -1,7 +1,9 @@
-import { deleteBatch } from '../batches/delete-uploads.js';
-import { mayHaveLaunched } from '../batches/known-batch.js';
+import { parseBatchName } from '../batches/batch-name.js';
+import { deleteListed, type Deletions } from '../batches/delete-uploads.js';
 import type { Client } from '../client/client.js';
 import { StateError } from '../errors/family.js';
+import { defaults } from '../streams/defaults.js';
+import { systemClock } from '../system/clock.js';
 import { checkAccount } from './account.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
 import type { RunStore } from './run-store.js';
@@ -11,35 +13,40 @@ export interface AbandonRunOptions {
   readonly stateDir: string;
   /** The service that has the run's batches; without it they are left there. */
   readonly client?: Client;
-  /** Whether batches that were launched, and paid, are deleted, too. @default false */
-  readonly launchedToo?: boolean;
+  /** Whether batches are deleted, too, whose results were fetched: they are dropped. @default false */
+  readonly exportedToo?: boolean;
   readonly signal?: AbortSignal;
   readonly files?: FileSystem;
 }
 
 /**
- * Gives an unfinished run up: deletes the batches that were never launched from the service, and the
- * state directory. What was launched is paid, and stays on the service unless `launchedToo` is set.
+ * Gives an unfinished run up: deletes the batches that were never launched from the service, whichever
+ * process uploaded them, and the state directory. What was launched is paid, and stays on the service.
  *
- * @returns how many batches were deleted, and the uuids of those that could not be
+ * @returns how many batches were deleted, and the names of those that could not be and of those that
+ *   were launched and stay
  * @throws StateError `state_locked` while a run works in it, `state_mismatch` when its batches are on
- *   another service or in another account; OutputError
+ *   another service or in another account; OutputError; what stops a request, with nothing given up
  */
-export async function abandonRun(
-  options: AbandonRunOptions,
-): Promise<{ readonly deleted: number; readonly left: readonly string[] }> {
+export async function abandonRun(options: AbandonRunOptions): Promise<Deletions> {
+  const { client, exportedToo = false } = options;
   const files = options.files ?? systemFiles;
   const signal = options.signal ?? new AbortController().signal;
   const state = await StateDirectory.open(files, options.stateDir, { fresh: false });
-  const left: string[] = [];
-  let deleted = 0;
+  let deletions: Deletions = { deleted: 0, left: [], launched: [] };
   try {
-    await checkService(options.client, state, signal);
-    for (const { known } of state.known.batches.values()) {
-      if (!options.client || !('uuid' in known) || known.uuid === undefined) continue;
-      if (options.launchedToo !== true && mayHaveLaunched(known)) continue;
-      if (await deleteBatch(options.client, known.uuid, signal)) deleted += 1;
-      else left.push(known.uuid);
+    await checkService(client, state, signal);
+    const { run, batches } = state.known;
+    const exported = [...batches.values()].flatMap(({ known }) =>
+      exportedToo && known.stage === 'exported' ? [known.uuid] : [],
+    );
+    if (client && run) {
+      deletions = await deleteListed(
+        client,
+        ({ name }) => parseBatchName(name, run.id) !== undefined,
+        { signal, clock: systemClock, deadlineMs: defaults.batchDeadlineMs },
+        (uuid) => exported.includes(uuid),
+      );
     }
   } catch (error) {
     await state.close();
@@ -47,7 +54,7 @@ export async function abandonRun(
   }
   await state.clear();
   await state.remove();
-  return { deleted, left };
+  return deletions;
 }
 
 /** Under another service or key every batch looks deleted. */

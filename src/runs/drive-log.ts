@@ -56,6 +56,15 @@ export class DriveLog {
     return this.#driven.get(batchLabel(batch))?.times ?? noTimes;
   }
 
+  /** Of all uploads that are gone on with. */
+  uuids(): ReadonlySet<string> {
+    return new Set(
+      this.batches().flatMap(({ known }) =>
+        known.stage !== 'split' && 'uuid' in known && known.uuid !== undefined ? [known.uuid] : [],
+      ),
+    );
+  }
+
   known(batch: Batch): KnownBatch {
     return this.#driven.get(batchLabel(batch))?.known ?? planned;
   }

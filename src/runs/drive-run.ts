@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { BatchRunner } from '../batches/batch-runner.js';
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
@@ -7,12 +6,19 @@ import type { BatchProgress, CollectedExport } from '../batches/drive-options.js
 import { ElectedUuids } from '../batches/elected-uuids.js';
 import { halveBatch } from '../batches/halve-batch.js';
 import { tallyOf } from '../batches/judge-export.js';
-import { mayHaveLaunched, retried, type KnownBatch } from '../batches/known-batch.js';
+import {
+  isAtEnd,
+  mayHaveLaunched,
+  planned,
+  type EndedBatch,
+  type KnownBatch,
+} from '../batches/known-batch.js';
 import { LaunchGate } from '../batches/launch-gate.js';
 import { openExport } from '../batches/open-export.js';
 import { RefusedSizes } from '../batches/refused-sizes.js';
 import type { Client } from '../client/client.js';
 import { systemClock, type Clock } from '../system/clock.js';
+import { systemRandom } from '../system/random.js';
 import { DetachedError } from '../errors/family.js';
 import { isSluiceError, SluiceError } from '../errors/sluice-error.js';
 import type { BatchResults } from '../results/batch-results.js';
@@ -26,11 +32,12 @@ import { readPreflight } from './preflight.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStore } from './run-store.js';
 import { takeAll } from './take-all.js';
+import type { TakeUp } from './take-up.js';
 
 export interface DriveRunOptions {
   readonly run: RunOptions;
   readonly client: Client;
-  readonly runId: string;
+  readonly takeUp: TakeUp;
   readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
@@ -73,6 +80,8 @@ class RunDrive {
   /** Those that no walker has taken yet. */
   #waiting: Batch[] = [];
   readonly #results = new Map<string, BatchResults>();
+  /** Names of uploads that are of no use any more and could not be deleted. */
+  readonly #left: string[] = [];
   /** Whether a batch is left alone once the service verifies it. */
   #leavesLaunched = false;
 
@@ -83,7 +92,7 @@ class RunDrive {
     this.#runner = new BatchRunner({
       service: options.client,
       concurrency: options.concurrency,
-      runId: options.runId,
+      runId: options.takeUp.runId,
       namePrefix: run.batchName ?? defaults.batchName,
       settings: run.settings ?? {},
       pollIntervalMs: run.pollIntervalMs ?? defaults.pollIntervalMs,
@@ -98,6 +107,7 @@ class RunDrive {
         ({ known }) => known.stage !== 'split' && 'uuid' in known && known.uuid !== undefined,
       ),
       leavesLaunched: () => this.#leavesLaunched,
+      lookAgain: async (batch, known) => options.takeUp.lookAgain(batch, known),
       record: async (progress) => this.#record(progress),
       collect: async (batch, uuid, within) => this.#collect(batch, uuid, within),
     });
@@ -109,21 +119,25 @@ class RunDrive {
 
   async toEnd(): Promise<DriveRunEnd> {
     for (const batch of this.#options.batches) await this.#recall(batch);
-    const { client, runId, batches, plan, signal, run } = this.#options;
+    const { client, takeUp, batches, plan, signal, run } = this.#options;
+    takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
+    takeUp.tell(this.#log.uuids(), run.onProgress);
     const isLeaving = run.detach === true && this.#isAnyUnlaunched();
     const stoppedBy =
       (await this.#askBeforeLaunch()) ?? (await this.#driveAll({ leavesLaunched: isLeaving }));
     const isWhole = [...this.#driven].every((batch) => isAtEnd(this.#log.known(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     if (isWhole || isRefused) {
-      const names = await deleteOrphans(client, runId, this.#log.batches(), {
+      const orphans = await deleteOrphans(client, takeUp.runId, this.#log.batches(), {
         isRefused,
+        hasSurplus: takeUp.hasSurplus(this.#log.uuids()),
         signal,
         clock: this.#clock,
         deadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
       });
-      if (names.length > 0) run.onProgress?.({ stage: 'left_behind', names });
+      this.#left.push(...orphans);
     }
+    if (this.#left.length > 0) run.onProgress?.({ stage: 'left_behind', names: this.#left });
     const isPartial = run.partial === true && !isWhole && stopsForNow(stoppedBy);
     if (isPartial) {
       run.onProgress?.({ stage: 'stopped', error: stoppedBy });
@@ -183,30 +197,31 @@ class RunDrive {
     return isLeft ? new DetachedError('all batches are launched; run again to collect') : undefined;
   }
 
-  /** Takes up what the journal knows of a batch, or of the parts that it was split into. */
+  /** Takes up what journal and service know of a batch, or of the parts that it was split into. */
   async #recall(batch: Batch): Promise<void> {
-    const entry = entryOf(this.#options.state.known, batch);
-    const driven = entry && {
+    const { state, takeUp, run } = this.#options;
+    const entry = entryOf(state.known, batch);
+    const before = entry?.known ?? planned;
+    const learned = takeUp.learn(batch, before);
+    const known = run.retryFailed === true ? takeUp.tryAgain(batch, learned) : learned;
+    const driven = {
       batch,
-      known: entry.known,
-      name: entry.name,
-      charge: entry.charge ?? undefined,
-      exported: entry.exported,
-      times: this.#options.state.known.times.get(batchLabel(batch)) ?? noTimes,
+      known,
+      name: known === before && entry ? entry.name : takeUp.nameOf(batch, known),
+      charge: entry?.charge ?? undefined,
+      exported: entry?.exported,
+      times: state.known.times.get(batchLabel(batch)) ?? noTimes,
     };
-    const { uuid } = { uuid: undefined, ...driven?.known };
-    if (driven && uuid !== undefined) this.#uuids.take(uuid, driven.name);
-    if (driven?.known.stage === 'split') {
-      this.#log.recall(driven);
+    const { uuid } = { uuid: undefined, ...known };
+    if (uuid !== undefined) this.#uuids.take(uuid, driven.name);
+    if (entry) this.#log.recall(driven);
+    if (known !== before) await this.#record(driven);
+    if (known.stage === 'split') {
       this.#refusedSizes.note(batch);
       for (const part of await halveBatch(batch)) await this.#recall(part);
       return;
     }
     this.#driven.add(batch);
-    if (!driven) return;
-    this.#log.recall(driven);
-    const known = this.#options.run.retryFailed === true ? retried(driven.known) : driven.known;
-    if (known !== driven.known) await this.#record({ ...driven, known });
     if (mayHaveLaunched(known)) this.#gate.count(batch.lane.type, batch.addresses);
   }
 
@@ -215,20 +230,17 @@ class RunDrive {
     const known = isAtEnd(before) ? before : await this.#runner.run(batch, before);
     if (known.stage === 'split') await this.#takeParts(batch);
     if (!isAtEnd(known)) return;
-    const { run, client, signal } = this.#options;
+    const { run, client, takeUp, signal } = this.#options;
     await this.#settle(batch, known);
-    if (run.deleteBatches === true && known.stage === 'exported') {
-      const isDeleted = await this.#runner.inTurn(async () =>
-        deleteBatch(client, known.uuid, signal),
-      );
-      if (!isDeleted) run.onProgress?.({ stage: 'left_behind', names: [known.uuid] });
-    }
+    if (run.deleteBatches !== true || known.stage !== 'exported') return;
+    // Whoever goes on with the other copy has not fetched its results.
+    const end = takeUp.isCopied
+      ? 'left'
+      : await this.#runner.inTurn(async () => deleteBatch(client, known.uuid, true, signal));
+    if (end !== 'gone') this.#left.push(takeUp.nameOf(batch, known));
   }
 
-  async #settle(
-    batch: Batch,
-    known: Extract<KnownBatch, { readonly stage: 'exported' | 'failed' }>,
-  ): Promise<void> {
+  async #settle(batch: Batch, known: EndedBatch): Promise<void> {
     const { plan, run, state } = this.#options;
     const label = batchLabel(batch);
     const verifiedAt = this.#log.times(batch).exported_at ?? this.#now();
@@ -283,18 +295,8 @@ class RunDrive {
   }
 }
 
-function isAtEnd(
-  known: KnownBatch,
-): known is Extract<KnownBatch, { readonly stage: 'exported' | 'failed' }> {
-  return known.stage === 'exported' || known.stage === 'failed';
-}
-
 /** Whether the service or the credits stopped the run, and not the key, the disk or a person. */
 function stopsForNow(error: unknown): error is SluiceError {
   const never = ['unauthorized', 'forbidden', 'batch_refused', 'output_failed', 'detached'];
   return error instanceof SluiceError && !never.includes(error.code);
-}
-
-function systemRandom(): number {
-  return randomInt(2 ** 32) / 2 ** 32;
 }

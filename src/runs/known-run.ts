@@ -68,6 +68,9 @@ export function knownRun(entries: readonly unknown[], path: string): KnownRun {
       case 'account':
         if (known.run) known = { ...known, run: { ...known.run, account: entry.account } };
         break;
+      case 'place':
+        if (known.run) known = { ...known, run: { ...known.run, place: entry.place } };
+        break;
       case 'kept':
         known = { ...known, kept: entry };
         break;

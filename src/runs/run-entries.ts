@@ -8,6 +8,10 @@ import type { Summary } from './summary.js';
  * The entries of a run's journal, in the order in which they may come.
  */
 
+/** Where a journal lies: another number or time is a copy of it. */
+export const statePlace = z.object({ ino: z.number(), born: z.number().nullable() });
+export type StatePlace = z.infer<typeof statePlace>;
+
 /** The first entry: what the run is, and what must be the same when it goes on. */
 export const runEntry = z.object({
   entry: z.literal('run'),
@@ -21,11 +25,17 @@ export const runEntry = z.object({
   account: z.string(),
   /** What decides the rows and the batches, by the option's name. */
   decides: z.record(z.string(), z.json()),
+  place: statePlace.optional(),
+  /** Whether its batches are deleted once their results are safe. */
+  deletes: z.boolean().optional(),
 });
 export type RunEntry = z.infer<typeof runEntry>;
 
 /** The account's key was replaced by another of the same account. */
 const accountEntry = z.object({ entry: z.literal('account'), account: z.string() });
+
+/** The state directory was moved, and no other process goes on with the run where it was. */
+const placeEntry = z.object({ entry: z.literal('place'), place: statePlace });
 
 /** An input that can be read once was written down, whole. */
 export const keptEntry = z.object({ entry: z.literal('kept') });
@@ -100,6 +110,7 @@ const endedEntry = z.object({ entry: z.literal('ended') });
 export const journalEntry = z.discriminatedUnion('entry', [
   runEntry,
   accountEntry,
+  placeEntry,
   keptEntry,
   planEntry,
   balanceEntry,

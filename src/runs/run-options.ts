@@ -60,6 +60,12 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DoubtOptions 
   /** Drop an unfinished run found in the state directory. @default false */
   readonly fresh?: boolean;
   /**
+   * The state directory was moved or restored, and no other process goes on with a copy of it: what is
+   * not on the service is sent again.
+   * @default false: a copied state is gone on with only where that cannot pay twice
+   */
+  readonly moved?: boolean;
+  /**
    * After a run that ended with failed rows: send their addresses again and write the output anew.
    * @default false
    */
@@ -147,5 +153,15 @@ export type RunProgress =
   | { readonly stage: 'stopped'; readonly error: SluiceError }
   /** Uploads on the service that this run made and could not delete; their names. */
   | { readonly stage: 'left_behind'; readonly names: readonly string[] }
+  /** The service has more of the run than the state directory knows: it is a copy, or an older one. */
+  | {
+      readonly stage: 'older_state';
+      /** Whether it was copied or restored: another process may go on with the other copy. */
+      readonly isCopied: boolean;
+      /** Names of uploads that the state directory did not know, or not as launched; they are gone on with. */
+      readonly learned: readonly string[];
+      /** Names of uploads that were launched beside those that are gone on with; they stay. */
+      readonly unused: readonly string[];
+    }
   | { readonly stage: 'writing'; readonly rows: number }
   | { readonly stage: 'written'; readonly rows: number };

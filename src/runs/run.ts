@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { checkHistoryService } from '../batches/check-history-service.js';
 import type { Client } from '../client/client.js';
 import { ConfigurationError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
@@ -9,8 +7,8 @@ import { askAboutColumns } from '../streams/doubtful-columns.js';
 import { checkBatchSize, checkCount, checkCountries } from '../streams/plan.js';
 import { observeRun } from '../diagnostics/observe-run.js';
 import { observedEnd, observedProgress } from './observed-progress.js';
-import { checkAccount } from './account.js';
 import { readBalance, readBalanceAfter } from './balance.js';
+import { beginRun } from './begin-run.js';
 import { checkDiskSpace } from './check-disk-space.js';
 import { driveRun, type DriveRunEnd } from './drive-run.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
@@ -24,6 +22,7 @@ import { RunOutput } from './run-output.js';
 import { StateDirectory } from './state-directory.js';
 import { summarize } from './summarize.js';
 import { hasFailed, type Summary } from './summary.js';
+import { TakeUp } from './take-up.js';
 
 /**
  * Verifies all rows of a source and writes them, enriched, to a sink. Durable: killed at any moment,
@@ -102,21 +101,26 @@ class Run {
     const told = await this.#tellAgain();
     if (told) return told;
     const client = await this.#connect();
-    const entry = await this.#begin(client);
+    const { signal } = this.#checked;
+    const entry = await beginRun(client, this.#state, { ...this.#options, signal });
     const passOne = await this.#read(entry);
-    if (this.#state.known.batches.size === 0) await askAboutColumns(passOne.plan, this.#options);
+    const { isRemovable } = this;
+    // Until the list is read nobody knows what an earlier process has sent.
+    this.isRemovable = false;
+    const takeUp = await TakeUp.begin(client, entry, this.#state, { ...this.#options, signal });
+    this.isRemovable = isRemovable && takeUp.uploads.all().length === 0 && !takeUp.isCopied;
+    if (this.isRemovable) await askAboutColumns(passOne.plan, this.#options);
     const toFetch = addressesToFetch(this.#state.known, passOne.batches);
     await checkDiskSpace(this.#checked.files, this.#state.path, toFetch);
-    const before = await readBalance(client, this.#state, this.#checked.signal);
+    const before = await readBalance(client, this.#state, signal);
     this.isRemovable = false;
-    const { signal } = this.#checked;
     const output = await RunOutput.begin({
       run: this.#options,
       runId: entry.id,
       passOne,
       signal,
     });
-    const end = await this.#drive(client, entry, passOne, output).catch(async (error: unknown) => {
+    const end = await this.#drive(client, takeUp, passOne, output).catch(async (error: unknown) => {
       await output.stop();
       throw error;
     });
@@ -176,32 +180,6 @@ class Run {
     return typeof client === 'function' ? client(this.#state.servicePath) : client;
   }
 
-  /** Begins a run, or takes up the one that the journal tells of. */
-  async #begin(client: Client): Promise<RunEntry> {
-    const service = this.#options.serviceName ?? client.baseUrl;
-    checkHistoryService(this.#options.history, service);
-    const decides = decidingOptions(this.#options);
-    const known = this.#state.known.run;
-    if (known) {
-      checkSameRun(known, { decides, service });
-      await checkAccount(client, known, this.#state, this.#checked.signal);
-      return known;
-    }
-    // With the history's own, an address is hashed once for both.
-    const seed = Buffer.from(this.#options.history?.seed ?? randomBytes(32)).toString('hex');
-    const entry: RunEntry = {
-      entry: 'run',
-      id: randomBytes(8).toString('hex'),
-      seed,
-      startedAt: new Date().toISOString(),
-      service,
-      account: client.keyFingerprint(seed),
-      decides,
-    };
-    await this.#state.record(entry);
-    return entry;
-  }
-
   async #read(entry: RunEntry): Promise<PassOne> {
     const { onProgress, source } = this.#options;
     const passOne = await readIntoBatches({
@@ -229,7 +207,7 @@ class Run {
 
   async #drive(
     client: Client,
-    entry: RunEntry,
+    takeUp: TakeUp,
     passOne: PassOne,
     output: RunOutput,
   ): Promise<DriveRunEnd> {
@@ -237,7 +215,7 @@ class Run {
       ...this.#checked,
       run: this.#options,
       client,
-      runId: entry.id,
+      takeUp,
       plan: passOne.plan,
       batches: passOne.batches,
       state: this.#state,

@@ -11,8 +11,9 @@ import { Journal } from './journal.js';
 import { knownRun, nothingKnown, type KnownRun } from './known-run.js';
 import { onDisk } from './on-disk.js';
 import { ResultStore } from './result-store.js';
-import type { JournalEntry } from './run-entries.js';
+import type { JournalEntry, StatePlace } from './run-entries.js';
 import type { RunStore } from './run-store.js';
+import { readStatePlace } from './state-place.js';
 
 /** What a run keeps on disk so that it can be killed and go on. Only its owner can read it. */
 export class StateDirectory implements RunStore {
@@ -97,6 +98,11 @@ export class StateDirectory implements RunStore {
   /** Where the in-process local service keeps its data. */
   get servicePath(): string {
     return join(this.path, 'service');
+  }
+
+  /** Tells it from a copy of it, as far as the system does. */
+  async place(): Promise<StatePlace | undefined> {
+    return readStatePlace(this.#files, this.path);
   }
 
   async record(entry: JournalEntry): Promise<void> {

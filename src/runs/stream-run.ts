@@ -29,6 +29,7 @@ export type StreamRunOptions = Omit<
   | 'client'
   | 'stateDir'
   | 'fresh'
+  | 'moved'
   | 'retryFailed'
   | 'partial'
   | 'deleteBatches'

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
@@ -8,11 +8,12 @@ import type { BatchProgress, BatchSettings, CollectedExport } from '../batches/d
 import { ElectedUuids } from '../batches/elected-uuids.js';
 import { halveBatch } from '../batches/halve-batch.js';
 import { tallyOf } from '../batches/judge-export.js';
-import type { KnownBatch } from '../batches/known-batch.js';
+import { isAtEnd, type EndedBatch } from '../batches/known-batch.js';
 import { LaunchGate } from '../batches/launch-gate.js';
 import { openExport } from '../batches/open-export.js';
 import { RefusedSizes } from '../batches/refused-sizes.js';
 import { systemClock, type Clock } from '../system/clock.js';
+import { systemRandom } from '../system/random.js';
 import type { VerificationService } from '../client/verification-service.js';
 import { fetchExport } from './fetch-export.js';
 import type { BatchEnding, ExportOpener } from '../batches/result-join.js';
@@ -174,7 +175,7 @@ export class DriveBatches extends PatientDuplex {
       if (known.stage === 'split') this.#parts.unshift(...(await halveBatch(batch)));
       this.#underWay -= 1;
       if (this.destroyed) return;
-      if (known.stage === 'exported' || known.stage === 'failed') {
+      if (isAtEnd(known)) {
         this.#isWanted = this.push(this.#settled(batch, known));
       }
       this.#goOn();
@@ -231,10 +232,7 @@ export class DriveBatches extends PatientDuplex {
     }
   }
 
-  #settled(
-    batch: Batch,
-    known: Extract<KnownBatch, { readonly stage: 'exported' | 'failed' }>,
-  ): SettledParcel {
+  #settled(batch: Batch, known: EndedBatch): SettledParcel {
     const label = batchLabel(batch);
     const results = this.#results.get(label);
     const charge = this.#charges.get(label);
@@ -249,7 +247,7 @@ export class DriveBatches extends PatientDuplex {
     };
   }
 
-  #ending(known: KnownBatch, results: ExportOpener | MatchedExport | undefined): BatchEnding {
+  #ending(known: EndedBatch, results: ExportOpener | MatchedExport | undefined): BatchEnding {
     if (known.stage === 'failed') return { failure: known.reason };
     if (results === undefined) throw new Error('an exported batch has no results');
     return { results };
@@ -274,8 +272,4 @@ export class DriveBatches extends PatientDuplex {
     };
     return { ...tally, keep };
   }
-}
-
-function systemRandom(): number {
-  return randomInt(2 ** 32) / 2 ** 32;
 }

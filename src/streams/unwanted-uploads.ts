@@ -1,11 +1,7 @@
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
-import {
-  deleteListed,
-  mayHaveOrphans,
-  type ListOptions,
-  type ListedUpload,
-} from '../batches/delete-uploads.js';
+import { deleteUnwanted, mayHaveOrphans, type ListedUpload } from '../batches/delete-uploads.js';
+import type { ListOptions } from '../batches/find-upload.js';
 import { mayHaveLaunched, type KnownBatch } from '../batches/known-batch.js';
 import type { VerificationService } from '../client/verification-service.js';
 
@@ -39,11 +35,11 @@ export class UnwantedUploads {
    * @throws the signal's reason
    */
   async delete(
-    service: Pick<VerificationService, 'deleteBatch' | 'listBatches'>,
+    service: Pick<VerificationService, 'batchStatus' | 'deleteBatch' | 'listBatches'>,
     options: ListOptions,
   ): Promise<readonly string[]> {
     if (this.#kept.size === 0) return [];
-    const left = await deleteListed(service, (upload) => this.#isUnwanted(upload), options);
+    const left = await deleteUnwanted(service, (upload) => this.#isUnwanted(upload), options);
     return left ?? [...this.#kept.keys()].map((own) => own.slice(1, -1));
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { batchName } from '../../src/batches/batch-name.js';
+import { batchName, parseBatchName } from '../../src/batches/batch-name.js';
 
 const upload = { runId: '0123456789abcdef', batch: { id: 6, addresses: 9 }, attempt: 2 };
 const unique = '0123456789abcdef-000007-2';
@@ -66,5 +66,35 @@ describe('batchName', () => {
         },
       ),
     );
+  });
+});
+
+describe('parseBatchName', () => {
+  it('reads what batchName made, whatever the prefix, and nothing else', () => {
+    const { runId } = upload;
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.constantFrom('', '-', `a-${runId}-000001-1`, `-${runId}-`)),
+        fc.nat(2_000_000),
+        fc.option(
+          fc.record({ start: fc.nat(10_000_000), addresses: fc.integer({ min: 1, max: 50_000 }) }),
+        ),
+        fc.integer({ min: 1, max: 1000 }),
+        (prefix, id, lines, attempt) => {
+          const addresses = lines?.addresses ?? 9;
+          const part = lines ? { start: lines.start, of: 2 ** 30 } : undefined;
+          const name = batchName(prefix, { runId, batch: { id, addresses, part }, attempt });
+          const { start = 0 } = lines ?? {};
+          expect(parseBatchName(name, runId)).toEqual({
+            id,
+            lines: lines ? { start, end: start + addresses } : undefined,
+            attempt,
+          });
+        },
+      ),
+    );
+    const others = [`p-${unique}x`, `p-${runId}-7-2`, unique, `p-${runId}-000007-`, 'p', ''];
+    for (const name of others) expect(parseBatchName(name, runId)).toBeUndefined();
+    expect(parseBatchName(`p-${unique}`, 'fedcba9876543210')).toBeUndefined();
   });
 });

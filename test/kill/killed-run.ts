@@ -1,7 +1,18 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { createService, type Service, type ServiceOptions } from '../../src/service/index.js';
@@ -47,6 +58,8 @@ export class KilledRun {
     options: {
       readonly env?: Readonly<Record<string, string>>;
       readonly killAfterMs?: number;
+      /** Aborted, it kills the process. */
+      readonly killedBy?: AbortSignal;
     } = {},
   ): Promise<Attempt> {
     const args = ['--import', preload, program, 'verify', 'list.csv', '--email', 'email'];
@@ -65,6 +78,7 @@ export class KilledRun {
       options.killAfterMs === undefined
         ? undefined
         : setTimeout(() => child.kill('SIGKILL'), options.killAfterMs);
+    options.killedBy?.addEventListener('abort', () => child.kill('SIGKILL'));
     let stderr = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
     return new Promise((resolve, reject) => {
@@ -109,6 +123,42 @@ export class KilledRun {
       expect(times, `charges of ${address}`).toBe(allowed);
     }
     expect(paid.length).toBe([...lanes.values()].reduce((sum, count) => sum + count, 0));
+  }
+
+  /**
+   * Copies the machine's folder to another one, as it is so long after the run has begun: what a backup
+   * or a second machine would have.
+   *
+   * @returns the other machine, and whether its state tells of a run
+   */
+  async copyAfter(ms: number): Promise<{ readonly run: KilledRun; readonly hasState: boolean }> {
+    while (!(await this.#hasBegun())) await sleep(5);
+    await sleep(ms);
+    const folder = join(this.#folder, 'copy');
+    const run = new KilledRun(folder, this.#service);
+    await mkdir(folder);
+    await copyFile(join(this.#folder, 'list.csv'), join(folder, 'list.csv'));
+    const state = join(this.#folder, 'out.csv.sluice');
+    try {
+      // Files come and go while it is copied; the journal first: what it tells of is on the disk.
+      await mkdir(join(folder, 'out.csv.sluice'));
+      await copyFile(join(state, 'journal'), join(folder, 'out.csv.sluice', 'journal'));
+      await copyFile(join(state, 'lock'), join(folder, 'out.csv.sluice', 'lock'));
+      await cp(join(state, 'results'), join(folder, 'out.csv.sluice', 'results'), {
+        recursive: true,
+      });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      return { run, hasState: false };
+    }
+    return { run, hasState: await run.#hasBegun() };
+  }
+
+  /** Whether its journal tells of a run, or its output stands already. */
+  async #hasBegun(): Promise<boolean> {
+    if ((await readdir(this.#folder)).includes('out.csv')) return true;
+    const journal = join(this.#folder, 'out.csv.sluice', 'journal');
+    return (await readFile(journal, 'utf8').catch(() => '')).includes('"entry":"run"');
   }
 
   async output(): Promise<Buffer> {

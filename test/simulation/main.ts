@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { describeTrouble, planCopies, simulateCopy } from './copied-state.js';
 import { cells } from './fault.js';
 import { inWorkers, parseShare, sendBack } from './in-workers.js';
 import { describePair, planPairs, samplePairs, simulatePair } from './pairs.js';
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     pairs: { type: 'string' },
     pair: { type: 'string' },
+    copies: { type: 'string' },
     sample: { type: 'string', default: '1' },
     'until-failure': { type: 'boolean', default: false },
     worker: { type: 'string' },
@@ -35,6 +37,8 @@ if (values.seed !== undefined) {
   if (pair) await tellStory(describePair(pair), async (trace) => simulatePair(pair, trace));
 } else if (values.pairs !== undefined) {
   await simulatePairs(values.pairs);
+} else if (values.copies !== undefined) {
+  await simulateCopies(Number(values.copies));
 } else {
   await simulateSeeds(Number(values.seeds ?? seedsForAllCells), Number(values.first));
 }
@@ -106,6 +110,30 @@ async function simulatePairs(wanted: string): Promise<void> {
       `${total.simulations - total.idle}: the others have a fault at a request that this run does not make\n`,
   );
   printFailed(total, 'pair');
+  if (total.failed.length > 0) process.exitCode = 1;
+}
+
+/** Simulates the runs of so many seeds whose state is copied, at every moment and in every order. */
+async function simulateCopies(seeds: number): Promise<void> {
+  if (share) {
+    const tally = emptyTally();
+    for (let seed = 1 + share.first; seed <= seeds; seed += share.step) {
+      for (const story of await planCopies(seed, seed % 3 === 0)) {
+        tally.simulations += 1;
+        await simulateCopy(story).catch((error: unknown) => {
+          tally.failed.push({ number: seed, why: describeTrouble(story, error) });
+        });
+      }
+    }
+    sendBack(tally);
+    return;
+  }
+  const began = performance.now();
+  const total = sum(await inWorkers<Tally>(program, ['--copies', String(seeds)]));
+  process.stdout.write(
+    `${total.simulations} copies of the state of ${seeds} runs, ${secondsSince(began)} s\n`,
+  );
+  printFailed(total, 'seed');
   if (total.failed.length > 0) process.exitCode = 1;
 }
 

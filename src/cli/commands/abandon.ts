@@ -29,21 +29,27 @@ async function abandon(input: CommandInput<ConnectionOption | 'json'>): Promise<
   const connection =
     status.service === 'local' ? undefined : await connect(target, options, undefined);
   try {
-    const { deleted, left } = await abandonRun({
+    const { deleted, left, launched } = await abandonRun({
       stateDir,
       ...(connection && { client: connection.client }),
       signal,
     });
     if (options.has('json')) {
-      await print(`${JSON.stringify({ stateDir, deleted, left }, undefined, 2)}\n`);
+      await print(`${JSON.stringify({ stateDir, deleted, left, launched }, undefined, 2)}\n`);
       return exitCodes.done;
     }
     say(`sluice: deleted ${deleted} batches and ${stateDir}`);
     if (left.length > 0) {
       say(`sluice: still on the service: ${left.join(', ')}`);
     }
+    if (launched.length > 0) process.stderr.write(`sluice: ${launchedLine(launched)}\n`);
   } finally {
     await connection?.close();
   }
   return exitCodes.done;
+}
+
+/** What is said of batches that were paid for and whose results were not fetched. */
+export function launchedLine(names: readonly string[]): string {
+  return `launched and paid, so not deleted from the service: ${names.join(', ')}`;
 }

@@ -1,0 +1,116 @@
+import { isLaunched } from './delete-uploads.js';
+import { mayHaveLaunched, type Elected, type KnownBatch } from './known-batch.js';
+import { learn } from './learn.js';
+
+/** An upload of a batch, as the list of batches has it. */
+export interface BatchUpload {
+  readonly uuid: string;
+  readonly name: string;
+  readonly attempt: number;
+  readonly status: string;
+  /** When the service took it, by the service's own clock. */
+  readonly createdAt: string;
+}
+
+/**
+ * Takes in the uploads of a batch that the service has, of which another process may have made some:
+ * what is launched is gone on with, whoever launched it, and no second upload is ever launched beside it.
+ * Whatever process reads the same list elects the same upload.
+ *
+ * @param isCopied whether another process may have gone on from the same state: then a batch that broke
+ *   may have been launched before
+ */
+export function learnListed(
+  known: KnownBatch,
+  uploads: readonly BatchUpload[],
+  isCopied = false,
+): KnownBatch {
+  if (known.stage === 'exported') return known;
+  const launched = uploads
+    .filter((upload) => isLaunched(upload.status) || (isCopied && isBroken(upload, known)))
+    .toSorted((a, b) => rankOf(a.status) - rankOf(b.status) || compare(a.uuid, b.uuid));
+  if (launched[0]) return takeLaunched(known, launched, launched[0]);
+  if (mayHaveLaunched(known) || known.stage === 'failed' || known.stage === 'split') return known;
+  return takeUnlaunched(known, uploads);
+}
+
+/** Whether it broke, and nobody here knows whether that was before its launch. */
+function isBroken({ status, attempt }: BatchUpload, known: KnownBatch): boolean {
+  return status === 'internal_error' && attempt >= known.attempt;
+}
+
+const unknownWord = 2;
+
+function rankOf(status: string): number {
+  switch (status) {
+    case 'verification_done':
+      return 0;
+    case 'verification_ongoing':
+      return 1;
+    case 'internal_error':
+      return 3;
+    default:
+      return unknownWord;
+  }
+}
+
+function takeLaunched(
+  known: Exclude<KnownBatch, { readonly stage: 'exported' }>,
+  launched: readonly BatchUpload[],
+  first: BatchUpload,
+): KnownBatch {
+  const own = launched.find(({ uuid }) => 'uuid' in known && uuid === known.uuid);
+  const isOwnFine = own !== undefined && own.status !== 'internal_error';
+  if (known.stage === 'failed') {
+    // What failed after its launch is not tried again by itself, unless it was only out of sight.
+    const isOver = known.launched && isOwnFine && known.reason !== 'batch_missing';
+    if (isOver || first.status === 'internal_error') return known;
+  } else if (mayHaveLaunched(known) && (isOwnFine || own === first)) {
+    return known;
+  } else if (own === first && rankOf(first.status) === unknownWord) {
+    // Its status will tell in time.
+    return known;
+  }
+  return learn(
+    { ...elect(known, first), doubt: true, stage: 'parsing', prepared: true, polls: 0 },
+    { of: 'status', status: first.status },
+  );
+}
+
+/**
+ * The newest attempt is the one that its process goes on with. Of two uploads of one attempt the older
+ * is elected: whoever uploaded the younger sees the older in the list.
+ */
+function takeUnlaunched(
+  known: Exclude<KnownBatch, { readonly stage: 'exported' | 'failed' | 'split' }>,
+  uploads: readonly BatchUpload[],
+): KnownBatch {
+  const [best] = uploads
+    .filter(({ attempt, status }) => attempt >= known.attempt && status !== 'internal_error')
+    .toSorted(
+      (a, b) =>
+        b.attempt - a.attempt || compare(a.createdAt, b.createdAt) || compare(a.uuid, b.uuid),
+    );
+  if (best) {
+    if ('uuid' in known && known.uuid === best.uuid) return known;
+    return learn(
+      { ...elect(known, best), stage: 'uploaded' },
+      { of: 'status', status: best.status },
+    );
+  }
+  // A name is given once.
+  const newest = Math.max(0, ...uploads.map(({ attempt }) => attempt));
+  const isTaken = newest > known.attempt || (newest === known.attempt && known.stage === 'planned');
+  if ('uuid' in known || !isTaken) return known;
+  return { stage: 'planned', attempt: newest + 1, fresh: known.fresh, uploads: 0 };
+}
+
+function elect({ fresh }: KnownBatch, { uuid, attempt }: BatchUpload): Elected {
+  const bounded = { fresh, uploads: 0, misses: 0, prepares: 0, launches: 0 };
+  return { uuid, attempt, isFound: true, ...bounded, doubt: false };
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,185 @@
+import { batchName } from '../batches/batch-name.js';
+import type { Batch } from '../batches/batch.js';
+import { isLaunched } from '../batches/delete-uploads.js';
+import { mayHaveLaunched, retried, type KnownBatch } from '../batches/known-batch.js';
+import { learnListed } from '../batches/learn-listed.js';
+import { RunUploads } from '../batches/run-uploads.js';
+import type { VerificationService } from '../client/verification-service.js';
+import { StateError } from '../errors/family.js';
+import { systemClock } from '../system/clock.js';
+import { defaults } from '../streams/defaults.js';
+import type { RunEntry } from './run-entries.js';
+import type { RunOptions } from './run-options.js';
+import type { StateDirectory } from './state-directory.js';
+import { isElsewhere } from './state-place.js';
+
+/**
+ * What the service has of a run, beside what the journal knows. A journal may be older than the service:
+ * restored from a backup, copied to another machine, or shared with another process.
+ */
+export class TakeUp {
+  readonly runId: string;
+  readonly uploads: RunUploads;
+  readonly #namePrefix: string;
+  /** Whether an earlier process worked on the run. */
+  readonly #isTakenUp: boolean;
+  /**
+   * Whether the state directory was copied from where the run was begun: another process may go on
+   * with the other copy.
+   */
+  readonly isCopied: boolean;
+  /** Whether the batches of the run are deleted once their results are safe. */
+  readonly #deletes: boolean;
+  readonly #news = new Set<string>();
+  /** Uploads that failed, and that a person asked to send again under another name. */
+  readonly #givenUp = new Set<string>();
+  #missing = 0;
+
+  private constructor(
+    { uploads, runId, namePrefix }: { uploads: RunUploads; runId: string; namePrefix: string },
+    is: { readonly takenUp: boolean; readonly copied: boolean; readonly deleting: boolean },
+  ) {
+    this.runId = runId;
+    this.uploads = uploads;
+    this.#namePrefix = namePrefix;
+    this.#isTakenUp = is.takenUp;
+    this.isCopied = is.copied;
+    this.#deletes = is.deleting;
+  }
+
+  /** A run reads the list of an earlier process's uploads before it sends anything. @throws as requests do */
+  static async begin(
+    service: Pick<VerificationService, 'listBatches'>,
+    run: RunEntry,
+    state: StateDirectory,
+    options: Pick<
+      RunOptions,
+      'batchName' | 'deleteBatches' | 'moved' | 'clock' | 'batchDeadlineMs'
+    > & { readonly signal: AbortSignal },
+  ): Promise<TakeUp> {
+    const uploads = new RunUploads(service, run.id, {
+      signal: options.signal,
+      clock: options.clock ?? systemClock,
+      deadlineMs: options.batchDeadlineMs ?? defaults.batchDeadlineMs,
+    });
+    const takenUp = state.known.run !== undefined;
+    if (takenUp) await uploads.read();
+    const here = await state.place();
+    const moved = options.moved === true;
+    if (takenUp && moved && here) await state.record({ entry: 'place', place: here });
+    return new TakeUp(
+      { uploads, runId: run.id, namePrefix: options.batchName ?? defaults.batchName },
+      {
+        takenUp,
+        copied: takenUp && !moved && isElsewhere(run.place, here),
+        deleting: !moved && (options.deleteBatches === true || run.deletes === true),
+      },
+    );
+  }
+
+  /** What is known of a batch when the journal and the list are taken together. */
+  learn(batch: Batch, known: KnownBatch): KnownBatch {
+    if (!this.#isTakenUp) return known;
+    const listed = this.uploads.of(batch);
+    for (const { uuid, name, attempt, status } of listed) {
+      const isOwn = 'uuid' in known && known.uuid === uuid;
+      const mayBeOwn =
+        known.stage === 'planned' ? attempt < known.attempt : attempt <= known.attempt;
+      const isNewlyLaunched = isVerified(status) && !(isOwn && mayHaveLaunched(known));
+      if (!mayBeOwn || isNewlyLaunched) this.#news.add(name);
+    }
+    const learned = learnListed(known, listed, this.isCopied);
+    const wasLaunched = learned !== known && mayHaveLaunched(learned);
+    if (wasLaunched || mayHaveLaunched(known) || !this.uploads.hasParts(batch)) {
+      this.#noteMissing(learned, listed.length);
+      return learned;
+    }
+    if (known.stage === 'split') return known;
+    const { attempt, fresh, uploads } = known;
+    const uuid = 'uuid' in known ? known.uuid : undefined;
+    return { stage: 'split', uuid, attempt, fresh, uploads };
+  }
+
+  /**
+   * Asks the service right before a launch whether another process has launched an upload of the batch,
+   * or has one that is to be launched in place of this one. The first process of a run has nobody beside
+   * it, and asks only for a batch that was lost or sent again.
+   */
+  async lookAgain(batch: Batch, known: KnownBatch): Promise<KnownBatch> {
+    if (!this.#isTakenUp && known.attempt === 1) return known;
+    await this.uploads.read();
+    const uploads = this.uploads.of(batch).filter(({ uuid }) => !this.#givenUp.has(uuid));
+    const learned = learnListed(known, uploads, this.isCopied);
+    // It was lost before, and nobody else's is there: whoever deleted that may have verified it first.
+    if (this.isCopied && learned === known && known.fresh > 0) throw this.#doubt();
+    return learned;
+  }
+
+  /**
+   * Whoever deletes its batches leaves no trace of them on the service, so nobody can tell what a copy of
+   * its state would pay for again. The same holds for a batch that was elected and is not there any more.
+   *
+   * @throws StateError `state_mismatch`, before anything is sent
+   */
+  check(known: readonly KnownBatch[]): void {
+    const isOpen = known.some(({ stage }) => stage !== 'exported' && stage !== 'failed');
+    if (this.#missing > 0 || (isOpen && this.isCopied && this.#deletes)) throw this.#doubt();
+  }
+
+  /** @param kept uuids of the uploads that the run goes on with */
+  tell(kept: ReadonlySet<string>, onProgress: RunOptions['onProgress']): void {
+    const unused = this.uploads
+      .all()
+      .filter(({ uuid }) => !kept.has(uuid) && !this.#givenUp.has(uuid))
+      .filter(({ status }) => isLaunched(status));
+    if (!this.isCopied && this.#news.size === 0 && unused.length === 0) return;
+    onProgress?.({
+      stage: 'older_state',
+      isCopied: this.isCopied,
+      learned: [...this.#news],
+      unused: unused.map(({ name }) => name),
+    });
+  }
+
+  /**
+   * A failed batch is tried again. A new upload is an attempt after all that were made, by whichever
+   * process, and the one that failed is not gone back to.
+   */
+  tryAgain(batch: Batch, known: KnownBatch): KnownBatch {
+    const again = retried(known);
+    if (again === known || again.stage !== 'planned') return again;
+    const attempts = this.uploads.of(batch).map(({ attempt }) => attempt + 1);
+    if ('uuid' in known && known.uuid !== undefined) this.#givenUp.add(known.uuid);
+    return { ...again, attempt: Math.max(again.attempt, ...attempts) };
+  }
+
+  nameOf(batch: Batch, { attempt }: KnownBatch): string {
+    return batchName(this.#namePrefix, { runId: this.runId, batch, attempt });
+  }
+
+  /** Whether uploads are there that the run does not go on with and may delete. */
+  hasSurplus(kept: ReadonlySet<string>): boolean {
+    return this.uploads.all().some(({ uuid, status }) => !isLaunched(status) && !kept.has(uuid));
+  }
+
+  #noteMissing(known: KnownBatch, listed: number): void {
+    if (listed > 0 || !(this.isCopied || this.#deletes)) return;
+    if (isElected(known) && !mayHaveLaunched(known)) this.#missing += 1;
+  }
+
+  #doubt(): StateError {
+    const what = this.isCopied ? 'was copied or restored' : 'may be older than the run';
+    return new StateError(
+      `the state directory ${what}: another process may have gone on with the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has gone on, add --moved; if one has finished the run, use its output and remove this state directory; --fresh starts over and pays for everything`,
+      { code: 'state_mismatch' },
+    );
+  }
+}
+
+function isElected({ stage }: KnownBatch): boolean {
+  return stage === 'uploaded' || stage === 'parsing' || stage === 'ready';
+}
+
+function isVerified(status: string): boolean {
+  return status === 'verification_ongoing' || status === 'verification_done';
+}
