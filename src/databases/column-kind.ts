@@ -22,10 +22,3 @@ export const columnKinds = [
  * - `any` is a column whose cells each have a type of their own, as an expression has in SQLite.
  */
 export type ColumnKind = (typeof columnKinds)[number];
-
-const flag = /_(?:valid|wrong|unknown|is_[a-z_]+)$/;
-
-/** The kind of an added column, by its name: the service's flags are booleans, the rest is text. */
-export function addedKind(name: string): ColumnKind {
-  return flag.test(name) ? 'boolean' : 'text';
-}

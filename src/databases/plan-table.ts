@@ -2,7 +2,7 @@ import { ConfigurationError } from '../errors/family.js';
 import { refuseRepeatedNames } from '../formats/table-rows.js';
 import type { OpenSinkOptions } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
-import { addedKind, type ColumnKind } from './column-kind.js';
+import type { ColumnKind } from './column-kind.js';
 import type { Dialect } from './dialect.js';
 import { qualifiedName, type TableName } from './names.js';
 import type { RunMarker } from './run-marker.js';
@@ -109,7 +109,7 @@ export function planTable(
   const own = inputColumns(reading, place, target.kinds);
   const extra = added
     .flat()
-    .map((column) => ({ name: column, type: dialect.types[addedKind(column)] }));
+    .map(({ name: column, kind }) => ({ name: column, type: dialect.types[kind] }));
   const shared = { name, target: qualifiedName(name, quote), marker, key, keyPositions };
   if (!table) {
     return {

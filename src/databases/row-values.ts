@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { OutcomeForms } from '../formats/outcome-forms.js';
 import { TableRows } from '../formats/table-rows.js';
 import { printValue } from '../rows/print-value.js';
-import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
+import type { AddedColumn, JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
 import { writeAny } from './cell-text.js';
-import { addedKind } from './column-kind.js';
 import type { Staging } from './dialect.js';
 import type { TablePlan } from './plan-table.js';
 
@@ -97,8 +96,8 @@ function plainValue(value: unknown): CellValue {
 }
 
 /** A flag that is neither true nor false has no place in a column of booleans; text holds no NUL. */
-export function addedValue(name = '', cell: OutputCell): CellValue {
-  if (addedKind(name) !== 'boolean') {
+export function addedValue(column: AddedColumn | undefined, cell: OutputCell): CellValue {
+  if (column?.kind !== 'boolean') {
     return typeof cell === 'string' ? cell.replaceAll('\0', '') : cell;
   }
   if (cell === true || cell === 'true') return true;

@@ -1,5 +1,5 @@
 import type { Row } from '../rows/object-chunk.js';
-import type { JoinedRows, OutputCell } from '../rows/sink.js';
+import type { AddedColumn, JoinedRows, OutputCell } from '../rows/sink.js';
 import type { Plan } from './plan.js';
 
 /** Slots for the cells of outcomes asked for lately; there are a few dozen, or millions. */
@@ -43,9 +43,11 @@ export class RowEnricher {
     for (const column of columns) enriched[column] = input[column];
     const start = (row - joined.from) * joined.width;
     for (let k = 0; k < joined.width; k += 1) {
-      const names = this.#plan.layout.added[k] ?? [];
+      const added = this.#plan.layout.added[k] ?? [];
       const cells = this.#cellsOf(joined.outcomes[start + k] ?? 0, k);
-      for (let n = 0; n < names.length; n += 1) enriched[names[n] as string] = cells[n] ?? null;
+      for (let n = 0; n < added.length; n += 1) {
+        enriched[(added[n] as AddedColumn).name] = cells[n] ?? null;
+      }
     }
     return enriched;
   }
@@ -54,7 +56,7 @@ export class RowEnricher {
     const key = JSON.stringify(columns);
     const known = this.#shapes.get(key);
     if (known) return known;
-    const names = [...columns, ...this.#plan.layout.added.flat()];
+    const names = [...columns, ...this.#plan.layout.added.flat().map(({ name }) => name)];
     const shape = { columns, model: Object.fromEntries(names.map((name) => [name, null])) };
     if (this.#shapes.size >= maxShapes) this.#shapes.clear();
     this.#shapes.set(key, shape);

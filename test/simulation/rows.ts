@@ -221,8 +221,8 @@ function* rowsOf(joined: JoinedRows, options: OpenSinkOptions): Generator<string
   for (let row = from; row < to; row += 1) {
     const cells = (['email', 'phone'] as const).map((type, column) => {
       const all = options.cellsOf(outcomes[(row - from) * width + column] ?? -1, column);
-      const names = options.added[column] ?? [];
-      return watched[type].map((name) => all[names.indexOf(`${type}_${name}`)]);
+      const fields = options.added[column]?.map(({ field }) => field) ?? [];
+      return watched[type].map((field) => all[fields.indexOf(field)]);
     });
     yield `${String(chunk.text(row, 0))} ${JSON.stringify(cells)}`;
   }
