@@ -90,6 +90,7 @@ export {
 export type { Row } from './rows/object-chunk.js';
 export { invalidText, type CellText, type RawCells, type RowChunk } from './rows/row-chunk.js';
 export type {
+  AddedColumn,
   JoinedRows,
   OpenSinkOptions,
   OutputCell,

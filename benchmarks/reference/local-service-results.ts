@@ -7,14 +7,14 @@ import type { ExpectedColumn } from './expected-output.js';
 /** The column `email` with the local service's verdicts: every address of the lists is well formed. */
 export const localEmailColumn: ExpectedColumn = {
   column: 'email',
-  added: addedColumns('email', 'email'),
+  added: addedColumns('email', 'email').map(({ name }) => name),
   cellsOf: (address) => verified('email', { ...judgeEmail(address) }),
 };
 
 /** The same for the column `mobile`. */
 export const localPhoneColumn: ExpectedColumn = {
   column: 'mobile',
-  added: addedColumns('phone', 'mobile'),
+  added: addedColumns('phone', 'mobile').map(({ name }) => name),
   cellsOf: (address) => verified('phone', { ...judgePhone(address, 'US') }),
 };
 

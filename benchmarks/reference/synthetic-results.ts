@@ -16,7 +16,7 @@ export function syntheticRecord(email: string): Readonly<Record<string, unknown>
 /** The column `email` with those results. */
 export const syntheticEmailColumn: ExpectedColumn = {
   column: 'email',
-  added: addedColumns('email', 'email'),
+  added: addedColumns('email', 'email').map(({ name }) => name),
   cellsOf(address) {
     const record = syntheticRecord(address);
     return ['verified', '', ...recordFields.email.map((field) => String(record[field]))];

@@ -1,25 +1,4 @@
-/**
- * What a column holds, whatever database it is in.
- *
- * - `decimal` has digits that a number of JavaScript may not hold; it stays text.
- * - `any` is a column whose cells each have a type of their own, as an expression has in SQLite.
- */
-export type ColumnKind =
-  | 'text'
-  | 'integer'
-  | 'decimal'
-  | 'float'
-  | 'boolean'
-  | 'date'
-  | 'time'
-  | 'timestamp'
-  | 'timestamptz'
-  | 'uuid'
-  | 'json'
-  | 'bytes'
-  | 'any';
-
-/** Every kind, for what is read back from a file. */
+/** Every kind of a column, for what is read back from a file. */
 export const columnKinds = [
   'text',
   'integer',
@@ -34,11 +13,12 @@ export const columnKinds = [
   'json',
   'bytes',
   'any',
-] as const satisfies readonly ColumnKind[];
+] as const;
 
-const flag = /_(?:valid|wrong|unknown|is_(?:syntax_error|free|role|disposable|catch_all|ported))$/;
-
-/** The kind of an added column, by its name: the service's flags are booleans, the rest is text. */
-export function addedKind(name: string): ColumnKind {
-  return flag.test(name) ? 'boolean' : 'text';
-}
+/**
+ * What a column holds, whatever database it is in.
+ *
+ * - `decimal` has digits that a number of JavaScript may not hold; it stays text.
+ * - `any` is a column whose cells each have a type of their own, as an expression has in SQLite.
+ */
+export type ColumnKind = (typeof columnKinds)[number];

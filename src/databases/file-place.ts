@@ -2,29 +2,46 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ConfigurationError } from '../errors/family.js';
+import type { Purpose } from './dialect.js';
 
 /** The database that is in no file. */
 export const inMemory = ':memory:';
 
-/** @throws ConfigurationError for a database that would be gone with the process */
-export function refuseInMemory(path: string, scheme: string): void {
-  if (path !== inMemory) return;
+/** The path in `sqlite:path`, or a path itself. @throws ConfigurationError */
+export function pathOfUrl(url: string, scheme: string): string {
+  const path = url.startsWith(`${scheme}:`) ? url.slice(scheme.length + 1) : url;
+  if (path !== '') return path;
+  throw new ConfigurationError(`name the file of the database: ${scheme}:path`);
+}
+
+/**
+ * How messages call the database in a file.
+ *
+ * @throws ConfigurationError for one that is written and would be gone with the process
+ */
+export function nameOfFile(url: string, scheme: string, purpose: Purpose): string {
+  const path = pathOfUrl(url, scheme);
+  if (purpose === 'read' || path !== inMemory) return `${scheme}:${path}`;
   throw new ConfigurationError(
     `a database in memory is gone with the process: name a file for the output, ${scheme}:path`,
   );
 }
 
-/** Whether a database's file is there. */
-export async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
+/** Where a database is opened, and whether opening it makes its file. Errors are the system's. */
+export async function placeOfFile(
+  path: string,
+  purpose: Purpose,
+): Promise<{ readonly store: string; readonly isNew: boolean }> {
+  if (path === inMemory) return { store: inMemory, isNew: false };
+  // A path, and never the address of a server.
+  const store = resolve(path);
+  const found = stat(path);
+  if (purpose === 'read') await found;
+  const isNew = await found.then(
     () => false,
+    () => true,
   );
-}
-
-/** What is only looked at is not made: a file that is not there is taken for an empty database. */
-export async function placeToLookAt(path: string): Promise<string> {
-  if (await isThere(path)) return path;
-  await access(dirname(resolve(path)), constants.W_OK);
-  return inMemory;
+  if (!isNew || purpose === 'write') return { store, isNew };
+  await access(dirname(store), constants.W_OK);
+  return { store: inMemory, isNew: false };
 }

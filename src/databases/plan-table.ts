@@ -2,10 +2,10 @@ import { ConfigurationError } from '../errors/family.js';
 import { refuseRepeatedNames } from '../formats/table-rows.js';
 import type { OpenSinkOptions } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
-import { addedKind, type ColumnKind } from './column-kind.js';
-import { findKeyColumns } from './key-columns.js';
+import type { ColumnKind } from './column-kind.js';
+import type { Dialect } from './dialect.js';
+import { qualifiedName, type TableName } from './names.js';
 import type { RunMarker } from './run-marker.js';
-import type { Dialect } from './table-form.js';
 import { TableReading } from './table-reading.js';
 
 /** A table that is there. */
@@ -16,6 +16,8 @@ export interface TableThere {
   readonly isTable: boolean;
   readonly columns: readonly {
     readonly name: string;
+    /** Its type, where the cells that are staged for it are cast to that. */
+    readonly type?: string;
     /** Whether an empty text is a value of it. */
     readonly isText: boolean;
     /** Whether it takes capitals for the same as small letters. @default false */
@@ -25,19 +27,19 @@ export interface TableThere {
   }[];
   /** Columns of each unique index that rows can be told by. */
   readonly keys: readonly (readonly string[])[];
+  /** What made it, where it tells that itself. */
+  readonly marker?: RunMarker | undefined;
 }
 
 /** Where rows are to go, and what stands there. */
 export interface TablePlace {
-  readonly dialect: Dialect;
+  readonly dialect: Pick<Dialect, 'name' | 'types' | 'nameParts' | 'statements'>;
   /** Which database it is. */
   readonly store: string;
-  /** The table's name as SQL takes it. */
-  readonly name: string;
+  readonly name: TableName;
   readonly table: TableThere | undefined;
   /** What wrote it last. */
   readonly marker: RunMarker | undefined;
-  typeOf(kind: ColumnKind): string;
 }
 
 /** What the caller wants done. */
@@ -67,7 +69,8 @@ export interface NewColumn {
 
 export interface TablePlan {
   readonly mode: WritingMode;
-  /** The table's name as SQL takes it. */
+  readonly name: TableName;
+  /** The same as SQL takes it. */
   readonly target: string;
   readonly marker: RunMarker | undefined;
   readonly key: readonly string[];
@@ -96,41 +99,44 @@ export function planTable(
 ): TablePlan {
   const { header } = reading;
   const { key } = target;
-  const { name, table, marker } = place;
+  const { dialect, name, table } = place;
+  const { quote } = dialect.statements;
+  // Of a table that is gone it tells nothing any more.
+  const marker = table && place.marker;
   refuseRepeatedNames(header, 'a table');
   const keyPositions = findKeyColumns(header, key);
   const all = header.map((_, position) => position);
   const own = inputColumns(reading, place, target.kinds);
   const extra = added
     .flat()
-    .map((column) => ({ name: column, type: place.typeOf(addedKind(column)) }));
-  const shared = { target: name, marker, key, keyPositions };
+    .map(({ name: column, kind }) => ({ name: column, type: dialect.types[kind] }));
+  const shared = { name, target: qualifiedName(name, quote), marker, key, keyPositions };
   if (!table) {
-    const text = place.typeOf('text');
     return {
       ...shared,
       mode: 'create',
       positions: all,
       columns: [...own, ...extra],
       missing: [],
-      isText: (position) => own[position]?.type === text,
+      isText: (position) => own[position]?.type === dialect.types.text,
       isCaseless: () => false,
     };
   }
-  refuseOther(place, table, key.length > 0 || (marker !== undefined && marker.run === runId));
-  if (key.length > 0) refuseUntold(name, table, key);
+  // What a name cannot say is not said of it.
+  const said = dialect.nameParts === 1 ? quote(name.table) : shared.target;
+  refuseOther(said, table, key.length > 0 || (marker !== undefined && marker.run === runId));
+  if (key.length > 0) refuseUntold(said, table, key);
   const isUpdate = key.length > 0 && (target.isUpdate ?? isOwn(reading, key, place, table));
   const found = new Map(table.columns.map((column) => [column.name, column]));
   const positions = (isUpdate ? keyPositions : all).filter(
     (position) => found.get(header[position] ?? '')?.isGenerated !== true,
   );
-  const columns = [...own.filter((_, position) => positions.includes(position)), ...extra];
-  const missing = columns.filter((column) => !found.has(column.name));
-  refuseLacking(
-    name,
-    [...found.keys()],
-    missing.find((column) => !extra.includes(column)),
+  const columns = [...own.filter((_, position) => positions.includes(position)), ...extra].map(
+    (column) => ({ ...column, type: found.get(column.name)?.type ?? column.type }),
   );
+  const missing = columns.filter((column) => !found.has(column.name));
+  const lacking = missing.find((column) => header.includes(column.name));
+  refuseLacking(said, [...found.keys()], lacking);
   return {
     ...shared,
     mode: key.length === 0 ? 'replace' : isUpdate ? 'update' : 'upsert',
@@ -140,6 +146,22 @@ export function planTable(
     isText: (position) => found.get(header[position] ?? '')?.isText === true,
     isCaseless: (position) => found.get(header[position] ?? '')?.isCaseless === true,
   };
+}
+
+/**
+ * Positions of the key's columns among the rows' own.
+ *
+ * @throws ConfigurationError `column_not_found`
+ */
+function findKeyColumns(header: readonly string[], key: readonly string[]): readonly number[] {
+  return key.map((name) => {
+    const position = header.indexOf(name);
+    if (position !== -1) return position;
+    throw new ConfigurationError(
+      `the rows have no column ${JSON.stringify(name)} to be their key; they have ${header.join(', ')}`,
+      { code: 'column_not_found' },
+    );
+  });
 }
 
 /** The columns that the input's own cells would have in a new table. */
@@ -153,14 +175,14 @@ function inputColumns(
   return reading.header.map((name, position) => {
     const column = form?.columns[position];
     const isKnown =
-      form?.dialect === dialect && (column?.isOwnType !== true || form.store === store);
+      form?.dialect === dialect.name && (column?.isOwnType !== true || form.store === store);
     if (isKnown && column !== undefined && column.type !== '') return { name, type: column.type };
     const kind = column?.kind === 'any' ? undefined : column?.kind;
-    return { name, type: place.typeOf(kind ?? kinds?.[position] ?? 'text') };
+    return { name, type: dialect.types[kind ?? kinds?.[position] ?? 'text'] };
   });
 }
 
-function refuseOther({ name }: TablePlace, { isTable }: TableThere, isWelcome: boolean): void {
+function refuseOther(name: string, { isTable }: TableThere, isWelcome: boolean): void {
   if (!isTable) throw new ConfigurationError(`${name} is no table`);
   if (isWelcome) return;
   throw new ConfigurationError(
@@ -197,7 +219,7 @@ function isOwn(
 ): boolean {
   if (!(reading instanceof TableReading)) return false;
   const { form } = reading;
-  if (form.dialect !== dialect || form.store !== store) return false;
+  if (form.dialect !== dialect.name || form.store !== store) return false;
   return key.every((name) => {
     const origin = form.columns.find((column) => column.name === name)?.origin;
     return origin?.table === table.id && origin.column === name;

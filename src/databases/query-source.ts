@@ -1,55 +1,101 @@
-import type { FilePermissions } from '../rows/file-permissions.js';
-import type { Source } from '../rows/source.js';
-import type { DatabaseFailure } from './database-failure.js';
-import { readingRefuser } from './refuse.js';
+import { ConfigurationError } from '../errors/family.js';
+import { openFileReader, type ByteReader } from '../formats/byte-reader.js';
+import { copyToFile } from '../formats/copy-to-file.js';
+import { permissionsOf } from '../formats/no-more-open.js';
+import type { OpenSourceOptions, Source } from '../rows/source.js';
+import { useConnection, type Connection } from './connection.js';
+import type { Dialect } from './dialect.js';
+import { readingRefuser, type Refuse } from './failure.js';
 import type { TableChunk } from './table-chunk.js';
-import { tableSource, type QueryRows } from './table-source.js';
-import { useConnection, type Closable } from './use-connection.js';
+import { writeTableForm, type TableColumn, type TableForm } from './table-form.js';
+import { TableReading } from './table-reading.js';
 
 /** What a query is asked with. */
-export interface Asking {
+export interface Asking<Database extends Connection = Connection> {
   /** One statement, without the semicolon at its end. */
   readonly query: string;
-  /** Says what a driver's error means; an abort passes untouched. */
-  readonly refuse: (error: unknown) => never;
+  /** The same where a table can stand: its line end closes a comment at the query's end. */
+  readonly asTable: string;
+  /** Opens one more connection. */
+  readonly connect: () => Promise<Database>;
   readonly signal: AbortSignal | undefined;
 }
 
-export interface QuerySourceOptions<Connection> {
-  /** How messages call the database; holds no password. */
-  readonly name: string;
-  readonly query: string;
-  /** Where the database is a file. */
-  readonly permissions?: () => Promise<FilePermissions>;
-  /** Takes from a driver's error what may be said of it. */
-  readonly tellFailure: (error: unknown) => DatabaseFailure;
-  readonly connect: (signal?: AbortSignal) => Promise<Connection>;
-  /** The rows let go of the connection when they are closed. */
-  readonly askRows: (connection: Connection, asking: Asking) => QueryRows | Promise<QueryRows>;
+/** The rows that a database gives for a query. */
+export interface QueryRows {
+  readonly columns: readonly TableColumn[];
+  /** The rows in the form of `cell-text.ts`, cut anywhere. Ends only when the last row was given. */
+  readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** The rows of a query, over a connection of their own that is opened when they are asked for. */
-export function querySource<Connection extends Closable>({
-  name,
-  query: text,
-  permissions,
-  tellFailure,
-  connect,
-  askRows,
-}: QuerySourceOptions<Connection>): Source<TableChunk> {
-  const query = text.trim().replace(/;$/, '');
-  return tableSource({
+/**
+ * The rows of a query, over a connection of their own that is opened when they are asked for. They are
+ * read once: what is kept of them stands for the query from then on, because asked again it may well give
+ * other rows, or the same in another order.
+ */
+export function querySource<Database extends Connection>(
+  dialect: Dialect<Database>,
+  options: { readonly url: string; readonly query: string },
+): Source<TableChunk> {
+  const name = dialect.nameOf(options.url, 'read');
+  const file = dialect.fileOf?.(options.url);
+  const query = options.query.trim().replace(/;$/, '');
+  const source = (
+    openReader: (signal?: AbortSignal) => Promise<ByteReader>,
+  ): Source<TableChunk> => ({
     name,
-    query,
-    ...(permissions && { permissions }),
-    async ask(signal) {
-      signal?.throwIfAborted();
-      const refuse = readingRefuser(name, tellFailure, signal);
-      return useConnection(
-        () => connect(signal),
-        refuse,
-        (connection) => askRows(connection, { query, refuse, signal }),
-      );
+    decides: { query },
+    ...(file !== undefined && { permissions: () => permissionsOf(file) }),
+    async open(opening: OpenSourceOptions) {
+      return TableReading.open(await openReader(opening.signal), name, opening);
     },
   });
+  const kept = (path: string): Source<TableChunk> =>
+    source((signal) => openFileReader(path, name, signal));
+  const ask = async (signal?: AbortSignal): Promise<ByteReader> => {
+    signal?.throwIfAborted();
+    const connect = (): Promise<Database> => dialect.connect(options.url, 'read', signal);
+    const refuse = readingRefuser(name, dialect.failureOf, signal);
+    return useConnection(connect, refuse, async (connection) => {
+      const asTable = `(${query}\n)`;
+      const { columns, bytes } = await dialect.ask(connection, { query, asTable, connect, signal });
+      const form = { dialect: dialect.name, store: connection.store, columns: [...columns] };
+      return createRowsReader(connection, form, bytes, refuse);
+    });
+  };
+  return {
+    ...source(ask),
+    isSettledWhenKept: true,
+    async keep(path, signal) {
+      await copyToFile(path, async () => ask(signal));
+      return kept(path);
+    },
+    kept,
+  };
+}
+
+/** What a query is refused with that is no question. */
+export function givesNoRows(): ConfigurationError {
+  return new ConfigurationError('the query gives no rows: it has to be a statement that does');
+}
+
+function createRowsReader(
+  connection: Connection,
+  form: TableForm,
+  bytes: QueryRows['bytes'],
+  refuse: Refuse,
+): ByteReader {
+  const pieces = bytes[Symbol.asyncIterator]();
+  let hasForm = false;
+  return {
+    async read() {
+      if (!hasForm) {
+        hasForm = true;
+        return writeTableForm(form);
+      }
+      const step = await pieces.next().catch(refuse);
+      return step.done === true ? undefined : step.value;
+    },
+    close: () => connection.close(),
+  };
 }

@@ -2,16 +2,43 @@ import { createHash } from 'node:crypto';
 import { OutcomeForms } from '../formats/outcome-forms.js';
 import { TableRows } from '../formats/table-rows.js';
 import { printValue } from '../rows/print-value.js';
-import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
+import type { AddedColumn, JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
 import { writeAny } from './cell-text.js';
-import { addedKind } from './column-kind.js';
+import type { Staging } from './dialect.js';
 import type { TablePlan } from './plan-table.js';
 
 /** What a driver takes for a cell. */
 export type CellValue = string | number | bigint | boolean | Uint8Array | null;
 
+/**
+ * Rows that are staged as values.
+ *
+ * @param take stages the values of a row
+ * @param end stages those that wait
+ */
+export function stageValues(
+  plan: TablePlan,
+  opening: OpenSinkOptions,
+  take: (values: readonly CellValue[]) => Promise<void> | undefined | void,
+  end: () => Promise<void> | void,
+): Pick<Staging, 'write' | 'end'> {
+  const values = new RowValues(plan, opening);
+  return {
+    async write(rows) {
+      for (const row of values.read(rows)) {
+        const taken = take(row);
+        if (taken) await taken;
+      }
+    },
+    async end() {
+      await end();
+      return { digest: values.digest(), rows: values.count };
+    },
+  };
+}
+
 /** Takes joined rows apart into the values of a table's columns, and keeps a digest of them. */
-export class RowValues {
+class RowValues {
   readonly #plan: TablePlan;
   readonly #rows: TableRows;
   readonly #added: OutcomeForms<readonly CellValue[]>;
@@ -69,8 +96,8 @@ function plainValue(value: unknown): CellValue {
 }
 
 /** A flag that is neither true nor false has no place in a column of booleans; text holds no NUL. */
-function addedValue(name = '', cell: OutputCell): CellValue {
-  if (addedKind(name) !== 'boolean') {
+export function addedValue(column: AddedColumn | undefined, cell: OutputCell): CellValue {
+  if (column?.kind !== 'boolean') {
     return typeof cell === 'string' ? cell.replaceAll('\0', '') : cell;
   }
   if (cell === true || cell === 'true') return true;

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { Connection } from './connection.js';
+import type { Dialect } from './dialect.js';
+import { qualifiedName, type TableName } from './names.js';
 
 /** What a table was last written by: it stands in the same transaction as the rows. */
 export interface RunMarker {
@@ -10,19 +13,12 @@ export interface RunMarker {
   readonly rows: number;
 }
 
-/** The table of markers, beside the tables that they are of. */
-export const markersTable = 'sluice_runs';
-
 /** The marker of all that a run has written; who runs without an id has none to come back to. */
-export function createMarker(runId: string | undefined, digest: string, rows: number): RunMarker {
+export function createMarker(
+  runId: string | undefined,
+  { digest, rows }: Pick<RunMarker, 'digest' | 'rows'>,
+): RunMarker {
   return { run: runId ?? randomBytes(8).toString('hex'), digest, applied: rows, rows };
-}
-
-/** The marker that a row of the table of markers is: its columns in the order of `RunMarker`. */
-export function markerOfRow(row: readonly unknown[] | undefined): RunMarker | undefined {
-  if (!row) return undefined;
-  const [run, digest, applied, rows] = row;
-  return { run: String(run), digest: String(digest), applied: Number(applied), rows: Number(rows) };
 }
 
 /** Whether a run has written exactly this before, all or a part of it. */
@@ -31,4 +27,50 @@ export function isMarked(
   { run, digest }: Pick<RunMarker, 'run' | 'digest'>,
 ): marker is RunMarker {
   return marker?.run === run && marker.digest === digest;
+}
+
+/** The table of markers, beside the tables that they are of. */
+function markersOf(name: TableName): TableName {
+  return { ...name, table: 'sluice_runs' };
+}
+
+export async function readMarker<Database extends Connection>(
+  { findTable, statements: { quote, parameter, markers } }: Dialect<Database>,
+  connection: Database,
+  name: TableName,
+): Promise<RunMarker | undefined> {
+  if (!(await findTable(connection, markersOf(name)))) return undefined;
+  const [row] = await connection.query(
+    `SELECT run, digest, applied, ${markers.rowCount} FROM ${qualifiedName(markersOf(name), quote)} WHERE target = ${parameter(1)}`,
+    [markers.targetOf(name)],
+  );
+  if (!row) return undefined;
+  const [run, digest, applied, rows] = row;
+  return { run: String(run), digest: String(digest), applied: Number(applied), rows: Number(rows) };
+}
+
+/** Who may write there, and not make tables, is not asked to make one that is there. */
+export async function createMarkers<Database extends Connection>(
+  { findTable, statements: { quote, markers, tableOptions = '' } }: Dialect<Database>,
+  connection: Database,
+  name: TableName,
+): Promise<void> {
+  if (await findTable(connection, markersOf(name))) return;
+  await connection.query(
+    `CREATE TABLE IF NOT EXISTS ${qualifiedName(markersOf(name), quote)} (${markers.definition})${tableOptions}`,
+  );
+}
+
+export async function writeMarker<Database extends Connection>(
+  { statements: { quote, parameter, markers } }: Dialect<Database>,
+  connection: Database,
+  name: TableName,
+  { run, digest, applied, rows }: RunMarker,
+): Promise<void> {
+  const values = [markers.targetOf(name), run, digest, applied, rows];
+  const parameters = values.map((_, at) => parameter(at + 1)).join(', ');
+  await connection.query(
+    `${markers.replace} INTO ${qualifiedName(markersOf(name), quote)} (target, run, digest, applied, ${markers.rowCount}, written_at) VALUES (${parameters}, ${markers.now})${markers.onConflict ?? ''}`,
+    values,
+  );
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { columnKinds } from './column-kind.js';
 
 /** Which database something comes from or goes to. */
-export type Dialect = z.infer<typeof dialect>;
+export type DialectName = z.infer<typeof dialect>;
 const dialect = z.enum(['postgres', 'mysql', 'sqlite', 'duckdb']);
 
 const tableColumn = z.object({

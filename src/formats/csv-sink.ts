@@ -77,7 +77,7 @@ function createCsvWriter(
     delimiter,
     header: headerFor(reading, delimiter),
     columns: reading.header.length,
-    added,
+    added: added.map((columns) => columns.map(({ name }) => name)),
     cellsOf: (outcome, column) => opening.cellsOf(outcome, column),
     neutralizeFormulas: options.neutralizeFormulas ?? false,
     // A dialect without quotes is kept, or each quote in a cell would come out as two.

@@ -30,7 +30,7 @@ export class JsonlWriter implements RowsWriter {
     this.#block = new BlockOutput(output);
     this.#rows = new TableRows(opening.reading.header.length);
     this.#names = opening.reading.header.map((name) => JSON.stringify(name));
-    const added = opening.added.map((names) => names.map((name) => JSON.stringify(name)));
+    const added = opening.added.map((columns) => columns.map(({ name }) => JSON.stringify(name)));
     this.#members = new OutcomeForms(opening, (cells, column) =>
       Buffer.from(
         cells.map((cell, at) => `,${added[column]?.[at] ?? ''}:${printJson(cell)}`).join(''),

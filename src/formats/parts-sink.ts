@@ -169,7 +169,7 @@ class PartsWriting implements SinkWriting {
       format,
       compression: format === 'parquet' ? null : 'gzip',
       header: (format === 'csv' || format === 'tsv') && reading.isUnnamed !== true,
-      columns: [...reading.header, ...added.flat()],
+      columns: [...reading.header, ...added.flat().map(({ name }) => name)],
       rows: sum((part) => part.rows),
       bytes: sum((part) => part.bytes),
       parts: this.#parts,

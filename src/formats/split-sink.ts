@@ -91,7 +91,7 @@ function createKeepTest(
   { verdicts, quality }: KeepRule,
   { added, cellsOf }: Pick<OpenSinkOptions, 'added' | 'cellsOf'>,
 ): KeepTest {
-  const isEmail = added.map((names) => names[qualityCell]?.endsWith('_quality') === true);
+  const isEmail = added.map((columns) => columns[qualityCell]?.field === 'quality');
   if (quality && !isEmail.includes(true)) {
     throw new ConfigurationError('rows are to be kept by quality, which only emails have');
   }

@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import type { VerificationType } from '../contract/enums.js';
-import { recordFields } from '../contract/records.js';
-import type { OutputCell } from '../rows/sink.js';
+import { emailRecord, phoneRecord, recordFields } from '../contract/records.js';
+import type { AddedColumn, OutputCell } from '../rows/sink.js';
 import type { Outcome, OutcomeValue } from './outcome-table.js';
 
 /** What the columns of a result's origin are called: what was sent, and what came of it. */
@@ -8,8 +9,16 @@ const originFields = ['submitted', 'verified_at', 'source', 'batch_uuid'] as con
 /** The first of them is of the cell, not of its outcome. */
 const submittedFromEnd = originFields.length;
 
+const flags = { email: flagsOf(emailRecord), phone: flagsOf(phoneRecord) };
+
+/** The fields of a record that are true or false, and nothing else. */
+function flagsOf({ shape }: z.ZodObject): ReadonlySet<string> {
+  const fields = Object.entries(shape).filter(([, schema]) => schema instanceof z.ZodBoolean);
+  return new Set(fields.map(([field]) => field));
+}
+
 /**
- * Names of the columns that a verified column adds, in order; each begins with `<prefix>_`.
+ * The columns that a verified column adds, in order; each name begins with `<prefix>_`.
  *
  * @param withOrigin whether they say where a result is from
  */
@@ -17,10 +26,14 @@ export function addedColumns(
   type: VerificationType,
   prefix: string,
   withOrigin = false,
-): readonly string[] {
-  const names = ['verification', 'reason', ...recordFields[type]];
-  if (withOrigin) names.push(...originFields);
-  return names.map((name) => `${prefix}_${name}`);
+): readonly AddedColumn[] {
+  const fields = ['verification', 'reason', ...recordFields[type]];
+  if (withOrigin) fields.push(...originFields);
+  return fields.map((field) => ({
+    name: `${prefix}_${field}`,
+    field,
+    kind: flags[type].has(field) ? 'boolean' : 'text',
+  }));
 }
 
 /**

@@ -49,9 +49,9 @@ function objectsOf(rows: JoinedRows, opening: OpenSinkOptions): Row[] {
       const value = chunk.value ? chunk.value(row, column) : chunk.text(row, column);
       return [name, value ?? null] as const;
     });
-    const others = added.flatMap((names, column) => {
+    const others = added.flatMap((columns, column) => {
       const cells = opening.cellsOf(outcomes[at * width + column] ?? 0, column);
-      return names.map((name, index) => [name, cells[index] ?? null] as const);
+      return columns.map(({ name }, index) => [name, cells[index] ?? null] as const);
     });
     // Not by assignment: `__proto__` is a name like any other.
     return Object.fromEntries([...own, ...others]);

@@ -1,6 +1,6 @@
 import { expectEqual, type ConformanceCheck } from './conformance-check.js';
 import { ObjectChunk, type Row } from './object-chunk.js';
-import type { OpenSinkOptions, OutputCell, Sink, SinkWriting } from './sink.js';
+import type { AddedColumn, OpenSinkOptions, OutputCell, Sink, SinkWriting } from './sink.js';
 
 export interface SinkUnderTest {
   /** Makes a sink that writes to one and the same place, anew each time. */
@@ -23,7 +23,12 @@ export interface SinkUnderTest {
 }
 
 const header = ['id', 'email', 'note'];
-const added = [['email_verification', 'email_valid']];
+const added: readonly (readonly AddedColumn[])[] = [
+  [
+    { name: 'email_verification', field: 'verification', kind: 'text' },
+    { name: 'email_valid', field: 'valid', kind: 'boolean' },
+  ],
+];
 const outcomes: readonly (readonly OutputCell[])[] = [
   ['verified', true],
   ['verified', false],
@@ -122,7 +127,7 @@ function expectedRows(rows: readonly Row[], { hasTypes = true }: SinkUnderTest):
   return rows.map((row, at) => {
     const own = header.map((name) => [name, cell(row[name])] as const);
     const others = (added[0] ?? []).map(
-      (name, index) => [name, cell(outcomes[at % outcomes.length]?.[index])] as const,
+      ({ name }, index) => [name, cell(outcomes[at % outcomes.length]?.[index])] as const,
     );
     return Object.fromEntries([...own, ...others]);
   });

@@ -20,6 +20,15 @@ export interface JoinedRows<Chunk extends RowChunk = RowChunk> {
   readonly width: number;
 }
 
+/** A column that the output has beside those of the input. */
+export interface AddedColumn {
+  readonly name: string;
+  /** What of a result stands in it: a field of the service's record, or one of Sluice's own. */
+  readonly field: string;
+  /** A column of kind `boolean` may hold null, and what the service has sent in a flag's place. */
+  readonly kind: 'text' | 'boolean';
+}
+
 export interface OpenSinkOptions {
   /** Which run writes: the same for each process that goes on with it. Absent where nothing is kept. */
   readonly runId?: string;
@@ -29,11 +38,11 @@ export interface OpenSinkOptions {
   readonly reading: SourceReading;
   /** Positions of the verified columns in the reading's header. */
   readonly verified: readonly number[];
-  /** Names of the columns to add, for each verified column. */
-  readonly added: readonly (readonly string[])[];
+  /** The columns to add, for each verified column. */
+  readonly added: readonly (readonly AddedColumn[])[];
   /**
-   * Cells to add for an outcome in the k-th verified column, as many as `added[k]` has names; asked for
-   * while rows with that outcome are written. With provenance each cell has an outcome id of its own.
+   * Cells to add for an outcome in the k-th verified column, one for each of `added[k]`; asked for while
+   * rows with that outcome are written. With provenance each cell has an outcome id of its own.
    */
   cellsOf(outcome: number, column: number): readonly OutputCell[];
 }

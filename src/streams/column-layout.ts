@@ -1,6 +1,7 @@
 import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
 import { addedColumns } from '../results/columns.js';
+import type { AddedColumn } from '../rows/sink.js';
 import { caseless, closestColumn } from './closest-column.js';
 
 /**
@@ -31,8 +32,8 @@ export interface ColumnLayout {
     readonly name: string;
   }[];
   readonly countryPosition: number | undefined;
-  /** Names of the added columns, for each verified column. */
-  readonly added: readonly (readonly string[])[];
+  /** The added columns, for each verified column. */
+  readonly added: readonly (readonly AddedColumn[])[];
   /** Whether the last of them say where a result is from. */
   readonly withOrigin: boolean;
 }
@@ -148,10 +149,10 @@ function checkPrefixes(prefixed: readonly string[], verified: readonly string[])
   );
 }
 
-function checkAdded(header: readonly string[], added: readonly string[]): void {
+function checkAdded(header: readonly string[], added: readonly AddedColumn[]): void {
   const input = new Set(header);
   const others = new Set<string>();
-  for (const name of added) {
+  for (const { name } of added) {
     if (input.has(name)) {
       throw new ConfigurationError(
         `the input already has a column ${JSON.stringify(name)}, which would be added; give the verified column another prefix, or rename the input's column`,

@@ -1,6 +1,6 @@
 import { withSubmitted } from '../results/columns.js';
 import type { Row } from '../rows/object-chunk.js';
-import type { JoinedRows, OutputCell } from '../rows/sink.js';
+import type { AddedColumn, JoinedRows, OutputCell } from '../rows/sink.js';
 import type { Plan } from './plan.js';
 
 /** Slots for the cells of outcomes asked for lately; there are a few dozen, or millions. */
@@ -46,12 +46,14 @@ export class RowEnricher {
     const { withOrigin } = layout;
     const start = (row - joined.from) * joined.width;
     for (let k = 0; k < joined.width; k += 1) {
-      const names = layout.added[k] ?? [];
+      const added = layout.added[k] ?? [];
       const outcome = this.#cellsOf(joined.outcomes[start + k] ?? 0, k);
       const cells = withOrigin
         ? withSubmitted(outcome, planner.lineOf(joined.chunk, row, k))
         : outcome;
-      for (let n = 0; n < names.length; n += 1) enriched[names[n] as string] = cells[n] ?? null;
+      for (let n = 0; n < added.length; n += 1) {
+        enriched[(added[n] as AddedColumn).name] = cells[n] ?? null;
+      }
     }
     return enriched;
   }
@@ -60,7 +62,7 @@ export class RowEnricher {
     const key = JSON.stringify(columns);
     const known = this.#shapes.get(key);
     if (known) return known;
-    const names = [...columns, ...this.#plan.layout.added.flat()];
+    const names = [...columns, ...this.#plan.layout.added.flat().map(({ name }) => name)];
     const shape = { columns, model: Object.fromEntries(names.map((name) => [name, null])) };
     if (this.#shapes.size >= maxShapes) this.#shapes.clear();
     this.#shapes.set(key, shape);

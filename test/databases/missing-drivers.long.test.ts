@@ -15,7 +15,7 @@ async function install(folder: string, packages: readonly string[]): Promise<str
     readonly peerDependencies: Readonly<Record<string, string>>;
   };
   await cp(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
-  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  await cp(join(root, 'package.json'), join(folder, 'package.json'));
   for (const name of [...Object.keys(manifest.dependencies), ...packages]) {
     const place = join(folder, 'node_modules', name);
     await mkdir(dirname(place), { recursive: true });

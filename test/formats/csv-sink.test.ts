@@ -8,6 +8,7 @@ import { ObjectChunk } from '../../src/rows/object-chunk.js';
 import type { Sink, SinkWriting } from '../../src/rows/sink.js';
 import type { SourceReading } from '../../src/rows/source.js';
 import { useTemporaryFolder } from './temporary-folder.js';
+import { addedColumnsOf } from '../rows/added-columns.js';
 
 const at = useTemporaryFolder();
 
@@ -23,7 +24,7 @@ function open(sink: Sink, reading: SourceReading): Promise<SinkWriting> {
   return sink.open({
     reading,
     verified: [0],
-    added: [['x'], ['y']],
+    added: [addedColumnsOf('x', 'reason'), addedColumnsOf('y', 'reason')],
     cellsOf: (outcome) => [outcome],
   });
 }
@@ -48,7 +49,7 @@ describe('csvFileSink', () => {
     await copy(csvFileSource(at('in.csv'), { delimiter: ';' }), csvFileSink(at('out.csv')));
     const expected = rows.map((row, number) => `${row};${number % 7};${number % 3}`);
     const written = await readFile(at('out.csv'), 'utf8');
-    expect(written === `\ufeffid;note;x;y\r\n${expected.join('\n')}`).toBe(true);
+    expect(written === `\ufeffid;note;x_reason;y_reason\r\n${expected.join('\n')}`).toBe(true);
     expect((await readdir(at('.'))).toSorted()).toEqual(['in.csv', 'out.csv']);
   });
 
@@ -69,7 +70,7 @@ describe('csvFileSink', () => {
     const writing = await open(sink, reading);
     await writeRows(reading, writing);
     await writing.finish();
-    expect(await readFile(at('out.csv'), 'utf8')).toBe('a,"b, c",x,y\n1," x",0,0\n');
+    expect(await readFile(at('out.csv'), 'utf8')).toBe('a,"b, c",x_reason,y_reason\n1," x",0,0\n');
   });
 
   it('leaves nothing behind when it is aborted', async () => {
@@ -105,14 +106,14 @@ describe('csvStreamSink', () => {
     const writing = await sink.open({
       reading,
       verified: [0],
-      added: [['x']],
+      added: [addedColumnsOf('x', 'reason')],
       cellsOf: () => ['=2'],
     });
     for await (const chunk of reading.chunks) {
       await writing.write({ chunk, from: 0, to: 1, outcomes: Uint32Array.of(0), width: 1 });
     }
     await writing.finish();
-    expect(Buffer.concat(pieces).toString()).toBe("a,x\n=1,'=2\n");
+    expect(Buffer.concat(pieces).toString()).toBe("a,x_reason\n=1,'=2\n");
     expect(stream.writableFinished).toBe(true);
   });
 

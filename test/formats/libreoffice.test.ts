@@ -7,6 +7,7 @@ import { fileSink } from '../../src/formats/file-sink.js';
 import { fileSource } from '../../src/formats/file-source.js';
 import type { Source } from '../../src/rows/source.js';
 import { useTemporaryFolder } from './temporary-folder.js';
+import { addedColumnsOf } from '../rows/added-columns.js';
 
 const at = useTemporaryFolder();
 
@@ -57,7 +58,12 @@ describe.skipIf(reason !== '')(`workbooks and LibreOffice${reason}`, () => {
     await writeFile(at('list.csv'), list);
     const reading = await fileSource(at('list.csv')).open({ wanted: () => [] });
     const cellsOf = () => ['=1+1', true];
-    const opening = { reading, verified: [1], added: [['said', 'flag']], cellsOf };
+    const opening = {
+      reading,
+      verified: [1],
+      added: [addedColumnsOf('email', 'result', 'valid')],
+      cellsOf,
+    };
     const writing = await fileSink(at('out.xlsx')).open(opening);
     for await (const chunk of reading.chunks) {
       const outcomes = new Uint32Array(chunk.length);
@@ -66,7 +72,7 @@ describe.skipIf(reason !== '')(`workbooks and LibreOffice${reason}`, () => {
     await writing.finish();
     await convert(at('out.xlsx'), '--convert-to', `csv:${csvFilter}`);
     expect(parse(await readFile(at('out.csv')))).toEqual([
-      ['id', 'email', 'since', 'note', 'said', 'flag'],
+      ['id', 'email', 'since', 'note', 'email_result', 'email_valid'],
       ['1', 'a@example.com', '2024-02-29', 'x, "y"', '=1+1', 'TRUE'],
       ['2.5', 'b@example.com', '2024-03-01', 'ümlaut', '=1+1', 'TRUE'],
     ]);

@@ -6,6 +6,7 @@ import { fileSink } from '../../src/formats/file-sink.js';
 import { fileSource } from '../../src/formats/file-source.js';
 import { int96Nanos, logicalReader } from '../../src/formats/parquet/logical-value.js';
 import { useTemporaryFolder } from './temporary-folder.js';
+import { addedColumnsOf } from '../rows/added-columns.js';
 
 const at = useTemporaryFolder();
 
@@ -44,7 +45,12 @@ async function writeInput(): Promise<void> {
 async function copy(output: string): Promise<Buffer> {
   await writeInput();
   const reading = await fileSource(at('in.parquet')).open({ wanted: () => [0] });
-  const opening = { reading, verified: [0], added: [['email_valid']], cellsOf: () => [true] };
+  const opening = {
+    reading,
+    verified: [0],
+    added: [addedColumnsOf('email', 'valid')],
+    cellsOf: () => [true],
+  };
   const writing = await fileSink(at(output)).open(opening);
   for await (const chunk of reading.chunks) {
     const outcomes = new Uint32Array(chunk.length);

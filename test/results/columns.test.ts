@@ -3,16 +3,33 @@ import { addedColumns, outcomeCells } from '../../src/results/columns.js';
 import { OutcomeTable } from '../../src/results/outcome-table.js';
 import { emailRecordOf, emailValues } from './export-reading.js';
 
+function namesOf(...of: Parameters<typeof addedColumns>): string {
+  return addedColumns(...of)
+    .map(({ name }) => name)
+    .join(' ');
+}
+
 describe('the added columns', () => {
   it('stand in the order that the interface names', () => {
-    expect(addedColumns('email', 'mail').join(' ')).toBe(
+    expect(namesOf('email', 'mail')).toBe(
       'mail_verification mail_reason mail_valid mail_wrong mail_unknown mail_quality mail_result ' +
         'mail_is_syntax_error mail_is_free mail_is_role mail_is_disposable mail_is_catch_all',
     );
-    expect(addedColumns('phone', 'p').join(' ')).toBe(
+    expect(namesOf('phone', 'p')).toBe(
       'p_verification p_reason p_valid p_wrong p_unknown p_type p_status p_is_syntax_error ' +
         'p_is_ported p_current_network_mcc p_current_network_mnc p_operator',
     );
+  });
+
+  it('are booleans where the record has a flag, whatever they are called, and text elsewhere', () => {
+    const flags = (type: 'email' | 'phone'): string[] =>
+      addedColumns(type, 'who_is', true).flatMap(({ field, kind }) =>
+        kind === 'boolean' ? [field] : [],
+      );
+    expect(flags('email').join(' ')).toBe(
+      'valid wrong unknown is_syntax_error is_free is_role is_disposable is_catch_all',
+    );
+    expect(flags('phone').join(' ')).toBe('valid wrong unknown is_syntax_error is_ported');
   });
 
   it.each(['email', 'phone'] as const)('of type %s have one cell each', (type) => {

@@ -22,7 +22,7 @@ describe('columns of a header', () => {
       { type: 'phone', position: 2, name: 'mobile' },
     ]);
     expect(layout.countryPosition).toBe(4);
-    expect(layout.added.map((names) => [names[0], names.length])).toEqual([
+    expect(layout.added.map((columns) => [columns[0]?.name, columns.length])).toEqual([
       ['second_verification', 12],
       ['email_verification', 12],
       ['phone_verification', 12],
@@ -71,7 +71,7 @@ describe('columns of a header', () => {
     );
     expect(
       layOutColumns(['email', 'email_reason'], { email: ['email'], prefix: { email: 'mail' } })
-        .added[0]?.[1],
+        .added[0]?.[1]?.name,
     ).toBe('mail_reason');
   });
 });

@@ -30,9 +30,9 @@ function enrichAll(plan: Plan, rows: readonly Row[], outcomes: readonly number[]
 
 /** The plain way to the same. */
 function expectedRow(plan: Plan, row: Row, outcomes: readonly number[]): Row {
-  const added = plan.layout.added.map((names, column) => {
+  const added = plan.layout.added.map((columns, column) => {
     const cells = plan.cellsOf(outcomes[column] ?? 0, column);
-    return Object.fromEntries(names.map((name, index) => [name, cells[index]]));
+    return Object.fromEntries(columns.map(({ name }, index) => [name, cells[index]]));
   });
   return { ...row, ...added[0], ...added[1] };
 }

@@ -31,7 +31,7 @@ export class ListFigures {
 
   add({ chunk, from, to, outcomes, width }: JoinedRows): void {
     for (const [column, position] of this.#opening.verified.entries()) {
-      const isEmail = !hasOperator(this.#opening.added[column]);
+      const isEmail = !this.#fieldsOf(column).includes('operator');
       for (let row = from; row < to; row += 1) {
         const { way, operator } = this.#meaningOf(
           outcomes[(row - from) * width + column] ?? 0,
@@ -50,11 +50,10 @@ export class ListFigures {
   #meaningOf(outcome: number, column: number): Meaning {
     const known = this.#meanings[column]?.get(outcome);
     if (known) return known;
-    const names = this.#opening.added[column] ?? [];
+    const fields = this.#fieldsOf(column);
     const cells = this.#opening.cellsOf(outcome, column);
-    const cellOf = (ending: string): OutputCell =>
-      cells[names.findIndex((name) => name.endsWith(ending))] ?? null;
-    const operator = cellOf('_operator');
+    const cellOf = (field: string): OutputCell => cells[fields.indexOf(field)] ?? null;
+    const operator = cellOf('operator');
     const meaning = {
       way: fates.indexOf(fateOf(cellOf)),
       operator: typeof operator === 'string' && operator !== '' ? operator : undefined,
@@ -64,17 +63,17 @@ export class ListFigures {
     meanings?.set(outcome, meaning);
     return meaning;
   }
+
+  #fieldsOf(column: number): readonly string[] {
+    return this.#opening.added[column]?.map(({ field }) => field) ?? [];
+  }
 }
 
 /** Of several flags, wrong counts before unknown before valid, as in the summary. */
-function fateOf(cellOf: (ending: string) => OutputCell): Fate {
-  if (cellOf('_wrong') === true) return 'wrong';
-  if (cellOf('_unknown') === true) return 'unknown';
-  return cellOf('_valid') === true ? 'valid' : 'unverified';
-}
-
-function hasOperator(names: readonly string[] = []): boolean {
-  return names.some((name) => name.endsWith('_operator'));
+function fateOf(cellOf: (field: string) => OutputCell): Fate {
+  if (cellOf('wrong') === true) return 'wrong';
+  if (cellOf('unknown') === true) return 'unknown';
+  return cellOf('valid') === true ? 'valid' : 'unverified';
 }
 
 function domainOf(cell: unknown): string | undefined {

@@ -1,3 +1,49 @@
-export { sqliteSource, type SqliteSourceOptions } from './sqlite-source.js';
-export { sqliteSink, type SqliteSinkOptions } from './sqlite-sink.js';
-export type { TableKeyOptions } from '../table-key-options.js';
+import type { Sink } from '../../rows/sink.js';
+import type { Source } from '../../rows/source.js';
+import { querySource } from '../query-source.js';
+import { tableSink, type TableKeyOptions } from '../table-sink.js';
+import * as connect from './connect.js';
+import * as failure from './failure.js';
+import * as kinds from './kinds.js';
+import * as query from './query.js';
+import * as statements from './statements.js';
+import * as table from './table.js';
+
+export type { TableKeyOptions } from '../table-sink.js';
+
+/** What these files export is what a dialect is made of. */
+const sqlite = { ...connect, ...failure, ...kinds, ...query, ...statements, ...table };
+
+export interface SqliteSourceOptions {
+  /** `sqlite:path`, or the path itself. */
+  readonly url: string;
+  /** One statement that gives rows and can stand where a table can. */
+  readonly query: string;
+}
+
+/**
+ * The rows of a query in an SQLite file. Each cell has a type of its own there, which it keeps.
+ *
+ * @throws ConfigurationError; opened, ConfigurationError when the query is wrong, InputError
+ *   `input_unreadable` when the file is
+ */
+export function sqliteSource(options: SqliteSourceOptions): Source {
+  return querySource(sqlite, options);
+}
+
+export interface SqliteSinkOptions extends TableKeyOptions {
+  /** `sqlite:path`, or the path itself; the file is made when it is not there. */
+  readonly url: string;
+  /** Name of the table. */
+  readonly into: string;
+}
+
+/**
+ * A table in an SQLite file. Rows go into a staging table and are applied in one transaction, with a
+ * marker of the run: all of them stand there or none, and writing them again changes nothing.
+ *
+ * @throws ConfigurationError when the table's name has not the form of one
+ */
+export function sqliteSink(options: SqliteSinkOptions): Sink {
+  return tableSink(sqlite, options);
+}

@@ -43,7 +43,6 @@ export class ParquetRowsWriter implements RowsWriter {
   readonly #options: ParquetWriterOptions;
   readonly #rows: TableRows;
   readonly #added: OutcomeForms<readonly unknown[]>;
-  readonly #addedKinds: readonly ColumnKind[];
   /** Made with the first rows: only they show whether the input is Parquet. */
   #columns: OutputColumn[] | undefined;
   #isCopied = false;
@@ -56,17 +55,15 @@ export class ParquetRowsWriter implements RowsWriter {
     const { opening } = options;
     this.#options = options;
     this.#rows = new TableRows(opening.reading.header.length);
-    this.#addedKinds = opening.added.flat().map((name) => addedKind(name));
-    const kinds = opening.added.map((names) => names.map((name) => addedKind(name)));
     this.#added = new OutcomeForms(opening, (cells, column) =>
-      cells.map((cell, at) => storeAdded(kinds[column]?.[at] ?? 'text', cell)),
+      cells.map((cell, at) => storeAdded(opening.added[column]?.[at]?.kind ?? 'text', cell)),
     );
   }
 
   async write(rows: JoinedRows): Promise<void> {
     const { chunk, from, to, outcomes, width } = rows;
     const columns = (this.#columns ??= this.#makeColumns(chunk));
-    const own = columns.length - this.#addedKinds.length;
+    const own = this.#options.opening.reading.header.length;
     for (let row = from; row < to; row += 1) {
       const cells =
         chunk instanceof ParquetChunk && this.#isCopied ? undefined : this.#rows.read(chunk, row);
@@ -106,9 +103,9 @@ export class ParquetRowsWriter implements RowsWriter {
       ...copiedForm(copied?.[column]?.elements),
       values: [],
     }));
-    const added = opening.added.flat().map((name, column) => ({
+    const added = opening.added.flat().map(({ name, kind }) => ({
       name,
-      kind: this.#addedKinds[column] ?? 'text',
+      kind,
       elements: undefined,
       values: [],
     }));
@@ -202,15 +199,6 @@ function copiedForm(
     ],
     renew: (stored) => (typeof stored === 'bigint' ? int96Nanos(stored) : stored),
   };
-}
-
-/** Flags are booleans, everything else that is added is text. */
-function addedKind(name: string): ColumnKind {
-  return /_(?:valid|wrong|unknown|is_(?:syntax_error|free|role|disposable|catch_all|ported))$/.test(
-    name,
-  )
-    ? 'boolean'
-    : 'text';
 }
 
 /** A flag that the service has sent as something else than a boolean stands for nothing. */

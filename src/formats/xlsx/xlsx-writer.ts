@@ -93,7 +93,7 @@ export class XlsxWriter implements RowsWriter {
     const { reading, added } = this.#opening;
     if (reading.isUnnamed === true) return;
     this.#row = 1;
-    const names = [...reading.header, ...added.flat()];
+    const names = [...reading.header, ...added.flat().map(({ name }) => name)];
     const cells = names.map((name, column) => this.#cell(column, name)('1'));
     this.#block += `<row r="1">${cells.join('')}</row>`;
   }

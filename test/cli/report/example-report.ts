@@ -1,5 +1,6 @@
 import { ListFigures } from '../../../src/cli/report/list-figures.js';
 import type { Summary } from '../../../src/index.js';
+import { addedColumnsOf } from '../../rows/added-columns.js';
 
 /** A run with something of everything that a report shows. */
 export function exampleSummary(): Summary {
@@ -63,8 +64,8 @@ export function exampleFigures(operator = 'Acme Mobile'): ListFigures {
   const opening = {
     verified: [0, 1],
     added: [
-      ['email_verification', 'email_valid', 'email_wrong', 'email_unknown', 'email_quality'],
-      ['mobile_verification', 'mobile_valid', 'mobile_wrong', 'mobile_unknown', 'mobile_operator'],
+      addedColumnsOf('email', 'verification', 'valid', 'wrong', 'unknown', 'quality'),
+      addedColumnsOf('mobile', 'verification', 'valid', 'wrong', 'unknown', 'operator'),
     ],
     cellsOf: (outcome: number, column: number) => [
       outcome === 0 ? 'no_result' : 'verified',

@@ -110,6 +110,19 @@ describe.skipIf(url === '')('MySQL and MariaDB (skipped where mariadbd is not in
     expect(await ask("SHOW TABLES LIKE 'half'")).toEqual([]);
   });
 
+  test('a table may have columns that are called what ours are', async () => {
+    await makePeople('ours');
+    const verifying = await startVerifying();
+    await verifying.run({
+      source: query('SELECT email, id AS sluice_row, id + 1 AS c0 FROM ours WHERE id = 1'),
+      sink: mysqlSink({ url, into: 'ours_too', key: 'sluice_row' }),
+      email: ['email'],
+    });
+    expect(await ask('SELECT sluice_row, c0, email_valid FROM ours_too')).toEqual([
+      { sluice_row: 1, c0: 2, email_valid: 1 },
+    ]);
+  });
+
   test('a table is updated by a key, and its own rows get the added columns alone', async () => {
     await makePeople('crm');
     const csv = join(await temporaryFolder(), 'list.csv');

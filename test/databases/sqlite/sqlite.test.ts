@@ -198,6 +198,31 @@ describe('a table in an SQLite file', () => {
     },
   );
 
+  test('is made once more when it was dropped behind the commit', async () => {
+    const path = await makePeople();
+    await writeTwiceKilled(
+      {
+        source: sqliteSource({ url: path, query: 'SELECT id, email FROM people' }),
+        sink: sqliteSink({ url: path, into: 'verified' }),
+      },
+      () => ask(path, 'DROP TABLE verified', 'SELECT 1'),
+    );
+    expect(ask(path, 'SELECT count(email_verification) AS n FROM verified')).toEqual([{ n: 5 }]);
+  });
+
+  test('has text where no flag belongs, whatever its columns are called', async () => {
+    const path = await makePeople();
+    const verifying = await startVerifying();
+    await verifying.run({
+      source: sqliteSource({ url: path, query: 'SELECT id, email AS who_is FROM people' }),
+      sink: sqliteSink({ url: path, into: 'verified' }),
+      email: ['who_is'],
+    });
+    expect(
+      ask(path, 'SELECT who_is_verification AS v, who_is_valid AS valid FROM verified LIMIT 1'),
+    ).toEqual([{ v: 'verified', valid: 1 }]);
+  });
+
   test('is as it was when its writing fails, and the next run writes it', async () => {
     const path = await makePeople();
     ask(

@@ -1,0 +1,76 @@
+import { writeAny, writeValue } from '../cell-text.js';
+import { givesNoRows, type Asking, type QueryRows } from '../query-source.js';
+import type { MysqlConnection, MysqlField } from './connect.js';
+import { isBooleanField, kindOfField, typeOfField } from './kinds.js';
+
+/** Rows that wait in this process at most. */
+const rowsAtOnce = 500;
+
+export async function ask(
+  connection: MysqlConnection,
+  { query }: Asking<MysqlConnection>,
+): Promise<QueryRows> {
+  // Of the session: a statement that ends the transaction must change nothing either.
+  await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+  await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+  const asked = connection.stream(query);
+  const fields = new Promise<readonly MysqlField[]>((resolve, reject) => {
+    const refuseNone = (): void => {
+      reject(givesNoRows());
+    };
+    asked.on('fields', (found: readonly MysqlField[] | undefined) => {
+      if (found) resolve(found);
+      else refuseNone();
+    });
+    asked.on('error', reject);
+    asked.on('end', refuseNone);
+  });
+  const rows = asked.stream({ highWaterMark: rowsAtOnce });
+  // Whoever reads hears of it; the driver itself leaves a stream waiting whose connection is lost.
+  rows.on('error', () => undefined);
+  void connection.lost.then((error) => rows.destroy(error));
+  const found = await Promise.race([
+    fields,
+    connection.lost.then((error) => Promise.reject(error)),
+  ]);
+  return {
+    columns: found.map((field) => ({
+      name: field.name,
+      kind: kindOfField(field),
+      type: typeOfField(field),
+      ...(field.orgTable && {
+        origin: { table: `${field.schema ?? field.db}.${field.orgTable}`, column: field.orgName },
+      }),
+    })),
+    bytes: printRows(rows as AsyncIterable<readonly unknown[]>, found),
+  };
+}
+
+async function* printRows(
+  rows: AsyncIterable<readonly unknown[]>,
+  fields: readonly MysqlField[],
+): AsyncGenerator<Uint8Array> {
+  const printers = fields.map(printerFor);
+  let lines: string[] = [];
+  for await (const row of rows) {
+    lines.push(`${row.map((cell, at) => printers[at]?.(cell) ?? '').join('\t')}\n`);
+    if (lines.length < rowsAtOnce) continue;
+    yield Buffer.from(lines.join(''));
+    lines = [];
+  }
+  if (lines.length > 0) yield Buffer.from(lines.join(''));
+}
+
+function printerFor(field: MysqlField): (cell: unknown) => string {
+  if (isBooleanField(field)) {
+    return (cell) => writeAny(cell === '0' || cell === '1' ? cell === '1' : numberOrNull(cell));
+  }
+  if (kindOfField(field) === 'timestamptz') {
+    return (cell) => writeValue(typeof cell === 'string' ? `${cell}+00` : cell);
+  }
+  return writeValue;
+}
+
+function numberOrNull(cell: unknown): number | null {
+  return cell === null ? null : Number(cell);
+}

@@ -1,0 +1,117 @@
+import type { Client, QueryArrayResult, Submittable } from 'pg';
+import type * as copyStreams from 'pg-copy-streams';
+import { closeOnce, nameOfUrl, type Connection } from '../connection.js';
+import type { Purpose } from '../dialect.js';
+import { loadDriver } from '../load-driver.js';
+
+/** A connection with a session in which everything prints the same everywhere. */
+export interface PostgresConnection extends Connection {
+  /** Rows as lists of texts. */
+  query(
+    text: string,
+    values?: readonly (string | number)[],
+  ): Promise<readonly (readonly (string | null)[])[]>;
+  /** As `query`, with what the columns are. */
+  describe(text: string): Promise<QueryArrayResult['fields']>;
+  /** Hands something to the driver that speaks the protocol itself. */
+  submit<Query extends Submittable>(query: Query): Query;
+  /** What speaks the protocol of COPY. */
+  readonly copy: typeof copyStreams;
+  /** Resolves when the connection is lost, and at no other time. */
+  readonly lost: Promise<Error>;
+}
+
+/** What is installed to speak to PostgreSQL. */
+export const postgresDrivers = {
+  database: 'PostgreSQL',
+  install: 'pg pg-copy-streams pg-query-stream',
+} as const;
+
+/** How long a server may take to answer at all. */
+const connectTimeoutMs = 30_000;
+
+/** So that the same rows have the same text, in the form that COPY takes back. */
+const session = [
+  "SET client_encoding = 'UTF8'",
+  "SET datestyle = 'ISO, YMD'",
+  "SET intervalstyle = 'postgres'",
+  "SET timezone = 'UTC'",
+  "SET bytea_output = 'hex'",
+  'SET extra_float_digits = 1',
+  'SET standard_conforming_strings = on',
+].join('; ');
+
+export const name = 'postgres';
+
+export function nameOf(url: string): string {
+  return nameOfUrl(url, ['postgres', 'postgresql']);
+}
+
+/**
+ * Connects to the database at a URL. Errors are the driver's, and hold what must not be shown.
+ *
+ * @throws ConfigurationError `missing_dependency`
+ */
+export async function connect(
+  url: string,
+  _: Purpose,
+  signal?: AbortSignal,
+): Promise<PostgresConnection> {
+  signal?.throwIfAborted();
+  // All that is needed later: what is missing must be said while it costs nothing.
+  const [{ default: pg }, copy] = await loadDriver(
+    () => Promise.all([import('pg'), import('pg-copy-streams')]),
+    postgresDrivers,
+  );
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'sluice',
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+  });
+  let isOpen = true;
+  const close = closeOnce(async () => {
+    isOpen = false;
+    await client.end().catch(() => undefined);
+  }, signal);
+  const lost = new Promise<Error>((resolve) => {
+    client.on('error', resolve);
+    client.on('end', () => {
+      if (isOpen) resolve(new Error('Connection terminated'));
+    });
+  });
+  try {
+    await client.connect();
+    await client.query(session);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const { host, port, database } = client;
+  return {
+    store: `postgres://${host}:${port}/${database ?? ''}`,
+    copy,
+    lost,
+    close,
+    async query(text, values = []) {
+      const { rows } = await ask(client, text, values);
+      return rows;
+    },
+    async describe(text) {
+      const { fields } = await ask(client, text, []);
+      return fields;
+    },
+    submit: (query) => client.query(query),
+  };
+}
+
+/** Cells come as the server prints them. */
+const asPrinted = { getTypeParser: () => (text: string) => text };
+
+function ask(
+  client: Client,
+  text: string,
+  values: readonly unknown[],
+): Promise<QueryArrayResult<(string | null)[]>> {
+  return client.query({ text, values: [...values], rowMode: 'array', types: asPrinted });
+}

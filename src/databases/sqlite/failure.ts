@@ -1,0 +1,31 @@
+import { systemErrorCode } from '../../formats/describe-system-error.js';
+import type { DatabaseFailure } from '../failure.js';
+
+const words = new Map([
+  ['SQLITE_BUSY', 'another process is writing it'],
+  ['SQLITE_LOCKED', 'another process is writing it'],
+  ['SQLITE_NOTADB', 'it is no SQLite database'],
+  ['SQLITE_CORRUPT', 'it is damaged'],
+  ['SQLITE_FULL', 'no space is left on the device'],
+  ['SQLITE_READONLY', 'it is read-only'],
+  ['SQLITE_CANTOPEN', 'it cannot be opened'],
+  ['SQLITE_TOOBIG', 'a cell is too large'],
+  ['ENOENT', 'there is no such file'],
+  ['EACCES', 'permission denied'],
+]);
+
+/** What an error of the driver tells; constraints are named, cells are not. */
+export function failureOf(error: unknown): DatabaseFailure {
+  const message = error instanceof Error ? error.message : '';
+  const code =
+    systemErrorCode(error) || (message.includes('Unable to open') ? 'SQLITE_CANTOPEN' : undefined);
+  const family = code?.replace(/^(SQLITE_[A-Z]+)_.*$/, '$1') ?? '';
+  const known = words.get(code ?? '') ?? words.get(family);
+  if (known !== undefined) return { words: known, code, isMisuse: false };
+  const isOpen = family === 'SQLITE_ERROR' || family === 'SQLITE_CONSTRAINT';
+  return {
+    words: isOpen ? message : 'the driver failed',
+    code,
+    isMisuse: family === 'SQLITE_ERROR',
+  };
+}

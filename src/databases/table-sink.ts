@@ -1,0 +1,111 @@
+import type { OpenSinkOptions, Sink } from '../rows/sink.js';
+import { applyStaged, type TableWriting } from './apply-staged.js';
+import { discardConnection, useConnection, type Connection } from './connection.js';
+import type { Dialect, Purpose } from './dialect.js';
+import { createRowExaminer } from './examine-rows.js';
+import { checkingRefuser, writingRefuser, type Refuse } from './failure.js';
+import { KindTally } from './kind-tally.js';
+import { parseTableName } from './names.js';
+import { planTable, type TablePlan } from './plan-table.js';
+import { readMarker } from './run-marker.js';
+
+/** How the rows of a table are told apart. */
+export interface TableKeyOptions {
+  /**
+   * The column, or columns, that tell a row. With it, rows that the table has are updated and the
+   * others added; it is also the primary key of a table that is made.
+   * @default none: the table must not be there
+   */
+  readonly key?: string | readonly string[];
+  /**
+   * Whether rows only get the added columns, and none is added.
+   * @default whether the rows came from the same table, as far as the key's column tells
+   */
+  readonly isUpdate?: boolean;
+}
+
+interface TableSinkOptions extends TableKeyOptions {
+  readonly url: string;
+  readonly into: string;
+  readonly maxRowsPerCommit?: number;
+}
+
+/**
+ * A table in a database. Rows go into a staging table and are applied in one transaction, with a marker
+ * of the run: all of them stand there or none, and writing them again changes nothing.
+ *
+ * @throws ConfigurationError when the URL or the table's name has not the form of one
+ */
+export function tableSink<Database extends Connection>(
+  dialect: Dialect<Database>,
+  { url, into, maxRowsPerCommit = Infinity, ...options }: TableSinkOptions,
+): Sink {
+  const name = `${into} in ${dialect.nameOf(url, 'write')}`;
+  const parts = parseTableName(into, dialect.nameParts);
+  const key = typeof options.key === 'string' ? [options.key] : (options.key ?? []);
+  let tally: KindTally | undefined;
+  const refuse = writingRefuser(name, dialect.failureOf);
+  const use = async <Value>(
+    purpose: Purpose,
+    refuseWith: Refuse,
+    work: (connection: Database) => Promise<Value>,
+  ): Promise<Value> => useConnection(() => dialect.connect(url, purpose), refuseWith, work);
+  const plan = async (connection: Database, opening: OpenSinkOptions): Promise<TablePlan> => {
+    const place = await dialect.locate(connection, parts);
+    const table = await dialect.findTable(connection, place);
+    const marker = (await readMarker(dialect, connection, place)) ?? table?.marker;
+    const wanted = { key, isUpdate: options.isUpdate, kinds: tally?.kinds };
+    return planTable(
+      { dialect, store: connection.store, name: place, table, marker },
+      wanted,
+      opening,
+    );
+  };
+  const begin = async (
+    connection: Database,
+    planned: TablePlan,
+    opening: OpenSinkOptions,
+  ): Promise<TableWriting<Database>> => {
+    const staging = await dialect.stage(connection, planned, opening);
+    const { runId } = opening;
+    return { dialect, connection, plan: planned, staging, runId, maxRows: maxRowsPerCommit };
+  };
+  return {
+    name,
+    async check() {
+      await use('look', refuse, (connection) => connection.close());
+    },
+    async examine(reading, columns) {
+      return use('look', checkingRefuser(name, dialect.failureOf), async (connection) => {
+        const opening = { ...columns, reading, cellsOf: () => [] };
+        const planned = await plan(connection, opening);
+        if (dialect.rehearses.includes(planned.mode)) {
+          await applyStaged(await begin(connection, planned, opening), 'ROLLBACK');
+        }
+        await connection.close();
+        tally = new KindTally(reading.header.length);
+        return createRowExaminer(reading.header, planned, tally);
+      });
+    },
+    async open(opening) {
+      return use('write', refuse, async (connection) => {
+        const writing = await begin(connection, await plan(connection, opening), opening);
+        let isOpen = true;
+        return {
+          async write(rows) {
+            await writing.staging.write(rows).catch(refuse);
+          },
+          async finish() {
+            await applyStaged(writing).catch(refuse);
+            isOpen = false;
+            await connection.close();
+          },
+          async abort() {
+            if (isOpen) await discardConnection(connection);
+            isOpen = false;
+          },
+        };
+      });
+    },
+  };
+}
