@@ -157,7 +157,7 @@ export class Reporter {
         this.#write({
           event: 'left_behind',
           fields: { names: progress.names },
-          line: `could not be deleted from the service: ${progress.names.join(', ')}`,
+          line: `left on the service: ${progress.names.join(', ')}`,
         });
         return;
       case 'older_state':

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { deleteListed } from '../../src/batches/delete-uploads.js';
+import { deleteUnwanted } from '../../src/batches/delete-uploads.js';
 import { retried } from '../../src/batches/known-batch.js';
 import { bounds } from '../../src/batches/life.js';
 import type { Clock } from '../../src/system/clock.js';
@@ -152,7 +152,7 @@ describe('what never ends', () => {
     const { clock, options } = new Driving(service);
     const pages = listWithoutEnd(service, clock);
     const { signal } = options;
-    const left = deleteListed(service, () => true, { signal, clock, deadlineMs: 3_600_000 });
+    const left = deleteUnwanted(service, () => true, { signal, clock, deadlineMs: 3_600_000 });
     expect(await clock.runUntil(left)).toBeUndefined();
     expect(pages()).toBeLessThan(70);
     expect(service.count('deleteBatch')).toBe(0);

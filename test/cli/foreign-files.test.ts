@@ -186,7 +186,15 @@ describe('data of the local service that somebody has planted', () => {
     await expectNotServed('data', 'data is a link to elsewhere');
     expect(await readdir(join(folder, 'elsewhere'))).toEqual([]);
     await rm(join(folder, 'data'));
-    for (const name of ['service.log', 'api-key', 'api-key.new', 'batches', 'caches', 'arriving']) {
+    for (const name of [
+      'service.log',
+      'api-key',
+      'api-key.part',
+      'lock',
+      'batches',
+      'caches',
+      'arriving',
+    ]) {
       for (const plant of [symlink, link]) {
         await mkdir(join(folder, 'data'), { mode: 0o700 });
         await plant(precious, join(folder, 'data', name));

@@ -68,7 +68,7 @@ describe('what is said of a run', () => {
   it('holds no word that steers a terminal', () => {
     const { reporter, said } = reporterTo({});
     reporter.progress({ stage: 'left_behind', names: ['a\u001b[2Jname'] });
-    expect(said()).toBe('sluice: could not be deleted from the service: a\\u001b[2Jname\n');
+    expect(said()).toBe('sluice: left on the service: a\\u001b[2Jname\n');
   });
 
   it('is what a run that streams has launched when it fails, even when quiet', () => {

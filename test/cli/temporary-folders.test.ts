@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { withFolder } from '../service/with-service.js';
@@ -33,6 +33,12 @@ async function startStreaming(): Promise<{ readonly running: Running; readonly p
   return { running, path: join(temporary, name) };
 }
 
+/** Makes all that is there so old that a service would hold its lock by now. */
+async function age(): Promise<void> {
+  const past = new Date(Date.now() - 3_600_000);
+  for (const name of await readdir(temporary)) await utimes(join(temporary, name), past, past);
+}
+
 async function streamOnce(): Promise<void> {
   const input = 'email\ngood@sluice.test\n';
   const ended = await runSluice(['verify', '-', ...columns], { env: { TMPDIR: temporary }, input });
@@ -47,6 +53,9 @@ describe('the temporary folder of a run that streams', () => {
     killed.running.child.kill('SIGKILL');
     await killed.running.ended;
     expect(await readdir(killed.path)).toContain('service.log');
+    await streamOnce();
+    expect(await readdir(temporary)).toHaveLength(2);
+    await age();
     await streamOnce();
     expect(await readdir(temporary)).toEqual([living.path.slice(temporary.length + 1)]);
     living.running.child.stdin.end('better@sluice.test\n');
@@ -72,6 +81,7 @@ describe('the temporary folder of a run that streams', () => {
       await rename(await strangersFolder(temporary), join(temporary, 'sluice-service-Theirs'));
       left.push('sluice-service-Theirs');
     }
+    await age();
     await streamOnce();
     expect((await readdir(temporary)).toSorted()).toEqual(left.toSorted());
     expect(await readFile(join(outside, 'precious'), 'utf8')).toBe('mine');

@@ -28,7 +28,7 @@ describe('simulated runs', () => {
       }));
       expect(failure).toBeUndefined();
       expect(lives).toBeGreaterThan(1);
-      expect(trace.filter((line) => line.endsWith('the output stands')).length).toBe(lives);
+      expect(trace.filter((line) => line.endsWith('the output is there')).length).toBe(lives);
     },
   );
 });

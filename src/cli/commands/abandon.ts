@@ -42,7 +42,7 @@ async function abandon(input: CommandInput<ConnectionOption | 'json'>): Promise<
     if (left.length > 0) {
       say(`sluice: still on the service: ${left.join(', ')}`);
     }
-    if (launched.length > 0) process.stderr.write(`sluice: ${launchedLine(launched)}\n`);
+    if (launched.length > 0) say(`sluice: ${launchedLine(launched)}`);
   } finally {
     await connection?.close();
   }

@@ -30,7 +30,7 @@ export function isLoopback(address: string | undefined): boolean {
 }
 
 /** Whether a proxy says that it passed a request on: then its peer is not who asks. */
-export function isForwarded(headers: IncomingHttpHeaders): boolean {
+function isForwarded(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some(
     (name) => name.startsWith('x-forwarded') || forwardingHeaders.has(name),
   );

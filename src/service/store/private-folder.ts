@@ -6,8 +6,10 @@ import type { FileLock } from '../../system/file-lock.js';
 import { lockFolder } from './folder-lock.js';
 
 const prefix = 'sluice-service-';
-const form = new RegExp(`^${prefix}[A-Za-z0-9]{6}$`);
+const form = /^sluice-service-[A-Za-z0-9]{6}$/;
 const maxTries = 10;
+/** A folder of the last minutes may belong to a service that has not locked it yet. */
+const youngestMs = 600_000;
 
 /**
  * Makes a temporary folder for a service that keeps nothing, and locks it. First it removes the folders
@@ -38,7 +40,7 @@ async function sweep(): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
   for (const name of names.filter((found) => form.test(found))) {
     const path = join(tmpdir(), name);
-    if (!(await isOwnFolder(path))) continue;
+    if (!(await isOwnFolder(path, Date.now() - youngestMs))) continue;
     const lock = await lockFolder(path, 'TMPDIR').catch(() => undefined);
     if (!lock) continue;
     // What cannot be removed now is left to the next.
@@ -48,8 +50,12 @@ async function sweep(): Promise<void> {
 }
 
 /** Whether a path is a folder of this user's, and no link to one. */
-async function isOwnFolder(path: string): Promise<boolean> {
+async function isOwnFolder(path: string, changedBeforeMs = Infinity): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined);
   const uid = process.geteuid?.();
-  return stats?.isDirectory() === true && (uid === undefined || stats.uid === uid);
+  return (
+    stats?.isDirectory() === true &&
+    (uid === undefined || stats.uid === uid) &&
+    stats.mtimeMs < changedBeforeMs
+  );
 }
