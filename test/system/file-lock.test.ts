@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { History } from '../../src/runs/history/history.js';
 import { StateDirectory } from '../../src/runs/state-directory.js';
 import { createService } from '../../src/service/index.js';
@@ -12,7 +12,7 @@ const canaryKey = 'canary-key-5b0e7c1d';
 let folder: string;
 beforeEach(async () => {
   folder = await withFolder();
-  vi.unstubAllEnvs();
+  onTestFinished(() => void vi.unstubAllEnvs());
 });
 
 /** Puts a command `flock` before the system's own: the lines of a shell script. */

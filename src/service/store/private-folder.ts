@@ -2,6 +2,7 @@ import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StateError } from '../../errors/family.js';
+import { isSluiceError } from '../../errors/sluice-error.js';
 import type { FileLock } from '../../system/file-lock.js';
 import { lockFolder } from './folder-lock.js';
 
@@ -25,7 +26,7 @@ export async function makePrivateFolder(): Promise<{
   for (let tries = 0; tries < maxTries; tries += 1) {
     const root = await mkdtemp(join(tmpdir(), prefix));
     // Between its making and its lock another process may take it for one that was left.
-    const lock = await lockFolder(root, 'TMPDIR').catch(() => undefined);
+    const lock = await lockFolder(root, 'TMPDIR').catch(ifTaken);
     if (!lock) continue;
     if (await isOwnFolder(root)) return { root, lock };
     await lock.release();
@@ -33,6 +34,12 @@ export async function makePrivateFolder(): Promise<{
   throw new StateError(`folders in ${tmpdir()} are locked by others again and again`, {
     code: 'state_locked',
   });
+}
+
+/** Another process has locked the folder, or removed it. */
+function ifTaken(error: unknown): undefined {
+  const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
+  if (!isGone && !isSluiceError(error, 'state_locked')) throw error;
 }
 
 /** A folder whose lock can be had is nobody's any more: the lock dies with its process. */
