@@ -42,7 +42,9 @@ function read(text: string, country?: CountryCode): { number: string; valid: boo
     extract: false,
   });
   if (!number?.isPossible()) return undefined;
-  if (parsePhoneNumberFromString(number.number)?.number !== number.number) return undefined;
+  // What means another number, or none, when it is read again (`3000000` in Canada) is no form to send.
+  const again = parsePhoneNumberFromString(number.number);
+  if (again?.number !== number.number || !again.isPossible()) return undefined;
   return { number: number.number, valid: number.isValid() };
 }
 
