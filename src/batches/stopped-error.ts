@@ -1,5 +1,6 @@
 import { sayable } from '../client/service-words.js';
 import { DeadlineError } from '../errors/family.js';
+import { SluiceError } from '../errors/sluice-error.js';
 import type { Stage } from './known-batch.js';
 
 /** Where a batch stands that stops its run. */
@@ -42,4 +43,10 @@ export function overdueError(
     `batch ${called} has not got beyond stage '${stage}' in ${deadlineMs} ms${word}; run again to go on waiting`,
     { cause: trouble },
   );
+}
+
+/** Whether the service or the credits stopped the run, and not the key, the disk or a person. */
+export function stopsForNow(error: unknown): error is SluiceError {
+  const never = ['unauthorized', 'forbidden', 'batch_refused', 'output_failed', 'detached'];
+  return error instanceof SluiceError && !never.includes(error.code);
 }

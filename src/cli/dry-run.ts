@@ -2,7 +2,7 @@ import { estimateRun, readRunStatus, type Estimate, type TypeEstimate } from '..
 import { connect } from './connect.js';
 import { describePrice } from './launch-options.js';
 import { say } from './print.js';
-import { describeLostDigits } from './reporter.js';
+import { describeLostDigits } from './run-lines.js';
 import type { Job } from './run-list.js';
 
 const mostExamples = 5;

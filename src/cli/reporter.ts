@@ -6,7 +6,6 @@ import {
   type DoubtfulColumn,
   type RunProgress,
   type Summary,
-  type TypeSummary,
 } from '../index.js';
 import type { Target } from './connect.js';
 import { errorText } from './describe-error.js';
@@ -19,6 +18,7 @@ import { LiveLines } from './progress/live-lines.js';
 import { progressLines } from './progress/progress-lines.js';
 import { progressForm, type ProgressMode } from './progress/progress-mode.js';
 import { RunFigures } from './progress/run-figures.js';
+import { olderStateLine, summaryLines, type Said } from './run-lines.js';
 
 /** So many batches are told of whose exports differ from what was counted. */
 const mostDifferences = 5;
@@ -35,13 +35,6 @@ export interface ReporterOptions {
   readonly mode?: ProgressMode;
   /** Tells what a terminal shows. @default none */
   readonly environment?: NodeJS.ProcessEnv;
-}
-
-/** Something that happened: a text for people, the same as fields for a log. */
-interface Said {
-  readonly event: string;
-  readonly fields?: Readonly<Record<string, unknown>>;
-  readonly line: string;
 }
 
 /** What `sluice verify` says on standard error. Counts only: no cell of the input. */
@@ -161,7 +154,8 @@ export class Reporter {
         });
         return;
       case 'older_state':
-        this.#olderState(progress);
+        // Two processes on copies of one state can pay for each other's batches: said even when quiet.
+        this.#write(olderStateLine(progress));
         return;
       case 'writing': {
         const { rows } = progress;
@@ -183,28 +177,10 @@ export class Reporter {
       this.#say({ event: 'finished', fields: { ...figures, batches: batches.length }, line: '' });
       return;
     }
-    if (summary.rows_left_out > 0) {
-      const line = `left ${summary.rows_left_out} of ${summary.rows} rows out, which are not to be kept`;
-      this.#say({ event: 'left_out', line });
-    }
-    if (summary.suspect) {
-      const line = `too many verdicts are unknown: the output is untouched, the rows are in ${summary.output}`;
-      this.#write({ event: 'suspect', line });
-    }
-    for (const type of ['email', 'phone'] as const) {
-      const counts = summary[type];
-      if (counts) this.#say({ event: type, line: `${type}: ${describeCounts(counts)}` });
-      const lost = counts?.reasons.scientific_notation ?? 0;
-      if (lost > 0) this.#say({ event: 'scientific_notation', line: describeLostDigits(lost) });
-      const credits = summary.credits[type];
-      if (credits && credits.net !== null) {
-        const spent = credits.spent === null ? '' : `${credits.spent} spent, `;
-        const refunded = credits.refunded === null ? '' : `${credits.refunded} refunded, `;
-        this.#say({
-          event: 'credits',
-          line: `${type} credits: ${spent}${refunded}${credits.net} net`,
-        });
-      }
+    for (const said of summaryLines(summary)) {
+      // What was asked for is not there: said even when quiet.
+      if (said.event === 'suspect') this.#write(said);
+      else this.#say(said);
     }
   }
 
@@ -231,29 +207,6 @@ export class Reporter {
   /** Takes live lines off the terminal; what is said from then on stands below what was said before. */
   close(): void {
     this.#live?.stop();
-  }
-
-  /** Said even when quiet: two processes on copies of one state can pay for each other's batches. */
-  #olderState(progress: Extract<RunProgress, { readonly stage: 'older_state' }>): void {
-    const { isCopied, learned, unused } = progress;
-    const lines = [
-      isCopied
-        ? 'warning: the state directory was copied or restored; make sure that no other process goes on with this run'
-        : 'warning: the service has more of this run than the state directory knows',
-    ];
-    if (learned.length > 0) {
-      lines.push(
-        `${learned.length} batches were sent or launched by another process, and are gone on with: ${learned.join(', ')}`,
-      );
-    }
-    if (unused.length > 0) {
-      lines.push(`launched as well, and left on the service unused: ${unused.join(', ')}`);
-    }
-    this.#write({
-      event: 'older_state',
-      fields: { is_copied: isCopied, learned, unused },
-      line: lines.join('; '),
-    });
   }
 
   #batch(progress: Extract<RunProgress, { readonly stage: 'batch' }>): void {
@@ -329,25 +282,4 @@ export class Reporter {
     if (this.#live) this.#live.above(`${printableLine(text)}\n`);
     else say(text, this.#out);
   }
-}
-
-/** What to do about cells that a spreadsheet has written as `4.91702E+11`. */
-export function describeLostDigits(cells: number): string {
-  return `phone: ${cells} cells are in scientific notation, and their last digits are lost: format the column as text or as a number without decimals, export the list again, and run again`;
-}
-
-function describeCounts({
-  addresses,
-  duplicates,
-  from_history: fromHistory,
-  buckets,
-  verdicts,
-}: TypeSummary): string {
-  return [
-    `${addresses} addresses (${duplicates} duplicates${fromHistory > 0 ? `, ${fromHistory} from the history` : ''})`,
-    `${buckets.verified} verified (${verdicts.valid} valid, ${verdicts.wrong} wrong, ${verdicts.unknown} unknown)`,
-    `${buckets.no_result} without result`,
-    `${buckets.not_submitted} not submitted`,
-    `${buckets.failed} failed`,
-  ].join(', ');
 }

@@ -16,11 +16,12 @@ import {
 import { LaunchGate } from '../batches/launch-gate.js';
 import { openExport } from '../batches/open-export.js';
 import { RefusedSizes } from '../batches/refused-sizes.js';
+import { stopsForNow } from '../batches/stopped-error.js';
 import type { Client } from '../client/client.js';
 import { systemClock, type Clock } from '../system/clock.js';
 import { systemRandom } from '../system/random.js';
 import { DetachedError } from '../errors/family.js';
-import { isSluiceError, SluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/sluice-error.js';
 import type { BatchResults } from '../results/batch-results.js';
 import { defaults } from '../streams/defaults.js';
 import type { Plan } from '../streams/plan.js';
@@ -293,10 +294,4 @@ class RunDrive {
       },
     };
   }
-}
-
-/** Whether the service or the credits stopped the run, and not the key, the disk or a person. */
-function stopsForNow(error: unknown): error is SluiceError {
-  const never = ['unauthorized', 'forbidden', 'batch_refused', 'output_failed', 'detached'];
-  return error instanceof SluiceError && !never.includes(error.code);
 }

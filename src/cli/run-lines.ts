@@ -1,0 +1,84 @@
+import type { RunProgress, Summary, TypeSummary } from '../index.js';
+
+/** Something that happened: a text for people, the same as fields for a log. */
+export interface Said {
+  readonly event: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly line: string;
+}
+
+/** What the service has of a run that its state directory does not know of. */
+export function olderStateLine({
+  isCopied,
+  learned,
+  unused,
+}: Extract<RunProgress, { readonly stage: 'older_state' }>): Said {
+  const lines = [
+    isCopied
+      ? 'warning: the state directory was copied or restored; make sure that no other process goes on with this run'
+      : 'warning: the service has more of this run than the state directory knows',
+  ];
+  if (learned.length > 0) {
+    lines.push(
+      `${learned.length} batches were sent or launched by another process, and are gone on with: ${learned.join(', ')}`,
+    );
+  }
+  if (unused.length > 0) {
+    lines.push(`launched as well, and left on the service unused: ${unused.join(', ')}`);
+  }
+  return {
+    event: 'older_state',
+    fields: { is_copied: isCopied, learned, unused },
+    line: lines.join('; '),
+  };
+}
+
+/** What is said of a run at its end. */
+export function summaryLines(summary: Summary): readonly Said[] {
+  const said: Said[] = [];
+  if (summary.rows_left_out > 0) {
+    const line = `left ${summary.rows_left_out} of ${summary.rows} rows out, which are not to be kept`;
+    said.push({ event: 'left_out', line });
+  }
+  if (summary.suspect) {
+    const line = `too many verdicts are unknown: the output is untouched, the rows are in ${summary.output}`;
+    said.push({ event: 'suspect', line });
+  }
+  for (const type of ['email', 'phone'] as const) {
+    const counts = summary[type];
+    if (counts) said.push({ event: type, line: `${type}: ${describeCounts(counts)}` });
+    const lost = counts?.reasons.scientific_notation ?? 0;
+    if (lost > 0) said.push({ event: 'scientific_notation', line: describeLostDigits(lost) });
+    const credits = summary.credits[type];
+    if (credits && credits.net !== null) {
+      const spent = credits.spent === null ? '' : `${credits.spent} spent, `;
+      const refunded = credits.refunded === null ? '' : `${credits.refunded} refunded, `;
+      said.push({
+        event: 'credits',
+        line: `${type} credits: ${spent}${refunded}${credits.net} net`,
+      });
+    }
+  }
+  return said;
+}
+
+/** What to do about cells that a spreadsheet has written as `4.91702E+11`. */
+export function describeLostDigits(cells: number): string {
+  return `phone: ${cells} cells are in scientific notation, and their last digits are lost: format the column as text or as a number without decimals, export the list again, and run again`;
+}
+
+function describeCounts({
+  addresses,
+  duplicates,
+  from_history: fromHistory,
+  buckets,
+  verdicts,
+}: TypeSummary): string {
+  return [
+    `${addresses} addresses (${duplicates} duplicates${fromHistory > 0 ? `, ${fromHistory} from the history` : ''})`,
+    `${buckets.verified} verified (${verdicts.valid} valid, ${verdicts.wrong} wrong, ${verdicts.unknown} unknown)`,
+    `${buckets.no_result} without result`,
+    `${buckets.not_submitted} not submitted`,
+    `${buckets.failed} failed`,
+  ].join(', ');
+}
