@@ -157,7 +157,8 @@ async function provePassing(root, { name, find }, { file, rooms }) {
 }
 
 async function findByUnitTests(root, { rooms }) {
-  const tests = rooms.map((room) => `test/${room}`);
+  // Runs of the whole in a simulated world are cheap, and see what no room shows alone.
+  const tests = [...rooms, 'simulation'].map((room) => `test/${room}`);
   return findByVitest(root, ['--project', 'source', ...tests]);
 }
 

@@ -9,8 +9,6 @@ import { StagePace } from './stage-pace.js';
 export interface BatchRunnerOptions extends Omit<DriveOptions, 'onPrepared' | 'pace' | 'inTurn'> {
   /** Most batches on the service at once, from upload until verified; and most requests for them. */
   readonly concurrency: number;
-  /** Whether the service has taken a batch of this run before, so that none needs to go ahead alone. */
-  readonly provenBefore?: boolean;
 }
 
 /**
@@ -27,7 +25,7 @@ export class BatchRunner {
   readonly #pace = new StagePace();
   readonly #signal: AbortSignal;
   /** Whether the service has taken a batch. */
-  #isProven: boolean;
+  #isProven = false;
   /** Settled when the batch that goes ahead is through, or cannot be. */
   #ahead: Promise<void> | undefined;
   #stoppedBy: { readonly error: unknown } | undefined;
@@ -38,12 +36,16 @@ export class BatchRunner {
     this.#places = pLimit(options.concurrency);
     this.#requests = pLimit(options.concurrency);
     this.#signal = AbortSignal.any([options.signal, this.#stop.signal]);
-    this.#isProven = options.provenBefore ?? false;
   }
 
   /** Batches taken and not yet at their end. */
   get underWay(): number {
     return this.#underWay;
+  }
+
+  /** The service has taken a batch of this run before: none needs to go ahead alone. */
+  noteProven(): void {
+    this.#isProven = true;
   }
 
   /**

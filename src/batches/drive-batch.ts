@@ -109,7 +109,7 @@ class Drive {
       (await options.lookAgain?.(this.#batch, before)) ?? before;
     await this.#become(await (options.inTurn?.(look) ?? look()));
     if ('uuid' in this.#known && this.#known.uuid !== undefined) {
-      options.uuids.take(this.#known.uuid, this.#name());
+      options.uuids.mustTake(this.#known.uuid, this.#name());
     }
     return this.#known !== before;
   }

@@ -1,3 +1,5 @@
+import { ContractError } from '../errors/family.js';
+
 /**
  * Which upload each uuid of a run belongs to, by its name: a service that answers two uploads with one
  * uuid would have one batch launched and exported in the place of another.
@@ -11,6 +13,23 @@ export class ElectedUuids {
     const owner = this.#names.get(key);
     if (owner === undefined) this.#names.set(key, name);
     return owner === undefined || owner === name;
+  }
+
+  /**
+   * The same of a batch that is taken up.
+   *
+   * @param isAtEnd what has ended keeps what it has
+   * @throws ContractError `broken_contract` when the uuid belongs to another upload
+   */
+  mustTake(uuid: string, name: string, isAtEnd = false): void {
+    if (!this.take(uuid, name) && !isAtEnd) throw this.sharedError(uuid, name);
+  }
+
+  sharedError(uuid: string, name: string): ContractError {
+    return new ContractError(
+      `the service gives two uploads of this run one batch_uuid: ${uuid} is ${this.ownerOf(uuid)} and ${name}; report it to the service's support. Nothing more is launched; run again to go on`,
+      { operation: 'listBatches' },
+    );
   }
 
   /** The name of the upload that a uuid belongs to. */

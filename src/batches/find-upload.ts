@@ -1,6 +1,6 @@
 import { limits } from '../contract/limits.js';
 import type { BatchSummary } from '../contract/bodies.js';
-import { ContractError, DeadlineError } from '../errors/family.js';
+import { DeadlineError } from '../errors/family.js';
 import type { VerificationService } from '../client/verification-service.js';
 import type { Clock } from '../system/clock.js';
 import { beforeDeadline } from './before-deadline.js';
@@ -78,9 +78,6 @@ export async function findUpload(
     if (owner !== undefined && owner !== name) taken = uuid;
     else if (elected === undefined || uuid < elected) elected = uuid;
   }
-  if (elected !== undefined || taken === undefined) return elected;
-  throw new ContractError(
-    `the service gives two uploads of this run one batch_uuid: ${taken} is ${uuids?.ownerOf(taken)} and ${name}; report it to the service's support. Nothing more is launched; run again to go on`,
-    { operation: 'listBatches' },
-  );
+  if (elected !== undefined || taken === undefined || !uuids) return elected;
+  throw uuids.sharedError(taken, name);
 }

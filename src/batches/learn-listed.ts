@@ -27,11 +27,16 @@ export function learnListed(
 ): KnownBatch {
   if (known.stage === 'exported') return known;
   const launched = uploads
-    .filter((upload) => isLaunched(upload.status) || (isCopied && isBroken(upload, known)))
+    .filter((upload) => isTaken(upload, known) || (isCopied && isBroken(upload, known)))
     .toSorted((a, b) => rankOf(a.status) - rankOf(b.status) || compare(a.uuid, b.uuid));
   if (launched[0]) return takeLaunched(known, launched, launched[0]);
   if (mayHaveLaunched(known) || known.stage === 'failed' || known.stage === 'split') return known;
   return takeUnlaunched(known, uploads);
+}
+
+/** Whether it is launched. Of an earlier attempt a word that is not known says nothing. */
+function isTaken({ status, attempt }: BatchUpload, known: KnownBatch): boolean {
+  return isLaunched(status) && (rankOf(status) !== unknownWord || attempt >= known.attempt);
 }
 
 /** Whether it broke, and nobody here knows whether that was before its launch. */
@@ -62,9 +67,10 @@ function takeLaunched(
   const own = launched.find(({ uuid }) => 'uuid' in known && uuid === known.uuid);
   const isOwnFine = own !== undefined && own.status !== 'internal_error';
   if (known.stage === 'failed') {
-    // What failed after its launch is not tried again by itself, unless it was only out of sight.
-    const isOver = known.launched && isOwnFine && known.reason !== 'batch_missing';
-    if (isOver || first.status === 'internal_error') return known;
+    // An export in doubt is asked for again when a person asks. What else failed and is verified now, late
+    // or mended by the service's support, is paid for and gone on with.
+    const isExportWrong = known.reason === 'export_incomplete' || known.reason === 'export_foreign';
+    if ((isExportWrong && isOwnFine) || rankOf(first.status) >= unknownWord) return known;
   } else if (mayHaveLaunched(known) && (isOwnFine || own === first)) {
     return known;
   } else if (own === first && rankOf(first.status) === unknownWord) {

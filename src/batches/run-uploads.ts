@@ -61,6 +61,20 @@ export class RunUploads {
     );
   }
 
+  /** Uploads that have lines of a batch, or of a part, but not just these. */
+  overlapping({
+    id,
+    addresses,
+    part,
+  }: Pick<Batch, 'id' | 'addresses' | 'part'>): readonly BatchUpload[] {
+    const start = part?.start ?? 0;
+    const end = start + addresses;
+    return this.#ofNumber(id).filter(({ lines = { start: 0, end: part?.of ?? addresses } }) => {
+      const isSame = lines.start === start && lines.end === end;
+      return !isSame && lines.start < end && lines.end > start;
+    });
+  }
+
   #ofNumber(id: number): readonly RunUpload[] {
     return [...(this.#uploads.get(id)?.values() ?? [])];
   }

@@ -1,5 +1,5 @@
 import { sayable } from '../client/service-words.js';
-import { DeadlineError } from '../errors/family.js';
+import { DeadlineError, StateError } from '../errors/family.js';
 import { SluiceError } from '../errors/sluice-error.js';
 import type { Stage } from './known-batch.js';
 
@@ -48,5 +48,7 @@ export function overdueError(
 /** Whether the service or the credits stopped the run, and not the key, the disk or a person. */
 export function stopsForNow(error: unknown): error is SluiceError {
   const never = ['unauthorized', 'forbidden', 'batch_refused', 'output_failed', 'detached'];
+  // Another process works on the run, or its state is in doubt: nothing is written for that.
+  if (error instanceof StateError) return false;
   return error instanceof SluiceError && !never.includes(error.code);
 }

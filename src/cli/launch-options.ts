@@ -36,10 +36,7 @@ export function preflightOf(
   person: Person,
   signal: AbortSignal,
 ): Pick<RunOptions, 'onPrepared'> {
-  if (!options.has('preflight')) {
-    if (!options.has('yes')) return {};
-    throw new ConfigurationError('--yes answers what --preflight asks: give both');
-  }
+  if (!options.has('preflight')) return {};
   const isAsked = !options.has('yes');
   if (isAsked && !isThere(person)) {
     throw new ConfigurationError(

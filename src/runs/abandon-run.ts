@@ -37,13 +37,18 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
   try {
     await checkService(client, state, signal);
     const { run, batches } = state.known;
-    const exported = [...batches.values()].flatMap(({ known }) =>
-      exportedToo && known.stage === 'exported' ? [known.uuid] : [],
-    );
+    const exported: string[] = [];
+    /** What broke after its launch is listed as if it had not been launched. */
+    const broken: string[] = [];
+    for (const { known } of batches.values()) {
+      if (exportedToo && known.stage === 'exported') exported.push(known.uuid);
+      if (known.stage === 'failed' && known.launched) broken.push(known.uuid ?? '');
+    }
     if (client && run) {
       deletions = await deleteListed(
         client,
-        ({ name }) => parseBatchName(name, run.id) !== undefined,
+        ({ name, batch_uuid }) =>
+          parseBatchName(name, run.id) !== undefined && !broken.includes(batch_uuid),
         { signal, clock: systemClock, deadlineMs: defaults.batchDeadlineMs },
         (uuid) => exported.includes(uuid),
       );

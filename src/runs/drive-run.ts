@@ -78,6 +78,8 @@ class RunDrive {
   readonly #uuids = new ElectedUuids();
   /** What is driven: the batches, and the parts of those that were split in their place. */
   readonly #driven = new Set<Batch>();
+  /** Those whose addresses have their outcomes. */
+  readonly #settled = new Set<Batch>();
   /** Those that no walker has taken yet. */
   #waiting: Batch[] = [];
   readonly #results = new Map<string, BatchResults>();
@@ -104,9 +106,6 @@ class RunDrive {
       clock: this.#clock,
       random: run.random ?? systemRandom,
       signal: options.signal,
-      provenBefore: [...options.state.known.batches.values()].some(
-        ({ known }) => known.stage !== 'split' && 'uuid' in known && known.uuid !== undefined,
-      ),
       leavesLaunched: () => this.#leavesLaunched,
       lookAgain: async (batch, known) => options.takeUp.lookAgain(batch, known),
       record: async (progress) => this.#record(progress),
@@ -123,6 +122,7 @@ class RunDrive {
     const { client, takeUp, batches, plan, signal, run } = this.#options;
     takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
     takeUp.tell(this.#log.uuids(), run.onProgress);
+    if (this.#log.uuids().size > 0) this.#runner.noteProven();
     const isLeaving = run.detach === true && this.#isAnyUnlaunched();
     const stoppedBy =
       (await this.#askBeforeLaunch()) ?? (await this.#driveAll({ leavesLaunched: isLeaving }));
@@ -188,7 +188,9 @@ class RunDrive {
   }): Promise<unknown> {
     this.#leavesLaunched = leavesLaunched;
     // As many as there are places, and as many again whose results come: all others wait on disk.
-    this.#waiting = [...this.#driven].filter((batch) => only(this.#log.known(batch)));
+    this.#waiting = [...this.#driven].filter(
+      (batch) => !this.#settled.has(batch) && only(this.#log.known(batch)),
+    );
     const stopped = await takeAll(this.#waiting, this.#options.concurrency * 2, async (batch) =>
       this.#drive(batch),
     );
@@ -214,7 +216,7 @@ class RunDrive {
       times: state.known.times.get(batchLabel(batch)) ?? noTimes,
     };
     const { uuid } = { uuid: undefined, ...known };
-    if (uuid !== undefined) this.#uuids.take(uuid, driven.name);
+    if (uuid !== undefined) this.#uuids.mustTake(uuid, driven.name, isAtEnd(known));
     if (entry) this.#log.recall(driven);
     if (known !== before) await this.#record(driven);
     if (known.stage === 'split') {
@@ -254,6 +256,7 @@ class RunDrive {
       run.provenance === true ? { verifiedAt, source: 'service', batchUuid } : undefined,
     );
     this.#results.delete(label);
+    this.#settled.add(batch);
     this.#options.onSettled?.();
     if (!run.history || known.stage === 'failed') return;
     await run.history.keep({

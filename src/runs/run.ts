@@ -1,3 +1,4 @@
+import { mayHaveLaunched } from '../batches/known-batch.js';
 import type { Client } from '../client/client.js';
 import { ConfigurationError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
@@ -221,10 +222,8 @@ class Run {
       state: this.#state,
       onSettled: () => output.tell(),
     });
-    if (end.isRefused) {
-      // Refused in its form, the run has nothing on the service that is worth going on with.
-      this.isRemovable = true;
-    }
+    // Refused in its form, the run has nothing on the service that is worth going on with.
+    this.isRemovable = end.isRefused && !end.batches.some(({ known }) => mayHaveLaunched(known));
     if (end.stoppedBy !== undefined && !end.isPartial) {
       // The reason of an abort is the caller's, whatever it is.
       // oxlint-disable-next-line typescript/only-throw-error

@@ -242,6 +242,8 @@ async function forget(files: FileSystem, path: string): Promise<void> {
 /** What the journal told is gone: a run that failed for what is left would be paid for again. */
 async function removeEmpty(files: FileSystem, path: string): Promise<void> {
   try {
+    // The journal goes first: what it tells of is missed where it is there again after a power cut.
+    await syncDirectory(files, path);
     await files.rm(join(path, 'recalled'), { force: true });
     // The lock goes last: by it the next process knows what is left for its own.
     await syncDirectory(files, path);

@@ -108,6 +108,10 @@ export class TakeUp {
   async lookAgain(batch: Batch, known: KnownBatch): Promise<KnownBatch> {
     if (!this.#isTakenUp && known.attempt === 1) return known;
     await this.uploads.read();
+    // Another process sends the same lines in other parts: one of the two would pay for them again.
+    if (this.uploads.overlapping(batch).some(({ status }) => isLaunched(status))) {
+      throw this.#doubt();
+    }
     const uploads = this.uploads.of(batch).filter(({ uuid }) => !this.#givenUp.has(uuid));
     const learned = learnListed(known, uploads, this.isCopied);
     // It was lost before, and nobody else's is there: whoever deleted that may have verified it first.

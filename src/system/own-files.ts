@@ -29,6 +29,10 @@ const openFlags: Readonly<Record<OwnFlags, number>> = {
 /** Nor may a planted pipe make the opening wait for ever. */
 const ownFlags = (flags: OwnFlags): number => openFlags[flags] | O_NOFOLLOW | O_NONBLOCK;
 
+/** Whoever is told of a wall looks for a way around it. */
+const elsewhere =
+  'Another place starts from nothing: an unfinished run that is kept here would be paid again there';
+
 /** What the system says to a link (EMLINK on FreeBSD), and to a pipe that nobody reads. */
 const strangeErrors: readonly string[] = ['ELOOP', 'EMLINK', 'ENXIO'];
 
@@ -157,7 +161,7 @@ function refuseStrange(path: string, stats: Stats): void {
   const uid = process.geteuid?.();
   if (uid !== undefined && stats.uid !== uid) {
     throw new ConfigurationError(
-      `${path} belongs to another user (uid ${stats.uid}, and this process has uid ${uid}): run Sluice as that user, or name another place`,
+      `${path} belongs to another user (uid ${stats.uid}, and this process has uid ${uid}): run Sluice as that user. ${elsewhere}`,
     );
   }
   if (isFile && stats.nlink > 1) {
@@ -171,7 +175,7 @@ function refuseOpen(path: string, stats: Stats): void {
   if (!isOpenToOthers(stats)) return;
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
   throw new ConfigurationError(
-    `${path} is open to other users (mode ${mode}): close it with chmod go= ${path}, or name another place`,
+    `${path} is open to other users (mode ${mode}): close it with chmod ${stats.isDirectory() ? '-R ' : ''}go= ${path}. ${elsewhere}`,
   );
 }
 

@@ -82,7 +82,9 @@ export class Driving {
   }
 
   runner(concurrency: number, provenBefore = false): BatchRunner {
-    return new BatchRunner({ ...this.options, concurrency, provenBefore });
+    const runner = new BatchRunner({ ...this.options, concurrency });
+    if (provenBefore) runner.noteProven();
+    return runner;
   }
 }
 

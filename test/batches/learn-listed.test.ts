@@ -33,8 +33,16 @@ describe('learnListed', () => {
     expect(learnListed(exported, others)).toBe(exported);
     const { attempt, fresh, uploads } = elected;
     const failed = { stage: 'failed', uuid: 'own', attempt, fresh, uploads } as const;
+    const doubtful: KnownBatch = { ...failed, reason: 'export_foreign', launched: true };
+    expect(learnListed(doubtful, [upload('own', 'verification_done')])).toBe(doubtful);
+    const refused: KnownBatch = { ...failed, reason: 'parse_error', launched: false };
+    expect(learnListed(refused, [upload('own', 'expired')])).toBe(refused);
     const broken: KnownBatch = { ...failed, reason: 'internal_error', launched: true };
-    expect(learnListed(broken, [upload('own', 'verification_done')])).toBe(broken);
+    expect(learnListed(broken, [upload('own', 'internal_error')])).toBe(broken);
+    expect(learnListed(broken, [upload('own', 'verification_done')])).toMatchObject({
+      stage: 'done',
+      uuid: 'own',
+    });
     const missing: KnownBatch = { ...failed, reason: 'batch_missing', launched: true };
     expect(learnListed(missing, [upload('own', 'verification_done')])).toMatchObject({
       stage: 'done',

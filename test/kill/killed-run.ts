@@ -141,7 +141,7 @@ export class KilledRun {
     const state = join(this.#folder, 'out.csv.sluice');
     try {
       // Files come and go while it is copied; the journal first: what it tells of is on the disk.
-      await mkdir(join(folder, 'out.csv.sluice'));
+      await mkdir(join(folder, 'out.csv.sluice'), { mode: 0o700 });
       await copyFile(join(state, 'journal'), join(folder, 'out.csv.sluice', 'journal'));
       await copyFile(join(state, 'lock'), join(folder, 'out.csv.sluice', 'lock'));
       await cp(join(state, 'results'), join(folder, 'out.csv.sluice', 'results'), {

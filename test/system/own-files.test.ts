@@ -116,8 +116,8 @@ describe('a place that Sluice keeps things in', () => {
     await mkdir(inside);
     await writeFile(join(inside, 'journal'), '');
     await chmod(inside, 0o750);
-    await expect(checkOwnFolder(inside)).rejects.toEqual(refused(`chmod go= ${inside}`));
-    execFileSync('chmod', ['go=', inside]);
+    await expect(checkOwnFolder(inside)).rejects.toEqual(refused(`chmod -R go= ${inside}`));
+    execFileSync('chmod', ['-R', 'go=', inside]);
     await checkOwnFolder(inside);
   });
 
