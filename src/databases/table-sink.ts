@@ -1,3 +1,6 @@
+import { chmod, stat } from 'node:fs/promises';
+import { mostOpen } from '../formats/no-more-open.js';
+import type { FilePermissions } from '../rows/file-permissions.js';
 import type { OpenSinkOptions, Sink } from '../rows/sink.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
 import { discardConnection, useConnection, type Connection } from './connection.js';
@@ -88,7 +91,11 @@ export function tableSink<Database extends Connection>(
       });
     },
     async open(opening) {
+      const file = dialect.fileOf?.(url);
+      const isNew = file !== undefined && !(await isThere(file));
       return use('write', refuse, async (connection) => {
+        // A file that is made is empty so far, and no more open than the one that its rows are from.
+        if (isNew) await holdBack(file, opening.permissions);
         const writing = await begin(connection, await plan(connection, opening), opening);
         let isOpen = true;
         return {
@@ -108,4 +115,18 @@ export function tableSink<Database extends Connection>(
       });
     },
   };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Takes from a file what is open to more users than another file is. */
+async function holdBack(path: string, than: FilePermissions | undefined): Promise<void> {
+  if (!than) return;
+  const { mode, gid } = await stat(path);
+  await chmod(path, mode & mostOpen(than, gid));
 }

@@ -63,6 +63,13 @@ describe('what is written of a list', () => {
     }
   });
 
+  it.each(['sqlite', 'duckdb'])('is no more open in a database file (%s)', async (kind) => {
+    await list(0o600);
+    const into = ['-o', `${kind}:out.db`, '--into', 'verified'];
+    expect(await verify('list.csv', ...into)).toMatchObject({ code: 0 });
+    expect(await modeOf('out.db')).toBe('600');
+  });
+
   it('is never more open than the process makes its files', async () => {
     useUmask(0o077);
     await list(0o644);

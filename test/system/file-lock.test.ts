@@ -4,7 +4,6 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { History } from '../../src/runs/history/history.js';
 import { StateDirectory } from '../../src/runs/state-directory.js';
 import { createService } from '../../src/service/index.js';
-import { lockFile } from '../../src/system/file-lock.js';
 import { systemFiles } from '../../src/system/file-system.js';
 import { withFolder } from '../service/with-service.js';
 
@@ -98,15 +97,5 @@ it('names the package where the command flock is missing', async () => {
   await expect(opening).rejects.toMatchObject({
     code: 'output_failed',
     message: expect.stringContaining('util-linux') as string,
-  });
-});
-
-describe('a lock', () => {
-  it('is held until it is let go', async () => {
-    const thing = { name: 'it', path: join(folder, 'lock'), option: '--state' } as const;
-    const first = await lockFile(systemFiles, thing);
-    await expect(lockFile(systemFiles, thing)).rejects.toMatchObject({ code: 'state_locked' });
-    await first.release();
-    await (await lockFile(systemFiles, thing)).release();
   });
 });
