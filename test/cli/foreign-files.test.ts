@@ -130,7 +130,7 @@ describe('a state directory that somebody has planted', () => {
     await rm(state, { recursive: true });
     await rename(`${state}-copy`, state);
     await chmod(state, 0o755);
-    await expectRefused(service, 'close it with chmod go= out.csv.sluice');
+    await expectRefused(service, 'close it with chmod -R go= out.csv.sluice');
     const status = await runInProcess(['status', 'out.csv.sluice'], { cwd: folder });
     expect(status).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod go=') });
     await chmod(state, 0o700);
@@ -211,7 +211,7 @@ describe('data of the local service that somebody has planted', () => {
     await expectNotServed(await strangersFolder(folder), 'belongs to another user');
     await mkdir(join(folder, 'data', 'caches'), { recursive: true });
     await chmod(join(folder, 'data'), 0o750);
-    await expectNotServed('data', 'close it with chmod go= data');
+    await expectNotServed('data', 'close it with chmod -R go= data');
   });
 });
 
