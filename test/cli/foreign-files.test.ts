@@ -132,7 +132,7 @@ describe('a state directory that somebody has planted', () => {
     await chmod(state, 0o755);
     await expectRefused(service, 'close it with chmod -R go= out.csv.sluice');
     const status = await runInProcess(['status', 'out.csv.sluice'], { cwd: folder });
-    expect(status).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod go=') });
+    expect(status).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod -R go=') });
     await chmod(state, 0o700);
     expect((await verify(service)).code).toBe(0);
     expect(await chargesOf(service)).toHaveLength(1);
