@@ -4,8 +4,7 @@ const atStarts = new Set(ats.map((at) => at.charAt(0)));
 /** What ends an address; other characters may be a part of it. */
 const ends = /[\s,;<>()[\]{}"`|]/;
 /** Numbers that are surely no phone numbers, of a fixed length: identifiers and dates. */
-const spared =
-  /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|\d{4}-\d{2}-\d{2})/i;
+const spared = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|\d{4}-\d{2}-\d{2})/i;
 
 const fewestDigits = 7;
 /** Between two digits of a number there are no more signs than that, as in `) - `. */
