@@ -6,6 +6,8 @@ import { possibleNumbers } from './phone-readings.js';
 
 /** Shorter runs of digits among letters are no phone number. */
 const fewestDigits = 5;
+/** What is longer, behind a `+`, was written as a number. */
+const mostNational = 7;
 const at = 0x40;
 
 /**
@@ -24,7 +26,11 @@ export function looksLike(
   if (type === 'email') return /[^@]@[^@]/.test(line);
   if (key.startsWith('+')) return true;
   const digits = phoneDigits(line);
-  if (digits !== undefined) return possibleNumbers(digits, country).length > 0;
+  if (digits !== undefined) {
+    // Of a calling code that is not known: numbers to test with are such.
+    const isForeign = digits.digits.startsWith('+') && digits.digits.length > mostNational;
+    return isForeign || possibleNumbers(digits, country).length > 0;
+  }
   const digitCount = line.match(/\d/g)?.length ?? 0;
   return digitCount >= fewestDigits && digitCount > (line.match(/\p{L}/gu)?.length ?? 0);
 }

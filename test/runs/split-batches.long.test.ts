@@ -269,7 +269,7 @@ describe('a run whose batches were split', () => {
     await expect(stopped).rejects.toMatchObject({ code: 'budget_exhausted' });
     expect(await client.listBatches()).toHaveLength(3);
     const stateDir = join(folder, 'run');
-    expect(await abandonRun({ stateDir, client })).toEqual({ deleted: 1, left: [] });
+    expect(await abandonRun({ stateDir, client })).toEqual({ deleted: 1, left: [], launched: [] });
     const kept = await client.listBatches();
     expect(kept.map(({ status }) => status)).toEqual(Array(2).fill('verification_done'));
     expect(await paid()).toHaveLength(10);
