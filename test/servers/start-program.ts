@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type SpawnOptions } from 'node:child_process';
 
 /** A server of this machine that is ready. */
 export interface ServerProgram {
@@ -10,13 +10,18 @@ export interface ServerProgram {
  * Starts a program that stays, and waits until it says that it is ready.
  *
  * @param ready words of its standard error
+ * @param options.endsWith the signal that ends it. @default SIGTERM
  */
 export async function startProgram(
   program: string,
   args: readonly string[],
   ready: string,
+  {
+    endsWith = 'SIGTERM',
+    ...user
+  }: Pick<SpawnOptions, 'uid' | 'gid'> & { readonly endsWith?: NodeJS.Signals } = {},
 ): Promise<ServerProgram> {
-  const server = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const server = spawn(program, args, { ...user, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   const ended = new Promise<void>((resolve) => {
     server.on('exit', () => resolve());
@@ -34,7 +39,7 @@ export async function startProgram(
   ]);
   return {
     async stop() {
-      server.kill();
+      server.kill(endsWith);
       await ended;
     },
   };
