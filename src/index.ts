@@ -11,7 +11,7 @@ export {
   type LaneEstimate,
   type TypeEstimate,
 } from './runs/estimate.js';
-export type { DoubtfulColumn, DoubtOptions } from './streams/doubtful-columns.js';
+export type { DoubtfulColumn, DoubtOptions } from './batches/doubtful-columns.js';
 export type { MaxUnknown, RunOptions, RunProgress } from './runs/run-options.js';
 export {
   hasFailed,
@@ -33,8 +33,8 @@ export type { HistoryResult } from './runs/history/history-results.js';
 export type { HistoryCounts, HistoryStats } from './runs/history/history-stats.js';
 export { defaultMaxAgeDays, type MaxAgeDays } from './runs/history/max-age.js';
 export { verdicts, type Verdict } from './results/verdict.js';
-export type { ColumnOptions } from './streams/column-layout.js';
-export type { CountryOptions } from './streams/plan.js';
+export type { ColumnOptions } from './batches/column-layout.js';
+export type { CountryOptions } from './batches/plan.js';
 
 // The three Transforms that verify() is made of
 export { rowsToBatches } from './streams/rows-to-batches.js';

@@ -2,7 +2,7 @@ import { parseBatchName } from '../batches/batch-name.js';
 import { deleteListed, type Deletions } from '../batches/delete-uploads.js';
 import type { Client } from '../client/client.js';
 import { StateError } from '../errors/family.js';
-import { defaults } from '../streams/defaults.js';
+import { defaults } from '../batches/defaults.js';
 import { systemClock } from '../system/clock.js';
 import { checkAccount } from './account.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';

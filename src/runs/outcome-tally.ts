@@ -1,7 +1,7 @@
 import type { VerificationType } from '../contract/enums.js';
 import type { Verification } from '../results/outcome-table.js';
 import { qualityOf, verdictOf } from '../results/verdict.js';
-import type { Plan } from '../streams/plan.js';
+import type { Plan } from '../batches/plan.js';
 
 /** What became of the cells of one verification type. */
 export interface TypeTally {

@@ -2,7 +2,7 @@ import { pending } from '../batches/address-book.js';
 import { InputError } from '../errors/family.js';
 import type { Sink, SinkWriting } from '../rows/sink.js';
 import type { Source, SourceReading } from '../rows/source.js';
-import type { Plan } from '../streams/plan.js';
+import type { Plan } from '../batches/plan.js';
 import { closeReading } from './close-reading.js';
 import { wantedPositions } from './pass-one.js';
 import type { PlanEntry } from './run-entries.js';

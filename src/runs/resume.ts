@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { StateError } from '../errors/family.js';
-import { defaults } from '../streams/defaults.js';
+import { defaults } from '../batches/defaults.js';
 import type { PlanEntry, RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
 

@@ -1,7 +1,7 @@
 import type { Charge } from '../batches/charge.js';
 import type { CreditBalance } from '../contract/bodies.js';
 import type { VerificationType } from '../contract/enums.js';
-import type { Plan } from '../streams/plan.js';
+import type { Plan } from '../batches/plan.js';
 import { chargeOf, type DrivenBatch } from './drive-log.js';
 import type { OutcomeTally } from './outcome-tally.js';
 import type { BatchReport, CreditSummary, Summary, TypeSummary } from './summary.js';

@@ -7,7 +7,7 @@ import { RunUploads } from '../batches/run-uploads.js';
 import type { VerificationService } from '../client/verification-service.js';
 import { StateError } from '../errors/family.js';
 import { systemClock } from '../system/clock.js';
-import { defaults } from '../streams/defaults.js';
+import { defaults } from '../batches/defaults.js';
 import type { RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
 import type { StateDirectory } from './state-directory.js';

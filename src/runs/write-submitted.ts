@@ -1,6 +1,6 @@
 import { withSubmitted } from '../results/columns.js';
 import type { JoinedRows, OpenSinkOptions, OutputCell, SinkWriting } from '../rows/sink.js';
-import type { Plan } from '../streams/plan.js';
+import type { Plan } from '../batches/plan.js';
 
 /** Ids begin again after so many: by then no sink remembers the first ones. */
 const mostIds = 2 ** 31;

@@ -15,13 +15,13 @@ import { RefusedSizes } from '../batches/refused-sizes.js';
 import { systemClock, type Clock } from '../system/clock.js';
 import { systemRandom } from '../system/random.js';
 import type { VerificationService } from '../client/verification-service.js';
-import { fetchExport } from './fetch-export.js';
+import { fetchExport } from '../batches/fetch-export.js';
 import type { BatchEnding, ExportOpener } from '../batches/result-join.js';
 import type { SluiceError } from '../errors/sluice-error.js';
-import { defaults } from './defaults.js';
+import { defaults } from '../batches/defaults.js';
 import type { Parcel, SettledParcel } from './parcel.js';
 import { PatientDuplex } from './patient-duplex.js';
-import { checkAmount, checkCount } from './plan.js';
+import { checkAmount, checkCount } from '../batches/plan.js';
 import { UnwantedUploads } from './unwanted-uploads.js';
 import type { MatchedExport } from '../results/match-export.js';
 

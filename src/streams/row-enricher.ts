@@ -1,7 +1,7 @@
 import { withSubmitted } from '../results/columns.js';
 import type { Row } from '../rows/object-chunk.js';
 import type { AddedColumn, JoinedRows, OutputCell } from '../rows/sink.js';
-import type { Plan } from './plan.js';
+import type { Plan } from '../batches/plan.js';
 
 /** Slots for the cells of outcomes asked for lately; there are a few dozen, or millions. */
 const recentSlots = 1024;

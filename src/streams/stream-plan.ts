@@ -7,8 +7,8 @@ import {
   layOutColumns,
   type ColumnLayout,
   type ColumnOptions,
-} from './column-layout.js';
-import { defaults } from './defaults.js';
+} from '../batches/column-layout.js';
+import { defaults } from '../batches/defaults.js';
 import {
   checkAmount,
   checkBatchSize,
@@ -16,7 +16,7 @@ import {
   checkCountries,
   Plan,
   type CountryOptions,
-} from './plan.js';
+} from '../batches/plan.js';
 import { Window } from './window.js';
 
 export interface StreamPlanOptions extends ColumnOptions, CountryOptions {

@@ -8,8 +8,8 @@ import type { DrivenBatch } from '../../src/runs/drive-log.js';
 import { OutcomeTally } from '../../src/runs/outcome-tally.js';
 import { summarize, type Balances } from '../../src/runs/summarize.js';
 import { hasFailed, type Summary } from '../../src/runs/summary.js';
-import { layOutColumns } from '../../src/streams/column-layout.js';
-import { Plan } from '../../src/streams/plan.js';
+import { layOutColumns } from '../../src/batches/column-layout.js';
+import { Plan } from '../../src/batches/plan.js';
 
 function planOf(email: readonly string[], phone: readonly string[]): Plan {
   return new Plan({

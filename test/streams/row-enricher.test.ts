@@ -1,7 +1,7 @@
 import { MemoryStorage } from '../../src/batches/memory-storage.js';
 import { ObjectChunk, type Row } from '../../src/rows/object-chunk.js';
-import { layOutColumns } from '../../src/streams/column-layout.js';
-import { Plan } from '../../src/streams/plan.js';
+import { layOutColumns } from '../../src/batches/column-layout.js';
+import { Plan } from '../../src/batches/plan.js';
 import { RowEnricher } from '../../src/streams/row-enricher.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

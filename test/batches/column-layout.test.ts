@@ -4,7 +4,7 @@ import {
   checkColumnNames,
   layOutColumns,
   type ColumnOptions,
-} from '../../src/streams/column-layout.js';
+} from '../../src/batches/column-layout.js';
 
 const header = ['id', 'email', 'mobile', 'email', 'land'];
 

@@ -1,8 +1,8 @@
 import { exportKeyCandidates } from '../addresses/export-key.js';
-import type { Batch } from '../batches/batch.js';
-import type { ExportTally } from '../batches/judge-export.js';
-import { readLines } from '../batches/read-lines.js';
-import type { ExportOpener } from '../batches/result-join.js';
+import type { Batch } from './batch.js';
+import type { ExportTally } from './judge-export.js';
+import { readLines } from './read-lines.js';
+import type { ExportOpener } from './result-join.js';
 import { OutcomeTable } from '../results/outcome-table.js';
 import { readExport } from '../results/read-export.js';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { AddressBook } from '../batches/address-book.js';
-import { BatchCutter, type BatchStorage } from '../batches/batch-cutter.js';
-import { Planner, type OnChanged } from '../batches/planner.js';
-import type { Recall } from '../batches/result-history.js';
-import { ResultJoin } from '../batches/result-join.js';
+import { AddressBook } from './address-book.js';
+import { BatchCutter, type BatchStorage } from './batch-cutter.js';
+import { Planner, type OnChanged } from './planner.js';
+import type { Recall } from './result-history.js';
+import { ResultJoin } from './result-join.js';
 import { findCountry } from '../addresses/find-country.js';
 import type { CountryCode } from '../contract/countries.js';
 import { ConfigurationError } from '../errors/family.js';

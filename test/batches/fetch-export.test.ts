@@ -3,9 +3,9 @@ import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { Batch } from '../../src/batches/batch.js';
 import { ContractError } from '../../src/errors/family.js';
-import { fetchExport } from '../../src/streams/fetch-export.js';
+import { fetchExport } from '../../src/batches/fetch-export.js';
 import { caught } from '../client/test-client.js';
-import { recordOf } from './record-service.js';
+import { recordOf } from '../streams/record-service.js';
 
 const whole = Buffer.from(JSON.stringify({ 'a@example.com': recordOf('email', 'a@example.com') }));
 const lines = Buffer.from('A@example.com\nb@example.com\n');

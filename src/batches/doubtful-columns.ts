@@ -1,4 +1,4 @@
-import type { ColumnLooks } from '../batches/planner.js';
+import type { ColumnLooks } from './planner.js';
 import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
 import type { Plan } from './plan.js';
