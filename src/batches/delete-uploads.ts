@@ -2,7 +2,6 @@ import type { VerificationService } from '../client/verification-service.js';
 import type { BatchStatus } from '../contract/enums.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import { readList, type ListOptions } from './find-upload.js';
-import type { KnownBatch } from './known-batch.js';
 
 type Deleting = Pick<VerificationService, 'batchStatus' | 'deleteBatch' | 'listBatches'>;
 
@@ -109,10 +108,4 @@ export async function deleteUnwanted(
     if (isSluiceError(error)) return undefined;
     throw error;
   }
-}
-
-/** An upload that was repeated or looked for may stand there twice; one that was split is of no use. */
-export function mayHaveOrphans(known: KnownBatch): boolean {
-  if (known.stage === 'split' && known.uuid !== undefined) return true;
-  return known.attempt > 1 || ('isFound' in known && known.isFound);
 }

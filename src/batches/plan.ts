@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { AddressBook } from './address-book.js';
+import type { Batch } from './batch.js';
 import { BatchCutter, type BatchStorage } from './batch-cutter.js';
 import { Planner, type OnChanged } from './planner.js';
-import type { Recall } from './result-history.js';
-import { ResultJoin } from './result-join.js';
+import type { Recall, ResultHistory } from './result-history.js';
+import { ResultJoin, type BatchEnding } from './result-join.js';
 import { findCountry } from '../addresses/find-country.js';
 import type { CountryCode } from '../contract/countries.js';
 import { ConfigurationError } from '../errors/family.js';
@@ -58,6 +59,37 @@ export class Plan {
       onChanged: settings.onChanged,
     });
     this.join = new ResultJoin({ book: this.book, outcomes: this.outcomes });
+  }
+
+  /**
+   * Gives every address of a batch that is at its end its outcome, and has the history keep it.
+   *
+   * @throws as `ResultJoin.settle` does; what the history throws
+   */
+  async settle(
+    batch: Batch,
+    ending: BatchEnding,
+    when: {
+      /** As `2026-11-21T03:00:00.000Z`. */
+      readonly verifiedAt: string;
+      readonly batchUuid: string | undefined;
+      readonly history: ResultHistory | undefined;
+      /** Called when the outcomes are there, before the history has them. */
+      readonly onSettled?: () => void;
+    },
+  ): Promise<void> {
+    const { verifiedAt, batchUuid = '', history, onSettled } = when;
+    const origin = { verifiedAt, source: 'service', batchUuid } as const;
+    await this.join.settle(batch, ending, this.layout.withOrigin ? origin : undefined);
+    onSettled?.();
+    if (!history || 'failure' in ending) return;
+    await history.keep({
+      batchUuid,
+      atMs: Date.parse(verifiedAt),
+      addresses: batch.addresses,
+      outcomes: this.outcomes,
+      results: this.join.results(batch),
+    });
   }
 
   /** Number of verified columns. */

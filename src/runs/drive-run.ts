@@ -1,9 +1,8 @@
-import { BatchRunner } from '../batches/batch-runner.js';
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import { deleteBatch } from '../batches/delete-uploads.js';
+import { DriveAll } from '../batches/drive-all.js';
 import type { BatchProgress, CollectedExport } from '../batches/drive-options.js';
-import { ElectedUuids } from '../batches/elected-uuids.js';
 import { halveBatch } from '../batches/halve-batch.js';
 import { tallyOf } from '../batches/judge-export.js';
 import {
@@ -13,26 +12,20 @@ import {
   type EndedBatch,
   type KnownBatch,
 } from '../batches/known-batch.js';
-import { LaunchGate } from '../batches/launch-gate.js';
-import { openExport } from '../batches/open-export.js';
-import { RefusedSizes } from '../batches/refused-sizes.js';
+import type { Plan } from '../batches/plan.js';
+import type { ExportOpener } from '../batches/result-join.js';
 import { stopsForNow } from '../batches/stopped-error.js';
 import type { Client } from '../client/client.js';
-import { systemClock, type Clock } from '../system/clock.js';
-import { systemRandom } from '../system/random.js';
 import { DetachedError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import type { BatchResults } from '../results/batch-results.js';
-import { defaults } from '../batches/defaults.js';
-import type { Plan } from '../batches/plan.js';
+import { systemClock } from '../system/clock.js';
 import { noTimes } from './batch-times.js';
-import { deleteOrphans } from './delete-orphans.js';
 import { DriveLog, type DrivenBatch } from './drive-log.js';
 import { entryOf } from './known-run.js';
 import { readPreflight } from './preflight.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStore } from './run-store.js';
-import { takeAll } from './take-all.js';
 import type { TakeUp } from './take-up.js';
 
 export interface DriveRunOptions {
@@ -71,17 +64,12 @@ export async function driveRun(options: DriveRunOptions): Promise<DriveRunEnd> {
 
 class RunDrive {
   readonly #options: DriveRunOptions;
-  readonly #gate: LaunchGate;
-  readonly #runner: BatchRunner;
+  readonly #drive: DriveAll;
   readonly #log = new DriveLog();
-  readonly #refusedSizes = new RefusedSizes();
-  readonly #uuids = new ElectedUuids();
   /** What is driven: the batches, and the parts of those that were split in their place. */
   readonly #driven = new Set<Batch>();
   /** Those whose addresses have their outcomes. */
   readonly #settled = new Set<Batch>();
-  /** Those that no walker has taken yet. */
-  #waiting: Batch[] = [];
   readonly #results = new Map<string, BatchResults>();
   /** Names of uploads that are of no use any more and could not be deleted. */
   readonly #left: string[] = [];
@@ -89,54 +77,42 @@ class RunDrive {
   #leavesLaunched = false;
 
   constructor(options: DriveRunOptions) {
-    const { run } = options;
+    const { run, client, takeUp, concurrency, signal } = options;
     this.#options = options;
-    this.#gate = new LaunchGate({ maxCredits: run.maxCredits });
-    this.#runner = new BatchRunner({
-      service: options.client,
-      concurrency: options.concurrency,
-      runId: options.takeUp.runId,
-      namePrefix: run.batchName ?? defaults.batchName,
-      settings: run.settings ?? {},
-      pollIntervalMs: run.pollIntervalMs ?? defaults.pollIntervalMs,
-      stageDeadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
-      gate: this.#gate,
-      refusedSizes: this.#refusedSizes,
-      uuids: this.#uuids,
-      clock: this.#clock,
-      random: run.random ?? systemRandom,
-      signal: options.signal,
-      leavesLaunched: () => this.#leavesLaunched,
-      lookAgain: async (batch, known) => options.takeUp.lookAgain(batch, known),
-      record: async (progress) => this.#record(progress),
-      collect: async (batch, uuid, within) => this.#collect(batch, uuid, within),
-    });
-  }
-
-  get #clock(): Clock {
-    return this.#options.run.clock ?? systemClock;
+    this.#drive = new DriveAll(
+      {
+        service: client,
+        runId: takeUp.runId,
+        settings: run,
+        // As many as are on the service, and as many again whose results come: all others wait on disk.
+        places: concurrency * 2,
+        signal,
+      },
+      {
+        known: (batch) => this.#log.known(batch),
+        leavesLaunched: () => this.#leavesLaunched,
+        lookAgain: async (batch, known) => takeUp.lookAgain(batch, known),
+        record: async (progress) => this.#record(progress),
+        collect: async (batch, open) => this.#collect(batch, open),
+        leave: async (batch, known, parts) => this.#leave(batch, known, parts),
+      },
+    );
   }
 
   async toEnd(): Promise<DriveRunEnd> {
     for (const batch of this.#options.batches) await this.#recall(batch);
-    const { client, takeUp, batches, plan, signal, run } = this.#options;
+    const { takeUp, batches, plan, run } = this.#options;
     takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
     takeUp.tell(this.#log.uuids(), run.onProgress);
-    if (this.#log.uuids().size > 0) this.#runner.noteProven();
     const isLeaving = run.detach === true && this.#isAnyUnlaunched();
     const stoppedBy =
       (await this.#askBeforeLaunch()) ?? (await this.#driveAll({ leavesLaunched: isLeaving }));
     const isWhole = [...this.#driven].every((batch) => isAtEnd(this.#log.known(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     if (isWhole || isRefused) {
-      const orphans = await deleteOrphans(client, takeUp.runId, this.#log.batches(), {
-        isRefused,
-        hasSurplus: takeUp.hasSurplus(this.#log.uuids()),
-        signal,
-        clock: this.#clock,
-        deadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
-      });
-      this.#left.push(...orphans);
+      const hasSurplus = takeUp.hasSurplus(this.#log.uuids());
+      const which = { isGivenUp: isRefused, hasSurplus };
+      this.#left.push(...(await this.#drive.deleteOrphans(this.#log.batches(), which)));
     }
     if (this.#left.length > 0) run.onProgress?.({ stage: 'left_behind', names: this.#left });
     const isPartial = run.partial === true && !isWhole && stopsForNow(stoppedBy);
@@ -155,7 +131,8 @@ class RunDrive {
   async #askBeforeLaunch(): Promise<unknown> {
     const { run, client, signal } = this.#options;
     if (!run.onPrepared || !this.#isAnyUnlaunched()) return undefined;
-    this.#gate.hold();
+    const { gate } = this.#drive;
+    gate.hold();
     const stoppedBy = await this.#driveAll({ only: (known) => !mayHaveLaunched(known) });
     if (stoppedBy !== undefined) return stoppedBy;
     const ready = this.#log.batches().filter(({ known }) => known.stage === 'ready');
@@ -164,7 +141,7 @@ class RunDrive {
       return new DetachedError(
         'the batches are prepared and not launched, so nothing is paid; run again to go on',
       );
-    this.#gate.letGo();
+    gate.letGo();
     return undefined;
   }
 
@@ -187,15 +164,14 @@ class RunDrive {
     readonly leavesLaunched?: boolean;
   }): Promise<unknown> {
     this.#leavesLaunched = leavesLaunched;
-    // As many as there are places, and as many again whose results come: all others wait on disk.
-    this.#waiting = [...this.#driven].filter(
+    const wanted = [...this.#driven].filter(
       (batch) => !this.#settled.has(batch) && only(this.#log.known(batch)),
     );
-    const stopped = await takeAll(this.#waiting, this.#options.concurrency * 2, async (batch) =>
-      this.#drive(batch),
-    );
+    this.#drive.add(wanted);
+    const stopped = await this.#drive.idle();
     if (stopped) return stopped.error;
-    if (this.#gate.closedBy || !leavesLaunched) return this.#gate.closedBy;
+    const { closedBy } = this.#drive.gate;
+    if (closedBy || !leavesLaunched) return closedBy;
     const isLeft = [...this.#driven].some((batch) => !isAtEnd(this.#log.known(batch)));
     return isLeft ? new DetachedError('all batches are launched; run again to collect') : undefined;
   }
@@ -215,23 +191,19 @@ class RunDrive {
       exported: entry?.exported,
       times: state.known.times.get(batchLabel(batch)) ?? noTimes,
     };
-    const { uuid } = { uuid: undefined, ...known };
-    if (uuid !== undefined) this.#uuids.mustTake(uuid, driven.name, isAtEnd(known));
+    this.#drive.recall(batch, known, driven.name);
     if (entry) this.#log.recall(driven);
     if (known !== before) await this.#record(driven);
     if (known.stage === 'split') {
-      this.#refusedSizes.note(batch);
       for (const part of await halveBatch(batch)) await this.#recall(part);
-      return;
+    } else {
+      this.#driven.add(batch);
     }
-    this.#driven.add(batch);
-    if (mayHaveLaunched(known)) this.#gate.count(batch.lane.type, batch.addresses);
   }
 
-  async #drive(batch: Batch): Promise<void> {
-    const before = this.#log.known(batch);
-    const known = isAtEnd(before) ? before : await this.#runner.run(batch, before);
-    if (known.stage === 'split') await this.#takeParts(batch);
+  async #leave(batch: Batch, known: KnownBatch, parts: readonly Batch[]): Promise<void> {
+    if (parts.length > 0) this.#driven.delete(batch);
+    for (const part of parts) this.#driven.add(part);
     if (!isAtEnd(known)) return;
     const { run, client, takeUp, signal } = this.#options;
     await this.#settle(batch, known);
@@ -239,44 +211,33 @@ class RunDrive {
     // Whoever goes on with the other copy has not fetched its results.
     const end = takeUp.isCopied
       ? 'left'
-      : await this.#runner.inTurn(async () => deleteBatch(client, known.uuid, true, signal));
+      : await this.#drive.inTurn(async () => deleteBatch(client, known.uuid, true, signal));
     if (end !== 'gone') this.#left.push(takeUp.nameOf(batch, known));
   }
 
   async #settle(batch: Batch, known: EndedBatch): Promise<void> {
     const { plan, run, state } = this.#options;
     const label = batchLabel(batch);
-    const verifiedAt = this.#log.times(batch).exported_at ?? this.#now();
-    const batchUuid = known.uuid ?? '';
-    await plan.join.settle(
+    await plan.settle(
       batch,
       known.stage === 'failed'
         ? { failure: known.reason }
         : { results: this.#results.get(label) ?? (await state.readResults(batch, plan.outcomes)) },
-      run.provenance === true ? { verifiedAt, source: 'service', batchUuid } : undefined,
+      {
+        verifiedAt: this.#log.times(batch).exported_at ?? this.#now(),
+        batchUuid: known.uuid,
+        history: run.history,
+        onSettled: () => {
+          this.#results.delete(label);
+          this.#settled.add(batch);
+          this.#options.onSettled?.();
+        },
+      },
     );
-    this.#results.delete(label);
-    this.#settled.add(batch);
-    this.#options.onSettled?.();
-    if (!run.history || known.stage === 'failed') return;
-    await run.history.keep({
-      batchUuid,
-      atMs: Date.parse(verifiedAt),
-      addresses: batch.addresses,
-      outcomes: plan.outcomes,
-      results: plan.join.results(batch),
-    });
   }
 
   #now(): string {
-    return new Date(this.#clock.wallNow()).toISOString();
-  }
-
-  async #takeParts(batch: Batch): Promise<void> {
-    const parts = await halveBatch(batch);
-    this.#driven.delete(batch);
-    for (const part of parts) this.#driven.add(part);
-    this.#waiting.unshift(...parts);
+    return new Date((this.#options.run.clock ?? systemClock).wallNow()).toISOString();
   }
 
   async #record(progress: BatchProgress): Promise<void> {
@@ -286,9 +247,9 @@ class RunDrive {
     run.onProgress?.({ stage: 'batch', ...progress });
   }
 
-  async #collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport> {
-    const { client, plan, state } = this.#options;
-    const matched = await plan.join.match(batch, openExport(client, batch, uuid, signal));
+  async #collect(batch: Batch, open: ExportOpener): Promise<CollectedExport> {
+    const { plan, state } = this.#options;
+    const matched = await plan.join.match(batch, open);
     return {
       ...tallyOf(matched),
       keep: async () => {

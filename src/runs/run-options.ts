@@ -1,5 +1,5 @@
-import type { BatchProgress, BatchSettings } from '../batches/drive-options.js';
-import type { Clock } from '../system/clock.js';
+import type { DriveSettings } from '../batches/drive-all.js';
+import type { BatchProgress } from '../batches/drive-options.js';
 import type { Client } from '../client/client.js';
 import type { SluiceError } from '../errors/sluice-error.js';
 import type { Sink } from '../rows/sink.js';
@@ -12,7 +12,7 @@ import type { History } from './history/history.js';
 import type { Preflight } from './preflight.js';
 import type { Summary } from './summary.js';
 
-export interface RunOptions extends ColumnOptions, CountryOptions, DoubtOptions {
+export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings, DoubtOptions {
   readonly source: Source;
   readonly sink: Sink;
   /**
@@ -27,36 +27,6 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DoubtOptions 
    * @default 50000
    */
   readonly batchSize?: number;
-  /**
-   * Most batches on the service at once, from upload until verified.
-   * @default 4
-   */
-  readonly concurrency?: number;
-  /**
-   * First wait between two status polls of a batch, in milliseconds; waits grow from there.
-   * @default 1000
-   */
-  readonly pollIntervalMs?: number;
-  /**
-   * Longest time a batch may stay in one stage, in milliseconds.
-   * @default 24 hours
-   */
-  readonly batchDeadlineMs?: number;
-  /**
-   * Most credits of each type, before refunds, over the whole run with its resumptions.
-   * @default none
-   */
-  readonly maxCredits?: number;
-  /**
-   * What every batch's name begins with.
-   * @default 'sluice'
-   */
-  readonly batchName?: string;
-  /**
-   * Parameters of every batch (spec 2.3) beside its type and country.
-   * @default the service's defaults
-   */
-  readonly settings?: BatchSettings;
   /** Drop an unfinished run found in the state directory. @default false */
   readonly fresh?: boolean;
   /**
@@ -127,8 +97,6 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DoubtOptions 
   readonly serviceName?: string;
   /** Further options that decide the rows, such as the input's dialect: compared when a run goes on. */
   readonly decides?: Readonly<Record<string, string | number | boolean | null>>;
-  readonly clock?: Clock;
-  readonly random?: () => number;
   readonly files?: FileSystem;
 }
 

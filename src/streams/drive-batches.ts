@@ -2,61 +2,22 @@ import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
-import { BatchRunner } from '../batches/batch-runner.js';
 import type { Charge } from '../batches/charge.js';
-import type { BatchProgress, BatchSettings, CollectedExport } from '../batches/drive-options.js';
-import { ElectedUuids } from '../batches/elected-uuids.js';
-import { halveBatch } from '../batches/halve-batch.js';
-import { tallyOf } from '../batches/judge-export.js';
-import { isAtEnd, type EndedBatch } from '../batches/known-batch.js';
-import { LaunchGate } from '../batches/launch-gate.js';
-import { openExport } from '../batches/open-export.js';
-import { RefusedSizes } from '../batches/refused-sizes.js';
-import { systemClock, type Clock } from '../system/clock.js';
-import { systemRandom } from '../system/random.js';
-import type { VerificationService } from '../client/verification-service.js';
+import { mayHaveOrphans, type LeftBatch } from '../batches/delete-orphans.js';
+import { DriveAll, type DriveSettings } from '../batches/drive-all.js';
+import type { BatchProgress, CollectedExport } from '../batches/drive-options.js';
 import { fetchExport } from '../batches/fetch-export.js';
+import { tallyOf } from '../batches/judge-export.js';
+import { isAtEnd, type EndedBatch, type KnownBatch } from '../batches/known-batch.js';
 import type { BatchEnding, ExportOpener } from '../batches/result-join.js';
+import type { VerificationService } from '../client/verification-service.js';
 import type { SluiceError } from '../errors/sluice-error.js';
-import { defaults } from '../batches/defaults.js';
+import type { MatchedExport } from '../results/match-export.js';
 import type { Parcel, SettledParcel } from './parcel.js';
 import { PatientDuplex } from './patient-duplex.js';
-import { checkAmount, checkCount } from '../batches/plan.js';
-import { UnwantedUploads } from './unwanted-uploads.js';
-import type { MatchedExport } from '../results/match-export.js';
 
-export interface DriveBatchesOptions {
+export interface DriveBatchesOptions extends DriveSettings {
   readonly client: VerificationService;
-  /**
-   * Most batches on the service at once, from upload until verified.
-   * @default 4
-   */
-  readonly concurrency?: number;
-  /**
-   * First wait between two status polls of a batch, in milliseconds; waits grow from there.
-   * @default 1000
-   */
-  readonly pollIntervalMs?: number;
-  /**
-   * Longest time a batch may stay in one stage, in milliseconds.
-   * @default 24 hours
-   */
-  readonly batchDeadlineMs?: number;
-  /**
-   * Most credits of each type, before refunds.
-   * @default none
-   */
-  readonly maxCredits?: number;
-  /**
-   * What every batch's name begins with.
-   * @default 'sluice'
-   */
-  readonly batchName?: string;
-  /**
-   * Parameters of every batch (spec 2.3) beside its type and country.
-   * @default the service's defaults
-   */
-  readonly settings?: BatchSettings;
   /** Told whatever becomes known of a batch. */
   readonly onBatch?: (progress: BatchProgress) => void;
   /**
@@ -64,8 +25,6 @@ export interface DriveBatchesOptions {
    * they could not be deleted at the end: their answers were lost, or they were never launched.
    */
   readonly onLeftBehind?: (names: readonly string[]) => void;
-  readonly clock?: Clock;
-  readonly random?: () => number;
   /** Keeps the results of a finished batch. @default the export's bytes, in memory */
   readonly collect?: (batch: Batch, open: ExportOpener) => Promise<MatchedExport>;
 }
@@ -89,22 +48,16 @@ type Done = (error?: Error | null) => void;
 /** See {@link driveBatches}. */
 export class DriveBatches extends PatientDuplex {
   readonly #options: DriveBatchesOptions;
-  readonly #runner: BatchRunner;
-  readonly #concurrency: number;
-  readonly #gate: LaunchGate;
+  readonly #drive: DriveAll;
   readonly #abort = new AbortController();
-  readonly #unwanted: UnwantedUploads;
+  /** Batches that may have left uploads which nothing waits for; only those are kept in mind. */
+  readonly #left: LeftBatch[] = [];
   /** By label, as the charges are. */
   readonly #results = new Map<string, ExportOpener | MatchedExport>();
   readonly #charges = new Map<string, Charge>();
-  #underWay = 0;
-  /** Parts of batches that were too large: they go before what comes in. */
-  readonly #parts: Batch[] = [];
-  /** Waits for a place: rows pass up to the first batch that has none. */
-  #waiting: Batch | undefined;
   /** Whether the reader takes more. */
   #isWanted = false;
-  /** Held back while a batch waits, or the reader takes no more. */
+  /** Held back while a batch waits for a place, or the reader takes no more. */
   #held: Done | undefined;
   #finish: Done | undefined;
   /** Whether the last parcel is pushed. */
@@ -113,41 +66,33 @@ export class DriveBatches extends PatientDuplex {
   constructor(options: DriveBatchesOptions) {
     super({ objectMode: true, highWaterMark: 1 });
     this.#options = options;
-    this.#concurrency = checkCount('concurrency', options.concurrency, defaults.concurrency);
-    this.#gate = new LaunchGate({ maxCredits: checkAmount('maxCredits', options.maxCredits) });
-    const runId = randomBytes(8).toString('hex');
-    this.#unwanted = new UnwantedUploads(runId);
-    this.#runner = new BatchRunner({
-      service: options.client,
-      concurrency: this.#concurrency,
-      runId,
-      namePrefix: options.batchName ?? defaults.batchName,
-      settings: options.settings ?? {},
-      pollIntervalMs:
-        checkAmount('pollIntervalMs', options.pollIntervalMs) ?? defaults.pollIntervalMs,
-      stageDeadlineMs:
-        checkAmount('batchDeadlineMs', options.batchDeadlineMs) ?? defaults.batchDeadlineMs,
-      gate: this.#gate,
-      refusedSizes: new RefusedSizes(),
-      uuids: new ElectedUuids(),
-      clock: options.clock ?? systemClock,
-      random: options.random ?? systemRandom,
-      signal: this.#abort.signal,
-      record: (progress) => this.#note(progress),
-      collect: async (batch, uuid, within) => this.#collect(batch, uuid, within),
-    });
+    this.#drive = new DriveAll(
+      {
+        service: options.client,
+        runId: randomBytes(8).toString('hex'),
+        settings: options,
+        signal: this.#abort.signal,
+      },
+      {
+        record: (progress) => this.#note(progress),
+        collect: async (batch, open) => this.#collect(batch, open),
+        leave: (batch, known) => this.#leave(batch, known),
+        freed: () => this.#freed(),
+      },
+    );
   }
 
   /** The error that comes behind all results; `undefined` while launches are allowed. */
   get stoppedBy(): SluiceError | undefined {
-    return this.#gate.closedBy;
+    return this.#drive.gate.closedBy;
   }
 
   override _write(parcel: Parcel, _encoding: string, done: Done): void {
     // Once stopped, nothing comes in any more.
     if (this.stoppedBy) return;
     this.#held = done;
-    if (parcel.kind === 'batch') this.#waiting = parcel.batch;
+    // Rows pass up to the first batch that has no place.
+    if (parcel.kind === 'batch') this.#drive.add([parcel.batch]);
     else this.#isWanted = this.push(parcel);
     this.#goOn();
   }
@@ -167,56 +112,37 @@ export class DriveBatches extends PatientDuplex {
     done(error);
   }
 
-  async #drive(batch: Batch): Promise<void> {
-    this.#underWay += 1;
-    try {
-      const known = await this.#runner.run(batch);
-      this.#unwanted.note(batch, known);
-      if (known.stage === 'split') this.#parts.unshift(...(await halveBatch(batch)));
-      this.#underWay -= 1;
-      if (this.destroyed) return;
-      if (isAtEnd(known)) {
-        this.#isWanted = this.push(this.#settled(batch, known));
-      }
-      this.#goOn();
-      this.#finishIfDone();
-    } catch (error) {
-      this.destroy(error as Error);
-    }
+  #leave(batch: Batch, known: KnownBatch): void {
+    if (mayHaveOrphans(known, true)) this.#left.push({ batch, known });
+    if (!this.destroyed && isAtEnd(known)) this.#isWanted = this.push(this.#settled(batch, known));
+  }
+
+  #freed(): void {
+    const stopped = this.#drive.stoppedBy;
+    if (stopped) this.destroy(stopped.error as Error);
+    if (this.destroyed) return;
+    this.#goOn();
+    this.#finishIfDone();
   }
 
   #goOn(): void {
-    // What is never launched is not uploaded either.
-    if (this.stoppedBy) return;
-    while (this.#underWay < this.#concurrency && this.#parts.length > 0) {
-      void this.#drive(this.#parts.shift() as Batch);
-    }
-    if (this.#waiting) {
-      if (this.#underWay >= this.#concurrency) return;
-      void this.#drive(this.#waiting);
-      this.#waiting = undefined;
-    }
-    if (!this.#isWanted) return;
+    if (this.stoppedBy || !this.#drive.isTaken || !this.#isWanted) return;
     const held = this.#held;
     this.#held = undefined;
     held?.();
   }
 
   #finishIfDone(): void {
-    if (this.#underWay > 0 || this.#isOver || !(this.stoppedBy ?? this.#finish)) return;
+    if (!this.#drive.isIdle || this.#isOver || !(this.stoppedBy ?? this.#finish)) return;
     this.#isOver = true;
     void this.#end();
   }
 
   async #end(): Promise<void> {
-    const { client, onLeftBehind } = this.#options;
     try {
-      const names = await this.#unwanted.delete(client, {
-        signal: this.#abort.signal,
-        clock: this.#options.clock ?? systemClock,
-        deadlineMs: this.#options.batchDeadlineMs ?? defaults.batchDeadlineMs,
-      });
-      if (names.length > 0) onLeftBehind?.(names);
+      const which = { isGivenUp: true, hasSurplus: false };
+      const names = await this.#drive.deleteOrphans(this.#left, which);
+      if (names.length > 0) this.#options.onLeftBehind?.(names);
     } catch (error) {
       this.destroy(error as Error);
       return;
@@ -258,9 +184,8 @@ export class DriveBatches extends PatientDuplex {
     this.#options.onBatch?.(progress);
   }
 
-  async #collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport> {
-    const { client, collect } = this.#options;
-    const open = openExport(client, batch, uuid, signal);
+  async #collect(batch: Batch, open: ExportOpener): Promise<CollectedExport> {
+    const { collect } = this.#options;
     const { results, tally } = collect
       ? await collect(batch, open).then((matched) => ({
           results: matched,

@@ -97,30 +97,19 @@ class JoinResults extends PatientDuplex {
   }
 
   async #settle(parcel: SettledParcel): Promise<void> {
-    const { storage, window } = this.#plan;
-    const { batch } = parcel;
-    await this.#keep(parcel);
+    const { plan, storage, window, history } = this.#plan;
+    const { batch, batchUuid, ending } = parcel;
+    // Rows come out when what was paid for is in the history.
+    await plan.settle(batch, ending, {
+      verifiedAt: new Date().toISOString(),
+      batchUuid,
+      history,
+    });
     if (this.#isLastOf(batch)) {
       storage.drop(batch.id);
       window.batchSettled();
     }
     this.#pushSettled();
-  }
-
-  /** Settles a batch; rows come out when what was paid for is in the history. */
-  async #keep({ batch, batchUuid = '', ending }: SettledParcel): Promise<void> {
-    const { plan, history } = this.#plan;
-    const verifiedAt = new Date().toISOString();
-    const origin = { verifiedAt, source: 'service', batchUuid } as const;
-    await plan.join.settle(batch, ending, plan.layout.withOrigin ? origin : undefined);
-    if (!history || 'failure' in ending) return;
-    await history.keep({
-      batchUuid,
-      atMs: Date.parse(verifiedAt),
-      addresses: batch.addresses,
-      outcomes: plan.outcomes,
-      results: plan.join.results(batch),
-    });
   }
 
   /** Whether all of a batch is settled: its file is read for as long as one of its parts is not. */

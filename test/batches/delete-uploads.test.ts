@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/system/clock.js';
-import { deleteBatch, deleteListed, mayHaveOrphans } from '../../src/batches/delete-uploads.js';
+import { deleteBatch, deleteListed } from '../../src/batches/delete-uploads.js';
 import { withService } from '../service/with-service.js';
 import { Client } from '../../src/client/client.js';
 
@@ -60,13 +60,4 @@ it('deletes nothing that was launched, even when it was not yet as the list was 
   } finally {
     await client.close();
   }
-});
-
-it('looks for orphans of what was sent again, or was found in the list', () => {
-  const tries = { fresh: 0, uploads: 1 };
-  const elected = { ...tries, uuid: 'u', misses: 0, prepares: 0, launches: 1, doubt: false };
-  const exported = { ...elected, stage: 'exported', isFound: false, attempt: 1 } as const;
-  expect(mayHaveOrphans(exported)).toBe(false);
-  expect(mayHaveOrphans({ ...exported, attempt: 2 })).toBe(true);
-  expect(mayHaveOrphans({ ...exported, isFound: true })).toBe(true);
 });

@@ -1,0 +1,86 @@
+import type { VerificationService } from '../client/verification-service.js';
+import { batchLabel } from './batch-label.js';
+import { parseBatchName } from './batch-name.js';
+import type { Batch } from './batch.js';
+import { deleteUnwanted, type ListedUpload } from './delete-uploads.js';
+import type { ListOptions } from './find-upload.js';
+import { mayHaveLaunched, type KnownBatch } from './known-batch.js';
+
+/** A batch that is let go of, and what is known of it. */
+export interface LeftBatch {
+  readonly batch: Batch;
+  readonly known: KnownBatch;
+  /** Of its elected or latest upload, where that is known. */
+  readonly name?: string | undefined;
+}
+
+/**
+ * Whether a batch may have an upload on the service that nothing waits for. One that was repeated or
+ * looked for may stand there twice, one that was split is of no use, and so is one that was never
+ * launched when the run is given up.
+ */
+export function mayHaveOrphans(known: KnownBatch, isGivenUp: boolean): boolean {
+  if (known.stage === 'split' && known.uuid !== undefined) return true;
+  if (isGivenUp && isBeforeLaunch(known)) return true;
+  return known.attempt > 1 || ('isFound' in known && known.isFound);
+}
+
+/**
+ * Deletes the uploads of a run that nothing waits for: those whose answer was lost and that were sent
+ * again, those that were refused later for their size, and, when the run is given up, those that were
+ * never launched. What was launched stays, whoever launched it.
+ *
+ * @param batches all that may have orphans; with `hasSurplus` all of the run
+ * @returns the names of those that may still be there
+ * @throws the signal's reason
+ */
+export async function deleteOrphans(
+  service: Pick<VerificationService, 'batchStatus' | 'deleteBatch' | 'listBatches'>,
+  runId: string,
+  batches: readonly LeftBatch[],
+  options: {
+    /** Whether nobody goes on with what was not launched. */
+    readonly isGivenUp: boolean;
+    /** Whether uploads of other processes are known to be there. */
+    readonly hasSurplus: boolean;
+  } & ListOptions,
+): Promise<readonly string[]> {
+  const { isGivenUp, hasSurplus } = options;
+  const suspects = batches.filter(({ known }) => mayHaveOrphans(known, isGivenUp));
+  if (!hasSurplus && suspects.length === 0) return [];
+  /** By label: the upload that stays. */
+  const kept = new Map(
+    batches.map(({ batch, known }) => [batchLabel(batch), keptUuid(known, isGivenUp)]),
+  );
+  const isUnwanted = ({ batch_uuid, name }: ListedUpload): boolean => {
+    const upload = parseBatchName(name, runId);
+    if (!upload) return false;
+    const { id, lines } = upload;
+    const label = batchLabel({
+      id,
+      addresses: lines ? lines.end - lines.start : 0,
+      part: lines && { start: lines.start, of: lines.end },
+    });
+    return kept.has(label) ? kept.get(label) !== batch_uuid : hasSurplus;
+  };
+  const left = await deleteUnwanted(service, isUnwanted, options);
+  return left ?? suspects.map(({ name, batch }) => name ?? `${runId}-${batchLabel(batch)}`);
+}
+
+function keptUuid(known: KnownBatch, isGivenUp: boolean): string | undefined {
+  if (known.stage === 'split' || (isGivenUp && isBeforeLaunch(known))) return undefined;
+  return 'uuid' in known ? known.uuid : undefined;
+}
+
+/** Whether something was sent that nobody asked to launch. */
+function isBeforeLaunch(known: KnownBatch): boolean {
+  switch (known.stage) {
+    case 'uploading':
+    case 'uploaded':
+    case 'parsing':
+    case 'ready':
+      return !mayHaveLaunched(known);
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,218 @@
+import type { VerificationService } from '../client/verification-service.js';
+import { systemClock, type Clock } from '../system/clock.js';
+import { systemRandom } from '../system/random.js';
+import { BatchRunner } from './batch-runner.js';
+import type { Batch } from './batch.js';
+import { defaults } from './defaults.js';
+import { deleteOrphans } from './delete-orphans.js';
+import type { BatchSettings, CollectedExport, DriveOptions } from './drive-options.js';
+import { ElectedUuids } from './elected-uuids.js';
+import { halveBatch } from './halve-batch.js';
+import { isAtEnd, mayHaveLaunched, planned, type KnownBatch } from './known-batch.js';
+import { LaunchGate } from './launch-gate.js';
+import { openExport } from './open-export.js';
+import { checkAmount, checkCount } from './plan.js';
+import { RefusedSizes } from './refused-sizes.js';
+import type { ExportOpener } from './result-join.js';
+
+/** How batches are driven, whatever becomes of their results. */
+export interface DriveSettings {
+  /**
+   * Most batches on the service at once, from upload until verified.
+   * @default 4
+   */
+  readonly concurrency?: number;
+  /**
+   * First wait between two status polls of a batch, in milliseconds; waits grow from there.
+   * @default 1000
+   */
+  readonly pollIntervalMs?: number;
+  /**
+   * Longest time a batch may stay in one stage, in milliseconds.
+   * @default 24 hours
+   */
+  readonly batchDeadlineMs?: number;
+  /**
+   * Most credits of each type, before refunds; of a durable run over all its resumptions.
+   * @default none
+   */
+  readonly maxCredits?: number;
+  /**
+   * What every batch's name begins with.
+   * @default 'sluice'
+   */
+  readonly batchName?: string;
+  /**
+   * Parameters of every batch (spec 2.3) beside its type and country.
+   * @default the service's defaults
+   */
+  readonly settings?: BatchSettings;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+}
+
+/** Where it is recorded what becomes known of batches, and where their results go. */
+export interface DrivePorts extends Pick<DriveOptions, 'record' | 'leavesLaunched' | 'lookAgain'> {
+  /** What an earlier process knew. @default nothing */
+  known?(batch: Batch): KnownBatch;
+  /** Reads an export to its end; see {@link DriveOptions.collect}. */
+  collect(batch: Batch, open: ExportOpener): Promise<CollectedExport>;
+  /**
+   * A batch is let go of, and stands so; waited for, before another takes its place. One that is too
+   * large for the service goes on as its two parts.
+   */
+  leave(batch: Batch, known: KnownBatch, parts: readonly Batch[]): Promise<void> | void;
+  /** There may be room for another batch, or nothing is under way any more, or it has stopped. */
+  freed?(): void;
+}
+
+export interface DriveAllOptions {
+  readonly service: VerificationService;
+  readonly runId: string;
+  readonly settings: DriveSettings;
+  /** Most batches in hand at once, those among them whose results come. @default `concurrency` */
+  readonly places?: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Drives the batches of a run, many at once, and the parts of those that are too large in their place.
+ * What stops one stops all. When the gate closes, what runs is finished, and nothing else begun.
+ */
+export class DriveAll {
+  readonly gate: LaunchGate;
+  readonly #uuids = new ElectedUuids();
+  readonly #options: DriveAllOptions;
+  readonly #ports: DrivePorts;
+  readonly #runner: BatchRunner;
+  readonly #places: number;
+  readonly #refusedSizes = new RefusedSizes();
+  readonly #stageDeadlineMs: number;
+  /** Parts of batches that were too large go before all others. */
+  #waiting: Batch[] = [];
+  #underWay = 0;
+  #stoppedBy: { readonly error: unknown } | undefined;
+  #onIdle: (() => void) | undefined;
+
+  /** @throws ConfigurationError `invalid_option` */
+  constructor(options: DriveAllOptions, ports: DrivePorts) {
+    const { settings, service, runId, signal } = options;
+    this.#options = options;
+    this.#ports = ports;
+    const concurrency = checkCount('concurrency', settings.concurrency, defaults.concurrency);
+    this.#places = options.places ?? concurrency;
+    this.#stageDeadlineMs =
+      checkAmount('batchDeadlineMs', settings.batchDeadlineMs) ?? defaults.batchDeadlineMs;
+    this.gate = new LaunchGate({ maxCredits: checkAmount('maxCredits', settings.maxCredits) });
+    this.#runner = new BatchRunner({
+      ...ports,
+      service,
+      concurrency,
+      runId,
+      namePrefix: settings.batchName ?? defaults.batchName,
+      settings: settings.settings ?? {},
+      pollIntervalMs:
+        checkAmount('pollIntervalMs', settings.pollIntervalMs) ?? defaults.pollIntervalMs,
+      stageDeadlineMs: this.#stageDeadlineMs,
+      gate: this.gate,
+      refusedSizes: this.#refusedSizes,
+      uuids: this.#uuids,
+      clock: this.#clock,
+      random: settings.random ?? systemRandom,
+      signal,
+      collect: async (batch, uuid, within) =>
+        ports.collect(batch, openExport(service, batch, uuid, within)),
+    });
+  }
+
+  get #clock(): Clock {
+    return this.#options.settings.clock ?? systemClock;
+  }
+
+  /** What stopped it at once; `undefined` while it goes on, and when the gate has closed. */
+  get stoppedBy(): { readonly error: unknown } | undefined {
+    return this.#stoppedBy;
+  }
+
+  get isIdle(): boolean {
+    return this.#underWay === 0 && this.#waiting.length === 0;
+  }
+
+  /** Whether every batch that was added has got its place. */
+  get isTaken(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  /**
+   * A batch, or a part of one, is taken up where an earlier process left it.
+   *
+   * @throws ContractError `broken_contract` when its uuid belongs to another upload
+   */
+  recall(batch: Batch, known: KnownBatch, name: string): void {
+    const { uuid } = { uuid: undefined, ...known };
+    if (uuid !== undefined) this.#uuids.mustTake(uuid, name, isAtEnd(known));
+    if (known.stage === 'split') this.#refusedSizes.note(batch);
+    else if (uuid !== undefined) this.#runner.noteProven();
+    if (mayHaveLaunched(known)) this.gate.count(batch.lane.type, batch.addresses);
+  }
+
+  /** Drives batches as soon as there are places for them. */
+  add(batches: Iterable<Batch>): void {
+    if (this.#stoppedBy) return;
+    this.#waiting.push(...batches);
+    this.#begin();
+  }
+
+  /** Resolves when nothing is under way any more, with what stopped it. */
+  async idle(): Promise<{ readonly error: unknown } | undefined> {
+    if (!this.isIdle) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+    return this.#stoppedBy;
+  }
+
+  /** Makes another request for a batch as soon as it is its turn. */
+  async inTurn<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+    return this.#runner.inTurn(request);
+  }
+
+  /** Deletes the uploads that nothing waits for, once all is idle; see {@link deleteOrphans}. */
+  async deleteOrphans(
+    batches: Parameters<typeof deleteOrphans>[2],
+    which: { readonly isGivenUp: boolean; readonly hasSurplus: boolean },
+  ): Promise<readonly string[]> {
+    const { service, runId, signal } = this.#options;
+    const options = { signal, clock: this.#clock, deadlineMs: this.#stageDeadlineMs };
+    return deleteOrphans(service, runId, batches, { ...which, ...options });
+  }
+
+  #begin(): void {
+    while (this.#underWay < this.#places) {
+      const batch = this.#waiting.shift();
+      if (!batch) break;
+      void this.#drive(batch);
+    }
+  }
+
+  async #drive(batch: Batch): Promise<void> {
+    this.#underWay += 1;
+    try {
+      const before = this.#ports.known?.(batch) ?? planned;
+      const known = isAtEnd(before) ? before : await this.#runner.run(batch, before);
+      const parts = known.stage === 'split' ? await halveBatch(batch) : [];
+      await this.#ports.leave(batch, known, parts);
+      if (!this.#stoppedBy) this.#waiting.unshift(...parts);
+    } catch (error) {
+      this.#stoppedBy ??= { error };
+      this.#waiting = [];
+    }
+    this.#underWay -= 1;
+    this.#begin();
+    this.#ports.freed?.();
+    if (!this.isIdle) return;
+    this.#onIdle?.();
+    this.#onIdle = undefined;
+  }
+}
