@@ -59,7 +59,7 @@ export type KnownBatch =
 export interface Tries {
   /** Number of the upload, from 1; part of its name. */
   readonly attempt: number;
-  /** How often the batch was uploaded anew after it was lost or broken on the service. */
+  /** How often the batch was uploaded again after it was lost or broken on the service. */
   readonly fresh: number;
   /** Uploads sent since the batch was taken up or lost, for a bound. */
   readonly uploads: number;

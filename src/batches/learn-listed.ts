@@ -68,7 +68,7 @@ function takeLaunched(
   const isOwnFine = own !== undefined && own.status !== 'internal_error';
   if (known.stage === 'failed') {
     // An export in doubt is asked for again when a person asks. What else failed and is verified now, late
-    // or mended by the service's support, is paid for and gone on with.
+    // or fixed by the service's support, is paid for and gone on with.
     const isExportWrong = known.reason === 'export_incomplete' || known.reason === 'export_foreign';
     if ((isExportWrong && isOwnFine) || rankOf(first.status) >= unknownWord) return known;
   } else if (mayHaveLaunched(known) && (isOwnFine || own === first)) {

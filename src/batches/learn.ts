@@ -235,7 +235,7 @@ function found<Known extends OnItsWay | Of<'done'>>(known: Known): Known {
   return known.misses === 0 ? known : { ...known, misses: 0 };
 }
 
-/** What was never launched was never paid: it may be uploaded anew. */
+/** What was never launched was never paid: it may be uploaded again. */
 function lost(known: OnItsWay | Of<'done'>, reason: FailedReason): KnownBatch {
   if (mayHaveLaunched(known) || known.fresh >= bounds.fresh) return fail(known, reason);
   return { stage: 'planned', attempt: known.attempt + 1, fresh: known.fresh + 1, uploads: 0 };

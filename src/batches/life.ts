@@ -29,7 +29,7 @@ export const bounds = {
   looksForAcceptedUpload: 12,
   /** Uploads answered with `error`, or lost. */
   uploads: 5,
-  /** Uploads anew after the batch was deleted or broke before its launch. */
+  /** Uploads again after the batch was deleted or broke before its launch. */
   fresh: 1,
   /** Answers in a row that do not find the batch. */
   misses: 10,

@@ -35,7 +35,7 @@ const progress: Readonly<Record<Stage, number>> = {
 
 /**
  * The waits of one batch: they grow, and its deadline comes nearer, for as long as it gets no further.
- * Stepping back to a stage it had left does neither begin anew, or to and fro would never end.
+ * Stepping back to a stage it had left does neither start over, or to and fro would never end.
  */
 export class StageWait {
   readonly #options: StageWaitOptions;

@@ -12,7 +12,7 @@ export class UploadReading {
     this.#batch = batch;
   }
 
-  /** For each attempt anew. */
+  /** For each attempt a new one. */
   open(): AsyncIterable<Uint8Array> {
     const pieces = readLines(this.#batch);
     this.#opened.push(pieces);

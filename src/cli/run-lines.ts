@@ -64,7 +64,8 @@ export function summaryLines(summary: Summary): readonly Said[] {
 
 /** What to do about cells that a spreadsheet has written as `4.91702E+11`. */
 export function describeLostDigits(cells: number): string {
-  return `phone: ${cells} cells are in scientific notation, and their last digits are lost: format the column as text or as a number without decimals, export the list again, and run again`;
+  const are = cells === 1 ? '1 cell is' : `${cells} cells are`;
+  return `phone: ${are} in scientific notation, and the last digits are lost: format the column as text or as a number without decimals, export the list again, and run again`;
 }
 
 function describeCounts({

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { InputError } from '../errors/family.js';
 
-/** The file of an upload, made anew for every attempt to send it. */
+/** The file of an upload, made again for every attempt to send it. */
 export interface UploadFile {
   /** Exactly as many bytes as {@link UploadFile.open} yields. */
   readonly sizeBytes: number;

@@ -12,7 +12,7 @@ export interface FailedRequest {
   readonly redact: (text: string) => string;
 }
 
-/** What TLS says of a certificate or a handshake; asking again does not mend it. */
+/** What TLS says of a certificate or a handshake; asking again does not fix it. */
 const handshakeCode =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERROR_IN_CERT)|^(?:EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|UND_ERR_PRX_TLS)$/;
 

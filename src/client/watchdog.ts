@@ -29,7 +29,7 @@ export class Watchdog {
     this.#totalAt = clock.now() + this.#totalMs;
   }
 
-  /** From now on this is waited for, and begins anew. */
+  /** From now on this is waited for, and starts over. */
   expect(awaited: Awaited, limitMs: number): void {
     this.#awaited = awaited;
     this.#limitMs = limitMs;
@@ -49,7 +49,7 @@ export class Watchdog {
   }
 
   /**
-   * One sleeping timer at most: a limit that begins anew leaves it asleep, and when it wakes too early
+   * One sleeping timer at most: a limit that starts over leaves it asleep, and when it wakes too early
    * it goes back to sleep for what is left.
    */
   #watch(): void {

@@ -1,6 +1,6 @@
 import { SluiceError, type SluiceErrorCode } from './sluice-error.js';
 
-/** An option, a column or the environment is wrong: the caller mends it. Nothing was sent. */
+/** An option, a column or the environment is wrong: the caller fixes it. Nothing was sent. */
 export class ConfigurationError extends SluiceError {
   constructor(
     message: string,

@@ -71,7 +71,7 @@ export class CsvChunk implements RowChunk, RawCells {
     return this.bytes[this.#table[at] as number] === quoteByte ? end - 1 : end;
   }
 
-  /** All cells of a row, parsed anew; `undefined` for those it lacks. */
+  /** All cells of a row, parsed again; `undefined` for those it lacks. */
   cells(row: number): CellText[] {
     const start = this.rowStart(row) + (row === 0 ? this.#markBytes : 0);
     const bounds = findCells(this.bytes, start, this.rowEnd(row), this.delimiter);

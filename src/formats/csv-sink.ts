@@ -98,7 +98,7 @@ function delimiterFor(reading: SourceReading, given: string | undefined): string
   return ',';
 }
 
-/** A CSV input's own header row, as it stands; the names of any other input, written anew. */
+/** A CSV input's own header row, as it stands; the names of any other input, written again. */
 function headerFor(
   reading: SourceReading,
   delimiter: string,

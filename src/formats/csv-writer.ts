@@ -133,7 +133,7 @@ export class CsvWriter {
     return to;
   }
 
-  /** The same for rows of any kind, which are written anew. */
+  /** The same for rows of any kind, which are written again. */
   #encodeRows(rows: JoinedRows, from: number): number {
     const { chunk, outcomes, width, to } = rows;
     for (let row = from; row < to; row += 1) {

@@ -3,7 +3,7 @@ import { ObjectChunk, type Row } from './object-chunk.js';
 import type { AddedColumn, OpenSinkOptions, OutputCell, Sink, SinkWriting } from './sink.js';
 
 export interface SinkUnderTest {
-  /** Makes a sink that writes to one and the same place, anew each time. */
+  /** Makes a sink that writes to one and the same place, a new one each time. */
   create(): Sink | Promise<Sink>;
   /**
    * What stands at that place now: names and values of each row; nothing when nothing stands there.

@@ -3,7 +3,7 @@ import type { CellText, RowChunk } from './row-chunk.js';
 import type { Source, SourceReading } from './source.js';
 
 export interface SourceUnderTest {
-  /** Makes a source that has the rows below, anew each time. */
+  /** Makes a source that has the rows below, a new one each time. */
   create(): Source | Promise<Source>;
   readonly header: readonly string[];
   /** At least two rows: the text of each cell, `undefined` for one that holds nothing. */

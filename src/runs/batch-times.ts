@@ -21,7 +21,7 @@ export const noTimes: BatchTimes = {
   exported_at: null,
 };
 
-/** Takes in that a batch is in a stage; one that is uploaded anew begins anew. */
+/** Takes in that a batch is in a stage; one that is uploaded again starts over. */
 export function noteTime(times: BatchTimes, { stage }: KnownBatch, at: string): BatchTimes {
   switch (stage) {
     case 'planned':

@@ -36,7 +36,7 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
    */
   readonly moved?: boolean;
   /**
-   * After a run that ended with failed rows: send their addresses again and write the output anew.
+   * After a run that ended with failed rows: send their addresses again and write the output again.
    * @default false
    */
   readonly retryFailed?: boolean;
@@ -81,7 +81,7 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
   readonly onProgress?: (progress: RunProgress) => void;
   /**
    * Called when the output stands, before the state directory is removed, and waited for. When it
-   * throws, so does the run; the same call again tells the summary anew, and pays nothing.
+   * throws, so does the run; the same call again gives the summary again, and pays nothing.
    */
   readonly onSummary?: (summary: Summary) => Promise<void>;
   /** Called before the state directory is removed: whoever keeps something in it lets go of it. */

@@ -170,7 +170,7 @@ class Run {
       await this.#read(run);
       return true;
     } catch (error) {
-      // What can be read once was read for the comparison: there is nothing to begin anew with.
+      // What can be read once was read for the comparison: there is nothing to start over with.
       if (!isSluiceError(error, 'state_mismatch') || source.keep) throw error;
       return false;
     }

@@ -4,7 +4,7 @@ import { commandReference, referencePath } from '../../scripts/command-reference
 import { commands } from '../../src/cli/commands.js';
 import { commonOptions } from '../../src/cli/parse-command-line.js';
 
-it('docs/commands.md says what --help says (npm run commands writes it anew)', async () => {
+it('docs/commands.md says what --help says (npm run commands writes it again)', async () => {
   const page = await commandReference(commands, commonOptions);
   expect(readFileSync(referencePath, 'utf8')).toBe(page);
 });

@@ -115,7 +115,7 @@ export class HistoryFile {
   }
 }
 
-/** Where it is written anew; what a kill leaves there counts for nothing. */
+/** Where it is written again; what a kill leaves there counts for nothing. */
 function rewrittenPath(path: string): string {
   return `${path}.new`;
 }

@@ -199,7 +199,7 @@ export class History implements ResultHistory {
    */
   async forget(addresses: readonly string[]): Promise<number> {
     const places = new Set(addresses.flatMap((address) => this.#placesOf(address)));
-    // Written anew even so: a superseded entry of it may be in the file.
+    // Written again even so: a superseded entry of it may be in the file.
     await this.#rewrite((place) => !places.has(place));
     return places.size;
   }
@@ -237,7 +237,7 @@ export class History implements ResultHistory {
     );
   }
 
-  /** Writes the file anew, with the latest results that are to be kept. */
+  /** Writes the file again, with the latest results that are to be kept. */
   async #rewrite(isKept: (place: number) => boolean): Promise<void> {
     const kept = new HistoryEntries(this.seed);
     const entries = this.#entries;
@@ -255,7 +255,7 @@ export class History implements ResultHistory {
         yield frame;
       }
     }
-    await onDisk(`write the history ${this.#path} anew`, async () =>
+    await onDisk(`write the history ${this.#path} again`, async () =>
       this.#file.rewrite(this.#head, frames()),
     );
     this.#entries = kept;

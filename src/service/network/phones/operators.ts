@@ -33,7 +33,7 @@ export async function loadOperators(
     const name = brand || operator;
     if (!mcc || !mnc || !name) continue;
     const key = `${mcc}-${mnc}`;
-    // Codes are given out anew; whoever uses one now is meant.
+    // Codes are given out again; whoever uses one now is meant.
     if (status === 'Operational' || !names.has(key)) names.set(key, name);
   }
   return (mcc, mnc) => {

@@ -7,7 +7,7 @@ type Remembered =
   | 'takes_all'
   /** It told a name that nobody has. */
   | 'tells'
-  /** It told once, and in the same conversation or later it did not: it is asked for one anew. */
+  /** It told once, and in the same conversation or later it did not: it is asked for one again. */
   | 'wavers'
   /** It told, and now takes everything: nothing it says of a mailbox can be believed. */
   | 'contradicts';
