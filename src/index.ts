@@ -69,6 +69,7 @@ export type {
 // The client
 export { Client, type CallOptions } from './client/client.js';
 export type { ClientOptions, RequestReport } from './client/client-options.js';
+export type { ServiceTrouble } from './client/service-trouble.js';
 export type { UploadFile } from './client/multipart.js';
 export { systemClock, type Clock } from './system/clock.js';
 export type { VerificationService } from './client/verification-service.js';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Client, ConfigurationError } from '../index.js';
+import { Client, ConfigurationError, type ServiceTrouble } from '../index.js';
 import {
   defineOptions,
   type ParsedOptions,
@@ -7,6 +7,7 @@ import {
   type OptionDefinition,
 } from './command.js';
 import { amountOption, durationOption } from './option-values.js';
+import { sayTrouble } from './trouble-line.js';
 import { whereGiven } from './where-given.js';
 
 const apiKeyOption = {
@@ -109,11 +110,13 @@ function baseUrlOf(
  * Makes the client, and starts the local service where it is meant.
  *
  * @param dataDir where the local service keeps its data; it forgets them at the end without one
+ * @param tell told what keeps requests waiting. @default says it
  */
 export async function connect(
   target: Target,
   options: ParsedOptions<PatienceOption>,
   dataDir: string | undefined,
+  tell: (client: Client, trouble: ServiceTrouble) => void = sayTrouble,
 ): Promise<Connection> {
   const timeoutSeconds = durationOption(options, 'timeout');
   const giveUpSeconds = amountOption(options, 'give-up-after');
@@ -122,7 +125,12 @@ export async function connect(
     giveUpAfterMs: giveUpSeconds === undefined ? undefined : giveUpSeconds * 1000,
   });
   if (target.kind === 'service') {
-    const client = new Client({ baseUrl: target.baseUrl, apiKey: target.apiKey, ...patience });
+    const client: Client = new Client({
+      baseUrl: target.baseUrl,
+      apiKey: target.apiKey,
+      ...patience,
+      onTrouble: (trouble) => tell(client, trouble),
+    });
     return { client, close: async () => client.close() };
   }
   // Only when it is wanted: its tables take a quarter of the command's start.

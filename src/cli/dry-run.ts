@@ -15,7 +15,9 @@ export async function dryRun(
 ): Promise<Estimate> {
   reporter.target(target);
   const connection =
-    target.kind === 'service' ? await connect(target, options, undefined) : undefined;
+    target.kind === 'service'
+      ? await connect(target, options, undefined, reporter.trouble)
+      : undefined;
   try {
     const examples = new Map<string, string>();
     // A preview of cells is for the person who asks; logs hold none.

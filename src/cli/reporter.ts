@@ -2,9 +2,11 @@ import type { Writable } from 'node:stream';
 import {
   exportDiffers,
   isSluiceError,
+  type Client,
   type ComparedExport,
   type DoubtfulColumn,
   type RunProgress,
+  type ServiceTrouble,
   type Summary,
 } from '../index.js';
 import type { Target } from './connect.js';
@@ -19,6 +21,7 @@ import { progressLines } from './progress/progress-lines.js';
 import { progressForm, type ProgressMode } from './progress/progress-mode.js';
 import { RunFigures } from './progress/run-figures.js';
 import { olderStateLine, summaryLines, type Said } from './run-lines.js';
+import { troubleLine } from './trouble-line.js';
 
 /** So many batches are told of whose exports differ from what was counted. */
 const mostDifferences = 5;
@@ -63,6 +66,11 @@ export class Reporter {
     if (target.kind !== 'local' || target.isOnPurpose) return;
     this.#write({ event: 'local_service', line: localNotice });
   }
+
+  /** What keeps the requests to a service waiting. */
+  readonly trouble = (client: Client, trouble: ServiceTrouble): void => {
+    this.#say(troubleLine(client, trouble));
+  };
 
   /** Files that are replaced keep their permissions, which the input's own do not give. */
   keptOpen(paths: readonly string[]): void {

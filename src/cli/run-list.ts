@@ -43,7 +43,7 @@ export async function stream({ shared, target, options, reporter }: Job): Promis
   }
   reporter.target(target);
   reporter.streaming();
-  const connection = await connect(target, options, undefined);
+  const connection = await connect(target, options, undefined, reporter.trouble);
   try {
     return await streamRun({
       ...shared,
@@ -85,7 +85,7 @@ export async function runDurably(
       ...shared,
       // The local service's data are in the state directory: it starts when this process holds it.
       client: async (servicePath) => {
-        connection = await connect(target, options, servicePath);
+        connection = await connect(target, options, servicePath, reporter.trouble);
         return connection.client;
       },
       stateDir,

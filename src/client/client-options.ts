@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { OperationName } from '../contract/operations.js';
 import { ConfigurationError } from '../errors/family.js';
 import type { SluiceErrorCode } from '../errors/sluice-error.js';
+import type { ServiceTrouble } from './service-trouble.js';
 import { systemClock, type Clock } from '../system/clock.js';
 
 /** One attempt of a request, when it is over: what can be counted and timed, and nothing secret. */
@@ -71,6 +72,11 @@ export interface ClientOptions {
   readonly random?: (() => number) | undefined;
   /** Called after every attempt; what it throws is ignored. */
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
+  /**
+   * Called when the service has kept requests waiting for some seconds, each minute after that, and when
+   * it answers again; what it throws is ignored.
+   */
+  readonly onTrouble?: ((trouble: ServiceTrouble) => void) | undefined;
 }
 
 /** The options with every default filled in, but for those that have their own parsers. */
@@ -85,6 +91,7 @@ export interface ClientSettings {
   readonly clock: Clock;
   readonly random: () => number;
   readonly onRequest: ((report: RequestReport) => void) | undefined;
+  readonly onTrouble: ((trouble: ServiceTrouble) => void) | undefined;
 }
 
 /**
@@ -111,6 +118,7 @@ export function parseClientOptions(options: ClientOptions): ClientSettings {
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     onRequest: options.onRequest,
+    onTrouble: options.onTrouble,
   };
 }
 

@@ -25,6 +25,8 @@ export interface ExchangeOptions extends ExchangeLimits {
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
   readonly redact: (text: string) => string;
+  /** Called when the service has taken another piece of the body. */
+  readonly onSent: () => void;
 }
 
 /** The beginning of an answer; its body must be read to the end or destroyed. */
@@ -131,6 +133,7 @@ class Attempt {
         if (next.done === true) break;
         this.#expectTaking('sending', timeoutMs);
         yield next.value;
+        this.#options.onSent();
       }
       this.#expectTaking('answer', timeoutMs);
     } finally {

@@ -1,10 +1,12 @@
-import { ConfigurationError, DeadlineError } from '../errors/family.js';
+import { ConfigurationError, DeadlineError, TransportError } from '../errors/family.js';
 import { Circuit } from './circuit.js';
 import type { Clock } from '../system/clock.js';
 import { ConcurrencyWindow } from './concurrency-window.js';
 import { onAbort } from '../system/on-abort.js';
+import { codeOf } from './plain-cause.js';
 import { Pace } from './pace.js';
 import type { RateLimit } from './rate-limit.js';
+import { TroubleWatch, type ServiceTrouble } from './service-trouble.js';
 import { WaitingLine, type Waiter } from './waiting-line.js';
 
 /** A request that asks for its turn. */
@@ -50,7 +52,14 @@ export interface GovernorOptions {
   readonly maxConcurrentRequests: number;
   /** How long the service may fail without one success before waiting requests are given up. */
   readonly giveUpAfterMs: number;
+  /** Told what keeps requests waiting. */
+  readonly onTrouble?: ((trouble: ServiceTrouble) => void) | undefined;
 }
+
+/** A host that is not found is hardly found later, where there was not one answer since the first request. */
+const giveUpUnknownHostAfterMs = 8000;
+const tryUnknownHostForMs = 1000;
+const unknownHostCodes: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NONAME']);
 
 /** How long a refused key is taken as refused; then one request may try it again. */
 const refusalHoldMs = 60_000;
@@ -74,6 +83,9 @@ export class Governor {
   readonly #pace: Pace;
   readonly #circuit: Circuit;
   readonly #window: ConcurrencyWindow;
+  readonly #trouble: TroubleWatch | undefined;
+  /** When the first request asked for its turn; `undefined` once the service has answered one. */
+  #unansweredSince: number | undefined = Number.POSITIVE_INFINITY;
   #running = 0;
   #isProbing = false;
   /** The failures since the latest success. */
@@ -88,6 +100,8 @@ export class Governor {
     this.#pace = new Pace(options.random);
     this.#circuit = new Circuit(options.random);
     this.#window = new ConcurrencyWindow(options.maxConcurrentRequests);
+    const { clock, onTrouble } = options;
+    this.#trouble = onTrouble && new TroubleWatch(clock, onTrouble);
   }
 
   /**
@@ -104,6 +118,10 @@ export class Governor {
     const now = this.#clock.now();
     if (turn.keyed) this.#checkRefusal(now);
     this.#forgetStaleFailures(now);
+    if (this.#unansweredSince !== undefined) {
+      this.#unansweredSince = Math.min(this.#unansweredSince, now);
+    }
+    this.#trouble?.begin();
     return new Promise((resolve, reject) => {
       const forget = onAbort(turn.signal, (reason) => {
         this.#line.remove(waiting);
@@ -118,6 +136,7 @@ export class Governor {
         },
         refuse: (error) => {
           forget();
+          this.#trouble?.end();
           // An abort's reason is the caller's, whatever it is.
           // oxlint-disable-next-line typescript/prefer-promise-reject-errors
           reject(error);
@@ -126,6 +145,11 @@ export class Governor {
       this.#line.add(waiting);
       this.#pump();
     });
+  }
+
+  /** A request is getting somewhere: the service takes what is sent. */
+  moved(): void {
+    this.#trouble?.moved();
   }
 
   /** Refuses all that wait, and all that come. */
@@ -147,7 +171,7 @@ export class Governor {
     const isIdle = this.#running === 0 && this.#line.isEmpty;
     if (!isIdle || this.#failing === undefined) return;
     const staleMs = Math.min(longestStaleMs, this.#giveUpAfterMs);
-    if (now - this.#failing.at > staleMs) this.#failing = undefined;
+    if (now - this.#failing.at > staleMs) this.#succeeded();
   }
 
   /** Lets through all that may go now, and sets the alarm for the next. */
@@ -186,6 +210,7 @@ export class Governor {
         this.#running -= 1;
         if (isProbe) this.#isProbing = false;
         this.#learn(outcome, turn, { startedAt, isProbe });
+        this.#trouble?.end();
         this.#pump();
       },
     };
@@ -201,7 +226,8 @@ export class Governor {
     switch (outcome.kind) {
       case 'answered':
         this.#circuit.succeeded();
-        this.#failing = undefined;
+        this.#unansweredSince = undefined;
+        this.#succeeded();
         this.#pace.answered(startedAt);
         this.#window.widen();
         if (outcome.limits) this.#pace.heard(now, outcome.limits, this.#running);
@@ -219,7 +245,8 @@ export class Governor {
         return;
       case 'refused':
         this.#circuit.succeeded();
-        this.#failing = undefined;
+        this.#unansweredSince = undefined;
+        this.#succeeded();
         this.#refusal = { error: outcome.error, at: now, until: now + refusalHoldMs };
         for (const waiting of this.#line.takeAll(({ keyed }) => keyed)) {
           waiting.refuse(outcome.error);
@@ -231,7 +258,14 @@ export class Governor {
   }
 
   #fail(now: number, error: Error): void {
+    if (!(error instanceof TransportError)) this.#unansweredSince = undefined;
     this.#failing = { since: this.#failing?.since ?? now, at: now, error };
+    this.#trouble?.failed({ error, until: this.#giveUpAt(this.#failing) });
+  }
+
+  #succeeded(): void {
+    this.#failing = undefined;
+    this.#trouble?.answered();
   }
 
   #givenUp(failing: { readonly since: number; readonly error: Error }): DeadlineError {
@@ -267,8 +301,16 @@ export class Governor {
   }
 
   /** One sum for the alarm and for what it is set for: sums of fractions, rounded apart, never meet. */
-  #giveUpAt(failing: { readonly since: number }): number {
-    return failing.since + this.#giveUpAfterMs;
+  #giveUpAt({ since, error }: { readonly since: number; readonly error: Error }): number {
+    const giveUpAt = since + this.#giveUpAfterMs;
+    if (this.#unansweredSince === undefined || !unknownHostCodes.has(codeOf(error.cause))) {
+      return giveUpAt;
+    }
+    const soon = Math.max(
+      this.#unansweredSince + giveUpUnknownHostAfterMs,
+      since + tryUnknownHostForMs,
+    );
+    return Math.min(giveUpAt, soon);
   }
 }
 

@@ -123,7 +123,14 @@ export class Requests {
     let limits: RateLimit | undefined;
     try {
       const limit = { connectTimeoutMs, timeoutMs, totalTimeoutMs };
-      const answer = await exchange(request, { ...limit, dispatcher, clock, signal, redact });
+      const answer = await exchange(request, {
+        ...limit,
+        dispatcher,
+        clock,
+        signal,
+        redact,
+        onSent: () => this.#governor.moved(),
+      });
       status = answer.status;
       const wallNowMs = clock.wallNow();
       limits = parseRateLimit(answer.header, { date: answer.header('date'), wallNowMs });

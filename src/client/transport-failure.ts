@@ -22,10 +22,14 @@ const misuseCode = /^UND_ERR_(?:INVALID_ARG|DESTROYED|CLOSED|NOT_SUPPORTED)$/;
 /** A proxy that answers 4xx to the tunnel (credentials, rules) will do so again. */
 const proxyRefusal = /Proxy response \(4\d\d\)/;
 
+const lookups: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'is not known',
+  EAI_NONAME: 'is not known',
+  EAI_AGAIN: 'could not be looked up',
+};
+
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
-  ENOTFOUND: 'the host name is unknown',
-  EAI_AGAIN: 'the host name could not be looked up',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed',
 };
@@ -38,14 +42,23 @@ export function toTransportError(error: unknown, request: FailedRequest): Transp
   const isHandshake = !isStarted && handshakeCode.test(code);
   const reason = isHandshake
     ? `no trusted connection could be made (${cause.message})`
-    : (reasons[code] ?? cause.message);
+    : (unknownHost(error, code) ?? reasons[code] ?? cause.message);
   return new TransportError(`${subject}: ${reason}`, {
+    reason,
     code: isStarted ? 'connection_lost' : 'connection_failed',
     operation,
     sent: isStarted ? 'unknown' : 'no',
     retryable: !isHandshake && !misuseCode.test(code) && !proxyRefusal.test(cause.message),
     cause,
   });
+}
+
+/** A name that is not found is misspelt, or this machine is offline. */
+function unknownHost(error: unknown, code: string): string | undefined {
+  const said = lookups[code];
+  if (said === undefined) return undefined;
+  const name = error instanceof Error && 'hostname' in error ? ` ${String(error.hostname)}` : '';
+  return `the host${name} ${said}; check the address of the service, and that this machine is online`;
 }
 
 const waits: Readonly<Record<Awaited, string>> = {
@@ -63,7 +76,9 @@ export function toTimeoutError(
   request: FailedRequest,
 ): TransportError {
   const { subject, operation, isStarted } = request;
-  return new TransportError(`${subject}: ${waits[awaited]} within ${limitMs} ms`, {
+  const reason = `${waits[awaited]} within ${limitMs} ms`;
+  return new TransportError(`${subject}: ${reason}`, {
+    reason,
     code: isStarted ? 'request_timeout' : 'connection_failed',
     operation,
     sent: isStarted ? 'unknown' : 'no',

@@ -44,10 +44,14 @@ export class TransportError extends SluiceError {
    * guess: on a reused socket the same error stands for both, which is `unknown`.
    */
   readonly sent: 'no' | 'unknown';
+  /** What broke it, without the operation. */
+  readonly reason: string;
 
   constructor(
     message: string,
     options: {
+      /** @default the message */
+      readonly reason?: string;
       readonly code: 'connection_failed' | 'connection_lost' | 'request_timeout';
       readonly operation: string;
       readonly sent: 'no' | 'unknown';
@@ -63,6 +67,7 @@ export class TransportError extends SluiceError {
     });
     this.operation = options.operation;
     this.sent = options.sent;
+    this.reason = options.reason ?? message;
   }
 }
 

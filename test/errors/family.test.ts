@@ -64,7 +64,7 @@ describe.each(family.map((error) => [error.constructor.name, error] as const))(
       const text = inspect(error, { depth: Infinity, showHidden: true });
       expect(text).toMatch(new RegExp(`^${name}: m\\n`));
       const fields = Object.keys(error).filter((field) => field !== 'name');
-      const known = ['code', 'retryable', 'line', 'operation', 'sent', 'status'];
+      const known = ['code', 'retryable', 'line', 'operation', 'sent', 'reason', 'status'];
       expect([...known, 'serviceMessage', 'retryAfterMs']).toEqual(expect.arrayContaining(fields));
       expect(fields).toEqual(expect.arrayContaining(['code', 'retryable']));
     });

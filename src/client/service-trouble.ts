@@ -1,0 +1,118 @@
+import type { Clock } from '../system/clock.js';
+
+/** What keeps the requests of a client waiting. */
+export type ServiceTrouble =
+  | {
+      readonly state: 'waiting';
+      /** The latest failure; absent while the service is only silent. */
+      readonly error: Error | undefined;
+      /** How long nothing has been heard of it that helps, in milliseconds. */
+      readonly forMs: number;
+      /** How long it is tried again before requests are given up; absent while it is only silent. */
+      readonly leftMs: number | undefined;
+    }
+  /** It answers again. */
+  | { readonly state: 'over'; readonly forMs: number };
+
+/** What keeps requests waiting is told after this time, and again after each of these. */
+const firstMs = 4000;
+const againMs = 60_000;
+
+interface Failing {
+  readonly error: Error;
+  /** When requests are given up. */
+  readonly until: number;
+}
+
+/**
+ * Tells what keeps requests waiting: no answer, failures, a pause that the service asks for. Time counts
+ * from the latest answer that helped, as long as something is asked for.
+ */
+export class TroubleWatch {
+  readonly #clock: Clock;
+  readonly #tell: (trouble: ServiceTrouble) => void;
+  /** Requests that wait for their turn or for an answer. */
+  #asking = 0;
+  #since = 0;
+  #failing: Failing | undefined;
+  /** How often the trouble was told. */
+  #told = 0;
+  #sleep: AbortController | undefined;
+
+  constructor(clock: Clock, tell: (trouble: ServiceTrouble) => void) {
+    this.#clock = clock;
+    this.#tell = tell;
+  }
+
+  /** A request asks for its turn. */
+  begin(): void {
+    // Between two attempts of the only request nothing asks, and the trouble is the same.
+    if (this.#asking === 0 && !this.#failing) this.#since = this.#clock.now();
+    this.#asking += 1;
+    this.#watch();
+  }
+
+  /** A request waits no more, whatever came of it. */
+  end(): void {
+    this.#asking -= 1;
+    if (this.#asking === 0) this.#rest();
+  }
+
+  /** Something moves: a service that takes an upload piece by piece is not silent. */
+  moved(): void {
+    if (!this.#failing && this.#told === 0) this.#since = this.#clock.now();
+  }
+
+  failed(failing: Failing): void {
+    this.#failing = failing;
+  }
+
+  /** The service has answered, or what it failed at is too long ago to matter. */
+  answered(): void {
+    const forMs = this.#clock.now() - this.#since;
+    const wasTold = this.#told > 0;
+    this.#since = this.#clock.now();
+    this.#failing = undefined;
+    this.#told = 0;
+    if (wasTold) this.#say({ state: 'over', forMs });
+  }
+
+  #watch(): void {
+    if (this.#sleep || this.#asking === 0) return;
+    const sleep = new AbortController();
+    this.#sleep = sleep;
+    const at = this.#since + firstMs + this.#told * againMs;
+    this.#clock.sleep(Math.max(0, at - this.#clock.now()), sleep.signal).then(
+      () => {
+        this.#sleep = undefined;
+        this.#look();
+        this.#watch();
+      },
+      // Only our own signal ends the sleep.
+      () => undefined,
+    );
+  }
+
+  #look(): void {
+    const now = this.#clock.now();
+    const forMs = now - this.#since;
+    if (forMs < firstMs + this.#told * againMs) return;
+    this.#told += 1;
+    const { error, until } = this.#failing ?? {};
+    const leftMs = until === undefined ? undefined : Math.max(0, until - now);
+    this.#say({ state: 'waiting', error, forMs, leftMs });
+  }
+
+  #rest(): void {
+    this.#sleep?.abort();
+    this.#sleep = undefined;
+  }
+
+  #say(trouble: ServiceTrouble): void {
+    try {
+      this.#tell(trouble);
+    } catch {
+      // A launch that was paid for is not lost to an observer's defect.
+    }
+  }
+}
