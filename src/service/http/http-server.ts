@@ -40,22 +40,40 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   });
   server.timeout = idleTimeoutMs;
   const open = new Set<Socket>();
+  /**
+   * How many requests are under way on each, once there was one. What Node itself takes for idle differs
+   * by its version.
+   */
+  const asked = new Map<Socket, number>();
   const turnedAway = new WeakSet<Socket>();
   server.maxConnections = maxConnections + Math.min(mostTurnedAway, maxConnections);
   server.on('connection', (socket: Socket) => {
     if (open.size >= maxConnections) {
       // Those on which nothing is asked make room; that they are closed is only told later.
-      server.closeIdleConnections();
-      for (const each of open) if (each.destroyed) open.delete(each);
+      for (const [each, count] of asked) {
+        if (count > 0) continue;
+        each.destroy();
+        open.delete(each);
+      }
     }
     if (open.size >= maxConnections) turnedAway.add(socket);
-    else open.add(socket.once('close', () => open.delete(socket)));
+    else open.add(socket);
+    socket.once('close', () => {
+      open.delete(socket);
+      asked.delete(socket);
+    });
   });
   const take = (request: IncomingMessage, response: ServerResponse) => {
     if (turnedAway.has(request.socket)) {
       turnAway(request, response);
       return;
     }
+    const { socket } = request;
+    asked.set(socket, (asked.get(socket) ?? 0) + 1);
+    response.once('close', () => {
+      const count = asked.get(socket);
+      if (count !== undefined) asked.set(socket, count - 1);
+    });
     const answered = dispatch(request, response).finally(() => underWay.delete(answered));
     underWay.add(answered);
   };
