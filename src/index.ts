@@ -70,7 +70,7 @@ export type {
 export { Client, type CallOptions } from './client/client.js';
 export type { ClientOptions, RequestReport } from './client/client-options.js';
 export type { UploadFile } from './client/multipart.js';
-export { systemClock, type Clock } from './system/clock.js';
+export type { Clock } from './system/clock.js';
 export type { VerificationService } from './client/verification-service.js';
 
 // What is told to whoever listens to the process
@@ -98,30 +98,18 @@ export type {
   Sink,
   SinkWriting,
 } from './rows/sink.js';
-export type { FilePermissions } from './rows/file-permissions.js';
+export type { FilePermissions } from './system/file-permissions.js';
 export type { OpenSourceOptions, Source, SourceReading } from './rows/source.js';
 export { rowsSource, type RowsInput, type RowsSourceOptions } from './rows/rows-source.js';
 export { rowsSink, type RowsSinkOptions } from './rows/rows-sink.js';
 
 // Files
-export { splitSink, type KeepRule, type SplitSinkOptions } from './formats/split-sink.js';
-export { csvFileSink, csvStreamSink, type CsvSinkOptions } from './formats/csv-sink.js';
-export {
-  csvFileSource,
-  csvStreamSource,
-  findCsvSource,
-  type CsvSource,
-} from './formats/csv-source.js';
-export { fileSink, streamSink, type FileSinkOptions } from './formats/file-sink.js';
-export { partsSink, type PartsSinkOptions } from './formats/parts-sink.js';
-export { fileSource, findFileSource, streamSource } from './formats/file-source.js';
+export { fileSource, streamSource } from './formats/file-source.js';
 export type { FileOptions } from './formats/file-options.js';
+export { fileSink, streamSink, type FileSinkOptions } from './formats/file-sink.js';
 export { fileFormats, parseFileFormat, type FileFormat } from './formats/file-format.js';
-export type { CsvOptions } from './formats/csv-reading.js';
-export type { ByteOutput } from './formats/byte-output.js';
-export { createOutputFile, type OutputFileOptions } from './formats/output-file.js';
-export { isMoreOpen } from './formats/no-more-open.js';
-export { checkOutputPath, isSameFile, type OutputTarget } from './formats/output-path.js';
+export { partsSink, type PartsSinkOptions } from './formats/parts-sink.js';
+export { splitSink, type KeepRule, type SplitSinkOptions } from './formats/split-sink.js';
 
 // Errors
 export {
@@ -142,18 +130,5 @@ export {
   type SluiceErrorCode,
   type SluiceErrorOptions,
 } from './errors/sluice-error.js';
-
-// The contract
-export * from './contract/bodies.js';
-export * from './contract/countries.js';
-export * from './contract/enums.js';
-export * from './contract/limits.js';
-export * from './contract/operations.js';
-export * from './contract/parameters.js';
-export * from './contract/parse-target.js';
-export * from './contract/records.js';
-export * from './contract/target-audiences.js';
-export * from './contract/target-industries.js';
-export * from './contract/target-objectives.js';
 
 export { version } from './version.js';

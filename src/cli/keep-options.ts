@@ -1,14 +1,13 @@
+import { emailQualities } from '../contract/index.js';
 import {
-  checkOutputPath,
   ConfigurationError,
-  emailQualities,
-  isSameFile,
   splitSink,
   verdicts,
   type KeepRule,
   type MaxUnknown,
   type Sink,
 } from '../index.js';
+import { checkOutputPath, isSameFile } from '../output-files/output-path.js';
 import { defineOptions, type ParsedOptions, type NameOf } from './command.js';
 import { findSink, type ListPlace, type SinkOption } from './list-ends.js';
 import { amountOption } from './option-values.js';
@@ -81,7 +80,7 @@ export async function keepOutput(
   if (besides !== undefined && options.has('part-size')) {
     throw new ConfigurationError(`--${besides} does not go with an output in parts (--part-size)`);
   }
-  if (percent !== undefined) await checkSuspectPlace(to);
+  if (percent !== undefined) await checkSuspectPlace(to, sink);
   return {
     sink: split(sink, ''),
     ...(percent !== undefined && {
@@ -156,9 +155,8 @@ async function checkRejects(
   }
 }
 
-async function checkSuspectPlace({ path, database }: ListPlace): Promise<void> {
-  const isFile = !database && path !== standard && (await checkOutputPath(path)).kind === 'file';
-  if (isFile) return;
+async function checkSuspectPlace({ database }: ListPlace, sink: Sink): Promise<void> {
+  if (!database && (await sink.mayBeginEarly?.()) === true) return;
   throw new ConfigurationError(
     '--max-unknown writes a suspect output beside its place, which only a file has: name one with -o',
   );

@@ -1,12 +1,11 @@
 import {
-  checkOutputPath,
   ConfigurationError,
-  isSameFile,
   OutputError,
   type Estimate,
   type FilePermissions,
   type Summary,
 } from '../index.js';
+import { checkOutputPath, isSameFile } from '../output-files/output-path.js';
 import { print } from './print.js';
 import { printable } from './printable.js';
 import { writeWholeFile } from './whole-file.js';

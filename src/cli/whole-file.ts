@@ -1,4 +1,5 @@
-import { createOutputFile, type FilePermissions } from '../index.js';
+import type { FilePermissions } from '../index.js';
+import { createOutputFile } from '../output-files/output-file.js';
 
 /**
  * Writes a file that appears whole, by rename, or not at all.

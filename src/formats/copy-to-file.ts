@@ -1,5 +1,5 @@
 import type { ByteReader } from './byte-reader.js';
-import { createOutputFile } from './output-file.js';
+import { createOutputFile } from '../output-files/output-file.js';
 
 /** The file stands when all of the input is in it; only its owner can read it. */
 export async function copyToFile(

@@ -1,12 +1,11 @@
 import {
-  checkOutputPath,
   ConfigurationError,
-  isSameFile,
   OutputError,
   type FilePermissions,
   type Sink,
   type Summary,
 } from '../../index.js';
+import { checkOutputPath, isSameFile } from '../../output-files/output-path.js';
 import { standard } from '../summary-file.js';
 import { writeWholeFile } from '../whole-file.js';
 import type { ListFigures } from './list-figures.js';

@@ -1,9 +1,6 @@
-import {
-  checkOutputPath,
-  ConfigurationError,
-  exportFormats,
-  type ExportFormat,
-} from '../../../index.js';
+import { exportFormats, type ExportFormat } from '../../../contract/index.js';
+import { ConfigurationError } from '../../../index.js';
+import { checkOutputPath } from '../../../output-files/output-path.js';
 import {
   defineCommand,
   defineOptions,

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, OutputError } from '../../src/errors/family.js';
-import { checkOutputPath, isSameFile } from '../../src/formats/output-path.js';
-import { useTemporaryFolder } from './temporary-folder.js';
+import { checkOutputPath, isSameFile } from '../../src/output-files/output-path.js';
+import { useTemporaryFolder } from '../formats/temporary-folder.js';
 
 const at = useTemporaryFolder();
 
