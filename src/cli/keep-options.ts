@@ -136,8 +136,7 @@ async function checkRejects(
   if (rejects === standard) {
     throw new ConfigurationError('--rejects takes the path of a file');
   }
-  const { realPath, kind } = await checkOutputPath(rejects);
-  if (kind === 'direct') return;
+  await checkOutputPath(rejects);
   const others = [
     ['input', from.database ? undefined : from.path],
     ['output', to.database ? undefined : to.path],
@@ -145,10 +144,7 @@ async function checkRejects(
   ] as const;
   for (const [what, path] of others) {
     if (path === undefined || path === standard) continue;
-    const isOther =
-      (await isSameFile(rejects, path)) ||
-      (what !== 'input' && (await checkOutputPath(path)).realPath === realPath);
-    if (!isOther) continue;
+    if (!(await isSameFile(rejects, path))) continue;
     throw new ConfigurationError(
       `--rejects ${rejects} is the ${what}: give the rejects another name`,
     );

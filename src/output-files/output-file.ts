@@ -46,6 +46,26 @@ export async function createOutputFile(
   };
 }
 
+/**
+ * Writes such a file from its first byte to its last.
+ *
+ * @throws ConfigurationError, OutputError; what the bytes fail with
+ */
+export async function writeOutputFile(
+  path: string,
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  options?: OutputFileOptions,
+): Promise<void> {
+  const output = await createOutputFile(path, options);
+  try {
+    for await (const piece of bytes) await output.write(piece);
+    await output.finish();
+  } catch (error) {
+    await output.abort();
+    throw error;
+  }
+}
+
 async function openDirectly(
   { realPath }: OutputTarget,
   files: Pick<typeof fileSystem, 'open'>,
