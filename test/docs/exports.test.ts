@@ -1,21 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { codeSpans, Page, projectRoot, tableRows } from './page.js';
+import { readEntries } from '../../scripts/project.mjs';
+import { codeSpans, Page, tableRows } from './page.js';
 import { createProgram, exportsOf } from './source-types.js';
 
 const library = new Page('docs/library.md');
 
-/** The entry points of the package, and the modules of the sources that they are. */
-const entries = Object.entries(
-  (
-    JSON.parse(readFileSync(`${projectRoot}package.json`, 'utf8')) as {
-      readonly exports: Readonly<Record<string, { readonly types?: string }>>;
-    }
-  ).exports,
-).flatMap(([path, { types }]) => {
-  const module = types && /^\.\/dist\/(.*)\.d\.ts$/.exec(types)?.[1];
-  return module ? [{ entry: `sluice${path.slice(1)}`, module: `src/${module}.ts` }] : [];
-});
+const entries = await readEntries();
 
 /** What is called on something that is exported, or on what one's own code is given. */
 const membersInProse = ['open', 'close', 'run'];
