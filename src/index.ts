@@ -1,4 +1,4 @@
-// In the order in which docs/library.md tells of them.
+// In the order of docs/library.md, which a test holds to this list.
 
 // Rows in a stream
 export { verify, type VerifyOptions } from './streams/verify.js';

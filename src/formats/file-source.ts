@@ -16,7 +16,7 @@ import { parseEncoding } from './text-encoding.js';
  * @throws InputError `input_unreadable` when nothing is there; ConfigurationError `invalid_option`
  */
 export function fileSource(path: string, options: FileOptions = {}): Source {
-  const source = createSource(findInput(path), path, options);
+  const source = createSource(() => findInput(path), path, options);
   // What can be read once has nobody's permissions: it is a pipe or a terminal.
   return source.keep ? source : { ...source, permissions: () => permissionsOf(path) };
 }
@@ -31,15 +31,20 @@ export function streamSource(
   openStream: () => Readable,
   options: FileOptions = {},
 ): Source {
-  return createSource(streamInput(name, openStream), undefined, options);
+  return createSource(() => streamInput(name, openStream), undefined, options);
 }
 
-function createSource(input: ByteInput, path: string | undefined, options: FileOptions): Source {
+/** Options that cannot be right are refused before the input is looked for. */
+function createSource(
+  find: () => ByteInput,
+  path: string | undefined,
+  options: FileOptions,
+): Source {
   const named = path === undefined ? undefined : formatOfPath(path);
   const format = options.format ?? named?.format;
   checkOptions(format, options);
   const memory: JsonlMemory = {};
-  return byteSource(input, (of, opening) =>
+  return byteSource(find(), (of, opening) =>
     openReading(
       of,
       { ...options, ...(format && { format }), isGzip: named?.isGzip ?? false, memory },
