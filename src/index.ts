@@ -1,4 +1,4 @@
-// In the order of docs/library.md, which a test holds to this list.
+// In the order of docs/library.md, which lists each name.
 
 // Rows in a stream
 export { verify, type VerifyOptions } from './streams/verify.js';
