@@ -32,10 +32,10 @@ export default defineConfig(({ mode }) => {
       // Examples import the package by its name, as its users do.
       alias: [
         { find: /^sluice$/, replacement: source('index.ts') },
-        { find: /^sluice\/service$/, replacement: source('service/index.ts') },
-        { find: /^sluice\/opentelemetry$/, replacement: source('opentelemetry/index.ts') },
-        { find: /^sluice\/conformance$/, replacement: source('rows/conformance.ts') },
-        { find: /^sluice\/(xlsx|parquet)$/, replacement: source('formats/$1/index.ts') },
+        {
+          find: /^sluice\/(contract|service|testing|opentelemetry)$/,
+          replacement: source('$1/index.ts'),
+        },
         {
           find: /^sluice\/(postgres|mysql|sqlite|duckdb)$/,
           replacement: source('databases/$1/index.ts'),

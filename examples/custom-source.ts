@@ -2,7 +2,7 @@
 // node examples/custom-source.ts <output.csv>
 import {
   Client,
-  csvFileSink,
+  fileSink,
   run,
   type CellText,
   type OpenSourceOptions,
@@ -50,7 +50,7 @@ const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
 try {
   const summary = await run({
     source,
-    sink: csvFileSink(output),
+    sink: fileSink(output),
     client,
     stateDir: `${output}.sluice`,
     email: ['email'],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { folderBytes, installedPackages, licenceViolations } from './installed-packages.mjs';
 import { runMainJob } from './main-job.mjs';
 import { withInstalledPackage } from './packed-package.mjs';
-import { projectRoot, readProjectJson } from './project.mjs';
+import { projectRoot, readEntries, readProjectJson } from './project.mjs';
 import { mustRun, runScript, runTool } from './run-tool.mjs';
 
 /** What the core may bring along. */
@@ -46,10 +46,7 @@ function runsOnInstall({ scripts = {} }) {
 
 /** The entry points load, without the optional packages, and nothing behind them can be reached. */
 async function checkImports(folder) {
-  const { exports: faces } = await readProjectJson('package.json');
-  const names = Object.keys(faces)
-    .filter((path) => path !== './package.json')
-    .map((path) => join('sluice', path));
+  const names = (await readEntries()).map(({ entry }) => entry);
   const script = join(folder, 'imports.mjs');
   await writeFile(
     script,

@@ -23,23 +23,24 @@ const rooms = new Map([
   ['addresses', bottom],
   ['results', [...bottom, 'client', 'addresses']],
   ['batches', [...bottom, 'client', 'addresses', 'results']],
-  ['formats', ['errors', 'system', 'contract', 'rows', 'results']],
-  ['databases', ['errors', 'rows', 'formats', 'addresses']],
+  ['output-files', ['errors', 'system']],
+  ['formats', ['errors', 'system', 'contract', 'rows', 'results', 'output-files']],
+  ['databases', ['errors', 'system', 'rows', 'output-files', 'formats', 'addresses']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],
   ['service', ['errors', 'system', 'contract', 'hashing', 'pages']],
   // Its expectations are the specification's own words: a misread contract must not pass twice.
   ['conformance', ['errors']],
   ['opentelemetry', ['diagnostics', 'errors']],
-  // And the faces.
-  ['cli', ['pages']],
+  ['testing', ['rows']],
+  // And the faces. A page and an output file are ground that knows nothing of lists and of the service.
+  ['cli', ['pages', 'output-files']],
 ]);
 
 /** The library's faces: all that the command line may know of it. */
 const faces = [
-  join('index.ts'),
-  join('service', 'index.ts'),
-  join('conformance', 'index.ts'),
+  'index.ts',
+  ...['contract', 'service', 'conformance'].map((name) => join(name, 'index.ts')),
   ...['postgres', 'mysql', 'sqlite', 'duckdb'].map((name) => join('databases', name, 'index.ts')),
 ];
 

@@ -8,3 +8,14 @@ export const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 export async function readProjectJson(file) {
   return JSON.parse(await readFile(join(projectRoot, file), 'utf8'));
 }
+
+/** The entry points of the package: the name that is imported, and the module that it is. */
+export async function readEntries() {
+  const { exports: entries } = await readProjectJson('package.json');
+  return Object.entries(entries).flatMap(([path, { types }]) => {
+    const module = /^\.\/dist\/(.*)\.d\.ts$/.exec(types ?? '')?.[1];
+    return module === undefined
+      ? []
+      : [{ entry: `sluice${path.slice(1)}`, module: `src/${module}.ts` }];
+  });
+}

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Client } from '../../src/client/client.js';
-import { csvFileSink } from '../../src/formats/csv-sink.js';
-import { csvFileSource } from '../../src/formats/csv-source.js';
+import { fileSink } from '../../src/formats/file-sink.js';
+import { fileSource } from '../../src/formats/file-source.js';
 import { run } from '../../src/runs/run.js';
 import { hashOfFile } from '../data/cached-file.js';
 import { contactsFile, type ContactsSize } from '../data/contacts.js';
@@ -51,8 +51,8 @@ export const criticalPath: Question = {
             const output = join(folder, 'output.csv');
             const { seconds } = await timed(async () =>
               run({
-                source: csvFileSource(await input()),
-                sink: csvFileSink(output),
+                source: fileSource(await input()),
+                sink: fileSink(output),
                 client,
                 stateDir: join(folder, 'state'),
                 email: ['email'],

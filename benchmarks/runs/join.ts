@@ -1,5 +1,5 @@
 import { join as joinPath } from 'node:path';
-import { csvFileSink } from '../../src/formats/csv-sink.js';
+import { fileSink } from '../../src/formats/file-sink.js';
 import { writeJoined } from '../../src/runs/pass-two.js';
 import { hashOfFile } from '../data/cached-file.js';
 import { contactsFile, usualContacts } from '../data/contacts.js';
@@ -43,7 +43,7 @@ export const join: Question = {
           const { seconds } = await timed(async () =>
             writeJoined({
               ...passOne,
-              sink: csvFileSink(output),
+              sink: fileSink(output),
               signal: new AbortController().signal,
               onRows: () => undefined,
             }),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { csvFileSource } from '../../src/formats/csv-source.js';
+import { fileSource } from '../../src/formats/file-source.js';
 import { systemFiles } from '../../src/system/file-system.js';
 import { readIntoBatches, type PassOne } from '../../src/runs/pass-one.js';
 import { StateDirectory } from '../../src/runs/state-directory.js';
@@ -11,7 +11,7 @@ export async function planRun(
 ): Promise<PassOne & { readonly state: StateDirectory }> {
   const state = await StateDirectory.open(systemFiles, join(folder, 'state'), { fresh: true });
   const passOne = await readIntoBatches({
-    source: csvFileSource(input),
+    source: fileSource(input),
     columns: { email: ['email'] },
     country: 'US',
     batchSize: 50_000,

@@ -1,14 +1,13 @@
+import { emailQualities } from '../contract/index.js';
 import {
-  checkOutputPath,
   ConfigurationError,
-  emailQualities,
-  isSameFile,
   splitSink,
   verdicts,
   type KeepRule,
   type MaxUnknown,
   type Sink,
 } from '../index.js';
+import { checkOutputPath, isSameFile } from '../output-files/output-path.js';
 import { defineOptions, type ParsedOptions, type NameOf } from './command.js';
 import { findSink, type ListPlace, type SinkOption } from './list-ends.js';
 import { amountOption } from './option-values.js';
@@ -81,7 +80,7 @@ export async function keepOutput(
   if (besides !== undefined && options.has('part-size')) {
     throw new ConfigurationError(`--${besides} does not go with an output in parts (--part-size)`);
   }
-  if (percent !== undefined) await checkSuspectPlace(to);
+  if (percent !== undefined) await checkSuspectPlace(to, sink);
   return {
     sink: split(sink, ''),
     ...(percent !== undefined && {
@@ -137,8 +136,7 @@ async function checkRejects(
   if (rejects === standard) {
     throw new ConfigurationError('--rejects takes the path of a file');
   }
-  const { realPath, kind } = await checkOutputPath(rejects);
-  if (kind === 'direct') return;
+  await checkOutputPath(rejects);
   const others = [
     ['input', from.database ? undefined : from.path],
     ['output', to.database ? undefined : to.path],
@@ -146,19 +144,15 @@ async function checkRejects(
   ] as const;
   for (const [what, path] of others) {
     if (path === undefined || path === standard) continue;
-    const isOther =
-      (await isSameFile(rejects, path)) ||
-      (what !== 'input' && (await checkOutputPath(path)).realPath === realPath);
-    if (!isOther) continue;
+    if (!(await isSameFile(rejects, path))) continue;
     throw new ConfigurationError(
       `--rejects ${rejects} is the ${what}: give the rejects another name`,
     );
   }
 }
 
-async function checkSuspectPlace({ path, database }: ListPlace): Promise<void> {
-  const isFile = !database && path !== standard && (await checkOutputPath(path)).kind === 'file';
-  if (isFile) return;
+async function checkSuspectPlace({ database }: ListPlace, sink: Sink): Promise<void> {
+  if (!database && (await sink.mayBeginEarly?.()) === true) return;
   throw new ConfigurationError(
     '--max-unknown writes a suspect output beside its place, which only a file has: name one with -o',
   );

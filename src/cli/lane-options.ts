@@ -1,10 +1,10 @@
 import {
-  ConfigurationError,
   isCountryCode,
   verificationTypes,
   type CountryCode,
   type VerificationType,
-} from '../index.js';
+} from '../contract/index.js';
+import { ConfigurationError } from '../index.js';
 import { guess } from './closest-name.js';
 import type { ParsedOptions, OptionDefinition } from './command.js';
 

@@ -1,8 +1,7 @@
 import {
   ConfigurationError,
   fileSink,
-  findFileSource,
-  isSameFile,
+  fileSource,
   parseFileFormat,
   partsSink,
   streamSink,
@@ -11,6 +10,7 @@ import {
   type Sink,
   type Source,
 } from '../index.js';
+import { isSameFile } from '../output-files/output-path.js';
 import type { ParsedOptions } from './command.js';
 import {
   checkDatabaseOptions,
@@ -73,7 +73,7 @@ export async function findListEnds(
   return {
     source: from
       ? await databaseSource(from, options)
-      : await findSource(inputPath, fileOptions(options, to ? '' : outputPath)),
+      : findSource(inputPath, fileOptions(options, to ? '' : outputPath)),
     sink,
     decides: {
       header: !options.has('no-header'),
@@ -83,10 +83,10 @@ export async function findListEnds(
   };
 }
 
-async function findSource(path: string, options: FileOptions): Promise<Source> {
+function findSource(path: string, options: FileOptions): Source {
   return path === standard
     ? streamSource('standard input', () => process.stdin, options)
-    : findFileSource(path, options);
+    : fileSource(path, options);
 }
 
 /** @param namedAs name whose ending tells the form. @default the path @throws ConfigurationError */

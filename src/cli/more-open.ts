@@ -1,4 +1,6 @@
-import { checkOutputPath, isMoreOpen, type FilePermissions } from '../index.js';
+import type { FilePermissions } from '../index.js';
+import { isMoreOpen } from '../output-files/no-more-open.js';
+import { checkOutputPath } from '../output-files/output-path.js';
 import type { Reporter } from './reporter.js';
 import { standard } from './summary-file.js';
 

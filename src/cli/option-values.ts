@@ -1,4 +1,5 @@
-import { ConfigurationError, parseTarget } from '../index.js';
+import { parseTarget } from '../contract/index.js';
+import { ConfigurationError } from '../index.js';
 import type { ParsedOptions } from './command.js';
 
 /** A whole number above 0. @throws ConfigurationError */

@@ -1,15 +1,14 @@
 import {
-  checkOutputPath,
   ConfigurationError,
-  isSameFile,
   OutputError,
   type Estimate,
   type FilePermissions,
   type Summary,
 } from '../index.js';
+import { writeOutputFile } from '../output-files/output-file.js';
+import { checkOutputPath, isSameFile } from '../output-files/output-path.js';
 import { print } from './print.js';
 import { printable } from './printable.js';
-import { writeWholeFile } from './whole-file.js';
 
 /** What stands for standard input and standard output. */
 export const standard = '-';
@@ -31,12 +30,9 @@ export async function checkSummaryPath(
       '--summary - and the output cannot both be standard output: give the output a file with -o',
     );
   }
-  const { realPath, kind } = await checkOutputPath(summary);
-  if (kind === 'direct') return;
+  await checkOutputPath(summary);
   const isInput = isFile(input) && (await isSameFile(summary, input));
-  const isOutput =
-    isFile(output) &&
-    ((await isSameFile(summary, output)) || (await checkOutputPath(output)).realPath === realPath);
+  const isOutput = isFile(output) && (await isSameFile(summary, output));
   if (!isInput && !isOutput) return;
   throw new ConfigurationError(
     `--summary ${summary} is the ${isInput ? 'input' : 'output'}: give the summary another name`,
@@ -59,7 +55,7 @@ export async function writeSummary(
     return;
   }
   try {
-    await writeWholeFile(path, [Buffer.from(json)], noMoreOpenThan);
+    await writeOutputFile(path, [Buffer.from(json)], { noMoreOpenThan });
   } catch (error) {
     throw new OutputError(`the output is written, but not the summary ${path}`, { cause: error });
   }

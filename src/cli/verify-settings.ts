@@ -1,11 +1,5 @@
-import {
-  ConfigurationError,
-  limits,
-  targetAudiences,
-  targetIndustries,
-  targetObjectives,
-  type BatchSettings,
-} from '../index.js';
+import { limits, targetAudiences, targetIndustries, targetObjectives } from '../contract/index.js';
+import { ConfigurationError, type BatchSettings } from '../index.js';
 import type { ParsedOptions, OptionDefinition } from './command.js';
 import { countOption, targetOption } from './option-values.js';
 import { verifyOptions, type VerifyOption } from './verify-options.js';

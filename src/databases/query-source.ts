@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../errors/family.js';
 import { openFileReader, type ByteReader } from '../formats/byte-reader.js';
 import { copyToFile } from '../formats/copy-to-file.js';
-import { permissionsOf } from '../formats/no-more-open.js';
+import { permissionsOf } from '../output-files/no-more-open.js';
 import type { OpenSourceOptions, Source } from '../rows/source.js';
 import { useConnection, type Connection } from './connection.js';
 import type { Dialect } from './dialect.js';

@@ -1,6 +1,6 @@
 import { chmod, stat } from 'node:fs/promises';
-import { mostOpen } from '../formats/no-more-open.js';
-import type { FilePermissions } from '../rows/file-permissions.js';
+import { mostOpen } from '../output-files/no-more-open.js';
+import type { FilePermissions } from '../system/file-permissions.js';
 import type { OpenSinkOptions, Sink } from '../rows/sink.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
 import { discardConnection, useConnection, type Connection } from './connection.js';

@@ -1,4 +1,4 @@
-import type { ByteOutput } from './byte-output.js';
+import type { ByteOutput } from '../output-files/byte-output.js';
 
 /** How much is collected before it is written. */
 const blockBytes = 256 * 1024;

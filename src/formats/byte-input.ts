@@ -18,7 +18,7 @@ export interface ByteInput {
   openReader(signal?: AbortSignal): Promise<ByteReader>;
 }
 
-/** The bytes of a file. `name` is how messages call it, by default its path. */
+/** The bytes of a regular file. `name` is how messages call it, by default its path. */
 export function fileInput(path: string, name = path): ByteInput {
   return { name, path, openReader: (signal) => openFileReader(path, name, signal) };
 }
@@ -36,8 +36,8 @@ export function streamInput(name: string, openStream: () => Readable): ByteInput
  *
  * @throws InputError `input_unreadable`
  */
-export async function findInput(path: string): Promise<ByteInput> {
-  return (await isRegularFile(path))
+export function findInput(path: string): ByteInput {
+  return isRegularFile(path)
     ? fileInput(path)
     : streamInput(path, () => createReadStream(path, { highWaterMark: pieceBytes }));
 }

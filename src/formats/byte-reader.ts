@@ -1,8 +1,9 @@
-import { open, stat } from 'node:fs/promises';
+import { statSync, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { ConfigurationError, InputError } from '../errors/family.js';
 import { orAborted } from '../rows/or-aborted.js';
-import { describeSystemError } from './describe-system-error.js';
+import { describeSystemError } from '../system/describe-system-error.js';
 
 /** Bytes of an input, piece by piece. */
 export interface ByteReader {
@@ -19,13 +20,25 @@ export interface ByteReader {
 /** Large enough that a read costs nothing beside the work on what it brings. */
 export const pieceBytes = 256 * 1024;
 
-/** Whether a path leads to what can be read again: a regular file, and no pipe or terminal. */
-export async function isRegularFile(path: string): Promise<boolean> {
-  const stats = await stat(path).catch(refuseReading(path));
+/**
+ * Whether a path leads to what can be read again: a regular file, and no pipe or terminal.
+ *
+ * @throws InputError `input_unreadable`
+ */
+export function isRegularFile(path: string): boolean {
+  const stats = attemptStat(path);
   if (stats.isDirectory()) {
     throw new InputError(`cannot read ${path}: it is a folder`, { code: 'input_unreadable' });
   }
   return stats.isFile();
+}
+
+function attemptStat(path: string): Stats {
+  try {
+    return statSync(path);
+  } catch (error) {
+    return refuseReading(path)(error);
+  }
 }
 
 /**

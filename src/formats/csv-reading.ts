@@ -7,22 +7,12 @@ import { CsvFeed } from './csv-feed.js';
 import { CsvScanner } from './csv-scanner.js';
 
 /** The form of a CSV input. */
-export interface CsvOptions {
-  /**
-   * Whether the first row names the columns; without, they are named `#1`, `#2`, …
-   * @default true
-   */
-  readonly header?: boolean;
-  /**
-   * What stands between two cells: one ASCII character.
-   * @default ','
-   */
-  readonly delimiter?: string;
-  /**
-   * Most bytes of a row: a quote that is never closed is noticed before it has swallowed the file.
-   * @default 16 MiB
-   */
-  readonly maxRowBytes?: number;
+interface CsvReadingOptions {
+  readonly hasHeader: boolean;
+  /** One ASCII character. */
+  readonly delimiter: string;
+  readonly isTsv: boolean;
+  readonly maxRowBytes: number;
 }
 
 /** One reading of a CSV input. A reading that is not iterated has to be closed. */
@@ -45,25 +35,24 @@ export class CsvReading implements SourceReading<CsvChunk> {
    */
   static async open(
     name: string,
-    openReader: (signal?: AbortSignal) => Promise<ByteReader>,
-    options: CsvOptions & { readonly isTsv?: boolean },
+    reader: ByteReader,
+    { hasHeader, delimiter, isTsv, maxRowBytes }: CsvReadingOptions,
     opening: OpenSourceOptions,
   ): Promise<CsvReading> {
-    const delimiter = options.delimiter ?? ',';
     const scanner = new CsvScanner({
       name,
       delimiter: parseDelimiter(delimiter),
-      hasHeader: options.header ?? true,
-      maxRowBytes: options.maxRowBytes ?? 16 * 1024 * 1024,
+      hasHeader,
+      maxRowBytes,
       wanted: (names) => opening.wanted(names),
     });
-    const feed = new CsvFeed(await openReader(opening.signal), scanner);
+    const feed = new CsvFeed(reader, scanner);
     const head = await feed.readHead();
     return new CsvReading(feed, head.names, {
       headerBytes: head.bytes,
       lineEnd: head.lineEnd,
       delimiter,
-      isTsv: options.isTsv ?? false,
+      isTsv,
     });
   }
 

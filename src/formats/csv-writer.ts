@@ -1,6 +1,6 @@
 import { printValue } from '../rows/print-value.js';
 import type { JoinedRows, OutputCell } from '../rows/sink.js';
-import type { ByteOutput } from './byte-output.js';
+import type { ByteOutput } from '../output-files/byte-output.js';
 import { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter } from './csv-dialect.js';
 import { cellText, neutralizeFormula, quoteCell } from './csv-text.js';

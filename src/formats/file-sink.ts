@@ -1,18 +1,17 @@
 import type { Writable } from 'node:stream';
 import { ConfigurationError } from '../errors/family.js';
 import type { Sink } from '../rows/sink.js';
-import type { ByteOutput } from './byte-output.js';
-import { csvWriting } from './csv-sink.js';
+import type { ByteOutput } from '../output-files/byte-output.js';
+import { csvWriting } from './csv-writing.js';
 import { parseDelimiter } from './csv-dialect.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
 import { createGzipOutput } from './gzip-output.js';
 import { JsonlWriter } from './jsonl-writer.js';
-import { filePlace } from './output-file.js';
 import { parquetWriting } from './parquet/parquet-writing.js';
 import { createStreamOutput, type StreamOutputOptions } from './stream-output.js';
 import { refuseRepeatedNames, TableRows } from './table-rows.js';
 import { txtLine, TxtWriter } from './txt-writer.js';
-import { type OutputPlace, writerSink, type FormatWriting } from './writer-sink.js';
+import { filePlace, writerSink, type FormatWriting, type OutputPlace } from './writer-sink.js';
 import { xlsxWriting } from './xlsx/xlsx-writing.js';
 import { JsonlChunk } from './jsonl-chunk.js';
 

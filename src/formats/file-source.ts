@@ -1,36 +1,24 @@
 import type { Readable } from 'node:stream';
 import { ConfigurationError } from '../errors/family.js';
 import type { Source } from '../rows/source.js';
-import { fileInput, findInput, streamInput, type ByteInput } from './byte-input.js';
+import { findInput, streamInput, type ByteInput } from './byte-input.js';
 import { byteSource } from './byte-source.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
 import { refuseUnknown, type FileOptions } from './file-options.js';
 import type { JsonlMemory } from './jsonl-reading.js';
-import { permissionsOf } from './no-more-open.js';
+import { permissionsOf } from '../output-files/no-more-open.js';
 import { openReading } from './open-reading.js';
 import { parseEncoding } from './text-encoding.js';
 
 /**
  * The rows at a path, of any format: a file is read as often as asked, a pipe or a terminal once.
  *
- * @throws InputError `input_unreadable`; ConfigurationError `invalid_option`
- */
-export async function findFileSource(path: string, options: FileOptions = {}): Promise<Source> {
-  const source = createSource(await findInput(path), path, options);
-  // What can be read once has nobody's permissions: it is a pipe or a terminal.
-  return source.keep ? source : { ...source, permissions: () => permissionsOf(path) };
-}
-
-/**
- * The rows of a file of any format, as often as asked.
- *
- * @throws ConfigurationError `invalid_option`
+ * @throws InputError `input_unreadable` when nothing is there; ConfigurationError `invalid_option`
  */
 export function fileSource(path: string, options: FileOptions = {}): Source {
-  return {
-    ...createSource(fileInput(path), path, options),
-    permissions: () => permissionsOf(path),
-  };
+  const source = createSource(() => findInput(path), path, options);
+  // What can be read once has nobody's permissions: it is a pipe or a terminal.
+  return source.keep ? source : { ...source, permissions: () => permissionsOf(path) };
 }
 
 /**
@@ -43,15 +31,20 @@ export function streamSource(
   openStream: () => Readable,
   options: FileOptions = {},
 ): Source {
-  return createSource(streamInput(name, openStream), undefined, options);
+  return createSource(() => streamInput(name, openStream), undefined, options);
 }
 
-function createSource(input: ByteInput, path: string | undefined, options: FileOptions): Source {
+/** Options that cannot be right are refused before the input is looked for. */
+function createSource(
+  find: () => ByteInput,
+  path: string | undefined,
+  options: FileOptions,
+): Source {
   const named = path === undefined ? undefined : formatOfPath(path);
   const format = options.format ?? named?.format;
   checkOptions(format, options);
   const memory: JsonlMemory = {};
-  return byteSource(input, (of, opening) =>
+  return byteSource(find(), (of, opening) =>
     openReading(
       of,
       { ...options, ...(format && { format }), isGzip: named?.isGzip ?? false, memory },

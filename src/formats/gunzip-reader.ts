@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../errors/family.js';
 import { pieceBytes, type ByteReader } from './byte-reader.js';
-import { systemErrorCode } from './describe-system-error.js';
+import { systemErrorCode } from '../system/describe-system-error.js';
 
 /** Inflates what a reader gives, piece by piece: however large it becomes, little of it is held. */
 export function createGunzipReader(name: string, reader: ByteReader): ByteReader {

@@ -1,5 +1,5 @@
 import { createGzip } from 'node:zlib';
-import type { ByteOutput } from './byte-output.js';
+import type { ByteOutput } from '../output-files/byte-output.js';
 import { carryThrough } from './carry-through.js';
 
 /** Compresses on the way to an output. */

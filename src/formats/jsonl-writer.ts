@@ -2,7 +2,7 @@ import type { RowChunk } from '../rows/row-chunk.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import { printJson } from '../rows/print-value.js';
 import { BlockOutput } from './block-output.js';
-import type { ByteOutput } from './byte-output.js';
+import type { ByteOutput } from '../output-files/byte-output.js';
 import { JsonlChunk } from './jsonl-chunk.js';
 import { lineEnd } from './line-feed.js';
 import { OutcomeForms } from './outcome-forms.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ByteOutput } from './byte-output.js';
+import type { ByteOutput } from '../output-files/byte-output.js';
 
 /** Counts the bytes that go through it, and keeps a digest of them. */
 export class MeasuredOutput implements ByteOutput {

@@ -34,12 +34,7 @@ export async function openCsv(
     return ParsedCsvReading.open(reader, { name, hasHeader, dialect, isTsv, maxRowBytes }, opening);
   }
   const { delimiter } = dialect;
-  return CsvReading.open(
-    name,
-    async () => reader,
-    { header: hasHeader, delimiter, maxRowBytes, isTsv },
-    opening,
-  );
+  return CsvReading.open(name, reader, { hasHeader, delimiter, isTsv, maxRowBytes }, opening);
 }
 
 /** What the byte scanner is made for: double quotes, doubled inside, and a delimiter of one byte. */

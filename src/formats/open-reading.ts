@@ -22,8 +22,10 @@ export interface ReadingOptions extends FileOptions {
   readonly memory: JsonlMemory;
 }
 
-/** Enough to know every signature by. */
-const signatureBytes = 16;
+/** As many bytes as it takes to know a signature, or that it is none: a stream may be slow to give more. */
+async function peekSignature(reader: PeekReader): Promise<Buffer> {
+  return reader.peekUntil((first) => recogniseSignature(first) !== 'undecided');
+}
 
 /**
  * Opens one reading of an input, whose compression, encoding and format are found by looking where they
@@ -69,7 +71,7 @@ async function inflate(
 }
 
 async function findBinaryFormat(reader: PeekReader): Promise<FileFormat | undefined> {
-  const signature = recogniseSignature(await reader.peek(signatureBytes));
+  const signature = recogniseSignature(await peekSignature(reader));
   if (typeof signature !== 'object') return undefined;
   return signature.format;
 }
@@ -111,7 +113,7 @@ async function openText(
 ): Promise<SourceReading> {
   const { options, opening } = to;
   const { name } = to.input;
-  const first = await bytes.peek(signatureBytes);
+  const first = await peekSignature(bytes);
   const encoding =
     options.encoding === undefined ? recogniseEncoding(first) : parseEncoding(options.encoding);
   if (encoding === 'utf-8') refuseBinary(first, name, known);
@@ -152,7 +154,7 @@ async function reopenText(
     const { reader } = await inflate(raw, input.name, options.isGzip);
     const encoding =
       options.encoding === undefined
-        ? recogniseEncoding(await reader.peek(signatureBytes))
+        ? recogniseEncoding(await peekSignature(reader))
         : parseEncoding(options.encoding);
     return createTranscodeReader(input.name, reader, encoding);
   });

@@ -13,12 +13,12 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigurationError, OutputError } from '../errors/family.js';
-import type { FilePermissions } from '../rows/file-permissions.js';
+import type { FilePermissions } from '../system/file-permissions.js';
 import { syncDirectory, systemFiles } from '../system/file-system.js';
-import type { ByteOutput } from './byte-output.js';
-import { describeSystemError } from './describe-system-error.js';
-import { mostOpenFolder } from './no-more-open.js';
-import { createOutputFile } from './output-file.js';
+import type { ByteOutput } from '../output-files/byte-output.js';
+import { describeSystemError } from '../system/describe-system-error.js';
+import { mostOpenFolder } from '../output-files/no-more-open.js';
+import { createOutputFile } from '../output-files/output-file.js';
 
 /** What stands in a folder of parts beside them, and tells that it is one. */
 export const manifestName = 'manifest.json';

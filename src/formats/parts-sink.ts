@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors/family.js';
 import type { JoinedRows, OpenSinkOptions, Sink, SinkWriting } from '../rows/sink.js';
-import type { ByteOutput } from './byte-output.js';
+import type { ByteOutput } from '../output-files/byte-output.js';
 import type { FileFormat } from './file-format.js';
 import { writingOf, type FileSinkOptions } from './file-sink.js';
 import { createGzipOutput } from './gzip-output.js';

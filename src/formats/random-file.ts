@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { InputError, OutputError } from '../errors/family.js';
 import type { ByteReader } from './byte-reader.js';
-import { describeSystemError } from './describe-system-error.js';
+import { describeSystemError } from '../system/describe-system-error.js';
 
 /** A file that is read from any place. */
 export interface RandomFile {

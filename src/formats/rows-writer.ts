@@ -1,5 +1,5 @@
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
-import type { ByteOutput } from './byte-output.js';
+import type { ByteOutput } from '../output-files/byte-output.js';
 
 /** Turns rows into the bytes of a format. */
 export interface RowsWriter {

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { OutputError } from '../errors/family.js';
-import type { ByteOutput } from './byte-output.js';
-import { describeSystemError } from './describe-system-error.js';
+import type { ByteOutput } from '../output-files/byte-output.js';
+import { describeSystemError } from '../system/describe-system-error.js';
 
 export interface StreamOutputOptions {
   /** How messages call the stream. */

@@ -2,7 +2,7 @@ import { InputError } from '../errors/family.js';
 import { invalidText } from '../rows/row-chunk.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import { BlockOutput } from './block-output.js';
-import type { ByteOutput } from './byte-output.js';
+import type { ByteOutput } from '../output-files/byte-output.js';
 import type { RowsWriter } from './rows-writer.js';
 import { TxtChunk } from './txt-chunk.js';
 

@@ -1,6 +1,8 @@
-import type { FilePermissions } from '../rows/file-permissions.js';
+import type { ByteOutput } from '../output-files/byte-output.js';
+import { createOutputFile } from '../output-files/output-file.js';
+import { checkOutputPath, isHeldBack, type OutputFiles } from '../output-files/output-path.js';
 import type { OpenSinkOptions, RowExaminer, Sink } from '../rows/sink.js';
-import type { ByteOutput } from './byte-output.js';
+import type { FilePermissions } from '../system/file-permissions.js';
 import type { CreateWriter } from './rows-writer.js';
 
 /** Where the bytes of a sink go. */
@@ -13,6 +15,19 @@ export interface OutputPlace {
   isHeldBack?(): Promise<boolean>;
   /** @param permissions those of the input's file, where there is one */
   open(permissions: FilePermissions | undefined): Promise<ByteOutput>;
+}
+
+/** A file as the place of a sink. */
+export function filePlace(path: string, files?: OutputFiles): OutputPlace {
+  return {
+    name: path,
+    async check() {
+      await checkOutputPath(path, files);
+    },
+    isHeldBack: () => isHeldBack(path, files),
+    open: (permissions) =>
+      createOutputFile(path, { noMoreOpenThan: permissions, ...(files && { files }) }),
+  };
 }
 
 /** How rows become the bytes of one format. */

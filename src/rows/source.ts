@@ -1,4 +1,4 @@
-import type { FilePermissions } from './file-permissions.js';
+import type { FilePermissions } from '../system/file-permissions.js';
 import type { RowChunk } from './row-chunk.js';
 
 export interface OpenSourceOptions {

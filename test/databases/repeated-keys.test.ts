@@ -6,7 +6,7 @@ import { mysqlSink } from '../../src/databases/mysql/index.js';
 import { postgresSink } from '../../src/databases/postgres/index.js';
 import { SeenKeys } from '../../src/databases/seen-keys.js';
 import { sqliteSink } from '../../src/databases/sqlite/index.js';
-import { csvFileSource, type Sink } from '../../src/index.js';
+import { fileSource, type Sink } from '../../src/index.js';
 import { exitCodeOf } from '../../src/cli/exit-code.js';
 import { askMysql } from './mysql/ask-mysql.js';
 import { askPostgres } from './postgres/ask-postgres.js';
@@ -74,7 +74,7 @@ describe('a key that stands in two rows of the input', () => {
     test.skipIf(!isThere)(`is said before anything is sent: ${name}`, async () => {
       const { sink, tables } = await open();
       const verifying = await startVerifying();
-      const source = csvFileSource(await writeList());
+      const source = fileSource(await writeList());
       const error = await rejection(verifying.run({ source, sink, email: ['email'] }));
       expect(error.message).toMatch(/^rows 1 and 3 of the input have the same key in "id"/);
       expect(exitCodeOf(error)).toBe(2);
@@ -95,7 +95,7 @@ describe('a key that stands in two rows of the input', () => {
       const verifying = await startVerifying();
       const run = (table: string) =>
         verifying.run({
-          source: csvFileSource(path),
+          source: fileSource(path),
           sink: mysqlSink({ url: inject('mysqlUrl'), into: table, key: 'email' }),
           email: ['email'],
         });

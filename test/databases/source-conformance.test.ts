@@ -5,7 +5,7 @@ import { mysqlSource } from '../../src/databases/mysql/index.js';
 import { postgresSource } from '../../src/databases/postgres/index.js';
 import { sqliteSource } from '../../src/databases/sqlite/index.js';
 import type { Source } from '../../src/index.js';
-import { sourceChecks } from '../../src/rows/conformance.js';
+import { sourceChecks } from '../../src/testing/index.js';
 import { askSqlite } from './sqlite/ask-sqlite.js';
 import { temporaryFolder } from './verify-rows.js';
 

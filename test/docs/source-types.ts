@@ -67,10 +67,21 @@ export function membersOf(program: ts.Program, module: string, type: string): re
 
 function declaredType(program: ts.Program, module: string, type: string): ts.Type {
   const checker = program.getTypeChecker();
-  const file = program.getSourceFile(`${root}${module}`);
-  const symbol = file && checker.getSymbolAtLocation(file);
-  const exported = symbol && checker.getExportsOfModule(symbol).find(({ name }) => name === type);
+  const exported = exportedSymbols(program, module).find(({ name }) => name === type);
   if (exported === undefined) throw new Error(`${module} exports no type ${type}`);
   const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0;
   return checker.getDeclaredTypeOfSymbol(isAlias ? checker.getAliasedSymbol(exported) : exported);
+}
+
+/** The names that a module exports, types among them. */
+export function exportsOf(program: ts.Program, module: string): readonly string[] {
+  return exportedSymbols(program, module).map(({ name }) => name);
+}
+
+function exportedSymbols(program: ts.Program, module: string): readonly ts.Symbol[] {
+  const checker = program.getTypeChecker();
+  const file = program.getSourceFile(`${root}${module}`);
+  const symbol = file && checker.getSymbolAtLocation(file);
+  if (symbol === undefined) throw new Error(`there is no module ${module}`);
+  return checker.getExportsOfModule(symbol);
 }

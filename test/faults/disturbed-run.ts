@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OperationName } from '../../src/contract/operations.js';
-import { Client, csvFileSink, csvFileSource, isSluiceError, run } from '../../src/index.js';
+import { Client, fileSink, fileSource, isSluiceError, run } from '../../src/index.js';
 import {
   createService,
   type FaultPlan,
@@ -136,8 +136,8 @@ async function call(scenario: Scenario, attempt: Attempt): Promise<boolean> {
   });
   try {
     await run({
-      source: csvFileSource(join(folder, 'in.csv')),
-      sink: csvFileSink(join(folder, 'out.csv')),
+      source: fileSource(join(folder, 'in.csv')),
+      sink: fileSink(join(folder, 'out.csv')),
       client,
       clock,
       stateDir: join(folder, 'state'),

@@ -3,7 +3,7 @@ import { watchCalls } from './failing-calls.js';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, csvFileSink, csvFileSource, isSluiceError, run } from '../../src/index.js';
+import { Client, fileSink, fileSource, isSluiceError, run } from '../../src/index.js';
 import { createService, type Service } from '../../src/service/index.js';
 
 const codes = ['ENOSPC', 'EIO', 'EMFILE'] as const;
@@ -43,8 +43,8 @@ class Place {
 
   async verify(): Promise<void> {
     await run({
-      source: csvFileSource(join(this.folder, 'list.csv')),
-      sink: csvFileSink(join(this.folder, 'out.csv')),
+      source: fileSource(join(this.folder, 'list.csv')),
+      sink: fileSink(join(this.folder, 'out.csv')),
       client: this.#client,
       stateDir: join(this.folder, 'run'),
       email: ['email'],

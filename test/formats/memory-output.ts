@@ -1,4 +1,4 @@
-import type { ByteOutput } from '../../src/formats/byte-output.js';
+import type { ByteOutput } from '../../src/output-files/byte-output.js';
 
 /** Keeps what is written, and tells how much of it at once. */
 export class MemoryOutput implements ByteOutput {

@@ -5,7 +5,6 @@ import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import {
-  csvFileSource,
   fileSink,
   fileSource,
   partsSink,
@@ -13,7 +12,7 @@ import {
   type Row,
   type Sink,
 } from '../../src/index.js';
-import { sinkChecks } from '../../src/rows/conformance.js';
+import { sinkChecks } from '../../src/testing/index.js';
 import { csvCells } from '../cli/csv-cells.js';
 import { dieBehind } from '../databases/die-behind.js';
 import { readAll } from '../databases/read-all.js';
@@ -87,7 +86,7 @@ describe('a folder of parts as a sink', () => {
 describe('a folder of parts', () => {
   test('holds the rows of one file, split between rows, a header in each', async () => {
     const folder = await temporaryFolder();
-    const source = csvFileSource(await writeList(folder, 40_000));
+    const source = fileSource(await writeList(folder, 40_000));
     const verifying = await startVerifying();
     const whole = join(folder, 'whole.csv');
     await verifying.run({ source, sink: fileSink(whole), email: ['email'] });
@@ -153,7 +152,7 @@ describe('a folder of parts', () => {
     const verifying = await startVerifying();
     const sink = partsSink(join(folder, 'parts'), { partBytes });
     await verifying.run({
-      source: csvFileSource(join(folder, 'list.csv')),
+      source: fileSource(join(folder, 'list.csv')),
       sink,
       email: ['email'],
     });
@@ -169,7 +168,7 @@ describe('a folder of parts', () => {
     await symlink('elsewhere', parts);
     const verifying = await startVerifying();
     const run = (sink: Sink): Promise<unknown> =>
-      verifying.run({ source: csvFileSource(list), sink, email: ['email'] });
+      verifying.run({ source: fileSource(list), sink, email: ['email'] });
     await run(partsSink(parts, { partBytes }));
     const before = await expectAgreement(parts);
 
@@ -211,7 +210,7 @@ describe('a folder of parts', () => {
     const list = await writeList(folder, 10);
     const parts = join(folder, 'parts');
     const verifying = await startVerifying();
-    const run = { source: csvFileSource(list), email: ['email'] };
+    const run = { source: fileSource(list), email: ['email'] };
     await verifying.run({ ...run, sink: partsSink(parts, { partBytes }) });
     const aside = join(
       folder,
@@ -247,7 +246,7 @@ describe('a folder of parts', () => {
     const verifying = await startVerifying();
     const sink = partsSink(join(folder, name), { partBytes });
     const error = await rejection(
-      verifying.run({ source: csvFileSource(list), sink, email: ['email'] }),
+      verifying.run({ source: fileSource(list), sink, email: ['email'] }),
     );
     expect(error).toMatchObject({ code: 'invalid_option' });
     expect(error.message).toMatch(words);

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../src/client/client.js';
-import { csvFileSink } from '../../src/formats/csv-sink.js';
-import { csvFileSource } from '../../src/formats/csv-source.js';
+import { fileSink } from '../../src/formats/file-sink.js';
+import { fileSource } from '../../src/formats/file-source.js';
 import type { RunOptions } from '../../src/runs/run-options.js';
 import { run } from '../../src/runs/run.js';
 import { withFolder, withService } from '../service/with-service.js';
@@ -23,8 +23,8 @@ async function begunRun(): Promise<{
     const client = new Client({ baseUrl: service.baseUrl, apiKey });
     onTestFinished(async () => client.close());
     return run({
-      source: csvFileSource(join(folder, 'list.csv')),
-      sink: csvFileSink(join(folder, 'out.csv')),
+      source: fileSource(join(folder, 'list.csv')),
+      sink: fileSink(join(folder, 'out.csv')),
       client,
       stateDir: join(folder, 'run'),
       email: ['email'],

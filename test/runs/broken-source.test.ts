@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../src/client/client.js';
-import { csvFileSink } from '../../src/formats/csv-sink.js';
+import { fileSink } from '../../src/formats/file-sink.js';
 import { ObjectChunk, type Row } from '../../src/rows/object-chunk.js';
 import { rowsSource } from '../../src/rows/rows-source.js';
 import type { Source } from '../../src/rows/source.js';
@@ -56,7 +56,7 @@ describe.each([
       const verify = async (source: Source) =>
         run({
           source,
-          sink: csvFileSink(output),
+          sink: fileSink(output),
           client,
           stateDir: join(folder, 'state'),
           email: ['email'],

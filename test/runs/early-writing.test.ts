@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../src/client/client.js';
 import { OutputError } from '../../src/errors/family.js';
-import { csvFileSink } from '../../src/formats/csv-sink.js';
-import { csvFileSource } from '../../src/formats/csv-source.js';
+import { fileSink } from '../../src/formats/file-sink.js';
+import { fileSource } from '../../src/formats/file-source.js';
 import type { Sink, SinkWriting } from '../../src/rows/sink.js';
 import type { RunOptions } from '../../src/runs/run-options.js';
 import { run } from '../../src/runs/run.js';
@@ -32,8 +32,8 @@ beforeEach(async () => {
 
 async function verify(changes: Partial<RunOptions> = {}): Promise<Summary> {
   return run({
-    source: csvFileSource(join(folder, 'list.csv')),
-    sink: told(csvFileSink(join(folder, 'out.csv'))),
+    source: fileSource(join(folder, 'list.csv')),
+    sink: told(fileSink(join(folder, 'out.csv'))),
     client,
     stateDir: join(folder, 'run'),
     email: ['email'],
@@ -121,7 +121,7 @@ describe('an output that is not seen before it is finished', () => {
 
   it('that cannot be written stops the run when all that is paid for is safe', async () => {
     const full = new OutputError('the disk is full');
-    const sink = told(csvFileSink(join(folder, 'out.csv')), {
+    const sink = told(fileSink(join(folder, 'out.csv')), {
       write: async () => {
         throw full;
       },
@@ -136,7 +136,7 @@ describe('an output that is not seen before it is finished', () => {
 
 describe('an output that is seen as it is written', () => {
   it('waits until all batches are settled', async () => {
-    const { mayBeginEarly: _, ...sink } = told(csvFileSink(join(folder, 'out.csv')));
+    const { mayBeginEarly: _, ...sink } = told(fileSink(join(folder, 'out.csv')));
     await verify({ sink });
     expect(events.indexOf('write')).toBeGreaterThan(events.lastIndexOf('batch'));
   });

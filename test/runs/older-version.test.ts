@@ -2,8 +2,8 @@ import { readFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../src/client/client.js';
-import { csvFileSink } from '../../src/formats/csv-sink.js';
-import { csvFileSource } from '../../src/formats/csv-source.js';
+import { fileSink } from '../../src/formats/file-sink.js';
+import { fileSource } from '../../src/formats/file-source.js';
 import { Journal } from '../../src/runs/journal.js';
 import { run } from '../../src/runs/run.js';
 import { systemFiles } from '../../src/system/file-system.js';
@@ -41,8 +41,8 @@ it('a run that an older version began, with a journal of version 1, is gone on w
   expect(await Journal.read(systemFiles, join(stateDir, 'journal'))).toEqual([here, ...others]);
 
   const summary = await run({
-    source: csvFileSource(input),
-    sink: csvFileSink(output),
+    source: fileSource(input),
+    sink: fileSink(output),
     client,
     stateDir,
     email: ['email'],

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../src/client/client.js';
-import { csvFileSink } from '../../src/formats/csv-sink.js';
-import { csvFileSource } from '../../src/formats/csv-source.js';
+import { fileSink } from '../../src/formats/file-sink.js';
+import { fileSource } from '../../src/formats/file-source.js';
 import type { FileSystem } from '../../src/system/file-system.js';
 import type { RunOptions, RunProgress } from '../../src/runs/run-options.js';
 import { run } from '../../src/runs/run.js';
@@ -36,8 +36,8 @@ const list = [
 async function verify(changes: Partial<RunOptions> = {}, input = list): Promise<Summary> {
   await writeFile(join(folder, 'list.csv'), input);
   return run({
-    source: csvFileSource(join(folder, 'list.csv')),
-    sink: csvFileSink(join(folder, 'out.csv')),
+    source: fileSource(join(folder, 'list.csv')),
+    sink: fileSink(join(folder, 'out.csv')),
     client,
     stateDir: join(folder, 'run'),
     email: ['email'],
@@ -79,7 +79,7 @@ describe('what a run keeps', () => {
     };
     const seen: Promise<void>[] = [];
     // The writing waits for nobody; the sink does, before it lets the run end.
-    const sink = csvFileSink(join(folder, 'out.csv'));
+    const sink = fileSink(join(folder, 'out.csv'));
     await verify({
       onProgress: (progress) => seen.push(onProgress(progress)),
       sink: {
@@ -222,7 +222,8 @@ describe('a run that ended with failed addresses', () => {
 });
 
 it('lets go of its input when the output cannot be opened', async () => {
-  const source = csvFileSource(join(folder, 'list.csv'));
+  await writeFile(join(folder, 'list.csv'), 'email\n');
+  const source = fileSource(join(folder, 'list.csv'));
   const open: string[] = [];
   let readings = 0;
   const counted: RunOptions['source'] = {
@@ -235,7 +236,7 @@ it('lets go of its input when the output cannot be opened', async () => {
       const close = (): void => void open.splice(open.indexOf(name), 1);
       return {
         header: reading.header,
-        contentDigest: () => reading.contentDigest(),
+        ...(reading.contentDigest && { contentDigest: reading.contentDigest.bind(reading) }),
         chunks: {
           [Symbol.asyncIterator]: () => ({
             next: async () => {
@@ -252,7 +253,7 @@ it('lets go of its input when the output cannot be opened', async () => {
       };
     },
   };
-  const sink = csvFileSink(join(folder, 'out.csv'));
+  const sink = fileSink(join(folder, 'out.csv'));
   const failing = {
     ...sink,
     open: async () => {

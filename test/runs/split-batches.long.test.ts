@@ -2,8 +2,8 @@ import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.js';
-import { csvFileSink } from '../../src/formats/csv-sink.js';
-import { csvFileSource } from '../../src/formats/csv-source.js';
+import { fileSink } from '../../src/formats/file-sink.js';
+import { fileSource } from '../../src/formats/file-source.js';
 import { abandonRun } from '../../src/runs/abandon-run.js';
 import type { RunOptions, RunProgress } from '../../src/runs/run-options.js';
 import { readRunStatus } from '../../src/runs/run-status.js';
@@ -30,8 +30,8 @@ const [first, second] = [addresses.slice(0, 20), addresses.slice(20)];
 async function verify(client: Client, changes: Partial<RunOptions> = {}): Promise<Summary> {
   await writeFile(join(folder, 'list.csv'), list);
   return run({
-    source: csvFileSource(join(folder, 'list.csv')),
-    sink: csvFileSink(join(folder, 'out.csv')),
+    source: fileSource(join(folder, 'list.csv')),
+    sink: fileSink(join(folder, 'out.csv')),
     client,
     stateDir: join(folder, 'run'),
     email: ['email'],
@@ -121,7 +121,7 @@ describe('a batch that the service refuses for its size', () => {
     const same = Array.from({ length: 37 }, (_, index) => `good+${index + 10}@sluice.test`);
     const input = ['id,email', ...same.map((cell, index) => `${index},${cell}`), ''].join('\n');
     await writeFile(join(folder, 'same.csv'), input);
-    const source = csvFileSource(join(folder, 'same.csv'));
+    const source = fileSource(join(folder, 'same.csv'));
     await verify(client, { source, batchSize: 8, concurrency: 4 });
     expect(await paid()).toEqual(same);
     const refused = uploads.filter(({ isRefused }) => isRefused);

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { estimateRun } from '../../src/runs/estimate.js';
 import { estimateSchema, summarySchema } from '../../src/runs/summary-schema.js';
-import { csvFileSink } from '../../src/formats/csv-sink.js';
-import { csvFileSource } from '../../src/formats/csv-source.js';
+import { fileSink } from '../../src/formats/file-sink.js';
+import { fileSource } from '../../src/formats/file-source.js';
 import { goodNames, Nights } from './history/nightly.js';
 import { join } from 'node:path';
 
@@ -24,8 +24,8 @@ it('holds for what runs and dry runs say', async () => {
   expect(z.strictObject(summarySchema.shape).parse(summary)).toEqual(summary);
   const history = await nights.open();
   const estimate = await estimateRun({
-    source: csvFileSource(join(nights.folder, 'list.csv')),
-    sink: csvFileSink(join(nights.folder, 'other.csv')),
+    source: fileSource(join(nights.folder, 'list.csv')),
+    sink: fileSink(join(nights.folder, 'other.csv')),
     client: nights.client,
     history,
     email: ['email'],

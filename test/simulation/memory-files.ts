@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { OutputFiles } from '../../src/formats/output-path.js';
+import type { OutputFiles } from '../../src/output-files/output-path.js';
 import type { FileSystem } from '../../src/system/file-system.js';
 import { DiskDirectory, DiskFile, type DiskEntry } from './disk.js';
 import type { FileCall, FilePlace } from './fault.js';

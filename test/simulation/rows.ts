@@ -1,10 +1,10 @@
 import { parse } from 'csv-parse/sync';
 import type { VerificationType } from '../../src/contract/enums.js';
 import { ObjectChunk, type Row } from '../../src/rows/object-chunk.js';
-import { csvWriting } from '../../src/formats/csv-sink.js';
-import { filePlace } from '../../src/formats/output-file.js';
-import type { OutputFiles } from '../../src/formats/output-path.js';
-import { writerSink } from '../../src/formats/writer-sink.js';
+import { csvWriting } from '../../src/formats/csv-writing.js';
+
+import type { OutputFiles } from '../../src/output-files/output-path.js';
+import { filePlace, writerSink } from '../../src/formats/writer-sink.js';
 import type { Sink } from '../../src/rows/sink.js';
 import type { Source } from '../../src/rows/source.js';
 import { durableText, exists, textOf, type Disk } from './memory-files.js';

@@ -1,12 +1,11 @@
 import {
-  ConfigurationError,
   defaultUnitRequest,
   verificationTypes,
-  type Client,
   type UnitAnswer,
   type UnitRequest,
   type VerificationType,
-} from '../../index.js';
+} from '../../contract/index.js';
+import { ConfigurationError, type Client } from '../../index.js';
 import {
   defineCommand,
   defineOptions,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FormatAnswer } from '../../index.js';
+import type { FormatAnswer } from '../../contract/index.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { connectionOptions, type ConnectionOption } from '../connect.js';
 import { exitCodes } from '../exit-code.js';

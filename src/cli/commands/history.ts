@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
-import { ConfigurationError, History, recordFields, type HistoryResult } from '../../index.js';
+import { recordFields } from '../../contract/index.js';
+import { ConfigurationError, History, type HistoryResult } from '../../index.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { maxAgeOf, maxAgeOption, waitLockOf, waitLockOption } from '../history-options.js';

@@ -1,9 +1,5 @@
-import {
-  ConfigurationError,
-  targetAudiences,
-  targetIndustries,
-  targetObjectives,
-} from '../../index.js';
+import { targetAudiences, targetIndustries, targetObjectives } from '../../contract/index.js';
+import { ConfigurationError } from '../../index.js';
 import { guess } from '../closest-name.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';

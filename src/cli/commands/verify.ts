@@ -1,4 +1,4 @@
-import { checkOutputPath, ConfigurationError, hasFailed, type Sink } from '../../index.js';
+import { ConfigurationError, hasFailed, type Sink } from '../../index.js';
 import { defineCommand, type ParsedOptions, type CommandInput } from '../command.js';
 import { tableStateDirectory } from '../database-ends.js';
 import { findDatabaseUrl, showArgument } from '../database-url.js';
@@ -95,7 +95,7 @@ async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
     },
   };
   try {
-    const stateDir = options.text('state') ?? (await defaultStateDirectory(to, options));
+    const stateDir = options.text('state') ?? (await defaultStateDirectory(to, ends.sink, options));
     if (options.has('dry-run')) {
       const estimate = await dryRun(job, stateDir);
       if (summaryPath !== undefined) await writeSummary(estimate, summaryPath, permissions);
@@ -142,13 +142,13 @@ function onlyInput(positionals: readonly string[]): string {
 /** What is written directly has no state directory unless one is asked for. */
 async function defaultStateDirectory(
   { path, database }: ListPlace,
+  sink: Sink,
   options: ParsedOptions<'into' | 'part-size'>,
 ): Promise<string | undefined> {
   if (database) return tableStateDirectory(options);
-  if (path === standard) return undefined;
   if (options.has('part-size')) return partsStateDirectory(path);
-  const { kind } = await checkOutputPath(path);
-  return kind === 'file' ? `${path}.sluice` : undefined;
+  const isHeldBack = (await sink.mayBeginEarly?.()) === true;
+  return isHeldBack ? `${path}.sluice` : undefined;
 }
 
 function placeOf(path: string, environment: NodeJS.ProcessEnv): ListPlace {

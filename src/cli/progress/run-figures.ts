@@ -1,4 +1,5 @@
-import type { Batch, Charge, KnownBatch, RunProgress, VerificationType } from '../../index.js';
+import type { VerificationType } from '../../contract/index.js';
+import type { Batch, Charge, KnownBatch, RunProgress } from '../../index.js';
 
 /** What a batch has behind it; the order of its life. */
 const ranks = {

@@ -1,4 +1,5 @@
-import { version, type Summary, type TypeSummary, type VerificationType } from '../../index.js';
+import type { VerificationType } from '../../contract/index.js';
+import { version, type Summary, type TypeSummary } from '../../index.js';
 import { html, nothing, type Html } from '../../pages/html.js';
 import { page } from '../../pages/page.js';
 import type { TableColumn } from '../../pages/table.js';

@@ -1,14 +1,13 @@
 import {
-  checkOutputPath,
   ConfigurationError,
-  isSameFile,
   OutputError,
   type FilePermissions,
   type Sink,
   type Summary,
 } from '../../index.js';
+import { writeOutputFile } from '../../output-files/output-file.js';
+import { checkOutputPath, isSameFile } from '../../output-files/output-path.js';
 import { standard } from '../summary-file.js';
-import { writeWholeFile } from '../whole-file.js';
 import type { ListFigures } from './list-figures.js';
 import { reportPage } from './report-page.js';
 import { watchSink } from './watch-sink.js';
@@ -26,11 +25,10 @@ export class RunReport {
     if (path === standard) {
       throw new ConfigurationError('--report needs the name of a file, such as report.html');
     }
-    const { realPath } = await checkOutputPath(path);
+    await checkOutputPath(path);
     for (const other of others) {
       if (other === undefined || other === standard) continue;
-      const isOther = (await isSameFile(path, other)) || (await realPathOf(other)) === realPath;
-      if (!isOther) continue;
+      if (!(await isSameFile(path, other))) continue;
       throw new ConfigurationError(
         `--report ${path} is another file of the run: give the report a name of its own`,
       );
@@ -53,17 +51,9 @@ export class RunReport {
   async write(summary: Summary, noMoreOpenThan?: FilePermissions): Promise<void> {
     const page = reportPage({ summary, figures: this.#figures, madeAt: new Date() });
     try {
-      await writeWholeFile(this.#path, [Buffer.from(page)], noMoreOpenThan);
+      await writeOutputFile(this.#path, [Buffer.from(page)], { noMoreOpenThan });
     } catch (cause) {
       throw new OutputError(`the output is written, but not the report ${this.#path}`, { cause });
     }
   }
-}
-
-/** An output may be in a folder that does not exist: its own check says so. */
-async function realPathOf(path: string): Promise<string | undefined> {
-  return checkOutputPath(path).then(
-    (target) => target.realPath,
-    () => undefined,
-  );
 }

@@ -1,4 +1,4 @@
-import { systemErrorCode } from '../../formats/describe-system-error.js';
+import { systemErrorCode } from '../../system/describe-system-error.js';
 import type { DatabaseFailure } from '../failure.js';
 
 /** Families of errors whose first lines name tables, columns and syntax, and no cell. */

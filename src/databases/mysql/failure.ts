@@ -1,4 +1,4 @@
-import { systemErrorCode } from '../../formats/describe-system-error.js';
+import { systemErrorCode } from '../../system/describe-system-error.js';
 import type { DatabaseFailure } from '../failure.js';
 
 const words = new Map([

@@ -2,7 +2,7 @@ import type { SchemaElement } from 'hyparquet';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../errors/family.js';
 import type { JoinedRows, OpenSinkOptions, OutputCell } from '../../rows/sink.js';
-import type { ByteOutput } from '../byte-output.js';
+import type { ByteOutput } from '../../output-files/byte-output.js';
 import { OutcomeForms } from '../outcome-forms.js';
 import type { RowsWriter } from '../rows-writer.js';
 import { TableRows } from '../table-rows.js';

@@ -1,7 +1,7 @@
 import { InputError } from '../../errors/family.js';
 import { printValue } from '../../rows/print-value.js';
 import type { JoinedRows, OpenSinkOptions } from '../../rows/sink.js';
-import type { ByteOutput } from '../byte-output.js';
+import type { ByteOutput } from '../../output-files/byte-output.js';
 import { OutcomeForms } from '../outcome-forms.js';
 import type { RowsWriter } from '../rows-writer.js';
 import { TableRows } from '../table-rows.js';

@@ -1,6 +1,6 @@
 import { crc32, createDeflateRaw } from 'node:zlib';
 import { OutputError } from '../../errors/family.js';
-import type { ByteOutput } from '../byte-output.js';
+import type { ByteOutput } from '../../output-files/byte-output.js';
 import { carryThrough, type Carrier } from '../carry-through.js';
 
 interface WrittenEntry {

@@ -6,8 +6,7 @@ import { inspect } from 'node:util';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { duckdbSink, duckdbSource } from '../../../src/databases/duckdb/index.js';
 import { postgresSink, postgresSource } from '../../../src/databases/postgres/index.js';
-import { csvFileSource, streamRun, type Source } from '../../../src/index.js';
-import { parquetFileSink } from '../../../src/formats/parquet/index.js';
+import { fileSink, fileSource, streamRun, type Source } from '../../../src/index.js';
 import { changeFirst } from '../change-first.js';
 import { askPostgres } from '../postgres/ask-postgres.js';
 import { readAll } from '../read-all.js';
@@ -104,8 +103,8 @@ describe('rows of a DuckDB file', () => {
     await writeFile(join(folder, 'list.csv'), 'id,email\n1,good1@sluice.test\n2,bad@sluice.test\n');
     const verifying = await startVerifying();
     await verifying.run({
-      source: csvFileSource(join(folder, 'list.csv')),
-      sink: parquetFileSink(own),
+      source: fileSource(join(folder, 'list.csv')),
+      sink: fileSink(own, { format: 'parquet' }),
       email: ['email'],
     });
     await askDuckdb(':memory:', `COPY (SELECT * FROM '${own}') TO '${other}' (FORMAT parquet)`);
@@ -278,7 +277,7 @@ describe('a table in a DuckDB file', () => {
     await writeFile(csv, 'id,email\n4,good40@sluice.test\n6,bad@sluice.test\n');
     const verifying = await startVerifying();
     await verifying.run({
-      source: csvFileSource(csv),
+      source: fileSource(csv),
       sink: duckdbSink({ url: path, into: 'main.people', key: 'id' }),
       email: ['email'],
     });
@@ -367,7 +366,7 @@ describe('a table in a DuckDB file', () => {
     const verifying = await startVerifying();
     const sink = duckdbSink({ url: path, into: 'people', key: 'id' });
     const error = await rejection(
-      verifying.run({ source: csvFileSource(csv), sink, email: ['email'] }),
+      verifying.run({ source: fileSource(csv), sink, email: ['email'] }),
     );
     expect(error).toMatchObject({ code: 'output_failed' });
     expect(error.message).toBe('a cell does not fit in column "age" of row 2: it takes INTEGER');
@@ -378,7 +377,7 @@ describe('a table in a DuckDB file', () => {
     expect(columns).toHaveLength(4);
     const paid = await verifying.charges();
     await askDuckdb(path, 'ALTER TABLE people ALTER COLUMN age TYPE VARCHAR');
-    await verifying.run({ source: csvFileSource(csv), sink, email: ['email'] });
+    await verifying.run({ source: fileSource(csv), sink, email: ['email'] });
     expect(await verifying.charges()).toBe(paid);
     expect(
       await askDuckdb(path, 'SELECT id, age, email_valid FROM people WHERE id > 6 ORDER BY id'),

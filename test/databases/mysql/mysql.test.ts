@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { describe, expect, inject, test } from 'vitest';
 import { mysqlSink, mysqlSource } from '../../../src/databases/mysql/index.js';
 import { postgresSink } from '../../../src/databases/postgres/index.js';
-import { csvFileSource, type Source } from '../../../src/index.js';
+import { fileSource, type Source } from '../../../src/index.js';
 import { startCountingProxy } from '../counting-proxy.js';
 import { changeFirst } from '../change-first.js';
 import { askPostgres } from '../postgres/ask-postgres.js';
@@ -129,7 +129,7 @@ describe.skipIf(url === '')('MySQL and MariaDB (skipped where mariadbd is not in
     await writeFile(csv, 'id,email\n4,good40@sluice.test\n6,bad@sluice.test\n');
     const verifying = await startVerifying();
     await verifying.run({
-      source: csvFileSource(csv),
+      source: fileSource(csv),
       sink: mysqlSink({ url, into: 'crm', key: 'id' }),
       email: ['email'],
     });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { postgresSink, postgresSource } from '../../../src/databases/postgres/index.js';
 import { sqliteSink, sqliteSource } from '../../../src/databases/sqlite/index.js';
-import { csvFileSource, fileSource } from '../../../src/index.js';
+import { fileSource } from '../../../src/index.js';
 import { changeFirst } from '../change-first.js';
 import { askPostgres } from '../postgres/ask-postgres.js';
 import { readAll } from '../read-all.js';
@@ -133,7 +133,7 @@ describe('a table in an SQLite file', () => {
     await writeFile(csv, 'id,email\n4,good40@sluice.test\n6,bad@sluice.test\n');
     const verifying = await startVerifying();
     await verifying.run({
-      source: csvFileSource(csv),
+      source: fileSource(csv),
       sink: sqliteSink({ url: path, into: 'people', key: 'id' }),
       email: ['email'],
     });

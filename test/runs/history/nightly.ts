@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { Client } from '../../../src/client/client.js';
 import { systemClock, type Clock } from '../../../src/system/clock.js';
-import { csvFileSink } from '../../../src/formats/csv-sink.js';
-import { csvFileSource } from '../../../src/formats/csv-source.js';
+import { fileSink } from '../../../src/formats/file-sink.js';
+import { fileSource } from '../../../src/formats/file-source.js';
 import { History, type HistoryOptions } from '../../../src/runs/history/history.js';
 import type { RunOptions } from '../../../src/runs/run-options.js';
 import { run } from '../../../src/runs/run.js';
@@ -69,8 +69,8 @@ export class Nights {
     const rows = names.map((name, index) => `${index},${name}`);
     await writeFile(join(this.folder, 'list.csv'), ['id,email', ...rows, ''].join('\n'));
     return run({
-      source: csvFileSource(join(this.folder, 'list.csv')),
-      sink: csvFileSink(join(this.folder, 'out.csv')),
+      source: fileSource(join(this.folder, 'list.csv')),
+      sink: fileSink(join(this.folder, 'out.csv')),
       client: this.client,
       stateDir: join(this.folder, 'run'),
       email: ['email'],

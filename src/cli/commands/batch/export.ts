@@ -1,9 +1,7 @@
-import {
-  checkOutputPath,
-  ConfigurationError,
-  exportFormats,
-  type ExportFormat,
-} from '../../../index.js';
+import { exportFormats, type ExportFormat } from '../../../contract/index.js';
+import { ConfigurationError } from '../../../index.js';
+import { writeOutputFile } from '../../../output-files/output-file.js';
+import { checkOutputPath } from '../../../output-files/output-path.js';
 import {
   defineCommand,
   defineOptions,
@@ -17,7 +15,6 @@ import { exitCodes } from '../../exit-code.js';
 import { onlyBatch } from '../../positionals.js';
 import { printBytes, printJson } from '../../print.js';
 import { standard } from '../../summary-file.js';
-import { writeWholeFile } from '../../whole-file.js';
 import { withService } from '../../with-service.js';
 
 const exportOptions = defineOptions([
@@ -62,7 +59,7 @@ async function exportBatch(input: CommandInput<NameOf<typeof exportOptions>>): P
   };
   await withService(input, async (client) => {
     const { body } = await client.exportBatch(batch, query, { signal });
-    if (output !== standard) await writeWholeFile(output, body);
+    if (output !== standard) await writeOutputFile(output, body);
     else await (query.format === 'json' ? printJson(body) : printBytes(body));
   });
   return exitCodes.done;

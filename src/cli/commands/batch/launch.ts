@@ -1,4 +1,4 @@
-import type { LaunchAnswer } from '../../../index.js';
+import type { LaunchAnswer } from '../../../contract/index.js';
 import { defineCommand } from '../../command.js';
 import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';

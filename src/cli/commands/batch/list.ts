@@ -1,4 +1,5 @@
-import { ConfigurationError, limits } from '../../../index.js';
+import { limits } from '../../../contract/index.js';
+import { ConfigurationError } from '../../../index.js';
 import {
   defineCommand,
   defineOptions,

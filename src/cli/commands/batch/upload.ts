@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
-import { isSluiceError, uploadedBatch, type UploadAnswer } from '../../../index.js';
+import { uploadedBatch, type UploadAnswer } from '../../../contract/index.js';
+import { isSluiceError } from '../../../index.js';
 import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../../command.js';
 import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';

@@ -1,56 +1,24 @@
-import type { Writable } from 'node:stream';
-import type { OpenSinkOptions, Sink } from '../rows/sink.js';
+import type { ByteOutput } from '../output-files/byte-output.js';
+import type { OpenSinkOptions } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
-import type { ByteOutput } from './byte-output.js';
 import { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter } from './csv-dialect.js';
 import { CsvReading } from './csv-reading.js';
 import { quoteCell } from './csv-text.js';
 import { CsvWriter } from './csv-writer.js';
-import { filePlace } from './output-file.js';
 import { ParsedCsvReading } from './parsed-csv-reading.js';
 import type { RowsWriter } from './rows-writer.js';
-import { createStreamOutput, type StreamOutputOptions } from './stream-output.js';
 import { TableRows } from './table-rows.js';
-import { writerSink } from './writer-sink.js';
+import type { FormatWriting } from './writer-sink.js';
 
-export interface CsvSinkOptions {
-  /**
-   * What stands between two cells: one ASCII character.
-   * @default the input's, if that is CSV too, else ','
-   */
+/** What `FileSinkOptions` say of CSV. */
+interface CsvWritingOptions {
   readonly delimiter?: string;
-  /**
-   * Whether text of the service that a spreadsheet would take for a formula gets an apostrophe in front.
-   * @default false
-   */
   readonly neutralizeFormulas?: boolean;
 }
 
-/** A CSV file that appears whole, by rename, or not at all; a pipe or a device is written directly. */
-export function csvFileSink(path: string, options: CsvSinkOptions = {}): Sink {
-  return writerSink(filePlace(path), csvWriting(options));
-}
-
-/** CSV on a stream, such as standard output. */
-export function csvStreamSink(
-  stream: Writable,
-  options: CsvSinkOptions & StreamOutputOptions,
-): Sink {
-  return writerSink(
-    {
-      name: options.name,
-      async check() {
-        // What a stream takes only shows when it is written.
-      },
-      open: async () => createStreamOutput(stream, options),
-    },
-    csvWriting(options),
-  );
-}
-
 /** How rows are written as CSV. */
-export function csvWriting(options: CsvSinkOptions): Parameters<typeof writerSink>[1] {
+export function csvWriting(options: CsvWritingOptions): FormatWriting {
   return {
     create: (output, opening) => createCsvWriter(output, opening, options),
     examine(reading) {
@@ -68,7 +36,7 @@ export function csvWriting(options: CsvSinkOptions): Parameters<typeof writerSin
 function createCsvWriter(
   output: ByteOutput,
   opening: OpenSinkOptions,
-  options: CsvSinkOptions,
+  options: CsvWritingOptions,
 ): RowsWriter {
   const { reading, added } = opening;
   const delimiter = delimiterFor(reading, options.delimiter);

@@ -8,14 +8,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { fileSink, streamSink } from '../../src/formats/file-sink.js';
 import { fileSource, streamSource } from '../../src/formats/file-source.js';
 import type { FileSinkOptions } from '../../src/formats/file-sink.js';
-import { sinkChecks, sourceChecks } from '../../src/rows/conformance.js';
+import { sinkChecks, sourceChecks } from '../../src/testing/index.js';
 import type { Row } from '../../src/rows/object-chunk.js';
 import type { RowChunk } from '../../src/rows/row-chunk.js';
 import { rowsSink } from '../../src/rows/rows-sink.js';
 import { rowsSource } from '../../src/rows/rows-source.js';
 import type { Source } from '../../src/rows/source.js';
 import { useTemporaryFolder } from '../formats/temporary-folder.js';
-import { BytesTaker } from './bytes-taker.js';
+import { BytesTaker } from '../rows/bytes-taker.js';
 
 const at = useTemporaryFolder();
 const header = ['id', 'email', 'note'];

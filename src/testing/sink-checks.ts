@@ -1,6 +1,6 @@
-import { expectEqual, type ConformanceCheck } from './conformance-check.js';
-import { ObjectChunk, type Row } from './object-chunk.js';
-import type { AddedColumn, OpenSinkOptions, OutputCell, Sink, SinkWriting } from './sink.js';
+import { expectEqual, type Check } from './check.js';
+import { ObjectChunk, type Row } from '../rows/object-chunk.js';
+import type { AddedColumn, OpenSinkOptions, OutputCell, Sink, SinkWriting } from '../rows/sink.js';
 
 export interface SinkUnderTest {
   /** Makes a sink that writes to one and the same place, a new one each time. */
@@ -42,7 +42,7 @@ const notes = ['plain', 'a "quoted", one', 'ümlaut — 漢字', "it's", '=1+1',
  * @example
  * for (const { name, run } of sinkChecks({ create, read })) test(name, run);
  */
-export function sinkChecks(given: SinkUnderTest): readonly ConformanceCheck[] {
+export function sinkChecks(given: SinkUnderTest): readonly Check[] {
   const { isWhole = true } = given;
   return [
     {

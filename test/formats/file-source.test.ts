@@ -1,17 +1,28 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, InputError } from '../../src/errors/family.js';
-import type { CsvReading } from '../../src/formats/csv-reading.js';
-import { csvFileSource, csvStreamSource, findCsvSource } from '../../src/formats/csv-source.js';
+import { CsvReading } from '../../src/formats/csv-reading.js';
+import { fileSource, streamSource } from '../../src/formats/file-source.js';
 import type { CellText } from '../../src/rows/row-chunk.js';
+import type { OpenSourceOptions, Source } from '../../src/rows/source.js';
 import { closeReading } from '../../src/runs/close-reading.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 
 const wanted = () => [0];
 const at = useTemporaryFolder();
+
+/** Opens CSV of the usual dialect, whose rows keep their own bytes. */
+async function openCsv(
+  source: Source,
+  opening: OpenSourceOptions = { wanted },
+): Promise<CsvReading> {
+  const reading = await source.open(opening);
+  if (reading instanceof CsvReading) return reading;
+  throw new Error(`${source.name} is not read by its bytes`);
+}
 
 async function readRows(reading: CsvReading): Promise<CellText[][]> {
   const rows: CellText[][] = [];
@@ -37,13 +48,13 @@ async function openDescriptors(path: string): Promise<number> {
   return links.filter(Boolean).length;
 }
 
-describe('csvFileSource', () => {
+describe('fileSource', () => {
   it('reads the header and the rows, as often as asked', async () => {
     await writeFile(at('a.csv'), '\ufeffemail,name\r\nann@example.com,"Ann\nB."\r\n');
-    const source = csvFileSource(at('a.csv'));
+    const source = fileSource(at('a.csv'));
     expect(source.name).toBe(at('a.csv'));
     for (const _ of [1, 2]) {
-      const reading = await source.open({ wanted });
+      const reading = await openCsv(source);
       expect(reading.header).toEqual(['email', 'name']);
       expect(reading.form.headerBytes?.toString()).toBe('\ufeffemail,name');
       expect(reading.form.lineEnd.toString()).toBe('\r\n');
@@ -59,7 +70,7 @@ describe('csvFileSource', () => {
     );
     const text = `id,note\n${rows.join('\n')}`;
     await writeFile(at('a.csv'), text);
-    const reading = await csvFileSource(at('a.csv')).open({ wanted });
+    const reading = await openCsv(fileSource(at('a.csv')));
     const parts = [reading.form.headerBytes, reading.form.lineEnd];
     let count = 0;
     for await (const chunk of reading.chunks) {
@@ -78,17 +89,15 @@ describe('csvFileSource', () => {
 
   it('takes another delimiter, and a file without a header', async () => {
     await writeFile(at('a.csv'), '1;2\n3;4\n');
-    const source = csvFileSource(at('a.csv'), { header: false, delimiter: ';' });
-    const reading = await source.open({ wanted });
+    const source = fileSource(at('a.csv'), { header: false, delimiter: ';' });
+    const reading = await openCsv(source);
     expect(reading.header).toEqual(['#1', '#2']);
     expect(reading.form.headerBytes).toBeUndefined();
     expect(await readRows(reading)).toEqual([
       ['1', '2'],
       ['3', '4'],
     ]);
-    await expect(csvFileSource(at('a.csv'), { delimiter: ';;' }).open({ wanted })).rejects.toThrow(
-      ConfigurationError,
-    );
+    expect(() => fileSource(at('a.csv'), { delimiter: '' })).toThrow(ConfigurationError);
   });
 
   it('says which file is missing or a folder', async () => {
@@ -98,18 +107,22 @@ describe('csvFileSource', () => {
       [at('folder'), 'it is a folder'],
       [at('none/none.csv'), 'there is no such file'],
     ] as const) {
-      const opening = csvFileSource(path).open({ wanted });
-      await expect(opening).rejects.toMatchObject({
-        code: 'input_unreadable',
-        message: expect.stringContaining(`cannot read ${path}: ${words}`) as unknown,
-      });
-      await expect(findCsvSource(path)).rejects.toThrow(InputError);
+      const create = () => fileSource(path);
+      expect(create).toThrow(InputError);
+      expect(create).toThrow(`cannot read ${path}: ${words}`);
     }
+    await writeFile(at('a.csv'), 'a\n1\n');
+    const source = fileSource(at('a.csv'));
+    await rm(at('a.csv'));
+    await expect(source.open({ wanted })).rejects.toMatchObject({
+      code: 'input_unreadable',
+      message: expect.stringContaining('there is no such file') as unknown,
+    });
   });
 
   it('fails when the file fails, and does not take that for its end', async () => {
     // At offset 0 of its memory no process has any.
-    const opening = csvFileSource('/proc/self/mem').open({ wanted });
+    const opening = fileSource('/proc/self/mem').open({ wanted });
     await expect(opening).rejects.toMatchObject({
       code: 'input_unreadable',
       cause: { code: 'EIO' },
@@ -119,7 +132,7 @@ describe('csvFileSource', () => {
   it('closes the file when the header is refused, a row is malformed, or its reader leaves early', async () => {
     const rows = 'x,y\n'.repeat(100_000);
     await writeFile(at('a.csv'), `a,b\n${rows}1,2,3\n`);
-    const source = csvFileSource(at('a.csv'));
+    const source = fileSource(at('a.csv'));
     const refused = new Error('no such column');
     const refusing = source.open({
       wanted: () => {
@@ -129,15 +142,15 @@ describe('csvFileSource', () => {
     await expect(refusing).rejects.toBe(refused);
     expect(await openDescriptors(at('a.csv'))).toBe(0);
 
-    await expect(readRows(await source.open({ wanted }))).rejects.toMatchObject({ line: 100_002 });
+    await expect(readRows(await openCsv(source))).rejects.toMatchObject({ line: 100_002 });
     expect(await openDescriptors(at('a.csv'))).toBe(0);
 
-    const reading = await source.open({ wanted });
+    const reading = await openCsv(source);
     expect(await openDescriptors(at('a.csv'))).toBe(1);
     for await (const _ of reading.chunks) break;
     expect(await openDescriptors(at('a.csv'))).toBe(0);
 
-    const unread = await source.open({ wanted });
+    const unread = await openCsv(source);
     await unread.close();
     expect(await openDescriptors(at('a.csv'))).toBe(0);
     expect(await readRows(unread)).toEqual([]);
@@ -147,18 +160,18 @@ describe('csvFileSource', () => {
     await writeFile(at('a.csv'), `a,b\n${'x,y\n'.repeat(200_000)}`);
     const abort = new AbortController();
     const reason = new Error('enough');
-    const reading = await csvFileSource(at('a.csv')).open({ wanted, signal: abort.signal });
+    const reading = await openCsv(fileSource(at('a.csv')), { wanted, signal: abort.signal });
     const reads = async () => {
       for await (const _ of reading.chunks) abort.abort(reason);
     };
     await expect(reads()).rejects.toBe(reason);
     expect(await openDescriptors(at('a.csv'))).toBe(0);
-    const again = csvFileSource(at('a.csv')).open({ wanted, signal: abort.signal });
+    const again = fileSource(at('a.csv')).open({ wanted, signal: abort.signal });
     await expect(again).rejects.toBe(reason);
   });
 });
 
-describe('csvStreamSource', () => {
+describe('streamSource', () => {
   it('reads a stream of pieces of any size, as bytes or text', async () => {
     const large = `a,b\n${'1,2\n'.repeat(200_000)}`;
     for (const pieces of [
@@ -166,8 +179,8 @@ describe('csvStreamSource', () => {
       [Buffer.from('a,b\n'), Buffer.from('1,2\n')],
       [large],
     ]) {
-      const source = csvStreamSource('standard input', () => Readable.from(pieces));
-      const rows = await readRows(await source.open({ wanted }));
+      const source = streamSource('standard input', () => Readable.from(pieces));
+      const rows = await readRows(await openCsv(source));
       expect(rows[0]).toEqual(['1', '2']);
       expect(rows).toHaveLength(pieces[0] === large ? 200_000 : 1);
     }
@@ -179,7 +192,7 @@ describe('csvStreamSource', () => {
         // More comes when the test says so.
       },
     });
-    const opening = csvStreamSource('a pipe', () => stream).open({ wanted });
+    const opening = streamSource('a pipe', () => stream).open({ wanted });
     stream.push('a\n1\n2');
     const reading = await opening;
     let rows = 0;
@@ -204,7 +217,7 @@ describe('csvStreamSource', () => {
         },
       });
       stream.push('a\n1\n2\n');
-      const reading = await csvStreamSource('a pipe', () => stream).open({ wanted });
+      const reading = await openCsv(streamSource('a pipe', () => stream));
       const reads = readRows(reading);
       setImmediate(() => stream.destroy(error));
       await expect(reads).rejects.toMatchObject({ code: 'input_unreadable', cause });
@@ -220,8 +233,8 @@ describe('csvStreamSource', () => {
       },
     });
     stream.push('a\n1\n');
-    const source = csvStreamSource('a pipe', () => stream);
-    const reads = readRows(await source.open({ wanted, signal: abort.signal }));
+    const source = streamSource('a pipe', () => stream);
+    const reads = readRows(await openCsv(source, { wanted, signal: abort.signal }));
     setImmediate(() => {
       abort.abort('enough');
     });
@@ -230,13 +243,13 @@ describe('csvStreamSource', () => {
   });
 
   it('refuses a stream of objects', async () => {
-    const source = csvStreamSource('rows', () => Readable.from([{ email: 'x' }]));
+    const source = streamSource('rows', () => Readable.from([{ email: 'x' }]));
     await expect(source.open({ wanted })).rejects.toThrow(ConfigurationError);
   });
 
   it('keeps what it reads in a file of the owner, which can be read again', async () => {
     const text = `a,b\n${'1,"x\ny"\n'.repeat(100_000)}`;
-    const source = csvStreamSource('standard input', () => Readable.from([text]));
+    const source = streamSource('standard input', () => Readable.from([text]));
     const kept = await source.keep?.(at('input'));
     expect(kept?.name).toBe('standard input');
     expect((await readFile(at('input'), 'utf8')) === text).toBe(true);
@@ -255,19 +268,19 @@ describe('csvStreamSource', () => {
       yield 'a\n1\n';
       throw failure;
     };
-    const source = csvStreamSource('a pipe', () => Readable.from(failing()));
+    const source = streamSource('a pipe', () => Readable.from(failing()));
     await expect(source.keep?.(at('input'))).rejects.toMatchObject({ cause: failure });
     expect(await readdir(at('.'))).toEqual([]);
   });
 });
 
-describe('findCsvSource', () => {
-  it('reads a file again and keeps a pipe', async () => {
+describe('fileSource of a pipe', () => {
+  it('is kept, where a file is read again', async () => {
     await writeFile(at('a.csv'), 'a\n1\n');
-    expect(await findCsvSource(at('a.csv'))).not.toHaveProperty('keep');
+    expect(fileSource(at('a.csv'))).not.toHaveProperty('keep');
 
     execFileSync('mkfifo', [at('pipe')]);
-    const source = await findCsvSource(at('pipe'));
+    const source = fileSource(at('pipe'));
     const keeping = source.keep?.(at('input'));
     const writer = await open(at('pipe'), 'w');
     await writer.writeFile('a\n1\n');
@@ -280,7 +293,7 @@ describe('findCsvSource', () => {
   it('stops with the reason of the signal while a pipe is silent', async () => {
     execFileSync('mkfifo', [at('pipe')]);
     const abort = new AbortController();
-    const source = await findCsvSource(at('pipe'));
+    const source = fileSource(at('pipe'));
     const opening = source.open({ wanted, signal: abort.signal });
     const writer = await open(at('pipe'), 'w');
     setImmediate(() => {

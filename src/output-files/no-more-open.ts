@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { FilePermissions } from '../rows/file-permissions.js';
+import type { FilePermissions } from '../system/file-permissions.js';
 
 /** The permissions of a file; those of a secret one where they cannot be had. */
 export async function permissionsOf(path: string): Promise<FilePermissions> {

@@ -1,12 +1,11 @@
 import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import { OutputError } from '../errors/family.js';
-import type { FilePermissions } from '../rows/file-permissions.js';
+import { describeSystemError } from '../system/describe-system-error.js';
+import type { FilePermissions } from '../system/file-permissions.js';
 import type { ByteOutput } from './byte-output.js';
-import { describeSystemError } from './describe-system-error.js';
-import { checkOutputPath, isHeldBack, type OutputFiles, type OutputTarget } from './output-path.js';
+import { checkOutputPath, type OutputFiles, type OutputTarget } from './output-path.js';
 import { createReplacement } from './replacement.js';
-import type { OutputPlace } from './writer-sink.js';
 
 export interface OutputFileOptions {
   /**
@@ -17,10 +16,7 @@ export interface OutputFileOptions {
   /** A new file gets no more than these permissions: what is in it comes from the file that has them. */
   readonly noMoreOpenThan?: FilePermissions | undefined;
   /** The calls made on the disk. */
-  readonly files?: Pick<
-    typeof fileSystem,
-    'access' | 'open' | 'readlink' | 'realpath' | 'rename' | 'rm' | 'stat'
-  >;
+  readonly files?: OutputFiles;
 }
 
 /**
@@ -50,16 +46,24 @@ export async function createOutputFile(
   };
 }
 
-/** A file as the place of a sink. */
-export function filePlace(path: string, files: OutputFiles = fileSystem): OutputPlace {
-  return {
-    name: path,
-    async check() {
-      await checkOutputPath(path, files);
-    },
-    isHeldBack: () => isHeldBack(path, files),
-    open: (permissions) => createOutputFile(path, { noMoreOpenThan: permissions, files }),
-  };
+/**
+ * Writes such a file from its first byte to its last.
+ *
+ * @throws ConfigurationError, OutputError; what the bytes fail with
+ */
+export async function writeOutputFile(
+  path: string,
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  options?: OutputFileOptions,
+): Promise<void> {
+  const output = await createOutputFile(path, options);
+  try {
+    for await (const piece of bytes) await output.write(piece);
+    await output.finish();
+  } catch (error) {
+    await output.abort();
+    throw error;
+  }
 }
 
 async function openDirectly(

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { link, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, OutputError } from '../../src/errors/family.js';
-import { checkOutputPath, isSameFile } from '../../src/formats/output-path.js';
-import { useTemporaryFolder } from './temporary-folder.js';
+import { checkOutputPath, isSameFile } from '../../src/output-files/output-path.js';
+import { useTemporaryFolder } from '../formats/temporary-folder.js';
 
 const at = useTemporaryFolder();
 
@@ -95,8 +95,19 @@ describe('isSameFile', () => {
     expect(await isSameFile(at('a.csv'), at('b.csv'))).toBe(false);
   });
 
-  it('takes what is missing or a device for no file', async () => {
-    expect(await isSameFile(at('none.csv'), at('none.csv'))).toBe(false);
+  it('knows that two paths lead to one place before a file is there', async () => {
+    await symlink('new.csv', at('soft.csv'));
+    await mkdir(at('folder'));
+    await symlink('folder', at('other'));
+    expect(await isSameFile(at('new.csv'), at('soft.csv'))).toBe(true);
+    expect(await isSameFile(at('folder/new.csv'), at('other/new.csv'))).toBe(true);
+    expect(await isSameFile(at('folder/new.csv'), at('new.csv'))).toBe(false);
+    await writeFile(at('a.csv'), '');
+    expect(await isSameFile(at('a.csv'), at('new.csv'))).toBe(false);
+  });
+
+  it('takes a device, or what no file can be made of, for no file', async () => {
+    expect(await isSameFile(at('none/a.csv'), at('none/a.csv'))).toBe(false);
     expect(await isSameFile('/dev/null', '/dev/null')).toBe(false);
   });
 });

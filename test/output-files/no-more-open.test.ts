@@ -5,8 +5,8 @@ import {
   mostOpen,
   mostOpenFolder,
   permissionsOf,
-} from '../../src/formats/no-more-open.js';
-import { useTemporaryFolder } from './temporary-folder.js';
+} from '../../src/output-files/no-more-open.js';
+import { useTemporaryFolder } from '../formats/temporary-folder.js';
 
 const at = useTemporaryFolder();
 

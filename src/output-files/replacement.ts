@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { FilePermissions } from '../rows/file-permissions.js';
+import type { FilePermissions } from '../system/file-permissions.js';
 import { putInPlace } from '../system/whole-file.js';
 import type { ByteOutput } from './byte-output.js';
 import { mostOpen } from './no-more-open.js';

@@ -13,8 +13,8 @@ import {
 } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, OutputError } from '../../src/errors/family.js';
-import { createOutputFile, type OutputFileOptions } from '../../src/formats/output-file.js';
-import { useTemporaryFolder } from './temporary-folder.js';
+import { createOutputFile, type OutputFileOptions } from '../../src/output-files/output-file.js';
+import { useTemporaryFolder } from '../formats/temporary-folder.js';
 
 const at = useTemporaryFolder();
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { ConfigurationError, OutputError } from '../errors/family.js';
-import { describeSystemError, systemErrorCode } from './describe-system-error.js';
+import { describeSystemError, systemErrorCode } from '../system/describe-system-error.js';
 
 /** The calls that an output file makes on the disk: a parameter, so that each can be made to fail. */
 export type OutputFiles = Pick<
@@ -64,14 +64,26 @@ export async function isHeldBack(path: string, files?: OutputFiles): Promise<boo
   return (await checkOutputPath(path, files)).kind === 'file';
 }
 
-/** Whether two paths lead to one and the same regular file, by whatever links. */
+/** Whether two paths lead to one and the same regular file, by whatever links, or would once it is made. */
 export async function isSameFile(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all(
     [one, other].map((path) => fileSystem.stat(path, { bigint: true }).catch(() => undefined)),
   );
+  if (!first && !second) {
+    const [place, otherPlace] = await Promise.all([one, other].map(placeOf));
+    return place !== undefined && place === otherPlace;
+  }
   // Input and output may well be the same terminal.
   if (first?.isFile() !== true || second?.isFile() !== true) return false;
   return first.dev === second.dev && first.ino === second.ino;
+}
+
+/** Where a file would be made; nowhere when its folder is missing, which its own check says. */
+async function placeOf(path: string): Promise<string | undefined> {
+  return followLinks(path, fileSystem).then(
+    ({ realPath }) => realPath,
+    () => undefined,
+  );
 }
 
 /** Folders of the open files of a process: a file that is written there has no name of its own. */

@@ -2,18 +2,18 @@ import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { ConfigurationError, OutputError } from '../../src/errors/family.js';
-import { csvFileSink, csvStreamSink } from '../../src/formats/csv-sink.js';
-import { csvFileSource, type CsvSource } from '../../src/formats/csv-source.js';
+import { fileSink, streamSink } from '../../src/formats/file-sink.js';
+import { fileSource } from '../../src/formats/file-source.js';
 import { ObjectChunk } from '../../src/rows/object-chunk.js';
 import type { Sink, SinkWriting } from '../../src/rows/sink.js';
-import type { SourceReading } from '../../src/rows/source.js';
+import type { Source, SourceReading } from '../../src/rows/source.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 import { addedColumnsOf } from '../rows/added-columns.js';
 
 const at = useTemporaryFolder();
 
 /** Copies all rows; row r gets the cell `r % 7`, and in a second column `r % 3`. */
-async function copy(source: CsvSource, sink: Sink): Promise<void> {
+async function copy(source: Source, sink: Sink): Promise<void> {
   const reading = await source.open({ wanted: () => [] });
   const writing = await open(sink, reading);
   await writeRows(reading, writing);
@@ -40,13 +40,13 @@ async function writeRows(reading: SourceReading, writing: SinkWriting): Promise<
   }
 }
 
-describe('csvFileSink', () => {
+describe('fileSink', () => {
   it('writes a file of many chunks: every row with its own cells, every byte of it kept', async () => {
     const rows = Array.from({ length: 100_000 }, (_, row) =>
       row % 8 === 0 ? `${String(row)};"a ""b""\r\n;c"` : `${String(row)}; d `,
     );
     await writeFile(at('in.csv'), `\ufeffid;note\r\n${rows.join('\n')}`);
-    await copy(csvFileSource(at('in.csv'), { delimiter: ';' }), csvFileSink(at('out.csv')));
+    await copy(fileSource(at('in.csv'), { delimiter: ';' }), fileSink(at('out.csv')));
     const expected = rows.map((row, number) => `${row};${number % 7};${number % 3}`);
     const written = await readFile(at('out.csv'), 'utf8');
     expect(written === `\ufeffid;note;x_reason;y_reason\r\n${expected.join('\n')}`).toBe(true);
@@ -55,12 +55,12 @@ describe('csvFileSink', () => {
 
   it('adds no names to a file without a header', async () => {
     await writeFile(at('in.csv'), '1\n2\n');
-    await copy(csvFileSource(at('in.csv'), { header: false }), csvFileSink(at('out.csv')));
+    await copy(fileSource(at('in.csv'), { header: false }), fileSink(at('out.csv')));
     expect(await readFile(at('out.csv'), 'utf8')).toBe('1,0,0\n2,1,1\n');
   });
 
   it('writes the names and rows of any other source', async () => {
-    const sink = csvFileSink(at('out.csv'));
+    const sink = fileSink(at('out.csv'));
     const reading: SourceReading = {
       header: ['a', 'b, c'],
       chunks: (async function* () {
@@ -75,22 +75,22 @@ describe('csvFileSink', () => {
 
   it('leaves nothing behind when it is aborted', async () => {
     await writeFile(at('in.csv'), `a\n${'1\n'.repeat(200_000)}`);
-    const reading = await csvFileSource(at('in.csv')).open({ wanted: () => [] });
-    const writing = await open(csvFileSink(at('out.csv')), reading);
+    const reading = await fileSource(at('in.csv')).open({ wanted: () => [] });
+    const writing = await open(fileSink(at('out.csv')), reading);
     await writeRows(reading, writing);
     await writing.abort();
     expect(await readdir(at('.'))).toEqual(['in.csv']);
   });
 
   it('checks its path before there is anything to write', async () => {
-    expect(csvFileSink('a.csv').name).toBe('a.csv');
-    await csvFileSink(at('out.csv')).check(1);
+    expect(fileSink('a.csv').name).toBe('a.csv');
+    await fileSink(at('out.csv')).check(1);
     expect(await readdir(at('.'))).toEqual([]);
-    await expect(csvFileSink(at('none/out.csv')).check(1)).rejects.toThrow(ConfigurationError);
+    await expect(fileSink(at('none/out.csv')).check(1)).rejects.toThrow(ConfigurationError);
   });
 });
 
-describe('csvStreamSink', () => {
+describe('streamSink', () => {
   it('writes to a stream, neutralizing formulas when asked', async () => {
     const pieces: Buffer[] = [];
     const stream = new Writable({
@@ -99,9 +99,9 @@ describe('csvStreamSink', () => {
         done();
       },
     });
-    const sink = csvStreamSink(stream, { name: 'standard output', neutralizeFormulas: true });
+    const sink = streamSink(stream, { name: 'standard output', neutralizeFormulas: true });
     await writeFile(at('in.csv'), 'a\n=1\n');
-    const reading = await csvFileSource(at('in.csv')).open({ wanted: () => [] });
+    const reading = await fileSource(at('in.csv')).open({ wanted: () => [] });
     await sink.check(1);
     const writing = await sink.open({
       reading,
@@ -124,8 +124,8 @@ describe('csvStreamSink', () => {
       },
     });
     await writeFile(at('in.csv'), `a\n${'1\n'.repeat(200_000)}`);
-    const reading = await csvFileSource(at('in.csv')).open({ wanted: () => [] });
-    const writing = await open(csvStreamSink(stream, { name: 'standard output' }), reading);
+    const reading = await fileSource(at('in.csv')).open({ wanted: () => [] });
+    const writing = await open(streamSink(stream, { name: 'standard output' }), reading);
     await expect(writeRows(reading, writing)).rejects.toThrow(OutputError);
     await writing.abort();
   });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /** One thing that a source or a sink has to do; any test runner can run it. */
-export interface ConformanceCheck {
+export interface Check {
   /** A sentence: `gives all rows, in order`. */
   readonly name: string;
   /** Resolves when it does. */

@@ -1,6 +1,6 @@
-import { expectEqual, expectFailure, type ConformanceCheck } from './conformance-check.js';
-import type { CellText, RowChunk } from './row-chunk.js';
-import type { Source, SourceReading } from './source.js';
+import { expectEqual, expectFailure, type Check } from './check.js';
+import type { CellText, RowChunk } from '../rows/row-chunk.js';
+import type { Source, SourceReading } from '../rows/source.js';
 
 export interface SourceUnderTest {
   /** Makes a source that has the rows below, a new one each time. */
@@ -18,7 +18,7 @@ export interface SourceUnderTest {
  * @example
  * for (const { name, run } of sourceChecks({ create, header, rows })) test(name, run);
  */
-export function sourceChecks(given: SourceUnderTest): readonly ConformanceCheck[] {
+export function sourceChecks(given: SourceUnderTest): readonly Check[] {
   const { header, rows } = given;
   const all = header.map((_, column) => column);
   return [

@@ -1,0 +1,12 @@
+// The service's interface as code (`sluice/contract`)
+export * from './bodies.js';
+export * from './countries.js';
+export * from './enums.js';
+export * from './limits.js';
+export * from './operations.js';
+export * from './parameters.js';
+export * from './parse-target.js';
+export * from './records.js';
+export * from './target-audiences.js';
+export * from './target-industries.js';
+export * from './target-objectives.js';
