@@ -1,7 +1,8 @@
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
+import { sourceFiles } from './source-files.mjs';
 
 /** What the library's own code may stand on, from the bottom up. */
 const bottom = ['errors', 'system', 'contract', 'rows', 'diagnostics', 'hashing'];
@@ -52,28 +53,54 @@ const packagesOf = new Map([
 ]);
 
 /**
- * Reads every module under `sourceFolder` and names each import that breaks the one-way rule.
+ * Reads every module under `sourceFolder` and names each import that breaks the one-way rule, and each
+ * circle of modules that import each other, if only for a type.
  *
  * @returns one line a violation, `file: imports X, …`; empty when the rule holds
  */
 export async function importViolations(sourceFolder) {
-  const entries = await readdir(sourceFolder, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .toSorted();
   const violations = [];
-  for (const file of files) {
+  const imported = new Map();
+  for (const file of await sourceFiles(sourceFolder)) {
     const { importedFiles } = ts.preProcessFile(await readFile(file, 'utf8'), true, true);
     const from = relative(sourceFolder, file);
+    const modules = new Set();
     for (const { fileName: specifier } of importedFiles) {
-      const reason = specifier.startsWith('.')
-        ? refuseModule(from, relative(sourceFolder, resolve(dirname(file), specifier)))
-        : refusePackage(from, specifier);
+      const to = relative(sourceFolder, resolve(dirname(file), specifier));
+      const isOwn = specifier.startsWith('.');
+      if (isOwn) modules.add(to.replace(/\.js$/, '.ts'));
+      const reason = isOwn ? refuseModule(from, to) : refusePackage(from, specifier);
       if (reason) violations.push(`${join('src', from)}: imports ${specifier}, ${reason}`);
     }
+    imported.set(from, modules);
+  }
+  for (const circle of circlesIn(imported)) {
+    const way = [...circle.slice(1), circle[0]].map((file) => join('src', file)).join(' → ');
+    violations.push(`${join('src', circle[0])}: imports ${way}, in a circle`);
   }
   return violations;
+}
+
+/**
+ * Walks the imports in depth.
+ *
+ * @returns circles, each as its modules in order; none when there are none
+ */
+function circlesIn(imported) {
+  const circles = [];
+  const isDone = new Set();
+  const way = [];
+  const visit = (file) => {
+    const at = way.indexOf(file);
+    if (at !== -1) circles.push(way.slice(at));
+    if (at !== -1 || isDone.has(file)) return;
+    way.push(file);
+    for (const next of imported.get(file) ?? []) visit(next);
+    way.pop();
+    isDone.add(file);
+  };
+  for (const file of imported.keys()) visit(file);
+  return circles;
 }
 
 function refuseModule(from, to) {

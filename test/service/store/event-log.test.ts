@@ -2,17 +2,17 @@ import { appendFile, readFile, stat, truncate, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openEventLog } from '../../../src/service/store/event-log.js';
+import { EventLog } from '../../../src/service/store/event-log.js';
 import { withFolder } from '../with-service.js';
 
 async function logWith(path: string, events: readonly object[]) {
-  const { log } = await openEventLog(path, { durable: true });
+  const { log } = await EventLog.open(path, { durable: true });
   for (const event of events) log.append(event);
   await log.close();
 }
 
 async function read(path: string) {
-  const { events, log } = await openEventLog(path, { durable: false });
+  const { events, log } = await EventLog.open(path, { durable: false });
   await log.close();
   return events;
 }
