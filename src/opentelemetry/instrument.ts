@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
-import { diagnosticsChannels, type DiagnosticsEvents } from '../diagnostics/channels.js';
+import { diagnosticsChannels, type DiagnosticsListeners } from '../diagnostics/channels.js';
 import { countInto } from './count-into.js';
 import { loadApi } from './load-api.js';
 import { traceInto } from './trace-into.js';
@@ -11,11 +11,6 @@ export interface InstrumentOptions {
   /** @default the one that is registered for the process */
   readonly meterProvider?: MeterProvider;
 }
-
-/** What does something with events, by their names. */
-export type Listeners = {
-  readonly [Name in keyof DiagnosticsEvents]?: (event: DiagnosticsEvents[Name]) => void;
-};
 
 const scopeName = 'sluice';
 
@@ -45,7 +40,7 @@ export function instrument(options: InstrumentOptions = {}): () => void {
   };
 }
 
-function listen(listeners: Listeners): () => void {
+function listen(listeners: DiagnosticsListeners): () => void {
   const subscriptions = diagnosticsChannels.flatMap((name) => {
     const listener = listeners[name];
     // What comes on a channel is of the type that its name stands for.

@@ -112,6 +112,7 @@ async function serve(
       maxFormatBytes,
       faults,
     },
+    faults,
     rateLimiter: rate === undefined ? undefined : createRateLimiter(rate, () => clock.now()),
     host,
     onError,
