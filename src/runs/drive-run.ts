@@ -30,6 +30,7 @@ import { deleteOrphans } from './delete-orphans.js';
 import { DriveLog, type DrivenBatch } from './drive-log.js';
 import { entryOf } from './known-run.js';
 import { readPreflight } from './preflight.js';
+import { batchProgress } from '../streams/verify-progress.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStore } from './run-store.js';
 import { takeAll } from './take-all.js';
@@ -283,7 +284,7 @@ class RunDrive {
     const { state, run } = this.#options;
     const at = this.#now();
     await state.recordBatch(this.#log.note(progress, at), at);
-    run.onProgress?.({ stage: 'batch', ...progress });
+    run.onProgress?.(batchProgress(progress));
   }
 
   async #collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport> {
