@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { sourceFiles } from './source-files.mjs';
 
 /** What the library's own code may stand on, from the bottom up. */
-const bottom = ['errors', 'system', 'contract', 'rows', 'diagnostics', 'hashing'];
+const bottom = ['errors', 'system', 'contract', 'rows', 'diagnostics', 'hashing', 'words'];
 const work = [...bottom, 'client', 'addresses', 'results', 'batches'];
 
 /**
@@ -18,6 +18,7 @@ const rooms = new Map([
   ['contract', []],
   ['hashing', []],
   ['pages', []],
+  ['words', []],
   ['rows', ['errors', 'system']],
   ['diagnostics', ['errors', 'contract']],
   ['client', bottom],
@@ -25,15 +26,15 @@ const rooms = new Map([
   ['results', [...bottom, 'client', 'addresses']],
   ['batches', [...bottom, 'client', 'addresses', 'results']],
   ['formats', ['errors', 'system', 'contract', 'rows', 'results']],
-  ['databases', ['errors', 'rows', 'formats', 'addresses']],
+  ['databases', ['errors', 'system', 'rows', 'formats', 'addresses']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],
   ['service', ['errors', 'system', 'contract', 'hashing', 'pages']],
   // Its expectations are the specification's own words: a misread contract must not pass twice.
   ['conformance', ['errors']],
-  ['opentelemetry', ['diagnostics', 'errors']],
+  ['opentelemetry', ['diagnostics', 'errors', 'system']],
   // And the faces.
-  ['cli', ['pages']],
+  ['cli', ['pages', 'words']],
 ]);
 
 /** The library's faces: all that the command line may know of it. */
@@ -49,6 +50,7 @@ const packagesOf = new Map([
   ['errors', []],
   ['hashing', []],
   ['pages', ['node:crypto']],
+  ['words', []],
   ['contract', ['zod']],
 ]);
 

@@ -2,7 +2,7 @@ import type { ApiError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import { batchName } from './batch-name.js';
 import type { Batch } from './batch.js';
-import { beforeDeadline } from './before-deadline.js';
+import { beforeDeadline } from '../system/before-deadline.js';
 import { findCharge, type Charge } from './charge.js';
 import { checkExport } from './check-export.js';
 import { countVerified } from './count-verified.js';

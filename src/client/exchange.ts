@@ -5,6 +5,7 @@ import { isSluiceError } from '../errors/sluice-error.js';
 import { AnswerBody } from './answer-body.js';
 import type { Clock } from '../system/clock.js';
 import { onAbort } from '../system/on-abort.js';
+import { orAborted } from '../system/or-aborted.js';
 import type { HeaderReader } from './rate-limit.js';
 import { toTimeoutError, toTransportError } from './transport-failure.js';
 import { watchStart } from './watch-start.js';
@@ -75,7 +76,8 @@ class Attempt {
     const { timeoutMs, connectTimeoutMs } = this.#options;
     this.#watchdog.expect('connection', connectTimeoutMs);
     try {
-      const { statusCode, headers, body } = await unlessAborted(this.#send(), this.#end.signal);
+      // undici only notices an abort once it has a connection; nobody should wait for that.
+      const { statusCode, headers, body } = await orAborted(this.#send(), this.#end.signal);
       this.#body = new AnswerBody(body, {
         watchdog: this.#watchdog,
         timeoutMs,
@@ -178,15 +180,5 @@ function toBodyError(error: unknown, subject: string): unknown {
   return new InputError(`${subject}: the file could not be read`, {
     code: 'input_unreadable',
     cause: error,
-  });
-}
-
-/** undici only notices an abort once it has a connection; nobody should wait for that. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    // The reason may be the caller's, whatever it is.
-    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    work.then(resolve, reject);
   });
 }

@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { ConfigurationError, InputError } from '../errors/family.js';
-import { orAborted } from '../rows/or-aborted.js';
+import { orAborted } from '../system/or-aborted.js';
 import { describeSystemError } from './describe-system-error.js';
 
 /** Bytes of an input, piece by piece. */

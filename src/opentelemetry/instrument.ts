@@ -1,9 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
+import { createRequire } from 'node:module';
 import { diagnosticsChannels, type DiagnosticsListeners } from '../diagnostics/channels.js';
+import { loadPackageNow } from '../system/load-package.js';
 import { countInto } from './count-into.js';
-import { loadApi } from './load-api.js';
-import { traceInto } from './trace-into.js';
+import { traceInto, type OpenTelemetryApi } from './trace-into.js';
 
 export interface InstrumentOptions {
   /** @default the one that is registered for the process */
@@ -29,7 +30,12 @@ const scopeName = 'sluice';
  * ```
  */
 export function instrument(options: InstrumentOptions = {}): () => void {
-  const api = loadApi();
+  // Whatever form of it a program loads, all share the providers that are registered for the process.
+  const api = loadPackageNow(
+    // A parse would not know more of a package than its types say.
+    () => createRequire(import.meta.url)('@opentelemetry/api') as OpenTelemetryApi,
+    { by: 'instrument()', install: '@opentelemetry/api' },
+  );
   const tracer = (options.tracerProvider ?? api.trace).getTracer(scopeName);
   const meter = (options.meterProvider ?? api.metrics).getMeter(scopeName);
   const traced = traceInto(tracer, api);

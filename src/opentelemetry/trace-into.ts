@@ -1,10 +1,13 @@
+import type * as openTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
 import type {
   BatchStartEvent,
   DiagnosticsListeners,
   RequestEvent,
 } from '../diagnostics/channels.js';
-import type { OpenTelemetryApi } from './load-api.js';
+
+/** What `@opentelemetry/api` exports. */
+export type OpenTelemetryApi = typeof openTelemetry;
 
 /** A span for each run, batch and request: requests within their batch, batches within their run. */
 export function traceInto(

@@ -1,7 +1,7 @@
 import type { AnswerCache } from './caches/answer-cache.js';
 import type { ResultCaches } from './caches/result-caches.js';
 import type { RequestLog } from './http/request-log.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../system/clock.js';
 import type { VerificationEngine } from './engine/engine.js';
 import type { FaultReport } from './faults/fault-schedule.js';
 import type { BatchJobs } from './jobs/batch-jobs.js';

@@ -1,4 +1,6 @@
 import type exceljs from 'exceljs';
+import { isSluiceError } from '../../errors/sluice-error.js';
+import { loadPackage } from '../../system/load-package.js';
 import { badRequest } from '../http/http-problem.js';
 
 /**
@@ -11,17 +13,11 @@ export async function loadExceljs(
   load: () => Promise<{ readonly default: typeof exceljs }> = async () => import('exceljs'),
 ): Promise<typeof exceljs> {
   try {
-    return (await load()).default;
-  } catch (cause) {
-    if (!isMissing(cause)) throw cause;
+    return (await loadPackage(load, { by: 'a spreadsheet', install: 'exceljs@4.4.0' })).default;
+  } catch (error) {
+    if (!isSluiceError(error, 'missing_dependency')) throw error;
     throw badRequest(
-      'spreadsheets need the package exceljs, which is not installed: put ' +
-        '"overrides": {"traverse": "0.3.9"} into package.json and run npm install exceljs@4.4.0; ' +
-        'or ask for format=json',
+      `${error.message}, once "overrides": {"traverse": "0.3.9"} is in package.json; or ask for format=json`,
     );
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
 }
