@@ -8,7 +8,6 @@ import { onAbort } from '../system/on-abort.js';
 import { orAborted } from '../system/or-aborted.js';
 import type { HeaderReader } from './rate-limit.js';
 import { toTimeoutError, toTransportError } from './transport-failure.js';
-import { watchStart } from './watch-start.js';
 import { Watchdog } from './watchdog.js';
 import type { WireRequest } from './wire-request.js';
 
@@ -180,5 +179,25 @@ function toBodyError(error: unknown, subject: string): unknown {
   return new InputError(`${subject}: the file could not be read`, {
     code: 'input_unreadable',
     cause: error,
+  });
+}
+
+/**
+ * A view of a dispatcher that tells when a request is handed to a connection. Until then nothing of it
+ * can have reached the service; from then on that is not known, whatever error follows.
+ */
+function watchStart(dispatcher: Dispatcher, onStart: () => void): Dispatcher {
+  return dispatcher.compose((dispatch) => (options, handler) => {
+    return dispatch(options, {
+      onRequestStart: (controller, context: unknown) => {
+        onStart();
+        handler.onRequestStart?.(controller, context);
+      },
+      onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
+      onResponseStart: (...args) => handler.onResponseStart?.(...args),
+      onResponseData: (...args) => handler.onResponseData?.(...args),
+      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+      onResponseError: (...args) => handler.onResponseError?.(...args),
+    });
   });
 }

@@ -7,7 +7,6 @@ import { judgeTestNumber } from '../../engine/test-numbers.js';
 import { createLiveWork } from '../schedule/live-work.js';
 import type { NameNetwork } from './operators.js';
 import type { PhoneFacts, PhoneLookup } from './phone-lookup.js';
-import { phoneVerdict } from './phone-verdict.js';
 
 export interface PhoneDeskOptions {
   /** In the order in which they are asked. */
@@ -104,4 +103,26 @@ function numberToAsk(
 ): string | undefined {
   if (!planned.valid || judgeTestNumber(phone)) return undefined;
   return readPhone(phone, country)?.e164;
+}
+
+/** Adds what a network says to what the numbering plan does. */
+function phoneVerdict(
+  planned: PhoneVerdict,
+  facts: PhoneFacts,
+  nameNetwork: NameNetwork,
+): PhoneVerdict {
+  const { status, isPorted, mcc, mnc, operator } = facts;
+  const network = mcc !== undefined && mnc !== undefined ? nameNetwork(mcc, mnc) : undefined;
+  // The plan has the range open, and nobody has the number.
+  const isWrong = status === 'invalid';
+  return {
+    ...planned,
+    valid: !isWrong,
+    wrong: isWrong,
+    status: status ?? planned.status,
+    is_ported: isPorted ?? planned.is_ported,
+    current_network_mcc: network?.mcc ?? mcc ?? null,
+    current_network_mnc: network?.mnc ?? null,
+    operator: operator ?? network?.operator ?? null,
+  };
 }
