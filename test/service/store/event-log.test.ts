@@ -26,6 +26,16 @@ describe('the event log', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
+  it('is read and written to the letter as earlier versions wrote it', async () => {
+    const path = join(await withFolder(), 'log');
+    const written = 'b314ff1f {"event":"first","text":"zwölf"}\n6bf6174e {"event":"second"}\n';
+    await writeFile(path, written, { mode: 0o600 });
+    expect(await read(path)).toEqual([{ event: 'first', text: 'zwölf' }, { event: 'second' }]);
+    const other = `${path}.other`;
+    await logWith(other, [{ event: 'first', text: 'zwölf' }, { event: 'second' }]);
+    expect(await readFile(other, 'utf8')).toBe(written);
+  });
+
   it('drops an event that was torn anywhere, and only that', async () => {
     const path = join(await withFolder(), 'log');
     await logWith(path, [{ first: 1 }, { second: 2 }]);
