@@ -66,7 +66,7 @@ class UploadReading {
     this.#batch = batch;
   }
 
-  /** For each attempt anew. */
+  /** For each attempt a new one. */
   open(): AsyncIterable<Uint8Array> {
     const pieces = readLines(this.#batch);
     this.#opened.push(pieces);

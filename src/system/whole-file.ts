@@ -76,9 +76,9 @@ export function partPath(path: string): string {
 }
 
 /**
- * Where what is to stand at a path the user named is until it is whole. Beside it, or a rename could not be
- * atomic; the same for each writing, or what killed processes leave would pile up; of a fixed length, as
- * there may be no room for a longer name.
+ * Where a file or a folder at a path of the user's own choice is written until it is whole. Beside it, or a
+ * rename could not be atomic; the same name for each writing, or what killed processes leave would pile up;
+ * of a fixed length, as there may be no room for a longer name.
  */
 export function besidePath(path: string, ending: 'partial' | 'parts' | 'old'): string {
   const name = createHash('sha256').update(path).digest('hex').slice(0, 16);
