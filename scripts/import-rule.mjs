@@ -1,10 +1,11 @@
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
+import { sourceFiles } from './source-files.mjs';
 
 /** What the library's own code may stand on, from the bottom up. */
-const bottom = ['errors', 'system', 'contract', 'rows', 'diagnostics', 'hashing'];
+const bottom = ['errors', 'system', 'contract', 'rows', 'diagnostics', 'hashing', 'words'];
 const work = [...bottom, 'client', 'addresses', 'results', 'batches'];
 
 /**
@@ -17,6 +18,7 @@ const rooms = new Map([
   ['contract', []],
   ['hashing', []],
   ['pages', []],
+  ['words', []],
   ['rows', ['errors', 'system']],
   ['diagnostics', ['errors', 'contract']],
   ['client', bottom],
@@ -31,10 +33,10 @@ const rooms = new Map([
   ['service', ['errors', 'system', 'contract', 'hashing', 'pages']],
   // Its expectations are the specification's own words: a misread contract must not pass twice.
   ['conformance', ['errors']],
-  ['opentelemetry', ['diagnostics', 'errors']],
+  ['opentelemetry', ['diagnostics', 'errors', 'system']],
   ['testing', ['rows']],
-  // And the faces. A page and an output file are ground that knows nothing of lists and of the service.
-  ['cli', ['pages', 'output-files']],
+  // And the faces. Pages, words and output files are ground that knows nothing of lists and of the service.
+  ['cli', ['pages', 'words', 'output-files']],
 ]);
 
 /** The library's faces: all that the command line may know of it. */
@@ -49,33 +51,67 @@ const packagesOf = new Map([
   ['errors', []],
   ['hashing', []],
   ['pages', ['node:crypto']],
+  ['words', []],
   ['contract', ['zod']],
 ]);
 
 /**
- * Reads every module under `sourceFolder` and names each import that breaks the one-way rule.
+ * Reads every module under `sourceFolder` and names each import that breaks the one-way rule, and each
+ * circle of modules that import each other, if only for a type.
  *
  * @returns one line a violation, `file: imports X, …`; empty when the rule holds
  */
 export async function importViolations(sourceFolder) {
-  const entries = await readdir(sourceFolder, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .toSorted();
   const violations = [];
-  for (const file of files) {
+  const imported = new Map();
+  for (const file of await sourceFiles(sourceFolder)) {
     const { importedFiles } = ts.preProcessFile(await readFile(file, 'utf8'), true, true);
     const from = relative(sourceFolder, file);
+    const modules = new Set();
     for (const { fileName: specifier } of importedFiles) {
-      const reason = specifier.startsWith('.')
-        ? refuseModule(from, relative(sourceFolder, resolve(dirname(file), specifier)))
-        : refusePackage(from, specifier);
+      const to = relative(sourceFolder, resolve(dirname(file), specifier));
+      const isOwn = specifier.startsWith('.');
+      if (isOwn) modules.add(to.replace(/\.js$/, '.ts'));
+      const reason = isOwn ? refuseModule(from, to) : refusePackage(from, specifier);
       if (reason) violations.push(`${join('src', from)}: imports ${specifier}, ${reason}`);
     }
+    imported.set(from, modules);
+  }
+  for (const circle of circlesIn(imported)) {
+    if (circle.every((file) => roomsWithCircles.includes(roomOf(file)))) continue;
+    const way = [...circle.slice(1), circle[0]].map((file) => join('src', file)).join(' → ');
+    violations.push(`${join('src', circle[0])}: imports ${way}, in a circle`);
   }
   return violations;
 }
+
+/**
+ * Walks the imports in depth.
+ *
+ * @returns circles, each as its modules in order; none when there are none
+ */
+function circlesIn(imported) {
+  const circles = [];
+  const isDone = new Set();
+  const way = [];
+  const visit = (file) => {
+    const at = way.indexOf(file);
+    if (at !== -1) circles.push(way.slice(at));
+    if (at !== -1 || isDone.has(file)) return;
+    way.push(file);
+    for (const next of imported.get(file) ?? []) visit(next);
+    way.pop();
+    isDone.add(file);
+  };
+  for (const file of imported.keys()) visit(file);
+  return circles;
+}
+
+/**
+ * Rooms that have circles left, of types alone: the plan of a table names the dialect that it is made for,
+ * and the dialect the plan.
+ */
+const roomsWithCircles = ['databases'];
 
 function refuseModule(from, to) {
   if (to.startsWith('..')) return 'which is outside src/';

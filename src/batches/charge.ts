@@ -1,6 +1,7 @@
 import { emailCost, phoneCost } from '../contract/bodies.js';
 import type { VerificationType } from '../contract/enums.js';
 import { findBelow } from './find-below.js';
+import { findPreparedCounts } from './prepared-counts.js';
 
 /** What the verification of a batch cost, in credits of its type. */
 export interface Charge {
@@ -26,4 +27,17 @@ function phoneCharge(answer: object): Charge | undefined {
 
 function charge(spent: number, net: number): Charge {
   return { spent, refunded: spent - net, net };
+}
+
+/**
+ * How many addresses a status answer says were verified: one credit is charged for each, and what was
+ * well-formed is verified.
+ *
+ * @returns `null` where it says neither
+ */
+export function countVerified(type: VerificationType, answer: unknown): number | null {
+  const charged = findCharge(type, answer)?.spent;
+  const wellFormed = findPreparedCounts(type, answer)?.valid;
+  if (charged === undefined && wellFormed === undefined) return null;
+  return Math.max(charged ?? 0, wellFormed ?? 0);
 }

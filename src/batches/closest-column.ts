@@ -1,3 +1,5 @@
+import { editDistance } from '../words/edit-distance.js';
+
 /** Columns whose names differ in more characters are not meant. */
 const furthest = 2;
 
@@ -11,7 +13,7 @@ export function closestColumn(header: readonly string[], given: string): string 
   const wanted = letters(given);
   if (wanted === '') return undefined;
   const near = header
-    .map((name) => ({ name, distance: distanceBetween(letters(name), wanted) }))
+    .map((name) => ({ name, distance: editDistance(letters(name), wanted) }))
     .filter(({ name, distance }) => distance <= Math.min(furthest, letters(name).length - 1))
     .toSorted((a, b) => a.distance - b.distance);
   return near[0]?.name ?? header.find((name) => isPartOf(letters(name), wanted));
@@ -27,18 +29,4 @@ function letters(name: string): string {
 function isPartOf(name: string, wanted: string): boolean {
   const [short, long] = name.length < wanted.length ? [name, wanted] : [wanted, name];
   return short.length > 2 && long.includes(short);
-}
-
-/** How many characters have to be changed, added or taken away. */
-function distanceBetween(one: string, other: string): number {
-  let above = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let row = 0; row < one.length; row += 1) {
-    const line = [row + 1];
-    for (let column = 1; column <= other.length; column += 1) {
-      const replaced = (above[column - 1] ?? 0) + (one[row] === other[column - 1] ? 0 : 1);
-      line.push(Math.min(replaced, (above[column] ?? 0) + 1, (line[column - 1] ?? 0) + 1));
-    }
-    above = line;
-  }
-  return above[other.length] ?? 0;
 }

@@ -3,7 +3,7 @@ import type { BatchSummary } from '../contract/bodies.js';
 import { DeadlineError } from '../errors/family.js';
 import type { VerificationService } from '../client/verification-service.js';
 import type { Clock } from '../system/clock.js';
-import { beforeDeadline } from './before-deadline.js';
+import { beforeDeadline } from '../system/before-deadline.js';
 import type { ElectedUuids } from './elected-uuids.js';
 
 /** Most items that two neighbouring pages share, so that a batch deleted during the scan hides none. */

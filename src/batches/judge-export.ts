@@ -1,4 +1,7 @@
 import type { MatchedExport } from '../results/match-export.js';
+import { isSurelyWellFormed } from '../addresses/address-form.js';
+import type { Batch } from './batch.js';
+import { readLines } from './read-lines.js';
 
 /** What an export says of its batch. */
 export interface ExportTally {
@@ -57,4 +60,23 @@ export function judgeExport(facts: ExportFacts): ExportDoubt | undefined {
 /** Whether what came differs from what the service counted, or is partly of no use. */
 export function exportDiffers({ counted, named, strangers, conflicting }: ComparedExport): boolean {
   return (counted !== null && counted !== named) || strangers > 0 || conflicting > 0;
+}
+
+/** Judges the export of a batch; its lines are looked at only where it names few of them. */
+export async function checkExport(
+  batch: Batch,
+  { counted, named, strangers }: ComparedExport,
+): Promise<ExportDoubt | undefined> {
+  const { addresses } = batch;
+  const wellFormed = namesFew({ addresses, named }) ? await countWellFormed(batch) : 0;
+  return judgeExport({ addresses, counted, wellFormed, named, strangers });
+}
+
+async function countWellFormed(batch: Batch): Promise<number> {
+  const { type, country } = batch.lane;
+  let count = 0;
+  for await (const line of readLines(batch)) {
+    if (isSurelyWellFormed(type, line, country)) count += 1;
+  }
+  return count;
 }

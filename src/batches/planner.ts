@@ -1,7 +1,7 @@
 import { emailLine } from '../addresses/email-line.js';
 import { laneNumber, parseCountryCell, type Lane } from '../addresses/lane.js';
 import type { AddressLine } from '../addresses/address-line.js';
-import { looksLike, looksLikeEmail } from '../addresses/looks-like.js';
+import { looksLike, looksLikeEmail } from '../addresses/address-form.js';
 import { phoneLine } from '../addresses/phone-line.js';
 import { plainKeyBytes, writePlainKey } from '../addresses/plain-email.js';
 import { trimCell } from '../addresses/trim-cell.js';

@@ -1,3 +1,5 @@
+import { editDistance } from '../words/edit-distance.js';
+
 /** Words further apart than this are not meant for one another. */
 const furthest = 3;
 
@@ -8,7 +10,7 @@ const furthest = 3;
  */
 function closestName(word: string, names: readonly string[]): string | undefined {
   const near = names
-    .map((name) => ({ name, distance: distanceBetween(word, name) }))
+    .map((name) => ({ name, distance: editDistance(word, name) }))
     .filter(({ name, distance }) => distance <= Math.min(furthest, Math.floor(name.length / 2)))
     .toSorted((one, other) => one.distance - other.distance);
   return near[0]?.name ?? names.find((name) => word.length > 2 && name.startsWith(word));
@@ -18,30 +20,4 @@ function closestName(word: string, names: readonly string[]): string | undefined
 export function guess(word: string, names: readonly string[], prefix = ''): string {
   const name = closestName(word, names);
   return name === undefined ? '' : `; did you mean ${prefix}${name}?`;
-}
-
-/** Edits of one character that turn one word into the other; two that changed places are one. */
-function distanceBetween(one: string, other: string): number {
-  let before: number[] = [];
-  let previous = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= one.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= other.length; column += 1) {
-      const isSame = one[row - 1] === other[column - 1];
-      const isSwapped =
-        row > 1 &&
-        column > 1 &&
-        one[row - 1] === other[column - 2] &&
-        one[row - 2] === other[column - 1];
-      current[column] = Math.min(
-        (previous[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (previous[column - 1] ?? 0) + (isSame ? 0 : 1),
-        isSwapped ? (before[column - 2] ?? 0) + 1 : Infinity,
-      );
-    }
-    before = previous;
-    previous = current;
-  }
-  return previous[other.length] ?? 0;
 }

@@ -2,18 +2,33 @@ import { parseTarget } from '../contract/index.js';
 import { ConfigurationError } from '../index.js';
 import type { ParsedOptions } from './command.js';
 
+/**
+ * What an option means by its text.
+ *
+ * @throws ConfigurationError that says what it takes
+ */
+function valueOption<Name extends string, Value>(
+  options: ParsedOptions<Name>,
+  name: Name,
+  takes: string,
+  parse: (text: string) => Value | undefined,
+): Value | undefined {
+  const text = options.text(name);
+  if (text === undefined) return undefined;
+  const value = parse(text);
+  if (value !== undefined) return value;
+  throw new ConfigurationError(`--${name} ${takes}, not ${JSON.stringify(text)}`);
+}
+
 /** A whole number above 0. @throws ConfigurationError */
 export function countOption<Name extends string>(
   options: ParsedOptions<Name>,
   name: Name,
 ): number | undefined {
-  const text = options.text(name);
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value > 0) return value;
-  throw new ConfigurationError(
-    `--${name} must be a whole number above 0, not ${JSON.stringify(text)}`,
-  );
+  return valueOption(options, name, 'must be a whole number above 0', (text) => {
+    const value = Number(text);
+    return /^\d+$/.test(text) && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+  });
 }
 
 /** A number of 0 or more. @throws ConfigurationError */
@@ -21,13 +36,10 @@ export function amountOption<Name extends string>(
   options: ParsedOptions<Name>,
   name: Name,
 ): number | undefined {
-  const text = options.text(name);
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text) && Number.isFinite(value)) return value;
-  throw new ConfigurationError(
-    `--${name} must be a number of 0 or more, not ${JSON.stringify(text)}`,
-  );
+  return valueOption(options, name, 'must be a number of 0 or more', (text) => {
+    const value = Number(text);
+    return /^\d+(\.\d+)?$/.test(text) && Number.isFinite(value) ? value : undefined;
+  });
 }
 
 const unitBytes = new Map([
@@ -45,14 +57,11 @@ export function sizeOption<Name extends string>(
   options: ParsedOptions<Name>,
   name: Name,
 ): number | undefined {
-  const text = options.text(name);
-  if (text === undefined) return undefined;
-  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?) ?([kmg]?i?b)$/i.exec(text) ?? [];
-  const bytes = Math.round(Number(amount) * (unitBytes.get(unit.toUpperCase()) ?? NaN));
-  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
-  throw new ConfigurationError(
-    `--${name} takes a size such as 256MB or 1GiB, not ${JSON.stringify(text)}`,
-  );
+  return valueOption(options, name, 'takes a size such as 256MB or 1GiB', (text) => {
+    const [, amount, unit = ''] = /^(\d+(?:\.\d+)?) ?([kmg]?i?b)$/i.exec(text) ?? [];
+    const bytes = Math.round(Number(amount) * (unitBytes.get(unit.toUpperCase()) ?? NaN));
+    return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
+  });
 }
 
 /** A number above 0. @throws ConfigurationError */
@@ -83,13 +92,8 @@ export function targetOption<Name extends string, Id extends number>(
   name: Name,
   table: Readonly<Record<Id, string>>,
 ): Id | undefined {
-  const text = options.text(name);
-  if (text === undefined) return undefined;
-  const id = parseTarget(table, text);
-  if (id !== undefined) return id;
-  throw new ConfigurationError(
-    `--${name} takes an id from 1 to ${Object.keys(table).length} or its name, not ${JSON.stringify(text)}`,
-  );
+  const takes = `takes an id from 1 to ${Object.keys(table).length} or its name`;
+  return valueOption(options, name, takes, (text) => parseTarget(table, text));
 }
 
 /** Pairs of the form `key=value`. @throws ConfigurationError */

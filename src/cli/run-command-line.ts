@@ -1,10 +1,9 @@
-import { version } from '../index.js';
-import type { Surroundings } from './command.js';
+import { version, ConfigurationError } from '../index.js';
+import type { Surroundings, Command } from './command.js';
 import { commands } from './commands.js';
 import { describeError } from './describe-error.js';
 import { guess } from './closest-name.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
-import { findCommand } from './find-command.js';
 import { commandHelp, programHelp } from './help.js';
 import { parseCommandLine } from './parse-command-line.js';
 import { print, sayLines } from './print.js';
@@ -61,4 +60,28 @@ function troubleWith(name: string | undefined): string {
   if (name === undefined) return '';
   const names = commands.map((command) => command.name);
   return `sluice: there is no command ${printableLine(name)}${guess(name, names)}\n\n`;
+}
+
+/**
+ * Finds the command that a line begins with, of one word or two.
+ *
+ * @returns `undefined` when its first word is none
+ * @throws ConfigurationError when its second word is none
+ */
+function findCommand(
+  commands: readonly Command[],
+  [name, ...rest]: readonly string[],
+): { readonly command: Command; readonly rest: readonly string[] } | undefined {
+  const command = commands.find((known) => known.name === name);
+  const [second] = rest;
+  if (!command?.subcommands || second === undefined || second.startsWith('-')) {
+    return command && { command, rest };
+  }
+  const { subcommands } = command;
+  const subcommand = subcommands.find((known) => known.name === `${command.name} ${second}`);
+  if (subcommand) return { command: subcommand, rest: rest.slice(1) };
+  const names = subcommands.map((known) => known.name.slice(command.name.length + 1));
+  throw new ConfigurationError(
+    `there is no sluice ${command.name} ${second}${guess(second, names) || `; there is ${names.join(', ')}`}`,
+  );
 }

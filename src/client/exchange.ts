@@ -5,9 +5,9 @@ import { isSluiceError } from '../errors/sluice-error.js';
 import { AnswerBody } from './answer-body.js';
 import type { Clock } from '../system/clock.js';
 import { onAbort } from '../system/on-abort.js';
+import { orAborted } from '../system/or-aborted.js';
 import type { HeaderReader } from './rate-limit.js';
 import { toTimeoutError, toTransportError } from './transport-failure.js';
-import { watchStart } from './watch-start.js';
 import { Watchdog } from './watchdog.js';
 import type { WireRequest } from './wire-request.js';
 
@@ -77,7 +77,8 @@ class Attempt {
     const { timeoutMs, connectTimeoutMs } = this.#options;
     this.#watchdog.expect('connection', connectTimeoutMs);
     try {
-      const { statusCode, headers, body } = await unlessAborted(this.#send(), this.#end.signal);
+      // undici only notices an abort once it has a connection; nobody should wait for that.
+      const { statusCode, headers, body } = await orAborted(this.#send(), this.#end.signal);
       this.#body = new AnswerBody(body, {
         watchdog: this.#watchdog,
         timeoutMs,
@@ -184,12 +185,22 @@ function toBodyError(error: unknown, subject: string): unknown {
   });
 }
 
-/** undici only notices an abort once it has a connection; nobody should wait for that. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    // The reason may be the caller's, whatever it is.
-    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    work.then(resolve, reject);
+/**
+ * A view of a dispatcher that tells when a request is handed to a connection. Until then nothing of it
+ * can have reached the service; from then on that is not known, whatever error follows.
+ */
+function watchStart(dispatcher: Dispatcher, onStart: () => void): Dispatcher {
+  return dispatcher.compose((dispatch) => (options, handler) => {
+    return dispatch(options, {
+      onRequestStart: (controller, context: unknown) => {
+        onStart();
+        handler.onRequestStart?.(controller, context);
+      },
+      onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
+      onResponseStart: (...args) => handler.onResponseStart?.(...args),
+      onResponseData: (...args) => handler.onResponseData?.(...args),
+      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+      onResponseError: (...args) => handler.onResponseError?.(...args),
+    });
   });
 }

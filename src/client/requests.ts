@@ -7,11 +7,30 @@ import { currentScope } from '../diagnostics/scope.js';
 import type { ClientSettings, RequestReport } from './client-options.js';
 import { exchange, type WireAnswer } from './exchange.js';
 import { givenUpError, Governor, type Outcome, type Permit } from './governor.js';
-import { priorities } from './priorities.js';
 import { parseRateLimit, type RateLimit } from './rate-limit.js';
 import { readRefusal, type ReadOptions } from './read-answer.js';
 import { isServiceTrouble, judgeFailure } from './retry.js';
 import type { WireRequest } from './wire-request.js';
+
+/**
+ * Which request goes first when not all can; smaller goes earlier. What ends a batch frees the most, so
+ * launches and exports go before uploads, and uploads before polls. Somebody waits at the other end of
+ * a unit verification.
+ */
+const priorities: Readonly<Record<OperationName, number>> = {
+  launchBatch: 0,
+  exportBatch: 0,
+  verifyUnit: 0,
+  credits: 1,
+  prepareBatch: 1,
+  updateBatch: 1,
+  uploadBatch: 2,
+  format: 2,
+  listBatches: 3,
+  batchDetails: 3,
+  deleteBatch: 3,
+  batchStatus: 4,
+};
 
 /** Operations whose bodies may be of any size: only silence is bounded, unless the caller says so. */
 const unhurried: ReadonlySet<OperationName> = new Set(['exportBatch', 'uploadBatch', 'format']);

@@ -1,6 +1,7 @@
 import { ApiError } from '../errors/family.js';
 import { SluiceError } from '../errors/sluice-error.js';
-import { Deviation, NotReached, type Clause, type Outcome } from './clause.js';
+import type { Clause, Outcome } from './clause.js';
+import { Deviation, NotReached } from './deviation.js';
 import { allClauses } from './clauses/all-clauses.js';
 import { createExchange } from './exchange.js';
 import { sectionOf } from './sections.js';

@@ -26,14 +26,3 @@ export type Clause = { readonly id: string; readonly says: string } & (
   | { readonly sameAs: readonly string[] }
   | { readonly notShown: true }
 );
-
-/** The service does not do what a clause says. */
-export class Deviation extends Error {}
-
-/** The occasion of a clause did not come. */
-export class NotReached extends Error {}
-
-/** @throws Deviation */
-export function expectThat(holds: boolean, otherwise: string): asserts holds {
-  if (!holds) throw new Deviation(otherwise);
-}

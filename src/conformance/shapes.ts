@@ -1,4 +1,4 @@
-import { Deviation, expectThat } from './clause.js';
+import { Deviation, expectThat } from './deviation.js';
 import type { Answer } from './exchange.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;

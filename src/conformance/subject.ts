@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Deviation, expectThat, NotReached } from './clause.js';
+import { Deviation, expectThat, NotReached } from './deviation.js';
 import type { Answer, Exchange } from './exchange.js';
 import { arrayOf, objectOf, type JsonObject } from './shapes.js';
 

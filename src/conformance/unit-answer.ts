@@ -1,4 +1,4 @@
-import { NotReached } from './clause.js';
+import { NotReached } from './deviation.js';
 import type { Answer } from './exchange.js';
 import type { Subject } from './subject.js';
 

@@ -52,8 +52,7 @@ export class TableReading implements SourceReading<TableChunk> {
 
   /** SHA-256 of the rows; only when the last one was read. */
   contentDigest(): string {
-    if (this.#feed.digest !== undefined) return this.#feed.digest;
-    throw new Error('the content is not known before its end was read');
+    return this.#feed.contentDigest();
   }
 }
 

@@ -92,6 +92,11 @@ export interface DiagnosticsEvents {
   'sluice:request': RequestEvent;
 }
 
+/** What does something with events, by their names. */
+export type DiagnosticsListeners = {
+  readonly [Name in keyof DiagnosticsEvents]?: (event: DiagnosticsEvents[Name]) => void;
+};
+
 /** Names of the channels of `node:diagnostics_channel` that Sluice publishes on. */
 export const diagnosticsChannels = [
   'sluice:run:start',

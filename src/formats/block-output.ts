@@ -3,22 +3,42 @@ import type { ByteOutput } from '../output-files/byte-output.js';
 /** How much is collected before it is written. */
 const blockBytes = 256 * 1024;
 
-/** Collects bytes, so that an output gets few large pieces of them; one is on its way at a time. */
+/** Collects bytes in a block, so that an output gets few large pieces; one is on its way at a time. */
 export class BlockOutput {
   readonly #output: ByteOutput;
-  #parts: Uint8Array[] = [];
-  #bytes = 0;
+  #block = Buffer.allocUnsafeSlow(blockBytes);
+  /** How much of the block is filled: what writes into it by itself moves this on. */
+  filled = 0;
+  /** The block before, on its way out. */
   #underway: Promise<void> | undefined;
 
   constructor(output: ByteOutput) {
     this.#output = output;
   }
 
-  /** Takes bytes that are not changed any more. */
+  /** What is being filled; another one after each `hasRoom`, `put`, `settle` and `send`. */
+  get block(): Buffer {
+    return this.#block;
+  }
+
+  /** Whether so many bytes fit into the block; into an empty one anything does. */
+  hasRoom(bytes: number): boolean {
+    if (this.filled + bytes <= this.#block.length) return true;
+    if (this.filled > 0) return false;
+    this.#block = Buffer.allocUnsafeSlow(bytes);
+    return true;
+  }
+
+  /** Takes bytes, however many. */
   put(bytes: Uint8Array): void {
-    if (bytes.length === 0) return;
-    this.#parts.push(bytes);
-    this.#bytes += bytes.length;
+    if (!this.hasRoom(bytes.length)) {
+      const larger = Math.max(2 * this.#block.length, this.filled + bytes.length);
+      const block = Buffer.allocUnsafeSlow(larger);
+      block.set(this.#block.subarray(0, this.filled));
+      this.#block = block;
+    }
+    this.#block.set(bytes, this.filled);
+    this.filled += bytes.length;
   }
 
   /**
@@ -28,7 +48,7 @@ export class BlockOutput {
    * @throws OutputError
    */
   async settle(): Promise<void> {
-    if (this.#bytes >= blockBytes || this.#underway === undefined) await this.#send();
+    if (this.filled >= blockBytes || this.#underway === undefined) await this.send();
   }
 
   /**
@@ -37,21 +57,25 @@ export class BlockOutput {
    * @throws OutputError
    */
   async end(): Promise<void> {
-    await this.#send();
+    await this.send();
     await this.#underway;
   }
 
-  async #send(): Promise<void> {
+  /**
+   * Sends the block on its way as soon as the one before has arrived.
+   *
+   * @throws OutputError
+   */
+  async send(): Promise<void> {
     await this.#underway;
-    if (this.#bytes === 0) return;
-    const block = Buffer.concat(this.#parts, this.#bytes);
-    this.#parts = [];
-    this.#bytes = 0;
-    const underway = this.#output.write(block).then(() => {
+    if (this.filled === 0) return;
+    const underway = this.#output.write(this.#block.subarray(0, this.filled)).then(() => {
       if (this.#underway === underway) this.#underway = undefined;
     });
-    // Whoever writes next hears of a failure.
+    // Whoever waits for it next hears of a failure.
     underway.catch(() => undefined);
     this.#underway = underway;
+    this.#block = Buffer.allocUnsafeSlow(blockBytes);
+    this.filled = 0;
   }
 }

@@ -2,8 +2,8 @@ import { statSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { ConfigurationError, InputError } from '../errors/family.js';
-import { orAborted } from '../rows/or-aborted.js';
 import { describeSystemError } from '../system/describe-system-error.js';
+import { orAborted } from '../system/or-aborted.js';
 
 /** Bytes of an input, piece by piece. */
 export interface ByteReader {

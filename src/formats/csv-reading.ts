@@ -2,9 +2,19 @@ import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import type { ByteReader } from './byte-reader.js';
 import type { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter } from './csv-dialect.js';
-import type { CsvForm } from './csv-form.js';
 import { CsvFeed } from './csv-feed.js';
 import { CsvScanner } from './csv-scanner.js';
+
+/** What a CSV output needs to take over the form of its input. */
+interface CsvForm {
+  /** The header's own bytes, a byte-order mark included; `undefined` when the input has none. */
+  readonly headerBytes: Uint8Array | undefined;
+  /** The first row's own line end; empty when nothing follows that row. */
+  readonly lineEnd: Uint8Array;
+  readonly delimiter: string;
+  /** Whether the input is TSV: a CSV output then has commas all the same. */
+  readonly isTsv: boolean;
+}
 
 /** The form of a CSV input. */
 interface CsvReadingOptions {

@@ -1,9 +1,11 @@
 import { printValue } from '../rows/print-value.js';
 import type { JoinedRows, OutputCell } from '../rows/sink.js';
 import type { ByteOutput } from '../output-files/byte-output.js';
+import { BlockOutput } from './block-output.js';
 import { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter } from './csv-dialect.js';
 import { cellText, neutralizeFormula, quoteCell } from './csv-text.js';
+import { OutcomeForms } from './outcome-forms.js';
 import { TableRows } from './table-rows.js';
 
 export interface CsvWriterOptions {
@@ -26,13 +28,6 @@ export interface CsvWriterOptions {
   readonly neutralizeFormulas: boolean;
 }
 
-/** How much is collected before it is written. */
-const blockBytes = 256 * 1024;
-/** New cells that are kept for the rows to come: operators can make outcomes by the million. */
-const mostSuffixBytes = 16 * 1024 * 1024;
-/** What an object takes beside its bytes, about. */
-const suffixOverheadBytes = 100;
-
 /**
  * Writes joined rows as CSV. The rows of a CSV input with the same delimiter are copied as they stand;
  * behind each go its new cells, prepared once for each outcome.
@@ -42,13 +37,9 @@ export class CsvWriter {
   readonly #rows: TableRows;
   readonly #delimiterByte: number;
   readonly #lineEnd: Uint8Array;
-  /** New cells by verified column and outcome, a delimiter in front of each. */
-  readonly #suffixes: readonly Buffer[][];
-  #suffixBytes = 0;
-  #block = Buffer.allocUnsafeSlow(blockBytes);
-  #filled = 0;
-  /** The block before, on its way out. */
-  #underway: Promise<void> | undefined;
+  /** New cells as they stand in the output, a delimiter in front of each. */
+  readonly #suffixes: OutcomeForms<Buffer>;
+  readonly #out: BlockOutput;
   /** The row before had no line end, as a file's last row may: one is due if another row follows. */
   #owesLineEnd = false;
 
@@ -58,10 +49,15 @@ export class CsvWriter {
     this.#rows = new TableRows(options.columns);
     this.#delimiterByte = parseDelimiter(options.delimiter);
     this.#lineEnd = header && header.lineEnd.length > 0 ? header.lineEnd : Buffer.from('\n');
-    this.#suffixes = added.map(() => []);
+    this.#suffixes = new OutcomeForms(options, (cells) =>
+      this.#encode(
+        options.neutralizeFormulas ? cells.map((cell) => neutralizeFormula(cell)) : cells,
+      ),
+    );
+    this.#out = new BlockOutput(options.output);
     if (header === undefined) return;
     const names = added.map((columns) => this.#encode(columns));
-    this.#put(Buffer.concat([header.bytes, ...names, header.lineEnd]));
+    this.#out.put(Buffer.concat([header.bytes, ...names, header.lineEnd]));
     this.#owesLineEnd = header.lineEnd.length === 0;
   }
 
@@ -77,9 +73,9 @@ export class CsvWriter {
     let row = from;
     while (row < to) {
       row = isCopied ? this.#copyRows(chunk, rows, row) : this.#encodeRows(rows, row);
-      if (row < to) await this.#sendBlock();
+      if (row < to) await this.#out.send();
     }
-    if (this.#underway === undefined) await this.#sendBlock();
+    await this.#out.settle();
   }
 
   /**
@@ -88,8 +84,7 @@ export class CsvWriter {
    * @throws OutputError
    */
   async end(): Promise<void> {
-    await this.#sendBlock();
-    await this.#underway;
+    await this.#out.end();
   }
 
   /** Copies rows from `from` on until the block is full; gives the first row that is still to be copied. */
@@ -105,21 +100,21 @@ export class CsvWriter {
 
       let size = next - start + missing + this.#lineEnd.length;
       for (let column = 0; column < width; column += 1) {
-        size += this.#suffix(column, outcomes[first + column]).length;
+        size += this.#suffixes.of(column, outcomes[first + column]).length;
       }
-      if (!this.#makeRoom(size)) return row;
+      if (!this.#out.hasRoom(size)) return row;
 
-      if (this.#owesLineEnd) this.#put(this.#lineEnd);
-      const block = this.#block;
-      block.set(source.subarray(start, end), this.#filled);
-      let at = this.#filled + end - start;
+      if (this.#owesLineEnd) this.#out.put(this.#lineEnd);
+      const { block, filled } = this.#out;
+      block.set(source.subarray(start, end), filled);
+      let at = filled + end - start;
       // A short row is filled up, or the new cells would stand in the wrong columns.
       for (let cell = 0; cell < missing; cell += 1) {
         block[at] = this.#delimiterByte;
         at += 1;
       }
       for (let column = 0; column < width; column += 1) {
-        const suffix = this.#suffix(column, outcomes[first + column]);
+        const suffix = this.#suffixes.of(column, outcomes[first + column]);
         block.set(suffix, at);
         at += suffix.length;
       }
@@ -127,7 +122,7 @@ export class CsvWriter {
         block[at] = source[byte] as number;
         at += 1;
       }
-      this.#filled = at;
+      this.#out.filled = at;
       this.#owesLineEnd = next === end;
     }
     return to;
@@ -143,38 +138,18 @@ export class CsvWriter {
       );
       const parts: Uint8Array[] = [Buffer.from(texts.join(this.#options.delimiter))];
       for (let column = 0; column < width; column += 1) {
-        parts.push(this.#suffix(column, outcomes[(row - rows.from) * width + column]));
+        parts.push(this.#suffixes.of(column, outcomes[(row - rows.from) * width + column]));
       }
       const bytes = Buffer.concat([
         ...(this.#owesLineEnd ? [this.#lineEnd] : []),
         ...parts,
         this.#lineEnd,
       ]);
-      if (!this.#makeRoom(bytes.length)) return row;
-      this.#put(bytes);
+      if (!this.#out.hasRoom(bytes.length)) return row;
+      this.#out.put(bytes);
+      this.#owesLineEnd = false;
     }
     return to;
-  }
-
-  /** The new cells of an outcome as they stand in the output. */
-  #suffix(column: number, outcome = -1): Buffer {
-    const known = this.#suffixes[column]?.[outcome];
-    if (known !== undefined) return known;
-    const [suffixes, names] = [this.#suffixes[column], this.#options.added[column]];
-    const cells = this.#options.cellsOf(outcome, column);
-    if (suffixes === undefined || cells.length !== names?.length || outcome < 0) {
-      throw new RangeError(`no cells for outcome ${String(outcome)} of column ${String(column)}`);
-    }
-    const suffix = this.#encode(
-      this.#options.neutralizeFormulas ? cells.map((cell) => neutralizeFormula(cell)) : cells,
-    );
-    this.#suffixBytes += suffix.length + suffixOverheadBytes;
-    if (this.#suffixBytes > mostSuffixBytes) {
-      for (const kept of this.#suffixes) kept.length = 0;
-      this.#suffixBytes = 0;
-    }
-    suffixes[outcome] = suffix;
-    return suffix;
   }
 
   #encode(cells: readonly OutputCell[]): Buffer {
@@ -187,34 +162,5 @@ export class CsvWriter {
     if (!isBare) return quoteCell(text, delimiter);
     // Only what the service says can hold one of them here.
     return text.replaceAll(/[\r\n]/g, ' ').replaceAll(delimiter, ' ');
-  }
-
-  /** Whether so many bytes fit into the block; into an empty one anything does. */
-  #makeRoom(bytes: number): boolean {
-    if (this.#filled + bytes <= this.#block.length) return true;
-    if (this.#filled > 0) return false;
-    this.#block = Buffer.allocUnsafeSlow(bytes);
-    return true;
-  }
-
-  #put(bytes: Uint8Array): void {
-    if (!this.#makeRoom(bytes.length)) throw new Error('a block is too small for its rows');
-    this.#block.set(bytes, this.#filled);
-    this.#filled += bytes.length;
-    this.#owesLineEnd = false;
-  }
-
-  /** Sends the block on its way as soon as the one before has arrived. */
-  async #sendBlock(): Promise<void> {
-    await this.#underway;
-    if (this.#filled === 0) return;
-    const underway = this.#options.output
-      .write(this.#block.subarray(0, this.#filled))
-      .then(() => (this.#underway = undefined));
-    // Whoever waits for it next hears of a failure.
-    underway.catch(() => undefined);
-    this.#underway = underway;
-    this.#block = Buffer.allocUnsafeSlow(blockBytes);
-    this.#filled = 0;
   }
 }

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { ConfigurationError } from '../errors/family.js';
-import type { Source } from '../rows/source.js';
-import { findInput, streamInput, type ByteInput } from './byte-input.js';
-import { byteSource } from './byte-source.js';
+import type { OpenSourceOptions, Source, SourceReading } from '../rows/source.js';
+import { fileInput, findInput, streamInput, type ByteInput } from './byte-input.js';
+import { copyToFile } from './copy-to-file.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
 import { refuseUnknown, type FileOptions } from './file-options.js';
 import type { JsonlMemory } from './jsonl-reading.js';
@@ -64,4 +64,23 @@ function checkOptions(format: FileFormat | undefined, options: FileOptions): voi
   }
   if (format === undefined) return;
   refuseUnknown(format, options);
+}
+
+/** Opens one reading of an input's rows. */
+type OpenReading = (input: ByteInput, opening: OpenSourceOptions) => Promise<SourceReading>;
+
+/** The source whose rows are in the bytes of an input; bytes that can be read once can be kept. */
+function byteSource(input: ByteInput, openReading: OpenReading): Source {
+  const kept = (path: string): Source => byteSource(fileInput(path, input.name), openReading);
+  return {
+    name: input.name,
+    open: (opening) => openReading(input, opening),
+    ...(input.path === undefined && {
+      async keep(path: string, signal?: AbortSignal) {
+        await copyToFile(path, () => input.openReader(signal));
+        return kept(path);
+      },
+      kept,
+    }),
+  };
 }

@@ -85,8 +85,7 @@ export class JsonlReading implements SourceReading<JsonlChunk> {
 
   /** SHA-256 of the input's bytes; only when the last row was read. */
   contentDigest(): string {
-    if (this.#feed.digest !== undefined) return this.#feed.digest;
-    throw new Error('the content is not known before its end was read');
+    return this.#feed.contentDigest();
   }
 }
 

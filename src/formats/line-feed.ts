@@ -37,9 +37,10 @@ export class LineFeed {
     this.#options = options;
   }
 
-  /** SHA-256 of all bytes, once the end was reached. */
-  get digest(): string | undefined {
-    return this.#digest;
+  /** SHA-256 of all bytes; only when the end was reached. */
+  contentDigest(): string {
+    if (this.#digest !== undefined) return this.#digest;
+    throw new Error('the content is not known before its end was read');
   }
 
   /**

@@ -1,20 +1,10 @@
-import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import {
-  access,
-  chmod,
-  mkdir,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  stat,
-} from 'node:fs/promises';
+import { access, chmod, mkdir, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigurationError, OutputError } from '../errors/family.js';
 import type { FilePermissions } from '../system/file-permissions.js';
-import { syncDirectory, systemFiles } from '../system/file-system.js';
+import { systemFiles } from '../system/file-system.js';
+import { besidePath, move } from '../system/whole-file.js';
 import type { ByteOutput } from '../output-files/byte-output.js';
 import { describeSystemError } from '../system/describe-system-error.js';
 import { mostOpenFolder } from '../output-files/no-more-open.js';
@@ -73,10 +63,10 @@ export async function createPartsFolder(
 ): Promise<PartsFolder> {
   const fail = failer(path);
   const target = await checkPartsFolder(path);
-  const written = besidePlace(target, 'parts');
-  const old = besidePlace(target, 'old');
+  const written = besidePath(target, 'parts');
+  const old = besidePath(target, 'old');
   // A process that was killed between the two renames of an exchange has left the old one aside.
-  if (!(await isThere(target)) && (await isThere(old))) await rename(old, target).catch(fail);
+  if (!(await isThere(target)) && (await isThere(old))) await put(old, target).catch(fail);
   await rm(written, { recursive: true, force: true }).catch(fail);
   await rm(old, { recursive: true, force: true }).catch(fail);
   const mode = await makeClosed(written, noMoreOpenThan).catch(fail);
@@ -87,13 +77,12 @@ export async function createPartsFolder(
       try {
         const existing = await stat(target).catch(() => undefined);
         await chmod(written, existing ? existing.mode & 0o7777 : mode);
-        if (existing) await rename(target, old);
-        await rename(written, target).catch(async (error: unknown) => {
-          await rename(old, target).catch(() => undefined);
+        if (existing) await put(target, old);
+        await put(written, target).catch(async (error: unknown) => {
+          await put(old, target).catch(() => undefined);
           throw error;
         });
         isOpen = false;
-        await syncDirectory(systemFiles, dirname(target));
         await rm(old, { recursive: true, force: true });
       } catch (error) {
         fail(error);
@@ -126,15 +115,13 @@ async function isParts(folder: string): Promise<boolean> {
   return text.replace(/\s/g, '').startsWith(`{"sluice":"${manifestMark.replace(' ', '')}"`);
 }
 
+async function put(from: string, to: string): Promise<void> {
+  await move(systemFiles, { from, to });
+}
+
 async function isThere(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,
   );
-}
-
-/** Of a fixed length, as there may be no room for a longer name, and the same for each writing. */
-function besidePlace(place: string, ending: string): string {
-  const name = createHash('sha256').update(place).digest('hex').slice(0, 16);
-  return join(dirname(place), `.sluice-${name}.${ending}`);
 }

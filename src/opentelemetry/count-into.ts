@@ -1,8 +1,8 @@
 import type { Counter, Meter } from '@opentelemetry/api';
-import type { Listeners } from './instrument.js';
+import type { DiagnosticsListeners } from '../diagnostics/channels.js';
 
 /** Counters of rows, credits, requests and retries, and how long requests take. */
-export function countInto(meter: Meter): Listeners {
+export function countInto(meter: Meter): DiagnosticsListeners {
   const counter = (name: string, unit: string, description: string): Counter =>
     meter.createCounter(name, { unit, description });
   const rows = counter('sluice.rows', '{row}', 'Rows that were read and written.');

@@ -1,9 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
-import { diagnosticsChannels, type DiagnosticsEvents } from '../diagnostics/channels.js';
+import { createRequire } from 'node:module';
+import { diagnosticsChannels, type DiagnosticsListeners } from '../diagnostics/channels.js';
+import { loadPackageNow } from '../system/load-package.js';
 import { countInto } from './count-into.js';
-import { loadApi } from './load-api.js';
-import { traceInto } from './trace-into.js';
+import { traceInto, type OpenTelemetryApi } from './trace-into.js';
 
 export interface InstrumentOptions {
   /** @default the one that is registered for the process */
@@ -11,11 +12,6 @@ export interface InstrumentOptions {
   /** @default the one that is registered for the process */
   readonly meterProvider?: MeterProvider;
 }
-
-/** What does something with events, by their names. */
-export type Listeners = {
-  readonly [Name in keyof DiagnosticsEvents]?: (event: DiagnosticsEvents[Name]) => void;
-};
 
 const scopeName = 'sluice';
 
@@ -34,7 +30,12 @@ const scopeName = 'sluice';
  * ```
  */
 export function instrument(options: InstrumentOptions = {}): () => void {
-  const api = loadApi();
+  // Whatever form of it a program loads, all share the providers that are registered for the process.
+  const api = loadPackageNow(
+    // A parse would not know more of a package than its types say.
+    () => createRequire(import.meta.url)('@opentelemetry/api') as OpenTelemetryApi,
+    { by: 'instrument()', install: '@opentelemetry/api' },
+  );
   const tracer = (options.tracerProvider ?? api.trace).getTracer(scopeName);
   const meter = (options.meterProvider ?? api.metrics).getMeter(scopeName);
   const traced = traceInto(tracer, api);
@@ -45,7 +46,7 @@ export function instrument(options: InstrumentOptions = {}): () => void {
   };
 }
 
-function listen(listeners: Listeners): () => void {
+function listen(listeners: DiagnosticsListeners): () => void {
   const subscriptions = diagnosticsChannels.flatMap((name) => {
     const listener = listeners[name];
     // What comes on a channel is of the type that its name stands for.

@@ -1,13 +1,19 @@
+import type * as openTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
-import type { BatchStartEvent, RequestEvent } from '../diagnostics/channels.js';
-import type { Listeners } from './instrument.js';
-import type { OpenTelemetryApi } from './load-api.js';
+import type {
+  BatchStartEvent,
+  DiagnosticsListeners,
+  RequestEvent,
+} from '../diagnostics/channels.js';
+
+/** What `@opentelemetry/api` exports. */
+export type OpenTelemetryApi = typeof openTelemetry;
 
 /** A span for each run, batch and request: requests within their batch, batches within their run. */
 export function traceInto(
   tracer: Tracer,
   api: OpenTelemetryApi,
-): { readonly listeners: Listeners; end(): void } {
+): { readonly listeners: DiagnosticsListeners; end(): void } {
   const { context, SpanKind, SpanStatusCode, trace } = api;
   const runs = new Map<string, Span>();
   const batches = new Map<string, Span>();
@@ -28,7 +34,7 @@ export function traceInto(
     return span ? trace.setSpan(context.active(), span) : context.active();
   };
 
-  const listeners: Listeners = {
+  const listeners: DiagnosticsListeners = {
     'sluice:run:start': ({ run, kind, input, output }) => {
       const attributes = {
         'sluice.run.kind': kind,

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import type { FilePermissions } from '../system/file-permissions.js';
-import { putInPlace } from '../system/whole-file.js';
+import { besidePath, putInPlace } from '../system/whole-file.js';
 import type { ByteOutput } from './byte-output.js';
 import { mostOpen } from './no-more-open.js';
 import type { OutputFiles, OutputTarget } from './output-path.js';
@@ -21,7 +19,7 @@ export async function createReplacement(
   options: ReplacementOptions,
 ): Promise<ByteOutput> {
   const { files, mode, noMoreOpenThan } = options;
-  const path = temporaryPath(target.realPath);
+  const path = besidePath(target.realPath, 'partial');
   // What a process that was killed has left.
   await files.rm(path, { force: true });
   // While it is written nobody may read it who may not when it stands.
@@ -66,15 +64,6 @@ export async function createReplacement(
     },
     abort,
   };
-}
-
-/**
- * Beside the target, or a rename could not be atomic; the same for each writing of the target, or what
- * killed processes leave would pile up; of a fixed length, as there may be no room for a longer name.
- */
-function temporaryPath(realPath: string): string {
-  const name = createHash('sha256').update(realPath).digest('hex').slice(0, 16);
-  return join(dirname(realPath), `.sluice-${name}.partial`);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { orAborted } from './or-aborted.js';
+import { orAborted } from '../system/or-aborted.js';
 
 /** So many rows make a chunk worth its cost; more would only wait. */
 const mostRows = 512;

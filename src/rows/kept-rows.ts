@@ -4,8 +4,8 @@ import { deserialize, serialize } from 'node:v8';
 import { InputError, OutputError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
+import { orAborted } from '../system/or-aborted.js';
 import { writeWhole } from '../system/whole-file.js';
-import { orAborted } from './or-aborted.js';
 
 /** So many rows are one record of the file; the same for the same rows, however they came. */
 const recordRows = 512;

@@ -24,6 +24,7 @@ import { noTimes } from './batch-times.js';
 import { DriveLog, type DrivenBatch } from './drive-log.js';
 import { entryOf } from './known-run.js';
 import { readPreflight } from './preflight.js';
+import { batchProgress } from '../streams/verify-progress.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStore } from './run-store.js';
 import type { TakeUp } from './take-up.js';
@@ -244,7 +245,7 @@ class RunDrive {
     const { state, run } = this.#options;
     const at = this.#now();
     await state.recordBatch(this.#log.note(progress, at), at);
-    run.onProgress?.({ stage: 'batch', ...progress });
+    run.onProgress?.(batchProgress(progress));
   }
 
   async #collect(batch: Batch, open: ExportOpener): Promise<CollectedExport> {

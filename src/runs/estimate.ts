@@ -10,42 +10,9 @@ import { checkBatchSize, checkCountries, Plan } from '../batches/plan.js';
 import { readCredits } from './balance.js';
 import { startExamining, wantedPositions } from './pass-one.js';
 import type { RunOptions } from './run-options.js';
+import type { Estimate, LaneEstimate, TypeEstimate } from './summary.js';
 
-/** What a run would read, send and cost. */
-export interface Estimate {
-  /** Tells it from the summary of a run. */
-  readonly dry_run: true;
-  readonly input: string;
-  readonly output: string;
-  /** The service's base URL, or `local`. */
-  readonly service: string;
-  readonly rows: number;
-  readonly email: TypeEstimate | null;
-  readonly phone: TypeEstimate | null;
-  /** What the account has; `null` where the service does not tell. */
-  readonly balance: { readonly email: number; readonly phone: number } | null;
-}
-
-export interface TypeEstimate {
-  /** Unique addresses. */
-  readonly addresses: number;
-  /** Unique addresses that the history knows: they would not be sent. */
-  readonly from_history: number;
-  /** Cells that hold an address seen before in their lane. */
-  readonly duplicates: number;
-  /** Cells that cannot be sent, by reason. */
-  readonly not_submitted: Readonly<Record<string, number>>;
-  readonly lanes: readonly LaneEstimate[];
-  /** Credits that the run would need at most, before refunds. */
-  readonly credits: number;
-}
-
-export interface LaneEstimate {
-  readonly country: string;
-  /** Addresses that would be sent. */
-  readonly addresses: number;
-  readonly batches: number;
-}
+export type { Estimate, TypeEstimate } from './summary.js';
 
 /** A cell that would be sent as something else than it holds. */
 export interface ChangedCell {

@@ -1,21 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { StateError } from '../errors/family.js';
+import { encodeLine, readLines } from '../system/log-lines.js';
 
 /*
- * A journal is lines: eight hexadecimal digits of CRC-32, a blank, JSON. The first line is the head; each
- * line after it is a group: the entries that went to the disk in one write, as an array. A group is one
- * line behind one checksum, so it counts whole or not at all, whatever part of its write a power cut
- * leaves: pages of zeros, of what stood there before, and of the write itself, in any order.
+ * A journal is lines (system/log-lines.ts). The first is the head; each one after it is a group: the
+ * entries that went to the disk in one write, as an array. A group is one line with one checksum, so it
+ * counts whole or not at all, whatever part of its write a power cut leaves.
  *
- * The checksum of a group covers the journal's id and the group's place too. What an older file has left
- * in pages that were never written can look like a line, but never like one of this journal.
+ * The checksum of a group covers the journal's id and the group's place too.
  *
  * Version 1 had a line for each entry, without groups. It is still read; the first process that opens
  * such a journal adds a head of version 2, and groups from there on.
  */
 
-const newline = 0x0a;
 const firstHead = { journal: 'sluice', version: 1 } as const;
 
 /** What a journal holds. */
@@ -49,21 +47,19 @@ export function encodeGroup(id: string, at: number, entries: readonly string[]):
 export function parseJournal(bytes: Buffer, path: string): JournalContent {
   const entries: unknown[] = [];
   let id: string | undefined;
-  let at = 0;
-  while (at < bytes.length) {
-    const line = parseLine(bytes, at, id);
-    if (line === undefined) {
-      if (isDamage(bytes, at, id)) throw damaged(path, `at byte ${at}`);
-      break;
-    }
-    const head = id === undefined ? parseHead(line.value) : undefined;
-    if (at === 0 && head === undefined) throw unknownVersion(path);
-    if (head) ({ id } = head);
-    else if (Array.isArray(line.value)) entries.push(...(line.value as unknown[]));
-    else entries.push(line.value);
-    at = line.end;
-  }
-  return { entries, keptBytes: at, id };
+  const { keptBytes, isDamaged } = readLines(bytes, {
+    dropped: 'last write',
+    seedAt: (at) => (id === undefined ? 0 : seedOf(id, at)),
+    take(value, at) {
+      const head = id === undefined ? parseHead(value) : undefined;
+      if (at === 0 && head === undefined) throw unknownVersion(path);
+      if (head) ({ id } = head);
+      else if (Array.isArray(value)) entries.push(...(value as unknown[]));
+      else entries.push(value);
+    },
+  });
+  if (isDamaged || isHeadDamaged(bytes, keptBytes, id)) throw damaged(path, `at byte ${keptBytes}`);
+  return { entries, keptBytes, id };
 }
 
 /** @param what is wrong, and where: `at byte 812` */
@@ -90,45 +86,14 @@ function parseHead(value: unknown): { readonly id: string | undefined } | undefi
   return version === 2 && typeof id === 'string' ? { id } : undefined;
 }
 
-/** Whether what does not parse at a place is more than the rest of one write. */
-function isDamage(bytes: Buffer, at: number, id: string | undefined): boolean {
+/** Without its head nobody can tell the groups of a journal from the rest of a write. */
+function isHeadDamaged(bytes: Buffer, at: number, id: string | undefined): boolean {
+  if (id !== undefined || at === bytes.length) return false;
   // The head is written alone, and nothing else before it is safe.
   if (at === 0 && bytes.length > encodeHead(newJournalId()).length) return true;
-  const rest = bytes.toString('latin1', at);
-  // Damage to its head hides what the groups of a journal are.
-  if (id === undefined && /\n[0-9a-f]{8} \[/.test(rest)) return true;
-  return [...rest.matchAll(/[0-9a-f]{8} /g)].some(
-    ({ index }) => index > 0 && parseLine(bytes, at + index, id) !== undefined,
-  );
-}
-
-function parseLine(
-  bytes: Buffer,
-  at: number,
-  id: string | undefined,
-): { readonly value: unknown; readonly end: number } | undefined {
-  const end = bytes.indexOf(newline, at);
-  if (end === -1) return undefined;
-  const body = bytes.subarray(at + 9, end);
-  const seed = id === undefined ? 0 : seedOf(id, at);
-  if (bytes.toString('latin1', at, at + 9) !== `${checksum(body, seed)} `) return undefined;
-  try {
-    const value = JSON.parse(body.toString('utf8')) as unknown;
-    const isGroup = id === undefined || Array.isArray(value);
-    return isGroup ? { value, end: end + 1 } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function encodeLine(json: string, seed: number): Buffer {
-  return Buffer.from(`${checksum(json, seed)} ${json}\n`);
+  return /\n[0-9a-f]{8} \[/.test(bytes.toString('latin1', at));
 }
 
 function seedOf(id: string, at: number): number {
   return crc32(`${id} ${at} `);
-}
-
-function checksum(body: Uint8Array | string, seed: number): string {
-  return crc32(body, seed).toString(16).padStart(8, '0');
 }

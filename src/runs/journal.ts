@@ -1,9 +1,6 @@
-import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { OutputError, StateError } from '../errors/family.js';
-import { isSluiceError, type SluiceError } from '../errors/sluice-error.js';
-import { closeFile } from '../system/close-file.js';
-import { syncDirectory, type FileSystem } from '../system/file-system.js';
+import { StateError } from '../errors/family.js';
+import type { FileSystem } from '../system/file-system.js';
+import { LogFile } from '../system/log-file.js';
 import { encodeGroup, encodeHead, newJournalId, parseJournal } from './journal-lines.js';
 
 interface Waiting {
@@ -17,21 +14,14 @@ interface Waiting {
  * then it is on the disk.
  */
 export class Journal {
-  readonly #file: FileHandle;
-  readonly #path: string;
+  readonly #log: LogFile;
   readonly #id: string;
-  /** Bytes that are in the file, as far as this process knows. */
-  #size: number;
   #waiting: Waiting[] = [];
   #isWriting = false;
-  /** After a failed write nobody knows what is in the file: nothing is ever appended to it. */
-  #broken: SluiceError | undefined;
 
-  private constructor(file: FileHandle, path: string, content: { id: string; size: number }) {
-    this.#file = file;
-    this.#path = path;
-    this.#id = content.id;
-    this.#size = content.size;
+  private constructor(log: LogFile, id: string) {
+    this.#log = log;
+    this.#id = id;
   }
 
   /**
@@ -46,22 +36,21 @@ export class Journal {
     files: FileSystem,
     path: string,
   ): Promise<{ readonly journal: Journal; readonly entries: readonly unknown[] }> {
-    const file = await files.open(path, 'a+', 0o600);
-    try {
+    let content = parseJournal(Buffer.alloc(0), path);
+    const options = { name: `the journal ${path}`, refuseOthers: () => writtenByAnother(path) };
+    const log = await LogFile.open(files, path, options, async (file) => {
       const bytes = await file.readFile();
-      const { entries, keptBytes, id } = parseJournal(bytes, path);
-      const journal = new Journal(file, path, { id: id ?? newJournalId(), size: bytes.length });
-      await journal.#fence();
-      await file.truncate(keptBytes);
-      journal.#size = keptBytes;
-      if (id === undefined) await journal.#write(encodeHead(journal.#id));
-      else await file.sync();
-      await syncDirectory(files, dirname(path));
-      return { journal, entries };
+      content = parseJournal(bytes, path);
+      return { keptBytes: content.keptBytes, readBytes: bytes.length };
+    });
+    const { entries, id = newJournalId() } = content;
+    try {
+      if (content.id === undefined) await log.append(encodeHead(id));
     } catch (error) {
-      await closeFile(file);
+      await log.close();
       throw error;
     }
+    return { journal: new Journal(log, id), entries };
   }
 
   /**
@@ -86,7 +75,7 @@ export class Journal {
   }
 
   async close(): Promise<void> {
-    await closeFile(this.#file);
+    await this.#log.close();
   }
 
   /** Entries that come while some are being written go to the disk together, as one group. */
@@ -96,39 +85,20 @@ export class Journal {
       const together = this.#waiting;
       this.#waiting = [];
       try {
-        if (this.#broken) throw this.#broken;
         const entries = together.map(({ json }) => json);
-        await this.#write(encodeGroup(this.#id, this.#size, entries));
+        await this.#log.append(encodeGroup(this.#id, this.#log.size, entries));
         for (const waiting of together) waiting.resolve();
       } catch (error) {
-        this.#broken ??= isSluiceError(error)
-          ? error
-          : new OutputError(`cannot write the journal ${this.#path}`, { cause: error });
-        for (const waiting of together) waiting.reject(this.#broken);
+        for (const waiting of together) waiting.reject(error);
       }
     }
     this.#isWriting = false;
   }
+}
 
-  async #write(bytes: Buffer): Promise<void> {
-    await this.#fence();
-    await this.#file.appendFile(bytes);
-    this.#size += bytes.length;
-    await this.#file.datasync();
-    // Another process may have written between the look and the write.
-    await this.#fence();
-  }
-
-  /**
-   * The lock keeps other processes away, but not on every file system: in a folder that machines share it
-   * may have no effect. So each writer looks whether the file is as it left it.
-   */
-  async #fence(): Promise<void> {
-    const { size, nlink } = await this.#file.stat();
-    if (size === this.#size && nlink !== 0) return;
-    throw new StateError(
-      `another process has written the journal ${this.#path}: two runs work in one state directory, and the locks of its file system do not keep them apart. This run stops here. Run it again when the other has ended, with --state on a local disk or with one machine at a time`,
-      { code: 'state_locked' },
-    );
-  }
+function writtenByAnother(path: string): StateError {
+  return new StateError(
+    `another process has written the journal ${path}: two runs work in one state directory, and the locks of its file system do not keep them apart. This run stops here. Run it again when the other has ended, with --state on a local disk or with one machine at a time`,
+    { code: 'state_locked' },
+  );
 }

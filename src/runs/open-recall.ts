@@ -1,8 +1,11 @@
+import type { ColumnOptions } from '../batches/column-layout.js';
 import type { Recall } from '../batches/result-history.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
-import type { PassOneOptions } from './pass-one.js';
+import type { FileSystem } from '../system/file-system.js';
+import type { History } from './history/history.js';
 import { HistoryRecall } from './history/history-recall.js';
 import { readRecalled, RecalledWriter, type RecalledEntry } from './recalled-file.js';
+import type { StateDirectory } from './state-directory.js';
 
 /** What knows results of earlier runs while the source is read. */
 export interface OpenRecall {
@@ -14,15 +17,21 @@ export interface OpenRecall {
   close(): Promise<void>;
 }
 
+interface RecallOptions {
+  readonly state: Pick<StateDirectory, 'known' | 'recalledPath'>;
+  readonly files: FileSystem;
+  readonly seed: Uint8Array;
+  readonly history?: History | undefined;
+  readonly columns: Pick<ColumnOptions, 'provenance'>;
+}
+
 /**
  * A run asks a history once, and notes what it was told; once its plan counts, the note alone speaks.
  *
  * @returns `undefined` where the run has no history
  * @throws StateError `state_damaged`, OutputError
  */
-export async function openRecall(
-  options: Pick<PassOneOptions, 'state' | 'files' | 'seed' | 'history' | 'columns'>,
-): Promise<OpenRecall | undefined> {
+export async function openRecall(options: RecallOptions): Promise<OpenRecall | undefined> {
   const { state, files, seed, history } = options;
   const withOrigin = options.columns.provenance === true;
   const { plan } = state.known;

@@ -1,11 +1,11 @@
 import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { HashWords } from '../addresses/address-table.js';
 import type { Recall } from '../batches/result-history.js';
 import { StateError } from '../errors/family.js';
 import { closeFile } from '../system/close-file.js';
-import { syncDirectory, type FileSystem } from '../system/file-system.js';
+import type { FileSystem } from '../system/file-system.js';
+import { makeSafe } from '../system/whole-file.js';
 import { FrameBuilder } from './history/frame-builder.js';
 import { HistoryEntries } from './history/history-entries.js';
 import { encodeFrame, type Frame } from './history/history-frames.js';
@@ -76,10 +76,7 @@ export class RecalledWriter implements Recall {
   async finish(): Promise<RecalledEntry> {
     if (!this.#builder.isEmpty) this.#full.push(this.#builder.take());
     await this.flush();
-    await onDisk(`write ${this.#path}`, async () => {
-      await this.#file.sync();
-      await syncDirectory(this.#files, dirname(this.#path));
-    });
+    await onDisk(`write ${this.#path}`, async () => makeSafe(this.#files, this.#file, this.#path));
     return { addresses: this.#addresses, checksum: this.#checksum };
   }
 

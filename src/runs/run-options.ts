@@ -1,5 +1,4 @@
 import type { DriveSettings } from '../batches/drive-all.js';
-import type { BatchProgress } from '../batches/drive-options.js';
 import type { Client } from '../client/client.js';
 import type { SluiceError } from '../errors/sluice-error.js';
 import type { Sink } from '../rows/sink.js';
@@ -7,6 +6,7 @@ import type { Source } from '../rows/source.js';
 import type { ColumnOptions } from '../batches/column-layout.js';
 import type { DoubtOptions } from '../batches/doubtful-columns.js';
 import type { CountryOptions } from '../batches/plan.js';
+import type { VerifyProgress } from '../streams/verify-progress.js';
 import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
 import type { Preflight } from './preflight.js';
@@ -116,7 +116,7 @@ export type RunProgress =
       readonly addresses: number;
       readonly batches: number;
     }
-  | ({ readonly stage: 'batch' } & BatchProgress)
+  | Extract<VerifyProgress, { readonly stage: 'batch' }>
   /** A stop that `partial` turns into an output with rows that are not finished. */
   | { readonly stage: 'stopped'; readonly error: SluiceError }
   /** Uploads on the service that this run made and could not delete; their names. */

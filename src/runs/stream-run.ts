@@ -12,6 +12,7 @@ import { defaults } from '../batches/defaults.js';
 import { askAboutColumns } from '../batches/doubtful-columns.js';
 import { checkCountries, Plan } from '../batches/plan.js';
 import { StreamPlan } from '../streams/stream-plan.js';
+import { batchProgress } from '../streams/verify-progress.js';
 import { verifyChunks } from '../streams/verify.js';
 import { observeRun } from '../diagnostics/observe-run.js';
 import { observedEnd, observedProgress } from './observed-progress.js';
@@ -174,7 +175,7 @@ async function flow(
       ...options,
       onBatch: (progress: BatchProgress) => {
         log.note(progress, new Date().toISOString());
-        options.onProgress?.({ stage: 'batch', ...progress });
+        options.onProgress?.(batchProgress(progress));
       },
       onLeftBehind: (names) => options.onProgress?.({ stage: 'left_behind', names }),
     }),

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { verificationTypes } from '../contract/enums.js';
-import type { Estimate } from './estimate.js';
-import type { Summary } from './summary.js';
+import type { Estimate, Summary } from './summary.js';
 
 /*
  * The summary and the estimate as schemas: what `--summary` writes is published as JSON Schema

@@ -82,3 +82,39 @@ export interface BatchReport {
 export function hasFailed(summary: Summary): boolean {
   return [summary.email, summary.phone].some((type) => type !== null && type.buckets.failed > 0);
 }
+
+/** What a run would read, send and cost. */
+export interface Estimate {
+  /** Tells it from the summary of a run. */
+  readonly dry_run: true;
+  readonly input: string;
+  readonly output: string;
+  /** The service's base URL, or `local`. */
+  readonly service: string;
+  readonly rows: number;
+  readonly email: TypeEstimate | null;
+  readonly phone: TypeEstimate | null;
+  /** What the account has; `null` where the service does not tell. */
+  readonly balance: { readonly email: number; readonly phone: number } | null;
+}
+
+export interface TypeEstimate {
+  /** Unique addresses. */
+  readonly addresses: number;
+  /** Unique addresses that the history knows: they would not be sent. */
+  readonly from_history: number;
+  /** Cells that hold an address seen before in their lane. */
+  readonly duplicates: number;
+  /** Cells that cannot be sent, by reason. */
+  readonly not_submitted: Readonly<Record<string, number>>;
+  readonly lanes: readonly LaneEstimate[];
+  /** Credits that the run would need at most, before refunds. */
+  readonly credits: number;
+}
+
+export interface LaneEstimate {
+  readonly country: string;
+  /** Addresses that would be sent. */
+  readonly addresses: number;
+  readonly batches: number;
+}

@@ -80,8 +80,8 @@ async function serve(
   const { clock, onError, rate } = settings;
   const { accounts, apiKey, apiKeyIsNew } = await accountsOf(store, settings);
   await applyAccounts(store, accounts);
-  const caches = await ResultCaches.open(store.cacheFolder, clock.now());
-  const answers = await AnswerCache.open(store.cacheFolder, clock.now());
+  const caches = await ResultCaches.open(store.cacheFolder, clock.wallNow());
+  const answers = await AnswerCache.open(store.cacheFolder, clock.wallNow());
   const turns = createTurns();
   const { parseDelayMs, verifyDelayMs } = settings;
   const jobs = new BatchJobs({
@@ -112,6 +112,7 @@ async function serve(
       maxFormatBytes,
       faults,
     },
+    faults,
     rateLimiter: rate === undefined ? undefined : createRateLimiter(rate, () => clock.now()),
     host,
     onError,

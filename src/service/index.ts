@@ -31,5 +31,5 @@ export type { FaultReport } from './faults/fault-schedule.js';
 export type { Fault } from './faults/fault.js';
 
 // For tests
-export type { Clock } from './clock.js';
+export type { Clock } from '../system/clock.js';
 export type { ServiceVariants } from './variants.js';

@@ -1,9 +1,9 @@
 import type { AnswerCache } from './caches/answer-cache.js';
 import type { ResultCaches } from './caches/result-caches.js';
 import type { RequestLog } from './http/request-log.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../system/clock.js';
 import type { VerificationEngine } from './engine/engine.js';
-import type { FaultInjector } from './faults/fault-injector.js';
+import type { FaultReport } from './faults/fault-schedule.js';
 import type { BatchJobs } from './jobs/batch-jobs.js';
 import type { Turns } from './jobs/turns.js';
 import type { Store } from './store/store.js';
@@ -25,6 +25,6 @@ export interface ServiceContext {
   readonly requests: RequestLog;
   readonly maxFileSizeBytes: number;
   readonly maxFormatBytes: number;
-  /** `undefined` when nothing is to go wrong. */
-  readonly faults: FaultInjector | undefined;
+  /** What was made to go wrong; `undefined` when nothing is to. */
+  readonly faults: { report(): readonly FaultReport[] } | undefined;
 }

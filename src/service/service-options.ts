@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors/family.js';
 import { keyHashOf, type Account } from './account.js';
-import { systemClock, type Clock } from './clock.js';
+import { systemClock, type Clock } from '../system/clock.js';
 import type { VerificationEngine } from './engine/engine.js';
 import { offlineEngine } from './engine/offline-engine.js';
 import { checkFaultPlan, type CheckedFaultPlan, type FaultPlan } from './faults/fault-plan.js';

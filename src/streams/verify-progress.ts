@@ -1,9 +1,21 @@
 import type { BatchProgress } from '../batches/drive-options.js';
+import { mayHaveLaunched } from '../batches/known-batch.js';
 
 /** What `verify()` tells while rows pass: how many went in and came out so far, and each batch's way. */
 export type VerifyProgress =
   | { readonly stage: 'reading' | 'read' | 'writing' | 'written'; readonly rows: number }
-  | ({ readonly stage: 'batch' } & BatchProgress);
+  | ({
+      readonly stage: 'batch';
+      /** Whether a launch of it was asked for: from then on only the service knows whether it is paid. */
+      readonly mayHaveLaunched: boolean;
+    } & BatchProgress);
+
+/** What is told of a batch's way. */
+export function batchProgress(
+  progress: BatchProgress,
+): Extract<VerifyProgress, { readonly stage: 'batch' }> {
+  return { stage: 'batch', mayHaveLaunched: mayHaveLaunched(progress.known), ...progress };
+}
 
 /** Rows are told in hundreds: one at a time would cost more than it tells. */
 const rowsBetween = 100;

@@ -7,7 +7,7 @@ import { joinChunks, joinResults } from './join-results.js';
 import { PatientDuplex } from './patient-duplex.js';
 import { StreamPlan, type StreamPlanOptions } from './stream-plan.js';
 import { rowsToBatches } from './rows-to-batches.js';
-import { RowCount, type VerifyProgress } from './verify-progress.js';
+import { batchProgress, RowCount, type VerifyProgress } from './verify-progress.js';
 
 export interface VerifyOptions
   extends StreamPlanOptions, Omit<DriveBatchesOptions, 'client' | 'collect'> {
@@ -36,7 +36,7 @@ export function verify(options: VerifyOptions): Duplex {
   if (!onProgress) return new Verify(plan, joinResults(plan), options);
   const onBatch = (progress: BatchProgress): void => {
     options.onBatch?.(progress);
-    onProgress({ stage: 'batch', ...progress });
+    onProgress(batchProgress(progress));
   };
   const count = new RowCount(onProgress);
   return new Verify(plan, joinResults(plan), { ...options, onBatch }, count);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pollWaitMs } from '../../src/batches/poll-wait.js';
+import { pollWaitMs } from '../../src/batches/stage-wait.js';
 
 const plainly = { intervalMs: 1000, random: () => 0 };
 

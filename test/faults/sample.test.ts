@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { planMatrix, troublesOf } from './fault-matrix.js';
-import { createSeededRandom } from '../../src/service/faults/seeded-random.js';
+import { createSeededRandom } from '../../src/service/faults/fault-schedule.js';
 
 const sampleSize = 24;
 

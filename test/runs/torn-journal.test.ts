@@ -133,6 +133,18 @@ it('goes on after a torn write, also over what is left of it on the disk', async
   expect(await Journal.read(systemFiles, path)).toEqual([...safe.flat(), 'next']);
 });
 
+it('reads and writes a journal of version 2 to the letter as earlier versions did', async () => {
+  const given = '0123456789abcdef';
+  const groups = [[{ entry: 'kept' }, { text: 'zwölf' }], [3]];
+  const written =
+    '2bd62284 {"journal":"sluice","version":2,"id":"0123456789abcdef"}\n' +
+    '33afae51 [{"entry":"kept"},{"text":"zwölf"}]\n' +
+    'ebea0448 [3]\n';
+  expect(journalOf(given, groups).toString()).toBe(written);
+  await writeFile(path, written, { mode: 0o600 });
+  expect(await Journal.read(systemFiles, path)).toEqual(groups.flat());
+});
+
 describe('a journal of version 1', () => {
   const old = versionOne([headOfVersionOne, { a: 1 }, { b: 2 }]);
 

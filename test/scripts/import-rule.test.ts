@@ -71,4 +71,19 @@ describe('the one-way import rule', () => {
       expect.stringContaining(`${join('src', file)}: imports `),
     ]);
   });
+
+  it('catches a circle of modules, also of types alone, and says its way', async () => {
+    await violationsOf('runs/a.ts', "import type { B } from './inner/b.js';");
+    await violationsOf('runs/inner/b.ts', "export { c } from './c.js';");
+    await violationsOf('rows/row.ts', "import { a } from '../system/a.js';");
+    const found = await violationsOf('runs/inner/c.ts', "type A = import('../a.js').A;");
+    const way = ['inner/b.ts', 'inner/c.ts', 'a.ts'].map((file) => join('src/runs', file));
+    expect(found).toEqual([`${join('src/runs/a.ts')}: imports ${way.join(' → ')}, in a circle`]);
+  });
+
+  it('takes no two ways to one module for a circle', async () => {
+    await violationsOf('runs/a.ts', "import './b.js';\nimport './c.js';");
+    await violationsOf('runs/b.ts', "import './c.js';");
+    expect(await violationsOf('runs/c.ts', '')).toEqual([]);
+  });
 });

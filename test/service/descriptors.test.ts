@@ -24,7 +24,8 @@ const behaviour = `
   const taken = [];
   let pass = () => {};
   const clock = {
-    now: () => Date.now(),
+    now: () => performance.now(),
+    wallNow: () => Date.now(),
     sleep: (ms) => new Promise((resolve) => {
       // The long delay ends when it is told to; waits between repetitions are over at once.
       if (ms > 60_000) pass = resolve;

@@ -43,12 +43,16 @@ export class TestClock implements Clock {
     return this.#now;
   }
 
-  sleep(ms: number, signal: AbortSignal): Promise<void> {
+  wallNow(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
       const sleeper = { atMs: this.#now + ms, wake: resolve };
       this.#sleepers.add(sleeper);
-      signal.addEventListener('abort', () => {
+      signal?.addEventListener('abort', () => {
         this.#sleepers.delete(sleeper);
         reject(signal.reason as Error);
       });

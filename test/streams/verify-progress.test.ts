@@ -36,4 +36,9 @@ it('verify() tells how many rows went in and came out, and of each batch', async
   const stages = told.flatMap((one) => (one.stage === 'batch' ? [one.known.stage] : []));
   expect(stages).toEqual(batches);
   expect(stages.at(-1)).toBe('exported');
+  // From the stage on that asks for a launch.
+  const mayHaveLaunched = told.flatMap((one) =>
+    one.stage === 'batch' ? [one.mayHaveLaunched] : [],
+  );
+  expect(mayHaveLaunched).toEqual(stages.map((_, at) => at >= stages.indexOf('launching')));
 });

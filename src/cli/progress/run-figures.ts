@@ -59,6 +59,7 @@ interface SeenBatch {
   readonly addresses: number;
   readonly type: VerificationType;
   readonly known: KnownBatch;
+  readonly mayHaveLaunched: boolean;
   readonly charge: Charge | undefined;
 }
 
@@ -125,8 +126,8 @@ export class RunFigures {
   credits(): CreditFigures {
     const launched = { email: 0, phone: 0 };
     let refunded = 0;
-    for (const { known, type, addresses, charge } of this.#batches.values()) {
-      if (!mayBePaid(known)) continue;
+    for (const { mayHaveLaunched, type, addresses, charge } of this.#batches.values()) {
+      if (!mayHaveLaunched) continue;
       launched[type] += charge?.spent ?? addresses;
       refunded += charge?.refunded ?? 0;
     }
@@ -134,15 +135,21 @@ export class RunFigures {
   }
 
   get launchedBatches(): number {
-    return [...this.#batches.values()].filter(({ known }) => mayBePaid(known)).length;
+    return [...this.#batches.values()].filter((batch) => batch.mayHaveLaunched).length;
   }
 
   #noteBatch(
-    { batch, known, charge }: Extract<RunProgress, { readonly stage: 'batch' }>,
+    { batch, known, mayHaveLaunched, charge }: Extract<RunProgress, { readonly stage: 'batch' }>,
     nowMs: number,
   ): void {
     const { addresses, lane } = batch;
-    this.#batches.set(keyOf(batch), { addresses, type: lane.type, known, charge });
+    this.#batches.set(keyOf(batch), {
+      addresses,
+      type: lane.type,
+      known,
+      mayHaveLaunched,
+      charge,
+    });
     const rank = ranks[known.stage];
     for (const stage of ['uploading', 'preparing', 'verifying', 'exporting'] as const) {
       if (rank >= batchStages[stage].in) this.#begin(stage, nowMs);
@@ -156,9 +163,4 @@ export class RunFigures {
 
 function keyOf(batch: Batch): string {
   return `${batch.id} ${batch.part?.start ?? 0} ${batch.addresses}`;
-}
-
-function mayBePaid(known: KnownBatch): boolean {
-  if (known.stage === 'failed') return known.launched;
-  return ranks[known.stage] >= ranks.launching || ('doubt' in known && known.doubt);
 }

@@ -8,9 +8,8 @@ import {
 import { writeOutputFile } from '../../output-files/output-file.js';
 import { checkOutputPath, isSameFile } from '../../output-files/output-path.js';
 import { standard } from '../summary-file.js';
-import type { ListFigures } from './list-figures.js';
+import { ListFigures } from './list-figures.js';
 import { reportPage } from './report-page.js';
-import { watchSink } from './watch-sink.js';
 
 /** The page that `--report` asks for: it counts rows on their way, and is written when all is done. */
 export class RunReport {
@@ -56,4 +55,33 @@ export class RunReport {
       throw new OutputError(`the output is written, but not the report ${this.#path}`, { cause });
     }
   }
+}
+
+/** The same sink, whose rows are counted on their way into it. */
+function watchSink(sink: Sink, onFigures: (figures: ListFigures) => void): Sink {
+  const { name, decides, maxRows } = sink;
+  return {
+    name,
+    ...(decides && { decides }),
+    ...(maxRows !== undefined && { maxRows }),
+    check: async (verifiedColumns) => sink.check(verifiedColumns),
+    ...(sink.examine && {
+      examine: (reading, columns) => sink.examine?.(reading, columns),
+    }),
+    ...(sink.rowsLeftOut && { rowsLeftOut: () => sink.rowsLeftOut?.() ?? 0 }),
+    mayBeginEarly: async () => (await sink.mayBeginEarly?.()) ?? false,
+    async open(opening) {
+      const figures = new ListFigures(opening);
+      const writing = await sink.open(opening);
+      onFigures(figures);
+      return {
+        async write(rows) {
+          figures.add(rows);
+          await writing.write(rows);
+        },
+        finish: async () => writing.finish(),
+        abort: async () => writing.abort(),
+      };
+    },
+  };
 }

@@ -1,4 +1,5 @@
-import { expectThat, NotReached, type Clause } from '../clause.js';
+import type { Clause } from '../clause.js';
+import { expectThat, NotReached } from '../deviation.js';
 import {
   batchStatuses,
   costFields,

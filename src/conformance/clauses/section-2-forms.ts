@@ -1,4 +1,5 @@
-import { expectThat, type Clause } from '../clause.js';
+import type { Clause } from '../clause.js';
+import { expectThat } from '../deviation.js';
 import { expectRefused, expectTaken, objectOf } from '../shapes.js';
 import type { Subject } from '../subject.js';
 import { unitAnswer } from '../unit-answer.js';

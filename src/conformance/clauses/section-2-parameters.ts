@@ -1,4 +1,5 @@
-import { expectThat, NotReached, type Clause } from '../clause.js';
+import type { Clause } from '../clause.js';
+import { expectThat, NotReached } from '../deviation.js';
 import { countries, highestTargets, parameterDefaults } from '../expected.js';
 import { asObject, expectRefused, expectTaken, objectOf } from '../shapes.js';
 import type { Subject } from '../subject.js';

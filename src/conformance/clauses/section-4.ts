@@ -1,4 +1,5 @@
-import { expectThat, type Clause } from '../clause.js';
+import type { Clause } from '../clause.js';
+import { expectThat } from '../deviation.js';
 import { arrayOf, expectRefused, expectTaken, objectOf } from '../shapes.js';
 import { unitAnswer } from '../unit-answer.js';
 

@@ -1,4 +1,5 @@
-import { expectThat, NotReached, type Clause } from '../clause.js';
+import type { Clause } from '../clause.js';
+import { expectThat, NotReached } from '../deviation.js';
 import { asObject, expectTaken } from '../shapes.js';
 import type { Subject } from '../subject.js';
 

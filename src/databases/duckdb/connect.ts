@@ -4,7 +4,7 @@ import { ConfigurationError } from '../../errors/family.js';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
-import { loadDriver } from '../load-driver.js';
+import { loadPackage } from '../../system/load-package.js';
 
 /** A DuckDB file that is open, in a session in which everything prints the same everywhere. */
 export interface DuckdbConnection extends Connection {
@@ -49,8 +49,8 @@ export async function connect(
   purpose: Purpose,
   signal?: AbortSignal,
 ): Promise<DuckdbConnection> {
-  const driver = await loadDriver(() => import('@duckdb/node-api'), {
-    database: 'DuckDB',
+  const driver = await loadPackage(() => import('@duckdb/node-api'), {
+    by: 'DuckDB',
     install: '@duckdb/node-api',
   });
   const { store, isNew } = await placeOfFile(pathOfUrl(url, 'duckdb'), purpose);

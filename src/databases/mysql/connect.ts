@@ -1,7 +1,7 @@
 import type { Connection as DriverConnection, FieldPacket, Query } from 'mysql2';
 import { closeOnce, nameOfUrl, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
-import { loadDriver } from '../load-driver.js';
+import { loadPackage } from '../../system/load-package.js';
 
 /** A connection with a session in which everything prints the same everywhere. */
 export interface MysqlConnection extends Connection {
@@ -36,8 +36,8 @@ export async function connect(
   signal?: AbortSignal,
 ): Promise<MysqlConnection> {
   signal?.throwIfAborted();
-  const { default: mysql } = await loadDriver(() => import('mysql2'), {
-    database: 'MySQL',
+  const { default: mysql } = await loadPackage(() => import('mysql2'), {
+    by: 'MySQL',
     install: 'mysql2',
   });
   const connection: DriverConnection = mysql.createConnection({

@@ -2,7 +2,7 @@ import type { Client, QueryArrayResult, Submittable } from 'pg';
 import type * as copyStreams from 'pg-copy-streams';
 import { closeOnce, nameOfUrl, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
-import { loadDriver } from '../load-driver.js';
+import { loadPackage } from '../../system/load-package.js';
 
 /** A connection with a session in which everything prints the same everywhere. */
 export interface PostgresConnection extends Connection {
@@ -23,7 +23,7 @@ export interface PostgresConnection extends Connection {
 
 /** What is installed to speak to PostgreSQL. */
 export const postgresDrivers = {
-  database: 'PostgreSQL',
+  by: 'PostgreSQL',
   install: 'pg pg-copy-streams pg-query-stream',
 } as const;
 
@@ -59,7 +59,7 @@ export async function connect(
 ): Promise<PostgresConnection> {
   signal?.throwIfAborted();
   // All that is needed later: what is missing must be said while it costs nothing.
-  const [{ default: pg }, copy] = await loadDriver(
+  const [{ default: pg }, copy] = await loadPackage(
     () => Promise.all([import('pg'), import('pg-copy-streams')]),
     postgresDrivers,
   );

@@ -1,5 +1,5 @@
 import { writeText } from '../cell-text.js';
-import { loadDriver } from '../load-driver.js';
+import { loadPackage } from '../../system/load-package.js';
 import { givesNoRows, type Asking, type QueryRows } from '../query-source.js';
 import type { TableColumn } from '../table-form.js';
 import { postgresDrivers, type PostgresConnection } from './connect.js';
@@ -115,7 +115,7 @@ async function openCursor(
   connection: PostgresConnection,
   { query, connect }: Asking<PostgresConnection>,
 ): Promise<QueryRows> {
-  const { default: QueryStream } = await loadDriver(
+  const { default: QueryStream } = await loadPackage(
     () => import('pg-query-stream'),
     postgresDrivers,
   );

@@ -3,7 +3,7 @@ import type Database from 'libsql';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
-import { loadDriver } from '../load-driver.js';
+import { loadPackage } from '../../system/load-package.js';
 import { sqliteValue } from './kinds.js';
 
 /** A database file that is open. */
@@ -44,8 +44,8 @@ export function fileOf(url: string): string | undefined {
  * @throws ConfigurationError `missing_dependency`
  */
 export async function connect(url: string, purpose: Purpose): Promise<SqliteConnection> {
-  const { default: Driver } = await loadDriver(() => import('libsql'), {
-    database: 'SQLite',
+  const { default: Driver } = await loadPackage(() => import('libsql'), {
+    by: 'SQLite',
     install: 'libsql',
   });
   const path = pathOfUrl(url, 'sqlite');

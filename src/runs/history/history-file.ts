@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { z } from 'zod';
-import { OutputError, StateError } from '../../errors/family.js';
-import { closeFile } from '../../system/close-file.js';
-import { syncDirectory, type FileSystem } from '../../system/file-system.js';
+import { StateError } from '../../errors/family.js';
+import type { FileSystem } from '../../system/file-system.js';
+import { LogFile, type LogContent } from '../../system/log-file.js';
+import { partPath } from '../../system/whole-file.js';
 import { encodeFrame, hasFrameBehind, readFrame, type Frame } from './history-frames.js';
 
 const chunkBytes = 1024 * 1024;
@@ -25,16 +25,10 @@ export function historyHead(key: string, service: string): HistoryHead {
 
 /** An append-only file of frames. A frame counts when `append` has returned. */
 export class HistoryFile {
-  readonly #files: FileSystem;
-  readonly #path: string;
-  #file: FileHandle;
-  /** After a failed write nobody knows what stands in the file: nothing is ever put behind it. */
-  #broken: OutputError | undefined;
+  readonly #log: LogFile;
 
-  private constructor(files: FileSystem, path: string, file: FileHandle) {
-    this.#files = files;
-    this.#path = path;
-    this.#file = file;
+  private constructor(log: LogFile) {
+    this.#log = log;
   }
 
   /**
@@ -50,105 +44,73 @@ export class HistoryFile {
     begin: () => HistoryHead,
     take: (frame: Frame) => boolean,
   ): Promise<{ readonly file: HistoryFile; readonly head: HistoryHead }> {
-    await files.rm(rewrittenPath(path), { force: true });
-    const handle = await files.open(path, 'a+', 0o600);
+    // What a kill has left of a rewrite; earlier versions had another name for it.
+    for (const left of [partPath(path), `${path}.new`]) await files.rm(left, { force: true });
+    let head: HistoryHead | undefined;
+    const log = await LogFile.open(files, path, { name: `the history ${path}` }, async (handle) =>
+      readFrames(handle, path, (frame) => {
+        if (head) {
+          if (!take(frame)) throw unknownEntries(path);
+          return;
+        }
+        const parsed = headMeta.safeParse(frame.meta);
+        if (!parsed.success) throw unknownForm(path);
+        head = parsed.data;
+      }),
+    );
+    const file = new HistoryFile(log);
+    if (head) return { file, head };
+    const first = begin();
     try {
-      const file = new HistoryFile(files, path, handle);
-      const { head, keptBytes } = await readHistory(handle, path, take);
-      await handle.truncate(keptBytes);
-      if (head) {
-        await handle.sync();
-        return { file, head };
-      }
-      const first = begin();
-      await file.append({ meta: first, entries: new Uint32Array() });
-      await syncDirectory(files, dirname(path));
-      return { file, head: first };
+      await file.append(headFrame(first));
     } catch (error) {
-      await closeFile(handle);
+      await log.close();
       throw error;
     }
+    return { file, head: first };
   }
 
   /** @throws OutputError when it could not be written; from then on for every frame */
   async append(frame: Frame): Promise<void> {
-    if (this.#broken) throw this.#broken;
-    try {
-      await this.#file.appendFile(encodeFrame(frame));
-      await this.#file.datasync();
-    } catch (error) {
-      this.#broken = new OutputError(`cannot write the history ${this.#path}`, { cause: error });
-      throw this.#broken;
-    }
+    await this.#log.append(encodeFrame(frame));
   }
 
   /**
-   * Takes the place of all that is in the file, by rename: it is never seen half done.
+   * Takes the place of all that is in the file: it is never seen half done.
    *
    * @throws the system's errors
    */
   async rewrite(head: HistoryHead, frames: Iterable<Frame>): Promise<void> {
-    const path = rewrittenPath(this.#path);
-    await this.#files.rm(path, { force: true });
-    const file = await this.#files.open(path, 'a+', 0o600);
-    try {
-      await file.appendFile(encodeFrame({ meta: head, entries: new Uint32Array() }));
+    await this.#log.replace(async (file) => {
+      await file.appendFile(encodeFrame(headFrame(head)));
       for (const frame of frames) await file.appendFile(encodeFrame(frame));
-      await file.sync();
-      await this.#files.rename(path, this.#path);
-    } catch (error) {
-      await closeFile(file);
-      await this.#files.rm(path, { force: true });
-      throw error;
-    }
-    await closeFile(this.#file);
-    this.#file = file;
-    await syncDirectory(this.#files, dirname(this.#path));
+    });
   }
 
-  async sizeBytes(): Promise<number> {
-    return (await this.#file.stat()).size;
+  get sizeBytes(): number {
+    return this.#log.size;
   }
 
   async close(): Promise<void> {
-    await closeFile(this.#file);
+    await this.#log.close();
   }
 }
 
-/** Where it is written again; what a kill leaves there counts for nothing. */
-function rewrittenPath(path: string): string {
-  return `${path}.new`;
-}
-
-async function readHistory(
-  file: FileHandle,
-  path: string,
-  take: (frame: Frame) => boolean,
-): Promise<{ readonly head: HistoryHead | undefined; readonly keptBytes: number }> {
-  let head: HistoryHead | undefined;
-  const keptBytes = await readFrames(file, path, (frame) => {
-    if (head) {
-      if (!take(frame)) throw unknownEntries(path);
-      return;
-    }
-    const parsed = headMeta.safeParse(frame.meta);
-    if (!parsed.success) throw unknownForm(path);
-    head = parsed.data;
-  });
-  return { head, keptBytes };
+function headFrame(meta: HistoryHead): Frame {
+  return { meta, entries: new Uint32Array() };
 }
 
 /**
  * Reads the whole frames of a file; what its last write may have left in part does not count.
  *
- * @returns where the last whole frame ends
+ * @returns where the last whole frame ends, and the file
  * @throws StateError `state_damaged` when something stands before a whole frame that is none
  */
 export async function readFrames(
   file: Pick<FileHandle, 'read'>,
   path: string,
   visit: (frame: Frame) => void,
-): Promise<number> {
+): Promise<LogContent> {
   let rest = Buffer.alloc(0);
   let keptBytes = 0;
   let wantedBytes = 0;
@@ -166,7 +128,7 @@ export async function readFrames(
     if (isEnd) {
       if (hasFrameBehind(rest, 0)) throw damaged(path, keptBytes);
       if (keptBytes === 0 && rest.length > 0 && !isTornHead(rest)) throw unknownForm(path);
-      return keptBytes;
+      return { keptBytes, readBytes: keptBytes + rest.length };
     }
     // What no more bytes can make whole is judged with all that stands behind it.
     wantedBytes = typeof reading === 'object' ? reading.needsBytes : Infinity;

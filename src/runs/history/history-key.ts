@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { dirname } from 'node:path';
 import { StateError } from '../../errors/family.js';
 import { closeFile } from '../../system/close-file.js';
 import { lockFile, type FileLock, type LockPatience } from '../../system/file-lock.js';
-import { syncDirectory, type FileSystem } from '../../system/file-system.js';
+import type { FileSystem } from '../../system/file-system.js';
+import { makeSafe } from '../../system/whole-file.js';
 import { onDisk } from '../on-disk.js';
 
 const keyForm = /^[0-9a-f]{64}\n$/;
@@ -62,10 +62,10 @@ async function writeKey(files: FileSystem, keyPath: string): Promise<string> {
   try {
     await file.truncate(0);
     await file.appendFile(text);
+    await makeSafe(files, file, keyPath);
   } finally {
     await closeFile(file);
   }
-  await syncKey(files, keyPath);
   return text;
 }
 
@@ -73,11 +73,10 @@ async function writeKey(files: FileSystem, keyPath: string): Promise<string> {
 async function syncKey(files: FileSystem, keyPath: string): Promise<void> {
   const file = await files.open(keyPath, 'a+', 0o600);
   try {
-    await file.sync();
+    await makeSafe(files, file, keyPath);
   } finally {
     await closeFile(file);
   }
-  await syncDirectory(files, dirname(keyPath));
 }
 
 function fingerprintOf(seed: Uint8Array): string {

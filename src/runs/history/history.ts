@@ -165,7 +165,7 @@ export class History implements ResultHistory {
     return {
       path: this.#path,
       service: this.service,
-      bytes: await this.#file.sizeBytes(),
+      bytes: this.#file.sizeBytes,
       ...countResults(this.#entries, this.#age),
     };
   }

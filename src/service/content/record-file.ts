@@ -1,5 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
+import { systemFiles } from '../../system/file-system.js';
 import { openOwnFile } from '../../system/own-files.js';
+import { makeSafe } from '../../system/whole-file.js';
 import { giveBack, takeBlock } from './block-pool.js';
 
 /** Reads a file of records of equal size, some at a time. */
@@ -32,16 +34,18 @@ export async function openRecords(path: string, recordBytes: number): Promise<Re
 /** Writes a file piece by piece. It is worth something only after `finish`. */
 export class FileWriter {
   readonly #file: FileHandle;
+  readonly #path: string;
   #block: Buffer | undefined = takeBlock();
   #pendingBytes = 0;
 
-  private constructor(file: FileHandle) {
+  private constructor(file: FileHandle, path: string) {
     this.#file = file;
+    this.#path = path;
   }
 
   /** Makes a file that only its owner may read; one of that name must not be there. */
   static async create(path: string): Promise<FileWriter> {
-    return new FileWriter(await openOwnFile(path, 'wx'));
+    return new FileWriter(await openOwnFile(path, 'wx'), path);
   }
 
   /** Takes a piece; the caller may use its bytes again when this has resolved. */
@@ -58,11 +62,11 @@ export class FileWriter {
     }
   }
 
-  /** Writes the rest and closes; with `durable`, the content is on the disk itself. */
+  /** Writes the rest and closes; with `durable`, the content and its name are on the disk itself. */
   async finish(options: { readonly durable: boolean }): Promise<void> {
     try {
       await this.#drain();
-      if (options.durable) await this.#file.datasync();
+      if (options.durable) await makeSafe(systemFiles, this.#file, this.#path);
     } finally {
       await this.close();
     }

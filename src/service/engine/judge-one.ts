@@ -1,7 +1,7 @@
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { limits } from '../../contract/limits.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../../system/clock.js';
 import type { Verdict, VerificationEngine } from './engine.js';
 
 /** One address, and how it is to be read. */

@@ -1,7 +1,6 @@
 import type { OperationName } from '../../contract/operations.js';
 import type { Fault } from './fault.js';
 import type { CheckedFaultPlan } from './fault-plan.js';
-import { createSeededRandom } from './seeded-random.js';
 
 /** One planned fault, and what became of it. */
 export interface FaultReport {
@@ -59,4 +58,15 @@ function isDue({ fault, random, requests, fired }: Planned): boolean {
     : requests >= from && (requests - from) % every === 0;
   if (!isChosen || fired >= times) return false;
   return probability === undefined || random() < probability;
+}
+
+/** Numbers from 0 to below 1 that a seed decides (mulberry32). */
+export function createSeededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

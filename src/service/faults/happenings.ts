@@ -15,7 +15,7 @@ export async function happenToBatch(
     const batch = store.state.batches.get(uuid);
     if (batch === undefined) return;
     const event = happening === 'deleted' ? 'deleted' : 'failed';
-    await store.commit({ event, uuid, at: clock.now() });
+    await store.commit({ event, uuid, at: clock.wallNow() });
     const { name } = batch.stage;
     // The files of a batch that is worked on are still being read: its job removes them at its end.
     if (happening !== 'deleted' || name === 'parsing' || name === 'verifying') return;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { DisturbedHandler } from '../faults/fault-injector.js';
+import type { DisturbedHandler, FaultInjector } from '../faults/fault-injector.js';
 import type { ServiceContext } from '../service-context.js';
 import { withExtraFields } from '../variants.js';
 import { isPassing } from '../passing-trouble.js';
@@ -14,6 +14,8 @@ import { createRoutes, localPrefix } from './routes.js';
 
 export interface DispatchOptions {
   readonly service: ServiceContext;
+  /** Spoils answers; `undefined` when nothing is to go wrong. */
+  readonly faults: FaultInjector | undefined;
   readonly rateLimiter: RateLimiter | undefined;
   /** What the service was told to listen on. */
   readonly host: string;
@@ -33,8 +35,14 @@ const passing = new HttpProblem(503, 'Service Unavailable', { headers: { 'Retry-
 /** Answers one request; never throws. */
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-export function createDispatch({ service, rateLimiter, host, onError }: DispatchOptions): Dispatch {
-  const router = createRouter<DisturbedHandler>(createRoutes(service.faults));
+export function createDispatch({
+  service,
+  faults,
+  rateLimiter,
+  host,
+  onError,
+}: DispatchOptions): Dispatch {
+  const router = createRouter<DisturbedHandler>(createRoutes(faults));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let headers: Readonly<Record<string, string>> = commonHeaders;

@@ -1,9 +1,8 @@
-import { createWriteStream } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { createContentCheck } from '../content/content-check.js';
+import { FileWriter } from '../content/record-file.js';
 import { badRequest, HttpProblem } from './http-problem.js';
 import { validationError } from './parse-values.js';
 
@@ -138,18 +137,19 @@ async function receiveFile(
   look: (chunk: Buffer) => void,
 ): Promise<number> {
   let bytes = 0;
-  const watch = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      bytes += chunk.length;
-      look(chunk);
-      done(null, chunk);
-    },
+  await pipeline(stream, async (chunks: AsyncIterable<Buffer>) => {
+    const file = await FileWriter.create(path);
+    try {
+      for await (const chunk of chunks) {
+        bytes += chunk.length;
+        look(chunk);
+        await file.write(chunk);
+      }
+      await file.finish({ durable });
+    } finally {
+      await file.close();
+    }
   });
-  await pipeline(
-    stream,
-    watch,
-    createWriteStream(path, { flags: 'wx', mode: 0o600, flush: durable }),
-  );
   return bytes;
 }
 

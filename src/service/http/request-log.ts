@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../../system/clock.js';
 
 /** A request that was answered, as people may look at it: nothing of what was sent is in it. */
 export interface NotedRequest {
@@ -49,7 +49,7 @@ export function noteRequest(
   { requests, clock }: { readonly requests: RequestLog; readonly clock: Clock },
 ): { path: string | null; account: string } {
   const known: { path: string | null; account: string } = { path: null, account: '' };
-  const atMs = clock.now();
+  const atMs = clock.wallNow();
   const startedAt = performance.now();
   response.once('close', () => {
     const tookMs = performance.now() - startedAt;

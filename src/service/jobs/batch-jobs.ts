@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { rm } from 'node:fs/promises';
+import pLimit from 'p-limit';
 import type { AnswerCache } from '../caches/answer-cache.js';
 import { ResultCaches } from '../caches/result-caches.js';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../../system/clock.js';
 import { prepareContent } from '../content/prepare-content.js';
 import { keepAnswers, newlyAnswered, reusedAnswers } from '../content/reuse-answers.js';
 import { verifyContent } from '../content/verify-content.js';
@@ -15,7 +16,6 @@ import type { Store } from '../store/store.js';
 import { createLeastFirst } from './least-first.js';
 import { afterRequests } from './slices.js';
 import type { Turns } from './turns.js';
-import { createWorkSlots } from './work-slots.js';
 
 export interface BatchJobsOptions {
   readonly store: Store;
@@ -47,7 +47,7 @@ const mostLive = 16;
 export class BatchJobs {
   readonly #options: BatchJobsOptions;
   readonly #work = createLeastFirst(mostAtOnce);
-  readonly #liveSlots = createWorkSlots(mostLive);
+  readonly #liveSlots = pLimit(mostLive);
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<void>>();
   readonly #parsing = new Map<string, Promise<void>>();
@@ -183,7 +183,7 @@ export class BatchJobs {
     await this.#waitUntil(stage.sinceMs + verifyDelayMs);
     // Before the event: should a kill come in between, the verification is done again and the caches
     // know the same addresses twice, which changes nothing.
-    const nowMs = clock.now();
+    const nowMs = clock.wallNow();
     const verified = engine.live
       ? newlyAnswered(files, addresses, answers)
       : ResultCaches.readKeys(files.keys);
@@ -206,7 +206,7 @@ export class BatchJobs {
     work: (nextTurn: () => Promise<void>) => Promise<Result>,
   ): Promise<Result> {
     // What waits for others keeps nobody from parsing.
-    if (this.#options.engine.live) return this.#liveSlots.run(async () => work(afterRequests));
+    if (this.#options.engine.live) return this.#liveSlots(async () => work(afterRequests));
     return this.#work.run(() => addresses - this.progress(uuid), work);
   }
 
@@ -214,7 +214,7 @@ export class BatchJobs {
   async #finish(begun: Batch, commit: (atMs: number) => Promise<void>): Promise<void> {
     const { store, turns, clock } = this.#options;
     await turns.take(begun.uuid, async () => {
-      if (this.#isCurrent(begun)) await commit(clock.now());
+      if (this.#isCurrent(begun)) await commit(clock.wallNow());
       else {
         const now = store.state.batches.get(begun.uuid);
         const files = store.files(begun);
@@ -241,7 +241,7 @@ export class BatchJobs {
 
   async #waitUntil(atMs: number): Promise<void> {
     const { clock } = this.#options;
-    const left = atMs - clock.now();
+    const left = atMs - clock.wallNow();
     if (left > 0) await clock.sleep(left, this.#closing.signal);
   }
 }

@@ -6,7 +6,7 @@ import { createLiveWork } from './schedule/live-work.js';
 import type { MailProbe } from './schedule/mail-probe.js';
 import type { MailOutcome } from './schedule/mail-task.js';
 import { smtpPathOf, type SmtpPath } from './smtp/smtp-path.js';
-import { unlessAborted } from './unless-aborted.js';
+import { orAborted } from '../../system/or-aborted.js';
 
 /** Judges email addresses: what is known offline without asking, all others by their exchangers. */
 export class MailDesk {
@@ -33,7 +33,7 @@ export class MailDesk {
         delays: 0,
       });
     });
-    const outcome = await unlessAborted(asked, signal);
+    const outcome = await orAborted(asked, signal);
     return mailVerdict(offline, outcome);
   }
 

@@ -33,7 +33,7 @@ export async function networkEngine(
     codec,
     servers: settings.resolvers,
     timeoutMs: settings.resolverTimeoutMs,
-    now: () => clock.now(),
+    now: () => clock.wallNow(),
   });
   const mail = new MailDesk(
     new MailProbe({

@@ -2,7 +2,7 @@ import { getServers } from 'node:dns';
 import { hostname } from 'node:os';
 import { isIP } from 'node:net';
 import { ConfigurationError } from '../../errors/family.js';
-import { systemClock, type Clock } from '../clock.js';
+import { systemClock, type Clock } from '../../system/clock.js';
 import { smtpPathOf } from './smtp/smtp-path.js';
 import { createAddressTest } from './dns/asked-addresses.js';
 import type { DnsServer } from './dns/ask-server.js';

@@ -14,7 +14,7 @@ export const deleteBatch: Handler = (call, service) =>
     if (name === 'parsing' || name === 'verifying') {
       throw badRequest('a batch cannot be deleted while it is being processed');
     }
-    await store.commit({ event: 'deleted', uuid: batch.uuid, at: clock.now() });
+    await store.commit({ event: 'deleted', uuid: batch.uuid, at: clock.wallNow() });
     await removeBatchFiles(store.files(batch), store.state.wasLaunched(batch.uuid));
     return success;
   });

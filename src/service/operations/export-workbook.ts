@@ -5,10 +5,12 @@ import type { ServiceContext } from '../service-context.js';
 import type { Batch } from '../store/batch.js';
 import type { VerdictCount } from '../store/events.js';
 import { exportedRecords, type ExportedBlock } from './exported-records.js';
-import { loadExceljs } from './load-exceljs.js';
 import { safeCell } from './safe-cell.js';
 import { resultColumns, verdictCells } from './sheet-columns.js';
 import { statisticsRows } from './sheet-statistics.js';
+import { isSluiceError } from '../../errors/sluice-error.js';
+import { loadPackage } from '../../system/load-package.js';
+import { badRequest } from '../http/http-problem.js';
 
 /** Rows that a sheet can have (ECMA-376); one is the heading. */
 const recordsASheet = 1_048_576 - 1;
@@ -131,5 +133,24 @@ async function taken(output: PassThrough): Promise<void> {
       };
       output.once('drain', go).once('close', go);
     });
+  }
+}
+
+/**
+ * Loads the package that writes spreadsheets when the first one is asked for; it is no dependency of
+ * its own, because few need it.
+ *
+ * @throws HttpProblem 400, which says how to install it
+ */
+export async function loadExceljs(
+  load: () => Promise<{ readonly default: typeof exceljs }> = async () => import('exceljs'),
+): Promise<typeof exceljs> {
+  try {
+    return (await loadPackage(load, { by: 'a spreadsheet', install: 'exceljs@4.4.0' })).default;
+  } catch (error) {
+    if (!isSluiceError(error, 'missing_dependency')) throw error;
+    throw badRequest(
+      `${error.message}, once "overrides": {"traverse": "0.3.9"} is in package.json; or ask for format=json`,
+    );
   }
 }

@@ -21,7 +21,7 @@ export async function findHits(
   const found = { accountHits: 0, globalHits: 0 };
   if (!caches.mayFind(account, parameters)) return found;
   const files = store.files(batch);
-  const wanted = { account, parameters, nowMs: clock.now() };
+  const wanted = { account, parameters, nowMs: clock.wallNow() };
   // What a launch that was refused for its credits, or killed, has left.
   await rm(files.hits, { force: true });
   const hits = await FileWriter.create(files.hits);

@@ -39,7 +39,7 @@ async function launch(batch: Batch, prepared: Prepared, service: ServiceContext)
   requireCredits(service, wanted);
   const hits = await findHits(batch, service);
   requireCredits(service, wanted);
-  await store.commit({ event: 'launched', uuid: batch.uuid, at: clock.now(), ...hits });
+  await store.commit({ event: 'launched', uuid: batch.uuid, at: clock.wallNow(), ...hits });
   const launched = store.state.batches.get(batch.uuid);
   if (launched) jobs.verify(launched);
   return ok({ status: 'ok' });

@@ -28,7 +28,7 @@ export const statusPage: Handler = async ({ request }, service) => {
   const shown = batches.slice(-mostBatches).toReversed();
   const noted = requests.last.filter(({ account }) => isAll || names.has(account));
   const page = statusHtml({
-    now: timeText(clock.now()),
+    now: timeText(clock.wallNow()),
     accounts: accounts.map((account) => accountView(account, batches, service)),
     batches: shown.map((batch) => batchView(batch, service)),
     moreBatches: batches.length - shown.length,

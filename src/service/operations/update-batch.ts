@@ -29,7 +29,7 @@ export const updateBatch: Handler = async (call, service) => {
     }
     if (isDeepStrictEqual(parameters, batch.parameters)) return success;
     const { store, clock } = service;
-    await store.commit({ event: 'updated', uuid: batch.uuid, at: clock.now(), parameters });
+    await store.commit({ event: 'updated', uuid: batch.uuid, at: clock.wallNow(), parameters });
     // A parsing under way removes its own files when it finds that nobody waits for it.
     if (name === 'ready') await removePreparation(store.files(batch));
     if (!service.variants.prepareNeeded) await beginParsing(batch, service);

@@ -49,7 +49,7 @@ async function takeIn(
   await store.commit({
     event: 'uploaded',
     uuid,
-    at: clock.now(),
+    at: clock.wallNow(),
     account,
     name,
     description: description ?? null,

@@ -52,7 +52,7 @@ export const verifyUnit: Handler = async (call, service) => {
   requireCredits(service, { account, type, credits: 1 });
   const key = new Uint8Array(keyBytes);
   createKeyMaker(store.salt, type).write(readAddress(type, country, address).key, key, 0);
-  const found = () => caches.find(key, 0, { account, nowMs: clock.now(), parameters: body });
+  const found = () => caches.find(key, 0, { account, nowMs: clock.wallNow(), parameters: body });
   // Nobody is asked again for what a cache knows.
   const kept = found() === null ? undefined : answers.find(key, 0);
   const verdict = kept ?? (await judgeOne(engine, { type, address, country }, clock));
@@ -61,10 +61,10 @@ export const verifyUnit: Handler = async (call, service) => {
   }
   requireCredits(service, { account, type, credits: 1 });
   const hit = found();
-  await store.commit({ event: 'unit', at: clock.now(), account, type, address, hit });
+  await store.commit({ event: 'unit', at: clock.wallNow(), account, type, address, hit });
   // An answer that is used again is as old as it was.
   if (kept === undefined) {
-    const nowMs = clock.now();
+    const nowMs = clock.wallNow();
     if (engine.live) answers.remember(key, [verdict], nowMs);
     await caches.remember([key], { account, nowMs, isShared: body.use_global_cache });
   }

@@ -1,14 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StateError } from '../../errors/family.js';
 import type { FileLock } from '../../system/file-lock.js';
 import { systemFiles } from '../../system/file-system.js';
 import { checkOwnFolder, readOwnFileIfThere } from '../../system/own-files.js';
-import { writeWhole } from '../../system/whole-file.js';
+import { move, writeWhole } from '../../system/whole-file.js';
 import type { Batch } from './batch.js';
 import { batchFiles, removeOrphans, type BatchFiles } from './batch-files.js';
-import { damagedLog, openEventLog, type EventLog } from './event-log.js';
+import { damagedLog, EventLog } from './event-log.js';
 import {
   parseServiceEvent,
   parseStoreHeader,
@@ -111,7 +111,8 @@ export class Store {
 
   /** Gives arrived content its place as the upload of a batch. */
   async adopt(arrival: string, batch: Pick<Batch, 'uuid' | 'revision'>): Promise<void> {
-    await rename(arrival, this.files(batch).upload);
+    const names = { from: arrival, to: this.files(batch).upload };
+    await move(systemFiles, names, { durable: this.isDurable });
   }
 
   /** Reads the key that was made for this folder, or makes and keeps one. */
@@ -150,7 +151,7 @@ async function load(
   dataDir: string | undefined,
 ): Promise<{ state: ServiceState; salt: string; log: EventLog }> {
   const path = join(folders.root, 'service.log');
-  const { events, log } = await openEventLog(path, { durable: dataDir !== undefined });
+  const { events, log } = await EventLog.open(path, { durable: dataDir !== undefined });
   try {
     const [first, ...rest] = events;
     const { salt } = first === undefined ? begin(log) : checkHeader(first, path);

@@ -1,3 +1,4 @@
+import { batchProgress as toldOf } from '../../../src/streams/verify-progress.js';
 import type { KnownBatch, RunProgress } from '../../../src/index.js';
 
 export const tries = { attempt: 1, fresh: 0, uploads: 0 } as const;
@@ -19,7 +20,7 @@ export function batchProgress(
 ): RunProgress {
   const lane = { type: 'email', country: 'US' } as const;
   const batch = { id, lane, addresses: 100, sizeBytes: 2000, checksum: 0, open: () => [] };
-  return { stage: 'batch', batch, known, name: `sluice-run-${id}-1`, charge };
+  return toldOf({ batch, known, name: `sluice-run-${id}-1`, charge });
 }
 
 /** The stages of a batch that nothing goes wrong with. */

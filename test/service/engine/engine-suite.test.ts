@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../../src/service/clock.js';
+import type { Clock } from '../../../src/system/clock.js';
 import type { VerificationEngine } from '../../../src/service/engine/engine.js';
 import { judgeOne } from '../../../src/service/engine/judge-one.js';
 import { offlineEngine } from '../../../src/service/engine/offline-engine.js';
@@ -62,12 +62,13 @@ describe('one address while somebody waits', () => {
     let left = 0;
     const clock: Clock = {
       now: () => 0,
+      wallNow: () => 0,
       sleep: async (_ms, stop) => {
         left += 1;
         await new Promise((_resolve, reject) => {
-          stop.addEventListener('abort', () => {
+          stop?.addEventListener('abort', () => {
             left -= 1;
-            reject(stop.reason as Error);
+            reject(stop?.reason as Error);
           });
         });
       },

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { createTurns } from '../../../src/service/jobs/turns.js';
-import { createWorkSlots } from '../../../src/service/jobs/work-slots.js';
 
 const soon = () =>
   new Promise<void>((resolve) => {
@@ -35,24 +34,5 @@ describe('turns', () => {
     const next = turns.take('a', () => Promise.resolve('yes'));
     await expect(failed).rejects.toThrow('no');
     expect(await next).toBe('yes');
-  });
-});
-
-describe('work slots', () => {
-  it('never let more go on at once, and let everybody in', async () => {
-    const slots = createWorkSlots(3);
-    let now = 0;
-    let most = 0;
-    const work = (at: number) =>
-      slots.run(async () => {
-        now += 1;
-        most = Math.max(most, now);
-        await soon();
-        now -= 1;
-        if (at % 4 === 0) throw new Error('no');
-      });
-    const ends = await Promise.allSettled(Array.from({ length: 20 }, (_, at) => work(at)));
-    expect(most).toBe(3);
-    expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(5);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { networkEngine, type NetworkEngineOptions } from '../../../src/service/index.js';
-import type { Clock } from '../../../src/service/clock.js';
+import type { Clock } from '../../../src/system/clock.js';
 import { mailboxes, noUser, openExchanger, type Manner, type TestExchanger } from './exchanger.js';
 import { verifyLive } from './lab.js';
 import { a, mx, records, startNameServer } from './name-server.js';
@@ -14,6 +14,7 @@ function fastClock(): Clock & { readonly slept: number[] } {
   return {
     slept,
     now: () => now,
+    wallNow: () => now,
     async sleep(ms) {
       slept.push(ms);
       await new Promise<void>((resolve) => {

@@ -98,13 +98,14 @@ describe('a service that asks the network', () => {
       emailCredits: 10,
       // Time for the deadline runs fifty times as fast.
       clock: {
-        now: () => Date.now(),
+        now: () => performance.now(),
+        wallNow: () => Date.now(),
         sleep: async (ms, signal) =>
           new Promise((resolve, reject) => {
             const timer = setTimeout(resolve, ms / 50);
-            signal.addEventListener('abort', () => {
+            signal?.addEventListener('abort', () => {
               clearTimeout(timer);
-              reject(signal.reason as Error);
+              reject(signal?.reason as Error);
             });
           }),
       },

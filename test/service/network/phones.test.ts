@@ -275,7 +275,7 @@ const environment = { LOOKUP_TOKEN: 'Bearer abc' };
 async function judgeByProvider(reply: Reply, more: object = {}) {
   const { url, requests } = await provider(reply);
   const phoneProvider = parsePhoneProvider(description(url, more), environment);
-  const clock = { now: () => 0, sleep: async () => undefined };
+  const clock = { now: () => 0, wallNow: () => 0, sleep: async () => undefined };
   const [verdict] = await judge({ phoneProvider, clock }, german);
   return { verdict, requests };
 }

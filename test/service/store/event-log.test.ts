@@ -2,17 +2,17 @@ import { appendFile, readFile, stat, truncate, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openEventLog } from '../../../src/service/store/event-log.js';
+import { EventLog } from '../../../src/service/store/event-log.js';
 import { withFolder } from '../with-service.js';
 
 async function logWith(path: string, events: readonly object[]) {
-  const { log } = await openEventLog(path, { durable: true });
+  const { log } = await EventLog.open(path, { durable: true });
   for (const event of events) log.append(event);
   await log.close();
 }
 
 async function read(path: string) {
-  const { events, log } = await openEventLog(path, { durable: false });
+  const { events, log } = await EventLog.open(path, { durable: false });
   await log.close();
   return events;
 }
@@ -24,6 +24,16 @@ describe('the event log', () => {
     await logWith(path, [{ c: null }]);
     expect(await read(path)).toEqual([{ a: 1 }, { b: 'ü\n"' }, { c: null }]);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it('is read and written to the letter as earlier versions wrote it', async () => {
+    const path = join(await withFolder(), 'log');
+    const written = 'b314ff1f {"event":"first","text":"zwölf"}\n6bf6174e {"event":"second"}\n';
+    await writeFile(path, written, { mode: 0o600 });
+    expect(await read(path)).toEqual([{ event: 'first', text: 'zwölf' }, { event: 'second' }]);
+    const other = `${path}.other`;
+    await logWith(other, [{ event: 'first', text: 'zwölf' }, { event: 'second' }]);
+    expect(await readFile(other, 'utf8')).toBe(written);
   });
 
   it('drops an event that was torn anywhere, and only that', async () => {

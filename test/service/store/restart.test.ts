@@ -2,7 +2,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createService, type ServiceOptions } from '../../../src/service/index.js';
-import { openEventLog } from '../../../src/service/store/event-log.js';
+import { EventLog } from '../../../src/service/store/event-log.js';
 import { TestClock, withFolder, withService } from '../with-service.js';
 import { all, Wire } from '../wire.js';
 
@@ -147,7 +147,7 @@ describe('a service on a folder', () => {
 
   it('of another version is refused by name', async () => {
     const dataDir = await withFolder();
-    const { log } = await openEventLog(join(dataDir, 'service.log'), { durable: true });
+    const { log } = await EventLog.open(join(dataDir, 'service.log'), { durable: true });
     log.append({ store: 'sluice-service', version: 99, salt: '' });
     await log.close();
     await expect(createService({ dataDir })).rejects.toMatchObject({
@@ -159,7 +159,7 @@ describe('a service on a folder', () => {
   it('whose log makes no sense is refused', async () => {
     const dataDir = await withFolder();
     await session({ dataDir }, async () => undefined);
-    const { log } = await openEventLog(join(dataDir, 'service.log'), { durable: true });
+    const { log } = await EventLog.open(join(dataDir, 'service.log'), { durable: true });
     log.append({ event: 'deleted' });
     await log.close();
     await expect(createService({ dataDir })).rejects.toMatchObject({ code: 'state_damaged' });

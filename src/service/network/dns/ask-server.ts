@@ -22,14 +22,9 @@ export interface Exchange {
  *
  * @returns the answer; rejects when none comes in time
  */
-export function askOverUdp({
-  server,
-  query,
-  isAnswer,
-  timeoutMs,
-  signal,
-}: Exchange): Promise<Buffer> {
-  return inTime(timeoutMs, signal, (resolve, reject) => {
+export function askOverUdp(exchange: Exchange): Promise<Buffer> {
+  const { server, query, isAnswer } = exchange;
+  return inTime(exchange, (resolve, reject) => {
     const socket = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4');
     socket.on('error', reject);
     socket.on('message', (bytes) => {
@@ -48,14 +43,9 @@ export function askOverUdp({
 const lengthBytes = 2;
 
 /** Asks over TCP, where an answer can have 64 KiB (RFC 7766). As {@link askOverUdp}. */
-export function askOverTcp({
-  server,
-  query,
-  isAnswer,
-  timeoutMs,
-  signal,
-}: Exchange): Promise<Buffer> {
-  return inTime(timeoutMs, signal, (resolve, reject) => {
+export function askOverTcp(exchange: Exchange): Promise<Buffer> {
+  const { server, query, isAnswer } = exchange;
+  return inTime(exchange, (resolve, reject) => {
     const socket = connect({ host: server.address, port: server.port });
     let read = Buffer.alloc(0);
     socket.on('error', reject);
@@ -80,8 +70,7 @@ export function askOverTcp({
 
 /** Runs an exchange to its first outcome, and closes behind it. */
 function inTime(
-  timeoutMs: number,
-  signal: AbortSignal,
+  { timeoutMs, signal }: Pick<Exchange, 'timeoutMs' | 'signal'>,
   begin: (resolve: (bytes: Buffer) => void, reject: (error: Error) => void) => () => void,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import type { Answer, decode, DecodedPacket, encode } from 'dns-packet';
-import { loadPackage } from '../load-package.js';
+import { loadPackage } from '../../../system/load-package.js';
 import type { DnsData, DnsType } from './dns-answer.js';
 
 /** The package that reads and writes messages of the domain name system. */
@@ -11,7 +11,10 @@ export interface DnsCodec {
 export function loadDnsCodec(
   load: () => Promise<{ readonly default: DnsCodec }> = async () => import('dns-packet'),
 ): Promise<DnsCodec> {
-  return loadPackage(async () => (await load()).default, 'dns-packet');
+  return loadPackage(async () => (await load()).default, {
+    by: 'verification by the network',
+    install: 'dns-packet',
+  });
 }
 
 /** Largest answer that is asked for over UDP: no fragment on any usual path (RFC 9715). */

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { createWorkSlots } from '../../jobs/work-slots.js';
+import pLimit from 'p-limit';
 import { askOverTcp, askOverUdp, type DnsServer } from './ask-server.js';
 import type { DnsAnswer, DnsType } from './dns-answer.js';
 import { encodeQuery, readMessage, type DnsCodec, type DnsMessage } from './dns-message.js';
-import { unlessAborted } from '../unless-aborted.js';
+import { orAborted } from '../../../system/or-aborted.js';
 import { TtlCache } from './ttl-cache.js';
 
 /** Looks names up. */
@@ -49,7 +49,7 @@ interface Known {
 export function createResolver({ codec, servers, timeoutMs, now }: ResolverOptions): Resolver {
   const kept = new TtlCache<DnsAnswer>(mostKept, now);
   const underWay = new Map<string, Promise<Known>>();
-  const slots = createWorkSlots(mostQueries);
+  const slots = pLimit(mostQueries);
   const ending = new AbortController();
   // Every query hangs on it.
   setMaxListeners(0, ending.signal);
@@ -77,7 +77,7 @@ export function createResolver({ codec, servers, timeoutMs, now }: ResolverOptio
     let reason = 'no server is configured';
     for (let round = 0; round < rounds; round += 1) {
       for (const server of servers) {
-        const message = await slots.run(async () => askServer(server, name, type));
+        const message = await slots(async () => askServer(server, name, type));
         if (message.kind !== 'failed') return message;
         ({ reason } = message);
       }
@@ -127,7 +127,7 @@ export function createResolver({ codec, servers, timeoutMs, now }: ResolverOptio
           kept.put(key, answer, ttlMs);
         });
       }
-      const { answer } = await unlessAborted(asking, signal);
+      const { answer } = await orAborted(asking, signal);
       return answer as DnsAnswer<Type>;
     },
     close: () => ending.abort(new Error('the resolver is closed')),

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { request } from 'undici';
 import { z } from 'zod';
 import { ConfigurationError } from '../../../errors/family.js';
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../../system/clock.js';
 import type { PhoneFacts, PhoneLookup } from './phone-lookup.js';
 
 /** A provider of lookups that answers with JSON over HTTP. */

@@ -1,4 +1,4 @@
-import { loadPackage } from '../load-package.js';
+import { loadPackage } from '../../../system/load-package.js';
 
 /** A network as the table of mobile country codes and mobile network codes has it. */
 export interface Network {
@@ -19,6 +19,8 @@ interface TableRow {
   readonly status: string | null;
 }
 
+const needed = { by: 'verification by the network', install: 'mcc-mnc-list' };
+
 /**
  * Loads the table of operators, kept in a package of its own because it changes every month.
  *
@@ -27,7 +29,7 @@ interface TableRow {
 export async function loadOperators(
   load: () => Promise<{ all(): readonly TableRow[] }> = async () => import('mcc-mnc-list'),
 ): Promise<NameNetwork> {
-  const rows = (await loadPackage(load, 'mcc-mnc-list')).all();
+  const rows = (await loadPackage(load, needed)).all();
   const names = new Map<string, string>();
   for (const { mcc, mnc, brand, operator, status } of rows) {
     const name = brand || operator;

@@ -1,13 +1,12 @@
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { CountryCode } from '../../../contract/countries.js';
 import type { LiveVerification, PhoneVerdict } from '../../engine/engine.js';
 import { judgePhone } from '../../engine/judge-phone.js';
 import { readPhone } from '../../engine/read-phone.js';
 import { judgeTestNumber } from '../../engine/test-numbers.js';
-import { createWorkSlots, type WorkSlots } from '../../jobs/work-slots.js';
 import { createLiveWork } from '../schedule/live-work.js';
 import type { NameNetwork } from './operators.js';
 import type { PhoneFacts, PhoneLookup } from './phone-lookup.js';
-import { phoneVerdict } from './phone-verdict.js';
 
 export interface PhoneDeskOptions {
   /** In the order in which they are asked. */
@@ -23,14 +22,14 @@ const mostPending = 1000;
 /** Judges phone numbers: by their plan, and those that the plan has by what a network says. */
 export class PhoneDesk {
   readonly #options: PhoneDeskOptions;
-  readonly #slots: WorkSlots;
+  readonly #slots: LimitFunction;
   /** Told whenever a number of a batch is settled. */
   readonly #watchers = new Set<() => void>();
   #pending = 0;
 
   constructor(options: PhoneDeskOptions) {
     this.#options = options;
-    this.#slots = createWorkSlots(options.concurrency);
+    this.#slots = pLimit(options.concurrency);
   }
 
   /** @throws the signal's reason */
@@ -38,7 +37,7 @@ export class PhoneDesk {
     const planned = judgePhone(phone, country);
     const e164 = numberToAsk(phone, country, planned);
     if (e164 === undefined) return planned;
-    const facts = await this.#slots.run(async () => this.#ask(e164, signal));
+    const facts = await this.#slots(async () => this.#ask(e164, signal));
     return phoneVerdict(planned, facts, this.#options.nameNetwork);
   }
 
@@ -104,4 +103,26 @@ function numberToAsk(
 ): string | undefined {
   if (!planned.valid || judgeTestNumber(phone)) return undefined;
   return readPhone(phone, country)?.e164;
+}
+
+/** Adds what a network says to what the numbering plan does. */
+function phoneVerdict(
+  planned: PhoneVerdict,
+  facts: PhoneFacts,
+  nameNetwork: NameNetwork,
+): PhoneVerdict {
+  const { status, isPorted, mcc, mnc, operator } = facts;
+  const network = mcc !== undefined && mnc !== undefined ? nameNetwork(mcc, mnc) : undefined;
+  // The plan has the range open, and nobody has the number.
+  const isWrong = status === 'invalid';
+  return {
+    ...planned,
+    valid: !isWrong,
+    wrong: isWrong,
+    status: status ?? planned.status,
+    is_ported: isPorted ?? planned.is_ported,
+    current_network_mcc: network?.mcc ?? mcc ?? null,
+    current_network_mnc: network?.mnc ?? null,
+    operator: operator ?? network?.operator ?? null,
+  };
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../../system/clock.js';
 
 /** Lets things through after a while, always the same: so they stand in the order of their time. */
 export class DelayLine<Item> {

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../../clock.js';
+import type { Clock } from '../../../system/clock.js';
 import { findExchangers, type MailRoute } from '../dns/find-exchangers.js';
 import type { Resolver } from '../dns/resolver.js';
 import { TtlCache } from '../dns/ttl-cache.js';
@@ -63,7 +63,7 @@ export class MailProbe {
   constructor(options: MailProbeOptions) {
     const { clock, domainMemoryMs: ttlMs } = options;
     this.#options = options;
-    const now = (): number => clock.now();
+    const now = (): number => clock.wallNow();
     this.#memory = new DomainMemory({ ttlMs, now });
     this.#queueOf = new TtlCache(mostRemembered, now);
     this.#unwilling = new TtlCache(mostRemembered, now);

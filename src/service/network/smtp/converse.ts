@@ -1,3 +1,5 @@
+import { beforeDeadline } from '../../../system/before-deadline.js';
+import { systemClock } from '../../../system/clock.js';
 import type { Exchanger } from '../dns/find-exchangers.js';
 import { askRecipients, type Questions } from './ask-recipients.js';
 import { openSession, type Manners, type NoSession, type Target } from './open-session.js';
@@ -29,19 +31,13 @@ export async function converse(
   options: ConversationOptions,
   questions: Questions,
 ): Promise<ConversationEnd> {
-  const deadline = new AbortController();
-  const stop = (): void => deadline.abort(options.signal.reason);
-  options.signal.addEventListener('abort', stop, { once: true });
-  const timer = setTimeout(() => {
-    deadline.abort(new SmtpFailure('timeout', 'the conversation took too long'));
-  }, options.timeoutMs);
-  try {
-    options.signal.throwIfAborted();
-    return await tryTargets(options, questions, deadline.signal);
-  } finally {
-    clearTimeout(timer);
-    options.signal.removeEventListener('abort', stop);
-  }
+  options.signal.throwIfAborted();
+  return beforeDeadline(async (signal) => tryTargets(options, questions, signal), {
+    clock: systemClock,
+    ms: options.timeoutMs,
+    signal: options.signal,
+    toError: () => new SmtpFailure('timeout', 'the conversation took too long'),
+  });
 }
 
 async function tryTargets(

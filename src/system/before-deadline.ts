@@ -1,4 +1,4 @@
-import type { Clock } from '../system/clock.js';
+import type { Clock } from './clock.js';
 
 interface DeadlineOptions {
   readonly clock: Clock;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emailLine } from '../../src/addresses/email-line.js';
 import { phoneLine } from '../../src/addresses/phone-line.js';
-import { isSurelyWellFormed } from '../../src/addresses/well-formed.js';
+import { isSurelyWellFormed } from '../../src/addresses/address-form.js';
 import { parseMailbox } from '../../src/service/engine/email-syntax.js';
 import { readPhone } from '../../src/service/engine/read-phone.js';
 
