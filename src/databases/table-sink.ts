@@ -1,15 +1,16 @@
 import { chmod, stat } from 'node:fs/promises';
 import { mostOpen } from '../formats/no-more-open.js';
 import type { FilePermissions } from '../rows/file-permissions.js';
+import { KindTally } from '../rows/kind-tally.js';
 import type { OpenSinkOptions, Sink } from '../rows/sink.js';
+import { tellTextColumns } from '../rows/tell-text-columns.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
 import { discardConnection, useConnection, type Connection } from './connection.js';
 import type { Dialect, Purpose } from './dialect.js';
 import { createRowExaminer } from './examine-rows.js';
 import { checkingRefuser, writingRefuser, type Refuse } from './failure.js';
-import { KindTally } from './kind-tally.js';
 import { parseTableName } from './names.js';
-import { planTable, type TablePlan } from './plan-table.js';
+import { ownTypes, planTable, type TablePlan } from './plan-table.js';
 import { readMarker } from './run-marker.js';
 
 /** How the rows of a table are told apart. */
@@ -32,6 +33,9 @@ interface TableSinkOptions extends TableKeyOptions {
   readonly into: string;
   readonly maxRowsPerCommit?: number;
 }
+
+/** Stands for a kind that nobody has to find out. */
+const taken = { name: 'text' } as const;
 
 /**
  * A table in a database. Rows go into a staging table and are applied in one transaction, with a marker
@@ -57,7 +61,7 @@ export function tableSink<Database extends Connection>(
     const place = await dialect.locate(connection, parts);
     const table = await dialect.findTable(connection, place);
     const marker = (await readMarker(dialect, connection, place)) ?? table?.marker;
-    const wanted = { key, isUpdate: options.isUpdate, kinds: tally?.kinds };
+    const wanted = { key, isUpdate: options.isUpdate, facts: tally?.facts };
     return planTable(
       { dialect, store: connection.store, name: place, table, marker },
       wanted,
@@ -86,8 +90,24 @@ export function tableSink<Database extends Connection>(
           await applyStaged(await begin(connection, planned, opening), 'ROLLBACK');
         }
         await connection.close();
-        tally = new KindTally(reading.header.length);
-        return createRowExaminer(reading.header, planned, tally);
+        const { header, kinds } = reading;
+        // What has its type already is taken as it is.
+        const own = ownTypes(reading, { dialect, store: connection.store });
+        const said = header.map((_, at) => (own[at] === undefined ? kinds?.[at] : taken));
+        const found = new KindTally(header.length, said);
+        tally = found;
+        const tell = tellTextColumns({
+          header,
+          output: dialect.label,
+          keeps: (facts) => planned.mode !== 'create' || dialect.typeOf(facts) !== undefined,
+          onTextColumn: columns.onTextColumn,
+        });
+        tell(found);
+        const examine = createRowExaminer(header, planned, found);
+        return (chunk) => {
+          examine(chunk);
+          tell(found);
+        };
       });
     },
     async open(opening) {

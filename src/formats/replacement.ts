@@ -6,6 +6,7 @@ import { putInPlace } from '../system/whole-file.js';
 import type { ByteOutput } from './byte-output.js';
 import { mostOpen } from './no-more-open.js';
 import type { OutputFiles, OutputTarget } from './output-path.js';
+import { openRandomFile } from './random-file.js';
 
 interface ReplacementOptions {
   /** Permissions it is to have; `undefined` for those that the process gives new files. */
@@ -64,6 +65,7 @@ export async function createReplacement(
       }
       isOpen = false;
     },
+    readBack: () => openRandomFile(path, target.realPath),
     abort,
   };
 }
