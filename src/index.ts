@@ -83,6 +83,7 @@ export {
   type RequestEvent,
   type RunEndEvent,
   type RunStageEvent,
+  type RunTextColumnEvent,
   type RunStartEvent,
 } from './diagnostics/channels.js';
 
@@ -97,7 +98,10 @@ export type {
   RowExaminer,
   Sink,
   SinkWriting,
+  TextColumn,
 } from './rows/sink.js';
+export { JsonText } from './rows/json-text.js';
+export { printKind, type Kind, type KindName } from './rows/kinds.js';
 export type { FilePermissions } from './rows/file-permissions.js';
 export type { OpenSourceOptions, Source, SourceReading } from './rows/source.js';
 export { rowsSource, type RowsInput, type RowsSourceOptions } from './rows/rows-source.js';

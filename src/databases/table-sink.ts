@@ -3,6 +3,7 @@ import { mostOpen } from '../formats/no-more-open.js';
 import type { FilePermissions } from '../rows/file-permissions.js';
 import { KindTally } from '../rows/kind-tally.js';
 import type { OpenSinkOptions, Sink } from '../rows/sink.js';
+import type { SourceReading } from '../rows/source.js';
 import { tellTextColumns } from '../rows/tell-text-columns.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
 import { discardConnection, useConnection, type Connection } from './connection.js';
@@ -68,6 +69,22 @@ export function tableSink<Database extends Connection>(
       opening,
     );
   };
+  /** What has its type already is taken as it is. */
+  const tallyOf = (reading: SourceReading, { store }: Connection): KindTally => {
+    const { header, kinds } = reading;
+    const own = ownTypes(reading, { dialect, store });
+    const said = header.map((_, at) => (own[at] === undefined ? kinds?.[at] : taken));
+    return new KindTally(header.length, said);
+  };
+  const telling = (
+    reading: SourceReading,
+    { mode }: TablePlan,
+    { onTextColumn }: Pick<OpenSinkOptions, 'onTextColumn'>,
+  ): ((found: KindTally) => void) =>
+    tellTextColumns(
+      { reading, output: dialect.label, onTextColumn },
+      (facts) => mode !== 'create' || dialect.typeOf(facts) !== undefined,
+    );
   const begin = async (
     connection: Database,
     planned: TablePlan,
@@ -90,20 +107,11 @@ export function tableSink<Database extends Connection>(
           await applyStaged(await begin(connection, planned, opening), 'ROLLBACK');
         }
         await connection.close();
-        const { header, kinds } = reading;
-        // What has its type already is taken as it is.
-        const own = ownTypes(reading, { dialect, store: connection.store });
-        const said = header.map((_, at) => (own[at] === undefined ? kinds?.[at] : taken));
-        const found = new KindTally(header.length, said);
+        const found = tallyOf(reading, connection);
         tally = found;
-        const tell = tellTextColumns({
-          header,
-          output: dialect.label,
-          keeps: (facts) => planned.mode !== 'create' || dialect.typeOf(facts) !== undefined,
-          onTextColumn: columns.onTextColumn,
-        });
+        const tell = telling(reading, planned, columns);
         tell(found);
-        const examine = createRowExaminer(header, planned, found);
+        const examine = createRowExaminer(reading.header, planned, found);
         return (chunk) => {
           examine(chunk);
           tell(found);
@@ -116,7 +124,10 @@ export function tableSink<Database extends Connection>(
       return use('write', refuse, async (connection) => {
         // A file that is made is empty so far, and no more open than the one that its rows are from.
         if (isNew) await holdBack(file, opening.permissions);
-        const writing = await begin(connection, await plan(connection, opening), opening);
+        const planned = await plan(connection, opening);
+        if (!tally)
+          telling(opening.reading, planned, opening)(tallyOf(opening.reading, connection));
+        const writing = await begin(connection, planned, opening);
         let isOpen = true;
         return {
           async write(rows) {

@@ -23,7 +23,7 @@ export function parquetWriting(): FormatWriting {
       // Rows that are copied need no form.
       if (isParquetReading(reading)) return undefined;
       const rows = new TableRows(header.length);
-      const tell = tellTextColumns({ header, output: 'Parquet', keeps: isKept, onTextColumn });
+      const tell = tellTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
       tell(found);
       return (chunk) => {
         for (let row = 0; row < chunk.length; row += 1) rows.read(chunk, row);
@@ -32,11 +32,10 @@ export function parquetWriting(): FormatWriting {
       };
     },
     async create(output, opening) {
-      const { header } = opening.reading;
-      refuseRepeatedNames(header, 'Parquet');
+      const { reading, onTextColumn } = opening;
+      refuseRepeatedNames(reading.header, 'Parquet');
       const packages = await loadHyparquetWriter();
-      const { onTextColumn } = opening;
-      const tell = tellTextColumns({ header, output: 'Parquet', keeps: isKept, onTextColumn });
+      const tell = tellTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
       return new ParquetRowsWriter({ output, opening, packages, tally, tell });
     },
   };
