@@ -83,7 +83,7 @@ export {
   type RequestEvent,
   type RunEndEvent,
   type RunStageEvent,
-  type RunTextColumnEvent,
+  type RunColumnEvent,
   type RunStartEvent,
 } from './diagnostics/channels.js';
 

@@ -23,7 +23,7 @@ export interface RunStageEvent {
 }
 
 /** A column of the input that the output cannot keep as it is: its cells become text. */
-export interface RunTextColumnEvent {
+export interface RunColumnEvent {
   readonly run: string;
   /** Its name. */
   readonly column: string;
@@ -96,7 +96,7 @@ export interface RequestEvent {
 export interface DiagnosticsEvents {
   'sluice:run:start': RunStartEvent;
   'sluice:run:stage': RunStageEvent;
-  'sluice:run:text-column': RunTextColumnEvent;
+  'sluice:run:column': RunColumnEvent;
   'sluice:run:end': RunEndEvent;
   'sluice:batch:start': BatchStartEvent;
   'sluice:batch:stage': BatchStageEvent;
@@ -108,7 +108,7 @@ export interface DiagnosticsEvents {
 export const diagnosticsChannels = [
   'sluice:run:start',
   'sluice:run:stage',
-  'sluice:run:text-column',
+  'sluice:run:column',
   'sluice:run:end',
   'sluice:batch:start',
   'sluice:batch:stage',

@@ -14,30 +14,31 @@ export interface ColumnFacts {
   readonly isSpecial: boolean;
   /** Whether its cells have nothing in common, so that it is text. */
   readonly isMixed: boolean;
-  /** Whether all moments lie where 32 bits count their seconds. Unknown before any was seen: no. */
-  readonly isIn32Bits: boolean;
+  /** Whether moments were seen outside of 1970 to 2037, where 31 bits count the seconds. */
+  readonly isBeyond31Bits: boolean;
+  /** Of a decimal without bounds: the kind that all values which were seen fit in. */
+  readonly digits?: Kind | undefined;
 }
 
 /** What is known of a column whose cells were not looked at. */
 export function factsOfKind(kind: Kind | undefined): ColumnFacts {
-  return { kind, isSpecial: false, isMixed: false, isIn32Bits: false };
+  return { kind, isSpecial: false, isMixed: false, isBeyond31Bits: false };
 }
 
 interface Column {
   kind: Kind | undefined;
   /** Whether the source said it: then values do not change it. */
   readonly isSaid: boolean;
-  /** The kind that the values of a decimal without bounds would fit in. */
   digits?: Kind;
   isSpecial: boolean;
-  moments: 'none' | 'in 32 bits' | 'any';
+  isBeyond31Bits: boolean;
   /** Whether integers were seen that a double does not hold. */
   hasLarge: boolean;
   isMixed: boolean;
 }
 
 /** From the first second after 1970 to the last one that 31 bits count, in nanoseconds. */
-const [first32, last32] = [1_000_000_000n, (2n ** 31n - 1n) * 1_000_000_000n];
+const [first31, last31] = [1_000_000_000n, (2n ** 31n - 1n) * 1_000_000_000n];
 
 /**
  * Knows what columns hold: what their source says, and where it says nothing, or not all, what their
@@ -52,7 +53,7 @@ export class KindTally {
       kind: said?.[at],
       isSaid: said?.[at] !== undefined,
       isSpecial: false,
-      moments: 'none',
+      isBeyond31Bits: false,
       hasLarge: false,
       isMixed: false,
     }));
@@ -60,11 +61,12 @@ export class KindTally {
 
   /** By position. */
   get facts(): readonly ColumnFacts[] {
-    return this.#columns.map(({ kind, digits, isSpecial, isMixed, moments }) => ({
-      kind: digits ?? kind,
+    return this.#columns.map(({ kind, digits, isSpecial, isMixed, isBeyond31Bits }) => ({
+      kind,
+      digits,
       isSpecial,
       isMixed,
-      isIn32Bits: moments === 'in 32 bits',
+      isBeyond31Bits,
     }));
   }
 
@@ -97,13 +99,13 @@ export class KindTally {
 }
 
 /** Whether a column's cells may still tell something. */
-function isOpen({ kind, isSaid, isSpecial, isMixed, moments }: Column): boolean {
+function isOpen({ kind, isSaid, isSpecial, isMixed, isBeyond31Bits }: Column): boolean {
   if (!isSaid) return !isMixed;
   switch (kind?.name) {
     case 'decimal':
       return kind.precision === undefined || !isSpecial;
     case 'timestamptz':
-      return !isSpecial || moments !== 'any';
+      return !isSpecial || !isBeyond31Bits;
     case 'float32':
     case 'float64':
     case 'interval':
@@ -135,8 +137,7 @@ function look(column: Column, value: unknown): void {
     case 'timestamptz': {
       const moment = parseCivil(kind, value);
       if (moment === undefined) column.isSpecial = true;
-      const isIn = moment !== undefined && moment >= first32 && moment <= last32;
-      if (column.moments !== 'any') column.moments = isIn ? 'in 32 bits' : 'any';
+      else column.isBeyond31Bits ||= moment < first31 || moment > last31;
       return;
     }
     case 'interval':
@@ -149,4 +150,21 @@ function look(column: Column, value: unknown): void {
       return;
     default:
   }
+}
+
+/** What a decimal without bounds gets where one has to have some: its columns are the same every day. */
+const usualDigits = { precision: 38, scale: 10 } as const;
+
+/** Digits of a column of decimals: those that are said, else the usual ones, or more where they need it. */
+export function decimalDigits({ kind, digits }: ColumnFacts): {
+  readonly precision: number;
+  readonly scale: number;
+} {
+  const { precision, scale } = kind ?? {};
+  if (precision !== undefined) return { precision, scale: scale ?? 0 };
+  const usual = scale === 0 ? { precision: usualDigits.precision, scale } : usualDigits;
+  if (digits?.precision === undefined) return usual;
+  const { precision: all, scale: behind = 0 } = digits;
+  const fits = behind <= usual.scale && all - behind <= usual.precision - usual.scale;
+  return fits ? usual : { precision: all, scale: behind };
 }

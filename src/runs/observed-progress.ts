@@ -16,7 +16,7 @@ export function observedProgress(
     }
     if (run !== undefined && progress.stage === 'text_column') {
       const { column, kind, output } = progress;
-      publish('sluice:run:text-column', { run, column, kind: kind && printKind(kind), output });
+      publish('sluice:run:column', { run, column, kind: kind && printKind(kind), output });
     }
     onProgress?.(progress);
   };

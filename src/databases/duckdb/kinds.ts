@@ -1,5 +1,5 @@
 import { parseInterval, printInterval } from '../../rows/interval.js';
-import type { ColumnFacts } from '../../rows/kind-tally.js';
+import { decimalDigits, type ColumnFacts } from '../../rows/kind-tally.js';
 import { secondDigits, type Kind, type KindName } from '../../rows/kinds.js';
 
 const kinds = new Map<string, Kind>([
@@ -131,13 +131,15 @@ const types: Readonly<Record<KindName, string>> = {
 /** Digits that a decimal has at most. */
 const mostDigits = 38;
 
-export function typeOf({ kind = { name: 'text' }, isSpecial }: ColumnFacts): string | undefined {
-  const { name, precision, scale = 0 } = kind;
+export function typeOf(facts: ColumnFacts): string | undefined {
+  const { kind = { name: 'text' }, isSpecial } = facts;
+  const { name } = kind;
   const isFine = secondDigits(kind) > 6;
   switch (name) {
-    case 'decimal':
-      if (precision === undefined || precision > mostDigits || isSpecial) return undefined;
-      return `DECIMAL(${precision},${scale})`;
+    case 'decimal': {
+      const { precision, scale } = decimalDigits(facts);
+      return precision > mostDigits || isSpecial ? undefined : `DECIMAL(${precision},${scale})`;
+    }
     case 'time':
     case 'timestamp':
       if (isSpecial) return undefined;

@@ -46,6 +46,7 @@ export async function connect(
     charset: 'utf8mb4',
     rowsAsArray: true,
     dateStrings: true,
+    jsonStrings: true,
     supportBigNumbers: true,
     bigNumberStrings: true,
     connectTimeout: connectTimeoutMs,

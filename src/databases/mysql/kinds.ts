@@ -1,4 +1,4 @@
-import type { ColumnFacts } from '../../rows/kind-tally.js';
+import { decimalDigits, type ColumnFacts } from '../../rows/kind-tally.js';
 import { integerForm, secondDigits, type Kind, type KindName } from '../../rows/kinds.js';
 import type { MysqlField } from './connect.js';
 
@@ -38,9 +38,19 @@ export function isGeometry(field: MysqlField): boolean {
   return field.columnType === geometry;
 }
 
+/** What the driver's types leave out. */
+interface ExtendedField {
+  readonly extendedFormat?: string;
+  readonly extendedTypeName?: string;
+}
+
 /** `any` for booleans: each cell has a kind of its own. */
 export function kindOfField(field: MysqlField): Kind | 'any' {
   if (isBooleanField(field)) return 'any';
+  // MariaDB keeps both as text, and says so beside the type.
+  const { extendedFormat, extendedTypeName } = field as ExtendedField;
+  if (extendedFormat === 'json') return { name: 'json' };
+  if (extendedTypeName === 'uuid') return { name: 'uuid' };
   const name = kinds.get(field.columnType ?? -1);
   if (name === undefined) return { name: field.characterSet === binary ? 'binary' : 'text' };
   if (name === 'decimal') return { name, ...digitsOf(field) };
@@ -90,24 +100,23 @@ const types: Readonly<Record<Exclude<KindName, 'interval'>, string>> = {
 /** Digits of a decimal at most: in all, and behind the point. */
 const [mostDigits, mostScale] = [65, 30];
 
-export function typeOf({
-  kind = { name: 'text' },
-  isSpecial,
-  isIn32Bits,
-}: ColumnFacts): string | undefined {
-  const { name, precision = Infinity, scale = 0 } = kind;
+export function typeOf(facts: ColumnFacts): string | undefined {
+  const { kind = { name: 'text' }, isSpecial, isBeyond31Bits } = facts;
+  const { name } = kind;
   // Zeros for a date, hours beyond a day, no number: its own values are refused where they are written.
   if (isSpecial || name === 'interval') return undefined;
   switch (name) {
-    case 'decimal':
-      if (precision > mostDigits || scale > mostScale) return undefined;
-      return `DECIMAL(${precision},${scale})`;
+    case 'decimal': {
+      const { precision, scale } = decimalDigits(facts);
+      const isKept = precision <= mostDigits && scale <= mostScale;
+      return isKept ? `DECIMAL(${precision},${scale})` : undefined;
+    }
     case 'time':
     case 'timestamp':
       return secondDigits(kind) > 6 ? undefined : types[name];
     case 'timestamptz':
-      // What holds moments there counts their seconds in 32 bits.
-      return secondDigits(kind) > 6 || !isIn32Bits ? undefined : types[name];
+      // What holds moments there counts their seconds in 31 bits.
+      return secondDigits(kind) > 6 || isBeyond31Bits ? undefined : types[name];
     default:
       return types[name];
   }

@@ -10,7 +10,7 @@ const rowsAtOnce = 500;
 
 export async function ask(
   connection: MysqlConnection,
-  { query, connect }: Asking<MysqlConnection>,
+  { query }: Asking<MysqlConnection>,
 ): Promise<QueryRows> {
   // Of the session: a statement that ends the transaction must change nothing either.
   await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
@@ -36,22 +36,17 @@ export async function ask(
     connection.lost.then((error) => Promise.reject(error)),
   ]);
   refuseGeometry(found);
-  const isJson = await findJson(found, connect);
   return {
     columns: found.map((field) => ({
       name: field.name,
-      ...formOfKind(isJson(field) ? { name: 'json' } : kindOfField(field)),
+      ...formOfKind(kindOfField(field)),
       type: typeOfField(field),
       ...(field.orgTable && {
-        origin: { table: `${schemaOf(field)}.${field.orgTable}`, column: field.orgName },
+        origin: { table: `${field.schema ?? field.db}.${field.orgTable}`, column: field.orgName },
       }),
     })),
     bytes: printRows(rows as AsyncIterable<readonly unknown[]>, found),
   };
-}
-
-function schemaOf({ schema, db }: MysqlField): string {
-  return schema ?? db ?? '';
 }
 
 function refuseGeometry(fields: readonly MysqlField[]): void {
@@ -61,49 +56,6 @@ function refuseGeometry(fields: readonly MysqlField[]): void {
   throw new ConfigurationError(
     `the column ${name} holds places or shapes, which no output has a form for: ask for ST_AsText(${found.name}) in the query, or leave it out`,
   );
-}
-
-/** What a column of long texts is called on the wire, JSON of MariaDB among them. */
-const longText = { columnType: 252, columnLength: 2 ** 32 - 1 };
-
-/**
- * Which columns hold JSON. MariaDB keeps it as text with a check that it is some; it is asked over a
- * connection of its own, for the rows keep theirs busy.
- */
-async function findJson(
-  fields: readonly MysqlField[],
-  connect: () => Promise<MysqlConnection>,
-): Promise<(field: MysqlField) => boolean> {
-  const texts = fields.filter(
-    (field) =>
-      field.columnType === longText.columnType &&
-      field.columnLength === longText.columnLength &&
-      Boolean(field.orgTable) &&
-      kindOfField(field) !== 'any',
-  );
-  if (texts.length === 0) return () => false;
-  const checked = new Set<string>();
-  const other = await connect();
-  try {
-    // MySQL has JSON as a type, and no such column here.
-    const [[version] = []] = await other.query('SELECT VERSION()');
-    if (!/mariadb/i.test(String(version))) return () => false;
-    for (const { orgTable, ...field } of texts) {
-      const checks = await other.query(
-        'SELECT CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = ? AND TABLE_NAME = ?',
-        [schemaOf({ orgTable, ...field }), orgTable],
-      );
-      for (const [clause] of checks) {
-        const [, column] = /^json_valid\(`((?:[^`]|``)+)`\)$/i.exec(String(clause)) ?? [];
-        if (column !== undefined) {
-          checked.add(`${orgTable}\0${column.replaceAll('``', '`')}`);
-        }
-      }
-    }
-  } finally {
-    await other.close();
-  }
-  return ({ orgTable, orgName }) => checked.has(`${orgTable}\0${orgName}`);
 }
 
 async function* printRows(

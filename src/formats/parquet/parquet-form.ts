@@ -1,7 +1,7 @@
 import type { SchemaElement } from 'hyparquet';
 import { parseCivil } from '../../rows/civil-time.js';
 import { JsonText } from '../../rows/json-text.js';
-import type { ColumnFacts } from '../../rows/kind-tally.js';
+import { decimalDigits, type ColumnFacts } from '../../rows/kind-tally.js';
 import { integerForm, integerKind, secondDigits, type Kind } from '../../rows/kinds.js';
 import { printJson, printValue } from '../../rows/print-value.js';
 
@@ -22,7 +22,8 @@ const text: ParquetForm = {
 const [digitsOf64, digitsOf128] = [18, 38];
 
 /** The form of a column; `undefined` when it has to be text. */
-export function parquetForm({ kind, isSpecial }: ColumnFacts): ParquetForm | undefined {
+export function parquetForm(facts: ColumnFacts): ParquetForm | undefined {
+  const { kind, isSpecial } = facts;
   // A column without any value is one of texts.
   if (kind === undefined) return text;
   const integer = integerForm(kind.name);
@@ -37,7 +38,7 @@ export function parquetForm({ kind, isSpecial }: ColumnFacts): ParquetForm | und
     case 'float64':
       return { element: { type: 'DOUBLE' }, store: number };
     case 'decimal':
-      return isSpecial ? undefined : decimals(kind);
+      return isSpecial ? undefined : decimals(decimalDigits(facts));
     case 'date':
     case 'time':
     case 'timestamp':
@@ -95,8 +96,8 @@ function integers({ bits, isSigned }: NonNullable<ReturnType<typeof integerForm>
   };
 }
 
-function decimals({ precision, scale = 0 }: Kind): ParquetForm | undefined {
-  if (precision === undefined || precision > digitsOf128 || scale > precision) return undefined;
+function decimals({ precision, scale }: ReturnType<typeof decimalDigits>): ParquetForm | undefined {
+  if (precision > digitsOf128 || scale > precision) return undefined;
   const isLong = precision <= digitsOf64;
   const most = 10n ** BigInt(precision);
   return {
