@@ -23,10 +23,15 @@ export async function carry(given: Source, sink: Sink): Promise<Told> {
   for await (const chunk of first.chunks) examine?.(chunk);
   const reading = await source.open({ wanted: () => [0] });
   const writing = await sink.open({ ...columns, reading, cellsOf: () => [] });
-  for await (const chunk of reading.chunks) {
-    const outcomes = new Uint32Array(chunk.length);
-    await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: 1 });
+  try {
+    for await (const chunk of reading.chunks) {
+      const outcomes = new Uint32Array(chunk.length);
+      await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: 1 });
+    }
+    await writing.finish();
+  } catch (error) {
+    await writing.abort();
+    throw error;
   }
-  await writing.finish();
   return told.map(({ column, kind }) => [column, kind && printKind(kind)]);
 }
