@@ -57,7 +57,7 @@ export async function kindTable(modules) {
     "- Values that only their source knows (`infinity`, `NaN`, `0000-00-00`, a year beyond 9999, 24 o'clock) make a column text where the output has no such value. A moment outside of 1970 to 2037 does so in MySQL and MariaDB.",
     '- In a workbook each cell is a number, a date or text of its own: integers from 2⁵³ on, decimals of more than 15 digits, times finer than a millisecond and dates before March 1900 are text there.',
     '- A column whose cells have nothing in common, as JSON lines, workbooks, SQLite and rows in code may have one, is text in Parquet and in tables.',
-    '- JSON keeps its digits, repeated keys and order everywhere but in `jsonb` of a table that is there already. Durations are in ISO 8601 (`P1Y2M3DT4H5M6.5S`).',
+    '- JSON keeps its digits, repeated keys and order everywhere but in a table whose type rewrites it: `jsonb` of PostgreSQL, `JSON` of MySQL (not of MariaDB). Durations are in ISO 8601 (`P1Y2M3DT4H5M6.5S`).',
     '',
     'Where the kinds come from:',
     '',

@@ -4,7 +4,7 @@ import type { Kind } from './kinds.js';
  * Dates and times as text and as numbers: days and nanoseconds, which hold all that any source prints.
  */
 
-export const dayNanos = 86_400_000_000_000n;
+const dayNanos = 86_400_000_000_000n;
 const dayMs = 86_400_000;
 
 const dateForm = /^(\d{4})-(\d\d)-(\d\d)$/;
@@ -46,7 +46,7 @@ export function parseTimestamp(text: string): bigint | undefined {
 }
 
 /** Nanoseconds since 1970 of a moment: a `Date`, or text with its zone. Without one it is in UTC. */
-export function parseMoment(value: unknown): bigint | undefined {
+function parseMoment(value: unknown): bigint | undefined {
   if (value instanceof Date) {
     const ms = value.getTime();
     return Number.isNaN(ms) ? undefined : BigInt(ms) * 1_000_000n;

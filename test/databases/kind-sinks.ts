@@ -141,7 +141,7 @@ export const sinks: Readonly<Record<string, To>> = {
               ? cell.toISOString().slice(0, -1)
               : cell === null
                 ? null
-                : String(cell as string),
+                : String(cell as string | number | boolean),
           ),
         };
       });

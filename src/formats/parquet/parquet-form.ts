@@ -114,7 +114,7 @@ function decimals({ precision, scale }: ReturnType<typeof decimalDigits>): Parqu
       const fraction = parts?.[3] ?? '';
       if (!parts || /[1-9]/.test(fraction.slice(scale))) return undefined;
       const digits = (parts[2] ?? '') + fraction.slice(0, scale).padEnd(scale, '0');
-      const unscaled = BigInt(`${digits}`);
+      const unscaled = BigInt(digits);
       if (unscaled >= most) return undefined;
       const signed = parts[1] === '-' ? -unscaled : unscaled;
       return isLong ? signed : bytesOf128(signed);
