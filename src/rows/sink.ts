@@ -56,7 +56,7 @@ export interface OpenSinkOptions {
    */
   cellsOf(outcome: number, column: number): readonly OutputCell[];
   /** Is told once of each column that becomes text. @default nobody is */
-  readonly onTextColumn?: (column: TextColumn) => void;
+  readonly onTextColumn?: ((column: TextColumn) => void) | undefined;
 }
 
 /** Looks at rows before anything is paid for them. */

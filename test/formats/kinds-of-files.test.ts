@@ -5,6 +5,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { filePlace } from '../../src/formats/output-file.js';
 import { parquetWriting } from '../../src/formats/parquet/parquet-writing.js';
+import { splitSink } from '../../src/formats/split-sink.js';
 import { writerSink } from '../../src/formats/writer-sink.js';
 import { ZipWriter } from '../../src/formats/xlsx/zip-writer.js';
 import { Client, fileSink, fileSource, rowsSource, run, type Sink } from '../../src/index.js';
@@ -270,6 +271,13 @@ describe('a file named as a workbook', () => {
 });
 
 describe('a column that becomes text', () => {
+  it('is told once where two outputs share the rows', async () => {
+    const rows = [{ email: 'a@example.com', when: new Date('2024-02-29T10:00:00Z') }];
+    const [output, rejects] = [fileSink(at('out.xlsx')), fileSink(at('rejects.xlsx'))];
+    const sink = splitSink({ output, rejects, keep: {} });
+    expect(await carry(rowsSource(rows), sink)).toEqual([['when', 'timestamp with zone']]);
+  });
+
   it('is told once, before anything is sent', async () => {
     const service = await createService();
     const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
