@@ -72,7 +72,10 @@ export type {
   RowExaminer,
   Sink,
   SinkWriting,
+  TextColumn,
 } from './rows/sink.js';
+export { JsonText } from './rows/json-text.js';
+export { printKind, type Kind } from './rows/kinds.js';
 export type { FilePermissions } from './system/file-permissions.js';
 
 // What is told to whoever listens to the process

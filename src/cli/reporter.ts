@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import {
   exportDiffers,
   isSluiceError,
+  printKind,
   type Client,
   type ComparedExport,
   type DoubtfulColumn,
@@ -165,6 +166,15 @@ export class Reporter {
         // Two processes on copies of one state can pay for each other's batches: said even when quiet.
         this.#write(olderStateLine(progress));
         return;
+      case 'text_column': {
+        const { column, kind, output } = progress;
+        this.#say({
+          event: 'text_column',
+          fields: { column, kind: kind ? printKind(kind) : null, output },
+          line: `column ${JSON.stringify(column)} is written as text: ${output} cannot keep ${kind ? `${printKind(kind)} exactly` : 'values of several kinds in one column'}`,
+        });
+        return;
+      }
       case 'writing': {
         const { rows } = progress;
         this.#sayNowAndThen({ event: 'writing', fields: { rows }, line: `wrote ${rows} rows` });

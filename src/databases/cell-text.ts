@@ -1,5 +1,6 @@
+import { JsonText } from '../rows/json-text.js';
+import type { Kind, KindName } from '../rows/kinds.js';
 import { printJson, printValue } from '../rows/print-value.js';
-import type { ColumnKind } from './column-kind.js';
 
 /*
  * Cells as they travel between databases: in the text form of PostgreSQL's COPY, which has one for every
@@ -65,22 +66,39 @@ export function writeAny(value: unknown): string {
   if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value))) {
     return writeText(JSON.stringify({ integer: String(value) }));
   }
+  // JSON has no number for it.
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    return writeText(JSON.stringify({ number: String(value) }));
+  }
   return writeText(printJson(value));
 }
 
 /** A cell's value; `null` for null. */
-export function valueOfText(kind: ColumnKind, text: string | undefined): unknown {
+export function valueOfText(
+  kind: Pick<Kind, 'scale'> & { readonly name: KindName | 'any' },
+  text: string | undefined,
+): unknown {
   if (text === undefined) return null;
-  switch (kind) {
-    case 'integer':
+  switch (kind.name) {
+    case 'int8':
+    case 'int16':
+    case 'int32':
+    case 'int64':
+    case 'uint8':
+    case 'uint16':
+    case 'uint32':
+    case 'uint64':
       return valueOfInteger(text);
-    case 'float':
+    case 'decimal':
+      return kind.scale === 0 && /^-?\d+$/.test(text) ? valueOfInteger(text) : text;
+    case 'float32':
+    case 'float64':
       return Number(text);
     case 'boolean':
       return text === 't';
     case 'json':
-      return valueOfJson(text);
-    case 'bytes':
+      return new JsonText(text);
+    case 'binary':
       return Buffer.from(text.slice(2), 'hex');
     case 'any':
       return valueOfAny(text);
@@ -94,18 +112,15 @@ function valueOfInteger(text: string): unknown {
   return Number.isSafeInteger(value) ? value : BigInt(text);
 }
 
-/** What a database takes for JSON and JavaScript does not stays text. */
-function valueOfJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
 function valueOfAny(text: string): unknown {
   const value = JSON.parse(text) as
-    string | number | boolean | { readonly bytes: string } | { readonly integer: string };
+    | string
+    | number
+    | boolean
+    | { readonly bytes: string }
+    | { readonly integer: string }
+    | { readonly number: string };
   if (typeof value !== 'object') return value;
-  return 'bytes' in value ? Buffer.from(value.bytes, 'base64') : BigInt(value.integer);
+  if ('bytes' in value) return Buffer.from(value.bytes, 'base64');
+  return 'integer' in value ? BigInt(value.integer) : Number(value.number);
 }

@@ -1,5 +1,5 @@
+import type { ColumnFacts } from '../rows/kind-tally.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
-import type { ColumnKind } from './column-kind.js';
 import type { Connection } from './connection.js';
 import type { DatabaseFailure } from './failure.js';
 import type { TableName } from './names.js';
@@ -20,6 +20,8 @@ export type Purpose = 'read' | 'look' | 'write';
  */
 export interface Dialect<Database extends Connection = Connection> {
   readonly name: DialectName;
+  /** As people call it. */
+  readonly label: string;
   /**
    * How messages call the database at a URL: without its password.
    *
@@ -32,8 +34,8 @@ export interface Dialect<Database extends Connection = Connection> {
   readonly connect: (url: string, purpose: Purpose, signal?: AbortSignal) => Promise<Database>;
   /** Takes from a driver's error what may be said of it. */
   readonly failureOf: (error: unknown) => DatabaseFailure;
-  /** The types of new columns. */
-  readonly types: Readonly<Record<ColumnKind, string>>;
+  /** The type of a new column; `undefined` where it has to be one of texts. */
+  readonly typeOf: (facts: ColumnFacts) => string | undefined;
 
   /** Asks for the rows of a query, in a transaction that reads only where there is such a one. */
   readonly ask: (connection: Database, asking: Asking<Database>) => Promise<QueryRows>;

@@ -1,8 +1,8 @@
 import { InputError } from '../errors/family.js';
 import { TableRows } from '../formats/table-rows.js';
+import type { KindTally } from '../rows/kind-tally.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { RowExaminer } from '../rows/sink.js';
-import type { KindTally } from './kind-tally.js';
 import type { TablePlan } from './plan-table.js';
 import { SeenKeys } from './seen-keys.js';
 import { TableChunk } from './table-chunk.js';

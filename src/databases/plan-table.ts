@@ -1,8 +1,9 @@
 import { ConfigurationError } from '../errors/family.js';
 import { refuseRepeatedNames } from '../formats/table-rows.js';
+import type { Kind } from '../rows/kinds.js';
+import { factsOfKind, type ColumnFacts } from '../rows/kind-tally.js';
 import type { OpenSinkOptions } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
-import type { ColumnKind } from './column-kind.js';
 import type { Dialect } from './dialect.js';
 import { qualifiedName, type TableName } from './names.js';
 import type { RunMarker } from './run-marker.js';
@@ -33,7 +34,7 @@ export interface TableThere {
 
 /** Where rows are to go, and what stands there. */
 export interface TablePlace {
-  readonly dialect: Pick<Dialect, 'name' | 'types' | 'nameParts' | 'statements'>;
+  readonly dialect: Pick<Dialect, 'name' | 'typeOf' | 'nameParts' | 'statements'>;
   /** Which database it is. */
   readonly store: string;
   readonly name: TableName;
@@ -47,8 +48,8 @@ export interface TableTarget {
   /** Names of the columns that tell a row; none for a table of one's own. */
   readonly key: readonly string[];
   readonly isUpdate: boolean | undefined;
-  /** What the cells of the input's columns turned out to be, where it names no types itself. */
-  readonly kinds: readonly (ColumnKind | undefined)[] | undefined;
+  /** What the cells of the input's columns showed, where they were looked at. */
+  readonly facts: readonly ColumnFacts[] | undefined;
 }
 
 /**
@@ -83,6 +84,8 @@ export interface TablePlan {
   readonly missing: readonly NewColumn[];
   /** Whether an empty text is a value of the input's column at a position. */
   isText(position: number): boolean;
+  /** Whether cells of any kind become text in the input's column at a position. */
+  isPrinted(position: number): boolean;
   /** Whether texts of the input's column at a position are the same there in capitals. */
   isCaseless(position: number): boolean;
 }
@@ -106,10 +109,13 @@ export function planTable(
   refuseRepeatedNames(header, 'a table');
   const keyPositions = findKeyColumns(header, key);
   const all = header.map((_, position) => position);
-  const own = inputColumns(reading, place, target.kinds);
+  const own = inputColumns(reading, place, target.facts);
   const extra = added
     .flat()
-    .map(({ name: column, kind }) => ({ name: column, type: dialect.types[kind] }));
+    .map(({ name: column, kind }) => ({ name: column, type: typeOfKind(dialect, { name: kind }) }));
+  const textType = typeOfKind(dialect, { name: 'text' });
+  // Without a type a column takes any cell as it is.
+  const isText = (type: string | undefined): boolean => type === textType || type === '';
   const shared = { name, target: qualifiedName(name, quote), marker, key, keyPositions };
   if (!table) {
     return {
@@ -118,7 +124,8 @@ export function planTable(
       positions: all,
       columns: [...own, ...extra],
       missing: [],
-      isText: (position) => own[position]?.type === dialect.types.text,
+      isText: (position) => isText(own[position]?.type),
+      isPrinted: (position) => own[position]?.type === textType,
       isCaseless: () => false,
     };
   }
@@ -144,6 +151,7 @@ export function planTable(
     columns,
     missing,
     isText: (position) => found.get(header[position] ?? '')?.isText === true,
+    isPrinted: () => false,
     isCaseless: (position) => found.get(header[position] ?? '')?.isCaseless === true,
   };
 }
@@ -168,18 +176,33 @@ function findKeyColumns(header: readonly string[], key: readonly string[]): read
 function inputColumns(
   reading: SourceReading,
   place: TablePlace,
-  kinds: TableTarget['kinds'],
+  facts: TableTarget['facts'],
 ): readonly NewColumn[] {
-  const { dialect, store } = place;
-  const form = reading instanceof TableReading ? reading.form : undefined;
+  const { dialect } = place;
+  const own = ownTypes(reading, place);
   return reading.header.map((name, position) => {
-    const column = form?.columns[position];
-    const isKnown =
-      form?.dialect === dialect.name && (column?.isOwnType !== true || form.store === store);
-    if (isKnown && column !== undefined && column.type !== '') return { name, type: column.type };
-    const kind = column?.kind === 'any' ? undefined : column?.kind;
-    return { name, type: dialect.types[kind ?? kinds?.[position] ?? 'text'] };
+    const found = facts?.[position] ?? factsOfKind(reading.kinds?.[position]);
+    const type = own[position] ?? dialect.typeOf(found);
+    return { name, type: type ?? typeOfKind(dialect, { name: 'text' }) };
   });
+}
+
+/** The types that columns have already in a database of the same make, which takes them as they are. */
+export function ownTypes(
+  reading: SourceReading,
+  { dialect, store }: { readonly dialect: Pick<Dialect, 'name'>; readonly store: string },
+): readonly (string | undefined)[] {
+  if (!(reading instanceof TableReading) || reading.form.dialect !== dialect.name) return [];
+  const { form } = reading;
+  return form.columns.map(({ type, kind, isOwnType }) => {
+    if (isOwnType === true && form.store !== store) return undefined;
+    // A column without a type is one where each cell has its own.
+    return type === '' && kind !== 'any' ? undefined : type;
+  });
+}
+
+function typeOfKind({ typeOf }: Pick<Dialect, 'typeOf'>, kind: Kind): string {
+  return typeOf(factsOfKind(kind)) ?? '';
 }
 
 function refuseOther(name: string, { isTable }: TableThere, isWelcome: boolean): void {

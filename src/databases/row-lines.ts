@@ -4,12 +4,12 @@ import type { RowChunk } from '../rows/row-chunk.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import { writeValue } from './cell-text.js';
 import type { TablePlan } from './plan-table.js';
-import { addedValue } from './row-values.js';
+import { addedValue, plainText } from './row-values.js';
 import { TableChunk } from './table-chunk.js';
 
 const lineFeed = Buffer.from('\n');
 
-type LinesPlan = Pick<TablePlan, 'positions' | 'isText'>;
+type LinesPlan = Pick<TablePlan, 'positions' | 'isText' | 'isPrinted'>;
 
 /** Writes joined rows in the form of `cell-text.ts`: what is in that form already is copied. */
 export class RowLines {
@@ -67,7 +67,8 @@ export class RowLines {
 
   #encode(cell: unknown, column: number): string {
     if (cell === '' && !this.#plan.isText(column)) return '\\N';
-    return writeValue(cell);
+    const isPrinted = typeof cell !== 'string' && cell !== null && this.#plan.isPrinted(column);
+    return writeValue(isPrinted ? plainText(cell) : cell);
   }
 }
 

@@ -70,7 +70,8 @@ class RowValues {
       this.#count += 1;
       const cells = this.#rows.read(chunk, row);
       const values = plan.positions.map((position) => {
-        const value = plainValue(cells[position]);
+        const cell = cells[position];
+        const value = plan.isPrinted(position) ? plainText(cell) : plainValue(cell);
         return value === '' && !plan.isText(position) ? null : value;
       });
       for (let column = 0; column < width; column += 1) {
@@ -80,6 +81,11 @@ class RowValues {
       yield values;
     }
   }
+}
+
+/** A cell as text; nothing where it holds nothing. */
+export function plainText(value: unknown): string | null {
+  return value === null || value === undefined ? null : (printValue(value) ?? null);
 }
 
 function plainValue(value: unknown): CellValue {

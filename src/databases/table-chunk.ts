@@ -73,13 +73,14 @@ export class TableChunk implements RowChunk {
   }
 
   #cell(row: number, column: number): unknown {
-    const kind = this.form.columns[column]?.kind;
+    const found = this.form.columns[column];
     const field = this.fields(row)[column];
-    if (kind === undefined || field === undefined) {
+    if (found === undefined || field === undefined) {
       throw new RangeError(`there is no column ${column} in row ${row}`);
     }
     // The sign that stands for broken bytes may be a character of the text as well.
     if (!this.#isText && field.includes('\ufffd') && !isUtf8(this.line(row))) return invalidText;
-    return valueOfText(kind, readText(field));
+    const { kind: name, scale } = found;
+    return valueOfText({ name, ...(scale !== undefined && { scale }) }, readText(field));
   }
 }

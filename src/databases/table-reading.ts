@@ -2,9 +2,10 @@ import { InputError } from '../errors/family.js';
 import type { ByteReader } from '../formats/byte-reader.js';
 import { LineFeed, type Lines } from '../formats/line-feed.js';
 import { closableChunks } from '../rows/closable-chunks.js';
+import type { Kind } from '../rows/kinds.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import { TableChunk } from './table-chunk.js';
-import { parseTableForm, type TableForm } from './table-form.js';
+import { kindOfColumn, parseTableForm, type TableForm } from './table-form.js';
 
 /** No cell of a database is larger than a gibibyte; a row that is does not belong into a list. */
 const maxRowBytes = 64 * 1024 * 1024;
@@ -12,6 +13,7 @@ const maxRowBytes = 64 * 1024 * 1024;
 /** One reading of rows of a database, or of those that were kept. */
 export class TableReading implements SourceReading<TableChunk> {
   readonly header: readonly string[];
+  readonly kinds: readonly (Kind | undefined)[];
   readonly form: TableForm;
   readonly chunks: AsyncIterable<TableChunk>;
   readonly #feed: LineFeed;
@@ -20,6 +22,7 @@ export class TableReading implements SourceReading<TableChunk> {
     this.#feed = feed;
     this.form = form;
     this.header = form.columns.map(({ name }) => name);
+    this.kinds = form.columns.map(kindOfColumn);
     this.chunks = closableChunks(toChunks(feed, first, form), () => feed.close());
   }
 

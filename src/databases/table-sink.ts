@@ -1,15 +1,17 @@
 import { chmod, stat } from 'node:fs/promises';
 import { mostOpen } from '../output-files/no-more-open.js';
+import { KindTally } from '../rows/kind-tally.js';
 import type { FilePermissions } from '../system/file-permissions.js';
 import type { OpenSinkOptions, Sink } from '../rows/sink.js';
+import type { SourceReading } from '../rows/source.js';
+import { tellTextColumns } from '../rows/tell-text-columns.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
 import { discardConnection, useConnection, type Connection } from './connection.js';
 import type { Dialect, Purpose } from './dialect.js';
 import { createRowExaminer } from './examine-rows.js';
 import { checkingRefuser, writingRefuser, type Refuse } from './failure.js';
-import { KindTally } from './kind-tally.js';
 import { parseTableName } from './names.js';
-import { planTable, type TablePlan } from './plan-table.js';
+import { ownTypes, planTable, type TablePlan } from './plan-table.js';
 import { readMarker } from './run-marker.js';
 
 /** How the rows of a table are told apart. */
@@ -32,6 +34,9 @@ interface TableSinkOptions extends TableKeyOptions {
   readonly into: string;
   readonly maxRowsPerCommit?: number;
 }
+
+/** Stands for a kind that nobody has to find out. */
+const taken = { name: 'text' } as const;
 
 /**
  * A table in a database. Rows go into a staging table and are applied in one transaction, with a marker
@@ -57,13 +62,29 @@ export function tableSink<Database extends Connection>(
     const place = await dialect.locate(connection, parts);
     const table = await dialect.findTable(connection, place);
     const marker = (await readMarker(dialect, connection, place)) ?? table?.marker;
-    const wanted = { key, isUpdate: options.isUpdate, kinds: tally?.kinds };
+    const wanted = { key, isUpdate: options.isUpdate, facts: tally?.facts };
     return planTable(
       { dialect, store: connection.store, name: place, table, marker },
       wanted,
       opening,
     );
   };
+  /** What has its type already is taken as it is. */
+  const tallyOf = (reading: SourceReading, { store }: Connection): KindTally => {
+    const { header, kinds } = reading;
+    const own = ownTypes(reading, { dialect, store });
+    const said = header.map((_, at) => (own[at] === undefined ? kinds?.[at] : taken));
+    return new KindTally(header.length, said);
+  };
+  const telling = (
+    reading: SourceReading,
+    { mode }: TablePlan,
+    { onTextColumn }: Pick<OpenSinkOptions, 'onTextColumn'>,
+  ): ((found: KindTally) => void) =>
+    tellTextColumns(
+      { reading, output: dialect.label, onTextColumn },
+      (facts) => mode !== 'create' || dialect.typeOf(facts) !== undefined,
+    );
   const begin = async (
     connection: Database,
     planned: TablePlan,
@@ -86,8 +107,15 @@ export function tableSink<Database extends Connection>(
           await applyStaged(await begin(connection, planned, opening), 'ROLLBACK');
         }
         await connection.close();
-        tally = new KindTally(reading.header.length);
-        return createRowExaminer(reading.header, planned, tally);
+        const found = tallyOf(reading, connection);
+        tally = found;
+        const tell = telling(reading, planned, columns);
+        tell(found);
+        const examine = createRowExaminer(reading.header, planned, found);
+        return (chunk) => {
+          examine(chunk);
+          tell(found);
+        };
       });
     },
     async open(opening) {
@@ -96,7 +124,10 @@ export function tableSink<Database extends Connection>(
       return use('write', refuse, async (connection) => {
         // A file that is made is empty so far, and no more open than the one that its rows are from.
         if (isNew) await holdBack(file, opening.permissions);
-        const writing = await begin(connection, await plan(connection, opening), opening);
+        const planned = await plan(connection, opening);
+        if (!tally)
+          telling(opening.reading, planned, opening)(tallyOf(opening.reading, connection));
+        const writing = await begin(connection, planned, opening);
         let isOpen = true;
         return {
           async write(rows) {

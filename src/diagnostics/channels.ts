@@ -22,6 +22,17 @@ export interface RunStageEvent {
   readonly rows: number;
 }
 
+/** A column of the input that the output cannot keep as it is: its cells become text. */
+export interface RunColumnEvent {
+  readonly run: string;
+  /** Its name. */
+  readonly column: string;
+  /** What it holds: `decimal(40,2)`; undefined when its cells have nothing in common. */
+  readonly kind: string | undefined;
+  /** The output's format or database: `Parquet`. */
+  readonly output: string;
+}
+
 /** A run is over, or has stopped. */
 export interface RunEndEvent {
   readonly run: string;
@@ -85,6 +96,7 @@ export interface RequestEvent {
 export interface DiagnosticsEvents {
   'sluice:run:start': RunStartEvent;
   'sluice:run:stage': RunStageEvent;
+  'sluice:run:column': RunColumnEvent;
   'sluice:run:end': RunEndEvent;
   'sluice:batch:start': BatchStartEvent;
   'sluice:batch:stage': BatchStageEvent;
@@ -101,6 +113,7 @@ export type DiagnosticsListeners = {
 export const diagnosticsChannels = [
   'sluice:run:start',
   'sluice:run:stage',
+  'sluice:run:column',
   'sluice:run:end',
   'sluice:batch:start',
   'sluice:batch:stage',

@@ -17,7 +17,10 @@ const signatures: readonly Signature[] = [
     is: 'a zip archive, as .xlsx spreadsheets are',
     format: 'xlsx',
   },
-  { bytes: [0xd0, 0xcf, 0x11, 0xe0], is: 'an old binary Office document (.xls)' },
+  {
+    bytes: [0xd0, 0xcf, 0x11, 0xe0],
+    is: 'an old binary Office document (.xls), or one with a password; save it as .xlsx without one',
+  },
   // The byte behind the name starts the first page: a column may well be called PAR1.
   { bytes: [0x50, 0x41, 0x52, 0x31, 0x15], is: 'a Parquet file', format: 'parquet' },
   {

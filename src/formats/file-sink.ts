@@ -2,11 +2,12 @@ import type { Writable } from 'node:stream';
 import { ConfigurationError } from '../errors/family.js';
 import type { Sink } from '../rows/sink.js';
 import type { ByteOutput } from '../output-files/byte-output.js';
+import { tellTextCells } from '../rows/tell-text-columns.js';
 import { csvWriting } from './csv-writing.js';
 import { parseDelimiter } from './csv-dialect.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
 import { createGzipOutput } from './gzip-output.js';
-import { JsonlWriter } from './jsonl-writer.js';
+import { isJsonKind, JsonlWriter } from './jsonl-writer.js';
 import { parquetWriting } from './parquet/parquet-writing.js';
 import { createStreamOutput, type StreamOutputOptions } from './stream-output.js';
 import { refuseRepeatedNames, TableRows } from './table-rows.js';
@@ -96,16 +97,24 @@ export function writingOf(format: FileFormat, options: FileSinkOptions): FormatW
 }
 
 const jsonlWriting: FormatWriting = {
-  create: (output: ByteOutput, opening) => new JsonlWriter(output, opening),
-  examine(reading) {
+  create(output: ByteOutput, opening) {
+    // What is only seen in rows is told where they are looked at first.
+    tellTextCells(
+      { reading: opening.reading, onTextColumn: opening.onTextColumn, output: 'JSONL' },
+      isJsonKind,
+    );
+    return new JsonlWriter(output, opening);
+  },
+  examine(reading, { onTextColumn }) {
     const rows = new TableRows(reading.header.length);
+    const tell = tellTextCells({ reading, output: 'JSONL', onTextColumn }, isJsonKind);
     let isChecked = false;
     return (chunk) => {
       // Rows that are copied need no form.
       if (chunk instanceof JsonlChunk) return;
       if (!isChecked) refuseRepeatedNames(reading.header, 'JSON');
       isChecked = true;
-      for (let row = 0; row < chunk.length; row += 1) rows.read(chunk, row);
+      for (let row = 0; row < chunk.length; row += 1) tell(chunk, row, rows.read(chunk, row));
     };
   },
 };

@@ -1,3 +1,4 @@
+import { integerForm, type Kind } from '../rows/kinds.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import { printJson } from '../rows/print-value.js';
@@ -69,7 +70,7 @@ export class JsonlWriter implements RowsWriter {
 
   #encodeRow(chunk: RowChunk, row: number, members: readonly Buffer[]): void {
     const cells = this.#rows.read(chunk, row);
-    const own = this.#names.map((name, column) => `${name}:${printJson(cells[column])}`);
+    const own = this.#names.map((name, column) => `${name}:${jsonCell(cells[column])}`);
     this.#block.put(Buffer.from(`{${own.join(',')}`));
     this.#putMembers(members, own.length === 0);
     this.#block.put(closing);
@@ -81,6 +82,27 @@ export class JsonlWriter implements RowsWriter {
     for (const [column, member] of members.entries()) {
       this.#block.put(isFirst && column === 0 ? member.subarray(1) : member);
     }
+  }
+}
+
+/** JSON has no number for what is none, or has no end: it is text. */
+function jsonCell(cell: unknown): string {
+  const isText = typeof cell === 'number' && !Number.isFinite(cell);
+  return isText ? JSON.stringify(String(cell)) : printJson(cell);
+}
+
+/** Whether JSON has a form of its own for a value of a kind, which no reader has to guess. */
+export function isJsonKind({ name, scale }: Kind, value?: unknown): boolean {
+  switch (name) {
+    case 'float32':
+    case 'float64':
+      return typeof value !== 'number' || Number.isFinite(value);
+    case 'decimal':
+      return scale === 0;
+    default:
+      return (
+        name === 'text' || name === 'boolean' || name === 'json' || integerForm(name) !== undefined
+      );
   }
 }
 

@@ -7,8 +7,11 @@ export class MeasuredOutput implements ByteOutput {
   readonly #hash = createHash('sha256');
   #bytes = 0;
 
+  readonly readBack: ByteOutput['readBack'];
+
   constructor(output: ByteOutput) {
     this.#output = output;
+    this.readBack = output.readBack;
   }
 
   /** Number of bytes so far. */

@@ -10,7 +10,7 @@ import type { JsonlMemory } from './jsonl-reading.js';
 import { JsonlReading } from './jsonl-reading.js';
 import { openCsv } from './open-csv.js';
 import { PeekReader } from './peek-reader.js';
-import { openRandomFile, spoolToRandomFile, type RandomFile } from './random-file.js';
+import { openRandomFile, spoolToRandomFile, type RandomFile } from '../system/random-file.js';
 import { parseEncoding, recogniseEncoding } from './text-encoding.js';
 import { createTranscodeReader } from './transcode-reader.js';
 import { TxtReading } from './txt-reading.js';

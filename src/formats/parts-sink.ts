@@ -139,13 +139,15 @@ class PartsWriting implements SinkWriting {
 
   async #begin(): Promise<OpenPart> {
     const { format, writing, opening } = this.#options;
+    // What the first part has told holds for all.
+    const own = this.#parts.length === 0 ? opening : { ...opening, onTextColumn: undefined };
     const number = String(this.#parts.length + 1).padStart(5, '0');
     const isCompressed = format !== 'parquet';
     const name = `part-${number}.${format}${isCompressed ? '.gz' : ''}`;
     const output = new MeasuredOutput(await this.#folder.create(name));
     const place = isCompressed ? createGzipOutput(output) : output;
     try {
-      return { name, output, place, writer: await writing.create(place, opening), rows: 0 };
+      return { name, output, place, writer: await writing.create(place, own), rows: 0 };
     } catch (error) {
       await place.abort();
       throw error;

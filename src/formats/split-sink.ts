@@ -41,8 +41,9 @@ export function splitSink({ output, rejects, keep }: SplitSinkOptions): Sink {
       for (const sink of sinks) await sink.check(verifiedColumns);
     },
     async examine(reading, columns) {
+      const shared = { ...columns, onTextColumn: tellOnce(columns.onTextColumn) };
       const examiners = await Promise.all(
-        sinks.map(async (sink) => sink.examine?.(reading, columns)),
+        sinks.map(async (sink) => sink.examine?.(reading, shared)),
       );
       const wanted = examiners.filter((examine) => examine !== undefined);
       return wanted.length === 0
@@ -55,7 +56,8 @@ export function splitSink({ output, rejects, keep }: SplitSinkOptions): Sink {
       for (const sink of sinks) if (!(await sink.mayBeginEarly?.())) return false;
       return true;
     },
-    async open(opening) {
+    async open(given) {
+      const opening = { ...given, onTextColumn: tellOnce(given.onTextColumn) };
       leftOut = 0;
       const isKept = createKeepTest(keep, opening);
       const kept = await output.open(opening);
@@ -82,6 +84,20 @@ export function splitSink({ output, rejects, keep }: SplitSinkOptions): Sink {
       } satisfies SinkWriting;
     },
   };
+}
+
+/** Tells of a column once where both outputs make it text in the same way. */
+function tellOnce(tell: OpenSinkOptions['onTextColumn']): OpenSinkOptions['onTextColumn'] {
+  const told = new Set<string>();
+  return (
+    tell &&
+    ((column) => {
+      const key = `${column.output} ${column.column}`;
+      if (told.has(key)) return;
+      told.add(key);
+      tell(column);
+    })
+  );
 }
 
 type KeepTest = (outcome: number, column: number) => boolean;

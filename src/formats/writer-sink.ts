@@ -39,7 +39,7 @@ export interface FormatWriting {
   check?(verifiedColumns: number): void | Promise<void>;
   examine?(
     reading: OpenSinkOptions['reading'],
-    columns: Pick<OpenSinkOptions, 'verified' | 'added'>,
+    columns: Pick<OpenSinkOptions, 'verified' | 'added' | 'onTextColumn'>,
   ): RowExaminer | undefined;
 }
 

@@ -1,3 +1,5 @@
+import type { RandomFile } from '../system/random-file.js';
+
 /** Where the bytes of an output go. */
 export interface ByteOutput {
   /**
@@ -12,6 +14,12 @@ export interface ByteOutput {
    * @throws OutputError
    */
   finish(): Promise<void>;
+  /**
+   * Opens what was written so far, while it does not stand yet. Absent where it cannot be read.
+   *
+   * @throws InputError `input_unreadable`
+   */
+  readBack?: (() => Promise<RandomFile>) | undefined;
   /** Drops the output as far as it can be dropped. Never fails, and does nothing after `finish`. */
   abort(): Promise<void>;
 }

@@ -42,6 +42,7 @@ export async function createOutputFile(
   return {
     write: (bytes) => output.write(bytes).catch(fail),
     finish: () => output.finish().catch(fail),
+    ...(output.readBack && { readBack: output.readBack }),
     abort: () => output.abort(),
   };
 }

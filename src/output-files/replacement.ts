@@ -4,6 +4,7 @@ import { besidePath, putInPlace } from '../system/whole-file.js';
 import type { ByteOutput } from './byte-output.js';
 import { mostOpen } from './no-more-open.js';
 import type { OutputFiles, OutputTarget } from './output-path.js';
+import { openRandomFile } from '../system/random-file.js';
 
 interface ReplacementOptions {
   /** Permissions it is to have; `undefined` for those that the process gives new files. */
@@ -62,6 +63,7 @@ export async function createReplacement(
       }
       isOpen = false;
     },
+    readBack: () => openRandomFile(path, target.realPath),
     abort,
   };
 }

@@ -1,3 +1,4 @@
+import { JsonText } from './json-text.js';
 import { invalidText } from './row-chunk.js';
 
 /** Deeper values are printed no further; a hostile one must not end the process. */
@@ -44,6 +45,7 @@ export function printJson(value: unknown, depth = 0): string {
   if (Array.isArray(value)) {
     return `[${value.map((item: unknown) => printJson(item, depth + 1)).join(',')}]`;
   }
+  if (value instanceof JsonText) return value.inJson();
   if (isPlain(value)) return JSON.stringify(printObject(value));
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   const texts = members.map(
@@ -58,6 +60,7 @@ export function isPrintable(value: unknown): boolean {
 }
 
 function printObject(value: object): string {
+  if (value instanceof JsonText) return value.text;
   if (value instanceof Date) return printDate(value);
   if (value instanceof Uint8Array) return printBytes(value);
   if (value instanceof String || value instanceof Number || value instanceof Boolean) {

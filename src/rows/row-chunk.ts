@@ -1,3 +1,5 @@
+import type { Kind } from './kinds.js';
+
 /** Stands for a cell whose bytes are no valid text in the input's encoding. */
 export const invalidText: unique symbol = Symbol('invalid text');
 
@@ -31,6 +33,11 @@ export interface RowChunk {
    * nested value. Absent where all cells are text.
    */
   value?(row: number, column: number): unknown;
+  /**
+   * What kind of value a cell holds, where neither its column nor the value itself says it: a date in a
+   * workbook is text that only its cell tells from other text.
+   */
+  kind?(row: number, column: number): Kind | undefined;
   /** The bytes that the cells stand in, where they do. */
   readonly raw?: RawCells;
   /** All cells of a row, where that costs less than asking for them one by one. */

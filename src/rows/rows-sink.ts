@@ -1,3 +1,4 @@
+import { plainCell } from './kinds.js';
 import type { Row } from './object-chunk.js';
 import type { JoinedRows, OpenSinkOptions, Sink } from './sink.js';
 
@@ -47,7 +48,7 @@ function objectsOf(rows: JoinedRows, opening: OpenSinkOptions): Row[] {
     const row = from + at;
     const own = reading.header.map((name, column) => {
       const value = chunk.value ? chunk.value(row, column) : chunk.text(row, column);
-      return [name, value ?? null] as const;
+      return [name, plainCell(value) ?? null] as const;
     });
     const others = added.flatMap((columns, column) => {
       const cells = opening.cellsOf(outcomes[at * width + column] ?? 0, column);

@@ -1,4 +1,5 @@
 import type { FilePermissions } from '../system/file-permissions.js';
+import type { Kind } from './kinds.js';
 import type { RowChunk } from './row-chunk.js';
 import type { SourceReading } from './source.js';
 
@@ -29,6 +30,15 @@ export interface AddedColumn {
   readonly kind: 'text' | 'boolean';
 }
 
+/** A column that an output cannot keep as it is: its cells become text, in the source's own form. */
+export interface TextColumn {
+  readonly column: string;
+  /** What it holds; `undefined` when its cells have nothing in common. */
+  readonly kind: Kind | undefined;
+  /** How messages call the output. */
+  readonly output: string;
+}
+
 export interface OpenSinkOptions {
   /** Which run writes: the same for each process that goes on with it. Absent where nothing is kept. */
   readonly runId?: string;
@@ -45,6 +55,8 @@ export interface OpenSinkOptions {
    * rows with that outcome are written. With provenance each cell has an outcome id of its own.
    */
   cellsOf(outcome: number, column: number): readonly OutputCell[];
+  /** Is told once of each column that becomes text. @default nobody is */
+  readonly onTextColumn?: ((column: TextColumn) => void) | undefined;
 }
 
 /** Looks at rows before anything is paid for them. */
@@ -73,7 +85,7 @@ export interface Sink {
    */
   examine?(
     reading: SourceReading,
-    columns: Pick<OpenSinkOptions, 'runId' | 'verified' | 'added'>,
+    columns: Pick<OpenSinkOptions, 'runId' | 'verified' | 'added' | 'onTextColumn'>,
   ): RowExaminer | undefined | Promise<RowExaminer | undefined>;
   /**
    * Whether a writing may begin while batches are still verified, for hours if need be: nothing of it is

@@ -1,4 +1,5 @@
 import type { FilePermissions } from '../system/file-permissions.js';
+import type { Kind } from './kinds.js';
 import type { RowChunk } from './row-chunk.js';
 
 export interface OpenSourceOptions {
@@ -20,6 +21,12 @@ export interface SourceReading<Chunk extends RowChunk = RowChunk> {
    * @default false
    */
   readonly isUnnamed?: boolean;
+  /**
+   * What the columns hold, in order, where the source itself says it, also without any row; `undefined`
+   * for a column whose cells each have a kind of their own.
+   * @default no column is said to hold anything
+   */
+  readonly kinds?: readonly (Kind | undefined)[];
   /** The rows, once; closing the iterator closes the reading. */
   readonly chunks: AsyncIterable<Chunk>;
   /**

@@ -1,3 +1,4 @@
+import { JsonText } from './json-text.js';
 import { invalidText, type CellText } from './row-chunk.js';
 
 /**
@@ -16,6 +17,7 @@ export function textOfValue(value: unknown): CellText {
       return String(value);
     default:
       if (value === null) return undefined;
+      if (value instanceof JsonText) return value.text;
       return value instanceof String ? value.valueOf() : invalidText;
   }
 }

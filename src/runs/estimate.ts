@@ -68,7 +68,11 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
       recall: (outcomes) => history.recall(outcomes, false),
     }),
   });
-  const examine = await startExamining({ sink }, reading, layout);
+  const examine = await startExamining(
+    { sink, onTextColumn: (column) => options.onProgress?.({ stage: 'text_column', ...column }) },
+    reading,
+    layout,
+  );
   const counter = new NotSubmitted(plan);
   const batches: Batch[] = [];
   let rows = 0;

@@ -1,6 +1,7 @@
 import { publish } from '../diagnostics/channels.js';
 import { currentScope } from '../diagnostics/scope.js';
 import type { ObservedEnd } from '../diagnostics/observe-run.js';
+import { printKind } from '../rows/kinds.js';
 import type { RunProgress } from './run-options.js';
 import { hasFailed, type Summary } from './summary.js';
 
@@ -12,6 +13,10 @@ export function observedProgress(
     const { run } = currentScope();
     if (run !== undefined && isCounted(progress)) {
       publish('sluice:run:stage', { run, stage: progress.stage, rows: progress.rows });
+    }
+    if (run !== undefined && progress.stage === 'text_column') {
+      const { column, kind, output } = progress;
+      publish('sluice:run:column', { run, column, kind: kind && printKind(kind), output });
     }
     onProgress?.(progress);
   };

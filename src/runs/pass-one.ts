@@ -1,7 +1,7 @@
 import type { Batch } from '../batches/batch.js';
 import type { CountryCode } from '../contract/countries.js';
 import { ConfigurationError } from '../errors/family.js';
-import type { RowExaminer, Sink } from '../rows/sink.js';
+import type { RowExaminer, Sink, TextColumn } from '../rows/sink.js';
 import type { Source, SourceReading } from '../rows/source.js';
 import { layOutColumns, type ColumnLayout, type ColumnOptions } from '../batches/column-layout.js';
 import { Plan } from '../batches/plan.js';
@@ -41,6 +41,7 @@ export interface PassOneOptions {
   readonly files: FileSystem;
   readonly signal: AbortSignal;
   readonly onRows: (rows: number, addresses: number) => void;
+  readonly onTextColumn?: (column: TextColumn) => void;
 }
 
 /**
@@ -163,7 +164,7 @@ async function planAll(
 
 /** What the output has no form for ends the run now, before anything is paid. */
 export async function startExamining(
-  { sink, runId }: Pick<PassOneOptions, 'sink' | 'runId'>,
+  { sink, runId, onTextColumn }: Pick<PassOneOptions, 'sink' | 'runId' | 'onTextColumn'>,
   reading: SourceReading,
   layout: ColumnLayout,
 ): Promise<RowExaminer | undefined> {
@@ -172,6 +173,7 @@ export async function startExamining(
       ...(runId !== undefined && { runId }),
       verified: layout.columns.map(({ position }) => position),
       added: layout.added,
+      ...(onTextColumn && { onTextColumn }),
     });
   } catch (error) {
     await closeReading(reading);

@@ -1,6 +1,6 @@
 import { pending } from '../batches/address-book.js';
 import { InputError } from '../errors/family.js';
-import type { Sink, SinkWriting } from '../rows/sink.js';
+import type { Sink, SinkWriting, OpenSinkOptions } from '../rows/sink.js';
 import type { Source, SourceReading } from '../rows/source.js';
 import type { Plan } from '../batches/plan.js';
 import { closeReading } from './close-reading.js';
@@ -61,6 +61,7 @@ export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally
 export async function openSink(
   { source, sink, plan, runId }: Pick<PassTwoOptions, 'source' | 'sink' | 'plan' | 'runId'>,
   reading: SourceReading,
+  onTextColumn?: OpenSinkOptions['onTextColumn'],
 ): Promise<SinkWriting> {
   const submitted = plan.layout.withOrigin ? new SubmittedCells(plan) : undefined;
   try {
@@ -71,6 +72,7 @@ export async function openSink(
       reading,
       verified: plan.layout.columns.map(({ position }) => position),
       added: plan.layout.added,
+      ...(onTextColumn && { onTextColumn }),
       cellsOf: submitted?.cellsOf ?? ((outcome, column) => plan.cellsOf(outcome, column)),
     });
     return submitted?.over(writing) ?? writing;

@@ -1,7 +1,7 @@
 import type { DriveSettings } from '../batches/drive-all.js';
 import type { Client } from '../client/client.js';
 import type { SluiceError } from '../errors/sluice-error.js';
-import type { Sink } from '../rows/sink.js';
+import type { Sink, TextColumn } from '../rows/sink.js';
 import type { Source } from '../rows/source.js';
 import type { ColumnOptions } from '../batches/column-layout.js';
 import type { DoubtOptions } from '../batches/doubtful-columns.js';
@@ -131,5 +131,7 @@ export type RunProgress =
       /** Names of uploads that were launched beside those that are gone on with; they stay. */
       readonly unused: readonly string[];
     }
+  /** A column that the output cannot keep as it is: its cells become text. Comes before a batch is sent. */
+  | ({ readonly stage: 'text_column' } & TextColumn)
   | { readonly stage: 'writing'; readonly rows: number }
   | { readonly stage: 'written'; readonly rows: number };

@@ -91,7 +91,9 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
   const plan = new StreamPlan(options, layout);
   const tally = new OutcomeTally(plan.plan);
   const log = new DriveLog();
-  const writing = await openSink({ ...options, plan: plan.plan }, reading);
+  const writing = await openSink({ ...options, plan: plan.plan }, reading, (column) =>
+    options.onProgress?.({ stage: 'text_column', ...column }),
+  );
   try {
     const rows = await flow(options, { reading, writing, plan, tally, log });
     await writing.finish();

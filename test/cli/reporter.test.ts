@@ -71,6 +71,18 @@ describe('what is said of a run', () => {
     expect(said()).toBe('sluice: left on the service: a\\u001b[2Jname\n');
   });
 
+  it('is each column that becomes text, and why', () => {
+    const { reporter, said } = reporterTo({});
+    const stage = 'text_column';
+    const kind = { name: 'decimal', precision: 50, scale: 2 } as const;
+    reporter.progress({ stage, column: 'amount', kind, output: 'Parquet' });
+    reporter.progress({ stage, column: 'note', kind: undefined, output: 'DuckDB' });
+    expect(said()).toBe(
+      'sluice: column "amount" is written as text: Parquet cannot keep decimal(50,2) exactly\n' +
+        'sluice: column "note" is written as text: DuckDB cannot keep values of several kinds in one column\n',
+    );
+  });
+
   it('is what a run that streams has launched when it fails, even when quiet', () => {
     const { reporter, said } = reporterTo({ isQuiet: true });
     for (const known of life.slice(0, 5)) reporter.progress(batchProgress(0, known));

@@ -49,8 +49,8 @@ describe.skipIf(reason !== '')(`workbooks and LibreOffice${reason}`, () => {
     await convert(at('list.csv'), `--infilter=${csvFilter},1`, '--convert-to', 'xlsx');
     expect(await readRows(fileSource(at('list.xlsx')))).toEqual([
       ['id', 'email', 'since', 'note'],
-      [1, 'a@example.com', new Date('2024-02-29'), 'x, "y"'],
-      [2.5, 'b@example.com', new Date('2024-03-01'), 'ümlaut'],
+      [1, 'a@example.com', '2024-02-29', 'x, "y"'],
+      [2.5, 'b@example.com', '2024-03-01', 'ümlaut'],
     ]);
   }, 120_000);
 

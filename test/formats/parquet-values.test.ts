@@ -92,7 +92,7 @@ describe('what is stored', () => {
     const read = (element: Omit<SchemaElement, 'name'>, value: unknown): unknown =>
       logicalReader({ name: 'a', ...element })(value);
     const decimal = { type: 'FIXED_LEN_BYTE_ARRAY', converted_type: 'DECIMAL', scale: 2 } as const;
-    expect(read(decimal, Uint8Array.of(0xff, 0x38))).toBe(-2);
+    expect(read(decimal, Uint8Array.of(0xff, 0x38))).toBe('-2.00');
     expect(read({ type: 'INT32', converted_type: 'UINT_32' }, -1)).toBe(4_294_967_295);
     expect(read({ type: 'INT64', converted_type: 'UINT_64' }, -1n)).toBe(2n ** 64n - 1n);
     expect(read({ type: 'BYTE_ARRAY' }, Uint8Array.of(0xff))).toEqual(Uint8Array.of(0xff));

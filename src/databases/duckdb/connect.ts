@@ -28,6 +28,7 @@ export const rowsAtOnce = 2048;
 const memoryLimit = '256MB';
 
 export const name = 'duckdb';
+export const label = 'DuckDB';
 
 export function nameOf(url: string, purpose: Purpose): string {
   return nameOfFile(url, 'duckdb', purpose);

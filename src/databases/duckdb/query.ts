@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { InputError } from '../../errors/family.js';
 import { writeText } from '../cell-text.js';
 import type { Asking, QueryRows } from '../query-source.js';
-import type { TableColumn } from '../table-form.js';
+import { formOfKind, type TableColumn } from '../table-form.js';
 import type { DuckdbConnection } from './connect.js';
-import { kindOfDuckdbType, textOf } from './kinds.js';
+import { isoInterval, kindOfDuckdbType, textOf } from './kinds.js';
 import { findTable, locate } from './table.js';
 
 export async function ask(
@@ -16,19 +16,26 @@ export async function ask(
   const columns = fields.map(([field, printed]): TableColumn => {
     const type = String(printed);
     const origin = origins.get(String(field));
-    return { name: String(field), kind: kindOfDuckdbType(type), type, ...(origin && { origin }) };
+    return {
+      name: String(field),
+      ...formOfKind(kindOfDuckdbType(type)),
+      type,
+      ...(origin && { origin }),
+    };
   });
   const names = columns.map((_, at) => `c${at}`);
   const cells = columns.map(({ type }, at) => textOf(`c${at}`, type));
   // The driver ends the rows without a word when the query fails in the middle: a row of our own behind
   // them tells that they are whole.
   const sql = `SELECT NULL, ${cells.join(', ')} FROM ${asTable} AS sluice(${names.join(', ')}) UNION ALL SELECT 'end', ${names.map(() => 'NULL').join(', ')}`;
-  return { columns, bytes: printRows(connection, sql, signal) };
+  const printers = columns.map(({ kind }) => (kind === 'interval' ? isoInterval : writeText));
+  return { columns, bytes: printRows(connection, sql, printers, signal) };
 }
 
 async function* printRows(
   connection: DuckdbConnection,
   sql: string,
+  printers: readonly Printer[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
   let isWhole = false;
@@ -36,7 +43,7 @@ async function* printRows(
     const end = ends.indexOf('end');
     isWhole = end !== -1;
     const rows = isWhole ? end : ends.length;
-    if (rows > 0) yield Buffer.from(printLines(columns, rows));
+    if (rows > 0) yield Buffer.from(printLines(columns, rows, printers));
     signal?.throwIfAborted();
   }
   if (isWhole) return;
@@ -45,12 +52,19 @@ async function* printRows(
   throw new InputError('the rows of the query broke off', { code: 'input_unreadable' });
 }
 
-function printLines(columns: readonly (readonly (string | null)[])[], rows: number): string {
+/** Makes of a cell's text what stands between two tabs. */
+type Printer = (text: string) => string;
+
+function printLines(
+  columns: readonly (readonly (string | null)[])[],
+  rows: number,
+  printers: readonly Printer[],
+): string {
   const lines: string[] = [];
   for (let row = 0; row < rows; row += 1) {
-    const cells = columns.map((column) => {
+    const cells = columns.map((column, at) => {
       const cell = column[row];
-      return cell === null || cell === undefined ? '\\N' : writeText(cell);
+      return cell === null || cell === undefined ? '\\N' : (printers[at] ?? writeText)(cell);
     });
     lines.push(`${cells.join('\t')}\n`);
   }

@@ -5,7 +5,7 @@ import { quoteName } from '../names.js';
 import type { NewColumn, TablePlan } from '../plan-table.js';
 import { stageValues, type CellValue } from '../row-values.js';
 import { rowsAtOnce, type DuckdbConnection } from './connect.js';
-import { cellOf } from './kinds.js';
+import { cellOf, duckdbInterval } from './kinds.js';
 
 /** The rows as they come, all text: only the database itself knows what it takes for a cell of a type. */
 const texts = 'sluice_texts';
@@ -99,7 +99,7 @@ function textOfValue(value: CellValue, type: string): string | null {
   if (type === 'BLOB') return bytesOf(value).toString('hex');
   if (value instanceof Uint8Array) return `\\x${bytesOf(value).toString('hex')}`;
   if (type === 'JSON' && typeof value === 'string' && !isJson(value)) return JSON.stringify(value);
-  return String(value);
+  return type === 'INTERVAL' ? duckdbInterval(String(value)) : String(value);
 }
 
 function bytesOf(value: Exclude<CellValue, null>): Buffer {

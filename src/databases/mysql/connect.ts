@@ -20,6 +20,7 @@ const session =
   "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO', time_zone = '+00:00'";
 
 export const name = 'mysql';
+export const label = 'MySQL';
 
 export function nameOf(url: string): string {
   return nameOfUrl(url, ['mysql', 'mariadb']);
@@ -45,6 +46,7 @@ export async function connect(
     charset: 'utf8mb4',
     rowsAsArray: true,
     dateStrings: true,
+    jsonStrings: true,
     supportBigNumbers: true,
     bigNumberStrings: true,
     connectTimeout: connectTimeoutMs,

@@ -1,7 +1,9 @@
+import { ConfigurationError } from '../../errors/family.js';
 import { writeAny, writeValue } from '../cell-text.js';
 import { givesNoRows, type Asking, type QueryRows } from '../query-source.js';
 import type { MysqlConnection, MysqlField } from './connect.js';
-import { isBooleanField, kindOfField, typeOfField } from './kinds.js';
+import { formOfKind } from '../table-form.js';
+import { isBooleanField, isGeometry, kindOfField, typeOfField } from './kinds.js';
 
 /** Rows that wait in this process at most. */
 const rowsAtOnce = 500;
@@ -33,10 +35,11 @@ export async function ask(
     fields,
     connection.lost.then((error) => Promise.reject(error)),
   ]);
+  refuseGeometry(found);
   return {
     columns: found.map((field) => ({
       name: field.name,
-      kind: kindOfField(field),
+      ...formOfKind(kindOfField(field)),
       type: typeOfField(field),
       ...(field.orgTable && {
         origin: { table: `${field.schema ?? field.db}.${field.orgTable}`, column: field.orgName },
@@ -44,6 +47,15 @@ export async function ask(
     })),
     bytes: printRows(rows as AsyncIterable<readonly unknown[]>, found),
   };
+}
+
+function refuseGeometry(fields: readonly MysqlField[]): void {
+  const found = fields.find(isGeometry);
+  if (!found) return;
+  const name = JSON.stringify(found.name);
+  throw new ConfigurationError(
+    `the column ${name} holds places or shapes, which no output has a form for: ask for ST_AsText(${found.name}) in the query, or leave it out`,
+  );
 }
 
 async function* printRows(
@@ -65,8 +77,11 @@ function printerFor(field: MysqlField): (cell: unknown) => string {
   if (isBooleanField(field)) {
     return (cell) => writeAny(cell === '0' || cell === '1' ? cell === '1' : numberOrNull(cell));
   }
-  if (kindOfField(field) === 'timestamptz') {
-    return (cell) => writeValue(typeof cell === 'string' ? `${cell}+00` : cell);
+  const kind = kindOfField(field);
+  if (kind !== 'any' && kind.name === 'timestamptz') {
+    // Zeros are no moment, and have no zone.
+    return (cell) =>
+      writeValue(typeof cell === 'string' && !cell.startsWith('0000-') ? `${cell}+00` : cell);
   }
   return writeValue;
 }

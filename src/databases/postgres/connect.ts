@@ -34,7 +34,7 @@ const connectTimeoutMs = 30_000;
 const session = [
   "SET client_encoding = 'UTF8'",
   "SET datestyle = 'ISO, YMD'",
-  "SET intervalstyle = 'postgres'",
+  "SET intervalstyle = 'iso_8601'",
   "SET timezone = 'UTC'",
   "SET bytea_output = 'hex'",
   'SET extra_float_digits = 1',
@@ -42,6 +42,7 @@ const session = [
 ].join('; ');
 
 export const name = 'postgres';
+export const label = 'PostgreSQL';
 
 export function nameOf(url: string): string {
   return nameOfUrl(url, ['postgres', 'postgresql']);

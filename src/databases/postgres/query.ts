@@ -1,7 +1,7 @@
 import { writeText } from '../cell-text.js';
 import { loadPackage } from '../../system/load-package.js';
 import { givesNoRows, type Asking, type QueryRows } from '../query-source.js';
-import type { TableColumn } from '../table-form.js';
+import { formOfKind, type TableColumn } from '../table-form.js';
 import { postgresDrivers, type PostgresConnection } from './connect.js';
 import { failureOf } from './failure.js';
 import { isOwnPostgresType, kindOfPostgresType } from './kinds.js';
@@ -43,7 +43,7 @@ async function describeFields(
     );
     columns.push({
       name: field.name,
-      kind: kindOfPostgresType(field.dataTypeID),
+      ...formOfKind(kindOfPostgresType(field.dataTypeID, field.dataTypeModifier)),
       type: type ?? 'text',
       ...(isOwnPostgresType(field.dataTypeID) && { isOwnType: true }),
       ...(table && column && { origin: { table: `${field.tableID}`, column } }),

@@ -28,6 +28,7 @@ export interface SqliteField {
 const busySeconds = 30;
 
 export const name = 'sqlite';
+export const label = 'SQLite';
 
 export function nameOf(url: string, purpose: Purpose): string {
   return nameOfFile(url, 'sqlite', purpose);

@@ -1,22 +1,31 @@
-import type { ColumnKind } from '../column-kind.js';
+import type { ColumnFacts } from '../../rows/kind-tally.js';
+import type { KindName } from '../../rows/kinds.js';
 
-/** The types of new columns. */
-export const types: Readonly<Record<ColumnKind, string>> = {
+/**
+ * The types of new columns. A date is text there, whatever its column is called; any type of numbers
+ * would make one of a text that looks like it, and drop its zeros.
+ */
+const types: Readonly<Partial<Record<KindName, string>>> = {
   text: 'TEXT',
-  integer: 'INTEGER',
-  decimal: 'NUMERIC',
-  float: 'REAL',
   boolean: 'BOOLEAN',
+  int8: 'INTEGER',
+  int16: 'INTEGER',
+  int32: 'INTEGER',
+  int64: 'INTEGER',
+  uint8: 'INTEGER',
+  uint16: 'INTEGER',
+  uint32: 'INTEGER',
+  float32: 'REAL',
+  float64: 'REAL',
   date: 'DATE',
-  time: 'TEXT',
   timestamp: 'DATETIME',
-  timestamptz: 'DATETIME',
-  uuid: 'TEXT',
-  // Any other type would make a number of a text that looks like one.
-  json: 'TEXT',
-  bytes: 'BLOB',
-  any: 'TEXT',
+  binary: 'BLOB',
 };
+
+export function typeOf({ kind = { name: 'text' }, isSpecial }: ColumnFacts): string | undefined {
+  // What is no number is null there.
+  return isSpecial ? undefined : types[kind.name];
+}
 
 /** Whether a declared type is one of booleans, which SQLite has none of: they are 0 and 1. */
 export function isBooleanType(type: string): boolean {

@@ -1,11 +1,18 @@
 import type { AsyncBuffer, Compressors, FileMetaData, RowGroup, SchemaElement } from 'hyparquet';
-import { InputError } from '../../errors/family.js';
+import { isDeepStrictEqual } from 'node:util';
+import { InputError, OutputError } from '../../errors/family.js';
 import { isSluiceError } from '../../errors/sluice-error.js';
 import { closableChunks } from '../../rows/closable-chunks.js';
-import type { OpenSourceOptions, SourceReading } from '../../rows/source.js';
-import type { RandomFile } from '../random-file.js';
+import type { OpenSourceOptions } from '../../rows/source.js';
+import type { RandomFile } from '../../system/random-file.js';
 import { loadHyparquet } from './load-hyparquet.js';
-import { isFlat, ParquetChunk, parquetColumns, type ParquetColumn } from './parquet-chunk.js';
+import {
+  isFlat,
+  ParquetChunk,
+  parquetColumns,
+  type ParquetColumn,
+  type ParquetReading,
+} from './parquet-chunk.js';
 
 /** So many rows of a row group travel together. */
 const chunkRows = 4096;
@@ -25,7 +32,7 @@ type Hyparquet = Awaited<ReturnType<typeof loadHyparquet>>;
 export async function openParquet(
   file: RandomFile,
   opening: OpenSourceOptions,
-): Promise<SourceReading<ParquetChunk>> {
+): Promise<ParquetReading> {
   try {
     const hyparquet = await loadHyparquet();
     const buffer = bufferOf(file);
@@ -40,6 +47,13 @@ export async function openParquet(
     };
     return {
       header,
+      columns,
+      kinds: columns.map(({ kind, elements: [element] }) =>
+        // Without any value old bytes are bytes.
+        kind === undefined && metadata.num_rows === 0n && element?.type !== undefined
+          ? { name: 'binary' }
+          : kind,
+      ),
       chunks: closableChunks(chunks(), () => file.close()),
       contentDigest() {
         if (digest !== undefined) return digest;
@@ -93,20 +107,21 @@ function checkGroup({ columns, num_rows: rows }: RowGroup, at: number, file: Ran
   }
 }
 
-async function* readGroups(from: {
+/** A file whose footer was read. */
+interface OpenParquet {
   readonly file: RandomFile;
   readonly buffer: AsyncBuffer;
   readonly metadata: FileMetaData;
   readonly columns: readonly ParquetColumn[];
   readonly hyparquet: Hyparquet;
-}): AsyncGenerator<ParquetChunk> {
-  const { file, columns } = from;
-  // Flat columns are read as they are stored: what they stand for is decided here, without rounding.
-  const metadata = { ...from.metadata, schema: storedSchema(columns, from.metadata.schema) };
+}
+
+async function* readGroups(from: OpenParquet): AsyncGenerator<ParquetChunk> {
+  const { file, columns, metadata } = from;
   let rowStart = 0;
   for (const group of metadata.row_groups) {
     const rows = Number(group.num_rows);
-    const stored = await readGroup({ ...from, metadata }, rowStart, rows);
+    const stored = await readGroup(from, rowStart, rows);
     for (let at = 0; at < rows; at += chunkRows) {
       yield new ParquetChunk(columns, stored, at, Math.min(rows, at + chunkRows));
     }
@@ -118,25 +133,21 @@ async function* readGroups(from: {
 }
 
 async function readGroup(
-  from: {
-    readonly file: RandomFile;
-    readonly buffer: AsyncBuffer;
-    readonly metadata: FileMetaData;
-    readonly columns: readonly ParquetColumn[];
-    readonly hyparquet: Hyparquet;
-  },
+  from: OpenParquet,
   rowStart: number,
   rows: number,
 ): Promise<readonly unknown[][]> {
   if (rows === 0) return [];
   const { reader, compressors } = from.hyparquet;
+  // Flat columns are read as they are stored: what they stand for is decided here, without rounding.
+  const metadata = { ...from.metadata, schema: storedSchema(from.columns, from.metadata.schema) };
   const at = new Map(from.columns.map(({ name }, column) => [name, column]));
   const stored = from.columns.map(() => Array.from<unknown>({ length: rows }));
   const filled = from.columns.map(() => 0);
   await attempt(from.file, async () =>
     reader.parquetRead({
       file: from.buffer,
-      metadata: from.metadata,
+      metadata,
       rowStart,
       rowEnd: rowStart + rows,
       compressors: boundedCompressors(compressors),
@@ -157,6 +168,58 @@ async function readGroup(
     throw new InputError(`${from.file.name} is damaged: a column has fewer values than rows`);
   }
   return stored;
+}
+
+/** What a file is to hold that was written. */
+export interface WrittenParquet {
+  readonly schema: readonly SchemaElement[];
+  readonly rows: number;
+  readonly groups: number;
+}
+
+/**
+ * Reads back what was written before it may stand: the footer, the counts, the first and the last row
+ * group; the file is closed.
+ *
+ * @throws OutputError
+ */
+export async function checkWritten(file: RandomFile, written: WrittenParquet): Promise<void> {
+  try {
+    const hyparquet = await loadHyparquet();
+    const buffer = bufferOf(file);
+    const metadata = await readMetadata(file, buffer, hyparquet);
+    const groups = metadata.row_groups;
+    const isSame =
+      Number(metadata.num_rows) === written.rows &&
+      groups.length === written.groups &&
+      groups.reduce((rows, group) => rows + Number(group.num_rows), 0) === written.rows &&
+      isDeepStrictEqual(formsOf(metadata.schema), formsOf(written.schema));
+    if (!isSame) throw new InputError('it does not tell what was written');
+    const columns = parquetColumns(metadata.schema);
+    const from = { file, buffer, metadata, columns, hyparquet };
+    const [first = 0, last = 0] = [groups[0], groups.at(-1)].map((one) =>
+      Number(one?.num_rows ?? 0),
+    );
+    await readGroup(from, 0, first);
+    if (groups.length > 1) await readGroup(from, written.rows - last, last);
+  } catch (cause) {
+    if (!isSluiceError(cause) || cause.code === 'missing_dependency') throw cause;
+    throw new OutputError(
+      `${file.name} was not written: read back, it is no Parquet file as it should be (${cause.message})`,
+      { cause },
+    );
+  } finally {
+    await file.close();
+  }
+}
+
+/** What a schema says of each column, whatever is only absent. */
+function formsOf(schema: readonly SchemaElement[]): unknown {
+  return schema.map(({ name, type, type_length, num_children, ...rest }) => [
+    [name, type, type_length, num_children].map((part) => part ?? null),
+    [rest.converted_type, rest.precision, rest.scale].map((part) => part ?? null),
+    JSON.parse(JSON.stringify(rest.logical_type ?? null)) as unknown,
+  ]);
 }
 
 /** Flat columns without what they stand for; what is nested is read as hyparquet reads it. */
@@ -197,7 +260,8 @@ function boundedCompressors(compressors: Compressors): Compressors {
       codec,
       (input: Uint8Array, bytes: number) => {
         if (bytes > maxPageBytes) throw new Error('parquet page is too large');
-        return inflate(input, bytes);
+        // A page of nulls holds nothing, which not every compressor takes back.
+        return bytes === 0 ? new Uint8Array(0) : inflate(input, bytes);
       },
     ]),
   );

@@ -1,7 +1,10 @@
 import type { SchemaElement } from 'hyparquet';
+import type { Kind } from '../../rows/kinds.js';
 import type { CellText, RowChunk } from '../../rows/row-chunk.js';
+import type { SourceReading } from '../../rows/source.js';
 import { textOfValue } from '../../rows/text-of-value.js';
 import { logicalReader, type ReadLogical } from './logical-value.js';
+import { kindOfElement } from './parquet-form.js';
 
 /** A column of a Parquet file. */
 export interface ParquetColumn {
@@ -9,6 +12,8 @@ export interface ParquetColumn {
   /** The schema's elements of this column: one, or that of a group and those of all in it. */
   readonly elements: readonly SchemaElement[];
   readonly read: ReadLogical;
+  /** What the schema says that it holds; `undefined` where only each value tells. */
+  readonly kind: Kind | undefined;
 }
 
 /** The columns of a schema, in order. */
@@ -19,8 +24,10 @@ export function parquetColumns(schema: readonly SchemaElement[]): readonly Parqu
     const elements = schema.slice(at, next);
     const [first] = elements;
     if (first === undefined) break;
-    const read = isFlat(elements) ? logicalReader(first) : (value: unknown) => value;
-    columns.push({ name: first.name, elements, read });
+    const isValue = isFlat(elements);
+    const read = isValue ? logicalReader(first) : (value: unknown) => value;
+    const kind: Kind | undefined = isValue ? kindOfElement(first) : { name: 'json' };
+    columns.push({ name: first.name, elements, read, kind });
     at = next;
   }
   return columns;
@@ -37,6 +44,15 @@ function endOfElement(schema: readonly SchemaElement[], at: number): number {
     next = endOfElement(schema, next);
   }
   return next;
+}
+
+/** One reading of a Parquet file: also without any row it tells what the columns hold. */
+export interface ParquetReading extends SourceReading<ParquetChunk> {
+  readonly columns: readonly ParquetColumn[];
+}
+
+export function isParquetReading(reading: SourceReading): reading is ParquetReading {
+  return 'columns' in reading && Array.isArray(reading.columns);
 }
 
 /** Some rows of a row group; the values are as they are stored. */

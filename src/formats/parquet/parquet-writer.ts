@@ -1,16 +1,17 @@
 import type { SchemaElement } from 'hyparquet';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../errors/family.js';
+import { factsOfKind, KindTally } from '../../rows/kind-tally.js';
 import type { JoinedRows, OpenSinkOptions, OutputCell } from '../../rows/sink.js';
 import type { ByteOutput } from '../../output-files/byte-output.js';
 import { OutcomeForms } from '../outcome-forms.js';
 import type { RowsWriter } from '../rows-writer.js';
 import { TableRows } from '../table-rows.js';
-import { elementOf, storedAs, widenKind, type ColumnKind } from './column-kind.js';
 import type { loadHyparquetWriter } from './load-hyparquet.js';
 import { int96Nanos } from './logical-value.js';
-import { bare } from './open-parquet.js';
-import { isFlat, ParquetChunk } from './parquet-chunk.js';
+import { bare, checkWritten } from './open-parquet.js';
+import { isFlat, isParquetReading, ParquetChunk, type ParquetColumn } from './parquet-chunk.js';
+import { parquetFormOrText, type ParquetForm } from './parquet-form.js';
 
 /** A row group is held until it is full. */
 const groupRows = 50_000;
@@ -19,7 +20,8 @@ const groupBytes = 64 * 1024 * 1024;
 /** A column of the output: its schema, and what is held of it. */
 interface OutputColumn {
   readonly name: string;
-  kind: ColumnKind;
+  /** How its values are stored; for what is copied they are stored so already. */
+  form: ParquetForm;
   /** What is copied as it is stored: the elements of a Parquet input's column. */
   readonly elements: readonly SchemaElement[] | undefined;
   /** Makes of a stored value one that can be written. */
@@ -31,8 +33,10 @@ export interface ParquetWriterOptions {
   readonly output: ByteOutput;
   readonly opening: OpenSinkOptions;
   readonly packages: Awaited<ReturnType<typeof loadHyparquetWriter>>;
-  /** Kinds of the input's columns, when all rows were looked at; else those of the first group. */
-  readonly kinds: readonly ColumnKind[] | undefined;
+  /** What all rows showed of the input's columns, when they were looked at; else the first group does. */
+  readonly tally: KindTally | undefined;
+  /** Is asked to tell which columns become text. */
+  readonly tell: (tally: KindTally) => void;
 }
 
 /**
@@ -43,26 +47,34 @@ export class ParquetRowsWriter implements RowsWriter {
   readonly #options: ParquetWriterOptions;
   readonly #rows: TableRows;
   readonly #added: OutcomeForms<readonly unknown[]>;
-  /** Made with the first rows: only they show whether the input is Parquet. */
-  #columns: OutputColumn[] | undefined;
-  #isCopied = false;
+  readonly #columns: OutputColumn[];
+  readonly #tally: KindTally;
+  /** Whether the rows come as a Parquet file stores them. */
+  readonly #isCopied: boolean;
   #file: { readonly bytes: ByteWriter; readonly writer: ParquetWriter } | undefined;
   #held = 0;
   #heldBytes = 0;
   #written = 0;
+  #groups = 0;
 
   constructor(options: ParquetWriterOptions) {
     const { opening } = options;
     this.#options = options;
     this.#rows = new TableRows(opening.reading.header.length);
     this.#added = new OutcomeForms(opening, (cells, column) =>
-      cells.map((cell, at) => storeAdded(opening.added[column]?.[at]?.kind ?? 'text', cell)),
+      cells.map((cell, at) => storeAdded(addedForm(opening.added[column]?.[at]?.kind), cell)),
     );
+    const { reading } = opening;
+    const copied = isParquetReading(reading) ? reading.columns : undefined;
+    this.#isCopied = copied !== undefined;
+    this.#tally = options.tally ?? new KindTally(reading.header.length, reading.kinds);
+    this.#columns = this.#makeColumns(copied);
   }
 
   async write(rows: JoinedRows): Promise<void> {
     const { chunk, from, to, outcomes, width } = rows;
-    const columns = (this.#columns ??= this.#makeColumns(chunk));
+    const columns = this.#columns;
+    if (!this.#isCopied && !this.#options.tally && !this.#file) this.#tally.add(chunk, from, to);
     const own = this.#options.opening.reading.header.length;
     for (let row = from; row < to; row += 1) {
       const cells =
@@ -91,21 +103,23 @@ export class ParquetRowsWriter implements RowsWriter {
     writer.schema = this.#schema((element) => element);
     await writer.finish();
     await this.#send(bytes);
+    const written = await this.#options.output.readBack?.();
+    if (!written) return;
+    const { schema } = writer;
+    await checkWritten(written, { schema, rows: this.#written, groups: this.#groups });
   }
 
-  #makeColumns(chunk: JoinedRows['chunk'] | undefined): OutputColumn[] {
-    const { opening, kinds } = this.#options;
-    const copied = chunk instanceof ParquetChunk ? chunk.columns : undefined;
-    this.#isCopied = copied !== undefined;
+  #makeColumns(copied: readonly ParquetColumn[] | undefined): OutputColumn[] {
+    const { opening } = this.#options;
     const own = opening.reading.header.map((name, column) => ({
       name,
-      kind: kinds?.[column] ?? ('none' as const),
+      form: addedForm('text'),
       ...copiedForm(copied?.[column]?.elements),
       values: [],
     }));
     const added = opening.added.flat().map(({ name, kind }) => ({
       name,
-      kind,
+      form: addedForm(kind),
       elements: undefined,
       values: [],
     }));
@@ -114,27 +128,27 @@ export class ParquetRowsWriter implements RowsWriter {
 
   async #writeGroup(): Promise<void> {
     if (this.#held === 0) return;
-    const columns = this.#columns ?? [];
-    const isFirst = this.#file === undefined;
-    const columnData = columns.map((column) => {
-      if (isFirst && column.elements === undefined && !this.#options.kinds) {
-        column.kind = column.values.reduce(widenKind, column.kind);
-      }
-      const data = column.elements ? renewed(column) : this.#store(column);
+    this.#begin();
+    const columns = this.#columns;
+    const own = this.#options.opening.reading.header.length;
+    const columnData = columns.map((column, at) => {
+      // What is added was stored when its outcome came first.
+      const data = column.elements || at >= own ? renewed(column) : this.#store(column);
       column.values = [];
       return { name: column.name, data };
     });
     const { writer, bytes } = this.#begin();
     await writer.write({ columnData, rowGroupSize: this.#held });
     await this.#send(bytes);
+    this.#groups += 1;
     this.#written += this.#held;
     this.#held = 0;
     this.#heldBytes = 0;
   }
 
-  #store({ name, kind, values }: OutputColumn): unknown[] {
+  #store({ name, form, values }: OutputColumn): unknown[] {
     return values.map((value, row) => {
-      const stored = storedAs(kind, value);
+      const stored = value === null || value === undefined ? null : form.store(value);
       if (stored !== undefined) return stored;
       throw new InputError(
         `row ${String(this.#written + row + 1)} of the input has something in column ${JSON.stringify(name)} that is of another type than in the rows before it, which decided the column's`,
@@ -145,7 +159,13 @@ export class ParquetRowsWriter implements RowsWriter {
   #begin(): { readonly bytes: ByteWriter; readonly writer: ParquetWriter } {
     if (this.#file) return this.#file;
     const { ByteWriter, ParquetWriter } = this.#options.packages;
-    this.#columns ??= this.#makeColumns(undefined);
+    if (!this.#isCopied) {
+      this.#options.tell(this.#tally);
+      for (const [at, facts] of this.#tally.facts.entries()) {
+        const column = this.#columns[at];
+        if (column) column.form = parquetFormOrText(facts);
+      }
+    }
     const bytes = new ByteWriter();
     const writer = new ParquetWriter({
       writer: bytes,
@@ -159,13 +179,13 @@ export class ParquetRowsWriter implements RowsWriter {
   }
 
   #schema(form: (element: SchemaElement) => SchemaElement): SchemaElement[] {
-    const columns = this.#columns ?? [];
+    const columns = this.#columns;
     return [
       { name: 'schema', num_children: columns.length },
-      ...columns.flatMap(({ name, kind, elements }) => {
+      ...columns.flatMap(({ name, form: { element: own }, elements }) => {
         if (elements) return isFlat(elements) ? elements.map(form) : elements;
-        const element = elementOf(name, kind);
-        // Text is given as text: only times and JSON are stored otherwise than they are called.
+        const element: SchemaElement = { ...own, name, repetition_type: 'OPTIONAL' };
+        // Text is given as text: all else is stored otherwise than it is called.
         return element.converted_type === 'UTF8' ? [element] : [form(element)];
       }),
     ];
@@ -183,12 +203,22 @@ function renewed({ values, renew }: OutputColumn): unknown[] {
   return renew ? values.map(renew) : values;
 }
 
+/** The writer gives the width of integers a form that other programs cannot read: the older one it can. */
+function widthAsConverted(element: SchemaElement): SchemaElement {
+  const { logical_type: logical, ...rest } = element;
+  if (logical?.type !== 'INTEGER') return element;
+  const { bitWidth, isSigned } = logical;
+  return { ...rest, converted_type: `${isSigned ? '' : 'U'}INT_${bitWidth}` as 'INT_8' };
+}
+
 /** Times of 96 bits can be read, but are not written any more: they become nanoseconds in 64. */
 function copiedForm(
   elements: readonly SchemaElement[] | undefined,
 ): Pick<OutputColumn, 'elements' | 'renew'> {
   const [element] = elements ?? [];
-  if (element?.type !== 'INT96' || !isFlat(elements ?? [])) return { elements };
+  if (element?.type !== 'INT96' || !isFlat(elements ?? [])) {
+    return { elements: elements?.map(widthAsConverted) };
+  }
   return {
     elements: [
       {
@@ -201,27 +231,11 @@ function copiedForm(
   };
 }
 
-/** A flag that the service has sent as something else than a boolean stands for nothing. */
-function storeAdded(kind: ColumnKind, cell: OutputCell): unknown {
-  return storedAs(kind, cell) ?? null;
+function addedForm(kind: 'text' | 'boolean' = 'text'): ParquetForm {
+  return parquetFormOrText(factsOfKind({ name: kind }));
 }
 
-/** Looks at all values for their kinds. */
-export class KindFinder {
-  readonly kinds: ColumnKind[];
-  readonly #rows: TableRows;
-
-  constructor(columns: number) {
-    this.kinds = Array.from({ length: columns }, () => 'none' as const);
-    this.#rows = new TableRows(columns);
-  }
-
-  add(chunk: JoinedRows['chunk']): void {
-    for (let row = 0; row < chunk.length; row += 1) {
-      const cells = this.#rows.read(chunk, row);
-      for (let column = 0; column < this.kinds.length; column += 1) {
-        this.kinds[column] = widenKind(this.kinds[column] ?? 'none', cells[column]);
-      }
-    }
-  }
+/** A flag that the service has sent as something else than a boolean stands for nothing. */
+function storeAdded({ store }: ParquetForm, cell: OutputCell): unknown {
+  return cell === null ? null : (store(cell) ?? null);
 }

@@ -1,30 +1,46 @@
-import { refuseRepeatedNames } from '../table-rows.js';
+import { KindTally, type ColumnFacts } from '../../rows/kind-tally.js';
+import { tellTextColumns } from '../../rows/tell-text-columns.js';
+import { refuseRepeatedNames, TableRows } from '../table-rows.js';
 import type { FormatWriting } from '../writer-sink.js';
-import type { ColumnKind } from './column-kind.js';
-import { loadHyparquetWriter } from './load-hyparquet.js';
-import { ParquetChunk } from './parquet-chunk.js';
-import { KindFinder, ParquetRowsWriter } from './parquet-writer.js';
+import { loadHyparquet, loadHyparquetWriter } from './load-hyparquet.js';
+import { isParquetReading } from './parquet-chunk.js';
+import { parquetForm } from './parquet-form.js';
+import { ParquetRowsWriter } from './parquet-writer.js';
 
-/** How rows are written as Parquet; one for each sink, as it remembers the columns' types. */
+/** How rows are written as Parquet; one for each sink, as it remembers the columns' kinds. */
 export function parquetWriting(): FormatWriting {
-  let kinds: readonly ColumnKind[] | undefined;
+  let tally: KindTally | undefined;
   return {
     async check() {
       await loadHyparquetWriter();
+      await loadHyparquet();
     },
-    examine({ header }) {
+    examine(reading, { onTextColumn }) {
+      const { header } = reading;
       refuseRepeatedNames(header, 'Parquet');
-      const finder = new KindFinder(header.length);
-      ({ kinds } = finder);
+      const found = new KindTally(header.length, reading.kinds);
+      tally = found;
+      // Rows that are copied need no form.
+      if (isParquetReading(reading)) return undefined;
+      const rows = new TableRows(header.length);
+      const tell = tellTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
+      tell(found);
       return (chunk) => {
-        // Rows that are copied need no form.
-        if (!(chunk instanceof ParquetChunk)) finder.add(chunk);
+        for (let row = 0; row < chunk.length; row += 1) rows.read(chunk, row);
+        found.add(chunk);
+        tell(found);
       };
     },
     async create(output, opening) {
-      refuseRepeatedNames(opening.reading.header, 'Parquet');
+      const { reading, onTextColumn } = opening;
+      refuseRepeatedNames(reading.header, 'Parquet');
       const packages = await loadHyparquetWriter();
-      return new ParquetRowsWriter({ output, opening, packages, kinds });
+      const tell = tellTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
+      return new ParquetRowsWriter({ output, opening, packages, tally, tell });
     },
   };
+}
+
+function isKept(facts: ColumnFacts): boolean {
+  return parquetForm(facts) !== undefined;
 }

@@ -88,16 +88,22 @@ const dayMs = 86_400_000;
 const start1900 = Date.UTC(1899, 11, 30);
 const start1904 = Date.UTC(1904, 0, 1);
 
-/** The date of a number of days; `undefined` where the calendar has none. */
-export function dateOfSerial(serial: number, is1904: boolean): Date | undefined {
+/** Days between the two. */
+export const days1904 = (start1904 - start1900) / dayMs;
+
+/** Date and time, without zone, of a number of days; `undefined` where the calendar has none. */
+export function textOfSerial(serial: number, is1904: boolean): string | undefined {
   const days = !is1904 && serial >= 1 && serial < 60 ? serial + 1 : serial;
   const date = new Date((is1904 ? start1904 : start1900) + Math.round(days * dayMs));
-  return Number.isNaN(date.getTime()) || serial < 0 ? undefined : date;
+  if (Number.isNaN(date.getTime()) || serial < 0) return undefined;
+  const text = date.toISOString();
+  if (text.endsWith('T00:00:00.000Z')) return text.slice(0, -'T00:00:00.000Z'.length);
+  return text.replace(/(?:\.000)?Z$/, '');
 }
 
-/** The number of days that a workbook counts to a date; `undefined` before its calendar begins. */
-export function serialOfDate(date: Date): number | undefined {
-  const days = (date.getTime() - start1900) / dayMs;
+/** The number of days that a workbook counts to a time; `undefined` before its calendar begins. */
+export function serialOfMs(ms: number): number | undefined {
+  const days = (ms - start1900) / dayMs;
   // Before March 1900 programs disagree on what day a number is.
   return Number.isNaN(days) || days < 61 || days >= 2_958_466 ? undefined : days;
 }

@@ -3,7 +3,7 @@ import { isSluiceError } from '../../errors/sluice-error.js';
 import { closableChunks } from '../../rows/closable-chunks.js';
 import { printValue } from '../../rows/print-value.js';
 import type { OpenSourceOptions, SourceReading } from '../../rows/source.js';
-import type { RandomFile } from '../random-file.js';
+import type { RandomFile } from '../../system/random-file.js';
 import { XmlTrouble } from './scan-xml.js';
 import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import { openWorkbook } from './workbook.js';

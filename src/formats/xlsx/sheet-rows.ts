@@ -1,4 +1,5 @@
-import { dateOfSerial, timeOfSerial } from './number-format.js';
+import { parseDate, parseTime, parseTimestamp } from '../../rows/civil-time.js';
+import { days1904, textOfSerial, timeOfSerial } from './number-format.js';
 import { attribute, XmlTrouble } from './scan-xml.js';
 import { decodeEscapes, type Workbook } from './workbook.js';
 import type { CellFormat } from './xlsx-chunk.js';
@@ -137,11 +138,9 @@ function readCell(
     case 'e':
       return present(text);
     case 'd': {
-      const date = new Date(/[T:]/.test(text) ? `${text.replace(/Z$/, '')}Z` : text);
-      return {
-        value: Number.isNaN(date.getTime()) ? text : date,
-        format: formatOf(styles[style]?.code),
-      };
+      const local = text.replace(/Z$/, '').replace(/T00:00:00(?:\.0+)?$/, '');
+      const kind = civilKind(local);
+      return { value: local, format: { code: styles[style]?.code, ...(kind && { kind }) } };
     }
     default:
       return readNumber(text, styles[style], is1904);
@@ -162,13 +161,31 @@ function readNumber(
   const number = Number(text);
   if (Number.isNaN(number)) throw new XmlTrouble('a number is none');
   const format = formatOf(style?.code);
-  if (style?.meaning === 'date') return { value: dateOfSerial(number, is1904) ?? number, format };
-  if (style?.meaning === 'time' && number >= 0) {
+  const { meaning = 'number' } = style ?? {};
+  if (meaning === 'time' && number >= 0 && number < 1) {
+    return {
+      value: timeOfSerial(number),
+      format: { code: style?.code, serial: number, kind: 'time' },
+    };
+  }
+  if (meaning !== 'number') {
     // More than a day is a date with its time, whatever is shown of it.
-    if (number >= 1) return { value: dateOfSerial(number, is1904) ?? number, format };
-    return { value: timeOfSerial(number), format: { code: style.code, serial: number } };
+    const value = textOfSerial(number, is1904);
+    const kind = value === undefined ? undefined : civilKind(value);
+    if (kind)
+      return {
+        value, // The output counts from 1900.
+        format: { code: style?.code, serial: is1904 ? number + days1904 : number, kind },
+      };
   }
   return { value: number, format };
+}
+
+/** What a text is that stands in a cell of dates. */
+function civilKind(text: string): 'date' | 'time' | 'timestamp' | undefined {
+  if (parseDate(text) !== undefined) return 'date';
+  if (parseTime(text) !== undefined) return 'time';
+  return parseTimestamp(text) === undefined ? undefined : 'timestamp';
 }
 
 function formatOf(code: string | undefined): CellFormat | undefined {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { ConfigurationError, InputError } from '../../errors/family.js';
 import { isSluiceError } from '../../errors/sluice-error.js';
-import type { RandomFile } from '../random-file.js';
+import type { RandomFile } from '../../system/random-file.js';
 import { formatCode, meaningOf, type NumberMeaning } from './number-format.js';
 import { attribute, scanXml, XmlTrouble, type XmlToken } from './scan-xml.js';
 import { readZipDirectory, readZipEntry, type ZipEntry } from './zip-reader.js';
@@ -100,8 +100,23 @@ async function findMainPart(archive: Archive): Promise<string> {
   const relations = await readRelations(archive, '_rels/.rels', '');
   const main = relations.find(({ type }) => type.endsWith('/officeDocument'));
   const target = main?.target ?? 'xl/workbook.xml';
+  const other = otherDocument(archive, target);
+  if (other !== undefined) throw archive.broken(other);
   if (archive.has(target)) return target;
   throw archive.broken('it is a zip archive, but no workbook');
+}
+
+/** What an archive is that is no workbook, and what to do with it. */
+function otherDocument(archive: Archive, main: string): string | undefined {
+  const [folder] = main.split('/');
+  if (folder === 'word')
+    return 'it is a Word document (.docx); save its table as a workbook or CSV';
+  if (folder === 'ppt') return 'it is a PowerPoint presentation (.pptx)';
+  if (main.endsWith('.bin')) return 'it is a binary workbook (.xlsb); save it as .xlsx';
+  if (archive.has('mimetype') && archive.has('content.xml')) {
+    return 'it is an OpenDocument file (.ods); save it as .xlsx';
+  }
+  return undefined;
 }
 
 async function readRelations(
@@ -161,6 +176,7 @@ function findSheet(
     sheets.find((sheet) => sheet.name === String(wanted)) ??
     (typeof wanted === 'number' ? sheets[wanted - 1] : undefined);
   if (found !== undefined) return found;
+  if (sheets.length === 0) throw new InputError(`${name} cannot be read as XLSX: it has no sheets`);
   throw new ConfigurationError(
     `${name} has no sheet ${JSON.stringify(wanted)}; its sheets are: ${sheets.map((sheet) => sheet.name).join(', ')}`,
   );

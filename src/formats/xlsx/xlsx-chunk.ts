@@ -1,10 +1,13 @@
+import type { Kind } from '../../rows/kinds.js';
 import { CellsChunk } from '../../rows/cells-chunk.js';
 
 /** How a number in a cell is shown. */
 export interface CellFormat {
   readonly code: string | undefined;
-  /** The number itself, where the cell's value is a text of it: the time of a day. */
+  /** The number itself, where the cell's value is a text of it: a date, a time. */
   readonly serial?: number;
+  /** What such a text is. */
+  readonly kind?: 'date' | 'time' | 'timestamp';
 }
 
 /** Rows of a sheet: their cells with their types, and the formats of numbers and dates. */
@@ -26,5 +29,10 @@ export class XlsxChunk extends CellsChunk {
   /** How a cell's number is shown, when that is said. */
   format(row: number, column: number): CellFormat | undefined {
     return this.#formats[row]?.[column];
+  }
+
+  kind(row: number, column: number): Kind | undefined {
+    const name = this.format(row, column)?.kind;
+    return name === undefined ? undefined : { name, scale: 3 };
   }
 }

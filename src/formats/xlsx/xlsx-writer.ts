@@ -1,4 +1,5 @@
 import { InputError } from '../../errors/family.js';
+import type { Kind } from '../../rows/kinds.js';
 import { printValue } from '../../rows/print-value.js';
 import type { JoinedRows, OpenSinkOptions } from '../../rows/sink.js';
 import type { ByteOutput } from '../../output-files/byte-output.js';
@@ -6,7 +7,7 @@ import { OutcomeForms } from '../outcome-forms.js';
 import type { RowsWriter } from '../rows-writer.js';
 import { TableRows } from '../table-rows.js';
 import { escapeXml } from './escape-xml.js';
-import { serialOfDate } from './number-format.js';
+import { numberCell } from './number-cell.js';
 import { XlsxChunk, type CellFormat } from './xlsx-chunk.js';
 import { sheetHead, sheetTail, stylesPart, workbookParts, type OutputStyle } from './xlsx-parts.js';
 import { ZipWriter } from './zip-writer.js';
@@ -16,8 +17,6 @@ const mostCellCharacters = 32_767;
 const blockCharacters = 256 * 1024;
 /** Looks that are kept; a workbook with more is one that makes them up. */
 const mostStyles = 4096;
-const dateCode = 'yyyy\\-mm\\-dd';
-const timeCode = 'yyyy\\-mm\\-dd hh:mm:ss';
 
 /** Writes joined rows as a workbook of one sheet. */
 export class XlsxWriter implements RowsWriter {
@@ -50,6 +49,7 @@ export class XlsxWriter implements RowsWriter {
 
   async write(rows: JoinedRows): Promise<void> {
     const { chunk, from, to, outcomes, width } = rows;
+    const { kinds } = this.#opening.reading;
     if (!this.#isBegun) await this.#begin(chunk instanceof XlsxChunk ? chunk.sheetName : undefined);
     for (let row = from; row < to; row += 1) {
       const cells = this.#rows.read(chunk, row);
@@ -58,7 +58,8 @@ export class XlsxWriter implements RowsWriter {
       const parts = [`<row r="${number}">`];
       for (let column = 0; column < cells.length; column += 1) {
         const format = chunk instanceof XlsxChunk ? chunk.format(row, column) : undefined;
-        parts.push(this.#cell(column, cells[column], format)(number));
+        const kind = kinds?.[column] ?? chunk.kind?.(row, column);
+        parts.push(this.#cell(column, cells[column], format, kind)(number));
       }
       for (let column = 0; column < width; column += 1) {
         const form = this.#added.of(column, outcomes[(row - from) * width + column]);
@@ -105,19 +106,23 @@ export class XlsxWriter implements RowsWriter {
   }
 
   /** A cell of a column, as it stands in any row. */
-  #cell(column: number, value: unknown, format?: CellFormat): (row: string) => string {
+  #cell(column: number, value: unknown, format?: CellFormat, kind?: Kind): (row: string) => string {
     const letters = this.#letters[column] ?? '';
-    const written = this.#value(value, format);
+    const written = this.#value(value, format, kind);
     return (row) => (written === '' ? '' : `<c r="${letters}${row}"${written}`);
   }
 
   /** What follows a cell's place; nothing for a cell that is empty. */
-  #value(value: unknown, format: CellFormat | undefined): string {
+  #value(value: unknown, format: CellFormat | undefined, kind: Kind | undefined): string {
     if (typeof value === 'boolean') return ` t="b"><v>${value ? '1' : '0'}</v></c>`;
-    const number = format?.serial ?? numberOf(value);
-    if (number !== undefined) {
-      const style = this.#style({ code: format?.code ?? dateFormat(value), isQuoted: false });
-      return `${style}><v>${String(number)}</v></c>`;
+    if (value === null || value === undefined) return '';
+    const found =
+      format?.serial === undefined
+        ? numberCell(kind, value)
+        : { number: format.serial, code: undefined };
+    if (found) {
+      const style = this.#style({ code: format?.code ?? found.code, isQuoted: false });
+      return `${style}><v>${String(found.number)}</v></c>`;
     }
     const text = printValue(value) ?? '';
     if (text === '') return '';
@@ -147,20 +152,6 @@ export function refuseLong(text: string): void {
   throw new InputError(
     `a cell of the input has ${String(text.length)} characters, and one of a workbook at most ${String(mostCellCharacters)}: write another format`,
   );
-}
-
-function numberOf(value: unknown): number | undefined {
-  if (value instanceof Date) return serialOfDate(value);
-  if (typeof value === 'bigint') {
-    const number = Number(value);
-    return Number.isSafeInteger(number) ? number : undefined;
-  }
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
-}
-
-function dateFormat(value: unknown): string | undefined {
-  if (!(value instanceof Date)) return undefined;
-  return value.getTime() % 86_400_000 === 0 ? dateCode : timeCode;
 }
 
 function lettersOf(column: number): string {

@@ -1,7 +1,9 @@
 import { ConfigurationError } from '../../errors/family.js';
 import { printValue } from '../../rows/print-value.js';
+import { tellTextCells } from '../../rows/tell-text-columns.js';
 import { TableRows } from '../table-rows.js';
 import type { FormatWriting } from '../writer-sink.js';
+import { isCellKind } from './number-cell.js';
 import { refuseLong, XlsxWriter } from './xlsx-writer.js';
 
 /** What a sheet can hold; one row is for the names. */
@@ -11,8 +13,14 @@ const mostColumns = 16_384;
 /** How rows are written as a workbook. */
 export const xlsxWriting: FormatWriting = {
   maxRows: mostRows,
-  create: (output, opening) => new XlsxWriter(output, opening),
-  examine({ header }, { added }) {
+  create(output, opening) {
+    const { reading, onTextColumn } = opening;
+    // What is only seen in rows is told where they are looked at first.
+    tellTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
+    return new XlsxWriter(output, opening);
+  },
+  examine(reading, { added, onTextColumn }) {
+    const { header } = reading;
     const columns = header.length + added.flat().length;
     if (columns > mostColumns) {
       throw new ConfigurationError(
@@ -20,9 +28,12 @@ export const xlsxWriting: FormatWriting = {
       );
     }
     const rows = new TableRows(header.length);
+    const tell = tellTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
     return (chunk) => {
       for (let row = 0; row < chunk.length; row += 1) {
-        for (const cell of rows.read(chunk, row)) refuseLong(printValue(cell) ?? '');
+        const cells = rows.read(chunk, row);
+        for (const cell of cells) refuseLong(printValue(cell) ?? '');
+        tell(chunk, row, cells);
       }
     };
   },

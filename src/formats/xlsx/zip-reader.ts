@@ -4,7 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { InputError } from '../../errors/family.js';
 import { isSluiceError } from '../../errors/sluice-error.js';
 import { pieceBytes } from '../byte-reader.js';
-import type { RandomFile } from '../random-file.js';
+import { recogniseSignature } from '../file-signature.js';
+import type { RandomFile } from '../../system/random-file.js';
 
 /** One file in a zip archive, as the archive's directory tells of it. */
 export interface ZipEntry {
@@ -32,9 +33,11 @@ const smallBytes = 16 * 1024 * 1024;
  * @throws InputError `input_malformed` when it is none, is cut short, or holds a bomb
  */
 export async function readZipDirectory(file: RandomFile): Promise<ReadonlyMap<string, ZipEntry>> {
-  const head = await file.read(0, 4);
+  const head = await file.read(0, 16);
   if (head.length < 4 || head.readUInt32LE() !== 0x04_03_4b_50) {
-    throw new InputError(`${file.name} is no XLSX workbook: it is no zip archive`);
+    const found = recogniseSignature(head);
+    const is = typeof found === 'object' ? found.is : 'no zip archive';
+    throw new InputError(`${file.name} is no XLSX workbook: it is ${is}`);
   }
   const { from, bytes, count } = await findDirectory(file);
   if (bytes > mostDirectoryBytes || from + bytes > file.size) {

@@ -7,6 +7,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { duckdbSink, duckdbSource } from '../../../src/databases/duckdb/index.js';
 import { postgresSink, postgresSource } from '../../../src/databases/postgres/index.js';
 import { fileSink, fileSource, streamRun, type Source } from '../../../src/index.js';
+import { JsonText } from '../../../src/rows/json-text.js';
 import { changeFirst } from '../change-first.js';
 import { askPostgres } from '../postgres/ask-postgres.js';
 import { readAll } from '../read-all.js';
@@ -70,16 +71,16 @@ describe('rows of a DuckDB file', () => {
         null,
         '',
         'a\tb\n\\N "🎈',
-        { k: [1] },
+        new JsonText('{"k": [1]}'),
         Buffer.from([0, 255]),
         '2026-11-21 08:00:00+00',
         '2026-11-21 10:00:00.5',
         '2001-02-03',
-        [1, 2],
-        { a: 1, b: ['x'] },
-        { k: 1 },
+        new JsonText('[1,2]'),
+        new JsonText('{"a":1,"b":["x"]}'),
+        new JsonText('{"k":1}'),
         'x',
-        '3 days',
+        'P3D',
         1,
         2,
       ],

@@ -3,6 +3,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { postgresSource } from '../../../src/databases/postgres/index.js';
 import type { Source } from '../../../src/index.js';
 import { startCountingProxy } from '../counting-proxy.js';
+import { JsonText } from '../../../src/rows/json-text.js';
 import { readAll } from '../read-all.js';
 import { rejection } from '../rejection.js';
 import { askPostgres } from './ask-postgres.js';
@@ -31,7 +32,7 @@ describe('rows of a query', () => {
         null,
         '',
         'a\tb\nc\\N\r',
-        { k: [1] },
+        new JsonText('{"k": [1]}'),
         Buffer.from([0, 255]),
         '2026-11-21 08:00:00+00',
         '2001-02-03',

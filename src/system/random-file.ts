@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { InputError, OutputError } from '../errors/family.js';
-import type { ByteReader } from './byte-reader.js';
-import { describeSystemError } from '../system/describe-system-error.js';
+import { describeSystemError } from './describe-system-error.js';
 
 /** A file that is read from any place. */
 export interface RandomFile {
@@ -42,7 +41,10 @@ export async function openRandomFile(
  * @throws InputError `input_unreadable`, OutputError
  */
 export async function spoolToRandomFile(
-  reader: ByteReader,
+  reader: {
+    readonly read: () => Promise<Uint8Array | undefined>;
+    readonly close: () => Promise<void>;
+  },
   name: string,
   signal?: AbortSignal,
 ): Promise<RandomFile> {

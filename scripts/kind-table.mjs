@@ -1,0 +1,117 @@
+// `npm run kinds` writes docs/kinds.md anew, from the code that gives columns their types.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { projectRoot } from './project.mjs';
+import { compileForNode } from './run-compiled.mjs';
+
+/** Where the page is. */
+export const kindsPath = join(projectRoot, 'docs', 'kinds.md');
+
+/**
+ * The page that tells what each output makes of each kind of value, formatted as the project's pages are.
+ *
+ * @param modules those of src/ that tell it
+ */
+export async function kindTable(modules) {
+  const { kindNames, printKind, factsOfKind } = modules;
+  const kinds = kindNames.flatMap((name) => {
+    if (name === 'decimal') {
+      return [{ name, precision: 10, scale: 2 }, { name, precision: 50, scale: 2 }, { name }];
+    }
+    const isClock = ['time', 'timestamp', 'timestamptz'].includes(name);
+    return isClock ? [{ name }, { name, scale: 9 }] : [{ name }];
+  });
+  const sinks = [
+    ['CSV, TSV, TXT', () => undefined],
+    ['JSONL', (kind) => (modules.isJsonKind(kind) ? jsonOf(kind) : undefined)],
+    ['XLSX', (kind) => (modules.isCellKind(kind) ? cellOf(kind) : undefined)],
+    ['Parquet', (kind) => elementOf(modules.parquetForm(factsOfKind(kind)))],
+    ['PostgreSQL', (kind) => modules.postgres(factsOfKind(kind))],
+    ['MySQL, MariaDB', (kind) => modules.mysql(factsOfKind(kind))],
+    ['SQLite', (kind) => modules.sqlite(factsOfKind(kind))],
+    ['DuckDB', (kind) => modules.duckdb(factsOfKind(kind))],
+  ];
+  const rows = kinds.map((kind) => {
+    const fine = kind.scale === 9 ? ', nanoseconds' : '';
+    const cells = sinks.map(([, of]) => {
+      const type = of(kind);
+      return type === undefined ? 'text' : `\`${type.replace(' NULL DEFAULT NULL', '')}\``;
+    });
+    return `| ${printKind(kind)}${fine} | ${cells.join(' | ')} |`;
+  });
+  const page = [
+    '# Kinds of values',
+    '',
+    'Made by `npm run kinds` from the code that gives columns their types. Tests carry every kind from every source to every output, and have another program read it there.',
+    '',
+    'Each column holds values of one kind, from its source to its output. What an output cannot keep exactly becomes text, in the form in which the source prints it; the run says so once for each column, on standard error and as an event, before anything is sent. `text` in the table stands for that.',
+    '',
+    `| kind | ${sinks.map(([name]) => name).join(' | ')} |`,
+    `|${' --- |'.repeat(sinks.length + 1)}`,
+    ...rows,
+    '',
+    '- A decimal without bounds (`numeric` of PostgreSQL) has the digits of its row where bounds are needed, more where its values need them.',
+    '- A column of a database goes into a new table of the same database with the type that it has there.',
+    "- Values that only their source knows (`infinity`, `NaN`, `0000-00-00`, a year beyond 9999, 24 o'clock) make a column text where the output has no such value. A moment outside of 1970 to 2037 does so in MySQL and MariaDB.",
+    '- In a workbook each cell is a number, a date or text of its own: integers from 2⁵³ on, decimals of more than 15 digits, times finer than a millisecond and dates before March 1900 are text there.',
+    '- A column whose cells have nothing in common, as JSON lines, workbooks, SQLite and rows in code may have one, is text in Parquet and in tables.',
+    '- JSON keeps its digits, repeated keys and order everywhere but in a table whose type rewrites it: `jsonb` of PostgreSQL, `JSON` of MySQL (not of MariaDB). Durations are in ISO 8601 (`P1Y2M3DT4H5M6.5S`).',
+    '',
+    'Where the kinds come from:',
+    '',
+    '| source | kinds |',
+    '| --- | --- |',
+    '| CSV, TSV, TXT | text |',
+    '| JSONL, rows in code | of each value: text, booleans, integers, floats, JSON; in code also moments (`Date`) and bytes |',
+    '| XLSX | of each cell: text, booleans, numbers, and by its format dates, times, timestamps without zone |',
+    "| Parquet | of the file's schema; nested columns are JSON |",
+    "| PostgreSQL, MySQL, MariaDB, DuckDB | of the columns' types; arrays of PostgreSQL and what is not in the table are text, lists and structures of DuckDB are JSON; places and shapes of MySQL are refused |",
+    '| SQLite | of each cell: text, integers, floats, bytes, and booleans where the column says so |',
+    '',
+  ].join('\n');
+  return format(page, { ...(await resolveConfig(kindsPath)), parser: 'markdown' });
+}
+
+function jsonOf({ name }) {
+  if (name === 'text') return 'string';
+  if (name === 'boolean') return 'true, false';
+  return name === 'json' ? 'value' : 'number';
+}
+
+function cellOf({ name }) {
+  if (name === 'text') return 'text';
+  if (name === 'boolean') return 'boolean';
+  return ['date', 'time', 'timestamp'].includes(name) ? 'date' : 'number';
+}
+
+/** A column of Parquet, by its logical type where it has one. */
+function elementOf(form) {
+  if (!form) return undefined;
+  const { type, converted_type: converted, logical_type: logical, precision, scale } = form.element;
+  if (converted === 'DECIMAL') return `DECIMAL(${precision},${scale})`;
+  if (converted !== undefined) return converted === 'UTF8' ? 'STRING' : converted;
+  if (!logical) return type;
+  if (logical.unit === undefined) return logical.type;
+  return `${logical.type}(${logical.unit}${logical.isAdjustedToUTC ? ', UTC' : ''})`;
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const folder = join(compileForNode('kinds', ['src']), 'src');
+  const built = (file) => import(pathToFileURL(join(folder, file)).href);
+  const typeOf = async (name) => (await built(`databases/${name}/kinds.js`)).typeOf;
+  const page = await kindTable({
+    ...(await built('rows/kinds.js')),
+    ...(await built('rows/kind-tally.js')),
+    ...(await built('formats/jsonl-writer.js')),
+    ...(await built('formats/xlsx/number-cell.js')),
+    ...(await built('formats/parquet/parquet-form.js')),
+    postgres: await typeOf('postgres'),
+    mysql: await typeOf('mysql'),
+    sqlite: await typeOf('sqlite'),
+    duckdb: await typeOf('duckdb'),
+  });
+  const isCurrent = page === (await readFile(kindsPath, 'utf8').catch(() => ''));
+  if (!isCurrent) await writeFile(kindsPath, page);
+}

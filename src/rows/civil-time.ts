@@ -1,0 +1,97 @@
+import type { Kind } from './kinds.js';
+
+/*
+ * Dates and times as text and as numbers: days and nanoseconds, which hold all that any source prints.
+ */
+
+const dayNanos = 86_400_000_000_000n;
+const dayMs = 86_400_000;
+
+const dateForm = /^(\d{4})-(\d\d)-(\d\d)$/;
+const timeForm = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?$/;
+const stampForm = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?$/;
+const zoneForm = /(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/;
+
+/** Days since 1970; `undefined` for what is no date of the years 1 to 9999. */
+export function parseDate(text: string): number | undefined {
+  const parts = dateForm.exec(text);
+  if (!parts) return undefined;
+  const [, year = '', month = '', day = ''] = parts;
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  if (Number.isNaN(ms) || year === '0000') return undefined;
+  // A day that its month has not is taken for one of the next.
+  const date = new Date(ms);
+  const isSame = date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day);
+  return isSame ? ms / dayMs : undefined;
+}
+
+/** Nanoseconds since midnight; `undefined` for what is no time of a day. */
+export function parseTime(text: string): bigint | undefined {
+  const parts = timeForm.exec(text);
+  if (!parts) return undefined;
+  const [, hour, minute, second = '0', fraction = ''] = parts;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
+  return BigInt(seconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0'));
+}
+
+/** Nanoseconds since 1970, by the clock that it was read from; a date is its midnight. */
+export function parseTimestamp(text: string): bigint | undefined {
+  const parts = stampForm.exec(text);
+  if (!parts) return undefined;
+  const days = parseDate(parts[1] ?? '');
+  const nanos = parts[2] === undefined ? 0n : parseTime(parts[2]);
+  if (days === undefined || nanos === undefined) return undefined;
+  return BigInt(days) * dayNanos + nanos;
+}
+
+/** Nanoseconds since 1970 of a moment: a `Date`, or text with its zone. Without one it is in UTC. */
+function parseMoment(value: unknown): bigint | undefined {
+  if (value instanceof Date) {
+    const ms = value.getTime();
+    return Number.isNaN(ms) ? undefined : BigInt(ms) * 1_000_000n;
+  }
+  const text = String(value);
+  const [zone = '', sign, hours = '0', minutes = '0'] =
+    (text.includes(':') && zoneForm.exec(text)) || [];
+  const local = parseTimestamp(text.slice(0, text.length - zone.length));
+  if (local === undefined || sign === undefined) return local;
+  const offset = BigInt(Number(hours) * 60 + Number(minutes)) * 60_000_000_000n;
+  return sign === '-' ? local + offset : local - offset;
+}
+
+/** The number of a value of a kind of dates and times, in days or nanoseconds. */
+export function parseCivil(kind: Kind, value: unknown): bigint | number | undefined {
+  switch (kind.name) {
+    case 'date':
+      return typeof value === 'string' ? parseDate(value) : undefined;
+    case 'time':
+      return typeof value === 'string' ? parseTime(value) : undefined;
+    case 'timestamp':
+      return typeof value === 'string' ? parseTimestamp(value) : undefined;
+    default:
+      return parseMoment(value);
+  }
+}
+
+export function printDays(days: number): string {
+  const date = new Date(days * dayMs);
+  return Number.isNaN(date.getTime()) ? String(days) : (date.toISOString().split('T', 1)[0] ?? '');
+}
+
+/** @param nanos since midnight */
+export function printTime(nanos: bigint): string {
+  const seconds = Number(nanos / 1_000_000_000n);
+  const two = (count: number): string => String(count).padStart(2, '0');
+  const clock = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const fraction = String(nanos % 1_000_000_000n).padStart(9, '0');
+  // In steps of three digits, as units are.
+  const digits = fraction.replace(/(?:000){1,3}$/, '');
+  return `${clock.map(two).join(':')}${digits === '' ? '' : `.${digits}`}`;
+}
+
+/** @param nanos since 1970, without zone */
+export function printTimestamp(nanos: bigint): string {
+  const rest = ((nanos % dayNanos) + dayNanos) % dayNanos;
+  return `${printDays(Number((nanos - rest) / dayNanos))}T${printTime(rest)}`;
+}

@@ -1,0 +1,150 @@
+import { JsonText } from './json-text.js';
+
+/** Every kind of value that a column can hold, whatever it comes from and goes to. */
+export const kindNames = [
+  'text',
+  'boolean',
+  'int8',
+  'int16',
+  'int32',
+  'int64',
+  'uint8',
+  'uint16',
+  'uint32',
+  'uint64',
+  'decimal',
+  'float32',
+  'float64',
+  'date',
+  'time',
+  'timestamp',
+  'timestamptz',
+  'interval',
+  'uuid',
+  'json',
+  'binary',
+] as const;
+
+export type KindName = (typeof kindNames)[number];
+
+/**
+ * What a column holds. A cell of it is
+ *
+ * - `boolean`: true or false; `binary`: bytes; `json`: a `JsonText`, or lists and objects;
+ * - `int8` to `uint64`: a number or a bigint; `float32`, `float64`: a number;
+ * - `decimal`: its digits as text, as many behind the point as its source gives;
+ * - `date`, `time`, `timestamp` (without zone), `timestamptz` (a moment): text as the source prints it,
+ *   ISO 8601 but for a space in the place of the `T`; a moment may be a `Date`;
+ * - `interval`: a duration in ISO 8601; `uuid`, `text`: text.
+ */
+export interface Kind {
+  readonly name: KindName;
+  /** Decimals: how many digits at most; absent where the source sets no bound. */
+  readonly precision?: number;
+  /** Digits behind the point: of a decimal, or of a second (6 where that is not said). */
+  readonly scale?: number;
+}
+
+/** A kind as people read it: `decimal(10,2)`. */
+export function printKind({ name, precision, scale }: Kind): string {
+  switch (name) {
+    case 'decimal':
+      return precision === undefined ? name : `${name}(${precision},${scale ?? 0})`;
+    case 'timestamp':
+      return 'timestamp without zone';
+    case 'timestamptz':
+      return 'timestamp with zone';
+    default:
+      return name;
+  }
+}
+
+const widths = { int8: 8, int16: 16, int32: 32, int64: 64 } as const;
+const unsignedWidths = { uint8: 8, uint16: 16, uint32: 32, uint64: 64 } as const;
+
+/** Bits and sign of a kind of integers; `undefined` for any other. */
+export function integerForm(
+  name: KindName,
+): { readonly bits: 8 | 16 | 32 | 64; readonly isSigned: boolean } | undefined {
+  if (name in widths) return { bits: widths[name as keyof typeof widths], isSigned: true };
+  if (!(name in unsignedWidths)) return undefined;
+  return { bits: unsignedWidths[name as keyof typeof unsignedWidths], isSigned: false };
+}
+
+export function integerKind(bits: number, isSigned: boolean): Kind {
+  return { name: `${isSigned ? '' : 'u'}int${bits}` as KindName };
+}
+
+/** Digits behind the point of a second that values of a kind may have. */
+export function secondDigits({ scale = 6 }: Kind): number {
+  return scale;
+}
+
+/** The kind of a value that no column tells of; `undefined` for null and what is absent. */
+export function kindOfValue(value: unknown): Kind | undefined {
+  switch (typeof value) {
+    case 'boolean':
+      return { name: 'boolean' };
+    case 'number':
+      return { name: Number.isSafeInteger(value) ? 'int64' : 'float64' };
+    case 'bigint':
+      if (value === BigInt.asIntN(64, value)) return { name: 'int64' };
+      if (value === BigInt.asUintN(64, value)) return { name: 'uint64' };
+      return decimalOf(String(value));
+    case 'undefined':
+      return undefined;
+    case 'object':
+      if (value === null) return undefined;
+      if (value instanceof Date) {
+        return Number.isNaN(value.getTime()) ? undefined : { name: 'timestamptz', scale: 3 };
+      }
+      if (value instanceof Uint8Array) return { name: 'binary' };
+      return value instanceof String ? { name: 'text' } : { name: 'json' };
+    default:
+      return { name: 'text' };
+  }
+}
+
+/** The kind of a decimal by its digits; `undefined` where they are none. */
+export function decimalOf(text: string): Kind | undefined {
+  const parts = /^[+-]?(\d*)(?:\.(\d*))?$/.exec(text);
+  if (!parts) return undefined;
+  const whole = (parts[1] ?? '').replace(/^0+/, '').length;
+  const scale = (parts[2] ?? '').length;
+  return { name: 'decimal', precision: Math.max(1, whole + scale), scale };
+}
+
+/** The kind of a column that holds values of both; text where they have nothing in common. */
+export function joinKinds(one: Kind, other: Kind): Kind {
+  if (one.name === other.name) {
+    if (one.name === 'decimal') return joinDecimals(one, other);
+    const scale = Math.max(one.scale ?? 0, other.scale ?? 0);
+    return scale === (one.scale ?? 0) ? one : { ...one, scale };
+  }
+  const both = [one, other];
+  const is = (...names: readonly KindName[]): boolean =>
+    both.every(({ name }) => names.includes(name));
+  if (both.every(({ name }) => integerForm(name) !== undefined || name === 'decimal')) {
+    return joinDecimals(asDecimal(one), asDecimal(other));
+  }
+  if (is('int64', 'float64') || is('float32', 'float64')) return { name: 'float64' };
+  if (is('date', 'timestamp')) return one.name === 'timestamp' ? one : other;
+  return { name: 'text' };
+}
+
+function asDecimal(kind: Kind): Kind {
+  return kind.name === 'decimal' ? kind : { name: 'decimal', precision: 20, scale: 0 };
+}
+
+function joinDecimals(one: Kind, other: Kind): Kind {
+  if (one.precision === undefined) return one;
+  if (other.precision === undefined) return other;
+  const scale = Math.max(one.scale ?? 0, other.scale ?? 0);
+  const whole = Math.max(one.precision - (one.scale ?? 0), other.precision - (other.scale ?? 0));
+  return { name: 'decimal', precision: Math.max(1, whole + scale), scale };
+}
+
+/** A value of a cell as a program takes it: JSON as its text. */
+export function plainCell(value: unknown): unknown {
+  return value instanceof JsonText ? value.text : value;
+}
