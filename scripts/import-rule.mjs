@@ -24,7 +24,7 @@ const rooms = new Map([
   ['results', [...bottom, 'client', 'addresses']],
   ['batches', [...bottom, 'client', 'addresses', 'results']],
   ['formats', ['errors', 'system', 'contract', 'rows', 'results']],
-  ['databases', ['errors', 'rows', 'formats', 'addresses']],
+  ['databases', ['errors', 'system', 'rows', 'formats', 'addresses']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],
   ['service', ['errors', 'system', 'contract', 'hashing', 'pages']],

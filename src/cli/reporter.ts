@@ -157,6 +157,9 @@ export class Reporter {
         // Two processes on copies of one state can pay for each other's batches: said even when quiet.
         this.#write(olderStateLine(progress));
         return;
+      case 'notice':
+        this.#say({ event: 'notice', line: progress.message });
+        return;
       case 'writing': {
         const { rows } = progress;
         this.#sayNowAndThen({ event: 'writing', fields: { rows }, line: `wrote ${rows} rows` });
@@ -179,7 +182,7 @@ export class Reporter {
     }
     for (const said of summaryLines(summary)) {
       // What was asked for is not there: said even when quiet.
-      if (said.event === 'suspect') this.#write(said);
+      if (said.event === 'suspect' || said.event === 'left_alone') this.#write(said);
       else this.#say(said);
     }
   }

@@ -4,6 +4,7 @@ import type { OpenSinkOptions } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import type { ColumnKind } from './column-kind.js';
 import type { Dialect } from './dialect.js';
+import { findGuardedColumns, isOfPlace, ownColumn } from './guarded-columns.js';
 import { qualifiedName, type TableName } from './names.js';
 import type { RunMarker } from './run-marker.js';
 import { TableReading } from './table-reading.js';
@@ -58,7 +59,7 @@ export interface TableTarget {
  * - `replace`: it is, and it was this run that wrote it.
  * - `upsert`: rows are told by their key; those that are not there yet are added.
  * - `update`: the rows came from the table itself: they get the added columns, and nothing else of them
- *   is touched, as it may have changed since.
+ *   is touched, as it may have changed since. A row whose verified cells have changed gets nothing.
  */
 export type WritingMode = 'create' | 'replace' | 'upsert' | 'update';
 
@@ -77,10 +78,16 @@ export interface TablePlan {
   readonly keyPositions: readonly number[];
   /** Positions of the input's columns that are written. */
   readonly positions: readonly number[];
-  /** All columns that are written, in order: those of the input, then the added ones. */
+  /** All columns that are staged, in order: those of the input, then the added ones. */
   readonly columns: readonly NewColumn[];
   /** Those that the table does not have yet. */
   readonly missing: readonly NewColumn[];
+  /** Those that are staged and not written. */
+  readonly withheld?: readonly NewColumn[];
+  /** Names of those that are only compared: a row that has another cell there is left alone. */
+  readonly guards: readonly string[];
+  /** Names of verified columns that the table has no cell for to compare. */
+  readonly unguarded: readonly string[];
   /** Whether an empty text is a value of the input's column at a position. */
   isText(position: number): boolean;
   /** Whether texts of the input's column at a position are the same there in capitals. */
@@ -95,8 +102,9 @@ export interface TablePlan {
 export function planTable(
   place: TablePlace,
   target: TableTarget,
-  { reading, added, runId }: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId'>,
+  opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId' | 'verified'>,
 ): TablePlan {
+  const { reading, added, runId } = opening;
   const { header } = reading;
   const { key } = target;
   const { dialect, name, table } = place;
@@ -118,6 +126,8 @@ export function planTable(
       positions: all,
       columns: [...own, ...extra],
       missing: [],
+      guards: [],
+      unguarded: [],
       isText: (position) => own[position]?.type === dialect.types.text,
       isCaseless: () => false,
     };
@@ -126,25 +136,36 @@ export function planTable(
   const said = dialect.nameParts === 1 ? quote(name.table) : shared.target;
   refuseOther(said, table, key.length > 0 || (marker !== undefined && marker.run === runId));
   if (key.length > 0) refuseUntold(said, table, key);
-  const isUpdate = key.length > 0 && (target.isUpdate ?? isOwn(reading, key, place, table));
+  const isUpdate =
+    key.length > 0 && (target.isUpdate ?? isOwn(reading, keyPositions, place, table));
   const found = new Map(table.columns.map((column) => [column.name, column]));
-  const positions = (isUpdate ? keyPositions : all).filter(
-    (position) => found.get(header[position] ?? '')?.isGenerated !== true,
+  const compared = isUpdate ? findGuardedColumns(opening, place, table) : undefined;
+  const guards = new Map(
+    [...(compared?.names ?? [])].filter(
+      ([, column]) => !key.includes(column) && !extra.some(({ name: added }) => added === column),
+    ),
   );
-  const columns = [...own.filter((_, position) => positions.includes(position)), ...extra].map(
-    (column) => ({ ...column, type: found.get(column.name)?.type ?? column.type }),
-  );
+  const columnAt = (position: number): string => guards.get(position) ?? header[position] ?? '';
+  const positions = (isUpdate ? [...keyPositions, ...guards.keys()] : all)
+    .filter((position) => isUpdate || found.get(columnAt(position))?.isGenerated !== true)
+    .toSorted((a, b) => a - b);
+  const columns = [
+    ...positions.map((position) => ({ type: '', ...own[position], name: columnAt(position) })),
+    ...extra,
+  ].map((column) => ({ ...column, type: found.get(column.name)?.type ?? column.type }));
   const missing = columns.filter((column) => !found.has(column.name));
   const lacking = missing.find((column) => header.includes(column.name));
   refuseLacking(said, [...found.keys()], lacking);
   return {
     ...shared,
     mode: key.length === 0 ? 'replace' : isUpdate ? 'update' : 'upsert',
-    positions: isUpdate ? [...positions].toSorted((a, b) => a - b) : positions,
+    positions,
     columns,
     missing,
-    isText: (position) => found.get(header[position] ?? '')?.isText === true,
-    isCaseless: (position) => found.get(header[position] ?? '')?.isCaseless === true,
+    guards: [...guards.values()],
+    unguarded: compared?.unguarded ?? [],
+    isText: (position) => found.get(columnAt(position))?.isText === true,
+    isCaseless: (position) => found.get(columnAt(position))?.isCaseless === true,
   };
 }
 
@@ -213,15 +234,12 @@ function refuseLacking(
 /** Whether the rows are those of the table itself, told by its own key. */
 function isOwn(
   reading: SourceReading,
-  key: readonly string[],
-  { dialect, store }: TablePlace,
+  keyPositions: readonly number[],
+  place: TablePlace,
   table: TableThere,
 ): boolean {
-  if (!(reading instanceof TableReading)) return false;
-  const { form } = reading;
-  if (form.dialect !== dialect.name || form.store !== store) return false;
-  return key.every((name) => {
-    const origin = form.columns.find((column) => column.name === name)?.origin;
-    return origin?.table === table.id && origin.column === name;
-  });
+  if (!isOfPlace(reading, place)) return false;
+  return keyPositions.every(
+    (position) => ownColumn(reading, position, table) === reading.header[position],
+  );
 }

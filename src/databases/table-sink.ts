@@ -1,16 +1,32 @@
 import { chmod, stat } from 'node:fs/promises';
 import { mostOpen } from '../formats/no-more-open.js';
 import type { FilePermissions } from '../rows/file-permissions.js';
-import type { OpenSinkOptions, Sink } from '../rows/sink.js';
+import type {
+  ColumnsToExamine,
+  LeftAlone,
+  OpenSinkOptions,
+  OutputCell,
+  Sink,
+} from '../rows/sink.js';
+import type { SourceReading } from '../rows/source.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
 import { discardConnection, useConnection, type Connection } from './connection.js';
 import type { Dialect, Purpose } from './dialect.js';
 import { createRowExaminer } from './examine-rows.js';
-import { checkingRefuser, writingRefuser, type Refuse } from './failure.js';
+import {
+  checkingRefuser,
+  RefusedRows,
+  withRowOf,
+  writingRefuser,
+  type DatabaseFailure,
+  type Refuse,
+} from './failure.js';
 import { KindTally } from './kind-tally.js';
 import { parseTableName } from './names.js';
 import { planTable, type TablePlan } from './plan-table.js';
+import { rehearse } from './rehearse.js';
 import { readMarker } from './run-marker.js';
+import { SampleRows } from './sample-rows.js';
 
 /** How the rows of a table are told apart. */
 export interface TableKeyOptions {
@@ -26,6 +42,10 @@ export interface TableKeyOptions {
    */
   readonly isUpdate?: boolean;
 }
+
+/** How long to try for a lock that another session holds: results that are paid for wait on disk. */
+const patienceMs = 10 * 60_000;
+const rehearsalPatienceMs = 10_000;
 
 interface TableSinkOptions extends TableKeyOptions {
   readonly url: string;
@@ -47,7 +67,10 @@ export function tableSink<Database extends Connection>(
   const parts = parseTableName(into, dialect.nameParts);
   const key = typeof options.key === 'string' ? [options.key] : (options.key ?? []);
   let tally: KindTally | undefined;
-  const refuse = writingRefuser(name, dialect.failureOf);
+  let leftAlone: LeftAlone | undefined;
+  const failureOf = (error: unknown): DatabaseFailure =>
+    error instanceof RefusedRows ? error : dialect.failureOf(error);
+  const refuse = writingRefuser(name, failureOf);
   const use = async <Value>(
     purpose: Purpose,
     refuseWith: Refuse,
@@ -68,10 +91,63 @@ export function tableSink<Database extends Connection>(
     connection: Database,
     planned: TablePlan,
     opening: OpenSinkOptions,
+    patienceMs: number,
   ): Promise<TableWriting<Database>> => {
     const staging = await dialect.stage(connection, planned, opening);
-    const { runId } = opening;
-    return { dialect, connection, plan: planned, staging, runId, maxRows: maxRowsPerCommit };
+    const { runId, onNotice, signal } = opening;
+    const waiting = { name, failureOf, onNotice, signal, patienceMs };
+    return {
+      dialect,
+      connection,
+      plan: planned,
+      staging,
+      runId,
+      maxRows: maxRowsPerCommit,
+      waiting,
+    };
+  };
+  const rehearseWith = async (
+    samples: SampleRows,
+    reading: SourceReading,
+    columns: ColumnsToExamine,
+  ): Promise<void> => {
+    const numbers = samples.numbers();
+    const tell = (error: unknown): DatabaseFailure => withRowOf(failureOf(error), numbers);
+    await use('look', checkingRefuser(name, tell), async (connection) => {
+      const results = columns.samples.map((cells) => [...cells]);
+      const cellsOf = (outcome: number, column: number): readonly OutputCell[] => {
+        const cells = results[column] ?? [];
+        return cells[outcome % cells.length] ?? [];
+      };
+      const opening: OpenSinkOptions = { ...columns, reading, cellsOf };
+      const planned = await plan(connection, opening);
+      for (const column of planned.unguarded) {
+        columns.onNotice?.(
+          `column ${JSON.stringify(column)} is no column of ${into} as it is there: a row whose cell changes while it is verified is not noticed`,
+        );
+      }
+      // What this run has written once it can write again.
+      const isOwn = columns.runId !== undefined && planned.marker?.run === columns.runId;
+      if (!isOwn) {
+        const writing = await begin(connection, planned, opening, rehearsalPatienceMs);
+        const isThere = planned.mode === 'upsert' || planned.mode === 'update';
+        const kinds = isThere ? Math.max(...results.map((cells) => cells.length)) : 0;
+        let start = 0;
+        do {
+          for (const rows of samples.joined(start, columns.verified.length)) {
+            await writing.staging.write(rows);
+          }
+          start += numbers.length;
+        } while (start < kinds && numbers.length > 0);
+        await rehearse(writing, numbers.length).catch((error: unknown) => {
+          if (failureOf(error).refusal?.kind !== 'locked') throw error;
+          columns.onNotice?.(
+            `another session holds a lock on ${name}: whether it takes the results is not known yet`,
+          );
+        });
+      }
+      await connection.close();
+    });
   };
   return {
     name,
@@ -79,31 +155,32 @@ export function tableSink<Database extends Connection>(
       await use('look', refuse, (connection) => connection.close());
     },
     async examine(reading, columns) {
-      return use('look', checkingRefuser(name, dialect.failureOf), async (connection) => {
+      return use('look', checkingRefuser(name, failureOf), async (connection) => {
         const opening = { ...columns, reading, cellsOf: () => [] };
         const planned = await plan(connection, opening);
-        if (dialect.rehearses.includes(planned.mode)) {
-          await applyStaged(await begin(connection, planned, opening), 'ROLLBACK');
-        }
         await connection.close();
         tally = new KindTally(reading.header.length);
-        return createRowExaminer(reading.header, planned, tally);
+        const samples = new SampleRows(reading.header);
+        const examine = createRowExaminer(reading.header, planned, { tally, samples });
+        return Object.assign(examine, { end: () => rehearseWith(samples, reading, columns) });
       });
     },
+    leftAlone: () => leftAlone,
     async open(opening) {
       const file = dialect.fileOf?.(url);
       const isNew = file !== undefined && !(await isThere(file));
       return use('write', refuse, async (connection) => {
         // A file that is made is empty so far, and no more open than the one that its rows are from.
         if (isNew) await holdBack(file, opening.permissions);
-        const writing = await begin(connection, await plan(connection, opening), opening);
+        const planned = await plan(connection, opening);
+        const writing = await begin(connection, planned, opening, patienceMs);
         let isOpen = true;
         return {
           async write(rows) {
             await writing.staging.write(rows).catch(refuse);
           },
           async finish() {
-            await applyStaged(writing).catch(refuse);
+            leftAlone = await applyStaged(writing).catch(refuse);
             isOpen = false;
             await connection.close();
           },

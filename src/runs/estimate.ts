@@ -72,6 +72,7 @@ export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir'> & {
 export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
   const { source, sink, client, history, onChangedCell } = options;
   const { signal = new AbortController().signal } = options;
+  const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
   const service = options.serviceName ?? client?.baseUrl ?? '';
   checkHistoryService(history, service);
   const countries = checkCountries(options);
@@ -101,7 +102,7 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
       recall: (outcomes) => history.recall(outcomes, false),
     }),
   });
-  const examine = await startExamining({ sink }, reading, layout);
+  const examine = await startExamining({ sink, signal, onNotice }, reading, layout);
   const counter = new NotSubmitted(plan);
   const batches: Batch[] = [];
   let rows = 0;
@@ -113,6 +114,7 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
     rows += chunk.length;
     options.onProgress?.({ stage: 'reading', rows, addresses: plan.book.size });
   }
+  await examine?.end?.();
   plan.cutter.closeAll();
   batches.push(...plan.cutter.take());
   const doubtful = doubtfulColumns(plan);

@@ -1,6 +1,7 @@
 import type { Batch } from '../batches/batch.js';
 import type { CountryCode } from '../contract/countries.js';
 import { ConfigurationError } from '../errors/family.js';
+import { sampleCells } from '../results/sample-cells.js';
 import type { RowExaminer, Sink } from '../rows/sink.js';
 import type { Source, SourceReading } from '../rows/source.js';
 import { layOutColumns, type ColumnLayout, type ColumnOptions } from '../batches/column-layout.js';
@@ -41,6 +42,8 @@ export interface PassOneOptions {
   readonly files: FileSystem;
   readonly signal: AbortSignal;
   readonly onRows: (rows: number, addresses: number) => void;
+  /** Told what the sink has to say. */
+  readonly onNotice?: (notice: string) => void;
 }
 
 /**
@@ -154,6 +157,7 @@ async function planAll(
     await underway.catch(() => undefined);
   }
   await underway;
+  await to.examine?.end?.();
   to.plan.cutter.closeAll();
   await to.storage.flush();
   to.batches.push(...to.plan.cutter.take());
@@ -163,15 +167,23 @@ async function planAll(
 
 /** What the output has no form for ends the run now, before anything is paid. */
 export async function startExamining(
-  { sink, runId }: Pick<PassOneOptions, 'sink' | 'runId'>,
+  {
+    sink,
+    runId,
+    onNotice,
+    signal,
+  }: Pick<PassOneOptions, 'sink' | 'runId' | 'onNotice'> & Partial<Pick<PassOneOptions, 'signal'>>,
   reading: SourceReading,
   layout: ColumnLayout,
 ): Promise<RowExaminer | undefined> {
   try {
     return await sink?.examine?.(reading, {
       ...(runId !== undefined && { runId }),
+      ...(onNotice && { onNotice }),
+      ...(signal && { signal }),
       verified: layout.columns.map(({ position }) => position),
       added: layout.added,
+      samples: layout.columns.map(({ type }) => sampleCells(type, layout.withOrigin)),
     });
   } catch (error) {
     await closeReading(reading);

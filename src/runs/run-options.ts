@@ -163,5 +163,7 @@ export type RunProgress =
       /** Names of uploads that were launched beside those that are gone on with; they stay. */
       readonly unused: readonly string[];
     }
+  /** What the output has to say: what it waits for, or cannot notice. */
+  | { readonly stage: 'notice'; readonly message: string }
   | { readonly stage: 'writing'; readonly rows: number }
   | { readonly stage: 'written'; readonly rows: number };

@@ -193,6 +193,7 @@ class Run {
       runId: entry.id,
       state: this.#state,
       onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
+      onNotice: (message) => onProgress?.({ stage: 'notice', message }),
     });
     const known = this.#state.known.plan;
     if (known) checkSamePlan(known, passOne.entry, source.name);
@@ -247,6 +248,7 @@ class Run {
       service: entry.service,
       rows: passOne.entry.rows,
       rowsLeftOut: sink.rowsLeftOut?.() ?? 0,
+      leftAlone: sink.leftAlone?.(),
       isSuspect,
       seconds: (performance.now() - this.#startedMs) / 1000,
       plan: passOne.plan,

@@ -90,7 +90,8 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
   const plan = new StreamPlan(options, layout);
   const tally = new OutcomeTally(plan.plan);
   const log = new DriveLog();
-  const writing = await openSink({ ...options, plan: plan.plan }, reading);
+  const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
+  const writing = await openSink({ ...options, plan: plan.plan, onNotice }, reading);
   try {
     const rows = await flow(options, { reading, writing, plan, tally, log });
     await writing.finish();
@@ -101,6 +102,7 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
       service: options.serviceName ?? options.client.baseUrl,
       rows,
       rowsLeftOut: options.sink.rowsLeftOut?.() ?? 0,
+      leftAlone: options.sink.leftAlone?.(),
       seconds: (performance.now() - startedMs) / 1000,
       plan: plan.plan,
       tally,
