@@ -137,9 +137,10 @@ export function checkingRefuser(name: string, tell: TellFailure): Refuse {
 }
 
 function sayFailure({ words, refusal }: DatabaseFailure): string {
-  const { column, row, detail } = refusal ?? {};
+  const { kind, column, row, detail } = refusal ?? {};
+  const isNull = kind === 'null' && column !== undefined;
   return [
-    words,
+    isNull ? 'a row has no value, and none may be missing,' : words,
     column === undefined ? '' : ` in column ${JSON.stringify(column)}`,
     row === undefined ? '' : ` ${column === undefined ? 'in' : 'of'} row ${row}`,
     detail === undefined ? '' : `: ${detail}`,

@@ -50,7 +50,7 @@ async function startMariadb(): Promise<DatabaseServer> {
   const start = join(folder, 'start.sql');
   await writeFile(
     start,
-    "CREATE DATABASE tests CHARACTER SET utf8mb4;\nCREATE USER 'tester'@'127.0.0.1' IDENTIFIED BY 'a secret of the tests';\nGRANT ALL ON *.* TO 'tester'@'127.0.0.1';\n",
+    "CREATE DATABASE tests CHARACTER SET utf8mb4;\nCREATE USER 'tester'@'127.0.0.1' IDENTIFIED BY 'a secret of the tests';\nGRANT ALL ON *.* TO 'tester'@'127.0.0.1' WITH GRANT OPTION;\n",
   );
   const port = await freePort();
   const server = await startProgram(
