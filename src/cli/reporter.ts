@@ -86,6 +86,16 @@ export class Reporter {
     this.#say({ event: 'resumable', line: 'run again to go on' });
   }
 
+  /** An output cannot be written whose results may be paid for: said even when quiet. */
+  resultsAreIn(stateDir: string): void {
+    this.close();
+    this.#write({
+      event: 'results_kept',
+      fields: { state: stateDir },
+      line: `what is paid for is kept in ${stateDir}: to write it elsewhere, add --state ${stateDir} and give another -o`,
+    });
+  }
+
   /** Columns that are likely to be the wrong ones: said even when quiet, for it costs credits. */
   doubtful(columns: readonly DoubtfulColumn[]): void {
     this.close();

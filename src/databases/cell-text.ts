@@ -65,6 +65,10 @@ export function writeAny(value: unknown): string {
   if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value))) {
     return writeText(JSON.stringify({ integer: String(value) }));
   }
+  // JSON has no form for it, and a cell that has a value is not null.
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    return writeText(JSON.stringify({ number: String(value) }));
+  }
   return writeText(printJson(value));
 }
 
@@ -105,7 +109,13 @@ function valueOfJson(text: string): unknown {
 
 function valueOfAny(text: string): unknown {
   const value = JSON.parse(text) as
-    string | number | boolean | { readonly bytes: string } | { readonly integer: string };
+    | string
+    | number
+    | boolean
+    | { readonly bytes: string }
+    | { readonly integer: string }
+    | { readonly number: string };
   if (typeof value !== 'object') return value;
+  if ('number' in value) return Number(value.number);
   return 'bytes' in value ? Buffer.from(value.bytes, 'base64') : BigInt(value.integer);
 }

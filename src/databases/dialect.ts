@@ -76,6 +76,8 @@ export interface Dialect<Database extends Connection = Connection> {
 export interface Statements {
   /** A name as it takes it to the letter. */
   readonly quote: (name: string) => string;
+  /** Longest name of a column, and in what it is measured. @default any */
+  readonly longestName?: { readonly most: number; readonly unit: 'bytes' | 'characters' };
   /** The n-th value that comes with a statement, from 1. */
   readonly parameter: (at: number) => string;
   /** What rows wait in; it ends with the connection. */

@@ -24,6 +24,7 @@ export interface Refusal {
     | 'too_long'
     | 'check'
     | 'foreign_key'
+    | 'trigger'
     | 'repeated'
     | 'right'
     | 'read_only'
@@ -42,6 +43,7 @@ const remedies: Readonly<Record<Refusal['kind'], string>> = {
   too_long: 'make the column longer, or the cells of the input shorter',
   check: 'change what the input has, or the constraint',
   foreign_key: 'add the rows that it points to first',
+  trigger: 'change what the input has, or the trigger',
   repeated: 'take one of the rows out of the input',
   right: 'grant the right, or name a user who has it',
   read_only: 'name a server that takes writes',

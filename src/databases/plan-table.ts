@@ -4,6 +4,7 @@ import type { OpenSinkOptions } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import type { ColumnKind } from './column-kind.js';
 import type { Dialect } from './dialect.js';
+import { fitNames } from './fit-names.js';
 import { findGuardedColumns, isOfPlace, ownColumn } from './guarded-columns.js';
 import { qualifiedName, type TableName } from './names.js';
 import type { RunMarker } from './run-marker.js';
@@ -26,6 +27,8 @@ export interface TableThere {
     /** Whether the server makes its cells itself. */
     readonly isGenerated: boolean;
   }[];
+  /** The types of columns that are added to it. @default the database's */
+  readonly types?: Readonly<Record<ColumnKind, string>> | undefined;
   /** Columns of each unique index that rows can be told by. */
   readonly keys: readonly (readonly string[])[];
   /** What made it, where it tells that itself. */
@@ -88,6 +91,8 @@ export interface TablePlan {
   readonly guards: readonly string[];
   /** Names of verified columns that the table has no cell for to compare. */
   readonly unguarded: readonly string[];
+  /** Names that are longer than the database takes. */
+  readonly renamed: readonly { readonly from: string; readonly to: string }[];
   /** Whether an empty text is a value of the input's column at a position. */
   isText(position: number): boolean;
   /** Whether texts of the input's column at a position are the same there in capitals. */
@@ -105,20 +110,31 @@ export function planTable(
   opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId' | 'verified'>,
 ): TablePlan {
   const { reading, added, runId } = opening;
-  const { header } = reading;
-  const { key } = target;
   const { dialect, name, table } = place;
-  const { quote } = dialect.statements;
+  const { quote, longestName } = dialect.statements;
   // Of a table that is gone it tells nothing any more.
   const marker = table && place.marker;
-  refuseRepeatedNames(header, 'a table');
-  const keyPositions = findKeyColumns(header, key);
+  refuseRepeatedNames(reading.header, 'a table');
+  const keyPositions = findKeyColumns(reading.header, target.key);
+  const wanted = [
+    ...reading.header.map((column) => ({ name: column })),
+    ...added.flat().map((column) => ({ name: column.name, ending: `_${column.field}` })),
+  ];
+  const names = fitNames(wanted, longestName);
+  const renamed = wanted.flatMap(({ name: from }, at): TablePlan['renamed'] => {
+    const to = names[at] ?? from;
+    return to === from ? [] : [{ from, to }];
+  });
+  const header = names.slice(0, reading.header.length);
+  const key = keyPositions.map((position) => header[position] ?? '');
   const all = header.map((_, position) => position);
-  const own = inputColumns(reading, place, target.kinds);
-  const extra = added
-    .flat()
-    .map(({ name: column, kind }) => ({ name: column, type: dialect.types[kind] }));
-  const shared = { name, target: qualifiedName(name, quote), marker, key, keyPositions };
+  const own = inputColumns(reading, header, { place, kinds: target.kinds });
+  const types = table?.types ?? dialect.types;
+  const extra = added.flat().map(({ kind }, at) => ({
+    name: names[header.length + at] ?? '',
+    type: types[kind],
+  }));
+  const shared = { name, target: qualifiedName(name, quote), marker, key, keyPositions, renamed };
   if (!table) {
     return {
       ...shared,
@@ -128,7 +144,8 @@ export function planTable(
       missing: [],
       guards: [],
       unguarded: [],
-      isText: (position) => own[position]?.type === dialect.types.text,
+      // What has no type keeps its cells as they are.
+      isText: (position) => ['', types.text].includes(own[position]?.type ?? ''),
       isCaseless: () => false,
     };
   }
@@ -188,16 +205,20 @@ function findKeyColumns(header: readonly string[], key: readonly string[]): read
 /** The columns that the input's own cells would have in a new table. */
 function inputColumns(
   reading: SourceReading,
-  place: TablePlace,
-  kinds: TableTarget['kinds'],
+  names: readonly string[],
+  {
+    place: { dialect, store },
+    kinds,
+  }: { readonly place: TablePlace; readonly kinds: TableTarget['kinds'] },
 ): readonly NewColumn[] {
-  const { dialect, store } = place;
   const form = reading instanceof TableReading ? reading.form : undefined;
-  return reading.header.map((name, position) => {
+  return names.map((name, position) => {
     const column = form?.columns[position];
     const isKnown =
       form?.dialect === dialect.name && (column?.isOwnType !== true || form.store === store);
-    if (isKnown && column !== undefined && column.type !== '') return { name, type: column.type };
+    if (isKnown && column !== undefined) {
+      return { name, type: column.type || dialect.types[column.kind] };
+    }
     const kind = column?.kind === 'any' ? undefined : column?.kind;
     return { name, type: dialect.types[kind ?? kinds?.[position] ?? 'text'] };
   });

@@ -45,7 +45,7 @@ export interface TableKeyOptions {
 
 /** How long to try for a lock that another session holds: results that are paid for wait on disk. */
 const patienceMs = 10 * 60_000;
-const rehearsalPatienceMs = 10_000;
+const rehearsalPatienceMs = 3000;
 
 interface TableSinkOptions extends TableKeyOptions {
   readonly url: string;
@@ -121,11 +121,7 @@ export function tableSink<Database extends Connection>(
       };
       const opening: OpenSinkOptions = { ...columns, reading, cellsOf };
       const planned = await plan(connection, opening);
-      for (const column of planned.unguarded) {
-        columns.onNotice?.(
-          `column ${JSON.stringify(column)} is no column of ${into} as it is there: a row whose cell changes while it is verified is not noticed`,
-        );
-      }
+      for (const notice of noticesOf(planned, into)) columns.onNotice?.(notice);
       // What this run has written once it can write again.
       const isOwn = columns.runId !== undefined && planned.marker?.run === columns.runId;
       if (!isOwn) {
@@ -192,6 +188,16 @@ export function tableSink<Database extends Connection>(
       });
     },
   };
+}
+
+/** What is done otherwise than one would think. */
+function* noticesOf({ unguarded, renamed }: TablePlan, into: string): Generator<string> {
+  for (const column of unguarded) {
+    yield `column ${JSON.stringify(column)} is no column of ${into} as it is there: a row whose cell changes while it is verified is not noticed`;
+  }
+  if (renamed.length === 0) return;
+  const names = renamed.map(({ from, to }) => `${JSON.stringify(from)} is ${JSON.stringify(to)}`);
+  yield `names of columns that are too long are shortened in ${into}: ${names.join(', ')}`;
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -16,7 +16,7 @@ import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { addressesToFetch } from './known-run.js';
 import { checkMaxUnknown } from './find-suspect.js';
 import { readIntoBatches, type PassOne } from './pass-one.js';
-import { checkSamePlan, checkSameRun, decidingOptions } from './resume.js';
+import { checkSamePlan, checkSameRun, decidingOptions, hasSameOutput } from './resume.js';
 import type { RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
 import { RunOutput } from './run-output.js';
@@ -151,6 +151,8 @@ class Run {
       this.isRemovable = true;
       return undefined;
     }
+    // Another output is asked for than the one that was written: the results are there.
+    if (known.run && !hasSameOutput(known.run, decidingOptions(this.#options))) return undefined;
     // The journal wrote it down itself, as it was told then.
     const { summary } = known.finished;
     await this.#end(summary);

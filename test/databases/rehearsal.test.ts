@@ -33,7 +33,8 @@ const cases: readonly Case[] = [
     what: 'a column that takes no null and that the input lacks',
     columns: 'branch VARCHAR(20) NOT NULL',
     list: ['id,email', '7,good7@sluice.test'],
-    words: /a row has no value, and none may be missing, in column "branch"; give the input a column with a value in every row, or the table's column a/,
+    words:
+      /a row has no value, and none may be missing, in column "branch"; give the input a column with a value in every row, or the table's column a/,
   },
   {
     what: 'a text for a column of integers',

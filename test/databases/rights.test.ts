@@ -47,7 +47,11 @@ describe('PostgreSQL says before anything is sent that a user', () => {
   }
 
   test.each([
-    ['may not add columns', ['GRANT SELECT, INSERT, UPDATE ON <table> TO'], /must be owner of table/],
+    [
+      'may not add columns',
+      ['GRANT SELECT, INSERT, UPDATE ON <table> TO'],
+      /must be owner of table/,
+    ],
     [
       'may not make tables beside it',
       ['ALTER TABLE <table> OWNER TO'],

@@ -24,6 +24,7 @@ const words = new Map([
   ['ER_BAD_NULL_ERROR', 'there is no value'],
   ['ER_NO_DEFAULT_FOR_FIELD', 'there is no value'],
   ['ER_OPTION_PREVENTS_STATEMENT', 'the server is read-only'],
+  ['ER_SIGNAL_EXCEPTION', 'a trigger refuses a row'],
 ]);
 
 const refusals = new Map<string, Refusal['kind']>([
@@ -38,6 +39,7 @@ const refusals = new Map<string, Refusal['kind']>([
   ['ER_CHECK_CONSTRAINT_VIOLATED', 'check'],
   ['ER_NO_REFERENCED_ROW', 'foreign_key'],
   ['ER_NO_REFERENCED_ROW_2', 'foreign_key'],
+  ['ER_SIGNAL_EXCEPTION', 'trigger'],
   ['ER_DUP_ENTRY', 'repeated'],
   ['ER_TABLEACCESS_DENIED_ERROR', 'right'],
   ['ER_COLUMNACCESS_DENIED_ERROR', 'right'],

@@ -10,6 +10,7 @@ import { commentOf } from './table.js';
 
 export const statements: Statements = {
   quote: (name) => quoteName(name, '`'),
+  longestName: { most: 64, unit: 'characters' },
   parameter: () => '?',
   staging: 'sluice_staging',
   rowNumber: 'sluice_row',

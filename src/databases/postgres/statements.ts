@@ -10,6 +10,7 @@ import type { PostgresConnection } from './connect.js';
 
 export const statements: Statements = {
   quote: (name) => quoteName(name),
+  longestName: { most: 63, unit: 'bytes' },
   parameter: (at) => `$${at}`,
   staging: 'pg_temp.sluice_staging',
   rowNumber: 'sluice_row',

@@ -35,12 +35,18 @@ export function failureOf(error: unknown): DatabaseFailure {
     const isRefusal = ['SQLITE_READONLY', 'SQLITE_BUSY', 'SQLITE_LOCKED'].includes(family);
     return { words: known, code, isMisuse: false, ...(isRefusal && { refusal: { kind } }) };
   }
-  const refusal = findRefusal(message, refusals);
+  const refusal: Refusal | undefined =
+    code === 'SQLITE_CONSTRAINT_TRIGGER' ? { kind: 'trigger' } : findRefusal(message, refusals);
   const isOpen = family === 'SQLITE_ERROR' || family === 'SQLITE_CONSTRAINT';
   return {
-    words: isOpen ? message : 'the driver failed',
+    words: wordsFor(message, isOpen, refusal),
     code,
     isMisuse: family === 'SQLITE_ERROR',
     refusal,
   };
+}
+
+function wordsFor(message: string, isOpen: boolean, refusal: Refusal | undefined): string {
+  if (refusal?.kind === 'misfit') return 'a cell does not fit';
+  return isOpen || refusal ? message : 'the driver failed';
 }

@@ -15,7 +15,19 @@ export const types: Readonly<Record<ColumnKind, string>> = {
   // Any other type would make a number of a text that looks like one.
   json: 'TEXT',
   bytes: 'BLOB',
-  any: 'TEXT',
+  // Without a type a cell keeps its own.
+  any: '',
+};
+
+/** The same in a STRICT table, which takes a few types and no other. */
+export const strictTypes: Readonly<Record<ColumnKind, string>> = {
+  ...types,
+  decimal: 'TEXT',
+  boolean: 'INTEGER',
+  date: 'TEXT',
+  timestamp: 'TEXT',
+  timestamptz: 'TEXT',
+  any: 'ANY',
 };
 
 /** Whether a declared type is one of booleans, which SQLite has none of: they are 0 and 1. */

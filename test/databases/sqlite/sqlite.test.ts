@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { postgresSink, postgresSource } from '../../../src/databases/postgres/index.js';
 import { sqliteSink, sqliteSource } from '../../../src/databases/sqlite/index.js';
-import { csvFileSource, fileSource } from '../../../src/index.js';
+import { csvFileSink, csvFileSource, fileSource } from '../../../src/index.js';
 import { changeFirst } from '../change-first.js';
 import { askPostgres } from '../postgres/ask-postgres.js';
 import { readAll } from '../read-all.js';
@@ -298,4 +298,57 @@ test('types go from PostgreSQL to SQLite and back, and from JSON lines into both
     { n: 1, yes: true, nested: [1], tn: 'double precision' },
     { n: 2.5, yes: null, nested: null, tn: 'double precision' },
   ]);
+});
+
+describe('a STRICT table in an SQLite file', () => {
+  test('gets the added columns in types that it takes, night after night', async () => {
+    const path = join(await temporaryFolder(), 'crm.db');
+    ask(
+      path,
+      'CREATE TABLE people (id INTEGER PRIMARY KEY, email TEXT, age INT) STRICT',
+      "INSERT INTO people VALUES (1, 'good1@sluice.test', 7), (2, 'bad2@sluice.test', NULL)",
+      'SELECT 1',
+    );
+    const verifying = await startVerifying();
+    const run = {
+      source: sqliteSource({ url: path, query: 'SELECT id, email FROM people' }),
+      sink: sqliteSink({ url: path, into: 'people', key: 'id' }),
+      email: ['email'],
+    };
+    await verifying.run(run);
+    await verifying.run(run);
+    expect(
+      ask(path, 'SELECT id, age, email_verification AS v, email_wrong AS w FROM people'),
+    ).toEqual([
+      { id: 1, age: 7, v: 'verified', w: 0 },
+      { id: 2, age: null, v: 'verified', w: 1 },
+    ]);
+    const csv = join(await temporaryFolder(), 'list.csv');
+    await writeFile(csv, 'id,email,age\n3,good3@sluice.test,old\n');
+    const refused = await rejection(verifying.run({ ...run, source: csvFileSource(csv) }));
+    expect(refused).toMatchObject({ code: 'invalid_option' });
+    expect(refused.message).toContain(
+      'a cell does not fit in column "age"; change the column\'s type',
+    );
+  });
+});
+
+test('columns without a type, and numbers without an end, are the same in another SQLite file', async () => {
+  const path = join(await temporaryFolder(), 'from.db');
+  const to = join(await temporaryFolder(), 'to.db');
+  ask(
+    path,
+    'CREATE TABLE t (id INTEGER PRIMARY KEY, email TEXT, x REAL, u)',
+    "INSERT INTO t VALUES (1, 'good@sluice.test', 9e999, 5), (2, '', -9e999, 'five'), (3, NULL, 0.5, x'05'), (4, NULL, NULL, 1.5), (5, NULL, NULL, '')",
+    'SELECT 1',
+  );
+  const verifying = await startVerifying();
+  const source = sqliteSource({ url: path, query: 'SELECT *, id + 0 AS n FROM t' });
+  await verifying.run({ source, sink: sqliteSink({ url: to, into: 't' }), email: ['email'] });
+  const cells = 'id, quote(x) AS x, typeof(u) AS type, quote(u) AS u';
+  expect(ask(to, `SELECT ${cells} FROM t`)).toEqual(ask(path, `SELECT ${cells} FROM t`));
+  expect(ask(to, 'SELECT typeof(n) AS n FROM t LIMIT 1')).toEqual([{ n: 'integer' }]);
+  const csv = join(await temporaryFolder(), 'out.csv');
+  await verifying.run({ source, sink: csvFileSink(csv), email: ['email'] });
+  expect(await readFile(csv, 'utf8')).toContain('1,good@sluice.test,Infinity,5,1,verified');
 });
