@@ -1,3 +1,4 @@
+import { tlsWords } from '../tls.js';
 import { systemErrorCode } from '../../formats/describe-system-error.js';
 import type { DatabaseFailure, Refusal } from '../failure.js';
 
@@ -77,6 +78,8 @@ export function failureOf(error: unknown): DatabaseFailure {
   const kind = refusals.get(code ?? '');
   const message = error instanceof Error ? error.message : '';
   const refusal = kind && { kind, column: columnIn(error, message) };
+  const tls = code?.startsWith('HANDSHAKE') === true ? tlsWords(error) : undefined;
+  if (tls !== undefined) return { words: tls, code, isMisuse: false };
   const known = words.get(code ?? '');
   if (known !== undefined) return { words: known, code, isMisuse: false, refusal };
   if (kind === 'right') return { words: withoutUser(message), code, isMisuse: false, refusal };

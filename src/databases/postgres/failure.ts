@@ -1,3 +1,4 @@
+import { tlsWords } from '../tls.js';
 import { systemErrorCode } from '../../formats/describe-system-error.js';
 import type { DatabaseFailure, Refusal } from '../failure.js';
 
@@ -59,6 +60,9 @@ export function failureOf(error: unknown): DatabaseFailure {
 }
 
 function wordsFor(error: unknown, code: string | undefined): string {
+  // What has a SQLSTATE has come through.
+  const tls = code?.length === 5 ? undefined : tlsWords(error);
+  if (tls !== undefined) return tls;
   const message = error instanceof Error ? error.message : '';
   if (code === undefined) {
     return /terminated|ended|closed|not queryable/.test(message)
