@@ -91,7 +91,9 @@ export type { Row } from './rows/object-chunk.js';
 export { invalidText, type CellText, type RawCells, type RowChunk } from './rows/row-chunk.js';
 export type {
   AddedColumn,
+  ColumnsToExamine,
   JoinedRows,
+  LeftAlone,
   OpenSinkOptions,
   OutputCell,
   RowExaminer,

@@ -68,8 +68,14 @@ export interface Dialect<Database extends Connection = Connection> {
   /**
    * Where what changes a table cannot be taken back: finds out whether it may be changed as planned, and
    * gives the plan of what can be rehearsed.
+   *
+   * @param hasMarkers whether the table of markers is there
    */
-  readonly tryDefinitions?: (connection: Database, plan: TablePlan) => Promise<TablePlan>;
+  readonly tryDefinitions?: (
+    connection: Database,
+    plan: TablePlan,
+    hasMarkers: boolean,
+  ) => Promise<TablePlan>;
 }
 
 /** How a database writes the statements that bring staged rows to where they belong. */

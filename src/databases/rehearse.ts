@@ -31,7 +31,8 @@ export async function rehearse<Database extends Connection>(
   if (putInPlace?.modes.includes(writing.plan.mode) === true) {
     return putInPlace.run(connection, writing.plan, marker, true);
   }
-  const plan = (await tryDefinitions?.(connection, writing.plan)) ?? writing.plan;
+  const hasMarkers = (await findMarkers(dialect, connection, writing.plan.name)) !== undefined;
+  const plan = (await tryDefinitions?.(connection, writing.plan, hasMarkers)) ?? writing.plan;
   for (let after = 0; after === 0 || after < marker.rows; after += rowsAtOnce) {
     const range = { after, upTo: after + rowsAtOnce };
     if (after === 0) await refuseRepeatedKeys(writing, range);
@@ -40,7 +41,7 @@ export async function rehearse<Database extends Connection>(
       if (!tryDefinitions) await define(writing);
       await applyStatements({ ...writing, plan }, range);
       if (statements.checkDeferred !== undefined) await connection.query(statements.checkDeferred);
-      if (await findMarkers(dialect, connection, plan.name)) {
+      if (hasMarkers || !tryDefinitions) {
         await writeMarker(dialect, connection, plan.name, marker);
       }
       await connection.query('ROLLBACK');

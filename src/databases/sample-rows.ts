@@ -27,7 +27,6 @@ export class SampleRows {
   >();
   readonly #longest: number[] = [];
   #firstCount = 0;
-  #total = 0;
 
   constructor(header: readonly string[]) {
     this.#header = header;
@@ -35,7 +34,6 @@ export class SampleRows {
 
   /** Takes the next rows, as long as they are the first. */
   addFirst(chunk: RowChunk): void {
-    this.#total += chunk.length;
     const to = Math.min(chunk.length, mostFirst - this.#firstCount);
     if (to <= 0) return;
     this.#first.push({ chunk, from: 0, to });

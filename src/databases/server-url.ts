@@ -21,10 +21,8 @@ export interface ServerUrl {
 }
 
 /** Parameters that are not the driver's, by the names that the databases' own programs have for them. */
-const ownParameters = [
-  ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'host'],
-  ...['ssl-mode', 'ssl-ca', 'ssl-cert', 'ssl-key', 'socket'],
-];
+const ownParameters =
+  'sslmode sslrootcert sslcert sslkey host ssl-mode ssl-ca ssl-cert ssl-key socket'.split(' ');
 
 /**
  * Takes the URL of a server apart. What is wrong with it is never quoted.

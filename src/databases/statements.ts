@@ -93,8 +93,7 @@ export function leftAloneQueries(
   mostKeys: number,
 ): { readonly counts: string; readonly keys: string } {
   const { keys, guards } = cellsOf(plan, form);
-  const [{ name = '' } = {}] = keys;
-  const isGone = `t.${name} IS NULL`;
+  const isGone = `t.${keys[0]?.name ?? ''} IS NULL`;
   const reasons = [isGone, ...guards.map((guard) => `NOT (${isUnchanged(form)(guard)})`)];
   const where = [...rangeConditions(range, form), `(${reasons.join(' OR ')})`].join(' AND ');
   const rows = `FROM ${form.staging} AS s LEFT JOIN ${plan.target} AS t ON ${hasKey(keys)} WHERE ${where}`;

@@ -15,7 +15,7 @@ async function makePeople({ ask, table }: Place): Promise<void> {
 
 describe('rows of a table that another session changes while they are verified', () => {
   for (const [name, isThere, open] of databases) {
-    describe.skipIf(!isThere)(name, () => {
+    describe.skipIf(!isThere)(`of ${name}`, () => {
       test('get no result of what they were, and are counted and named', async () => {
         const place = await open();
         await makePeople(place);

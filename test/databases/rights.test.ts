@@ -37,13 +37,17 @@ function urlOf(user: string, url: string): string {
 
 describe('PostgreSQL says before anything is sent that a user', () => {
   async function makeUser(rights: (table: string) => readonly string[]) {
-    const [user, table] = [newName(), newName()];
+    const [user, schema] = [newName(), newName()];
+    const table = `${schema}.people`;
     await askPostgres(`CREATE ROLE ${user} LOGIN PASSWORD 'geheim'`);
+    // Of its own: nobody has made the table of markers there yet.
+    await askPostgres(`CREATE SCHEMA ${schema}`);
+    await askPostgres(`GRANT USAGE ON SCHEMA ${schema} TO ${user}`);
     await askPostgres(`CREATE TABLE ${table} (id int PRIMARY KEY, email text)`);
     await askPostgres(`INSERT INTO ${table} VALUES (1, 'good1@sluice.test')`);
     for (const right of rights(user)) await askPostgres(right.replace('<table>', table));
     const url = urlOf(user, inject('postgresUrl'));
-    return { table, sink: (into: string) => postgresSink({ url, into, key: 'id' }) };
+    return { schema, table, sink: (into: string) => postgresSink({ url, into, key: 'id' }) };
   }
 
   test.each([
@@ -55,7 +59,7 @@ describe('PostgreSQL says before anything is sent that a user', () => {
     [
       'may not make tables beside it',
       ['ALTER TABLE <table> OWNER TO'],
-      /permission denied for schema public/,
+      /permission denied for schema/,
     ],
   ])('%s', async (_, grants, words) => {
     const { table, sink } = await makeUser((user) => grants.map((grant) => `${grant} ${user}`));
@@ -65,8 +69,8 @@ describe('PostgreSQL says before anything is sent that a user', () => {
   });
 
   test('may not make a new one', async () => {
-    const { sink } = await makeUser(() => []);
-    expect(await refusalOf(sink(newName()))).toMatch(/permission denied for schema public/);
+    const { schema, sink } = await makeUser(() => []);
+    expect(await refusalOf(sink(`${schema}.other`))).toMatch(/permission denied for schema/);
   });
 
   test('may only read', async () => {
@@ -83,15 +87,19 @@ describe.skipIf(inject('mysqlUrl') === '')(
   'MariaDB says before anything is sent that a user',
   () => {
     async function makeUser(rights: readonly string[]) {
-      const [user, table] = [newName(), newName()];
+      const [user, database] = [newName(), newName()];
+      const table = `${database}.people`;
       await askMysql(
         `CREATE USER '${user}'@'127.0.0.1' IDENTIFIED BY 'geheim'`,
+        // Of its own: nobody has made the table of markers there yet.
+        `CREATE DATABASE ${database}`,
         `CREATE TABLE ${table} (id INT PRIMARY KEY, email TEXT)`,
         `INSERT INTO ${table} VALUES (1, 'good1@sluice.test')`,
-        `GRANT ${['SELECT', 'CREATE TEMPORARY TABLES', ...rights].join(', ')} ON tests.* TO '${user}'@'127.0.0.1'`,
+        `GRANT ${['SELECT', 'CREATE TEMPORARY TABLES', ...rights].join(', ')} ON ${database}.* TO '${user}'@'127.0.0.1'`,
       );
-      const url = urlOf(user, inject('mysqlUrl'));
-      return { table, sink: (into: string) => mysqlSink({ url, into, key: 'id' }) };
+      const url = new URL(urlOf(user, inject('mysqlUrl')));
+      url.pathname = `/${database}`;
+      return { table, sink: (into: string) => mysqlSink({ url: url.href, into, key: 'id' }) };
     }
 
     test.each([
@@ -115,7 +123,7 @@ describe.skipIf(inject('mysqlUrl') === '')(
 
     test('may not make a new one', async () => {
       const { sink } = await makeUser(['INSERT', 'UPDATE', 'DROP']);
-      expect(await refusalOf(sink(newName()))).toMatch(/CREATE command denied/);
+      expect(await refusalOf(sink('other'))).toMatch(/CREATE command denied/);
     });
 
     test('may only read, as the server is a replica', async () => {

@@ -145,10 +145,11 @@ export const putInPlace: NonNullable<Dialect<MysqlConnection>['putInPlace']> = {
 export async function tryDefinitions(
   connection: MysqlConnection,
   plan: TablePlan,
+  hasMarkers: boolean,
 ): Promise<TablePlan> {
   const { target, missing } = plan;
   const trial = 'sluice_trial';
-  const all = [`CREATE TABLE IF NOT EXISTS ${target} (id INT)`];
+  const all = hasMarkers ? [] : [`CREATE TABLE IF NOT EXISTS ${target} (id INT)`];
   if (missing.length > 0) {
     all.push(
       `CREATE TEMPORARY TABLE ${trial} LIKE ${target}`,
