@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import Database from 'libsql';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createService } from '../../src/service/index.js';
@@ -66,8 +67,10 @@ describe('results that are paid for', () => {
     expect(elsewhere.code).toBe(0);
     expect((await chargesOf(service)).length).toBe(2);
     const names = await readdir(join(folder, 'parts'));
-    const first = names.find((name) => name.endsWith('.jsonl')) ?? '';
-    const part = await readFile(join(folder, 'parts', first), 'utf8');
-    expect(part).toContain('bad2@sluice.test');
+    const first = names.find((name) => name.includes('.jsonl')) ?? '';
+    const part = await readFile(join(folder, 'parts', first));
+    expect((first.endsWith('.gz') ? gunzipSync(part) : part).toString()).toContain(
+      'bad2@sluice.test',
+    );
   });
 });
