@@ -66,7 +66,9 @@ export type { OpenSourceOptions, Source, SourceReading } from './rows/source.js'
 export { invalidText, type CellText, type RawCells, type RowChunk } from './rows/row-chunk.js';
 export type {
   AddedColumn,
+  ColumnsToExamine,
   JoinedRows,
+  LeftAlone,
   OpenSinkOptions,
   OutputCell,
   RowExaminer,

@@ -95,6 +95,16 @@ export class Reporter {
     this.#say({ event: 'resumable', line: 'run again to go on' });
   }
 
+  /** An output cannot be written whose results may be paid for: said even when quiet. */
+  resultsAreIn(stateDir: string): void {
+    this.close();
+    this.#write({
+      event: 'results_kept',
+      fields: { state: stateDir },
+      line: `what is paid for is kept in ${stateDir}: to write it elsewhere, add --state ${stateDir} and give another -o`,
+    });
+  }
+
   /** Columns that are likely to be the wrong ones: said even when quiet, for it costs credits. */
   doubtful(columns: readonly DoubtfulColumn[]): void {
     this.close();
@@ -175,6 +185,9 @@ export class Reporter {
         });
         return;
       }
+      case 'notice':
+        this.#say({ event: 'notice', line: progress.message });
+        return;
       case 'writing': {
         const { rows } = progress;
         this.#sayNowAndThen({ event: 'writing', fields: { rows }, line: `wrote ${rows} rows` });
@@ -197,7 +210,7 @@ export class Reporter {
     }
     for (const said of summaryLines(summary)) {
       // What was asked for is not there: said even when quiet.
-      if (said.event === 'suspect') this.#write(said);
+      if (said.event === 'suspect' || said.event === 'left_alone') this.#write(said);
       else this.#say(said);
     }
   }

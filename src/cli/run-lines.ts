@@ -40,6 +40,11 @@ export function summaryLines(summary: Summary): readonly Said[] {
     const line = `left ${summary.rows_left_out} of ${summary.rows} rows out, which are not to be kept`;
     said.push({ event: 'left_out', line });
   }
+  if (summary.left_alone) {
+    const { changed, gone } = summary.left_alone;
+    const line = `${changed + gone} rows got no result: ${changed} changed and ${gone} were deleted while they were verified; run again to verify those that changed (--summary has their keys)`;
+    said.push({ event: 'left_alone', line });
+  }
   if (summary.suspect) {
     const line = `too many verdicts are unknown: the output is untouched, the rows are in ${summary.output}`;
     said.push({ event: 'suspect', line });

@@ -1,4 +1,11 @@
-import { ConfigurationError, run, streamRun, type Summary } from '../index.js';
+import {
+  ConfigurationError,
+  isSluiceError,
+  readRunStatus,
+  run,
+  streamRun,
+  type Summary,
+} from '../index.js';
 import type { ParsedOptions, Surroundings } from './command.js';
 import { connect, type Connection, type Target } from './connect.js';
 import { dropOldRun } from './drop-old-run.js';
@@ -103,8 +110,18 @@ export async function runDurably(
     });
   } catch (error) {
     if (error instanceof Interruption) reporter.resumable();
+    if (isSluiceError(error, 'output_failed') || isSluiceError(error, 'invalid_option')) {
+      await tellWhereResultsAre(stateDir, reporter);
+    }
     throw error;
   } finally {
     await connection?.close();
   }
+}
+
+/** An output that cannot be written need not keep anybody from what is paid for. */
+async function tellWhereResultsAre(stateDir: string, reporter: Reporter): Promise<void> {
+  const status = await readRunStatus(stateDir).catch(() => undefined);
+  const { email = 0, phone = 0 } = status?.launchedCredits ?? {};
+  if (email + phone > 0) reporter.resultsAreIn(stateDir);
 }

@@ -1,9 +1,23 @@
 import { OutputError } from '../errors/family.js';
+import type { LeftAlone } from '../rows/sink.js';
 import type { Connection } from './connection.js';
 import type { Dialect, Staging } from './dialect.js';
+import { addLeftAlone, findLeftAlone } from './left-alone.js';
 import type { TablePlan } from './plan-table.js';
-import { createMarker, createMarkers, isMarked, writeMarker } from './run-marker.js';
-import { definitionStatements, repeatedKeysQuery, rowStatements } from './statements.js';
+import {
+  createMarker,
+  createMarkers,
+  isMarked,
+  writeMarker,
+  type RunMarker,
+} from './run-marker.js';
+import {
+  definitionStatements,
+  repeatedKeysQuery,
+  rowStatements,
+  type RowRange,
+} from './statements.js';
+import { untilUnlocked, type Waiting } from './until-unlocked.js';
 
 /** One writing of a table. */
 export interface TableWriting<Database extends Connection> {
@@ -14,69 +28,112 @@ export interface TableWriting<Database extends Connection> {
   readonly runId: string | undefined;
   /** Most rows that one transaction brings into a table that is there. */
   readonly maxRows: number;
+  readonly waiting: Waiting;
 }
 
 /**
  * Brings the staged rows to where they belong, with a marker of the run: all in one transaction or, where
  * there are more than `maxRows`, in ranges; those that an earlier process has committed are passed over.
  *
- * @param ending `ROLLBACK` takes back what was done
+ * @returns the rows that were left alone
  * @throws OutputError
  */
 export async function applyStaged<Database extends Connection>(
-  { dialect, connection, plan, staging, runId, maxRows }: TableWriting<Database>,
-  ending: 'COMMIT' | 'ROLLBACK' = 'COMMIT',
-): Promise<void> {
+  writing: TableWriting<Database>,
+): Promise<LeftAlone | undefined> {
+  const { dialect, connection, plan, staging, runId, maxRows, waiting } = writing;
   const { statements, putInPlace } = dialect;
-  const ask = async (queries: readonly string[]): Promise<void> => {
-    for (const query of queries) await connection.query(query);
-  };
   const marker = createMarker(runId, await staging.end());
   const { rows } = marker;
   const isBegun = isMarked(plan.marker, marker);
   let applied = isBegun ? (plan.marker?.applied ?? 0) : 0;
-  if (isBegun && applied >= rows) return;
+  let leftAlone =
+    applied > 0
+      ? await findLeftAlone(plan, statements, connection, { after: 0, upTo: applied })
+      : undefined;
+  if (isBegun && applied >= rows) return leftAlone;
   if (staging.isInPlace === true) {
-    await createMarkers(dialect, connection, plan.name);
-    await writeMarker(dialect, connection, plan.name, marker);
-    return ask([ending]);
+    await writeMarkers(writing, marker);
+    await connection.query('COMMIT');
+    return leftAlone;
   }
   const isRanged = plan.mode !== 'replace' && rows > maxRows;
   await staging.prepare?.(isRanged);
-  await refuseRepeatedKeys(dialect, connection, plan);
+  await refuseRepeatedKeys(writing);
   if (putInPlace?.modes.includes(plan.mode) === true) {
-    return putInPlace.run(connection, plan, marker);
+    await untilUnlocked(waiting, connection, () => putInPlace.run(connection, plan, marker, false));
+    return leftAlone;
   }
-  const define = async (): Promise<void> => {
-    if (applied === 0) await ask(definitionStatements(plan, statements));
-    await createMarkers(dialect, connection, plan.name);
-  };
-  if (statements.definitionsCommit === true) await define();
+  if (statements.definitionsCommit === true) {
+    await untilUnlocked(waiting, connection, () => define(writing, applied > 0));
+  }
   do {
-    const upTo = isRanged ? Math.min(rows, applied + maxRows) : rows;
-    await ask(statements.begin);
-    if (statements.definitionsCommit !== true) await define();
-    const range = isRanged || applied > 0 ? { after: applied, upTo } : undefined;
-    await ask(rowStatements(plan, statements, range));
-    await writeMarker(dialect, connection, plan.name, { ...marker, applied: upTo });
-    await ask([ending]);
+    const after = applied;
+    const upTo = isRanged ? Math.min(rows, after + maxRows) : rows;
+    const range = isRanged || after > 0 ? { after, upTo } : undefined;
+    await untilUnlocked(waiting, connection, async () => {
+      await askAll(connection, statements.begin);
+      if (statements.definitionsCommit !== true) await define(writing, after > 0);
+      const left = await applyStatements(writing, range);
+      await writeMarker(dialect, connection, plan.name, { ...marker, applied: upTo });
+      await connection.query('COMMIT');
+      leftAlone = addLeftAlone(leftAlone, left);
+    });
     applied = upTo;
   } while (applied < rows);
+  return leftAlone;
+}
+
+/** Brings staged rows into the table; gives those of it that were left alone. */
+export async function applyStatements<Database extends Connection>(
+  { dialect: { statements }, connection, plan }: TableWriting<Database>,
+  range: RowRange | undefined,
+): Promise<LeftAlone | undefined> {
+  await askAll(connection, rowStatements(plan, statements, range));
+  return findLeftAlone(plan, statements, connection, range);
+}
+
+/** Makes what the table lacks, and the table of markers; who holds the table keeps nobody else waiting. */
+export async function define<Database extends Connection>(
+  { dialect, connection, plan }: TableWriting<Database>,
+  isDefined = false,
+): Promise<void> {
+  const { statements } = dialect;
+  const { short, usual } = statements.lockWaits ?? {};
+  const definitions = isDefined ? [] : definitionStatements(plan, statements);
+  const locks = definitions.length > 0 || plan.mode === 'replace';
+  if (locks && short !== undefined) await connection.query(short);
+  await askAll(connection, definitions);
+  if (locks && plan.mode !== 'replace' && usual !== undefined) await connection.query(usual);
+  await createMarkers(dialect, connection, plan.name);
+}
+
+/** Writes a marker where there may be no table of markers yet. */
+export async function writeMarkers<Database extends Connection>(
+  { dialect, connection, plan }: TableWriting<Database>,
+  marker: RunMarker,
+): Promise<void> {
+  await createMarkers(dialect, connection, plan.name);
+  await writeMarker(dialect, connection, plan.name, marker);
+}
+
+export async function askAll(connection: Connection, queries: readonly string[]): Promise<void> {
+  for (const query of queries) await connection.query(query);
 }
 
 /**
  * Refuses keys that the database takes for the same, though their texts differ: those were told apart
  * before.
  *
+ * @param range of the staged rows. @default all
  * @throws OutputError
  */
-async function refuseRepeatedKeys<Database extends Connection>(
-  { statements }: Dialect<Database>,
-  connection: Database,
-  plan: TablePlan,
+export async function refuseRepeatedKeys<Database extends Connection>(
+  { dialect, connection, plan }: TableWriting<Database>,
+  range?: RowRange,
 ): Promise<void> {
   if (plan.key.length === 0) return;
-  const [[count] = []] = await connection.query(repeatedKeysQuery(plan, statements));
+  const [[count] = []] = await connection.query(repeatedKeysQuery(plan, dialect.statements, range));
   if (Number(count) === 0) return;
   throw new OutputError(
     `${String(count)} keys stand in more than one row of the input, and a table has one row for each: ${plan.key.join(', ')} must tell the rows apart`,

@@ -1,4 +1,3 @@
-import { ConfigurationError } from '../errors/family.js';
 import type { Refuse } from './failure.js';
 
 /** A connection to a database. Errors are the driver's, and hold what must not be shown. */
@@ -56,22 +55,4 @@ export function closeOnce(
   };
   signal?.addEventListener('abort', stop);
   return closeIt;
-}
-
-/**
- * How messages call the database at a URL: without its password, and its parameters, which may hold one.
- * What is wrong with a URL is never quoted.
- *
- * @throws ConfigurationError
- */
-export function nameOfUrl(text: string, schemes: readonly string[]): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const scheme = url?.protocol.slice(0, -1);
-  if (url === undefined || scheme === undefined || !schemes.includes(scheme)) {
-    throw new ConfigurationError(
-      `the database's URL cannot be read: it has the form ${schemes[0] ?? ''}://user:password@host:port/database, with what is special in the password percent-encoded`,
-    );
-  }
-  const user = url.username === '' ? '' : `${url.username}@`;
-  return `${scheme}://${user}${url.host}${url.pathname}`;
 }

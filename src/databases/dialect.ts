@@ -54,21 +54,38 @@ export interface Dialect<Database extends Connection = Connection> {
     opening: OpenSinkOptions,
   ) => Promise<Staging>;
   /**
-   * The modes in which all is done once before anything is paid, with no rows, and taken back: who may
-   * not do it hears of it while it costs nothing.
+   * Where no transaction takes in the making of a table: how the staged rows become one.
+   *
+   * @param isTrial whether all of it is taken back
    */
-  readonly rehearses: readonly WritingMode[];
-  /** Where no transaction takes in the making of a table: how the staged rows become one. */
   readonly putInPlace?: {
     readonly modes: readonly WritingMode[];
-    readonly run: (connection: Database, plan: TablePlan, marker: RunMarker) => Promise<void>;
+    readonly run: (
+      connection: Database,
+      plan: TablePlan,
+      marker: RunMarker,
+      isTrial: boolean,
+    ) => Promise<void>;
   };
+  /**
+   * Where what changes a table cannot be taken back: finds out whether it may be changed as planned, and
+   * gives the plan of what can be rehearsed.
+   *
+   * @param hasMarkers whether the table of markers is there
+   */
+  readonly tryDefinitions?: (
+    connection: Database,
+    plan: TablePlan,
+    hasMarkers: boolean,
+  ) => Promise<TablePlan>;
 }
 
 /** How a database writes the statements that bring staged rows to where they belong. */
 export interface Statements {
   /** A name as it takes it to the letter. */
   readonly quote: (name: string) => string;
+  /** Longest name of a column, and in what it is measured. @default any */
+  readonly longestName?: { readonly most: number; readonly unit: 'bytes' | 'characters' };
   /** The n-th value that comes with a statement, from 1. */
   readonly parameter: (at: number) => string;
   /** What rows wait in; it ends with the connection. */
@@ -88,20 +105,24 @@ export interface Statements {
   /** Whether a statement that makes or changes a table ends the transaction: then it comes before it. */
   readonly definitionsCommit?: boolean;
   readonly begin: readonly string[];
+  /** How long to wait for a lock that keeps all others out: a short time, and as long as usual. */
+  readonly lockWaits?: { readonly short: string; readonly usual: string };
   /** @default DELETE FROM */
   readonly empty?: string;
   /** What stands between an INSERT's columns and its rows. */
   readonly overriding?: string;
   /** Whether a row that came meanwhile, from another session, can be updated in its place. */
   readonly updatesOnConflict?: boolean;
-  /** When a row that is the same already is not written again. @default the server sees to that */
-  readonly skipsSame?: {
-    readonly modes: readonly WritingMode[];
-    /** Whether a cell of the table is to the letter another than the one that is staged for it. */
-    readonly differs: (cell: string, other: string) => string;
-  };
+  /** Whether a cell of the table is to the letter the one that is staged for it; two nulls are. */
+  readonly isSame: (cell: string, other: string) => string;
+  /** The modes in which a row that is the same already is not written again. @default the server sees to that */
+  readonly skipsSame?: readonly WritingMode[];
+  /** What ends a query that is to see what others have committed since the transaction began. */
+  readonly readsLatest?: string;
   /** @default UPDATE … SET … FROM … WHERE … */
   readonly update?: (parts: UpdateParts) => string;
+  /** What has constraints checked that else wait for the end of the transaction. */
+  readonly checkDeferred?: string;
   readonly markers: MarkerStatements;
 }
 

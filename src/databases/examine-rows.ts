@@ -4,6 +4,7 @@ import type { KindTally } from '../rows/kind-tally.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { RowExaminer } from '../rows/sink.js';
 import type { TablePlan } from './plan-table.js';
+import type { SampleRows } from './sample-rows.js';
 import { SeenKeys } from './seen-keys.js';
 import { TableChunk } from './table-chunk.js';
 
@@ -13,9 +14,16 @@ import { TableChunk } from './table-chunk.js';
  */
 export function createRowExaminer(
   header: readonly string[],
-  { key, keyPositions, isCaseless }: Pick<TablePlan, 'key' | 'keyPositions' | 'isCaseless'>,
-  tally: KindTally,
+  {
+    mode,
+    key,
+    keyPositions,
+    isCaseless,
+  }: Pick<TablePlan, 'mode' | 'key' | 'keyPositions' | 'isCaseless'>,
+  { tally, samples }: { readonly tally: KindTally; readonly samples: SampleRows },
 ): RowExaminer {
+  // The types of a new table's columns take whatever the input has, and a table takes its own cells.
+  const isWatched = mode === 'upsert';
   const rows = new TableRows(header.length);
   const seen = keyPositions.length === 0 ? undefined : new SeenKeys(key);
   let count = 0;
@@ -25,11 +33,14 @@ export function createRowExaminer(
   };
   return (chunk) => {
     tally.add(chunk);
+    samples.addFirst(chunk);
     for (let row = 0; row < chunk.length; row += 1) {
       count += 1;
-      const cells = isSound(chunk, row) ? undefined : rows.read(chunk, row);
+      const watches = isWatched && samples.isWatched(count);
+      const cells = isSound(chunk, row) && !watches ? undefined : rows.read(chunk, row);
       const nul = cells?.findIndex((cell) => typeof cell === 'string' && cell.includes('\0')) ?? -1;
       if (nul !== -1) refuse(nul, 'holds a NUL, which no table takes,');
+      if (watches && cells) samples.watch(count, cells);
       if (!seen) continue;
       const keyCells = keyPositions.map((column) => {
         const text = chunk.text(row, column);

@@ -5,6 +5,8 @@ import { factsOfKind, type ColumnFacts } from '../rows/kind-tally.js';
 import type { OpenSinkOptions } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import type { Dialect } from './dialect.js';
+import { fitNames } from './fit-names.js';
+import { findGuardedColumns, isOfPlace, ownColumn } from './guarded-columns.js';
 import { qualifiedName, type TableName } from './names.js';
 import type { RunMarker } from './run-marker.js';
 import { TableReading } from './table-reading.js';
@@ -26,6 +28,8 @@ export interface TableThere {
     /** Whether the server makes its cells itself. */
     readonly isGenerated: boolean;
   }[];
+  /** The type of a column of a kind that is added to it. @default the database's */
+  readonly typeOf?: ((kind: Kind) => string) | undefined;
   /** Columns of each unique index that rows can be told by. */
   readonly keys: readonly (readonly string[])[];
   /** What made it, where it tells that itself. */
@@ -59,7 +63,7 @@ export interface TableTarget {
  * - `replace`: it is, and it was this run that wrote it.
  * - `upsert`: rows are told by their key; those that are not there yet are added.
  * - `update`: the rows came from the table itself: they get the added columns, and nothing else of them
- *   is touched, as it may have changed since.
+ *   is touched, as it may have changed since. A row whose verified cells have changed gets nothing.
  */
 export type WritingMode = 'create' | 'replace' | 'upsert' | 'update';
 
@@ -78,10 +82,18 @@ export interface TablePlan {
   readonly keyPositions: readonly number[];
   /** Positions of the input's columns that are written. */
   readonly positions: readonly number[];
-  /** All columns that are written, in order: those of the input, then the added ones. */
+  /** All columns that are staged, in order: those of the input, then the added ones. */
   readonly columns: readonly NewColumn[];
   /** Those that the table does not have yet. */
   readonly missing: readonly NewColumn[];
+  /** Those that are staged and not written. */
+  readonly withheld?: readonly NewColumn[];
+  /** Names of those that are only compared: a row that has another cell there is left alone. */
+  readonly guards: readonly string[];
+  /** Names of verified columns that the table has no cell for to compare. */
+  readonly unguarded: readonly string[];
+  /** Names that are longer than the database takes. */
+  readonly renamed: readonly { readonly from: string; readonly to: string }[];
   /** Whether an empty text is a value of the input's column at a position. */
   isText(position: number): boolean;
   /** Whether cells of any kind become text in the input's column at a position. */
@@ -98,25 +110,37 @@ export interface TablePlan {
 export function planTable(
   place: TablePlace,
   target: TableTarget,
-  { reading, added, runId }: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId'>,
+  opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId' | 'verified'>,
 ): TablePlan {
-  const { header } = reading;
-  const { key } = target;
+  const { reading, added, runId } = opening;
   const { dialect, name, table } = place;
-  const { quote } = dialect.statements;
+  const { quote, longestName } = dialect.statements;
   // Of a table that is gone it tells nothing any more.
   const marker = table && place.marker;
-  refuseRepeatedNames(header, 'a table');
-  const keyPositions = findKeyColumns(header, key);
+  refuseRepeatedNames(reading.header, 'a table');
+  const keyPositions = findKeyColumns(reading.header, target.key);
+  const wanted = [
+    ...reading.header.map((column) => ({ name: column })),
+    ...added.flat().map((column) => ({ name: column.name, ending: `_${column.field}` })),
+  ];
+  const names = fitNames(wanted, longestName);
+  const renamed = wanted.flatMap(({ name: from }, at): TablePlan['renamed'] => {
+    const to = names[at] ?? from;
+    return to === from ? [] : [{ from, to }];
+  });
+  const header = names.slice(0, reading.header.length);
+  const key = keyPositions.map((position) => header[position] ?? '');
   const all = header.map((_, position) => position);
-  const own = inputColumns(reading, place, target.facts);
-  const extra = added
-    .flat()
-    .map(({ name: column, kind }) => ({ name: column, type: typeOfKind(dialect, { name: kind }) }));
+  const own = inputColumns(reading, header, { place, facts: target.facts });
+  const typeIn = (kind: Kind): string => table?.typeOf?.(kind) ?? typeOfKind(dialect, kind);
+  const extra = added.flat().map(({ kind }, at) => ({
+    name: names[header.length + at] ?? '',
+    type: typeIn({ name: kind }),
+  }));
   const textType = typeOfKind(dialect, { name: 'text' });
   // Without a type a column takes any cell as it is.
   const isText = (type: string | undefined): boolean => type === textType || type === '';
-  const shared = { name, target: qualifiedName(name, quote), marker, key, keyPositions };
+  const shared = { name, target: qualifiedName(name, quote), marker, key, keyPositions, renamed };
   if (!table) {
     return {
       ...shared,
@@ -124,6 +148,8 @@ export function planTable(
       positions: all,
       columns: [...own, ...extra],
       missing: [],
+      guards: [],
+      unguarded: [],
       isText: (position) => isText(own[position]?.type),
       isPrinted: (position) => own[position]?.type === textType,
       isCaseless: () => false,
@@ -133,26 +159,37 @@ export function planTable(
   const said = dialect.nameParts === 1 ? quote(name.table) : shared.target;
   refuseOther(said, table, key.length > 0 || (marker !== undefined && marker.run === runId));
   if (key.length > 0) refuseUntold(said, table, key);
-  const isUpdate = key.length > 0 && (target.isUpdate ?? isOwn(reading, key, place, table));
+  const isUpdate =
+    key.length > 0 && (target.isUpdate ?? isOwn(reading, keyPositions, place, table));
   const found = new Map(table.columns.map((column) => [column.name, column]));
-  const positions = (isUpdate ? keyPositions : all).filter(
-    (position) => found.get(header[position] ?? '')?.isGenerated !== true,
+  const compared = isUpdate ? findGuardedColumns(opening, place, table) : undefined;
+  const guards = new Map(
+    [...(compared?.names ?? [])].filter(
+      ([, column]) => !key.includes(column) && !extra.some(({ name: added }) => added === column),
+    ),
   );
-  const columns = [...own.filter((_, position) => positions.includes(position)), ...extra].map(
-    (column) => ({ ...column, type: found.get(column.name)?.type ?? column.type }),
-  );
+  const columnAt = (position: number): string => guards.get(position) ?? header[position] ?? '';
+  const positions = (isUpdate ? [...keyPositions, ...guards.keys()] : all)
+    .filter((position) => isUpdate || found.get(columnAt(position))?.isGenerated !== true)
+    .toSorted((a, b) => a - b);
+  const columns = [
+    ...positions.map((position) => ({ type: '', ...own[position], name: columnAt(position) })),
+    ...extra,
+  ].map((column) => ({ ...column, type: found.get(column.name)?.type ?? column.type }));
   const missing = columns.filter((column) => !found.has(column.name));
   const lacking = missing.find((column) => header.includes(column.name));
   refuseLacking(said, [...found.keys()], lacking);
   return {
     ...shared,
     mode: key.length === 0 ? 'replace' : isUpdate ? 'update' : 'upsert',
-    positions: isUpdate ? [...positions].toSorted((a, b) => a - b) : positions,
+    positions,
     columns,
     missing,
-    isText: (position) => found.get(header[position] ?? '')?.isText === true,
+    guards: [...guards.values()],
+    unguarded: compared?.unguarded ?? [],
+    isText: (position) => found.get(columnAt(position))?.isText === true,
     isPrinted: () => false,
-    isCaseless: (position) => found.get(header[position] ?? '')?.isCaseless === true,
+    isCaseless: (position) => found.get(columnAt(position))?.isCaseless === true,
   };
 }
 
@@ -175,12 +212,12 @@ function findKeyColumns(header: readonly string[], key: readonly string[]): read
 /** The columns that the input's own cells would have in a new table. */
 function inputColumns(
   reading: SourceReading,
-  place: TablePlace,
-  facts: TableTarget['facts'],
+  names: readonly string[],
+  { place, facts }: { readonly place: TablePlace; readonly facts: TableTarget['facts'] },
 ): readonly NewColumn[] {
   const { dialect } = place;
   const own = ownTypes(reading, place);
-  return reading.header.map((name, position) => {
+  return names.map((name, position) => {
     const found = facts?.[position] ?? factsOfKind(reading.kinds?.[position]);
     const type = own[position] ?? dialect.typeOf(found);
     return { name, type: type ?? typeOfKind(dialect, { name: 'text' }) };
@@ -236,15 +273,12 @@ function refuseLacking(
 /** Whether the rows are those of the table itself, told by its own key. */
 function isOwn(
   reading: SourceReading,
-  key: readonly string[],
-  { dialect, store }: TablePlace,
+  keyPositions: readonly number[],
+  place: TablePlace,
   table: TableThere,
 ): boolean {
-  if (!(reading instanceof TableReading)) return false;
-  const { form } = reading;
-  if (form.dialect !== dialect.name || form.store !== store) return false;
-  return key.every((name) => {
-    const origin = form.columns.find((column) => column.name === name)?.origin;
-    return origin?.table === table.id && origin.column === name;
-  });
+  if (!isOfPlace(reading, place)) return false;
+  return keyPositions.every(
+    (position) => ownColumn(reading, position, table) === reading.header[position],
+  );
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Connection } from './connection.js';
 import type { Dialect } from './dialect.js';
 import { qualifiedName, type TableName } from './names.js';
+import type { TableThere } from './plan-table.js';
 
 /** What a table was last written by: it stands in the same transaction as the rows. */
 export interface RunMarker {
@@ -29,17 +30,27 @@ export function isMarked(
   return marker?.run === run && marker.digest === digest;
 }
 
+/** The table of markers that is there. */
+export async function findMarkers<Database extends Connection>(
+  { findTable }: Dialect<Database>,
+  connection: Database,
+  name: TableName,
+): Promise<TableThere | undefined> {
+  return findTable(connection, markersOf(name));
+}
+
 /** The table of markers, beside the tables that they are of. */
 function markersOf(name: TableName): TableName {
   return { ...name, table: 'sluice_runs' };
 }
 
 export async function readMarker<Database extends Connection>(
-  { findTable, statements: { quote, parameter, markers } }: Dialect<Database>,
+  dialect: Dialect<Database>,
   connection: Database,
   name: TableName,
 ): Promise<RunMarker | undefined> {
-  if (!(await findTable(connection, markersOf(name)))) return undefined;
+  const { quote, parameter, markers } = dialect.statements;
+  if (!(await findMarkers(dialect, connection, name))) return undefined;
   const [row] = await connection.query(
     `SELECT run, digest, applied, ${markers.rowCount} FROM ${qualifiedName(markersOf(name), quote)} WHERE target = ${parameter(1)}`,
     [markers.targetOf(name)],
@@ -51,11 +62,12 @@ export async function readMarker<Database extends Connection>(
 
 /** Who may write there, and not make tables, is not asked to make one that is there. */
 export async function createMarkers<Database extends Connection>(
-  { findTable, statements: { quote, markers, tableOptions = '' } }: Dialect<Database>,
+  dialect: Dialect<Database>,
   connection: Database,
   name: TableName,
 ): Promise<void> {
-  if (await findTable(connection, markersOf(name))) return;
+  const { quote, markers, tableOptions = '' } = dialect.statements;
+  if (await findMarkers(dialect, connection, name)) return;
   await connection.query(
     `CREATE TABLE IF NOT EXISTS ${qualifiedName(markersOf(name), quote)} (${markers.definition})${tableOptions}`,
   );

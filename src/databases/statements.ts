@@ -47,20 +47,17 @@ export function addColumnStatements(
  * @param range which of them; without it all
  */
 export function rowStatements(
-  { mode, target, columns, key }: TablePlan,
+  plan: TablePlan,
   form: Statements,
   range?: RowRange,
 ): readonly string[] {
-  const { quote, staging, rowNumber } = form;
-  const cells = columns.map(({ name }, at) => ({
-    isKey: key.includes(name),
-    name: quote(name),
-    cell: `s.${form.stagedName(name, at)}`,
-  }));
+  const { mode, target } = plan;
+  const { staging, rowNumber } = form;
+  const { cells, keys, guards, others } = cellsOf(plan, form);
   const table = `${target} AS t`;
   const staged = `${staging} AS s`;
   const number = `s.${rowNumber}`;
-  const inRange = range ? [`${number} > ${range.after} AND ${number} <= ${range.upTo}`] : [];
+  const inRange = rangeConditions(range, form);
   const insert = (...conditions: readonly string[]): string => {
     const where = [...inRange, ...conditions].join(' AND ');
     const rows = `SELECT ${list(cells, ({ cell }) => cell)} FROM ${staged}`;
@@ -68,31 +65,89 @@ export function rowStatements(
   };
   if (mode === 'create') return [insert()];
   if (mode === 'replace') return [`${form.empty ?? 'DELETE FROM'} ${target}`, insert()];
-  const keys = cells.filter(({ isKey }) => isKey);
-  const others = cells.filter(({ isKey }) => !isKey);
-  const isSame = list(keys, ({ name, cell }) => `t.${name} = ${cell}`, ' AND ');
-  const conditions = [isSame, ...inRange];
-  if (form.skipsSame?.modes.includes(mode) === true) {
-    const { differs } = form.skipsSame;
-    conditions.push(`(${list(others, ({ name, cell }) => differs(`t.${name}`, cell), ' OR ')})`);
+  const isSame = hasKey(keys);
+  const conditions = [isSame, ...inRange, ...guards.map(isUnchanged(form))];
+  if (others.length > 0 && form.skipsSame?.includes(mode) === true) {
+    conditions.push(`NOT (${list(others, isUnchanged(form), ' AND ')})`);
   }
-  const parts = { table, staged, cells: others, where: conditions.join(' AND ') };
+  const set = others.length > 0 ? others : keys;
+  const parts = { table, staged, cells: set, where: conditions.join(' AND ') };
   const update =
     form.update?.(parts) ??
-    `UPDATE ${table} SET ${list(others, ({ name, cell }) => `${name} = ${cell}`)} FROM ${staged} WHERE ${parts.where}`;
+    `UPDATE ${table} SET ${list(set, ({ name, cell }) => `${name} = ${cell}`)} FROM ${staged} WHERE ${parts.where}`;
   if (mode === 'update') return [update];
   const added = insert(`NOT EXISTS (SELECT 1 FROM ${table} WHERE ${isSame})`);
-  const onConflict = `ON CONFLICT (${list(keys, ({ name }) => name)}) DO UPDATE SET ${list(others, ({ name }) => `${name} = excluded.${name}`)}`;
+  const onConflict = `ON CONFLICT (${list(keys, ({ name }) => name)}) DO UPDATE SET ${list(set, ({ name }) => `${name} = excluded.${name}`)}`;
   // First those that are there: a column that only they have may take no null.
   return [update, form.updatesOnConflict === true ? `${added} ${onConflict}` : added];
 }
 
+/**
+ * Staged rows that were not to be written, as they have changed in the table or went: their numbers as
+ * one row, those that went last; and the keys of the first of them.
+ */
+export function leftAloneQueries(
+  plan: TablePlan,
+  form: Statements,
+  range: RowRange | undefined,
+  mostKeys: number,
+): { readonly counts: string; readonly keys: string } {
+  const { keys, guards } = cellsOf(plan, form);
+  const isGone = `t.${keys[0]?.name ?? ''} IS NULL`;
+  const reasons = [isGone, ...guards.map((guard) => `NOT (${isUnchanged(form)(guard)})`)];
+  const where = [...rangeConditions(range, form), `(${reasons.join(' OR ')})`].join(' AND ');
+  const rows = `FROM ${form.staging} AS s LEFT JOIN ${plan.target} AS t ON ${hasKey(keys)} WHERE ${where}`;
+  const latest = form.readsLatest ?? '';
+  return {
+    counts: `SELECT count(*), count(CASE WHEN ${isGone} THEN 1 END) ${rows}${latest}`,
+    keys: `SELECT ${list(keys, ({ cell }) => cell)} ${rows} ORDER BY s.${form.rowNumber} LIMIT ${mostKeys}${latest}`,
+  };
+}
+
+interface StagedCell {
+  /** As SQL takes it. */
+  readonly name: string;
+  readonly cell: string;
+}
+
+function cellsOf({ columns, key, guards, withheld = [] }: TablePlan, form: Statements) {
+  const all = columns.map((column, at) => ({
+    isKey: key.includes(column.name),
+    isGuard: guards.includes(column.name),
+    isWithheld: withheld.includes(column),
+    name: form.quote(column.name),
+    cell: `s.${form.stagedName(column.name, at)}`,
+  }));
+  const cells = all.filter(({ isWithheld }) => !isWithheld);
+  return {
+    cells,
+    keys: cells.filter(({ isKey }) => isKey),
+    guards: cells.filter(({ isGuard }) => isGuard),
+    others: cells.filter(({ isKey, isGuard }) => !isKey && !isGuard),
+  };
+}
+
+function hasKey(keys: readonly StagedCell[]): string {
+  return list(keys, ({ name, cell }) => `t.${name} = ${cell}`, ' AND ');
+}
+
+function isUnchanged(form: Statements): (cell: StagedCell) => string {
+  return ({ name, cell }) => form.isSame(`t.${name}`, cell);
+}
+
+function rangeConditions(
+  range: RowRange | undefined,
+  { rowNumber }: Statements,
+): readonly string[] {
+  if (!range) return [];
+  return [`s.${rowNumber} > ${range.after} AND s.${rowNumber} <= ${range.upTo}`];
+}
+
 /** Counts the keys that stand in more than one of the staged rows, as one cell. */
-export function repeatedKeysQuery({ columns, key }: TablePlan, form: Statements): string {
-  const cells = columns.flatMap(({ name }, at) =>
-    key.includes(name) ? [form.stagedName(name, at)] : [],
-  );
-  return `SELECT count(*) FROM (SELECT 1 FROM ${form.staging} GROUP BY ${cells.join(', ')} HAVING count(*) > 1) AS r`;
+export function repeatedKeysQuery(plan: TablePlan, form: Statements, range?: RowRange): string {
+  const cells = list(cellsOf(plan, form).keys, ({ cell }) => cell);
+  const where = rangeConditions(range, form).map((condition) => ` WHERE ${condition}`);
+  return `SELECT count(*) FROM (SELECT 1 FROM ${form.staging} AS s${where.join('')} GROUP BY ${cells} HAVING count(*) > 1) AS r`;
 }
 
 function list<Item>(items: readonly Item[], print: (item: Item) => string, between = ', '): string {

@@ -2,17 +2,33 @@ import { chmod, stat } from 'node:fs/promises';
 import { mostOpen } from '../output-files/no-more-open.js';
 import { KindTally } from '../rows/kind-tally.js';
 import type { FilePermissions } from '../system/file-permissions.js';
-import type { OpenSinkOptions, Sink } from '../rows/sink.js';
+import type {
+  ColumnsToExamine,
+  LeftAlone,
+  OpenSinkOptions,
+  OutputCell,
+  Sink,
+} from '../rows/sink.js';
+import type { RowChunk } from '../rows/row-chunk.js';
 import type { SourceReading } from '../rows/source.js';
 import { tellTextColumns } from '../rows/tell-text-columns.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
 import { discardConnection, useConnection, type Connection } from './connection.js';
 import type { Dialect, Purpose } from './dialect.js';
 import { createRowExaminer } from './examine-rows.js';
-import { checkingRefuser, writingRefuser, type Refuse } from './failure.js';
+import {
+  checkingRefuser,
+  RefusedRows,
+  withRowOf,
+  writingRefuser,
+  type DatabaseFailure,
+  type Refuse,
+} from './failure.js';
 import { parseTableName } from './names.js';
 import { ownTypes, planTable, type TablePlan } from './plan-table.js';
+import { rehearse } from './rehearse.js';
 import { readMarker } from './run-marker.js';
+import { SampleRows } from './sample-rows.js';
 
 /** How the rows of a table are told apart. */
 export interface TableKeyOptions {
@@ -28,6 +44,10 @@ export interface TableKeyOptions {
    */
   readonly isUpdate?: boolean;
 }
+
+/** How long to try for a lock that another session holds: results that are paid for wait on disk. */
+const patienceMs = 10 * 60_000;
+const rehearsalPatienceMs = 3000;
 
 interface TableSinkOptions extends TableKeyOptions {
   readonly url: string;
@@ -52,7 +72,10 @@ export function tableSink<Database extends Connection>(
   const parts = parseTableName(into, dialect.nameParts);
   const key = typeof options.key === 'string' ? [options.key] : (options.key ?? []);
   let tally: KindTally | undefined;
-  const refuse = writingRefuser(name, dialect.failureOf);
+  let leftAlone: LeftAlone | undefined;
+  const failureOf = (error: unknown): DatabaseFailure =>
+    error instanceof RefusedRows ? error : dialect.failureOf(error);
+  const refuse = writingRefuser(name, failureOf);
   const use = async <Value>(
     purpose: Purpose,
     refuseWith: Refuse,
@@ -89,10 +112,59 @@ export function tableSink<Database extends Connection>(
     connection: Database,
     planned: TablePlan,
     opening: OpenSinkOptions,
+    patienceMs: number,
   ): Promise<TableWriting<Database>> => {
     const staging = await dialect.stage(connection, planned, opening);
-    const { runId } = opening;
-    return { dialect, connection, plan: planned, staging, runId, maxRows: maxRowsPerCommit };
+    const { runId, onNotice, signal } = opening;
+    const waiting = { name, failureOf, onNotice, signal, patienceMs };
+    return {
+      dialect,
+      connection,
+      plan: planned,
+      staging,
+      runId,
+      maxRows: maxRowsPerCommit,
+      waiting,
+    };
+  };
+  const rehearseWith = async (
+    samples: SampleRows,
+    reading: SourceReading,
+    columns: ColumnsToExamine,
+  ): Promise<void> => {
+    const numbers = samples.numbers();
+    const tell = (error: unknown): DatabaseFailure => withRowOf(failureOf(error), numbers);
+    await use('look', checkingRefuser(name, tell), async (connection) => {
+      const results = columns.samples.map((cells) => [...cells]);
+      const cellsOf = (outcome: number, column: number): readonly OutputCell[] => {
+        const cells = results[column] ?? [];
+        return cells[outcome % cells.length] ?? [];
+      };
+      const opening: OpenSinkOptions = { ...columns, reading, cellsOf };
+      const planned = await plan(connection, opening);
+      for (const notice of noticesOf(planned, into)) columns.onNotice?.(notice);
+      // What this run has written once it can write again.
+      const isOwn = columns.runId !== undefined && planned.marker?.run === columns.runId;
+      if (!isOwn) {
+        const writing = await begin(connection, planned, opening, rehearsalPatienceMs);
+        const isThere = planned.mode === 'upsert' || planned.mode === 'update';
+        const kinds = isThere ? Math.max(...results.map((cells) => cells.length)) : 0;
+        let start = 0;
+        do {
+          for (const rows of samples.joined(start, columns.verified.length)) {
+            await writing.staging.write(rows);
+          }
+          start += numbers.length;
+        } while (start < kinds && numbers.length > 0);
+        await rehearse(writing, numbers.length).catch((error: unknown) => {
+          if (failureOf(error).refusal?.kind !== 'locked') throw error;
+          columns.onNotice?.(
+            `another session holds a lock on ${name}: whether it takes the results is not known yet`,
+          );
+        });
+      }
+      await connection.close();
+    });
   };
   return {
     name,
@@ -100,24 +172,26 @@ export function tableSink<Database extends Connection>(
       await use('look', refuse, (connection) => connection.close());
     },
     async examine(reading, columns) {
-      return use('look', checkingRefuser(name, dialect.failureOf), async (connection) => {
+      return use('look', checkingRefuser(name, failureOf), async (connection) => {
         const opening = { ...columns, reading, cellsOf: () => [] };
         const planned = await plan(connection, opening);
-        if (dialect.rehearses.includes(planned.mode)) {
-          await applyStaged(await begin(connection, planned, opening), 'ROLLBACK');
-        }
         await connection.close();
         const found = tallyOf(reading, connection);
         tally = found;
         const tell = telling(reading, planned, columns);
         tell(found);
-        const examine = createRowExaminer(reading.header, planned, found);
-        return (chunk) => {
+        const samples = new SampleRows(reading.header);
+        const examine = createRowExaminer(reading.header, planned, { tally: found, samples });
+        const examineAndTell = (chunk: RowChunk): void => {
           examine(chunk);
           tell(found);
         };
+        return Object.assign(examineAndTell, {
+          end: () => rehearseWith(samples, reading, columns),
+        });
       });
     },
+    leftAlone: () => leftAlone,
     async open(opening) {
       const file = dialect.fileOf?.(url);
       const isNew = file !== undefined && !(await isThere(file));
@@ -127,14 +201,14 @@ export function tableSink<Database extends Connection>(
         const planned = await plan(connection, opening);
         if (!tally)
           telling(opening.reading, planned, opening)(tallyOf(opening.reading, connection));
-        const writing = await begin(connection, planned, opening);
+        const writing = await begin(connection, planned, opening, patienceMs);
         let isOpen = true;
         return {
           async write(rows) {
             await writing.staging.write(rows).catch(refuse);
           },
           async finish() {
-            await applyStaged(writing).catch(refuse);
+            leftAlone = await applyStaged(writing).catch(refuse);
             isOpen = false;
             await connection.close();
           },
@@ -146,6 +220,16 @@ export function tableSink<Database extends Connection>(
       });
     },
   };
+}
+
+/** What is done otherwise than one would think. */
+function* noticesOf({ unguarded, renamed }: TablePlan, into: string): Generator<string> {
+  for (const column of unguarded) {
+    yield `column ${JSON.stringify(column)} is no column of ${into} as it is there: a row whose cell changes while it is verified is not noticed`;
+  }
+  if (renamed.length === 0) return;
+  const names = renamed.map(({ from, to }) => `${JSON.stringify(from)} is ${JSON.stringify(to)}`);
+  yield `names of columns that are too long are shortened in ${into}: ${names.join(', ')}`;
 }
 
 async function isThere(path: string): Promise<boolean> {

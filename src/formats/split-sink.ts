@@ -1,7 +1,14 @@
 import { emailRecordFields } from '../contract/records.js';
 import { ConfigurationError } from '../errors/family.js';
 import { verdictOf, type Verdict } from '../results/verdict.js';
-import type { JoinedRows, OpenSinkOptions, OutputCell, Sink, SinkWriting } from '../rows/sink.js';
+import type {
+  JoinedRows,
+  OpenSinkOptions,
+  OutputCell,
+  RowExaminer,
+  Sink,
+  SinkWriting,
+} from '../rows/sink.js';
 import { OutcomeForms } from './outcome-forms.js';
 
 /** Which rows an output is to have. */
@@ -37,6 +44,7 @@ export function splitSink({ output, rejects, keep }: SplitSinkOptions): Sink {
     ...(bounds.length > 0 && { maxRows: Math.min(...bounds) }),
     decides: { ...rejects?.decides, ...output.decides },
     rowsLeftOut: () => leftOut,
+    leftAlone: () => output.leftAlone?.(),
     async check(verifiedColumns) {
       for (const sink of sinks) await sink.check(verifiedColumns);
     },
@@ -46,11 +54,15 @@ export function splitSink({ output, rejects, keep }: SplitSinkOptions): Sink {
         sinks.map(async (sink) => sink.examine?.(reading, shared)),
       );
       const wanted = examiners.filter((examine) => examine !== undefined);
-      return wanted.length === 0
-        ? undefined
-        : (chunk) => {
-            for (const examine of wanted) examine(chunk);
-          };
+      if (wanted.length === 0) return undefined;
+      const all: RowExaminer = (chunk) => {
+        for (const examine of wanted) examine(chunk);
+      };
+      return Object.assign(all, {
+        async end() {
+          for (const examine of wanted) await examine.end?.();
+        },
+      });
     },
     async mayBeginEarly() {
       for (const sink of sinks) if (!(await sink.mayBeginEarly?.())) return false;

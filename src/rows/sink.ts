@@ -57,10 +57,26 @@ export interface OpenSinkOptions {
   cellsOf(outcome: number, column: number): readonly OutputCell[];
   /** Is told once of each column that becomes text. @default nobody is */
   readonly onTextColumn?: ((column: TextColumn) => void) | undefined;
+  /** Told, in a sentence, what keeps the writing waiting, or is not done as one would think. */
+  readonly onNotice?: (notice: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What is known of the output's columns before anything is verified. */
+export interface ColumnsToExamine extends Pick<
+  OpenSinkOptions,
+  'runId' | 'verified' | 'added' | 'onTextColumn' | 'onNotice' | 'signal'
+> {
+  /** For each verified column, the cells that it may add: results of every kind. */
+  readonly samples: readonly (readonly (readonly OutputCell[])[])[];
 }
 
 /** Looks at rows before anything is paid for them. */
-export type RowExaminer = (chunk: RowChunk) => void;
+export interface RowExaminer {
+  (chunk: RowChunk): void;
+  /** All rows were seen. @throws as a writing would fail */
+  readonly end?: () => Promise<void>;
+}
 
 /** Where rows go. */
 export interface Sink {
@@ -85,7 +101,7 @@ export interface Sink {
    */
   examine?(
     reading: SourceReading,
-    columns: Pick<OpenSinkOptions, 'runId' | 'verified' | 'added' | 'onTextColumn'>,
+    columns: ColumnsToExamine,
   ): RowExaminer | undefined | Promise<RowExaminer | undefined>;
   /**
    * Whether a writing may begin while batches are still verified, for hours if need be: nothing of it is
@@ -98,6 +114,16 @@ export interface Sink {
   open(options: OpenSinkOptions): Promise<SinkWriting>;
   /** How many rows the last writing left out of the output. @default 0 */
   rowsLeftOut?(): number;
+  /** Rows that the last writing left alone. @default none */
+  leftAlone?(): LeftAlone | undefined;
+}
+
+/** Rows of a table that were left as they are: since they were read, their verified cells changed or they went. */
+export interface LeftAlone {
+  readonly changed: number;
+  readonly gone: number;
+  /** Keys of the first of them. */
+  readonly keys: readonly string[];
 }
 
 /** One writing of an output. */

@@ -39,6 +39,7 @@ export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir'> & {
 export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
   const { source, sink, client, history, onChangedCell } = options;
   const { signal = new AbortController().signal } = options;
+  const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
   const service = options.serviceName ?? client?.baseUrl ?? '';
   checkHistoryService(history, service);
   const countries = checkCountries(options);
@@ -69,7 +70,12 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
     }),
   });
   const examine = await startExamining(
-    { sink, onTextColumn: (column) => options.onProgress?.({ stage: 'text_column', ...column }) },
+    {
+      sink,
+      signal,
+      onNotice,
+      onTextColumn: (column) => options.onProgress?.({ stage: 'text_column', ...column }),
+    },
     reading,
     layout,
   );
@@ -84,6 +90,7 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
     rows += chunk.length;
     options.onProgress?.({ stage: 'reading', rows, addresses: plan.book.size });
   }
+  await examine?.end?.();
   plan.cutter.closeAll();
   batches.push(...plan.cutter.take());
   const doubtful = doubtfulColumns(plan);

@@ -1,6 +1,7 @@
 import type { Batch } from '../batches/batch.js';
 import type { CountryCode } from '../contract/countries.js';
 import { ConfigurationError } from '../errors/family.js';
+import { sampleCells } from '../results/sample-cells.js';
 import type { RowExaminer, Sink, TextColumn } from '../rows/sink.js';
 import type { Source, SourceReading } from '../rows/source.js';
 import { layOutColumns, type ColumnLayout, type ColumnOptions } from '../batches/column-layout.js';
@@ -42,6 +43,8 @@ export interface PassOneOptions {
   readonly signal: AbortSignal;
   readonly onRows: (rows: number, addresses: number) => void;
   readonly onTextColumn?: (column: TextColumn) => void;
+  /** Told what the sink has to say. */
+  readonly onNotice?: (notice: string) => void;
 }
 
 /**
@@ -155,6 +158,7 @@ async function planAll(
     await underway.catch(() => undefined);
   }
   await underway;
+  await to.examine?.end?.();
   to.plan.cutter.closeAll();
   await to.storage.flush();
   to.batches.push(...to.plan.cutter.take());
@@ -164,16 +168,26 @@ async function planAll(
 
 /** What the output has no form for ends the run now, before anything is paid. */
 export async function startExamining(
-  { sink, runId, onTextColumn }: Pick<PassOneOptions, 'sink' | 'runId' | 'onTextColumn'>,
+  {
+    sink,
+    runId,
+    onTextColumn,
+    onNotice,
+    signal,
+  }: Pick<PassOneOptions, 'sink' | 'runId' | 'onTextColumn' | 'onNotice'> &
+    Partial<Pick<PassOneOptions, 'signal'>>,
   reading: SourceReading,
   layout: ColumnLayout,
 ): Promise<RowExaminer | undefined> {
   try {
     return await sink?.examine?.(reading, {
       ...(runId !== undefined && { runId }),
+      ...(onNotice && { onNotice }),
+      ...(signal && { signal }),
       verified: layout.columns.map(({ position }) => position),
       added: layout.added,
       ...(onTextColumn && { onTextColumn }),
+      samples: layout.columns.map(({ type }) => sampleCells(type, layout.withOrigin)),
     });
   } catch (error) {
     await closeReading(reading);

@@ -27,6 +27,8 @@ export interface PassTwoOptions {
   /** Resolves when the output may stand. @default it may when it is written */
   readonly allSettled?: () => Promise<void>;
   readonly onRows: (rows: number) => void;
+  /** Told what the sink has to say. */
+  readonly onNotice?: (notice: string) => void;
 }
 
 /**
@@ -59,7 +61,15 @@ export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally
 
 /** Opens a sink for what is read; the reading is let go of when that fails. */
 export async function openSink(
-  { source, sink, plan, runId }: Pick<PassTwoOptions, 'source' | 'sink' | 'plan' | 'runId'>,
+  {
+    source,
+    sink,
+    plan,
+    runId,
+    onNotice,
+    signal,
+  }: Pick<PassTwoOptions, 'source' | 'sink' | 'plan' | 'runId' | 'onNotice'> &
+    Partial<Pick<PassTwoOptions, 'signal'>>,
   reading: SourceReading,
   onTextColumn?: OpenSinkOptions['onTextColumn'],
 ): Promise<SinkWriting> {
@@ -69,6 +79,8 @@ export async function openSink(
     const writing = await sink.open({
       ...(runId !== undefined && { runId }),
       ...(permissions && { permissions }),
+      ...(onNotice && { onNotice }),
+      ...(signal && { signal }),
       reading,
       verified: plan.layout.columns.map(({ position }) => position),
       added: plan.layout.added,

@@ -4,7 +4,18 @@ import { defaults } from '../batches/defaults.js';
 import type { PlanEntry, RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
 
-/** The options that decide the rows and the batches, by the names users know them by. */
+/** Those that decide only what is written, and where: what is paid for may always be written elsewhere. */
+const outputOptions: ReadonlySet<string> = new Set([
+  'output',
+  'output-format',
+  'keep',
+  'keep-quality',
+  'rejects',
+  'part-size',
+  'part-format',
+]);
+
+/** The options that decide the rows, the batches and the output, by the names users know them by. */
 export function decidingOptions(options: RunOptions): RunEntry['decides'] {
   const { source, sink, email, phone, countryColumn, country, prefix, batchSize } = options;
   return JSON.parse(
@@ -37,9 +48,8 @@ export function checkSameRun(
   known: RunEntry,
   given: { readonly decides: RunEntry['decides']; readonly service: string },
 ): void {
-  const names = new Set([...Object.keys(known.decides), ...Object.keys(given.decides)]);
-  const differing = [...names].filter(
-    (name) => !isDeepStrictEqual(known.decides[name], given.decides[name]),
+  const differing = differingOptions(known.decides, given.decides).filter(
+    (name) => !outputOptions.has(name),
   );
   if (known.service !== given.service) differing.push('base-url');
   if (differing.length === 0) return;
@@ -47,6 +57,19 @@ export function checkSameRun(
     `an unfinished run with other options is in the state directory; these differ: ${differing.join(', ')}. Give the same options to go on with it, or start over with --fresh`,
     { code: 'state_mismatch' },
   );
+}
+
+/** Whether a run that is the same otherwise writes the same output. */
+export function hasSameOutput(known: RunEntry, decides: RunEntry['decides']): boolean {
+  return !differingOptions(known.decides, decides).some((name) => outputOptions.has(name));
+}
+
+function differingOptions(
+  known: RunEntry['decides'],
+  given: RunEntry['decides'],
+): readonly string[] {
+  const names = new Set([...Object.keys(known), ...Object.keys(given)]);
+  return [...names].filter((name) => !isDeepStrictEqual(known[name], given[name]));
 }
 
 /**

@@ -133,5 +133,7 @@ export type RunProgress =
     }
   /** A column that the output cannot keep as it is: its cells become text. Comes before a batch is sent. */
   | ({ readonly stage: 'text_column' } & TextColumn)
+  /** What the output has to say: what it waits for, or cannot notice. */
+  | { readonly stage: 'notice'; readonly message: string }
   | { readonly stage: 'writing'; readonly rows: number }
   | { readonly stage: 'written'; readonly rows: number };

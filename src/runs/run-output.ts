@@ -72,6 +72,7 @@ export class RunOutput {
       runId,
       ...waits,
       signal: waits ? AbortSignal.any([signal, waits.signal]) : signal,
+      onNotice: (message) => run.onProgress?.({ stage: 'notice', message }),
       onRows: (rows) => {
         this.#rows = rows;
         // As long as batches are driven, what is told is how they get on.

@@ -16,7 +16,7 @@ import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { addressesToFetch } from './known-run.js';
 import { checkMaxUnknown } from './find-suspect.js';
 import { readIntoBatches, type PassOne } from './pass-one.js';
-import { checkSamePlan, checkSameRun, decidingOptions } from './resume.js';
+import { checkSamePlan, checkSameRun, decidingOptions, hasSameOutput } from './resume.js';
 import type { RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
 import { RunOutput } from './run-output.js';
@@ -151,6 +151,8 @@ class Run {
       this.isRemovable = true;
       return undefined;
     }
+    // Another output is asked for than the one that was written: the results are there.
+    if (known.run && !hasSameOutput(known.run, decidingOptions(this.#options))) return undefined;
     // The journal wrote it down itself, as it was told then.
     const { summary } = known.finished;
     await this.#end(summary);
@@ -194,6 +196,7 @@ class Run {
       state: this.#state,
       onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
       onTextColumn: (column) => onProgress?.({ stage: 'text_column', ...column }),
+      onNotice: (message) => onProgress?.({ stage: 'notice', message }),
     });
     const known = this.#state.known.plan;
     if (known) checkSamePlan(known, passOne.entry, source.name);
@@ -248,6 +251,7 @@ class Run {
       service: entry.service,
       rows: passOne.entry.rows,
       rowsLeftOut: sink.rowsLeftOut?.() ?? 0,
+      leftAlone: sink.leftAlone?.(),
       isSuspect,
       seconds: (performance.now() - this.#startedMs) / 1000,
       plan: passOne.plan,

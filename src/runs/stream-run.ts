@@ -91,7 +91,8 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
   const plan = new StreamPlan(options, layout);
   const tally = new OutcomeTally(plan.plan);
   const log = new DriveLog();
-  const writing = await openSink({ ...options, plan: plan.plan }, reading, (column) =>
+  const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
+  const writing = await openSink({ ...options, plan: plan.plan, onNotice }, reading, (column) =>
     options.onProgress?.({ stage: 'text_column', ...column }),
   );
   try {
@@ -104,6 +105,7 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
       service: options.serviceName ?? options.client.baseUrl,
       rows,
       rowsLeftOut: options.sink.rowsLeftOut?.() ?? 0,
+      leftAlone: options.sink.leftAlone?.(),
       seconds: (performance.now() - startedMs) / 1000,
       plan: plan.plan,
       tally,

@@ -1,6 +1,7 @@
 import type { Charge } from '../batches/charge.js';
 import type { CreditBalance } from '../contract/bodies.js';
 import type { VerificationType } from '../contract/enums.js';
+import type { LeftAlone } from '../rows/sink.js';
 import type { Plan } from '../batches/plan.js';
 import { chargeOf, type DrivenBatch } from './drive-log.js';
 import type { OutcomeTally } from './outcome-tally.js';
@@ -15,6 +16,8 @@ export interface Summarized {
   readonly rowsLeftOut?: number;
   /** Whether the rows went beside the output. @default false */
   readonly isSuspect?: boolean;
+  /** Rows of a table that changed or went meanwhile. @default none */
+  readonly leftAlone?: LeftAlone | undefined;
   readonly seconds: number;
   readonly plan: Plan;
   readonly tally: OutcomeTally;
@@ -37,6 +40,7 @@ export function summarize(run: Summarized): Summary {
     rows,
     rows_left_out: run.rowsLeftOut ?? 0,
     suspect: run.isSuspect ?? false,
+    ...(run.leftAlone && { left_alone: run.leftAlone }),
     seconds,
     email: typeSummary(run, 'email'),
     phone: typeSummary(run, 'phone'),

@@ -84,6 +84,14 @@ export const summarySchema = z
     suspect: z
       .boolean()
       .describe('Whether too many verdicts are unknown, so that the rows went beside the output'),
+    left_alone: z
+      .object({
+        changed: count.describe('Rows whose verified cells are others now'),
+        gone: count.describe('Rows that are not there any more'),
+        keys: z.array(z.string()).describe('Keys of the first of them'),
+      })
+      .optional()
+      .describe('Rows of a table verified in place that got no result, as they changed meanwhile'),
     seconds: z.number().min(0),
     email: typeSummary.nullable(),
     phone: typeSummary.nullable(),

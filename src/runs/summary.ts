@@ -1,4 +1,5 @@
 import type { VerificationType } from '../contract/enums.js';
+import type { LeftAlone } from '../rows/sink.js';
 import type { Verification } from '../results/outcome-table.js';
 import type { BatchTimes } from './batch-times.js';
 
@@ -13,6 +14,11 @@ export interface Summary {
   readonly rows_left_out: number;
   /** Whether too many verdicts are unknown, so that the rows went beside the output. */
   readonly suspect: boolean;
+  /**
+   * Rows of a table verified in place that got no result, as their verified cells changed or they went
+   * meanwhile. Absent where there are none.
+   */
+  readonly left_alone?: LeftAlone | undefined;
   readonly seconds: number;
   readonly email: TypeSummary | null;
   readonly phone: TypeSummary | null;

@@ -13,7 +13,7 @@ export type Told = readonly (readonly [column: string, kind: string | undefined]
 export async function carry(given: Source, sink: Sink): Promise<Told> {
   const source = given.keep ? await given.keep(join(await temporaryFolder(), 'kept')) : given;
   const told: TextColumn[] = [];
-  const columns = { verified: [0], added: [[]] };
+  const columns = { verified: [0], added: [[]], samples: [[]] };
   await sink.check(1);
   const first = await source.open({ wanted: () => [0] });
   const examine = await sink.examine?.(first, {

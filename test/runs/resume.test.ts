@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { checkSamePlan, checkSameRun, decidingOptions } from '../../src/runs/resume.js';
+import {
+  checkSamePlan,
+  checkSameRun,
+  decidingOptions,
+  hasSameOutput,
+} from '../../src/runs/resume.js';
 import type { PlanEntry, RunEntry } from '../../src/runs/run-entries.js';
 import type { RunOptions } from '../../src/runs/run-options.js';
 
@@ -50,7 +55,6 @@ describe('checkSameRun', () => {
 
   it.each<[string, Partial<RunOptions>]>([
     ['input', { source: { name: 'other.csv' } as RunOptions['source'] }],
-    ['output', { sink: { name: 'other.csv' } as RunOptions['sink'] }],
     ['email', { email: ['mail'] }],
     ['email', { email: ['email', 'mail'] }],
     ['phone', { phone: ['mobile'] }],
@@ -74,6 +78,17 @@ describe('checkSameRun', () => {
   it('lets what does not decide the rows differ', () => {
     const free = { concurrency: 9, pollIntervalMs: 1, maxCredits: 5, batchDeadlineMs: 1 };
     expect(differences(optionsOf(), optionsOf({ ...free, batchName: 'night' }))).toBeUndefined();
+  });
+
+  it.each<[string, Partial<RunOptions>]>([
+    ['another output', { sink: { name: 'other.csv' } as RunOptions['sink'] }],
+    ['another form of it', { decides: { 'output-format': 'jsonl', 'part-size': '1M' } }],
+    ['other rows in it', { decides: { keep: 'valid', 'keep-quality': 'good', rejects: 'no.csv' } }],
+  ])('lets %s have what is paid for, and knows it for another', (_, change) => {
+    expect(differences(optionsOf(), optionsOf(change))).toBeUndefined();
+    const known = { decides: decidingOptions(optionsOf()) } as RunEntry;
+    expect(hasSameOutput(known, decidingOptions(optionsOf(change)))).toBe(false);
+    expect(hasSameOutput(known, decidingOptions(optionsOf()))).toBe(true);
   });
 
   it('takes a size that is given for the same when it is the default one', () => {

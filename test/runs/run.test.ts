@@ -179,6 +179,17 @@ describe('a run that was killed behind its output', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
   });
 
+  it('nor when another output is asked for: that is written of what is paid for', async () => {
+    await expect(verify({ files: killedAtTheEnd() })).rejects.toThrow();
+    const summary = await verify({ sink: fileSink(join(folder, 'other.csv')) });
+    expect(summary.output).toBe(join(folder, 'other.csv'));
+    expect(await readFile(join(folder, 'other.csv'))).toEqual(
+      await readFile(join(folder, 'out.csv')),
+    );
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'other.csv', 'out.csv']);
+    await expectPaidOnce();
+  });
+
   it('nor when the options are others', async () => {
     await expect(verify({ files: killedAtTheEnd() })).rejects.toThrow();
     const summary = await verify({ email: [], phone: ['id'] });

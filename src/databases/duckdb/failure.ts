@@ -1,5 +1,5 @@
 import { systemErrorCode } from '../../system/describe-system-error.js';
-import type { DatabaseFailure } from '../failure.js';
+import { findRefusal, type DatabaseFailure, type Refusal } from '../failure.js';
 
 /** Families of errors whose first lines name tables, columns and syntax, and no cell. */
 const misuses = new Set(['Catalog', 'Binder', 'Parser', 'Not implemented', 'Permission']);
@@ -30,6 +30,15 @@ const known: readonly (readonly [RegExp, string])[] = [
   [/^Constraint Error: .*foreign key/i, 'a foreign key of the table is broken'],
 ];
 
+/** What keeps rows out, by the first line. */
+const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
+  [/^Conversion Error/i, 'misfit'],
+  [/^Constraint Error: NOT NULL constraint failed: .*\.(.+)$/i, 'null'],
+  [/^Constraint Error: CHECK constraint failed/i, 'check'],
+  [/^Constraint Error: .*foreign key/i, 'foreign_key'],
+  [/^Constraint Error: .*(?:Duplicate key|unique)/i, 'repeated'],
+];
+
 /** First lines that are said as they stand: they name files and columns. */
 const open =
   /^(?:IO Error: No files found that match|Invalid Input Error: (?:No magic bytes|CSV Error on Line: \d)|Constraint Error: (?:NOT NULL|CHECK) constraint failed)/i;
@@ -42,9 +51,10 @@ export function failureOf(error: unknown): DatabaseFailure {
   const message = error instanceof Error ? error.message : '';
   const [line = ''] = message.replace(/^Failed to [a-z ]+: /i, '').split('\n');
   const [, family = '', said = ''] = /^([A-Z][A-Za-z ]*?) Error: (.*)$/.exec(line) ?? [];
+  const refusal = findRefusal(line, refusals);
   if (misuses.has(family)) return { words: said, code, isMisuse: true };
   const isMisuse = family === 'Invalid Input' && said.includes('read-only mode');
-  if (isMisuse || open.test(line)) return { words: said, code, isMisuse };
+  if (isMisuse || open.test(line)) return { words: said, code, isMisuse, refusal };
   const found = known.find(([pattern]) => pattern.test(line));
-  return { words: found?.[1] ?? 'the driver failed', code, isMisuse: false };
+  return { words: found?.[1] ?? 'the driver failed', code, isMisuse: false, refusal };
 }

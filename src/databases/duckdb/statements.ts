@@ -1,6 +1,6 @@
-import { OutputError } from '../../errors/family.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Staging, Statements } from '../dialect.js';
+import { RefusedRows } from '../failure.js';
 import { quoteName } from '../names.js';
 import type { NewColumn, TablePlan } from '../plan-table.js';
 import { stageValues, type CellValue } from '../row-values.js';
@@ -21,12 +21,10 @@ export const statements: Statements = {
   addsOneColumn: true,
   // A key's index has to be held whole: what is paid for must not end in a bound of ours.
   begin: ['RESET max_memory', 'BEGIN'],
-  skipsSame: {
-    // To write an indexed row is to delete it and make it again.
-    modes: ['update', 'upsert'],
-    // Within a row, a column's collation does not count: small letters are no capitals.
-    differs: (cell, other) => `row(${cell}) IS DISTINCT FROM row(${other})`,
-  },
+  // To write an indexed row is to delete it and make it again.
+  skipsSame: ['update', 'upsert'],
+  // Within a row, a column's collation does not count: small letters are no capitals.
+  isSame: (cell, other) => `row(${cell}) IS NOT DISTINCT FROM row(${other})`,
   markers: {
     targetOf: ({ table }) => table,
     definition:
@@ -36,8 +34,6 @@ export const statements: Statements = {
     now: 'now()',
   },
 };
-
-export const rehearses = ['create', 'replace', 'upsert', 'update'] as const;
 
 export async function stage(
   connection: DuckdbConnection,
@@ -89,9 +85,12 @@ async function refuseMisfits(
   const at = found.findIndex((row) => row !== null);
   if (at === -1) return;
   const { name = '', type = '' } = columns[at] ?? {};
-  throw new OutputError(
-    `a cell does not fit in column ${JSON.stringify(name)} of row ${Number(found[at]) + 1}: it takes ${type}`,
-  );
+  throw new RefusedRows('a cell does not fit', {
+    kind: 'misfit',
+    column: name,
+    row: Number(found[at]) + 1,
+    detail: `it takes ${type}`,
+  });
 }
 
 function textOfValue(value: CellValue, type: string): string | null {

@@ -1,7 +1,10 @@
-import type { Connection as DriverConnection, FieldPacket, Query } from 'mysql2';
-import { closeOnce, nameOfUrl, type Connection } from '../connection.js';
+import type { Connection as DriverConnection, ConnectionOptions, FieldPacket, Query } from 'mysql2';
+import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
+import { systemErrorCode } from '../../system/describe-system-error.js';
 import { loadPackage } from '../../system/load-package.js';
+import { parseServerUrl, type ServerUrl } from '../server-url.js';
+import { connectWithTls, isWithoutTls, type TlsOptions } from '../tls.js';
 
 /** A connection with a session in which everything prints the same everywhere. */
 export interface MysqlConnection extends Connection {
@@ -23,8 +26,10 @@ export const name = 'mysql';
 export const label = 'MySQL';
 
 export function nameOf(url: string): string {
-  return nameOfUrl(url, ['mysql', 'mariadb']);
+  return parseServerUrl(url, schemes).name;
 }
+
+const schemes = ['mysql', 'mariadb'];
 
 /**
  * Connects to the database at a URL. Errors are the driver's, and hold what must not be shown.
@@ -41,23 +46,12 @@ export async function connect(
     by: 'MySQL',
     install: 'mysql2',
   });
-  const connection: DriverConnection = mysql.createConnection({
-    uri: url.replace(/^mariadb:/i, 'mysql:'),
-    charset: 'utf8mb4',
-    rowsAsArray: true,
-    dateStrings: true,
-    jsonStrings: true,
-    supportBigNumbers: true,
-    bigNumberStrings: true,
-    connectTimeout: connectTimeoutMs,
-    typeCast: (field, next) => {
-      const isText = /CHAR|STRING|TEXT|BLOB|BIT|GEOMETRY/.test(field.type);
-      return isText ? next() : field.string('utf8');
-    },
-  });
-  const close = closeOnce(() => {
-    connection.destroy();
-  }, signal);
+  const server = parseServerUrl(url, schemes);
+  const { connection, close } = await connectWithTls(
+    server,
+    (tls) => open(mysql.createConnection(optionsFor(server, tls)), signal),
+    isOfOtherWay,
+  );
   const lost = new Promise<Error>((resolve) => {
     connection.on('error', resolve);
     connection.on('end', () => {
@@ -72,25 +66,64 @@ export async function connect(
       });
     });
   try {
+    await query(session);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    store: server.store,
+    query,
+    stream: (sql) => connection.query(sql),
+    lost,
+    close,
+  };
+}
+
+function optionsFor(
+  { driverUrl, socket }: ServerUrl,
+  tls: TlsOptions | undefined,
+): ConnectionOptions {
+  const { checksHost = false, ...ssl } = tls ?? {};
+  return {
+    uri: driverUrl.replace(/^mariadb:/i, 'mysql:'),
+    ...(socket !== undefined && { socketPath: socket }),
+    ...(tls && { ssl: { ...ssl, verifyIdentity: checksHost } }),
+    charset: 'utf8mb4',
+    rowsAsArray: true,
+    dateStrings: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    connectTimeout: connectTimeoutMs,
+    typeCast: (field, next) => {
+      const isText = /CHAR|STRING|TEXT|BLOB|BIT|GEOMETRY/.test(field.type);
+      return isText ? next() : field.string('utf8');
+    },
+  };
+}
+
+/** Resolves when a connection is there; one that fails is closed. */
+async function open(connection: DriverConnection, signal: AbortSignal | undefined) {
+  const close = closeOnce(() => {
+    connection.destroy();
+  }, signal);
+  try {
     await new Promise<void>((resolve, reject) => {
       connection.connect((error) => {
         if (error) reject(error);
         else resolve();
       });
     });
-    await query(session);
+    return { connection, close };
   } catch (error) {
     await close();
     throw error;
   }
-  const { host, pathname } = new URL(url);
-  return {
-    store: `mysql://${host}${pathname}`,
-    query,
-    stream: (sql) => connection.query(sql),
-    lost,
-    close,
-  };
+}
+
+/** Whether the server lets nobody in this way, and may in the other: encrypted, or not. */
+function isOfOtherWay(error: unknown): boolean {
+  return isWithoutTls(error) || systemErrorCode(error) === 'ER_SECURE_TRANSPORT_REQUIRED';
 }
 
 /** What the driver tells of a column. */

@@ -3,13 +3,14 @@ import type { Dialect, Staging, Statements } from '../dialect.js';
 import { qualifiedName, quoteName } from '../names.js';
 import type { TablePlan } from '../plan-table.js';
 import { stageValues, type CellValue } from '../row-values.js';
-import { createTableStatement, rowStatements } from '../statements.js';
+import { addColumnStatements, createTableStatement, rowStatements } from '../statements.js';
 import type { MysqlConnection } from './connect.js';
 import { keyTypeOf } from './kinds.js';
 import { commentOf } from './table.js';
 
 export const statements: Statements = {
   quote: (name) => quoteName(name, '`'),
+  longestName: { most: 64, unit: 'characters' },
   parameter: () => '?',
   staging: 'sluice_staging',
   rowNumber: 'sluice_row',
@@ -18,6 +19,12 @@ export const statements: Statements = {
   tableOptions: ' ENGINE=InnoDB DEFAULT CHARSET=utf8mb4',
   definitionsCommit: true,
   begin: ['START TRANSACTION'],
+  lockWaits: {
+    short: 'SET SESSION lock_wait_timeout = 1',
+    usual: 'SET SESSION lock_wait_timeout = DEFAULT',
+  },
+  isSame: (cell, other) => `CAST(${cell} AS BINARY) <=> CAST(${other} AS BINARY)`,
+  readsLatest: ' LOCK IN SHARE MODE',
   update: ({ table, staged, cells, where }) =>
     `UPDATE ${table} JOIN ${staged} ON ${where} SET ${cells.map(({ name, cell }) => `t.${name} = ${cell}`).join(', ')}`,
   markers: {
@@ -29,9 +36,6 @@ export const statements: Statements = {
     now: 'CURRENT_TIMESTAMP',
   },
 };
-
-/** What makes or changes a table cannot be taken back. */
-export const rehearses = [] as const;
 
 /** Rows go out in statements of so many. */
 const rowsAtOnce = 500;
@@ -66,7 +70,10 @@ export async function stage(
     if (waiting.length === 0) return;
     const rows = waiting;
     waiting = [];
-    await connection.query(`INSERT INTO ${staging} (${names.join(', ')}) VALUES ?`, [rows]);
+    const insert = `INSERT INTO ${staging} (${names.join(', ')}) VALUES ?`;
+    await connection.query(insert, [rows]).catch((error: unknown) => {
+      throw withColumn(error, columns);
+    });
   };
   return stageValues(
     plan,
@@ -77,6 +84,15 @@ export async function stage(
     },
     send,
   );
+}
+
+/** What the server says of the staging table's columns, with the names that they stand for. */
+function withColumn(error: unknown, columns: TablePlan['columns']): unknown {
+  const at = /column (?:`[^`]*`\.){0,2}['`]c(\d+)['`]/.exec(
+    error instanceof Error ? error.message : '',
+  )?.[1];
+  const column = at === undefined ? undefined : columns[Number(at)];
+  return column ? Object.assign(error as Error, { stagedColumn: column.name }) : error;
 }
 
 const isTime = /^(?:datetime|timestamp)/i;
@@ -94,11 +110,12 @@ function stagingValue(value: CellValue, type: string): unknown {
 /** A table appears whole, by rename: no transaction of this server takes in the making of one. */
 export const putInPlace: NonNullable<Dialect<MysqlConnection>['putInPlace']> = {
   modes: ['create', 'replace'],
-  async run(connection, plan, marker) {
+  async run(connection, plan, marker, isTrial) {
     const { mode, target, name, columns, key } = plan;
     const beside = (table: string): string => qualifiedName({ ...name, table }, statements.quote);
-    const aside = beside(`sluice_${marker.run}`);
+    const aside = beside(`sluice_${marker.run}${isTrial ? '_trial' : ''}`);
     const old = beside(`sluice_${marker.run}_old`);
+    const { short = '', usual = '' } = statements.lockWaits ?? {};
     const all = [
       `DROP TABLE IF EXISTS ${aside}`,
       mode === 'create'
@@ -106,10 +123,41 @@ export const putInPlace: NonNullable<Dialect<MysqlConnection>['putInPlace']> = {
         : `CREATE TABLE ${aside} LIKE ${target}`,
       ...rowStatements({ ...plan, mode: 'create', target: aside }, statements),
       `ALTER TABLE ${aside} COMMENT = '${commentOf(marker)}'`,
-      ...(mode === 'create'
-        ? [`RENAME TABLE ${aside} TO ${target}`]
-        : [`RENAME TABLE ${target} TO ${old}, ${aside} TO ${target}`, `DROP TABLE ${old}`]),
+      ...(isTrial
+        ? [`RENAME TABLE ${aside} TO ${old}`, `DROP TABLE ${old}`]
+        : mode === 'create'
+          ? [`RENAME TABLE ${aside} TO ${target}`]
+          : [
+              short,
+              `RENAME TABLE ${target} TO ${old}, ${aside} TO ${target}`,
+              usual,
+              `DROP TABLE ${old}`,
+            ]),
     ];
     for (const statement of all) await connection.query(statement);
   },
 };
+
+/**
+ * What changes a table here cannot be taken back: the columns are added to a temporary copy without rows,
+ * and the rights are asked by statements that change nothing.
+ */
+export async function tryDefinitions(
+  connection: MysqlConnection,
+  plan: TablePlan,
+  hasMarkers: boolean,
+): Promise<TablePlan> {
+  const { target, missing } = plan;
+  const trial = 'sluice_trial';
+  const all = hasMarkers ? [] : [`CREATE TABLE IF NOT EXISTS ${target} (id INT)`];
+  if (missing.length > 0) {
+    all.push(
+      `CREATE TEMPORARY TABLE ${trial} LIKE ${target}`,
+      ...addColumnStatements(trial, missing, statements),
+      `DROP TEMPORARY TABLE ${trial}`,
+      `ALTER TABLE ${target}`,
+    );
+  }
+  for (const statement of all) await connection.query(statement);
+  return { ...plan, withheld: missing };
+}

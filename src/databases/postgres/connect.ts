@@ -1,8 +1,11 @@
-import type { Client, QueryArrayResult, Submittable } from 'pg';
+import type { Client, ClientConfig, QueryArrayResult, Submittable } from 'pg';
 import type * as copyStreams from 'pg-copy-streams';
-import { closeOnce, nameOfUrl, type Connection } from '../connection.js';
+import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
+import { systemErrorCode } from '../../system/describe-system-error.js';
 import { loadPackage } from '../../system/load-package.js';
+import { parseServerUrl, type ServerUrl } from '../server-url.js';
+import { connectWithTls, isWithoutTls, type TlsOptions } from '../tls.js';
 
 /** A connection with a session in which everything prints the same everywhere. */
 export interface PostgresConnection extends Connection {
@@ -45,8 +48,10 @@ export const name = 'postgres';
 export const label = 'PostgreSQL';
 
 export function nameOf(url: string): string {
-  return nameOfUrl(url, ['postgres', 'postgresql']);
+  return parseServerUrl(url, schemes).name;
 }
+
+const schemes = ['postgres', 'postgresql'];
 
 /**
  * Connects to the database at a URL. Errors are the driver's, and hold what must not be shown.
@@ -64,25 +69,13 @@ export async function connect(
     () => Promise.all([import('pg'), import('pg-copy-streams')]),
     postgresDrivers,
   );
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'sluice',
-    connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-  });
-  let isOpen = true;
-  const close = closeOnce(async () => {
-    isOpen = false;
-    await client.end().catch(() => undefined);
-  }, signal);
-  const lost = new Promise<Error>((resolve) => {
-    client.on('error', resolve);
-    client.on('end', () => {
-      if (isOpen) resolve(new Error('Connection terminated'));
-    });
-  });
+  const server = parseServerUrl(url, schemes);
+  const { client, close, lost } = await connectWithTls(
+    server,
+    (tls) => open(new pg.Client(optionsFor(server, tls)), signal),
+    isOfOtherWay,
+  );
   try {
-    await client.connect();
     await client.query(session);
   } catch (error) {
     await close();
@@ -104,6 +97,52 @@ export async function connect(
     },
     submit: (query) => client.query(query),
   };
+}
+
+function optionsFor(server: ServerUrl, tls: TlsOptions | undefined): ClientConfig {
+  return {
+    connectionString: driverUrl(server),
+    application_name: 'sluice',
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    ssl: tls ? { ...tls, ...(!tls.checksHost && { checkServerIdentity: anyHost }) } : false,
+  };
+}
+
+/** Resolves when a connection is there; one that fails is closed. */
+async function open(client: Client, signal: AbortSignal | undefined) {
+  let isOpen = true;
+  const close = closeOnce(async () => {
+    isOpen = false;
+    await client.end().catch(() => undefined);
+  }, signal);
+  const lost = new Promise<Error>((resolve) => {
+    client.on('error', resolve);
+    client.on('end', () => {
+      if (isOpen) resolve(new Error('Connection terminated'));
+    });
+  });
+  try {
+    await client.connect();
+    return { client, close, lost };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The driver takes the folder of a socket as a parameter. */
+function driverUrl({ driverUrl: text, socket }: ServerUrl): string {
+  const url = new URL(text);
+  if (socket !== undefined) url.searchParams.set('host', socket);
+  return url.href;
+}
+
+const anyHost = (): undefined => undefined;
+
+/** Whether the server lets nobody in this way, and may in the other: encrypted, or not. */
+function isOfOtherWay(error: unknown): boolean {
+  return isWithoutTls(error) || systemErrorCode(error) === '28000';
 }
 
 /** Cells come as the server prints them. */

@@ -10,6 +10,7 @@ import type { PostgresConnection } from './connect.js';
 
 export const statements: Statements = {
   quote: (name) => quoteName(name),
+  longestName: { most: 63, unit: 'bytes' },
   parameter: (at) => `$${at}`,
   staging: 'pg_temp.sluice_staging',
   rowNumber: 'sluice_row',
@@ -17,14 +18,17 @@ export const statements: Statements = {
   stagedName: (name) => quoteName(name),
   addColumn: 'ADD COLUMN IF NOT EXISTS',
   begin: ['BEGIN'],
+  lockWaits: {
+    short: "SET LOCAL lock_timeout = '1s'",
+    usual: 'SET LOCAL lock_timeout TO DEFAULT',
+  },
   empty: 'TRUNCATE',
   overriding: 'OVERRIDING SYSTEM VALUE',
   updatesOnConflict: true,
   // The triggers of a table are to see each row that is given for it.
-  skipsSame: {
-    modes: ['update'],
-    differs: (cell, other) => `${cell}::text IS DISTINCT FROM ${other}::text`,
-  },
+  skipsSame: ['update'],
+  isSame: (cell, other) => `${cell}::text IS NOT DISTINCT FROM ${other}::text`,
+  checkDeferred: 'SET CONSTRAINTS ALL IMMEDIATE',
   markers: {
     targetOf: (name) => qualifiedName(name),
     definition:
@@ -36,9 +40,6 @@ export const statements: Statements = {
     now: 'now()',
   },
 };
-
-/** Who may not make a table hears of it early; one that is there is not locked for a trial. */
-export const rehearses = ['create'] as const;
 
 /** Lines are sent in pieces of about so many bytes. */
 const pieceBytes = 256 * 1024;

@@ -1,5 +1,5 @@
 import type { ColumnFacts } from '../../rows/kind-tally.js';
-import type { KindName } from '../../rows/kinds.js';
+import type { Kind, KindName } from '../../rows/kinds.js';
 
 /**
  * The types of new columns. A date is text there, whatever its column is called; any type of numbers
@@ -25,6 +25,13 @@ const types: Readonly<Partial<Record<KindName, string>>> = {
 export function typeOf({ kind = { name: 'text' }, isSpecial }: ColumnFacts): string | undefined {
   // What is no number is null there.
   return isSpecial ? undefined : types[kind.name];
+}
+
+/** The type of a new column in a STRICT table, which takes a few types and no other. */
+export function strictTypeOf(kind: Kind): string {
+  if (kind.name === 'boolean') return 'INTEGER';
+  const type = types[kind.name] ?? 'TEXT';
+  return ['INTEGER', 'REAL', 'BLOB'].includes(type) ? type : 'TEXT';
 }
 
 /** Whether a declared type is one of booleans, which SQLite has none of: they are 0 and 1. */

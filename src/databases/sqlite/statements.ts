@@ -16,10 +16,8 @@ export const statements: Statements = {
   addsOneColumn: true,
   begin: ['BEGIN IMMEDIATE'],
   // The triggers of a table are to see each row that is given for it.
-  skipsSame: {
-    modes: ['update'],
-    differs: (cell, other) => `${cell} IS NOT ${other} COLLATE BINARY`,
-  },
+  skipsSame: ['update'],
+  isSame: (cell, other) => `${cell} IS ${other} COLLATE BINARY`,
   markers: {
     targetOf: ({ table }) => table,
     definition:
@@ -29,8 +27,6 @@ export const statements: Statements = {
     now: "datetime('now')",
   },
 };
-
-export const rehearses = [] as const;
 
 export async function stage(
   connection: SqliteConnection,

@@ -1,7 +1,7 @@
 import type { TableName } from '../names.js';
 import type { TableThere } from '../plan-table.js';
 import type { SqliteConnection } from './connect.js';
-import { isTextType } from './kinds.js';
+import { isTextType, strictTypeOf } from './kinds.js';
 
 /** A file has no schemas. */
 export const nameParts = 1;
@@ -22,6 +22,10 @@ export async function findTable(
     [table],
   );
   if (!found) return undefined;
+  const [[isStrict] = []] = await connection.query(
+    "SELECT strict FROM pragma_table_list(?) WHERE schema = 'main'",
+    [table],
+  );
   const columns = await connection.query(
     'SELECT name, type, pk, hidden FROM pragma_table_xinfo(?)',
     [table],
@@ -36,6 +40,7 @@ export async function findTable(
   return {
     id: String(found[0]),
     isTable: found[1] === 'table',
+    typeOf: Number(isStrict) === 1 ? strictTypeOf : undefined,
     columns: columns.map(([column, type, , hidden]) => ({
       name: String(column),
       isText: isTextType(String(type)),

@@ -145,7 +145,7 @@ describe.skipIf(url === '')('MySQL and MariaDB (skipped where mariadbd is not in
       email: ['email'],
     });
     expect(await ask('SELECT id, email, note, email_valid AS valid FROM crm ORDER BY id')).toEqual([
-      { id: 1, email: 'newer@sluice.test', note: 'kept', valid: 1 },
+      { id: 1, email: 'newer@sluice.test', note: 'kept', valid: null },
       { id: 3, email: 'bad3@sluice.test', note: 'kept', valid: 0 },
       { id: 4, email: 'good40@sluice.test', note: 'kept', valid: 1 },
       { id: 5, email: 'good5@sluice.test', note: 'kept', valid: null },

@@ -176,7 +176,7 @@ describe('rows that are told by a key', () => {
     expect(
       await askPostgres('SELECT id, email, email_valid, email_wrong FROM own ORDER BY id'),
     ).toEqual([
-      { id: 1, email: 'newer@sluice.test', email_valid: true, email_wrong: false },
+      { id: 1, email: 'newer@sluice.test', email_valid: null, email_wrong: null },
       { id: 3, email: 'bad3@sluice.test', email_valid: false, email_wrong: true },
       { id: 4, email: 'good4@sluice.test', email_valid: true, email_wrong: false },
       { id: 5, email: 'good5@sluice.test', email_valid: null, email_wrong: null },
@@ -244,8 +244,9 @@ describe('rows that are told by a key', () => {
         email: ['email'],
       }),
     );
-    expect(error).toMatchObject({ code: 'output_failed' });
+    expect(error).toMatchObject({ code: 'invalid_option' });
     expect(error.message).toContain('stand in more than one row');
+    expect(await verifying.charges()).toBe(0);
     expect(await contents('twice')).toBe(before);
   });
 

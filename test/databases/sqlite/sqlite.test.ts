@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { postgresSink, postgresSource } from '../../../src/databases/postgres/index.js';
 import { sqliteSink, sqliteSource } from '../../../src/databases/sqlite/index.js';
-import { fileSource } from '../../../src/index.js';
+import { fileSink, fileSource } from '../../../src/index.js';
 import { changeFirst } from '../change-first.js';
 import { askPostgres } from '../postgres/ask-postgres.js';
 import { readAll } from '../read-all.js';
@@ -153,7 +153,7 @@ describe('a table in an SQLite file', () => {
     expect(
       ask(path, 'SELECT id, email, note, email_valid AS valid FROM people ORDER BY id'),
     ).toEqual([
-      { id: 1, email: 'newer@sluice.test', note: 'kept', valid: 1 },
+      { id: 1, email: 'newer@sluice.test', note: 'kept', valid: null },
       { id: 3, email: 'bad3@sluice.test', note: 'kept', valid: 0 },
       { id: 4, email: 'good40@sluice.test', note: 'kept', valid: 1 },
       { id: 5, email: 'good5@sluice.test', note: 'kept', valid: null },
@@ -223,7 +223,7 @@ describe('a table in an SQLite file', () => {
     ).toEqual([{ v: 'verified', valid: 1 }]);
   });
 
-  test('is as it was when its writing fails, and the next run writes it', async () => {
+  test('is as it was when it refuses a row, which is said before anything is sent', async () => {
     const path = await makePeople();
     ask(
       path,
@@ -236,12 +236,11 @@ describe('a table in an SQLite file', () => {
       sink: sqliteSink({ url: path, into: 'people', key: 'id' }),
       email: ['email'],
     };
-    expect(await rejection(verifying.run(run))).toMatchObject({ code: 'output_failed' });
+    expect(await rejection(verifying.run(run))).toMatchObject({ code: 'invalid_option' });
+    expect(await verifying.charges()).toBe(0);
     expect(ask(path, "SELECT name FROM pragma_table_info('people')")).toHaveLength(3);
     ask(path, 'DROP TRIGGER refuse', 'SELECT 1');
-    const paid = await verifying.charges();
     await verifying.run(run);
-    expect(await verifying.charges()).toBe(paid);
     expect(ask(path, 'SELECT count(email_valid) AS n FROM people')).toEqual([{ n: 5 }]);
   });
 });
@@ -299,4 +298,57 @@ test('types go from PostgreSQL to SQLite and back, and from JSON lines into both
     { n: 1, yes: true, nested: [1], tn: 'double precision' },
     { n: 2.5, yes: null, nested: null, tn: 'double precision' },
   ]);
+});
+
+describe('a STRICT table in an SQLite file', () => {
+  test('gets the added columns in types that it takes, night after night', async () => {
+    const path = join(await temporaryFolder(), 'crm.db');
+    ask(
+      path,
+      'CREATE TABLE people (id INTEGER PRIMARY KEY, email TEXT, age INT) STRICT',
+      "INSERT INTO people VALUES (1, 'good1@sluice.test', 7), (2, 'bad2@sluice.test', NULL)",
+      'SELECT 1',
+    );
+    const verifying = await startVerifying();
+    const run = {
+      source: sqliteSource({ url: path, query: 'SELECT id, email FROM people' }),
+      sink: sqliteSink({ url: path, into: 'people', key: 'id' }),
+      email: ['email'],
+    };
+    await verifying.run(run);
+    await verifying.run(run);
+    expect(
+      ask(path, 'SELECT id, age, email_verification AS v, email_wrong AS w FROM people'),
+    ).toEqual([
+      { id: 1, age: 7, v: 'verified', w: 0 },
+      { id: 2, age: null, v: 'verified', w: 1 },
+    ]);
+    const csv = join(await temporaryFolder(), 'list.csv');
+    await writeFile(csv, 'id,email,age\n3,good3@sluice.test,old\n');
+    const refused = await rejection(verifying.run({ ...run, source: fileSource(csv) }));
+    expect(refused).toMatchObject({ code: 'invalid_option' });
+    expect(refused.message).toContain(
+      'a cell does not fit in column "age"; change the column\'s type',
+    );
+  });
+});
+
+test('columns without a type, and numbers without an end, are the same in another SQLite file', async () => {
+  const path = join(await temporaryFolder(), 'from.db');
+  const to = join(await temporaryFolder(), 'to.db');
+  ask(
+    path,
+    'CREATE TABLE t (id INTEGER PRIMARY KEY, email TEXT, x REAL, u)',
+    "INSERT INTO t VALUES (1, 'good@sluice.test', 9e999, 5), (2, '', -9e999, 'five'), (3, NULL, 0.5, x'05'), (4, NULL, NULL, 1.5), (5, NULL, NULL, '')",
+    'SELECT 1',
+  );
+  const verifying = await startVerifying();
+  const source = sqliteSource({ url: path, query: 'SELECT *, id + 0 AS n FROM t' });
+  await verifying.run({ source, sink: sqliteSink({ url: to, into: 't' }), email: ['email'] });
+  const cells = 'id, quote(x) AS x, typeof(u) AS type, quote(u) AS u';
+  expect(ask(to, `SELECT ${cells} FROM t`)).toEqual(ask(path, `SELECT ${cells} FROM t`));
+  expect(ask(to, 'SELECT typeof(n) AS n FROM t LIMIT 1')).toEqual([{ n: 'integer' }]);
+  const csv = join(await temporaryFolder(), 'out.csv');
+  await verifying.run({ source, sink: fileSink(csv), email: ['email'] });
+  expect(await readFile(csv, 'utf8')).toContain('1,good@sluice.test,Infinity,5,1,verified');
 });

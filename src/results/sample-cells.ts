@@ -1,0 +1,57 @@
+import { notSubmittedReasons } from '../addresses/not-submitted.js';
+import { emailQualities, emailResults, type VerificationType } from '../contract/enums.js';
+import { recordFields } from '../contract/records.js';
+import type { OutputCell } from '../rows/sink.js';
+import { outcomeCells, withSubmitted } from './columns.js';
+import type { Outcome, OutcomeValue } from './outcome-table.js';
+
+/** Outcomes of every kind that has another form in the output. */
+function sampleOutcomes(type: VerificationType): readonly Outcome[] {
+  const without = { values: undefined, type: undefined };
+  const origin = { source: 'service', batchUuid: sampleUuid, verifiedAt: sampleTime } as const;
+  const failures = ['internal_error', 'export_incomplete', 'not_finished'];
+  return [
+    ...notSubmittedReasons.map((reason) => ({ ...without, verification: 'not_submitted', reason })),
+    { ...without, verification: 'no_result', reason: 'no_record', origin },
+    ...failures.map((reason) => ({ ...without, verification: 'failed', reason, origin })),
+    ...[0, 1, 2, 3].map((at) => ({
+      verification: 'verified',
+      reason: '',
+      type,
+      values: recordFields[type].map((field) => sampleValue(field, at)),
+      origin: { ...origin, source: at === 0 ? ('history' as const) : origin.source },
+    })),
+  ] as readonly Outcome[];
+}
+
+const sampleUuid = '00000000-0000-4000-8000-000000000000';
+const sampleTime = '2026-01-01T00:00:00.000Z';
+/** Texts of the service, of its lengths; what it does not list is of the usual one. */
+const sampleTexts = new Map<string, readonly (string | null)[]>([
+  ['quality', emailQualities],
+  ['result', emailResults],
+  ['type', ['mobile', 'landline', 'voip', 'toll_free']],
+  ['status', ['active', 'inactive', 'ok', 'unknown']],
+  ['current_network_mcc', ['262', null]],
+  ['current_network_mnc', ['01', null]],
+  ['operator', ['Deutsche Telekom', null]],
+]);
+
+function sampleValue(field: string, at: number): OutcomeValue {
+  const texts = sampleTexts.get(field);
+  return texts ? (texts[at % texts.length] ?? null) : at % 2 === 0;
+}
+
+/** Cells of results of every kind in the columns of `addedColumns`. */
+export function sampleCells(
+  type: VerificationType,
+  withOrigin = false,
+): readonly (readonly OutputCell[])[] {
+  return sampleOutcomes(type).map((outcome) => {
+    const cells = outcomeCells(outcome, type, withOrigin);
+    const isSent = withOrigin && outcome.verification !== 'not_submitted';
+    return isSent ? withSubmitted(cells, sampleLines[type]) : cells;
+  });
+}
+
+const sampleLines = { email: 'someone@example.com', phone: '+14155550100' } as const;
