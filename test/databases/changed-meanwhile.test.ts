@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, inject, test } from 'vitest';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
@@ -118,6 +119,8 @@ async function changeInMariadb(table: string): Promise<OpenChange> {
       await session.end();
     },
     async isWaitedFor() {
+      // The server looks again only when nobody has asked for a tenth of a second.
+      await setTimeout(150);
       const [rows] = await session.query(
         "SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'",
       );

@@ -92,6 +92,7 @@ function optionsFor(
     charset: 'utf8mb4',
     rowsAsArray: true,
     dateStrings: true,
+    jsonStrings: true,
     supportBigNumbers: true,
     bigNumberStrings: true,
     connectTimeout: connectTimeoutMs,
