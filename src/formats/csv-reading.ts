@@ -1,4 +1,5 @@
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
+import { nothingAbove, type AboveHeader } from './above-header.js';
 import type { ByteReader } from './byte-reader.js';
 import type { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter } from './csv-dialect.js';
@@ -46,24 +47,32 @@ export class CsvReading implements SourceReading<CsvChunk> {
   static async open(
     name: string,
     openReader: (signal?: AbortSignal) => Promise<ByteReader>,
-    options: CsvOptions & { readonly isTsv?: boolean },
+    options: CsvOptions & {
+      readonly isTsv?: boolean;
+      readonly isTxt?: boolean;
+      /** What was read of the input before its header. */
+      readonly above?: AboveHeader;
+    },
     opening: OpenSourceOptions,
   ): Promise<CsvReading> {
-    const delimiter = options.delimiter ?? ',';
+    const { delimiter = ',', above = nothingAbove } = options;
     const scanner = new CsvScanner({
       name,
       delimiter: parseDelimiter(delimiter),
       hasHeader: options.header ?? true,
       maxRowBytes: options.maxRowBytes ?? 16 * 1024 * 1024,
+      firstLine: above.lines + 1,
       wanted: (names) => opening.wanted(names),
     });
-    const feed = new CsvFeed(await openReader(opening.signal), scanner);
+    const feed = new CsvFeed(await openReader(opening.signal), scanner, above.bytes);
     const head = await feed.readHead();
     return new CsvReading(feed, head.names, {
+      aboveHeader: above.bytes,
       headerBytes: head.bytes,
       lineEnd: head.lineEnd,
       delimiter,
       isTsv: options.isTsv ?? false,
+      isTxt: options.isTxt ?? false,
     });
   }
 

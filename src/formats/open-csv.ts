@@ -1,6 +1,7 @@
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
+import { readToHeader } from './above-header.js';
 import { CsvReading } from './csv-reading.js';
-import { findDialect, type CsvDialect, type GivenDialect } from './find-dialect.js';
+import type { CsvDialect, GivenDialect } from './find-dialect.js';
 import { ParsedCsvReading } from './parsed-csv-reading.js';
 import type { PeekReader } from './peek-reader.js';
 
@@ -8,12 +9,12 @@ export interface OpenCsvOptions extends GivenDialect {
   /** How messages call the input. */
   readonly name: string;
   readonly isTsv: boolean;
+  /** Whether the input is a table under a name that ends in .txt. */
+  readonly isTxt: boolean;
   readonly header?: boolean;
+  readonly skipRows?: number;
   readonly maxRowBytes: number;
 }
-
-/** So much of a file shows its dialect; more would only be looked at longer. */
-const mostLookedAt = 64 * 1024;
 
 /**
  * Opens CSV or TSV in UTF-8: by its bytes where its dialect is the usual one, through csv-parse where
@@ -26,18 +27,25 @@ export async function openCsv(
   options: OpenCsvOptions,
   opening: OpenSourceOptions,
 ): Promise<SourceReading> {
-  const { name, isTsv, maxRowBytes } = options;
+  const { name, maxRowBytes, isTxt } = options;
   const hasHeader = options.header ?? true;
-  const first = await reader.peekLine(mostLookedAt);
-  const dialect = findDialect(first.subarray(0, mostLookedAt), options, isTsv);
-  if (!isScannable(dialect)) {
-    return ParsedCsvReading.open(reader, { name, hasHeader, dialect, isTsv, maxRowBytes }, opening);
+  const { above, dialect } = await readToHeader(reader, {
+    ...options,
+    hasHeader,
+    skipRows: options.skipRows,
+  });
+  if (above.isGuessed) {
+    opening.onHeaderFound?.({ input: name, unit: 'line', number: above.lines + 1 });
   }
-  const { delimiter } = dialect;
+  const isTsv = isTxt ? dialect.delimiter === '\t' : options.isTsv;
+  const form = { name, isTsv, isTxt, maxRowBytes, above };
+  if (!isScannable(dialect)) {
+    return ParsedCsvReading.open(reader, { ...form, hasHeader, dialect }, opening);
+  }
   return CsvReading.open(
     name,
     async () => reader,
-    { header: hasHeader, delimiter, maxRowBytes, isTsv },
+    { ...form, header: hasHeader, delimiter: dialect.delimiter },
     opening,
   );
 }

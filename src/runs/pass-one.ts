@@ -2,7 +2,7 @@ import type { Batch } from '../batches/batch.js';
 import type { CountryCode } from '../contract/countries.js';
 import { ConfigurationError } from '../errors/family.js';
 import type { RowExaminer, Sink } from '../rows/sink.js';
-import type { Source, SourceReading } from '../rows/source.js';
+import type { FoundHeader, Source, SourceReading } from '../rows/source.js';
 import { layOutColumns, type ColumnLayout, type ColumnOptions } from '../batches/column-layout.js';
 import { Plan } from '../batches/plan.js';
 import { closeReading } from './close-reading.js';
@@ -41,6 +41,8 @@ export interface PassOneOptions {
   readonly files: FileSystem;
   readonly signal: AbortSignal;
   readonly onRows: (rows: number, addresses: number) => void;
+  /** Told of a header that was found below other lines. */
+  readonly onHeaderFound?: (found: FoundHeader) => void;
 }
 
 /**
@@ -79,8 +81,13 @@ async function readAll(
 ): Promise<PassOne> {
   const { state, files, signal } = options;
   let layout: ColumnLayout | undefined;
+  const found: FoundHeader[] = [];
   const reading = await source.open({
     signal,
+    onHeaderFound(header) {
+      found.push(header);
+      options.onHeaderFound?.(header);
+    },
     wanted: (header) => {
       layout = layOutColumns(header, options.columns);
       return wantedPositions(layout);
@@ -106,7 +113,7 @@ async function readAll(
     maxRows: options.sink?.maxRows ?? Infinity,
     onRows: options.onRows,
   });
-  const entry = planEntryOf(rows, reading, batches);
+  const entry = planEntryOf(rows, { reading, found }, batches);
   const noted = await recalled?.finish();
   return { source, plan, tickets, batches, entry: noted ? { ...entry, recalled: noted } : entry };
 }
@@ -179,11 +186,16 @@ export async function startExamining(
   }
 }
 
-function planEntryOf(rows: number, reading: SourceReading, batches: readonly Batch[]): PlanEntry {
+function planEntryOf(
+  rows: number,
+  { reading, found }: { readonly reading: SourceReading; readonly found: readonly FoundHeader[] },
+  batches: readonly Batch[],
+): PlanEntry {
   return {
     entry: 'plan',
     rows,
     content: reading.contentDigest?.() ?? null,
+    ...(found.length > 0 && { headers: found.map(({ number }) => number) }),
     batches: batches.map(({ lane, addresses, checksum }) => ({
       type: lane.type,
       country: lane.country,

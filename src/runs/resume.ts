@@ -56,14 +56,19 @@ export function checkSameRun(
  */
 export function checkSamePlan(known: PlanEntry, found: PlanEntry, input: string): void {
   if (isDeepStrictEqual(asJson(known), asJson(found))) return;
-  const what =
-    known.rows === found.rows
+  const what = !isDeepStrictEqual(known.headers, found.headers)
+    ? `its header is found in line ${headerLine(found)} now and was in line ${headerLine(known)}`
+    : known.rows === found.rows
       ? 'its content differs'
       : `it has ${found.rows} rows now and had ${known.rows}`;
   throw new StateError(
     `${input} has changed since the unfinished run in the state directory read it: ${what}. Put back what it held to go on, or start over with --fresh`,
     { code: 'state_mismatch' },
   );
+}
+
+function headerLine({ headers }: PlanEntry): string {
+  return (headers ?? [1]).join(', ');
 }
 
 /** The value as it comes back from the journal. */

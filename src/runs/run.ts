@@ -193,6 +193,7 @@ class Run {
       runId: entry.id,
       state: this.#state,
       onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
+      onHeaderFound: (found) => onProgress?.({ stage: 'header_found', ...found }),
     });
     const known = this.#state.known.plan;
     if (known) checkSamePlan(known, passOne.entry, source.name);
