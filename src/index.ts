@@ -99,7 +99,7 @@ export type {
   SinkWriting,
 } from './rows/sink.js';
 export type { FilePermissions } from './rows/file-permissions.js';
-export type { OpenSourceOptions, Source, SourceReading } from './rows/source.js';
+export type { FoundHeader, OpenSourceOptions, Source, SourceReading } from './rows/source.js';
 export { rowsSource, type RowsInput, type RowsSourceOptions } from './rows/rows-source.js';
 export { rowsSink, type RowsSinkOptions } from './rows/rows-sink.js';
 

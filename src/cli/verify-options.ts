@@ -23,7 +23,7 @@ export const verifyOptions = [
       {
         name: 'skip-rows',
         value: '<n>',
-        help: 'Lines above the header, or rows of a sheet (default: found, and said which line is the header).',
+        help: 'Lines above the header, or rows of a sheet (default: auto-detected; the line is printed).',
       },
       {
         name: 'sheet',

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import ExcelJS from 'exceljs';
 import { describe, expect, it } from 'vitest';
 import type { FileOptions } from '../../src/formats/file-options.js';
 import { fileSource, streamSource } from '../../src/formats/file-source.js';
@@ -165,5 +166,48 @@ describe('a name that ends in .txt', () => {
 
   it('is one address a line where that is said', async () => {
     expect((await read('list.txt', tabs, { format: 'txt' })).header).toEqual(['value']);
+  });
+});
+
+describe('rows above the header of a sheet', () => {
+  const values = [['Name', 'Email', 'Note'], ...cells];
+
+  async function readSheet(
+    above: readonly (readonly unknown[])[],
+    options?: FileOptions,
+    below: readonly (readonly unknown[])[] = values,
+  ): Promise<Read> {
+    const workbook = new ExcelJS.Workbook();
+    const sheet = workbook.addWorksheet('List');
+    for (const row of [...above, ...below]) sheet.addRow([...row]);
+    return read('list.xlsx', Buffer.from(await workbook.xlsx.writeBuffer()), options);
+  }
+
+  // What is empty in a sheet is nothing.
+  const rows = [cells[0], ['Bob', 'bob@sluice.test', undefined]];
+
+  it.each<[string, number | undefined, unknown[][]]>([
+    ['none', undefined, []],
+    ['a title', 2, [['Contacts']]],
+    ['a title, empty rows and a date', 5, [['Contacts'], [], ['As of', new Date(0)], []]],
+    ['empty rows', undefined, [[], []]],
+  ])('are read over: %s', async (_, found, above) => {
+    expect(await readSheet(above)).toEqual({ header, rows, found });
+  });
+
+  it('are as many rows of the sheet as is said, and nothing is guessed then', async () => {
+    const said = { header, rows, found: undefined };
+    expect(await readSheet([['Contacts'], [], ['all']], { skipRows: 3 })).toEqual(said);
+    expect(await readSheet([['Contacts'], [], []], { skipRows: 1 })).toEqual(said);
+    await expect(readSheet([['Contacts']], { skipRows: 0 })).rejects.toThrow(
+      'row 2 of the sheet: it has a value in column 3, and the header in row 1 only 1 columns',
+    );
+    await expect(readSheet([], { skipRows: 9 })).rejects.toThrow('empty below row 9');
+  });
+
+  it('are rows of a sheet without a header, unless they are said', async () => {
+    const bare = await readSheet([['Fair']], { header: false, skipRows: 1 }, cells);
+    expect(bare).toMatchObject({ header: ['#1', '#2', '#3'], found: undefined });
+    expect(bare.rows).toHaveLength(2);
   });
 });

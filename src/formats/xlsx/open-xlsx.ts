@@ -46,7 +46,7 @@ export async function openXlsx(
     });
     const [head] = first;
     if (head === undefined) {
-      const where = skipRows === undefined ? '' : ` behind row ${skipRows}`;
+      const where = skipRows === undefined ? '' : ` below row ${skipRows}`;
       throw new InputError(
         `the sheet ${JSON.stringify(workbook.sheetName)} of ${file.name} is empty${where}`,
       );
