@@ -16,7 +16,7 @@ export interface RowCut {
   readonly isFirstQuoted: boolean;
 }
 
-export interface CutOptions {
+interface CutOptions {
   readonly delimiter: string;
   readonly quote: string | undefined;
   readonly escape: string;

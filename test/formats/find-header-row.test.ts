@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findHeaderRow } from '../../src/formats/find-header-row.js';
 
@@ -22,6 +23,35 @@ describe('findHeaderRow', () => {
     ['above rows that are shorter', 1, [['Contacts'], header, ['Ann', 'ann@sluice.test']]],
   ])('finds a header: %s', (_, at, rows) => {
     expect(findHeaderRow(rows)).toBe(at);
+  });
+
+  it('never passes over a first row that is filled, and as wide as any', () => {
+    const cell = fc.constantFrom(
+      '',
+      'Ann',
+      'Email',
+      'ann@sluice.test',
+      '12',
+      '2026-01-12',
+      null,
+      7,
+    );
+    const tables = fc.integer({ min: 1, max: 5 }).chain((width) =>
+      fc.tuple(
+        fc.array(fc.constantFrom('Name', 'Email', '7', 'a@b'), {
+          minLength: width,
+          maxLength: width,
+        }),
+        fc.array(fc.array(cell, { maxLength: width }), { maxLength: 12 }),
+      ),
+    );
+    fc.assert(
+      fc.property(tables, ([first, rows]) => {
+        const found = findHeaderRow([first, ...rows]);
+        return found === 0 || typeof found === 'string';
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   it.each<[string, unknown[][]]>([
