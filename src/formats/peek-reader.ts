@@ -16,15 +16,15 @@ export class PeekReader implements ByteReader {
     return this.#lookUntil(() => this.#ahead.length >= bytes);
   }
 
+  /** As few of the next bytes as are enough; all of them when none are. */
+  async peekUntil(isEnough: (first: Buffer) => boolean): Promise<Buffer> {
+    return this.#lookUntil(() => isEnough(this.#ahead));
+  }
+
   /** The next bytes up to a line feed at least; at most about `mostBytes` when there is none. */
   async peekLine(mostBytes: number): Promise<Buffer> {
     const lineFeed = 0x0a;
     return this.#lookUntil(() => this.#ahead.length >= mostBytes || this.#ahead.includes(lineFeed));
-  }
-
-  /** As few of the next bytes as are enough; all of them when none are. */
-  async peekUntil(isEnough: (first: Buffer) => boolean): Promise<Buffer> {
-    return this.#lookUntil(() => isEnough(this.#ahead));
   }
 
   /** Reads so many bytes that were looked at. */
