@@ -14,7 +14,7 @@ export function findHeaderRow(rows: readonly LookedAt[]): number | 'none' | 'und
     const found = rows.findIndex((each) => !isTitle(each, row.length));
     const header = rows[found];
     // A line of its own, such as the number of rows in a title, or rows without a header.
-    if (found === at || header === undefined) continue;
+    if (found >= at || header === undefined) continue;
     // Wider rows follow, a header and more, not a broken row: this was a part of the title.
     if (rows.slice(at).filter(({ length }) => length > header.length).length > 1) continue;
     return isHeader(header) ? found : 'none';
@@ -22,11 +22,9 @@ export function findHeaderRow(rows: readonly LookedAt[]): number | 'none' | 'und
   return 'undecided';
 }
 
-/** Whether a row is one of data: more than one cell, one of them plain, or an address alone. */
+/** Whether a row holds what only data are. */
 export function isData(row: LookedAt): boolean {
-  const [first, ...more] = filledCells(row);
-  if (more.length > 0) return [first, ...more].some((cell) => isDatum(cell));
-  return typeof first === 'string' && (isAddress(first) || isPhone(first));
+  return row.some((cell) => isFilled(cell) && isDatum(cell));
 }
 
 function isTitle(row: LookedAt, width: number): boolean {
@@ -40,10 +38,12 @@ function isHeader(row: LookedAt): boolean {
 }
 
 function filledCells(row: LookedAt): readonly unknown[] {
-  return row.filter((cell) => {
-    const isNothing = cell === undefined || cell === null;
-    return typeof cell === 'string' ? cell.trim() !== '' : !isNothing;
-  });
+  return row.filter((cell) => isFilled(cell));
+}
+
+function isFilled(cell: unknown): boolean {
+  const isNothing = cell === undefined || cell === null;
+  return typeof cell === 'string' ? cell.trim() !== '' : !isNothing;
 }
 
 /** Whether a cell is what no column is called: an address, a number, a date. */
@@ -57,10 +57,4 @@ function isAddress(text: string): boolean {
 
 function isNumber(text: string): boolean {
   return /^['+(]*\d[\d\s().,:/+-]*$/.test(text.trim());
-}
-
-const fewestDigits = 7;
-
-function isPhone(text: string): boolean {
-  return isNumber(text) && text.replaceAll(/\D/g, '').length >= fewestDigits;
 }

@@ -72,6 +72,27 @@ describe('lines above the header', () => {
     }
   });
 
+  it('are not waited for in a stream whose first rows show that there are none', async () => {
+    for (const first of [
+      'email\nann@sluice.test\n',
+      'column of numbers\n1\n',
+      'id,email\n1,a@sluice.test\n2',
+    ]) {
+      const stream = new Readable({
+        read() {
+          // Nothing more comes.
+        },
+      });
+      stream.push(first);
+      const reading = await streamSource('a pipe', () => stream).open({ wanted: () => [0] });
+      for await (const chunk of reading.chunks) {
+        expect(chunk.length).toBe(1);
+        break;
+      }
+      expect(stream.destroyed).toBe(true);
+    }
+  });
+
   it('are as many as is said, and nothing is guessed then', async () => {
     const text = `Contacts\nof the fair\n${table}`;
     expect(await read('list.csv', text, { skipRows: 2 })).toEqual({

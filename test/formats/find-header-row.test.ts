@@ -16,6 +16,8 @@ describe('findHeaderRow', () => {
       2,
       [['Total: 12'], ['ann@sluice.test'], header, data],
     ],
+    ['below a date of its own', 2, [['Contacts'], ['12.01.2026'], header, data]],
+    ['below a filled-up date', 2, [['Contacts', '', '', ''], ['2026', '', '', ''], header, data]],
     ['below pairs of words', 3, [['Owner', 'Ann'], ['Rows', '120'], [''], header, data]],
     ['above rows without addresses', 1, [['Contacts'], header, ['Bo', '', '', ''], data]],
     ['above numbers, dates and truth values', 1, [['List'], ['Id', 'On'], [7, new Date(0)]]],
