@@ -62,7 +62,7 @@ export type { Charge } from './batches/charge.js';
 export { exportDiffers, type ComparedExport } from './batches/judge-export.js';
 
 // Sources and sinks of one's own
-export type { OpenSourceOptions, Source, SourceReading } from './rows/source.js';
+export type { FoundHeader, OpenSourceOptions, Source, SourceReading } from './rows/source.js';
 export { invalidText, type CellText, type RawCells, type RowChunk } from './rows/row-chunk.js';
 export type {
   AddedColumn,

@@ -11,6 +11,7 @@ const inputFileOptions = [
   'encoding',
   'sheet',
   'no-header',
+  'skip-rows',
 ] as const;
 const outputFileOptions = ['output-format', 'neutralize-formulas', 'part-size'] as const;
 const inputDatabaseOptions = ['query'] as const;

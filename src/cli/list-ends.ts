@@ -19,7 +19,7 @@ import {
   type DatabaseOption,
 } from './database-ends.js';
 import type { DatabaseUrl } from './database-url.js';
-import { sizeOption } from './option-values.js';
+import { sizeOption, wholeOption } from './option-values.js';
 import { standard } from './summary-file.js';
 import { whereGiven } from './where-given.js';
 
@@ -39,7 +39,15 @@ export interface ListPlace {
 }
 
 /** Options that say what form the input has; the rest is found by looking. */
-const formOptions = ['input-format', 'delimiter', 'quote', 'escape', 'encoding', 'sheet'] as const;
+const formOptions = [
+  'input-format',
+  'skip-rows',
+  'delimiter',
+  'quote',
+  'escape',
+  'encoding',
+  'sheet',
+] as const;
 
 type FileOption = (typeof formOptions)[number] | 'no-header' | 'output-format';
 
@@ -128,6 +136,7 @@ function fileOptions(options: ParsedOptions<FileOption>, outputPath: string): Fi
     columns: isJsonl ? 'first' : 'all',
     ...whereGiven({
       format: input === undefined ? undefined : parseFileFormat(input),
+      skipRows: wholeOption(options, 'skip-rows'),
       delimiter: delimiterOption(options),
       quote: options.text('quote'),
       escape: options.text('escape'),

@@ -31,6 +31,16 @@ export function countOption<Name extends string>(
   });
 }
 
+/** A whole number of 0 or more. @throws ConfigurationError */
+export function wholeOption<Name extends string>(
+  options: ParsedOptions<Name>,
+  name: Name,
+): number | undefined {
+  const value = amountOption(options, name);
+  if (value === undefined || Number.isSafeInteger(value)) return value;
+  throw new ConfigurationError(`--${name} must be a whole number of 0 or more`);
+}
+
 /** A number of 0 or more. @throws ConfigurationError */
 export function amountOption<Name extends string>(
   options: ParsedOptions<Name>,

@@ -135,6 +135,16 @@ export class Reporter {
     this.#figures.note(progress, performance.now());
     this.#live?.start();
     switch (progress.stage) {
+      case 'header_found': {
+        const { input, unit, number } = progress;
+        // A guess that could be wrong: said even when quiet.
+        this.#write({
+          event: 'header_found',
+          fields: { input, unit, number },
+          line: `${input}: took ${unit} ${number} for the header, and what is above it for a title; --skip-rows ${number - 1} confirms that, --skip-rows 0 takes the first`,
+        });
+        return;
+      }
       case 'reading': {
         const { rows, addresses } = progress;
         this.#sayNowAndThen({

@@ -21,6 +21,11 @@ export const verifyOptions = [
       },
       { name: 'no-header', help: 'The input has no header: columns are #1, #2, …' },
       {
+        name: 'skip-rows',
+        value: '<n>',
+        help: 'Lines above the header, or rows of a sheet (default: auto-detected; the line is printed).',
+      },
+      {
         name: 'sheet',
         value: '<name or number>',
         help: 'Sheet of an XLSX input (default: 1, the first).',

@@ -14,9 +14,11 @@ export class CsvFeed implements AsyncIterableIterator<CsvChunk> {
   #ahead: CsvChunk | undefined;
   #isClosed = false;
 
-  constructor(reader: ByteReader, scanner: CsvScanner) {
+  /** @param before bytes of the input that were read before */
+  constructor(reader: ByteReader, scanner: CsvScanner, before: Uint8Array) {
     this.#reader = reader;
     this.#scanner = scanner;
+    this.#hash.update(before);
   }
 
   /** Reads as far as the first row. */

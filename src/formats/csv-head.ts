@@ -23,7 +23,12 @@ export interface FirstRow {
 export function readCsvHead(
   bytes: Buffer,
   row: FirstRow,
-  options: { readonly name: string; readonly delimiter: number; readonly hasHeader: boolean },
+  options: {
+    readonly name: string;
+    readonly delimiter: number;
+    readonly hasHeader: boolean;
+    readonly firstLine?: number;
+  },
 ): CsvHead {
   const bounds = findCells(bytes, row.markBytes, row.end, options.delimiter);
   const names: string[] = [];
@@ -31,7 +36,10 @@ export function readCsvHead(
     const [from, to] = [bounds[cell] as number, bounds[cell + 1] as number];
     const isUnquoted = bytes[from] !== quoteByte;
     if (row.lineEnd === row.end && isUnquoted && hasCarriageReturn(bytes, from, to)) {
-      throw csvTrouble('lone_carriage_return', { name: options.name, line: 1 });
+      throw csvTrouble('lone_carriage_return', {
+        name: options.name,
+        line: options.firstLine ?? 1,
+      });
     }
     // In another encoding a name is still a name, if not a pretty one: what is no UTF-8 is replaced.
     const text = options.hasHeader ? decodeCell(bytes, from, to, 'utf8') : undefined;

@@ -1,4 +1,5 @@
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
+import type { AboveHeader } from './above-header.js';
 import type { ByteReader } from './byte-reader.js';
 import type { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter } from './csv-dialect.js';
@@ -7,6 +8,8 @@ import { CsvScanner } from './csv-scanner.js';
 
 /** What a CSV output needs to take over the form of its input. */
 interface CsvForm {
+  /** The lines above the header as they stand; a byte-order mark is the first of their bytes. */
+  readonly aboveHeader: Uint8Array;
   /** The header's own bytes, a byte-order mark included; `undefined` when the input has none. */
   readonly headerBytes: Uint8Array | undefined;
   /** The first row's own line end; empty when nothing follows that row. */
@@ -14,6 +17,8 @@ interface CsvForm {
   readonly delimiter: string;
   /** Whether the input is TSV: a CSV output then has commas all the same. */
   readonly isTsv: boolean;
+  /** Whether the input is a table under a name that ends in .txt: so is a .txt output then. */
+  readonly isTxt: boolean;
 }
 
 /** The form of a CSV input. */
@@ -22,7 +27,10 @@ interface CsvReadingOptions {
   /** One ASCII character. */
   readonly delimiter: string;
   readonly isTsv: boolean;
+  readonly isTxt: boolean;
   readonly maxRowBytes: number;
+  /** What was read of the input before its header. */
+  readonly above: AboveHeader;
 }
 
 /** One reading of a CSV input. A reading that is not iterated has to be closed. */
@@ -46,7 +54,7 @@ export class CsvReading implements SourceReading<CsvChunk> {
   static async open(
     name: string,
     reader: ByteReader,
-    { hasHeader, delimiter, isTsv, maxRowBytes }: CsvReadingOptions,
+    { hasHeader, delimiter, isTsv, isTxt, maxRowBytes, above }: CsvReadingOptions,
     opening: OpenSourceOptions,
   ): Promise<CsvReading> {
     const scanner = new CsvScanner({
@@ -54,15 +62,18 @@ export class CsvReading implements SourceReading<CsvChunk> {
       delimiter: parseDelimiter(delimiter),
       hasHeader,
       maxRowBytes,
+      firstLine: above.lines + 1,
       wanted: (names) => opening.wanted(names),
     });
-    const feed = new CsvFeed(reader, scanner);
+    const feed = new CsvFeed(reader, scanner, above.bytes);
     const head = await feed.readHead();
     return new CsvReading(feed, head.names, {
+      aboveHeader: above.bytes,
       headerBytes: head.bytes,
       lineEnd: head.lineEnd,
       delimiter,
       isTsv,
+      isTxt,
     });
   }
 

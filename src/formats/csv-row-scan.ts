@@ -13,6 +13,8 @@ export interface RowScanOptions {
   readonly delimiter: number;
   /** Most bytes of a row, its line feed not counted. */
   readonly maxRowBytes: number;
+  /** Number of the line that the first row starts in. @default 1 */
+  readonly firstLine?: number;
 }
 
 /**
@@ -48,7 +50,7 @@ export class RowScan {
     this.#columns = columns;
     this.#rowStart = 0;
     this.#at = this.#cellStart = markBytes;
-    this.#line = 1;
+    this.#line = this.#options.firstLine ?? 1;
     this.#used = 0;
   }
 

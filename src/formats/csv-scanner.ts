@@ -13,6 +13,8 @@ export interface CsvScannerOptions {
   readonly hasHeader: boolean;
   /** Most bytes of a row, its line feed not counted. */
   readonly maxRowBytes: number;
+  /** Number of the line in the file that the first row starts in. @default 1 */
+  readonly firstLine?: number;
   /** Names the columns whose cells are to be found, once: positions in the header. */
   wanted(names: readonly string[]): readonly number[];
 }
@@ -86,7 +88,7 @@ export class CsvScanner {
     }
     if (this.#columns === undefined) {
       if (isLast && this.#filled === this.#markBytes) {
-        throw new InputError(`${this.#options.name} is empty`, { line: 1 });
+        throw emptyInput(this.#options);
       }
       this.#scan.scan(this.#bytes, this.#filled, isLast);
       const table = this.#scan.take();
@@ -138,4 +140,13 @@ export class CsvScanner {
       this.#scan.begin(markBytes, this.#columns);
     }
   }
+}
+
+/** The error for an input without a first row. */
+export function emptyInput({
+  name,
+  firstLine = 1,
+}: Pick<CsvScannerOptions, 'name' | 'firstLine'>): InputError {
+  const where = firstLine === 1 ? '' : ` from line ${firstLine} on`;
+  return new InputError(`${name} is empty${where}`, { line: firstLine });
 }

@@ -13,6 +13,8 @@ export interface CsvWriterOptions {
   readonly delimiter: string;
   /** The input's header row as it is to be written, and its line end; `undefined` for none. */
   readonly header: { readonly bytes: Uint8Array; readonly lineEnd: Uint8Array } | undefined;
+  /** What is written before everything else. @default nothing */
+  readonly aboveHeader?: Uint8Array | undefined;
   /** Number of the input's columns. */
   readonly columns: number;
   /**
@@ -44,7 +46,7 @@ export class CsvWriter {
   #owesLineEnd = false;
 
   constructor(options: CsvWriterOptions) {
-    const { header, added } = options;
+    const { header, added, aboveHeader = new Uint8Array(0) } = options;
     this.#options = options;
     this.#rows = new TableRows(options.columns);
     this.#delimiterByte = parseDelimiter(options.delimiter);
@@ -55,9 +57,12 @@ export class CsvWriter {
       ),
     );
     this.#out = new BlockOutput(options.output);
-    if (header === undefined) return;
+    if (header === undefined) {
+      this.#out.put(aboveHeader);
+      return;
+    }
     const names = added.map((columns) => this.#encode(columns));
-    this.#out.put(Buffer.concat([header.bytes, ...names, header.lineEnd]));
+    this.#out.put(Buffer.concat([aboveHeader, header.bytes, ...names, header.lineEnd]));
     this.#owesLineEnd = header.lineEnd.length === 0;
   }
 

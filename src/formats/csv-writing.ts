@@ -17,8 +17,14 @@ interface CsvWritingOptions {
   readonly neutralizeFormulas?: boolean;
 }
 
+/** What is wanted of a CSV output beside its options. */
+export interface CsvForms {
+  /** Whether lines above the input's header are left out, which a loader of tables has no use for. */
+  readonly isBareTable?: boolean;
+}
+
 /** How rows are written as CSV. */
-export function csvWriting(options: CsvWritingOptions): FormatWriting {
+export function csvWriting(options: CsvWritingOptions & CsvForms): FormatWriting {
   return {
     create: (output, opening) => createCsvWriter(output, opening, options),
     examine(reading) {
@@ -36,7 +42,7 @@ export function csvWriting(options: CsvWritingOptions): FormatWriting {
 function createCsvWriter(
   output: ByteOutput,
   opening: OpenSinkOptions,
-  options: CsvWritingOptions,
+  options: CsvWritingOptions & CsvForms,
 ): RowsWriter {
   const { reading, added } = opening;
   const delimiter = delimiterFor(reading, options.delimiter);
@@ -44,6 +50,7 @@ function createCsvWriter(
     output,
     delimiter,
     header: headerFor(reading, delimiter),
+    aboveHeader: options.isBareTable === true ? undefined : linesAboveFor(reading, delimiter),
     columns: reading.header.length,
     added: added.map((columns) => columns.map(({ name }) => name)),
     cellsOf: (outcome, column) => opening.cellsOf(outcome, column),
@@ -61,9 +68,30 @@ function delimiterFor(reading: SourceReading, given: string | undefined): string
   if (reading instanceof CsvReading) return reading.form.isTsv ? ',' : reading.form.delimiter;
   if (reading instanceof ParsedCsvReading && !reading.isTsv) {
     const { delimiter } = reading.dialect;
-    if (delimiter.length === 1 && delimiter !== '"' && delimiter <= '~') return delimiter;
+    if (isWritable(delimiter)) return delimiter;
   }
   return ',';
+}
+
+/** Whether it is one ASCII character that may be written between cells. */
+function isWritable(delimiter: string): boolean {
+  return delimiter.length === 1 && delimiter !== '"' && delimiter <= '~';
+}
+
+/** The lines above a CSV input's header go where its rows are copied. */
+function linesAboveFor(reading: SourceReading, delimiter: string): Uint8Array | undefined {
+  const isCopied = reading instanceof CsvReading && reading.form.delimiter === delimiter;
+  return isCopied ? reading.form.aboveHeader : undefined;
+}
+
+/** The delimiter of an input that is a table under a name that ends in .txt. */
+export function txtTableDelimiter(reading: SourceReading): string | undefined {
+  if (reading instanceof CsvReading) {
+    return reading.form.isTxt ? reading.form.delimiter : undefined;
+  }
+  if (!(reading instanceof ParsedCsvReading) || !reading.isTxt) return undefined;
+  const { delimiter } = reading.dialect;
+  return isWritable(delimiter) ? delimiter : '\t';
 }
 
 /** A CSV input's own header row, as it stands; the names of any other input, written again. */

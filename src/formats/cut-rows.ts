@@ -1,51 +1,61 @@
+/** A row as a dialect cuts it. */
+export interface CutRow {
+  /** Where it starts in the text. */
+  readonly start: number;
+  /** Texts of its cells, without the quotes around them. */
+  readonly cells: readonly string[];
+}
+
 /** What cutting the first rows of a file with a dialect shows of that dialect. */
 export interface RowCut {
-  /** Cells of each row that is whole; of the only row, when none is. */
-  readonly cells: readonly number[];
+  /** The rows that are whole; the only row, when none is. */
+  readonly rows: readonly CutRow[];
   /** Whether a row cannot be cut: something follows a closing quote, or a quote stands inside a cell. */
   readonly isBroken: boolean;
   /** Whether all cells of the first row are in quotes. */
   readonly isFirstQuoted: boolean;
 }
 
+interface CutOptions {
+  readonly delimiter: string;
+  readonly quote: string | undefined;
+  readonly escape: string;
+  /** Whether nothing follows the text: its last row is whole without a line end. @default false */
+  readonly isWhole?: boolean;
+}
+
 const mostRows = 200;
 
 /** Cuts text, a character for each byte, into rows and cells, as far as it goes. */
-export function cutRows(
-  text: string,
-  dialect: {
-    readonly delimiter: string;
-    readonly quote: string | undefined;
-    readonly escape: string;
-  },
-): RowCut {
-  const { delimiter, quote } = dialect;
-  const cells: number[] = [];
-  let count = 0;
+export function cutRows(text: string, dialect: CutOptions): RowCut {
+  const { delimiter, quote, isWhole = false } = dialect;
+  const rows: CutRow[] = [];
+  let cells: string[] = [];
+  let start = 0;
   let isBroken = false;
   let isFirstQuoted = quote !== undefined;
   let at = 0;
-  while (at <= text.length && cells.length < mostRows) {
+  while (at <= text.length && rows.length < mostRows) {
     const isQuoted = quote !== undefined && text.startsWith(quote, at);
-    if (cells.length === 0) isFirstQuoted &&= isQuoted;
+    if (rows.length === 0) isFirstQuoted &&= isQuoted;
     const end = isQuoted ? closingQuote(text, at + quote.length, quote, dialect.escape) : at;
     if (end === undefined) break;
     const stop = cellEnd(text, end, delimiter);
     // A last row that the text does not hold whole says nothing.
-    if (stop === text.length && cells.length > 0) break;
+    if (stop === text.length && rows.length > 0 && !(isWhole && start < stop)) break;
     const rest = text.slice(end, stop).replace(/\r$/, '');
     if (isQuoted ? rest !== '' : quote !== undefined && rest.includes(quote)) isBroken = true;
-    count += 1;
+    cells.push(isQuoted ? text.slice(at + quote.length, end - quote.length) : rest);
     if (text.startsWith(delimiter, stop)) {
       at = stop + delimiter.length;
       continue;
     }
-    cells.push(count);
-    count = 0;
-    at = stop + 1;
+    rows.push({ start, cells });
+    cells = [];
+    at = start = stop + 1;
     if (stop === text.length) break;
   }
-  return { cells, isBroken, isFirstQuoted };
+  return { rows, isBroken, isFirstQuoted };
 }
 
 /** Where the cell ends whose unquoted rest starts at `from`. */

@@ -12,6 +12,12 @@ export interface FileOptions {
    */
   readonly header?: boolean;
   /**
+   * CSV, TSV and XLSX: how many lines, or rows of the sheet, are above the header. A `sep=` line is one
+   * of them.
+   * @default found by the rows around the header, where it is plain
+   */
+  readonly skipRows?: number;
+  /**
    * CSV: what stands between two cells, one character or more.
    * @default found by looking; TSV: a tab
    */
@@ -52,11 +58,11 @@ export interface FileOptions {
 export const defaultMaxRowBytes = 16 * 1024 * 1024;
 
 const known: Readonly<Record<FileFormat, readonly (keyof FileOptions)[]>> = {
-  csv: ['header', 'delimiter', 'quote', 'escape', 'encoding'],
-  tsv: ['header', 'delimiter', 'quote', 'escape', 'encoding'],
+  csv: ['header', 'skipRows', 'delimiter', 'quote', 'escape', 'encoding'],
+  tsv: ['header', 'skipRows', 'delimiter', 'quote', 'escape', 'encoding'],
   jsonl: ['columns', 'encoding'],
   txt: ['header', 'encoding'],
-  xlsx: ['header', 'sheet'],
+  xlsx: ['header', 'skipRows', 'sheet'],
   parquet: [],
 };
 
@@ -65,6 +71,9 @@ export function refuseUnknown(format: FileFormat, options: FileOptions): void {
   for (const name of ['delimiter', 'quote', 'escape', 'encoding', 'sheet'] as const) {
     if (options[name] === undefined || known[format].includes(name)) continue;
     throw new ConfigurationError(`a ${format} input has no ${name} to be named`);
+  }
+  if (options.skipRows !== undefined && !known[format].includes('skipRows')) {
+    throw new ConfigurationError(`a ${format} input has no rows above a header to be skipped`);
   }
   if (options.header === false && !known[format].includes('header')) {
     throw new ConfigurationError(`a ${format} input names its columns in every case`);

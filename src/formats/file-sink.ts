@@ -1,9 +1,10 @@
 import type { Writable } from 'node:stream';
 import { ConfigurationError } from '../errors/family.js';
 import type { Sink } from '../rows/sink.js';
+import type { SourceReading } from '../rows/source.js';
 import type { ByteOutput } from '../output-files/byte-output.js';
 import { tellTextCells } from '../rows/tell-text-columns.js';
-import { csvWriting } from './csv-writing.js';
+import { csvWriting, txtTableDelimiter, type CsvForms } from './csv-writing.js';
 import { parseDelimiter } from './csv-dialect.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
 import { createGzipOutput } from './gzip-output.js';
@@ -75,7 +76,7 @@ export function streamSink(stream: Writable, options: FileSinkOptions & StreamOu
 }
 
 /** How rows are written in a format. @throws ConfigurationError `invalid_option` */
-export function writingOf(format: FileFormat, options: FileSinkOptions): FormatWriting {
+export function writingOf(format: FileFormat, options: FileSinkOptions & CsvForms): FormatWriting {
   if (options.delimiter !== undefined) {
     if (format !== 'csv') throw new ConfigurationError(`a ${format} output has no other delimiter`);
     parseDelimiter(options.delimiter);
@@ -88,7 +89,7 @@ export function writingOf(format: FileFormat, options: FileSinkOptions): FormatW
     case 'jsonl':
       return jsonlWriting;
     case 'txt':
-      return txtWriting;
+      return options.format === 'txt' ? txtWriting : tableOrTxtWriting(options);
     case 'xlsx':
       return xlsxWriting;
     case 'parquet':
@@ -121,15 +122,37 @@ const jsonlWriting: FormatWriting = {
 
 const txtWriting: FormatWriting = {
   create: (output: ByteOutput, opening) => new TxtWriter(output, opening),
-  check(verifiedColumns) {
-    if (verifiedColumns === 1) return;
-    throw new ConfigurationError(
-      `a TXT output holds the one column that is verified, but ${String(verifiedColumns)} are: choose another format`,
-    );
-  },
+  check: checkOneColumn,
   examine(_, { verified: [column = 0] }) {
     return (chunk) => {
       for (let row = 0; row < chunk.length; row += 1) txtLine(chunk.text(row, column));
     };
   },
 };
+
+/** A name that ends in .txt says that it is text: a table where the input is one under such a name. */
+function tableOrTxtWriting(options: FileSinkOptions): FormatWriting {
+  const tableFor = (reading: SourceReading): FormatWriting | undefined => {
+    const delimiter = txtTableDelimiter(reading);
+    return delimiter === undefined ? undefined : csvWriting({ ...options, delimiter });
+  };
+  return {
+    create(output, opening) {
+      const table = tableFor(opening.reading);
+      if (!table) checkOneColumn(opening.verified.length);
+      return (table ?? txtWriting).create(output, opening);
+    },
+    examine(reading, columns) {
+      const table = tableFor(reading);
+      if (!table) checkOneColumn(columns.verified.length);
+      return (table ?? txtWriting).examine?.(reading, columns);
+    },
+  };
+}
+
+function checkOneColumn(verifiedColumns: number): void {
+  if (verifiedColumns === 1) return;
+  throw new ConfigurationError(
+    `a TXT output holds the one column that is verified, but ${String(verifiedColumns)} are: choose another format`,
+  );
+}

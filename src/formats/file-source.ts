@@ -42,12 +42,14 @@ function createSource(
 ): Source {
   const named = path === undefined ? undefined : formatOfPath(path);
   const format = options.format ?? named?.format;
-  checkOptions(format, options);
+  // A name that ends in .txt says that it is text: what text is found by looking.
+  const isTxt = options.format === undefined && format === 'txt';
+  checkOptions(isTxt ? undefined : format, options);
   const memory: JsonlMemory = {};
   return byteSource(find(), (of, opening) =>
     openReading(
       of,
-      { ...options, ...(format && { format }), isGzip: named?.isGzip ?? false, memory },
+      { ...options, ...(format && { format }), isTxt, isGzip: named?.isGzip ?? false, memory },
       opening,
     ),
   );
@@ -61,6 +63,10 @@ function checkOptions(format: FileFormat | undefined, options: FileOptions): voi
     if (value === '' || value?.includes('\n') === true || value?.includes('\0') === true) {
       throw new ConfigurationError(`${JSON.stringify(value)} cannot be the ${name} of a CSV file`);
     }
+  }
+  const { skipRows } = options;
+  if (skipRows !== undefined && !(Number.isSafeInteger(skipRows) && skipRows >= 0)) {
+    throw new ConfigurationError(`skipRows is a whole number of 0 or more, not ${skipRows}`);
   }
   if (format === undefined) return;
   refuseUnknown(format, options);

@@ -1,4 +1,4 @@
-import { cutRows, type RowCut } from './cut-rows.js';
+import { cutRows, type CutRow, type RowCut } from './cut-rows.js';
 
 /** How the cells of a CSV file are kept apart. */
 export interface CsvDialect {
@@ -18,31 +18,50 @@ export interface GivenDialect {
   readonly escape?: string;
 }
 
-const delimiters = [',', ';', '\t', '|'];
+/** Those that are tried where none is known. */
+export const usualDelimiters = [',', ';', '\t', '|'];
 const doubleQuote = '"';
+
+/** A dialect, and how it cuts the first rows. */
+export interface FoundDialect {
+  readonly dialect: CsvDialect;
+  readonly rows: readonly CutRow[];
+}
 
 /**
  * Finds the dialect in the first bytes of a file: the delimiter that cuts most rows into as many cells
  * as the first, the quote and the escape with which they can be cut at all.
+ *
+ * @param isWhole whether the bytes are all that there are
  */
-export function findDialect(first: Buffer, given: GivenDialect, isTsv: boolean): CsvDialect {
+export function findDialect(
+  first: Buffer,
+  given: GivenDialect,
+  isTsv: boolean,
+  isWhole = false,
+): FoundDialect {
   const text = first.toString('latin1').replace(/^\xef\xbb\xbf/, '');
-  // A character of more bytes than one is compared by its bytes.
-  const asBytes = (option: string): string => Buffer.from(option, 'utf8').toString('latin1');
   const candidates =
-    given.delimiter === undefined ? (isTsv ? ['\t'] : delimiters) : [given.delimiter];
-  let best: { readonly dialect: CsvDialect; readonly score: number } | undefined;
+    given.delimiter === undefined ? (isTsv ? ['\t'] : usualDelimiters) : [given.delimiter];
+  let best: (FoundDialect & { readonly score: number }) | undefined;
   for (const dialect of candidates.flatMap((delimiter) => variants(delimiter, given, isTsv))) {
     const cut = cutRows(text, {
-      delimiter: asBytes(dialect.delimiter),
-      quote: dialect.quote === undefined ? undefined : asBytes(dialect.quote),
-      escape: asBytes(dialect.escape),
+      // A character of more bytes than one is compared by its bytes.
+      delimiter: bytesAsText(dialect.delimiter),
+      quote: dialect.quote === undefined ? undefined : bytesAsText(dialect.quote),
+      escape: bytesAsText(dialect.escape),
+      isWhole,
     });
     const score = rate(cut, dialect);
     // The first of equals: the usual dialect, unless another one fits better.
-    if (best === undefined || score > best.score) best = { dialect, score };
+    if (best === undefined || score > best.score) best = { dialect, rows: cut.rows, score };
   }
-  return best?.dialect ?? { delimiter: ',', quote: doubleQuote, escape: doubleQuote };
+  return best ?? { dialect: { delimiter: ',', quote: doubleQuote, escape: doubleQuote }, rows: [] };
+}
+
+/** An option as it is compared with text of a character for each byte. */
+export function bytesAsText(option: string): string {
+  return Buffer.from(option, 'utf8').toString('latin1');
 }
 
 /** The dialects that are thought of, the usual one first. */
@@ -62,9 +81,9 @@ function variants(delimiter: string, given: GivenDialect, isTsv: boolean): reado
 
 /** From 0 to about 3: whether the rows can be cut, whether they are alike, whether quotes are used. */
 function rate(cut: RowCut, { quote }: CsvDialect): number {
-  const [columns = 1] = cut.cells;
-  const alike = cut.cells.filter((count) => count === columns).length;
-  const share = columns > 1 ? alike / cut.cells.length : 0;
+  const columns = cut.rows[0]?.cells.length ?? 1;
+  const alike = cut.rows.filter(({ cells }) => cells.length === columns).length;
+  const share = columns > 1 ? alike / cut.rows.length : 0;
   // A single quote is an apostrophe, unless all of the first row is in such quotes.
   if (quote === "'" && !cut.isFirstQuoted) return -1;
   return (cut.isBroken ? 0 : 2) + share + (quote === "'" ? 0.01 : 0);

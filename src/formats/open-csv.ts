@@ -1,6 +1,7 @@
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
+import { readToHeader } from './above-header.js';
 import { CsvReading } from './csv-reading.js';
-import { findDialect, type CsvDialect, type GivenDialect } from './find-dialect.js';
+import type { CsvDialect, GivenDialect } from './find-dialect.js';
 import { ParsedCsvReading } from './parsed-csv-reading.js';
 import type { PeekReader } from './peek-reader.js';
 
@@ -8,12 +9,12 @@ export interface OpenCsvOptions extends GivenDialect {
   /** How messages call the input. */
   readonly name: string;
   readonly isTsv: boolean;
+  /** Whether the input is a table under a name that ends in .txt. */
+  readonly isTxt: boolean;
   readonly header?: boolean;
+  readonly skipRows?: number;
   readonly maxRowBytes: number;
 }
-
-/** So much of a file shows its dialect; more would only be looked at longer. */
-const mostLookedAt = 64 * 1024;
 
 /**
  * Opens CSV or TSV in UTF-8: by its bytes where its dialect is the usual one, through csv-parse where
@@ -26,15 +27,23 @@ export async function openCsv(
   options: OpenCsvOptions,
   opening: OpenSourceOptions,
 ): Promise<SourceReading> {
-  const { name, isTsv, maxRowBytes } = options;
+  const { name, maxRowBytes, isTxt } = options;
   const hasHeader = options.header ?? true;
-  const first = await reader.peekLine(mostLookedAt);
-  const dialect = findDialect(first.subarray(0, mostLookedAt), options, isTsv);
+  const { above, dialect } = await readToHeader(reader, {
+    ...options,
+    hasHeader,
+    skipRows: options.skipRows,
+  });
+  if (above.isGuessed) {
+    opening.onHeaderFound?.({ input: name, unit: 'line', number: above.lines + 1 });
+  }
+  const isTsv = isTxt ? dialect.delimiter === '\t' : options.isTsv;
+  const form = { name, isTsv, isTxt, maxRowBytes, above };
   if (!isScannable(dialect)) {
-    return ParsedCsvReading.open(reader, { name, hasHeader, dialect, isTsv, maxRowBytes }, opening);
+    return ParsedCsvReading.open(reader, { ...form, hasHeader, dialect }, opening);
   }
   const { delimiter } = dialect;
-  return CsvReading.open(name, reader, { hasHeader, delimiter, isTsv, maxRowBytes }, opening);
+  return CsvReading.open(name, reader, { ...form, hasHeader, delimiter }, opening);
 }
 
 /** What the byte scanner is made for: double quotes, doubled inside, and a delimiter of one byte. */

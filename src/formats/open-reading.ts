@@ -1,5 +1,6 @@
 import { InputError } from '../errors/family.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
+import { isTable, type AboveHeaderOptions } from './above-header.js';
 import type { ByteInput } from './byte-input.js';
 import type { ByteReader } from './byte-reader.js';
 import { isRandomAccess, type FileFormat } from './file-format.js';
@@ -19,6 +20,8 @@ import { TxtReading } from './txt-reading.js';
 export interface ReadingOptions extends FileOptions {
   /** Whether its name says that it is compressed. */
   readonly isGzip: boolean;
+  /** Whether its name ends in .txt, and nobody said that it is one address a line. */
+  readonly isTxt: boolean;
   readonly memory: JsonlMemory;
 }
 
@@ -118,7 +121,8 @@ async function openText(
     options.encoding === undefined ? recogniseEncoding(first) : parseEncoding(options.encoding);
   if (encoding === 'utf-8') refuseBinary(first, name, known);
   const reader = new PeekReader(createTranscodeReader(name, bytes, encoding));
-  const format = known ?? (await findTextFormat(reader, name));
+  const isTxt = options.isTxt && (await isTable(reader, tableOptions(options, name)));
+  const format = isTxt ? 'csv' : (known ?? (await findTextFormat(reader, name)));
   refuseUnknown(format, options);
   const maxRowBytes = options.maxRowBytes ?? defaultMaxRowBytes;
   switch (format) {
@@ -139,8 +143,17 @@ async function openText(
         opening,
       );
     default:
-      return openCsv(reader, { ...options, name, isTsv: format === 'tsv', maxRowBytes }, opening);
+      return openCsv(
+        reader,
+        { ...options, name, isTsv: format === 'tsv', isTxt, maxRowBytes },
+        opening,
+      );
   }
+}
+
+function tableOptions(options: ReadingOptions, name: string): AboveHeaderOptions {
+  const { header = true, skipRows } = options;
+  return { ...options, name, isTsv: false, hasHeader: header, skipRows };
 }
 
 /** The text of an input once more, in UTF-8. */

@@ -8,7 +8,9 @@ import { CellsChunk } from '../rows/cells-chunk.js';
 import { gatherRows } from '../rows/gather-rows.js';
 import { invalidText, type CellText } from '../rows/row-chunk.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
+import type { AboveHeader } from './above-header.js';
 import type { ByteReader } from './byte-reader.js';
+import { emptyInput } from './csv-scanner.js';
 import { csvTrouble, type CsvTrouble } from './csv-trouble.js';
 import type { CsvDialect } from './find-dialect.js';
 
@@ -19,7 +21,11 @@ export interface ParsedCsvOptions {
   readonly dialect: CsvDialect;
   /** Whether the input is TSV: a CSV output then has commas all the same. */
   readonly isTsv: boolean;
+  /** Whether the input is a table under a name that ends in .txt. */
+  readonly isTxt: boolean;
   readonly maxRowBytes: number;
+  /** What was read of the input before its header. */
+  readonly above: AboveHeader;
 }
 
 /** One row as csv-parse gives it. */
@@ -37,6 +43,7 @@ export class ParsedCsvReading implements SourceReading {
   readonly dialect: CsvDialect;
   readonly isUnnamed: boolean;
   readonly isTsv: boolean;
+  readonly isTxt: boolean;
   readonly chunks: AsyncIterable<CellsChunk>;
   readonly #hash: Hash;
   #digest: string | undefined;
@@ -50,7 +57,8 @@ export class ParsedCsvReading implements SourceReading {
     this.dialect = options.dialect;
     this.isUnnamed = !options.hasHeader;
     this.isTsv = options.isTsv;
-    this.chunks = closableChunks(this.#toChunks(rows.gathered, options.name), rows.close);
+    this.isTxt = options.isTxt;
+    this.chunks = closableChunks(this.#toChunks(rows.gathered, options), rows.close);
     this.#hash = options.hash;
   }
 
@@ -64,14 +72,14 @@ export class ParsedCsvReading implements SourceReading {
     options: ParsedCsvOptions,
     opening: OpenSourceOptions,
   ): Promise<ParsedCsvReading> {
-    const { name, hasHeader } = options;
-    const hash = createHash('sha256');
+    const { hasHeader, above } = options;
+    const hash = createHash('sha256').update(above.bytes);
     const { gathered, close } = parseRows(reader, options, hash);
     try {
-      const first = await nextRows(gathered, name);
+      const first = await nextRows(gathered, options);
       const [head] = first ?? [];
       if (first === undefined || head === undefined) {
-        throw new InputError(`${name} is empty`, { line: 1 });
+        throw emptyInput({ name: options.name, firstLine: above.lines + 1 });
       }
       const names = head.record.map((cell, at) =>
         hasHeader ? cell.toString('utf8') : `#${String(at + 1)}`,
@@ -93,21 +101,21 @@ export class ParsedCsvReading implements SourceReading {
 
   async *#toChunks(
     gathered: AsyncGenerator<ParsedRow[]>,
-    name: string,
+    options: ParsedCsvOptions,
   ): AsyncGenerator<CellsChunk> {
     for (;;) {
-      const rows = await nextRows(gathered, name);
+      const rows = await nextRows(gathered, options);
       if (rows === undefined) break;
-      yield new CellsChunk(rows.map((row) => this.#cellsOf(row, name)));
+      yield new CellsChunk(rows.map((row) => this.#cellsOf(row, options)));
     }
     this.#digest = this.#hash.digest('hex');
   }
 
-  #cellsOf({ record, info }: ParsedRow, name: string): readonly CellText[] {
+  #cellsOf({ record, info }: ParsedRow, { name, above }: ParsedCsvOptions): readonly CellText[] {
     const columns = this.header.length;
     if (record.length <= columns) return record.map((cell) => textOfBytes(cell));
     const figures = `${String(record.length)} cells, expected ${String(columns)}`;
-    throw csvTrouble('too_many_cells', { name, line: info.lines, figures });
+    throw csvTrouble('too_many_cells', { name, line: above.lines + info.lines, figures });
   }
 }
 
@@ -150,13 +158,13 @@ function parseRows(
 
 async function nextRows(
   gathered: AsyncGenerator<ParsedRow[]>,
-  name: string,
+  options: ParsedCsvOptions,
 ): Promise<ParsedRow[] | undefined> {
   try {
     const step = await gathered.next();
     return step.done === true ? undefined : step.value;
   } catch (error) {
-    throw error instanceof CsvError ? describeTrouble(error, name) : error;
+    throw error instanceof CsvError ? describeTrouble(error, options) : error;
   }
 }
 
@@ -191,8 +199,8 @@ const troubles = new Map<CsvErrorCode, CsvTrouble>([
 ]);
 
 /** In our words: those of csv-parse quote the cell. */
-function describeTrouble(error: CsvError, name: string): InputError {
-  const line = typeof error['lines'] === 'number' ? error['lines'] : undefined;
+function describeTrouble(error: CsvError, { name, above }: ParsedCsvOptions): InputError {
+  const line = typeof error['lines'] === 'number' ? above.lines + error['lines'] : undefined;
   const trouble = troubles.get(error.code);
   if (trouble !== undefined && line !== undefined) return csvTrouble(trouble, { name, line });
   return new InputError(`${name} cannot be read as CSV (${error.code})`, {

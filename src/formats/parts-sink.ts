@@ -47,7 +47,7 @@ export function partsSink(path: string, options: PartsSinkOptions): Sink {
       `parts are written as ${partFormats.join(', ')}, not as ${format}`,
     );
   }
-  const writing = writingOf(format, { ...options, format });
+  const writing = writingOf(format, { ...options, format, isBareTable: true });
   return {
     name: path,
     decides: { 'part-size': String(partBytes), 'part-format': format },

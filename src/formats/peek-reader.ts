@@ -27,6 +27,13 @@ export class PeekReader implements ByteReader {
     return this.#lookUntil(() => this.#ahead.length >= mostBytes || this.#ahead.includes(lineFeed));
   }
 
+  /** Reads so many bytes that were looked at. */
+  take(bytes: number): Buffer {
+    const taken = this.#ahead.subarray(0, bytes);
+    this.#ahead = this.#ahead.subarray(bytes);
+    return taken;
+  }
+
   async read(): Promise<Uint8Array | undefined> {
     if (this.#ahead.length === 0) return this.#isAtEnd ? undefined : this.#reader.read();
     const piece = this.#ahead;

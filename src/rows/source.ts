@@ -2,8 +2,20 @@ import type { FilePermissions } from '../system/file-permissions.js';
 import type { Kind } from './kinds.js';
 import type { RowChunk } from './row-chunk.js';
 
+/** A header that stands below other lines, and was found by the rows around it. */
+export interface FoundHeader {
+  /** How messages call the input. */
+  readonly input: string;
+  /** What is counted: lines of a text, or rows of a sheet. */
+  readonly unit: 'line' | 'row';
+  /** Counted from 1. */
+  readonly number: number;
+}
+
 export interface OpenSourceOptions {
   readonly signal?: AbortSignal;
+  /** Told of a header that was found below other lines, before `wanted` is asked. */
+  onHeaderFound?(found: FoundHeader): void;
   /**
    * Names the columns whose cells will be asked for, once the header is known: positions in it. A
    * reader need not find any other cell.

@@ -48,6 +48,7 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
   let layout: ColumnLayout | undefined;
   const reading = await source.open({
     signal,
+    onHeaderFound: (found) => options.onProgress?.({ stage: 'header_found', ...found }),
     wanted: (header) => {
       layout = layOutColumns(header, options);
       return wantedPositions(layout);

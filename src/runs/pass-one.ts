@@ -3,7 +3,7 @@ import type { CountryCode } from '../contract/countries.js';
 import { ConfigurationError } from '../errors/family.js';
 import { sampleCells } from '../results/sample-cells.js';
 import type { RowExaminer, Sink, TextColumn } from '../rows/sink.js';
-import type { Source, SourceReading } from '../rows/source.js';
+import type { FoundHeader, Source, SourceReading } from '../rows/source.js';
 import { layOutColumns, type ColumnLayout, type ColumnOptions } from '../batches/column-layout.js';
 import { Plan } from '../batches/plan.js';
 import { closeReading } from './close-reading.js';
@@ -45,6 +45,8 @@ export interface PassOneOptions {
   readonly onTextColumn?: (column: TextColumn) => void;
   /** Told what the sink has to say. */
   readonly onNotice?: (notice: string) => void;
+  /** Told of a header that was found below other lines. */
+  readonly onHeaderFound?: (found: FoundHeader) => void;
 }
 
 /**
@@ -83,8 +85,13 @@ async function readAll(
 ): Promise<PassOne> {
   const { state, files, signal } = options;
   let layout: ColumnLayout | undefined;
+  const found: FoundHeader[] = [];
   const reading = await source.open({
     signal,
+    onHeaderFound(header) {
+      found.push(header);
+      options.onHeaderFound?.(header);
+    },
     wanted: (header) => {
       layout = layOutColumns(header, options.columns);
       return wantedPositions(layout);
@@ -110,7 +117,7 @@ async function readAll(
     maxRows: options.sink?.maxRows ?? Infinity,
     onRows: options.onRows,
   });
-  const entry = planEntryOf(rows, reading, batches);
+  const entry = planEntryOf(rows, { reading, found }, batches);
   const noted = await recalled?.finish();
   return { source, plan, tickets, batches, entry: noted ? { ...entry, recalled: noted } : entry };
 }
@@ -195,11 +202,16 @@ export async function startExamining(
   }
 }
 
-function planEntryOf(rows: number, reading: SourceReading, batches: readonly Batch[]): PlanEntry {
+function planEntryOf(
+  rows: number,
+  { reading, found }: { readonly reading: SourceReading; readonly found: readonly FoundHeader[] },
+  batches: readonly Batch[],
+): PlanEntry {
   return {
     entry: 'plan',
     rows,
     content: reading.contentDigest?.() ?? null,
+    ...(found.length > 0 && { headers: found.map(({ number }) => number) }),
     batches: batches.map(({ lane, addresses, checksum }) => ({
       type: lane.type,
       country: lane.country,

@@ -83,10 +83,17 @@ export function checkSamePlan(known: PlanEntry, found: PlanEntry, input: string)
     known.rows === found.rows
       ? 'its content differs'
       : `it has ${found.rows} rows now and had ${known.rows}`;
+  const header = isDeepStrictEqual(known.headers, found.headers)
+    ? ''
+    : `, and its header is found in line ${headerLine(found)} now and was in line ${headerLine(known)}`;
   throw new StateError(
-    `${input} has changed since the unfinished run in the state directory read it: ${what}. Put back what it held to go on, or start over with --fresh`,
+    `${input} has changed since the unfinished run in the state directory read it: ${what}${header}. Put back what it held to go on, or start over with --fresh`,
     { code: 'state_mismatch' },
   );
+}
+
+function headerLine({ headers }: PlanEntry): string {
+  return (headers ?? [1]).join(', ');
 }
 
 /** The value as it comes back from the journal. */

@@ -47,6 +47,8 @@ export const planEntry = z.object({
   rows: z.int().min(0),
   /** Digest of the input's bytes, where the source gives one. */
   content: z.string().nullable(),
+  /** Lines, or rows, of the headers that were found below others; absent where none was. */
+  headers: z.array(z.int().min(2)).optional(),
   batches: z.array(
     z.object({
       type: z.string(),

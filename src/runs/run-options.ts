@@ -2,7 +2,7 @@ import type { DriveSettings } from '../batches/drive-all.js';
 import type { Client } from '../client/client.js';
 import type { SluiceError } from '../errors/sluice-error.js';
 import type { Sink, TextColumn } from '../rows/sink.js';
-import type { Source } from '../rows/source.js';
+import type { FoundHeader, Source } from '../rows/source.js';
 import type { ColumnOptions } from '../batches/column-layout.js';
 import type { DoubtOptions } from '../batches/doubtful-columns.js';
 import type { CountryOptions } from '../batches/plan.js';
@@ -109,6 +109,8 @@ export interface MaxUnknown {
 
 /** What a run tells while it goes. */
 export type RunProgress =
+  /** A header that stands below other lines was found by the rows around it: nobody said where it is. */
+  | ({ readonly stage: 'header_found' } & FoundHeader)
   | { readonly stage: 'reading'; readonly rows: number; readonly addresses: number }
   | {
       readonly stage: 'read';

@@ -197,6 +197,7 @@ class Run {
       onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
       onTextColumn: (column) => onProgress?.({ stage: 'text_column', ...column }),
       onNotice: (message) => onProgress?.({ stage: 'notice', message }),
+      onHeaderFound: (found) => onProgress?.({ stage: 'header_found', ...found }),
     });
     const known = this.#state.known.plan;
     if (known) checkSamePlan(known, passOne.entry, source.name);

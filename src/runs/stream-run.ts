@@ -81,6 +81,7 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
   let layout: ColumnLayout | undefined;
   const reading = await options.source.open({
     ...(options.signal && { signal: options.signal }),
+    onHeaderFound: (found) => options.onProgress?.({ stage: 'header_found', ...found }),
     wanted: (header) => {
       layout = layOutColumns(header, options);
       return wantedPositions(layout);

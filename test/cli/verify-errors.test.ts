@@ -86,7 +86,7 @@ describe('what cannot be done is said before anything is sent', () => {
     [
       'a row with too many cells',
       6,
-      'wide.csv, line 4: the row has more cells than it may have',
+      'wide.csv, line 4: the row has more cells than the header',
       ['verify', 'wide.csv', '--email', 'mail', '--country', 'US', '-o', 'out.csv'],
     ],
     [

@@ -215,7 +215,7 @@ describe('an option', () => {
   it('for an output of another kind than it can have is asked for', async () => {
     expect(() => fileSink(at('out.json'))).toThrow('.json is no format of an output');
     expect(() => fileSink(at('out.tsv'), { delimiter: ';' })).toThrow('no other delimiter');
-    await expect(fileSink(at('out.txt')).check(2)).rejects.toThrow(
+    await expect(fileSink(at('out.txt'), { format: 'txt' }).check(2)).rejects.toThrow(
       'the one column that is verified',
     );
     expect(await readdir(at('.'))).toEqual([]);

@@ -5,6 +5,7 @@ import { printValue } from '../../rows/print-value.js';
 import type { OpenSourceOptions, SourceReading } from '../../rows/source.js';
 import type { RandomFile } from '../../system/random-file.js';
 import { XmlTrouble } from './scan-xml.js';
+import { readToHeader } from './read-to-header.js';
 import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import { openWorkbook } from './workbook.js';
 import { XlsxChunk } from './xlsx-chunk.js';
@@ -12,6 +13,8 @@ import { XlsxChunk } from './xlsx-chunk.js';
 export interface XlsxOptions {
   /** Whether the first row that has a value names the columns. @default true */
   readonly header?: boolean;
+  /** How many rows of the sheet are above the header. @default found by the rows around it */
+  readonly skipRows?: number;
   /** The sheet's name, or its number, counted from 1. @default 1 */
   readonly sheet?: string | number;
 }
@@ -24,7 +27,7 @@ export interface XlsxOptions {
  */
 export async function openXlsx(
   file: RandomFile,
-  { header: hasHeader = true, sheet = 1 }: XlsxOptions,
+  { header: hasHeader = true, skipRows, sheet = 1 }: XlsxOptions,
   opening: OpenSourceOptions,
 ): Promise<SourceReading<XlsxChunk>> {
   let rows: ReturnType<typeof readSheetRows> | undefined;
@@ -37,20 +40,27 @@ export async function openXlsx(
     const workbook = await openWorkbook(file, sheet);
     rows = readSheetRows(workbook);
     const sheetRows = rows;
-    const first = await nextRows(sheetRows, file);
-    const [head] = first ?? [];
-    if (first === undefined || head === undefined) {
+    const { rows: first, isGuessed } = await readToHeader(async () => nextRows(sheetRows, file), {
+      hasHeader,
+      skipRows,
+    });
+    const [head] = first;
+    if (head === undefined) {
+      const where = skipRows === undefined ? '' : ` below row ${skipRows}`;
       throw new InputError(
-        `the sheet ${JSON.stringify(workbook.sheetName)} of ${file.name} is empty`,
+        `the sheet ${JSON.stringify(workbook.sheetName)} of ${file.name} is empty${where}`,
       );
+    }
+    if (isGuessed) {
+      opening.onHeaderFound?.({ input: file.name, unit: 'row', number: head.number });
     }
     const header = namesOf(head, hasHeader);
     opening.wanted(header);
     let digest: string | undefined;
     const chunks = async function* (): AsyncGenerator<XlsxChunk> {
-      let some: SheetRow[] | undefined = hasHeader ? first.slice(1) : first;
+      let some: readonly SheetRow[] | undefined = hasHeader ? first.slice(1) : first;
       while (some !== undefined) {
-        if (some.length > 0) yield chunkOf(some, header.length, workbook.sheetName, file);
+        if (some.length > 0) yield chunkOf(some, head, workbook.sheetName, file);
         some = await nextRows(sheetRows, file);
       }
       digest = await file.digest();
@@ -93,14 +103,15 @@ function namesOf({ values }: SheetRow, hasHeader: boolean): readonly string[] {
 
 function chunkOf(
   rows: readonly SheetRow[],
-  columns: number,
+  head: SheetRow,
   sheetName: string,
   { name }: RandomFile,
 ): XlsxChunk {
+  const columns = head.values.length;
   for (const { number, values } of rows) {
     if (values.length <= columns) continue;
     throw new InputError(
-      `${name}, row ${String(number)} of the sheet: it has a value in column ${String(values.length)}, and the first row only ${String(columns)} columns; name the column there, or clear the cell`,
+      `${name}, row ${String(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${String(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with --skip-rows`,
       { line: number },
     );
   }
