@@ -24,6 +24,7 @@ const rooms = new Map([
   ['results', [...bottom, 'client', 'addresses']],
   ['batches', [...bottom, 'client', 'addresses', 'results']],
   ['formats', ['errors', 'system', 'contract', 'rows', 'results']],
+  ['places', ['errors', 'system', 'rows', 'formats']],
   ['databases', ['errors', 'rows', 'formats', 'addresses']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],

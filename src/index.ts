@@ -101,6 +101,7 @@ export type {
 export type { FilePermissions } from './rows/file-permissions.js';
 export type { OpenSourceOptions, Source, SourceReading } from './rows/source.js';
 export { rowsSource, type RowsInput, type RowsSourceOptions } from './rows/rows-source.js';
+export { combinedSource, type CombinedSourceOptions } from './rows/combined-source.js';
 export { rowsSink, type RowsSinkOptions } from './rows/rows-sink.js';
 
 // Files
@@ -122,6 +123,9 @@ export type { ByteOutput } from './formats/byte-output.js';
 export { createOutputFile, type OutputFileOptions } from './formats/output-file.js';
 export { isMoreOpen } from './formats/no-more-open.js';
 export { checkOutputPath, isSameFile, type OutputTarget } from './formats/output-path.js';
+
+// Where lists are
+export { findFiles } from './places/find-files.js';
 
 // Errors
 export {

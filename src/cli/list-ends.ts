@@ -1,4 +1,5 @@
 import {
+  combinedSource,
   ConfigurationError,
   fileSink,
   findFileSource,
@@ -18,7 +19,7 @@ import {
   databaseSource,
   type DatabaseOption,
 } from './database-ends.js';
-import type { DatabaseUrl } from './database-url.js';
+import { pathOf, type ListPlace } from './list-places.js';
 import { sizeOption } from './option-values.js';
 import { standard } from './summary-file.js';
 import { whereGiven } from './where-given.js';
@@ -31,13 +32,6 @@ export interface ListEnds {
   readonly decides: Readonly<Record<string, string | boolean>>;
 }
 
-/** One end of a list, as it is named on the command line. */
-export interface ListPlace {
-  readonly path: string;
-  /** The database that it is in; `undefined` for files and standard streams. */
-  readonly database: DatabaseUrl | undefined;
-}
-
 /** Options that say what form the input has; the rest is found by looking. */
 const formOptions = ['input-format', 'delimiter', 'quote', 'escape', 'encoding', 'sheet'] as const;
 
@@ -48,32 +42,24 @@ export type SinkOption = 'output-format' | 'neutralize-formulas' | 'part-size';
 
 /** @throws ConfigurationError, InputError `input_unreadable` */
 export async function findListEnds(
-  { path: inputPath, database: from }: ListPlace,
-  { path: outputPath, database: to }: ListPlace,
+  inputs: readonly ListPlace[],
+  output: ListPlace,
   options: ParsedOptions<FileOption | SinkOption | DatabaseOption>,
 ): Promise<ListEnds> {
-  checkDatabaseOptions(options, { input: from !== undefined, output: to !== undefined });
+  const { path: outputPath, database: to } = output;
+  checkDatabaseOptions(options, {
+    input: inputs.some(({ database }) => database !== undefined),
+    output: to !== undefined,
+  });
   const sink = to ? await databaseSink(to, options) : findSink(outputPath, options);
-  if (
-    !from &&
-    !to &&
-    inputPath !== standard &&
-    outputPath !== standard &&
-    (await isSameFile(inputPath, outputPath))
-  ) {
-    throw new ConfigurationError(
-      `the output ${outputPath} is the input: give the output another name with -o`,
-    );
-  }
+  await refuseSameFile(inputs, output);
   const given = formOptions.flatMap((name) => {
     const value = options.text(name);
     return value === undefined ? [] : [[name, value] as const];
   });
   const outputFormat = options.text('output-format');
   return {
-    source: from
-      ? await databaseSource(from, options)
-      : await findSource(inputPath, fileOptions(options, to ? '' : outputPath)),
+    source: await findSource(inputs, output, options),
     sink,
     decides: {
       header: !options.has('no-header'),
@@ -83,10 +69,40 @@ export async function findListEnds(
   };
 }
 
-async function findSource(path: string, options: FileOptions): Promise<Source> {
+async function findSource(
+  inputs: readonly ListPlace[],
+  output: ListPlace,
+  options: ParsedOptions<FileOption | DatabaseOption>,
+): Promise<Source> {
+  const form = fileOptions(options, pathOf(output) ?? '');
+  if (inputs.length > 1) {
+    // Each file's own columns are in the common header, wherever in it they come first.
+    const all = { ...form, columns: 'all' as const };
+    return combinedSource(
+      await Promise.all(inputs.map(async ({ path }) => findFileSource(path, all))),
+    );
+  }
+  const [only] = inputs;
+  if (!only) throw new ConfigurationError('name the input');
+  const { path, database } = only;
+  if (database) return databaseSource(database, options);
   return path === standard
-    ? streamSource('standard input', () => process.stdin, options)
-    : findFileSource(path, options);
+    ? streamSource('standard input', () => process.stdin, form)
+    : findFileSource(path, form);
+}
+
+async function refuseSameFile(inputs: readonly ListPlace[], output: ListPlace): Promise<void> {
+  const to = pathOf(output);
+  if (to === undefined || to === standard) return;
+  for (const input of inputs) {
+    const from = pathOf(input);
+    if (from === undefined || from === standard || !(await isSameFile(from, to))) continue;
+    throw new ConfigurationError(
+      inputs.length === 1
+        ? `the output ${to} is the input: give the output another name with -o`
+        : `the output ${to} is one of the inputs: give the output another name or another folder with -o`,
+    );
+  }
 }
 
 /** @param namedAs name whose ending tells the form. @default the path @throws ConfigurationError */

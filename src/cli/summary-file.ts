@@ -22,7 +22,10 @@ export const standard = '-';
  */
 export async function checkSummaryPath(
   summary: string | undefined,
-  { input, output }: Record<'input' | 'output', string | undefined>,
+  {
+    inputs,
+    output,
+  }: { readonly inputs: readonly (string | undefined)[]; readonly output: string | undefined },
 ): Promise<void> {
   if (summary === undefined) return;
   if (summary === standard) {
@@ -33,7 +36,8 @@ export async function checkSummaryPath(
   }
   const { realPath, kind } = await checkOutputPath(summary);
   if (kind === 'direct') return;
-  const isInput = isFile(input) && (await isSameFile(summary, input));
+  let isInput = false;
+  for (const input of inputs.filter(isFile)) isInput ||= await isSameFile(summary, input);
   const isOutput =
     isFile(output) &&
     ((await isSameFile(summary, output)) || (await checkOutputPath(output)).realPath === realPath);

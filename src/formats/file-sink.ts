@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { ConfigurationError } from '../errors/family.js';
+import { CombinedChunk } from '../rows/combined-chunk.js';
 import type { Sink } from '../rows/sink.js';
 import type { ByteOutput } from './byte-output.js';
 import { csvWriting } from './csv-sink.js';
@@ -103,7 +104,8 @@ const jsonlWriting: FormatWriting = {
     let isChecked = false;
     return (chunk) => {
       // Rows that are copied need no form.
-      if (chunk instanceof JsonlChunk) return;
+      const own = chunk instanceof CombinedChunk ? chunk.own : chunk;
+      if (own instanceof JsonlChunk) return;
       if (!isChecked) refuseRepeatedNames(reading.header, 'JSON');
       isChecked = true;
       for (let row = 0; row < chunk.length; row += 1) rows.read(chunk, row);

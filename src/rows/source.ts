@@ -20,6 +20,13 @@ export interface SourceReading<Chunk extends RowChunk = RowChunk> {
    * @default false
    */
   readonly isUnnamed?: boolean;
+  /**
+   * How the values of the columns are stored, where they are copied as stored: only rows of readings of
+   * one form can be copied side by side.
+   */
+  readonly storedForm?: string;
+  /** Of several readings in one, under one header: the first, whose form an output takes over. */
+  readonly first?: SourceReading;
   /** The rows, once; closing the iterator closes the reading. */
   readonly chunks: AsyncIterable<Chunk>;
   /**

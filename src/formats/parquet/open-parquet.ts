@@ -40,6 +40,7 @@ export async function openParquet(
     };
     return {
       header,
+      storedForm: JSON.stringify(columns.map(({ elements }) => elements)),
       chunks: closableChunks(chunks(), () => file.close()),
       contentDigest() {
         if (digest !== undefined) return digest;

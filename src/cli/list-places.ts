@@ -1,0 +1,68 @@
+import { realpath } from 'node:fs/promises';
+import { ConfigurationError, findFiles } from '../index.js';
+import { findDatabaseUrl, showArgument, type DatabaseUrl } from './database-url.js';
+import { standard } from './summary-file.js';
+
+/** One end of a list, as it is named on the command line. */
+export interface ListPlace {
+  readonly path: string;
+  /** The database that it is in; `undefined` for files and standard streams. */
+  readonly database: DatabaseUrl | undefined;
+}
+
+/** @throws ConfigurationError */
+export function placeOf(path: string, environment: NodeJS.ProcessEnv): ListPlace {
+  return { path, database: findDatabaseUrl(path, environment) };
+}
+
+/** The path of a place that is a file or a standard stream. */
+export function pathOf({ path, database }: ListPlace): string | undefined {
+  return database ? undefined : path;
+}
+
+/**
+ * The inputs of one list, in order: a folder and a pattern stand for their files.
+ *
+ * @throws ConfigurationError, InputError `input_unreadable`
+ */
+export async function findInputs(
+  positionals: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<readonly ListPlace[]> {
+  if (positionals.length === 0) {
+    throw new ConfigurationError(
+      'name the input: files, a folder, the URL of a database, or - for standard input (sluice verify --help shows how)',
+    );
+  }
+  const places = positionals.map((path) => placeOf(path, environment));
+  const alone = places.find(({ path, database }) => database ?? path === standard);
+  if (alone && places.length > 1) {
+    throw new ConfigurationError(
+      `${alone.database ? 'a database' : 'standard input'} is an input of its own, but ${places.length} inputs are named: ${positionals.map(showArgument).join(', ')}`,
+    );
+  }
+  if (alone) return [alone];
+  const files: ListPlace[] = [];
+  for (const { path } of places) {
+    for (const file of await findFiles(path)) files.push({ path: file, database: undefined });
+  }
+  await refuseRepeated(files);
+  return files;
+}
+
+/** Its rows would come out twice. */
+async function refuseRepeated(files: readonly ListPlace[]): Promise<void> {
+  const seen = new Map<string, string>();
+  for (const { path } of files) {
+    const real = await realpath(path).catch(() => path);
+    const before = seen.get(real);
+    if (before !== undefined) {
+      throw new ConfigurationError(
+        before === path
+          ? `${path} is named twice: name each input once`
+          : `${before} and ${path} are the same file: name each input once`,
+      );
+    }
+    seen.set(real, path);
+  }
+}
