@@ -24,7 +24,8 @@ const rooms = new Map([
   ['results', [...bottom, 'client', 'addresses']],
   ['batches', [...bottom, 'client', 'addresses', 'results']],
   ['formats', ['errors', 'system', 'contract', 'rows', 'results']],
-  ['places', ['errors', 'system', 'rows', 'formats']],
+  // Its requests are made as those of the client are: one way through proxies, one backoff.
+  ['places', ['errors', 'system', 'rows', 'formats', 'client']],
   ['databases', ['errors', 'rows', 'formats', 'addresses']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],

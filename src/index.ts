@@ -126,6 +126,8 @@ export { checkOutputPath, isSameFile, type OutputTarget } from './formats/output
 
 // Where lists are
 export { findFiles } from './places/find-files.js';
+export { httpSource } from './places/http-source.js';
+export type { RemoteOptions } from './places/remote-input.js';
 
 // Errors
 export {

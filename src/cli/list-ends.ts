@@ -3,6 +3,7 @@ import {
   ConfigurationError,
   fileSink,
   findFileSource,
+  httpSource,
   isSameFile,
   parseFileFormat,
   partsSink,
@@ -47,6 +48,11 @@ export async function findListEnds(
   options: ParsedOptions<FileOption | SinkOption | DatabaseOption>,
 ): Promise<ListEnds> {
   const { path: outputPath, database: to } = output;
+  if (output.remote) {
+    throw new ConfigurationError(
+      'a list is read from a web address, but not written to one: name a file with -o',
+    );
+  }
   checkDatabaseOptions(options, {
     input: inputs.some(({ database }) => database !== undefined),
     output: to !== undefined,
@@ -78,14 +84,15 @@ async function findSource(
   if (inputs.length > 1) {
     // Each file's own columns are in the common header, wherever in it they come first.
     const all = { ...form, columns: 'all' as const };
-    return combinedSource(
-      await Promise.all(inputs.map(async ({ path }) => findFileSource(path, all))),
-    );
+    return combinedSource(await Promise.all(inputs.map(async (input) => findOne(input, all))));
   }
   const [only] = inputs;
   if (!only) throw new ConfigurationError('name the input');
-  const { path, database } = only;
-  if (database) return databaseSource(database, options);
+  return only.database ? databaseSource(only.database, options) : findOne(only, form);
+}
+
+async function findOne({ path, remote }: ListPlace, form: FileOptions): Promise<Source> {
+  if (remote) return httpSource(remote.url, form);
   return path === standard
     ? streamSource('standard input', () => process.stdin, form)
     : findFileSource(path, form);

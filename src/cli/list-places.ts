@@ -1,6 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import { ConfigurationError, findFiles } from '../index.js';
-import { findDatabaseUrl, showArgument, type DatabaseUrl } from './database-url.js';
+import {
+  findDatabaseUrl,
+  resolveArgument,
+  showArgument,
+  type DatabaseUrl,
+} from './database-url.js';
 import { standard } from './summary-file.js';
 
 /** One end of a list, as it is named on the command line. */
@@ -8,16 +13,27 @@ export interface ListPlace {
   readonly path: string;
   /** The database that it is in; `undefined` for files and standard streams. */
   readonly database: DatabaseUrl | undefined;
+  /** The URL of a list on a server. */
+  readonly remote?: RemoteUrl;
+}
+
+/** A list on a web server. */
+export interface RemoteUrl {
+  readonly kind: 'web';
+  /** May hold a password, or a signature: it is never printed. */
+  readonly url: string;
 }
 
 /** @throws ConfigurationError */
 export function placeOf(path: string, environment: NodeJS.ProcessEnv): ListPlace {
+  const url = resolveArgument(path, environment);
+  if (/^https?:\/\//i.test(url)) return { path, database: undefined, remote: { kind: 'web', url } };
   return { path, database: findDatabaseUrl(path, environment) };
 }
 
 /** The path of a place that is a file or a standard stream. */
-export function pathOf({ path, database }: ListPlace): string | undefined {
-  return database ? undefined : path;
+export function pathOf({ path, database, remote }: ListPlace): string | undefined {
+  return (database ?? remote) ? undefined : path;
 }
 
 /**
@@ -31,7 +47,7 @@ export async function findInputs(
 ): Promise<readonly ListPlace[]> {
   if (positionals.length === 0) {
     throw new ConfigurationError(
-      'name the input: files, a folder, the URL of a database, or - for standard input (sluice verify --help shows how)',
+      'name the input: a file, several, a folder, an https:// address, the URL of a database, or - for standard input (sluice verify --help shows how)',
     );
   }
   const places = positionals.map((path) => placeOf(path, environment));
@@ -43,8 +59,12 @@ export async function findInputs(
   }
   if (alone) return [alone];
   const files: ListPlace[] = [];
-  for (const { path } of places) {
-    for (const file of await findFiles(path)) files.push({ path: file, database: undefined });
+  for (const place of places) {
+    if (place.remote) files.push(place);
+    else {
+      const found = await findFiles(place.path);
+      files.push(...found.map((path) => ({ path, database: undefined })));
+    }
   }
   await refuseRepeated(files);
   return files;
@@ -53,14 +73,14 @@ export async function findInputs(
 /** Its rows would come out twice. */
 async function refuseRepeated(files: readonly ListPlace[]): Promise<void> {
   const seen = new Map<string, string>();
-  for (const { path } of files) {
-    const real = await realpath(path).catch(() => path);
+  for (const { path, remote } of files) {
+    const real = remote?.url ?? (await realpath(path).catch(() => path));
     const before = seen.get(real);
     if (before !== undefined) {
       throw new ConfigurationError(
         before === path
-          ? `${path} is named twice: name each input once`
-          : `${before} and ${path} are the same file: name each input once`,
+          ? `${showArgument(path)} is named twice: name each input once`
+          : `${showArgument(before)} and ${showArgument(path)} are the same file: name each input once`,
       );
     }
     seen.set(real, path);

@@ -1,5 +1,5 @@
 import type { OpenSourceOptions, Source, SourceReading } from '../rows/source.js';
-import { fileInput, type ByteInput } from './byte-input.js';
+import { fileInput, isRepeatable, type ByteInput } from './byte-input.js';
 import { copyToFile } from './copy-to-file.js';
 
 /** Opens one reading of an input's rows. */
@@ -11,7 +11,7 @@ export function byteSource(input: ByteInput, openReading: OpenReading): Source {
   return {
     name: input.name,
     open: (opening) => openReading(input, opening),
-    ...(input.path === undefined && {
+    ...(!isRepeatable(input) && {
       async keep(path: string, signal?: AbortSignal) {
         await copyToFile(path, () => input.openReader(signal));
         return kept(path);

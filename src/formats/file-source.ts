@@ -16,7 +16,7 @@ import { parseEncoding } from './text-encoding.js';
  * @throws InputError `input_unreadable`; ConfigurationError `invalid_option`
  */
 export async function findFileSource(path: string, options: FileOptions = {}): Promise<Source> {
-  const source = createSource(await findInput(path), path, options);
+  const source = inputSource(await findInput(path), path, options);
   // What can be read once has nobody's permissions: it is a pipe or a terminal.
   return source.keep ? source : { ...source, permissions: () => permissionsOf(path) };
 }
@@ -28,7 +28,7 @@ export async function findFileSource(path: string, options: FileOptions = {}): P
  */
 export function fileSource(path: string, options: FileOptions = {}): Source {
   return {
-    ...createSource(fileInput(path), path, options),
+    ...inputSource(fileInput(path), path, options),
     permissions: () => permissionsOf(path),
   };
 }
@@ -43,10 +43,20 @@ export function streamSource(
   openStream: () => Readable,
   options: FileOptions = {},
 ): Source {
-  return createSource(streamInput(name, openStream), undefined, options);
+  return inputSource(streamInput(name, openStream), undefined, options);
 }
 
-function createSource(input: ByteInput, path: string | undefined, options: FileOptions): Source {
+/**
+ * The rows in the bytes of an input.
+ *
+ * @param path whose ending names the format, where there is one
+ * @throws ConfigurationError `invalid_option`
+ */
+export function inputSource(
+  input: ByteInput,
+  path: string | undefined,
+  options: FileOptions,
+): Source {
   const named = path === undefined ? undefined : formatOfPath(path);
   const format = options.format ?? named?.format;
   checkOptions(format, options);
