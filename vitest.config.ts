@@ -34,6 +34,7 @@ export default defineConfig(({ mode }) => {
         { find: /^sluice$/, replacement: source('index.ts') },
         { find: /^sluice\/service$/, replacement: source('service/index.ts') },
         { find: /^sluice\/opentelemetry$/, replacement: source('opentelemetry/index.ts') },
+        { find: /^sluice\/s3$/, replacement: source('places/s3/index.ts') },
         { find: /^sluice\/conformance$/, replacement: source('rows/conformance.ts') },
         { find: /^sluice\/(xlsx|parquet)$/, replacement: source('formats/$1/index.ts') },
         {

@@ -26,7 +26,7 @@ const rooms = new Map([
   ['formats', ['errors', 'system', 'contract', 'rows', 'results']],
   // Its requests are made as those of the client are: one way through proxies, one backoff.
   ['places', ['errors', 'system', 'rows', 'formats', 'client']],
-  ['databases', ['errors', 'rows', 'formats', 'addresses']],
+  ['databases', ['errors', 'system', 'rows', 'formats', 'addresses']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],
   ['service', ['errors', 'system', 'contract', 'hashing', 'pages']],
@@ -42,6 +42,7 @@ const faces = [
   join('index.ts'),
   join('service', 'index.ts'),
   join('conformance', 'index.ts'),
+  join('places', 's3', 'index.ts'),
   ...['postgres', 'mysql', 'sqlite', 'duckdb'].map((name) => join('databases', name, 'index.ts')),
 ];
 

@@ -47,25 +47,21 @@ export async function findListEnds(
   output: ListPlace,
   options: ParsedOptions<FileOption | SinkOption | DatabaseOption>,
 ): Promise<ListEnds> {
-  const { path: outputPath, database: to } = output;
-  if (output.remote) {
-    throw new ConfigurationError(
-      'a list is read from a web address, but not written to one: name a file with -o',
-    );
-  }
+  const { database: to } = output;
   checkDatabaseOptions(options, {
     input: inputs.some(({ database }) => database !== undefined),
     output: to !== undefined,
   });
-  const sink = to ? await databaseSink(to, options) : findSink(outputPath, options);
+  const sink = to ? await databaseSink(to, options) : await findOutput(output, options);
   await refuseSameFile(inputs, output);
+  const source = await findSource(inputs, output, options);
   const given = formOptions.flatMap((name) => {
     const value = options.text(name);
     return value === undefined ? [] : [[name, value] as const];
   });
   const outputFormat = options.text('output-format');
   return {
-    source: await findSource(inputs, output, options),
+    source,
     sink,
     decides: {
       header: !options.has('no-header'),
@@ -80,18 +76,21 @@ async function findSource(
   output: ListPlace,
   options: ParsedOptions<FileOption | DatabaseOption>,
 ): Promise<Source> {
-  const form = fileOptions(options, pathOf(output) ?? '');
-  if (inputs.length > 1) {
-    // Each file's own columns are in the common header, wherever in it they come first.
-    const all = { ...form, columns: 'all' as const };
-    return combinedSource(await Promise.all(inputs.map(async (input) => findOne(input, all))));
-  }
   const [only] = inputs;
   if (!only) throw new ConfigurationError('name the input');
-  return only.database ? databaseSource(only.database, options) : findOne(only, form);
+  if (only.database) return databaseSource(only.database, options);
+  const form = fileOptions(options, output.remote?.url ?? pathOf(output) ?? '');
+  if (inputs.length === 1) return findOne(only, form);
+  // Each file's own columns are in the common header, wherever in it they come first.
+  const all = { ...form, columns: 'all' as const };
+  return combinedSource(await Promise.all(inputs.map(async (input) => findOne(input, all))));
 }
 
 async function findOne({ path, remote }: ListPlace, form: FileOptions): Promise<Source> {
+  if (remote?.kind === 's3') {
+    const { s3Source } = await import('../places/s3/index.js');
+    return s3Source(remote.url, form);
+  }
   if (remote) return httpSource(remote.url, form);
   return path === standard
     ? streamSource('standard input', () => process.stdin, form)
@@ -99,11 +98,9 @@ async function findOne({ path, remote }: ListPlace, form: FileOptions): Promise<
 }
 
 async function refuseSameFile(inputs: readonly ListPlace[], output: ListPlace): Promise<void> {
-  const to = pathOf(output);
-  if (to === undefined || to === standard) return;
+  const to = output.path;
   for (const input of inputs) {
-    const from = pathOf(input);
-    if (from === undefined || from === standard || !(await isSameFile(from, to))) continue;
+    if (!(await isSamePlace(input, output))) continue;
     throw new ConfigurationError(
       inputs.length === 1
         ? `the output ${to} is the input: give the output another name with -o`
@@ -112,15 +109,34 @@ async function refuseSameFile(inputs: readonly ListPlace[], output: ListPlace): 
   }
 }
 
+async function isSamePlace(input: ListPlace, output: ListPlace): Promise<boolean> {
+  if (input.remote ?? output.remote) return input.remote?.url === output.remote?.url;
+  const [from, to] = [pathOf(input), pathOf(output)];
+  if (from === undefined || to === undefined || [from, to].includes(standard)) return false;
+  return isSameFile(from, to);
+}
+
+/** @throws ConfigurationError */
+async function findOutput(
+  { path, remote }: ListPlace,
+  options: ParsedOptions<SinkOption>,
+): Promise<Sink> {
+  if (!remote) return findSink(path, options);
+  if (remote.kind === 'web') {
+    throw new ConfigurationError(
+      'a list is read from a web address, but not written to one: name a file with -o',
+    );
+  }
+  const { form, partBytes } = sinkForm(options);
+  const { s3PartsSink, s3Sink } = await import('../places/s3/index.js');
+  return partBytes === undefined
+    ? s3Sink(remote.url, form)
+    : s3PartsSink(remote.url, { ...form, partBytes });
+}
+
 /** @param namedAs name whose ending tells the form. @default the path @throws ConfigurationError */
 export function findSink(path: string, options: ParsedOptions<SinkOption>, namedAs?: string): Sink {
-  const name = options.text('output-format');
-  const format = name === undefined ? undefined : parseFileFormat(name);
-  const form = {
-    ...whereGiven({ format, namedAs }),
-    neutralizeFormulas: options.has('neutralize-formulas'),
-  };
-  const partBytes = sizeOption(options, 'part-size');
+  const { form, partBytes } = sinkForm(options, namedAs);
   if (path !== standard) {
     return partBytes === undefined ? fileSink(path, form) : partsSink(path, { ...form, partBytes });
   }
@@ -128,6 +144,24 @@ export function findSink(path: string, options: ParsedOptions<SinkOption>, named
     return streamSink(process.stdout, { ...form, name: 'standard output', ends: false });
   }
   throw new ConfigurationError('parts go into a folder: name it with -o');
+}
+
+function sinkForm(options: ParsedOptions<SinkOption>, namedAs?: string) {
+  const name = options.text('output-format');
+  const format = name === undefined ? undefined : parseFileFormat(name);
+  return {
+    form: {
+      ...whereGiven({ format, namedAs }),
+      neutralizeFormulas: options.has('neutralize-formulas'),
+    },
+    partBytes: sizeOption(options, 'part-size'),
+  };
+}
+
+/** Where a run into a bucket keeps what it needs to go on: in this folder, under the object's name. */
+export function bucketStateDirectory(url: string): string {
+  const name = url.split('/').findLast((part) => part !== '') ?? 'list';
+  return `${name.replaceAll(/[^\p{L}\p{N}_.-]/gu, '_')}.sluice`;
 }
 
 /** Where a run into a folder of parts keeps what it needs to go on. */

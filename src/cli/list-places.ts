@@ -17,9 +17,9 @@ export interface ListPlace {
   readonly remote?: RemoteUrl;
 }
 
-/** A list on a web server. */
+/** A list on a web server or in a bucket. */
 export interface RemoteUrl {
-  readonly kind: 'web';
+  readonly kind: 'web' | 's3';
   /** May hold a password, or a signature: it is never printed. */
   readonly url: string;
 }
@@ -27,8 +27,13 @@ export interface RemoteUrl {
 /** @throws ConfigurationError */
 export function placeOf(path: string, environment: NodeJS.ProcessEnv): ListPlace {
   const url = resolveArgument(path, environment);
+  if (url.startsWith('s3://')) return { path, database: undefined, remote: { kind: 's3', url } };
   if (/^https?:\/\//i.test(url)) return { path, database: undefined, remote: { kind: 'web', url } };
   return { path, database: findDatabaseUrl(path, environment) };
+}
+
+function s3Place(url: string): ListPlace {
+  return { path: url, database: undefined, remote: { kind: 's3', url } };
 }
 
 /** The path of a place that is a file or a standard stream. */
@@ -60,7 +65,11 @@ export async function findInputs(
   if (alone) return [alone];
   const files: ListPlace[] = [];
   for (const place of places) {
-    if (place.remote) files.push(place);
+    if (place.remote?.kind === 's3') {
+      const { findS3Objects } = await import('../places/s3/index.js');
+      const found = await findS3Objects(place.remote.url);
+      files.push(...found.map((url) => s3Place(url)));
+    } else if (place.remote) files.push(place);
     else {
       const found = await findFiles(place.path);
       files.push(...found.map((path) => ({ path, database: undefined })));
@@ -78,7 +87,7 @@ async function refuseRepeated(files: readonly ListPlace[]): Promise<void> {
     const before = seen.get(real);
     if (before !== undefined) {
       throw new ConfigurationError(
-        before === path
+        before === path || remote
           ? `${showArgument(path)} is named twice: name each input once`
           : `${showArgument(before)} and ${showArgument(path)} are the same file: name each input once`,
       );

@@ -42,13 +42,21 @@ export interface FileSinkOptions {
  * @throws ConfigurationError `invalid_option`
  */
 export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
+  return placeSink(filePlace(path), path, options);
+}
+
+/**
+ * The same at any place.
+ *
+ * @throws ConfigurationError `invalid_option`
+ */
+export function placeSink(place: OutputPlace, path: string, options: FileSinkOptions): Sink {
   const { format, isGzip, other } = formatOfPath(options.namedAs ?? path);
   if (options.format === undefined && other !== undefined) {
     throw new ConfigurationError(
-      `cannot write ${path}: ${other} is no format of an output; name a format that is (--output-format), or end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet`,
+      `cannot write ${place.name}: ${other} is no format of an output; name a format that is (--output-format), or end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet`,
     );
   }
-  const place = filePlace(path);
   const open: OutputPlace['open'] = async (permissions) =>
     createGzipOutput(await place.open(permissions));
   return writerSink(

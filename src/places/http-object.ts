@@ -5,6 +5,7 @@ import { isServiceTrouble } from '../client/retry.js';
 import { parseRetryAfter } from '../client/retry-after.js';
 import { ConfigurationError, InputError } from '../errors/family.js';
 import {
+  changedError,
   PassingTrouble,
   type ContentVersion,
   type RemoteAnswer,
@@ -127,6 +128,8 @@ function versionOf(answer: Dispatcher.ResponseData): ContentVersion | undefined 
 
 function refusal(name: string, answer: Dispatcher.ResponseData): Error {
   const { statusCode: status } = answer;
+  // What is no longer so long is another content.
+  if (status === 416) return changedError(name);
   if (status === 429 || isServiceTrouble(status)) {
     const retryAfterMs = parseRetryAfter(headerOf(answer, 'retry-after'), {
       date: headerOf(answer, 'date'),

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { backoffMs } from '../client/backoff.js';
-import { InputError, StateError } from '../errors/family.js';
+import { InputError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import type { ByteInput } from '../formats/byte-input.js';
 import { createStreamReader, type ByteReader } from '../formats/byte-reader.js';
 import { systemClock, type Clock } from '../system/clock.js';
 import {
+  changedError,
   PassingTrouble,
   type ContentVersion,
   type RemoteAnswer,
@@ -180,11 +181,8 @@ class RemoteReader implements ByteReader {
     await body?.close();
   }
 
-  #changed(): StateError {
-    return new StateError(
-      `${this.#object.name} has changed since this run began to read it: put back what it held and run again to go on, or start over with --fresh`,
-      { code: 'state_mismatch' },
-    );
+  #changed(): Error {
+    return changedError(this.#object.name);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { StateError } from '../errors/family.js';
 
 /** What tells the content of an object from any other that it had or will have. */
 export interface ContentVersion {
@@ -44,4 +45,12 @@ export class PassingTrouble extends Error {
     super(message, { cause: options.cause });
     this.retryAfterMs = options.retryAfterMs;
   }
+}
+
+/** What an object says of itself is not what its first answer said. */
+export function changedError(name: string): StateError {
+  return new StateError(
+    `${name} has changed since this run began to read it: put back what it held and run again to go on, or start over with --fresh`,
+    { code: 'state_mismatch' },
+  );
 }

@@ -8,7 +8,7 @@ import { exitCodeOf, exitCodes } from '../exit-code.js';
 import { openHistory } from '../history-options.js';
 import { askAboutColumns } from '../launch-options.js';
 import { keepOutput } from '../keep-options.js';
-import { findListEnds, partsStateDirectory } from '../list-ends.js';
+import { bucketStateDirectory, findListEnds, partsStateDirectory } from '../list-ends.js';
 import { findInputs, pathOf, placeOf, type ListPlace } from '../list-places.js';
 import { tellMoreOpen } from '../more-open.js';
 import { progressMode } from '../progress/progress-mode.js';
@@ -126,10 +126,11 @@ async function openReport(
 
 /** What is written directly has no state directory unless one is asked for. */
 async function defaultStateDirectory(
-  { path, database }: ListPlace,
+  { path, database, remote }: ListPlace,
   options: ParsedOptions<'into' | 'part-size'>,
 ): Promise<string | undefined> {
   if (database) return tableStateDirectory(options);
+  if (remote) return bucketStateDirectory(remote.url);
   if (path === standard) return undefined;
   if (options.has('part-size')) return partsStateDirectory(path);
   const { kind } = await checkOutputPath(path);

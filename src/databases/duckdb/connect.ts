@@ -4,7 +4,7 @@ import { ConfigurationError } from '../../errors/family.js';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
-import { loadDriver } from '../load-driver.js';
+import { loadDriver } from '../../system/load-driver.js';
 
 /** A DuckDB file that is open, in a session in which everything prints the same everywhere. */
 export interface DuckdbConnection extends Connection {
@@ -50,7 +50,7 @@ export async function connect(
   signal?: AbortSignal,
 ): Promise<DuckdbConnection> {
   const driver = await loadDriver(() => import('@duckdb/node-api'), {
-    database: 'DuckDB',
+    what: 'DuckDB',
     install: '@duckdb/node-api',
   });
   const { store, isNew } = await placeOfFile(pathOfUrl(url, 'duckdb'), purpose);

@@ -1,7 +1,7 @@
 import type { Connection as DriverConnection, FieldPacket, Query } from 'mysql2';
 import { closeOnce, nameOfUrl, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
-import { loadDriver } from '../load-driver.js';
+import { loadDriver } from '../../system/load-driver.js';
 
 /** A connection with a session in which everything prints the same everywhere. */
 export interface MysqlConnection extends Connection {
@@ -37,7 +37,7 @@ export async function connect(
 ): Promise<MysqlConnection> {
   signal?.throwIfAborted();
   const { default: mysql } = await loadDriver(() => import('mysql2'), {
-    database: 'MySQL',
+    what: 'MySQL',
     install: 'mysql2',
   });
   const connection: DriverConnection = mysql.createConnection({

@@ -2,7 +2,7 @@ import type { Client, QueryArrayResult, Submittable } from 'pg';
 import type * as copyStreams from 'pg-copy-streams';
 import { closeOnce, nameOfUrl, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
-import { loadDriver } from '../load-driver.js';
+import { loadDriver } from '../../system/load-driver.js';
 
 /** A connection with a session in which everything prints the same everywhere. */
 export interface PostgresConnection extends Connection {
@@ -23,7 +23,7 @@ export interface PostgresConnection extends Connection {
 
 /** What is installed to speak to PostgreSQL. */
 export const postgresDrivers = {
-  database: 'PostgreSQL',
+  what: 'PostgreSQL',
   install: 'pg pg-copy-streams pg-query-stream',
 } as const;
 

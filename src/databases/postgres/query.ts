@@ -1,5 +1,5 @@
 import { writeText } from '../cell-text.js';
-import { loadDriver } from '../load-driver.js';
+import { loadDriver } from '../../system/load-driver.js';
 import { givesNoRows, type Asking, type QueryRows } from '../query-source.js';
 import type { TableColumn } from '../table-form.js';
 import { postgresDrivers, type PostgresConnection } from './connect.js';

@@ -3,7 +3,7 @@ import type Database from 'libsql';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
-import { loadDriver } from '../load-driver.js';
+import { loadDriver } from '../../system/load-driver.js';
 import { sqliteValue } from './kinds.js';
 
 /** A database file that is open. */
@@ -45,7 +45,7 @@ export function fileOf(url: string): string | undefined {
  */
 export async function connect(url: string, purpose: Purpose): Promise<SqliteConnection> {
   const { default: Driver } = await loadDriver(() => import('libsql'), {
-    database: 'SQLite',
+    what: 'SQLite',
     install: 'libsql',
   });
   const path = pathOfUrl(url, 'sqlite');

@@ -3,19 +3,20 @@ import { ConfigurationError } from '../errors/family.js';
 /**
  * Loads a package that only some need, when it is needed.
  *
+ * @param what what needs it
  * @param install what is installed with it
  * @throws ConfigurationError `missing_dependency`, which says how to install it
  */
 export async function loadDriver<Module>(
   load: () => Promise<Module>,
-  { database, install }: { readonly database: string; readonly install: string },
+  { what, install }: { readonly what: string; readonly install: string },
 ): Promise<Module> {
   try {
     return await load();
   } catch (error) {
     if (!isMissing(error)) throw error;
     throw new ConfigurationError(
-      `${database} needs a driver that is not installed: npm install ${install}`,
+      `${what} needs a package that is not installed: npm install ${install}`,
       { code: 'missing_dependency' },
     );
   }
