@@ -120,7 +120,10 @@ function toAnswer(name: string, answer: Dispatcher.ResponseData, from: number): 
 
 function versionOf(answer: Dispatcher.ResponseData): ContentVersion | undefined {
   const etag = headerOf(answer, 'etag');
-  if (etag !== undefined && etag !== '') return { text: etag, isStrong: etag.startsWith('"') };
+  if (etag !== undefined && etag !== '') {
+    // Servers in front of others make strong ones weak, and say the same by it.
+    return { text: etag.replace(/^W\//, ''), isStrong: etag.startsWith('"') };
+  }
   const modified = headerOf(answer, 'last-modified');
   // Two changes within one second have one time.
   return modified === undefined ? undefined : { text: modified, isStrong: false };

@@ -106,6 +106,8 @@ describe('a list on a web server', () => {
     const web = await source({ content: () => list, etag: () => tag });
     expectAll(await read(web));
     expectAll(await read(web));
+    tag = 'W/"v1"';
+    expectAll(await read(web));
     tag = '"v2"';
     await expect(read(web)).rejects.toMatchObject({
       code: 'state_mismatch',
