@@ -36,7 +36,13 @@ export async function connectS3({ endpoint, region }: S3Options): Promise<S3Conn
   const client = new sdk.S3Client({
     ...(endpoint !== undefined && { endpoint }),
     ...(known !== undefined && { region: known }),
-    requestHandler: { connectionTimeout: 10_000, requestTimeout: 60_000, socketTimeout: 300_000 },
+    requestHandler: {
+      connectionTimeout: 10_000,
+      // A part goes out within it, on a slow line too.
+      requestTimeout: 300_000,
+      throwOnRequestTimeout: true,
+      socketTimeout: 300_000,
+    },
     ...(isForeign && {
       // Services of others have no host for each bucket, know no regions, and not all checksums.
       forcePathStyle: true,
