@@ -36,6 +36,7 @@ export default defineConfig(({ mode }) => {
           find: /^sluice\/(contract|service|testing|opentelemetry)$/,
           replacement: source('$1/index.ts'),
         },
+        { find: /^sluice\/s3$/, replacement: source('places/s3/index.ts') },
         {
           find: /^sluice\/(postgres|mysql|sqlite|duckdb)$/,
           replacement: source('databases/$1/index.ts'),

@@ -27,6 +27,8 @@ const rooms = new Map([
   ['batches', [...bottom, 'client', 'addresses', 'results']],
   ['output-files', ['errors', 'system']],
   ['formats', ['errors', 'system', 'contract', 'rows', 'results', 'output-files']],
+  // Its requests are made as those of the client are: one way through proxies, one backoff.
+  ['places', ['errors', 'system', 'rows', 'output-files', 'formats', 'client']],
   ['databases', ['errors', 'system', 'rows', 'output-files', 'formats', 'addresses']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],
@@ -43,6 +45,7 @@ const rooms = new Map([
 const faces = [
   'index.ts',
   ...['contract', 'service', 'conformance'].map((name) => join(name, 'index.ts')),
+  join('places', 's3', 'index.ts'),
   ...['postgres', 'mysql', 'sqlite', 'duckdb'].map((name) => join('databases', name, 'index.ts')),
 ];
 

@@ -29,6 +29,7 @@ export type { FileOptions } from './formats/file-options.js';
 export { fileSink, streamSink, type FileSinkOptions } from './formats/file-sink.js';
 export { fileFormats, parseFileFormat, type FileFormat } from './formats/file-format.js';
 export { partsSink, type PartsSinkOptions } from './formats/parts-sink.js';
+export { combinedSource, type CombinedSourceOptions } from './rows/combined-source.js';
 export { rowsSource, type RowsInput, type RowsSourceOptions } from './rows/rows-source.js';
 export { rowsSink, type RowsSinkOptions } from './rows/rows-sink.js';
 export { splitSink, type KeepRule, type SplitSinkOptions } from './formats/split-sink.js';
@@ -82,6 +83,11 @@ export type { FilePermissions } from './system/file-permissions.js';
 
 // What is told to whoever listens to the process
 export { diagnosticsChannels, type DiagnosticsEvents } from './diagnostics/channels.js';
+
+// Where lists are
+export { findFiles } from './places/find-files.js';
+export { httpSource } from './places/http-source.js';
+export type { RemoteOptions } from './places/remote-input.js';
 
 // Errors
 export {

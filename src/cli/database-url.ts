@@ -30,22 +30,32 @@ export function findDatabaseUrl(
   argument: string,
   environment: NodeJS.ProcessEnv,
 ): DatabaseUrl | undefined {
-  const variable = /^env:(.+)$/s.exec(argument)?.[1];
-  const url = variable === undefined ? argument : environment[variable];
-  if (url === undefined || (variable !== undefined && url === '')) {
-    throw new ConfigurationError(
-      `the environment has no variable ${variable ?? ''}, which ${argument} names`,
-    );
-  }
+  const url = resolveArgument(argument, environment);
   const [, scheme, hasHost] = /^([a-z][a-z0-9+.-]+):(\/\/)?/i.exec(url) ?? [];
   const kind = kinds.get(scheme?.toLowerCase() ?? '');
   if (kind !== undefined && (hasHost !== undefined || pathKinds.includes(kind))) {
     return { kind, url };
   }
-  if (variable === undefined && hasHost === undefined) return undefined;
+  const isOwn = url === argument;
+  if (isOwn && hasHost === undefined) return undefined;
   // What it holds is not said: it may be a password behind a misspelt scheme.
   throw new ConfigurationError(
-    `${variable === undefined ? `a URL that begins with ${scheme ?? ''}:` : `what ${argument} holds`} names no database: postgres://, mysql://, sqlite: and duckdb: do`,
+    `${isOwn ? `a URL that begins with ${scheme ?? ''}:` : `what ${argument} holds`} names no database: postgres://, mysql://, sqlite: and duckdb: do`,
+  );
+}
+
+/**
+ * What an argument stands for: `env:NAME` for what that variable of the environment holds.
+ *
+ * @throws ConfigurationError
+ */
+export function resolveArgument(argument: string, environment: NodeJS.ProcessEnv): string {
+  const variable = /^env:(.+)$/s.exec(argument)?.[1];
+  if (variable === undefined) return argument;
+  const value = environment[variable];
+  if (value !== undefined && value !== '') return value;
+  throw new ConfigurationError(
+    `the environment has no variable ${variable}, which ${argument} names`,
   );
 }
 

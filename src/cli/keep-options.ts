@@ -9,7 +9,8 @@ import {
 } from '../index.js';
 import { checkOutputPath, isSameFile } from '../output-files/output-path.js';
 import { defineOptions, type ParsedOptions, type NameOf } from './command.js';
-import { findSink, type ListPlace, type SinkOption } from './list-ends.js';
+import { findSink, type SinkOption } from './list-ends.js';
+import { pathOf, type ListPlace } from './list-places.js';
 import { amountOption } from './option-values.js';
 import { standard } from './summary-file.js';
 import { whereGiven } from './where-given.js';
@@ -59,7 +60,7 @@ export interface KeptOutput {
  */
 export async function keepOutput(
   sink: Sink,
-  { from, to }: { readonly from: ListPlace; readonly to: ListPlace },
+  { from, to }: { readonly from: readonly ListPlace[]; readonly to: ListPlace },
   options: ParsedOptions<KeepOption>,
 ): Promise<KeptOutput> {
   const keep = keepRule(options);
@@ -125,7 +126,7 @@ function wordsOption<Name extends string, Word extends string>(
 async function checkRejects(
   rejects: string,
   keep: KeepRule | undefined,
-  { from, to }: { readonly from: ListPlace; readonly to: ListPlace },
+  { from, to }: { readonly from: readonly ListPlace[]; readonly to: ListPlace },
   options: ParsedOptions<'summary'>,
 ): Promise<void> {
   if (!keep) {
@@ -138,10 +139,10 @@ async function checkRejects(
   }
   await checkOutputPath(rejects);
   const others = [
-    ['input', from.database ? undefined : from.path],
-    ['output', to.database ? undefined : to.path],
-    ['summary', options.text('summary')],
-  ] as const;
+    ...from.map((place) => ['input', pathOf(place)] as const),
+    ['output', pathOf(to)] as const,
+    ['summary', options.text('summary')] as const,
+  ];
   for (const [what, path] of others) {
     if (path === undefined || path === standard) continue;
     if (!(await isSameFile(rejects, path))) continue;

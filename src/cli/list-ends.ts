@@ -1,7 +1,9 @@
 import {
+  combinedSource,
   ConfigurationError,
   fileSink,
   fileSource,
+  httpSource,
   parseFileFormat,
   partsSink,
   streamSink,
@@ -18,7 +20,7 @@ import {
   databaseSource,
   type DatabaseOption,
 } from './database-ends.js';
-import type { DatabaseUrl } from './database-url.js';
+import { pathOf, type ListPlace } from './list-places.js';
 import { sizeOption, wholeOption } from './option-values.js';
 import { standard } from './summary-file.js';
 import { whereGiven } from './where-given.js';
@@ -29,13 +31,6 @@ export interface ListEnds {
   readonly sink: Sink;
   /** What of their form decides the rows, to be compared when a run goes on. */
   readonly decides: Readonly<Record<string, string | boolean>>;
-}
-
-/** One end of a list, as it is named on the command line. */
-export interface ListPlace {
-  readonly path: string;
-  /** The database that it is in; `undefined` for files and standard streams. */
-  readonly database: DatabaseUrl | undefined;
 }
 
 /** Options that say what form the input has; the rest is found by looking. */
@@ -56,32 +51,25 @@ export type SinkOption = 'output-format' | 'neutralize-formulas' | 'part-size';
 
 /** @throws ConfigurationError, InputError `input_unreadable` */
 export async function findListEnds(
-  { path: inputPath, database: from }: ListPlace,
-  { path: outputPath, database: to }: ListPlace,
+  inputs: readonly ListPlace[],
+  output: ListPlace,
   options: ParsedOptions<FileOption | SinkOption | DatabaseOption>,
 ): Promise<ListEnds> {
-  checkDatabaseOptions(options, { input: from !== undefined, output: to !== undefined });
-  const sink = to ? await databaseSink(to, options) : findSink(outputPath, options);
-  if (
-    !from &&
-    !to &&
-    inputPath !== standard &&
-    outputPath !== standard &&
-    (await isSameFile(inputPath, outputPath))
-  ) {
-    throw new ConfigurationError(
-      `the output ${outputPath} is the input: give the output another name with -o`,
-    );
-  }
+  const { database: to } = output;
+  checkDatabaseOptions(options, {
+    input: inputs.some(({ database }) => database !== undefined),
+    output: to !== undefined,
+  });
+  const sink = to ? await databaseSink(to, options) : await findOutput(output, options);
+  await refuseSameFile(inputs, output);
+  const source = await findSource(inputs, output, options);
   const given = formOptions.flatMap((name) => {
     const value = options.text(name);
     return value === undefined ? [] : [[name, value] as const];
   });
   const outputFormat = options.text('output-format');
   return {
-    source: from
-      ? await databaseSource(from, options)
-      : findSource(inputPath, fileOptions(options, to ? '' : outputPath)),
+    source,
     sink,
     decides: {
       header: !options.has('no-header'),
@@ -91,21 +79,72 @@ export async function findListEnds(
   };
 }
 
-function findSource(path: string, options: FileOptions): Source {
+async function findSource(
+  inputs: readonly ListPlace[],
+  output: ListPlace,
+  options: ParsedOptions<FileOption | DatabaseOption>,
+): Promise<Source> {
+  const [only] = inputs;
+  if (!only) throw new ConfigurationError('name the input');
+  if (only.database) return databaseSource(only.database, options);
+  const form = fileOptions(options, output.remote?.url ?? pathOf(output) ?? '');
+  if (inputs.length === 1) return findOne(only, form);
+  // Each file's own columns are in the common header, wherever in it they come first.
+  const all = { ...form, columns: 'all' as const };
+  return combinedSource(await Promise.all(inputs.map(async (input) => findOne(input, all))));
+}
+
+async function findOne({ path, remote }: ListPlace, form: FileOptions): Promise<Source> {
+  if (remote?.kind === 's3') {
+    const { s3Source } = await import('../places/s3/index.js');
+    return s3Source(remote.url, form);
+  }
+  if (remote) return httpSource(remote.url, form);
   return path === standard
-    ? streamSource('standard input', () => process.stdin, options)
-    : fileSource(path, options);
+    ? streamSource('standard input', () => process.stdin, form)
+    : fileSource(path, form);
+}
+
+async function refuseSameFile(inputs: readonly ListPlace[], output: ListPlace): Promise<void> {
+  const to = output.path;
+  for (const input of inputs) {
+    if (!(await isSamePlace(input, output))) continue;
+    throw new ConfigurationError(
+      inputs.length === 1
+        ? `the output ${to} is the input: give the output another name with -o`
+        : `the output ${to} is one of the inputs: give the output another name or another folder with -o`,
+    );
+  }
+}
+
+async function isSamePlace(input: ListPlace, output: ListPlace): Promise<boolean> {
+  if (input.remote ?? output.remote) return input.remote?.url === output.remote?.url;
+  const [from, to] = [pathOf(input), pathOf(output)];
+  if (from === undefined || to === undefined || [from, to].includes(standard)) return false;
+  return isSameFile(from, to);
+}
+
+/** @throws ConfigurationError */
+async function findOutput(
+  { path, remote }: ListPlace,
+  options: ParsedOptions<SinkOption>,
+): Promise<Sink> {
+  if (!remote) return findSink(path, options);
+  if (remote.kind === 'web') {
+    throw new ConfigurationError(
+      'a list is read from a web address, but not written to one: name a file with -o',
+    );
+  }
+  const { form, partBytes } = sinkForm(options);
+  const { s3PartsSink, s3Sink } = await import('../places/s3/index.js');
+  return partBytes === undefined
+    ? s3Sink(remote.url, form)
+    : s3PartsSink(remote.url, { ...form, partBytes });
 }
 
 /** @param namedAs name whose ending tells the form. @default the path @throws ConfigurationError */
 export function findSink(path: string, options: ParsedOptions<SinkOption>, namedAs?: string): Sink {
-  const name = options.text('output-format');
-  const format = name === undefined ? undefined : parseFileFormat(name);
-  const form = {
-    ...whereGiven({ format, namedAs }),
-    neutralizeFormulas: options.has('neutralize-formulas'),
-  };
-  const partBytes = sizeOption(options, 'part-size');
+  const { form, partBytes } = sinkForm(options, namedAs);
   if (path !== standard) {
     return partBytes === undefined ? fileSink(path, form) : partsSink(path, { ...form, partBytes });
   }
@@ -113,6 +152,24 @@ export function findSink(path: string, options: ParsedOptions<SinkOption>, named
     return streamSink(process.stdout, { ...form, name: 'standard output', ends: false });
   }
   throw new ConfigurationError('parts go into a folder: name it with -o');
+}
+
+function sinkForm(options: ParsedOptions<SinkOption>, namedAs?: string) {
+  const name = options.text('output-format');
+  const format = name === undefined ? undefined : parseFileFormat(name);
+  return {
+    form: {
+      ...whereGiven({ format, namedAs }),
+      neutralizeFormulas: options.has('neutralize-formulas'),
+    },
+    partBytes: sizeOption(options, 'part-size'),
+  };
+}
+
+/** Where a run into a bucket keeps what it needs to go on: in this folder, under the object's name. */
+export function bucketStateDirectory(url: string): string {
+  const name = url.split('/').findLast((part) => part !== '') ?? 'list';
+  return `${name.replaceAll(/[^\p{L}\p{N}_.-]/gu, '_')}.sluice`;
 }
 
 /** Where a run into a folder of parts keeps what it needs to go on. */

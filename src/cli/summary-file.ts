@@ -21,7 +21,10 @@ export const standard = '-';
  */
 export async function checkSummaryPath(
   summary: string | undefined,
-  { input, output }: Record<'input' | 'output', string | undefined>,
+  {
+    inputs,
+    output,
+  }: { readonly inputs: readonly (string | undefined)[]; readonly output: string | undefined },
 ): Promise<void> {
   if (summary === undefined) return;
   if (summary === standard) {
@@ -31,7 +34,8 @@ export async function checkSummaryPath(
     );
   }
   await checkOutputPath(summary);
-  const isInput = isFile(input) && (await isSameFile(summary, input));
+  let isInput = false;
+  for (const input of inputs.filter(isFile)) isInput ||= await isSameFile(summary, input);
   const isOutput = isFile(output) && (await isSameFile(summary, output));
   if (!isInput && !isOutput) return;
   throw new ConfigurationError(

@@ -105,7 +105,7 @@ export const verifyOptions = [
         short: 'o',
         value: '<path>',
         isCommon: true,
-        help: 'Where the enriched rows go: a file or a database (default: -, standard output).',
+        help: 'Where the enriched rows go: a file, an s3:// URL or a database (default: -, standard output).',
       },
       {
         name: 'output-format',

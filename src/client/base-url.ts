@@ -41,6 +41,7 @@ export function parseBaseUrl(
   return { origin: url.origin, prefix, isLoopback };
 }
 
-function isLoopbackHost(hostname: string): boolean {
+/** Whether a host of a URL is this machine. */
+export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

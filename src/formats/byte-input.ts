@@ -14,8 +14,15 @@ export interface ByteInput {
   readonly name: string;
   /** The file they are in, where they can be read as often as asked and from any place. */
   readonly path?: string;
+  /** Whether it is opened as often as asked without being a file here. @default only with a path */
+  readonly isRepeatable?: boolean;
   /** @throws InputError `input_unreadable` */
   openReader(signal?: AbortSignal): Promise<ByteReader>;
+}
+
+/** Whether an input gives its bytes more than once. */
+export function isRepeatable(input: ByteInput): boolean {
+  return input.path !== undefined || input.isRepeatable === true;
 }
 
 /** The bytes of a regular file. `name` is how messages call it, by default its path. */

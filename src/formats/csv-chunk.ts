@@ -33,7 +33,7 @@ export class CsvChunk implements RowChunk, RawCells {
   readonly #table: Uint32Array;
   readonly #stride: number;
   /** Bytes of a byte-order mark before the first cell. */
-  readonly #markBytes: number;
+  readonly markBytes: number;
   #known: KnownText | undefined;
 
   constructor(bytes: Buffer, table: Uint32Array, columns: CsvColumns, markBytes = 0) {
@@ -41,7 +41,7 @@ export class CsvChunk implements RowChunk, RawCells {
     this.#columns = columns;
     this.#table = table;
     this.#stride = rowStride(columns.wanted);
-    this.#markBytes = markBytes;
+    this.markBytes = markBytes;
     this.length = (table.length - 1) / this.#stride;
     this.byteSize = bytes.length + table.byteLength;
   }
@@ -73,7 +73,7 @@ export class CsvChunk implements RowChunk, RawCells {
 
   /** All cells of a row, parsed again; `undefined` for those it lacks. */
   cells(row: number): CellText[] {
-    const start = this.rowStart(row) + (row === 0 ? this.#markBytes : 0);
+    const start = this.rowStart(row) + (row === 0 ? this.markBytes : 0);
     const bounds = findCells(this.bytes, start, this.rowEnd(row), this.delimiter);
     const known = this.#knownText();
     return Array.from({ length: this.#columns.count }, (_, column) => {

@@ -42,6 +42,7 @@ export class CsvWriter {
   /** New cells as they stand in the output, a delimiter in front of each. */
   readonly #suffixes: OutcomeForms<Buffer>;
   readonly #out: BlockOutput;
+  #hasRows = false;
   /** The row before had no line end, as a file's last row may: one is due if another row follows. */
   #owesLineEnd = false;
 
@@ -97,7 +98,8 @@ export class CsvWriter {
     const { outcomes, width, to } = rows;
     const source = chunk.bytes;
     for (let row = from; row < to; row += 1) {
-      const start = chunk.rowStart(row);
+      // A byte-order mark is the start of a file, and this row may be from the middle of the output.
+      const start = chunk.rowStart(row) + (row === 0 && this.#hasRows ? chunk.markBytes : 0);
       const end = chunk.rowEnd(row);
       const next = chunk.lineEnd(row);
       const missing = chunk.missingCells(row);
@@ -128,6 +130,7 @@ export class CsvWriter {
         at += 1;
       }
       this.#out.filled = at;
+      this.#hasRows = true;
       this.#owesLineEnd = next === end;
     }
     return to;

@@ -65,9 +65,10 @@ function createCsvWriter(
 
 function delimiterFor(reading: SourceReading, given: string | undefined): string {
   if (given !== undefined) return given;
-  if (reading instanceof CsvReading) return reading.form.isTsv ? ',' : reading.form.delimiter;
-  if (reading instanceof ParsedCsvReading && !reading.isTsv) {
-    const { delimiter } = reading.dialect;
+  const own = reading.first ?? reading;
+  if (own instanceof CsvReading) return own.form.isTsv ? ',' : own.form.delimiter;
+  if (own instanceof ParsedCsvReading && !own.isTsv) {
+    const { delimiter } = own.dialect;
     if (isWritable(delimiter)) return delimiter;
   }
   return ',';
@@ -100,8 +101,10 @@ function headerFor(
   delimiter: string,
 ): { bytes: Uint8Array; lineEnd: Uint8Array } | undefined {
   if (reading.isUnnamed === true) return undefined;
-  if (reading instanceof CsvReading && reading.form.delimiter === delimiter) {
-    const { headerBytes, lineEnd } = reading.form;
+  const own = reading.first ?? reading;
+  const isWhole = own.header.length === reading.header.length;
+  if (own instanceof CsvReading && isWhole && own.form.delimiter === delimiter) {
+    const { headerBytes, lineEnd } = own.form;
     return headerBytes && { bytes: headerBytes, lineEnd };
   }
   const names = reading.header.map((name) => quoteCell(name, delimiter));

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { ConfigurationError } from '../errors/family.js';
+import { CombinedChunk } from '../rows/combined-chunk.js';
 import type { Sink } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import type { ByteOutput } from '../output-files/byte-output.js';
@@ -42,13 +43,21 @@ export interface FileSinkOptions {
  * @throws ConfigurationError `invalid_option`
  */
 export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
+  return placeSink(filePlace(path), path, options);
+}
+
+/**
+ * The same at any place.
+ *
+ * @throws ConfigurationError `invalid_option`
+ */
+export function placeSink(place: OutputPlace, path: string, options: FileSinkOptions): Sink {
   const { format, isGzip, other } = formatOfPath(options.namedAs ?? path);
   if (options.format === undefined && other !== undefined) {
     throw new ConfigurationError(
-      `cannot write ${path}: ${other} is no format of an output; name a format that is (--output-format), or end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet`,
+      `cannot write ${place.name}: ${other} is no format of an output; name a format that is (--output-format), or end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet`,
     );
   }
-  const place = filePlace(path);
   const open: OutputPlace['open'] = async (permissions) =>
     createGzipOutput(await place.open(permissions));
   return writerSink(
@@ -112,7 +121,8 @@ const jsonlWriting: FormatWriting = {
     let isChecked = false;
     return (chunk) => {
       // Rows that are copied need no form.
-      if (chunk instanceof JsonlChunk) return;
+      const own = chunk instanceof CombinedChunk ? chunk.own : chunk;
+      if (own instanceof JsonlChunk) return;
       if (!isChecked) refuseRepeatedNames(reading.header, 'JSON');
       isChecked = true;
       for (let row = 0; row < chunk.length; row += 1) tell(chunk, row, rows.read(chunk, row));

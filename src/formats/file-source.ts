@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { ConfigurationError } from '../errors/family.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../rows/source.js';
-import { fileInput, findInput, streamInput, type ByteInput } from './byte-input.js';
+import { fileInput, findInput, isRepeatable, streamInput, type ByteInput } from './byte-input.js';
 import { copyToFile } from './copy-to-file.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
 import { refuseUnknown, type FileOptions } from './file-options.js';
@@ -32,6 +32,20 @@ export function streamSource(
   options: FileOptions = {},
 ): Source {
   return createSource(() => streamInput(name, openStream), undefined, options);
+}
+
+/**
+ * The rows in the bytes of an input.
+ *
+ * @param path whose ending names the format, where there is one
+ * @throws ConfigurationError `invalid_option`
+ */
+export function inputSource(
+  input: ByteInput,
+  path: string | undefined,
+  options: FileOptions,
+): Source {
+  return createSource(() => input, path, options);
 }
 
 /** Options that cannot be right are refused before the input is looked for. */
@@ -81,7 +95,7 @@ function byteSource(input: ByteInput, openReading: OpenReading): Source {
   return {
     name: input.name,
     open: (opening) => openReading(input, opening),
-    ...(input.path === undefined && {
+    ...(!isRepeatable(input) && {
       async keep(path: string, signal?: AbortSignal) {
         await copyToFile(path, () => input.openReader(signal));
         return kept(path);

@@ -1,3 +1,4 @@
+import { CombinedChunk } from '../rows/combined-chunk.js';
 import { integerForm, type Kind } from '../rows/kinds.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
@@ -41,13 +42,14 @@ export class JsonlWriter implements RowsWriter {
 
   async write(rows: JoinedRows): Promise<void> {
     const { chunk, from, to, outcomes, width } = rows;
+    const own = chunk instanceof CombinedChunk ? chunk.own : chunk;
     for (let row = from; row < to; row += 1) {
       const members: Buffer[] = [];
       for (let column = 0; column < width; column += 1) {
         members.push(this.#members.of(column, outcomes[(row - from) * width + column]));
       }
       if (this.#owesLineEnd) this.#block.put(lineFeed);
-      if (chunk instanceof JsonlChunk) this.#copyRow(chunk, row, members);
+      if (own instanceof JsonlChunk) this.#copyRow(own, row, members);
       else this.#encodeRow(chunk, row, members);
     }
     await this.#block.settle();

@@ -1,7 +1,7 @@
 import { InputError } from '../errors/family.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import { isTable, type AboveHeaderOptions } from './above-header.js';
-import type { ByteInput } from './byte-input.js';
+import { isRepeatable, type ByteInput } from './byte-input.js';
 import type { ByteReader } from './byte-reader.js';
 import { isRandomAccess, type FileFormat } from './file-format.js';
 import { defaultMaxRowBytes, refuseUnknown, type FileOptions } from './file-options.js';
@@ -136,7 +136,7 @@ async function openText(
           maxRowBytes,
           findsAll: options.columns === 'all',
           memory: options.memory,
-          ...(to.input.path !== undefined && {
+          ...(isRepeatable(to.input) && {
             reopen: () => reopenText(to.input, options, opening.signal),
           }),
         },

@@ -17,6 +17,8 @@ export const manifestMark = 'parts 1';
 
 /** A folder that is written beside its place and appears there whole, by rename. */
 export interface PartsFolder {
+  /** What the parts' names have in front of their number, where earlier parts stay until the end. */
+  readonly mark?: string;
   /** Opens a file in it. */
   create(name: string): Promise<ByteOutput>;
   /** Makes the folder stand; one of parts that stood there is replaced. */

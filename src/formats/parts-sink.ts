@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../errors/family.js';
+import type { FilePermissions } from '../system/file-permissions.js';
 import type { JoinedRows, OpenSinkOptions, Sink, SinkWriting } from '../rows/sink.js';
 import type { ByteOutput } from '../output-files/byte-output.js';
 import type { FileFormat } from './file-format.js';
@@ -38,6 +39,34 @@ const rowsAtOnce = 500;
  * @throws ConfigurationError `invalid_option`
  */
 export function partsSink(path: string, options: PartsSinkOptions): Sink {
+  return partsSinkAt(
+    {
+      name: path,
+      async check() {
+        await checkPartsFolder(path);
+      },
+      open: async (permissions) => createPartsFolder(path, permissions),
+    },
+    options,
+  );
+}
+
+/** Where parts go. */
+export interface PartsPlace {
+  /** How messages call it; holds no password. */
+  readonly name: string;
+  /** Says early what would fail late. */
+  check(): Promise<void>;
+  /** @param permissions those of the input's file, where there is one */
+  open(permissions: FilePermissions | undefined): Promise<PartsFolder>;
+}
+
+/**
+ * The same at any place.
+ *
+ * @throws ConfigurationError `invalid_option`
+ */
+export function partsSinkAt(place: PartsPlace, options: PartsSinkOptions): Sink {
   const { partBytes, format = 'csv' } = options;
   if (!Number.isSafeInteger(partBytes) || partBytes < leastPartBytes) {
     throw new ConfigurationError(`a part has at least ${leastPartBytes} bytes, not ${partBytes}`);
@@ -49,11 +78,11 @@ export function partsSink(path: string, options: PartsSinkOptions): Sink {
   }
   const writing = writingOf(format, { ...options, format, isBareTable: true });
   return {
-    name: path,
+    name: place.name,
     decides: { 'part-size': String(partBytes), 'part-format': format },
     async check(verifiedColumns) {
       await writing.check?.(verifiedColumns);
-      await checkPartsFolder(path);
+      await place.check();
     },
     examine: (reading, columns) => writing.examine?.(reading, columns),
     async open(opening) {
@@ -62,7 +91,7 @@ export function partsSink(path: string, options: PartsSinkOptions): Sink {
           'all parts have columns of the same types, which only a run with a state directory knows in time: choose another format, or run() in place of streamRun()',
         );
       }
-      return new PartsWriting(await createPartsFolder(path, opening.permissions), {
+      return new PartsWriting(await place.open(opening.permissions), {
         format,
         writing,
         partBytes,
@@ -143,7 +172,7 @@ class PartsWriting implements SinkWriting {
     const own = this.#parts.length === 0 ? opening : { ...opening, onTextColumn: undefined };
     const number = String(this.#parts.length + 1).padStart(5, '0');
     const isCompressed = format !== 'parquet';
-    const name = `part-${number}.${format}${isCompressed ? '.gz' : ''}`;
+    const name = `part-${this.#folder.mark ?? ''}${number}.${format}${isCompressed ? '.gz' : ''}`;
     const output = new MeasuredOutput(await this.#folder.create(name));
     const place = isCompressed ? createGzipOutput(output) : output;
     try {

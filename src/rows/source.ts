@@ -39,6 +39,13 @@ export interface SourceReading<Chunk extends RowChunk = RowChunk> {
    * @default no column is said to hold anything
    */
   readonly kinds?: readonly (Kind | undefined)[];
+  /**
+   * How the values of the columns are stored, where they are copied as stored: only rows of readings of
+   * one form can be copied side by side.
+   */
+  readonly storedForm?: string;
+  /** Of several readings in one, under one header: the first, whose form an output takes over. */
+  readonly first?: SourceReading;
   /** The rows, once; closing the iterator closes the reading. */
   readonly chunks: AsyncIterable<Chunk>;
   /**

@@ -121,7 +121,7 @@ describe('what cannot be done is said before anything is sent', () => {
       [...verify, '--summary', '-'],
     ],
     ['no input', 2, 'name the input: a file', ['verify', '--email', 'mail']],
-    ['two inputs', 2, 'but 2 are named: plain.csv, list.csv', [...verify, 'list.csv']],
+    ['a stream beside a file', 2, 'but 2 inputs are named: plain.csv, -', [...verify, '-']],
   ])('%s: exit %i', async (_name, code, trouble, args) => {
     const { service } = await withService();
     const requests = countRequests(service);

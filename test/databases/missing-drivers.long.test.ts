@@ -66,6 +66,8 @@ const cases: readonly (readonly [string, readonly string[], readonly string[]])[
   ['npm install mysql2', [], ['list.csv', '-o', 'mysql://u:geheim@127.0.0.1:1/d', ...into]],
   ['npm install libsql', [], ['list.csv', '-o', 'sqlite:crm.db', ...into]],
   ['npm install @duckdb/node-api', [], ['list.csv', '-o', 'duckdb:crm.duckdb', ...into]],
+  ['npm install @aws-sdk/client-s3', [], ['s3://lists/list.csv', '-o', 'out.csv']],
+  ['npm install @aws-sdk/client-s3', [], ['list.csv', '-o', 's3://lists/out.csv']],
   [parquet, [], ['list.parquet', '-o', 'out.csv']],
   [parquet, ['hyparquet'], ['list.parquet', '-o', 'out.csv']],
   [parquet, ['hyparquet', 'hyparquet-compressors'], ['list.csv', '-o', 'out.parquet']],

@@ -1,7 +1,6 @@
 import { ConfigurationError, hasFailed, type Sink } from '../../index.js';
 import { defineCommand, type ParsedOptions, type CommandInput } from '../command.js';
 import { tableStateDirectory } from '../database-ends.js';
-import { findDatabaseUrl, showArgument } from '../database-url.js';
 import { withConfig } from '../config-file.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { dryRun } from '../dry-run.js';
@@ -9,7 +8,8 @@ import { exitCodeOf, exitCodes } from '../exit-code.js';
 import { openHistory } from '../history-options.js';
 import { askAboutColumns } from '../launch-options.js';
 import { keepOutput } from '../keep-options.js';
-import { findListEnds, partsStateDirectory, type ListPlace } from '../list-ends.js';
+import { bucketStateDirectory, findListEnds, partsStateDirectory } from '../list-ends.js';
+import { findInputs, pathOf, placeOf, type ListPlace } from '../list-places.js';
 import { tellMoreOpen } from '../more-open.js';
 import { progressMode } from '../progress/progress-mode.js';
 import type { RunReport } from '../report/run-report.js';
@@ -21,13 +21,14 @@ import { verifyOptions, type VerifyOption } from '../verify-options.js';
 
 export const verifyCommand = defineCommand({
   name: 'verify',
-  usage: '<input> -o <output> --email <column> [--phone <column>] --country <CC>',
+  usage: '<input>... -o <output> --email <column> [--phone <column>] --country <CC>',
   summary: 'Verify the addresses in a list: every row comes out, with its results beside it.',
   options: verifyOptions,
   examples: [
     'sluice verify contacts.csv --email email --country US -o verified.csv',
     'sluice verify contacts.csv --email email --phone mobile --country-column country --country US -o verified.csv',
     'sluice verify contacts.xlsx --sheet Leads --email E-Mail --country DE -o verified.parquet',
+    'sluice verify "lists/*.csv" south.xlsx --email email --country US -o verified.csv',
     'sluice verify env:DATABASE_URL --query "select id, email from contacts" --email email --country US -o env:DATABASE_URL --into contacts_verified --key id',
     'cat contacts.csv | sluice verify - --email "#3" --country DE > verified.csv',
   ],
@@ -37,12 +38,12 @@ export const verifyCommand = defineCommand({
 
 async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
   const { options } = input;
-  const from = placeOf(onlyInput(input.positionals), input.environment);
+  const from = await findInputs(input.positionals, input.environment);
   const to = placeOf(options.text('output') ?? standard, input.environment);
   const summaryPath = options.text('summary');
   await checkSummaryPath(summaryPath, {
-    input: from.database ? undefined : from.path,
-    output: to.database ? undefined : to.path,
+    inputs: from.map(pathOf),
+    output: pathOf(to),
   });
   const target = await chooseTarget(options, input.environment);
   refuseUnmeant(target, to);
@@ -57,12 +58,12 @@ async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
     }),
     environment: input.environment,
   });
-  const report = await openReport(options, [from, to]);
+  const report = await openReport(options, [...from, to]);
   const ends = await findListEnds(from, to, options);
   const watched = (sink: Sink): Sink => (report ? report.watch(sink) : sink);
   const { sink, maxUnknown, decides } = await keepOutput(ends.sink, { from, to }, options);
   const permissions = await ends.source.permissions?.();
-  const outputs = [to.database ? undefined : to.path, options.text('rejects')];
+  const outputs = [pathOf(to), options.text('rejects')];
   await tellMoreOpen([...outputs, options.text('report'), summaryPath], { permissions, reporter });
   const settings = sharedOptions(input, target, {
     ...ends,
@@ -120,39 +121,20 @@ async function openReport(
   const path = options.text('report');
   if (path === undefined) return undefined;
   const { RunReport } = await import('../report/run-report.js');
-  const files = ends.map((end) => (end.database ? undefined : end.path));
-  return RunReport.open(path, [...files, options.text('summary')]);
-}
-
-function onlyInput(positionals: readonly string[]): string {
-  const [input, ...more] = positionals;
-  if (input === undefined) {
-    throw new ConfigurationError(
-      'name the input: a file, the URL of a database, or - for standard input (sluice verify --help shows how)',
-    );
-  }
-  if (more.length > 0) {
-    throw new ConfigurationError(
-      `there is one input at a time, but ${positionals.length} are named: ${positionals.map(showArgument).join(', ')}`,
-    );
-  }
-  return input;
+  return RunReport.open(path, [...ends.map(pathOf), options.text('summary')]);
 }
 
 /** What is written directly has no state directory unless one is asked for. */
 async function defaultStateDirectory(
-  { path, database }: ListPlace,
+  { path, database, remote }: ListPlace,
   sink: Sink,
   options: ParsedOptions<'into' | 'part-size'>,
 ): Promise<string | undefined> {
   if (database) return tableStateDirectory(options);
+  if (remote) return bucketStateDirectory(remote.url);
   if (options.has('part-size')) return partsStateDirectory(path);
   const isHeldBack = (await sink.mayBeginEarly?.()) === true;
   return isHeldBack ? `${path}.sluice` : undefined;
-}
-
-function placeOf(path: string, environment: NodeJS.ProcessEnv): ListPlace {
-  return { path, database: findDatabaseUrl(path, environment) };
 }
 
 /** The local service's verdicts must not get into a database because a variable was not set. */

@@ -54,6 +54,7 @@ export async function openParquet(
           ? { name: 'binary' }
           : kind,
       ),
+      storedForm: JSON.stringify(columns.map(({ elements }) => elements)),
       chunks: closableChunks(chunks(), () => file.close()),
       contentDigest() {
         if (digest !== undefined) return digest;

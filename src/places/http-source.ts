@@ -1,0 +1,37 @@
+import type { Dispatcher } from 'undici';
+import { createDispatcher } from '../client/create-dispatcher.js';
+import { isLoopbackHost } from '../client/base-url.js';
+import type { FileOptions } from '../formats/file-options.js';
+import { inputSource } from '../formats/file-source.js';
+import type { Source } from '../rows/source.js';
+import { httpObject, parseWebAddress } from './http-object.js';
+import { remoteInput, type RemoteOptions } from './remote-input.js';
+
+const connectTimeoutMs = 10_000;
+
+/**
+ * The rows of a list on a web server, as often as asked, of any format. A user and a password in the
+ * address are sent to its server only, and named nowhere, nor is its query.
+ *
+ * @throws ConfigurationError `invalid_option` for an address that is not https
+ *
+ * @example
+ * const source = httpSource('https://lists.example.com/contacts.csv');
+ */
+export function httpSource(address: string, options: FileOptions & RemoteOptions = {}): Source {
+  const web = parseWebAddress(address);
+  const object = httpObject(web, dispatcherFor(web.url));
+  return inputSource(remoteInput(object, options), web.url.pathname, options);
+}
+
+const dispatchers = new Map<boolean, Dispatcher>();
+
+/** Connections that nothing uses do not keep the process alive: they are shared and never closed. */
+function dispatcherFor({ hostname }: URL): Dispatcher {
+  const isLoopback = isLoopbackHost(hostname);
+  const known = dispatchers.get(isLoopback);
+  if (known) return known;
+  const { dispatcher } = createDispatcher({ connectTimeoutMs, isLoopback });
+  dispatchers.set(isLoopback, dispatcher);
+  return dispatcher;
+}

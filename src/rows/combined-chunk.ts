@@ -1,0 +1,54 @@
+import type { CellText, RawCells, RowChunk } from './row-chunk.js';
+
+/** For each column of the combined header its position in a source's own; -1 where that lacks it. */
+export type ColumnMap = readonly number[];
+
+/** Rows of one of several sources, their cells in the order of the combined header. */
+export class CombinedChunk implements RowChunk {
+  readonly length: number;
+  readonly byteSize: number;
+  /** The rows as their own source has them: what is copied byte by byte needs no common header. */
+  readonly own: RowChunk;
+  readonly raw?: RawCells;
+  readonly #map: ColumnMap;
+
+  constructor(own: RowChunk, map: ColumnMap) {
+    this.own = own;
+    this.#map = map;
+    this.length = own.length;
+    this.byteSize = own.byteSize;
+    if (own.raw) this.raw = mapRaw(own.raw, map);
+  }
+
+  text(row: number, column: number): CellText {
+    const at = this.#map[column] ?? -1;
+    return at === -1 ? undefined : this.own.text(row, at);
+  }
+
+  value(row: number, column: number): unknown {
+    const at = this.#map[column] ?? -1;
+    if (at === -1) return undefined;
+    return this.own.value ? this.own.value(row, at) : this.own.text(row, at);
+  }
+
+  cells(row: number): readonly unknown[] {
+    const cells = this.own.cells?.(row);
+    return this.#map.map((at, column) =>
+      at === -1 ? undefined : cells ? cells[at] : this.value(row, column),
+    );
+  }
+
+  unlisted(row: number): string | undefined {
+    return this.own.unlisted?.(row);
+  }
+}
+
+function mapRaw(raw: RawCells, map: ColumnMap): RawCells {
+  const at = (column: number): number => map[column] ?? -1;
+  return {
+    bytes: raw.bytes,
+    // An absent cell ends before it starts.
+    cellStart: (row, column) => (at(column) === -1 ? 1 : raw.cellStart(row, at(column))),
+    cellEnd: (row, column) => (at(column) === -1 ? 0 : raw.cellEnd(row, at(column))),
+  };
+}

@@ -1,0 +1,107 @@
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
+import { readdir } from 'node:fs/promises';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { withS3, type S3Server } from '../servers/start-s3.js';
+import { withFolder, withService } from '../service/with-service.js';
+import { chargesOf } from './charges.js';
+import { connectTo } from './connect-to.js';
+import { csvRows } from './csv-cells.js';
+import { runSluice, startSluice } from './run-sluice.js';
+
+const settings =
+  '--email email --country US --batch-size 10 --poll-interval 10 --concurrency 1'.split(' ');
+
+async function put({ client }: S3Server, key: string, content: string): Promise<void> {
+  await client.send(new PutObjectCommand({ Bucket: 'lists', Key: key, Body: content }));
+}
+
+async function get({ client }: S3Server, key: string): Promise<Buffer> {
+  const { Body: body } = await client.send(new GetObjectCommand({ Bucket: 'lists', Key: key }));
+  return Buffer.from((await body?.transformToByteArray()) ?? []);
+}
+
+async function keys({ client }: S3Server): Promise<readonly string[]> {
+  const { Contents: found = [] } = await client.send(new ListObjectsV2Command({ Bucket: 'lists' }));
+  return found.map(({ Key: key = '' }) => key).toSorted();
+}
+
+async function putLists(server: S3Server): Promise<void> {
+  for (const [index, name] of ['a.csv', 'b.csv', 'c.csv'].entries()) {
+    const ids = Array.from({ length: 10 }, (_, at) => 10 * index + at);
+    const rows = ids.map((id) => `${id},good${id}@sluice.test\n`);
+    await put(server, `in/${name}`, `id,email\n${rows.join('')}`);
+  }
+}
+
+const thirty = Array.from({ length: 30 }, (_, at) => String(at));
+
+describe('lists in a bucket', () => {
+  it.each([
+    ['one object', 's3://lists/out/verified.csv', [], 'verified.csv.sluice'],
+    ['parts', 's3://lists/out/', ['--part-size', '1MB'], 'out.sluice'],
+  ])('are verified into %s, and a killed run goes on', async (_, output, more, state) => {
+    const [server, { service }, folder] = [await withS3(), await withService(), await withFolder()];
+    await putLists(server);
+    const args = ['verify', 's3://lists/in/*.csv', ...settings, '-o', output, ...more];
+    const options = { cwd: folder, env: { ...connectTo(service), ...server.env } };
+    const killed = startSluice([...args, '--verbose'], options);
+    await killed.said(/: verifying/);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    expect(await readdir(folder)).toEqual([state]);
+    expect(await keys(server)).toEqual(['in/a.csv', 'in/b.csv', 'in/c.csv']);
+    const ended = await runSluice(args, options);
+    expect(ended.code, ended.stderr).toBe(0);
+    const written = (await keys(server)).filter((key) => key.startsWith('out/'));
+    const [name = ''] = written.toSorted((one) => (one.includes('part-') ? -1 : 0));
+    const bytes = await get(server, name);
+    const rows = csvRows(name.endsWith('.gz') ? gunzipSync(bytes) : bytes);
+    expect(rows.map(({ id }) => id)).toEqual(thirty);
+    expect(rows.every((row) => row['email_verification'] === 'verified')).toBe(true);
+    expect(written).toHaveLength(more.length > 0 ? 2 : 1);
+    const paid = (await chargesOf(service)).map(({ address }) => address);
+    expect(paid).toHaveLength(30);
+    expect(new Set(paid).size).toBe(30);
+    expect(server.openUploads()).toEqual([]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('are refused, and nothing is sent, where the bucket or the output is wrong', async () => {
+    const [server, { service }, folder] = [await withS3(), await withService(), await withFolder()];
+    await putLists(server);
+    const options = { cwd: folder, env: { ...connectTo(service), ...server.env } };
+    const cases: [string, string, number, string][] = [
+      ['s3://none/a.csv', 'out.csv', 6, 'cannot read s3://none/a.csv: there is no such bucket'],
+      ['s3://lists/in/*.tsv', 'out.csv', 6, 'no object matches it'],
+      [
+        's3://lists/in/a.csv',
+        's3://lists/in/a.csv',
+        2,
+        'the output s3://lists/in/a.csv is the input',
+      ],
+      [
+        's3://lists/in/a.csv',
+        's3://none/out.csv',
+        6,
+        'cannot write s3://none/out.csv: there is no such bucket',
+      ],
+      ['s3://lists/in/a.csv', 's3://lists/out/', 2, 'it is a folder; name an object'],
+    ];
+    for (const [input, output, code, message] of cases) {
+      const ended = await runSluice(['verify', input, ...settings, '-o', output], options);
+      expect(ended.code, ended.stderr).toBe(code);
+      expect(ended.stderr).toContain(message);
+    }
+    expect(await chargesOf(service)).toEqual([]);
+    expect(await readdir(folder)).toEqual([]);
+    const { AWS_ACCESS_KEY_ID: _, ...without } = server.env;
+    const nobody = { AWS_EC2_METADATA_DISABLED: 'true', HOME: folder };
+    const ended = await runSluice(['verify', 's3://lists/in/a.csv', ...settings], {
+      cwd: folder,
+      env: { ...connectTo(service), ...without, ...nobody },
+    });
+    expect(ended.code, ended.stderr).toBe(2);
+    expect(ended.stderr).toContain('no credentials for S3 are found: set AWS_ACCESS_KEY_ID');
+  });
+});
