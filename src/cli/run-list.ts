@@ -87,6 +87,7 @@ export async function runDurably(
     });
   }
   let connection: Connection | undefined;
+  let isWritten = false;
   try {
     return await run({
       ...shared,
@@ -104,13 +105,18 @@ export async function runDurably(
       retryFailed: options.has('retry-failed'),
       partial: options.has('partial'),
       deleteBatches: options.has('delete-batches'),
-      onSummary: tell,
+      onSummary: async (summary) => {
+        isWritten = true;
+        await tell(summary);
+      },
       beforeRemoval: async () => connection?.close(),
       lastAct,
     });
   } catch (error) {
     if (error instanceof Interruption) reporter.resumable();
-    if (isSluiceError(error, 'output_failed') || isSluiceError(error, 'invalid_option')) {
+    const isOutputs =
+      isSluiceError(error, 'output_failed') || isSluiceError(error, 'invalid_option');
+    if (isOutputs && !isWritten) {
       await tellWhereResultsAre(stateDir, reporter);
     }
     throw error;

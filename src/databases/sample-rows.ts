@@ -10,7 +10,7 @@ const mostFirst = 200;
 const shapes: readonly (readonly [string, RegExp])[] = [
   ['empty', /^$/],
   ['integer', /^[+-]?\d+$/],
-  ['number', /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i],
+  ['number', /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i],
   ['date', /^\d{4}-\d\d-\d\d/],
 ];
 

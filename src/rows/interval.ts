@@ -17,7 +17,7 @@ export function printInterval({ months, days, micros }: Interval): string {
   const day = part(year, 'Y') + part(months % 12, 'M') + part(days, 'D');
   const second = micros % 60_000_000n;
   const fraction = String(second < 0n ? -second : second).padStart(7, '0');
-  const digits = fraction.slice(-6).replace(/0+$/, '');
+  const digits = withoutZeros(fraction.slice(-6));
   const seconds =
     second === 0n
       ? ''
@@ -25,6 +25,13 @@ export function printInterval({ months, days, micros }: Interval): string {
   const time =
     part(micros / 3_600_000_000n, 'H') + part((micros / 60_000_000n) % 60n, 'M') + seconds;
   return day + time === '' ? 'PT0S' : `P${day}${time && `T${time}`}`;
+}
+
+/** Without the zeros at its end. */
+function withoutZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
 }
 
 /** @returns `undefined` for what is no duration of ISO 8601 */

@@ -22,7 +22,7 @@ export interface LogReading {
   readonly dropped: 'last write' | 'last line';
   /** The seed of the checksum of a line that begins at a place. @default 0 everywhere */
   seedAt?(at: number): number;
-  /** Takes the value of each whole line, in order. */
+  /** Takes the value of each whole line, in order; null for what is no JSON. */
   take(value: unknown, at: number): void;
 }
 
@@ -64,10 +64,15 @@ function readLine(bytes: Buffer, at: number, seed: number): Line | undefined {
   if (end === -1) return undefined;
   const body = bytes.subarray(at + headBytes, end);
   if (bytes.toString('latin1', at, at + headBytes) !== `${checksum(body, seed)} `) return undefined;
+  return { value: parse(body), end: end + 1 };
+}
+
+/** What has the right checksum was written so: it is whole, whatever it is. */
+function parse(body: Buffer): unknown {
   try {
-    return { value: JSON.parse(body.toString('utf8')) as unknown, end: end + 1 };
+    return JSON.parse(body.toString('utf8'));
   } catch {
-    return undefined;
+    return null;
   }
 }
 

@@ -32,7 +32,7 @@ describe('what cannot be done is said before anything is sent', () => {
     [
       'an unknown column',
       2,
-      'the input has no column "emial"; its columns are: id, mail',
+      'the input has no column "emial"; did you mean "mail"? Its columns are: id, mail',
       ['verify', 'plain.csv', '--email', 'emial', '--country', 'US', '-o', 'out.csv'],
     ],
     [

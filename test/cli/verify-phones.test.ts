@@ -61,7 +61,7 @@ describe('a list of phones as people write them', () => {
       'not_submitted',
     ]);
     expect((await columnOf('phone_reason'))[6]).toBe('scientific_notation');
-    expect(ended.stderr).toContain('1 cells are in scientific notation');
+    expect(ended.stderr).toContain('1 cell is in scientific notation');
     expect(ended.stderr).toContain('export the list again');
   });
 

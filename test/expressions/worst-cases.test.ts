@@ -50,9 +50,10 @@ describe('every regular expression of src/', () => {
     expect(isSlow(expression, pump)).toBe(true);
   });
 
-  it('is written there, but for the numbering plans of the metadata', () => {
+  it('is written there, but for numbering plans of the metadata and patterns of a person', () => {
     expect(found.makers).toEqual([
       'src/addresses/numbering-plan.ts',
+      'src/places/glob.ts',
       'src/service/engine/phone-plan.ts',
     ]);
   });

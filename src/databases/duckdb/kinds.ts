@@ -79,12 +79,13 @@ export function cellOf(staged: string, type: string, cast: 'CAST' | 'TRY_CAST' =
 
 /** What the database prints of a duration, as ISO 8601 has it. */
 export function isoInterval(printed: string): string {
+  const words = printed.split(' ');
   const count = (unit: string): number => {
-    const [, found = 0] = new RegExp(`(-?\\d+) ${unit}s?\\b`).exec(printed) ?? [];
-    return Number(found);
+    const at = words.findIndex((word) => word === unit || word === `${unit}s`);
+    return at > 0 ? Number(words[at - 1]) : 0;
   };
   const [, sign, hours = 0, minutes = 0, seconds = 0, fraction = ''] =
-    /(-?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?/.exec(printed) ?? [];
+    /^(-?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?$/.exec(words.at(-1) ?? '') ?? [];
   const micros =
     (BigInt(hours) * 3600n + BigInt(minutes) * 60n + BigInt(seconds)) * 1_000_000n +
     BigInt(fraction.padEnd(6, '0'));
