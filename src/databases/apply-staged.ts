@@ -3,14 +3,8 @@ import type { LeftAlone } from '../rows/sink.js';
 import type { Connection } from './connection.js';
 import type { Dialect, Staging } from './dialect.js';
 import { addLeftAlone, findLeftAlone } from './left-alone.js';
-import type { TablePlan } from './plan-table.js';
-import {
-  createMarker,
-  createMarkers,
-  isMarked,
-  writeMarker,
-  type RunMarker,
-} from './run-marker.js';
+import type { TablePlan, RunMarker } from './table-plan.js';
+import { createMarker, createMarkers, isMarked, writeMarker } from './run-marker.js';
 import {
   definitionStatements,
   repeatedKeysQuery,

@@ -3,10 +3,26 @@ import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import type { Connection } from './connection.js';
 import type { DatabaseFailure } from './failure.js';
 import type { TableName } from './names.js';
-import type { TablePlan, TableThere, WritingMode } from './plan-table.js';
-import type { Asking, QueryRows } from './query-source.js';
-import type { RunMarker } from './run-marker.js';
-import type { DialectName } from './table-form.js';
+import type { DialectName, TableColumn } from './table-form.js';
+import type { RunMarker, TablePlan, TableThere, WritingMode } from './table-plan.js';
+
+/** What a query is asked with. */
+export interface Asking<Database extends Connection = Connection> {
+  /** One statement, without the semicolon at its end. */
+  readonly query: string;
+  /** The same where a table can stand: its line end closes a comment at the query's end. */
+  readonly asTable: string;
+  /** Opens one more connection. */
+  readonly connect: () => Promise<Database>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The rows that a database gives for a query. */
+export interface QueryRows {
+  readonly columns: readonly TableColumn[];
+  /** The rows in the form of `cell-text.ts`, cut anywhere. Ends only when the last row was given. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
 
 /**
  * What a connection is for. What is only looked at is not made: a file that is not there is taken for an

@@ -3,7 +3,7 @@ import { TableRows } from '../formats/table-rows.js';
 import type { KindTally } from '../rows/kind-tally.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { RowExaminer } from '../rows/sink.js';
-import type { TablePlan } from './plan-table.js';
+import type { TablePlan } from './table-plan.js';
 import type { SampleRows } from './sample-rows.js';
 import { SeenKeys } from './seen-keys.js';
 import { TableChunk } from './table-chunk.js';

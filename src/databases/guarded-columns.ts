@@ -1,5 +1,6 @@
 import type { SourceReading } from '../rows/source.js';
-import type { TablePlace, TableThere } from './plan-table.js';
+import type { Dialect } from './dialect.js';
+import type { TableThere } from './table-plan.js';
 import { TableReading } from './table-reading.js';
 
 /** Which cells of a table must still be what was verified for its row to get the result. */
@@ -10,13 +11,19 @@ export interface GuardedColumns {
   readonly unguarded: readonly string[];
 }
 
+/** The database that rows go into. */
+interface Place {
+  readonly dialect: Pick<Dialect, 'name'>;
+  readonly store: string;
+}
+
 /**
  * Finds the table's own columns behind the verified ones. A query of the same database says which they
  * are; of any other source the names do.
  */
 export function findGuardedColumns(
   { reading, verified }: { readonly reading: SourceReading; readonly verified: readonly number[] },
-  place: TablePlace,
+  place: Place,
   table: TableThere,
 ): GuardedColumns {
   const names = new Map<number, string>();
@@ -34,7 +41,7 @@ export function findGuardedColumns(
 /** Whether rows are those of a query in the database that they go into. */
 export function isOfPlace(
   reading: SourceReading,
-  { dialect, store }: TablePlace,
+  { dialect, store }: Place,
 ): reading is TableReading {
   return (
     reading instanceof TableReading &&

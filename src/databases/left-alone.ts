@@ -1,7 +1,7 @@
 import type { LeftAlone } from '../rows/sink.js';
 import type { Connection } from './connection.js';
 import type { Statements } from './dialect.js';
-import type { TablePlan } from './plan-table.js';
+import type { TablePlan } from './table-plan.js';
 import { leftAloneQueries, type RowRange } from './statements.js';
 
 /** So many keys are named. */

@@ -4,29 +4,11 @@ import { copyToFile } from '../formats/copy-to-file.js';
 import { permissionsOf } from '../output-files/no-more-open.js';
 import type { OpenSourceOptions, Source } from '../rows/source.js';
 import { useConnection, type Connection } from './connection.js';
-import type { Dialect } from './dialect.js';
+import type { Dialect, QueryRows } from './dialect.js';
 import { readingRefuser, type Refuse } from './failure.js';
 import type { TableChunk } from './table-chunk.js';
-import { writeTableForm, type TableColumn, type TableForm } from './table-form.js';
+import { writeTableForm, type TableForm } from './table-form.js';
 import { TableReading } from './table-reading.js';
-
-/** What a query is asked with. */
-export interface Asking<Database extends Connection = Connection> {
-  /** One statement, without the semicolon at its end. */
-  readonly query: string;
-  /** The same where a table can stand: its line end closes a comment at the query's end. */
-  readonly asTable: string;
-  /** Opens one more connection. */
-  readonly connect: () => Promise<Database>;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** The rows that a database gives for a query. */
-export interface QueryRows {
-  readonly columns: readonly TableColumn[];
-  /** The rows in the form of `cell-text.ts`, cut anywhere. Ends only when the last row was given. */
-  readonly bytes: AsyncIterable<Uint8Array>;
-}
 
 /**
  * The rows of a query, over a connection of their own that is opened when they are asked for. They are

@@ -3,7 +3,7 @@ import { TableRows } from '../formats/table-rows.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import { writeValue } from './cell-text.js';
-import type { TablePlan } from './plan-table.js';
+import type { TablePlan } from './table-plan.js';
 import { addedValue, plainText } from './row-values.js';
 import { TableChunk } from './table-chunk.js';
 

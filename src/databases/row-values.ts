@@ -5,7 +5,7 @@ import { printValue } from '../rows/print-value.js';
 import type { AddedColumn, JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
 import { writeAny } from './cell-text.js';
 import type { Staging } from './dialect.js';
-import type { TablePlan } from './plan-table.js';
+import type { TablePlan } from './table-plan.js';
 
 /** What a driver takes for a cell. */
 export type CellValue = string | number | bigint | boolean | Uint8Array | null;

@@ -2,17 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Connection } from './connection.js';
 import type { Dialect } from './dialect.js';
 import { qualifiedName, type TableName } from './names.js';
-import type { TableThere } from './plan-table.js';
-
-/** What a table was last written by: it stands in the same transaction as the rows. */
-export interface RunMarker {
-  readonly run: string;
-  /** Of what was written. */
-  readonly digest: string;
-  /** Rows that are in the table, of all that are to be. */
-  readonly applied: number;
-  readonly rows: number;
-}
+import type { RunMarker, TableThere } from './table-plan.js';
 
 /** The marker of all that a run has written; who runs without an id has none to come back to. */
 export function createMarker(

@@ -1,5 +1,31 @@
 import { ConfigurationError } from '../errors/family.js';
-import { parseTlsMode, type TlsMode } from './tls.js';
+
+/** How a connection is encrypted, in libpq's words. */
+export type TlsMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
+
+/** With the words that MySQL has for the same. */
+const modes = new Map<string, TlsMode>([
+  ['disable', 'disable'],
+  ['disabled', 'disable'],
+  ['allow', 'allow'],
+  ['prefer', 'prefer'],
+  ['preferred', 'prefer'],
+  ['require', 'require'],
+  ['required', 'require'],
+  ['verify-ca', 'verify-ca'],
+  ['verify_ca', 'verify-ca'],
+  ['verify-full', 'verify-full'],
+  ['verify_identity', 'verify-full'],
+]);
+
+/** @throws ConfigurationError */
+function parseTlsMode(text: string | undefined): TlsMode {
+  const mode = modes.get((text ?? 'prefer').toLowerCase());
+  if (mode !== undefined) return mode;
+  throw new ConfigurationError(
+    "sslmode in the database's URL is disable, allow, prefer, require, verify-ca or verify-full",
+  );
+}
 
 /** Where a server is, and how it is spoken to. */
 export interface ServerUrl {

@@ -1,5 +1,5 @@
 import type { Statements } from './dialect.js';
-import type { NewColumn, TablePlan } from './plan-table.js';
+import type { NewColumn, TablePlan } from './table-plan.js';
 
 /** Staged rows of these numbers: after the first, up to the second. */
 export interface RowRange {

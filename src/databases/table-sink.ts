@@ -25,7 +25,8 @@ import {
   type Refuse,
 } from './failure.js';
 import { parseTableName } from './names.js';
-import { ownTypes, planTable, type TablePlan } from './plan-table.js';
+import { ownTypes, planTable } from './plan-table.js';
+import type { TablePlan } from './table-plan.js';
 import { rehearse } from './rehearse.js';
 import { readMarker } from './run-marker.js';
 import { SampleRows } from './sample-rows.js';

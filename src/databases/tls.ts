@@ -3,33 +3,6 @@ import { ConfigurationError } from '../errors/family.js';
 import { systemErrorCode } from '../system/describe-system-error.js';
 import type { ServerUrl } from './server-url.js';
 
-/** How a connection is encrypted, in libpq's words. */
-export type TlsMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
-
-/** With the words that MySQL has for the same. */
-const modes = new Map<string, TlsMode>([
-  ['disable', 'disable'],
-  ['disabled', 'disable'],
-  ['allow', 'allow'],
-  ['prefer', 'prefer'],
-  ['preferred', 'prefer'],
-  ['require', 'require'],
-  ['required', 'require'],
-  ['verify-ca', 'verify-ca'],
-  ['verify_ca', 'verify-ca'],
-  ['verify-full', 'verify-full'],
-  ['verify_identity', 'verify-full'],
-]);
-
-/** @throws ConfigurationError */
-export function parseTlsMode(text: string | undefined): TlsMode {
-  const mode = modes.get((text ?? 'prefer').toLowerCase());
-  if (mode !== undefined) return mode;
-  throw new ConfigurationError(
-    "sslmode in the database's URL is disable, allow, prefer, require, verify-ca or verify-full",
-  );
-}
-
 /** What a driver is told of an encrypted connection. */
 export interface TlsOptions {
   /** Whether the certificate has to be of an authority that is trusted. */

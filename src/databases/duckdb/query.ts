@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { InputError } from '../../errors/family.js';
 import { writeText } from '../cell-text.js';
-import type { Asking, QueryRows } from '../query-source.js';
+import type { Asking, QueryRows } from '../dialect.js';
 import { formOfKind, type TableColumn } from '../table-form.js';
 import type { DuckdbConnection } from './connect.js';
 import { isoInterval, kindOfDuckdbType, textOf } from './kinds.js';

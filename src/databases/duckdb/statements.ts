@@ -2,7 +2,7 @@ import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Staging, Statements } from '../dialect.js';
 import { RefusedRows } from '../failure.js';
 import { quoteName } from '../names.js';
-import type { NewColumn, TablePlan } from '../plan-table.js';
+import type { NewColumn, TablePlan } from '../table-plan.js';
 import { stageValues, type CellValue } from '../row-values.js';
 import { rowsAtOnce, type DuckdbConnection } from './connect.js';
 import { cellOf, duckdbInterval } from './kinds.js';

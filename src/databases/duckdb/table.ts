@@ -1,5 +1,5 @@
 import type { TableName } from '../names.js';
-import type { TableThere } from '../plan-table.js';
+import type { TableThere } from '../table-plan.js';
 import type { DuckdbConnection } from './connect.js';
 
 export const nameParts = 2;

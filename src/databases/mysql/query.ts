@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../../errors/family.js';
 import { writeAny, writeValue } from '../cell-text.js';
-import { givesNoRows, type Asking, type QueryRows } from '../query-source.js';
+import { givesNoRows } from '../query-source.js';
+import type { Asking, QueryRows } from '../dialect.js';
 import type { MysqlConnection, MysqlField } from './connect.js';
 import { formOfKind } from '../table-form.js';
 import { isBooleanField, isGeometry, kindOfField, typeOfField } from './kinds.js';

@@ -1,7 +1,7 @@
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Dialect, Staging, Statements } from '../dialect.js';
 import { qualifiedName, quoteName } from '../names.js';
-import type { TablePlan } from '../plan-table.js';
+import type { TablePlan } from '../table-plan.js';
 import { stageValues, type CellValue } from '../row-values.js';
 import { addColumnStatements, createTableStatement, rowStatements } from '../statements.js';
 import type { MysqlConnection } from './connect.js';

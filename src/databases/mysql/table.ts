@@ -1,7 +1,6 @@
 import { ConfigurationError } from '../../errors/family.js';
 import type { TableName } from '../names.js';
-import type { TableThere } from '../plan-table.js';
-import type { RunMarker } from '../run-marker.js';
+import type { TableThere, RunMarker } from '../table-plan.js';
 import type { MysqlConnection } from './connect.js';
 
 export const nameParts = 2;

@@ -1,6 +1,7 @@
 import { writeText } from '../cell-text.js';
 import { loadPackage } from '../../system/load-package.js';
-import { givesNoRows, type Asking, type QueryRows } from '../query-source.js';
+import { givesNoRows } from '../query-source.js';
+import type { Asking, QueryRows } from '../dialect.js';
 import { formOfKind, type TableColumn } from '../table-form.js';
 import { postgresDrivers, type PostgresConnection } from './connect.js';
 import { failureOf } from './failure.js';

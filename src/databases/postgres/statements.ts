@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Staging, Statements } from '../dialect.js';
 import { qualifiedName, quoteName } from '../names.js';
-import type { TablePlan } from '../plan-table.js';
+import type { TablePlan } from '../table-plan.js';
 import { RowLines } from '../row-lines.js';
 import { addColumnStatements, createTableStatement } from '../statements.js';
 import type { PostgresConnection } from './connect.js';

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../errors/family.js';
 import { qualifiedName, quoteName, type TableName } from '../names.js';
-import type { TableThere } from '../plan-table.js';
+import type { TableThere } from '../table-plan.js';
 import type { PostgresConnection } from './connect.js';
 
 export const nameParts = 2;

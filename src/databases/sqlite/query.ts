@@ -1,7 +1,8 @@
 import { InputError } from '../../errors/family.js';
 import { invalidText } from '../../rows/row-chunk.js';
 import { writeAny } from '../cell-text.js';
-import { givesNoRows, type Asking, type QueryRows } from '../query-source.js';
+import { givesNoRows } from '../query-source.js';
+import type { Asking, QueryRows } from '../dialect.js';
 import type { SqliteConnection, SqliteField } from './connect.js';
 import { isBooleanType } from './kinds.js';
 

@@ -1,7 +1,7 @@
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Staging, Statements } from '../dialect.js';
 import { quoteName } from '../names.js';
-import type { TablePlan } from '../plan-table.js';
+import type { TablePlan } from '../table-plan.js';
 import { stageValues } from '../row-values.js';
 import type { SqliteConnection } from './connect.js';
 import { sqliteValue } from './kinds.js';

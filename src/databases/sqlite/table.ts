@@ -1,5 +1,5 @@
 import type { TableName } from '../names.js';
-import type { TableThere } from '../plan-table.js';
+import type { TableThere } from '../table-plan.js';
 import type { SqliteConnection } from './connect.js';
 import { isTextType, strictTypeOf } from './kinds.js';
 
