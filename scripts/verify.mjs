@@ -19,7 +19,7 @@ const checks = [
   ['library reference', 'typedoc'],
   ['package', 'node', 'scripts/check-package.mjs'],
   ['long tests', 'vitest', 'run', '--mode', 'long'],
-  ['simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '5000'],
+  ['simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '2000'],
   ['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '500'],
   ['planted bugs', 'node', 'scripts/planted-bugs.mjs', '--sample', '5'],
   ['kills', 'node', 'scripts/test-kill.mjs', '--kills', '20'],
