@@ -94,7 +94,11 @@ const noHost = 'localhost';
 
 /** A URL may name a user and no host. */
 function readUrl(text: string): URL | undefined {
-  const [url] = [text, text.replace(/^([a-z]+:\/\/[^/?#]*@)(?=[/?]|$)/i, `$1${noHost}`)]
+  const from = text.indexOf('://') + 3;
+  const length = text.slice(from).search(/[/?#]/);
+  const end = length === -1 ? text.length : from + length;
+  const isWithoutHost = text[end - 1] === '@';
+  const [url] = [text, isWithoutHost ? text.slice(0, end) + noHost + text.slice(end) : text]
     .filter((each) => URL.canParse(each))
     .map((each) => new URL(each));
   if (url?.hostname === '') url.hostname = noHost;

@@ -2,6 +2,8 @@ import type { ByteOutput } from '../output-files/byte-output.js';
 
 /** How much is collected before it is written. */
 const blockBytes = 256 * 1024;
+/** A rest of a block that is worth filling. */
+const leastBytes = 64 * 1024;
 
 /** Collects bytes in a block, so that an output gets few large pieces; one is on its way at a time. */
 export class BlockOutput {
@@ -75,7 +77,9 @@ export class BlockOutput {
     // Whoever waits for it next hears of a failure.
     underway.catch(() => undefined);
     this.#underway = underway;
-    this.#block = Buffer.allocUnsafeSlow(blockBytes);
+    // What an output that is never busy gets is small: then the rest of the block is filled next.
+    const rest = this.#block.subarray(this.filled);
+    this.#block = rest.length >= leastBytes ? rest : Buffer.allocUnsafeSlow(blockBytes);
     this.filled = 0;
   }
 }

@@ -12,7 +12,7 @@ const mostAlternatives = 1000;
 
 /** Whether a path has wildcards: `*`, `?`, `[…]` or `{…,…}`. */
 export function hasWildcard(path: string): boolean {
-  return /[*?[]|\{[^{}]*,[^{}]*\}/.test(path);
+  return /[*?[]/.test(path) || findBraces(path) !== undefined;
 }
 
 /**
@@ -41,13 +41,13 @@ function expandBraces(pattern: string): readonly string[] {
   const done: string[] = [];
   const open = [pattern];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    // The innermost pair of braces that has a comma.
-    const found = /\{([^{}]*,[^{}]*)\}/.exec(next);
+    const found = findBraces(next);
     if (!found) done.push(next);
     else {
-      const [whole, inner = ''] = found;
-      const [before, after] = [next.slice(0, found.index), next.slice(found.index + whole.length)];
-      for (const choice of inner.split(',')) open.push(before + choice + after);
+      const { start, end } = found;
+      for (const choice of next.slice(start + 1, end).split(',')) {
+        open.push(next.slice(0, start) + choice + next.slice(end + 1));
+      }
     }
     if (done.length + open.length <= mostAlternatives) continue;
     throw new ConfigurationError(
@@ -55,6 +55,21 @@ function expandBraces(pattern: string): readonly string[] {
     );
   }
   return done;
+}
+
+/** Where the first innermost pair of braces with a comma begins and ends. */
+function findBraces(pattern: string): { readonly start: number; readonly end: number } | undefined {
+  let start = -1;
+  let hasComma = false;
+  for (let at = 0; at < pattern.length; at += 1) {
+    if (pattern[at] === '{') [start, hasComma] = [at, false];
+    else if (pattern[at] === ',') hasComma = true;
+    else if (pattern[at] === '}') {
+      if (start !== -1 && hasComma) return { start, end: at };
+      start = -1;
+    }
+  }
+  return undefined;
 }
 
 const noDot = '(?![.])';

@@ -30,6 +30,8 @@ export async function* gatherRows<Item>(
       }
       // An error that comes while the list is worked on belongs to the next one.
       next.catch(() => undefined);
+      // Where rows and output are always ready, the loop would never turn: timers and aborts would wait.
+      if (gathered.length >= mostRows) await turn;
       yield gathered;
     }
     isOver = true;

@@ -33,7 +33,7 @@ const known: readonly (readonly [RegExp, string])[] = [
 /** What keeps rows out, by the first line. */
 const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
   [/^Conversion Error/i, 'misfit'],
-  [/^Constraint Error: NOT NULL constraint failed: .*\.(.+)$/i, 'null'],
+  [/^Constraint Error: NOT NULL constraint failed: [^.\n]*\.(.+)/i, 'null'],
   [/^Constraint Error: CHECK constraint failed/i, 'check'],
   [/^Constraint Error: .*foreign key/i, 'foreign_key'],
   [/^Constraint Error: .*(?:Duplicate key|unique)/i, 'repeated'],

@@ -16,11 +16,11 @@ const words = new Map([
 
 /** What keeps rows out, by what a message says. */
 const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
-  [/^NOT NULL constraint failed: .*?\.(.+)$/, 'null'],
+  [/^NOT NULL constraint failed: [^.\n]*\.(.+)/, 'null'],
   [/^CHECK constraint failed/, 'check'],
   [/^FOREIGN KEY constraint failed/, 'foreign_key'],
-  [/^UNIQUE constraint failed: .*?\.(.+)$/, 'repeated'],
-  [/^cannot store \w+ value in \w+ column .*?\.(.+)$/, 'misfit'],
+  [/^UNIQUE constraint failed: [^.\n]*\.(.+)/, 'repeated'],
+  [/^cannot store \w+ value in \w+ column [^.\n]*\.(.+)/, 'misfit'],
 ];
 
 /** What an error of the driver tells; constraints are named, cells are not. */

@@ -15,7 +15,8 @@ export class S3Upload {
   readonly #place: { readonly Bucket: string; readonly Key: string };
   readonly #writing = randomUUID();
   readonly #parts: CompletedPart[] = [];
-  #pieces: Uint8Array[] = [];
+  /** The part that is collected: pieces may be slices of far larger buffers, which must not be held. */
+  #part: Buffer | undefined;
   #bytes = 0;
   #id: string | undefined;
   #underway: Promise<void> = Promise.resolve();
@@ -72,7 +73,7 @@ export class S3Upload {
   async abort(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#pieces = [];
+    this.#part = undefined;
     this.#bytes = 0;
     await this.#underway.catch(() => undefined);
     if (this.#id !== undefined) await abortUpload(this.#connection, this.#place, this.#id);
@@ -80,14 +81,15 @@ export class S3Upload {
 
   #hold(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
-    this.#pieces.push(bytes);
+    this.#part ??= Buffer.allocUnsafeSlow(partBytes);
+    this.#part.set(bytes, this.#bytes);
     this.#bytes += bytes.length;
   }
 
   /** One part is on its way while the next is collected. */
   async #send(): Promise<void> {
-    const body = Buffer.concat(this.#pieces, this.#bytes);
-    this.#pieces = [];
+    const body = this.#part?.subarray(0, this.#bytes) ?? Buffer.alloc(0);
+    this.#part = undefined;
     this.#bytes = 0;
     await this.#underway;
     this.#underway = this.#sendPart(body);
