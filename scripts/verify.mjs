@@ -22,7 +22,7 @@ const checks = [
   ['simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '2000'],
   ['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '100'],
   ['planted bugs', 'node', 'scripts/planted-bugs.mjs', '--sample', '5'],
-  ['kills', 'node', 'scripts/test-kill.mjs', '--kills', '20', '--copies', '8'],
+  ['kills', 'node', 'scripts/test-kill.mjs', '--kills', '10', '--copies', '5'],
   ['benchmarks', 'node', 'scripts/bench.mjs', '--quick'],
 ];
 
