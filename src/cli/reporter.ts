@@ -2,7 +2,6 @@ import type { Writable } from 'node:stream';
 import {
   exportDiffers,
   isSluiceError,
-  printKind,
   type Client,
   type ComparedExport,
   type DoubtfulColumn,
@@ -12,7 +11,7 @@ import {
 } from '../index.js';
 import type { Target } from './connect.js';
 import { errorText } from './describe-error.js';
-import { adviceOn, describeDifference, isExportWrong } from './describe-export.js';
+import { describeDifference, isExportWrong } from './describe-export.js';
 import { exitCodeOf } from './exit-code.js';
 import { localNotice } from './local-notice.js';
 import { say } from './print.js';
@@ -21,7 +20,15 @@ import { LiveLines } from './progress/live-lines.js';
 import { progressLines } from './progress/progress-lines.js';
 import { progressForm, type ProgressMode } from './progress/progress-mode.js';
 import { RunFigures } from './progress/run-figures.js';
-import { olderStateLine, summaryLines, type Said } from './run-lines.js';
+import {
+  batchCalled,
+  batchLine,
+  doubtfulLine,
+  headerLine,
+  olderStateLine,
+  textColumnLine,
+} from './progress-said.js';
+import { summaryLines, type Said } from './run-lines.js';
 import { troubleLine } from './trouble-line.js';
 
 /** So many batches are told of whose exports differ from what was counted. */
@@ -108,14 +115,7 @@ export class Reporter {
   /** Columns that are likely to be the wrong ones: said even when quiet, for it costs credits. */
   doubtful(columns: readonly DoubtfulColumn[]): void {
     this.close();
-    for (const { name, type, filled, malformed } of columns) {
-      const kind = type === 'email' ? 'email addresses' : 'phone numbers';
-      this.#write({
-        event: 'doubtful_column',
-        fields: { column: name, type, filled, malformed },
-        line: `column ${JSON.stringify(name)} hardly looks like ${kind}: ${malformed} of ${filled} cells do not; is it the right column?`,
-      });
-    }
+    for (const column of columns) this.#write(doubtfulLine(column));
   }
 
   /** A run that streams has failed: what it paid is lost, and said even when quiet. */
@@ -135,16 +135,10 @@ export class Reporter {
     this.#figures.note(progress, performance.now());
     this.#live?.start();
     switch (progress.stage) {
-      case 'header_found': {
-        const { input, unit, number } = progress;
+      case 'header_found':
         // A guess that could be wrong: said even when quiet.
-        this.#write({
-          event: 'header_found',
-          fields: { input, unit, number },
-          line: `${input}: took ${unit} ${number} for the header, and what is above it for a title; --skip-rows ${number - 1} confirms that, --skip-rows 0 takes the first`,
-        });
+        this.#write(headerLine(progress));
         return;
-      }
       case 'reading': {
         const { rows, addresses } = progress;
         this.#sayNowAndThen({
@@ -186,15 +180,9 @@ export class Reporter {
         // Two processes on copies of one state can pay for each other's batches: said even when quiet.
         this.#write(olderStateLine(progress));
         return;
-      case 'text_column': {
-        const { column, kind, output } = progress;
-        this.#say({
-          event: 'text_column',
-          fields: { column, kind: kind ? printKind(kind) : null, output },
-          line: `column ${JSON.stringify(column)} is written as text: ${output} cannot keep ${kind ? `${printKind(kind)} exactly` : 'values of several kinds in one column'}`,
-        });
+      case 'text_column':
+        this.#say(textColumnLine(progress));
         return;
-      }
       case 'notice':
         this.#say({ event: 'notice', line: progress.message });
         return;
@@ -251,35 +239,16 @@ export class Reporter {
   }
 
   #batch(progress: Extract<RunProgress, { readonly stage: 'batch' }>): void {
-    const { batch, known, name, charge, exported } = progress;
-    const uuid = 'uuid' in known ? known.uuid : undefined;
+    const { known, exported } = progress;
     const reason = known.stage === 'failed' ? known.reason : undefined;
-    const called = `batch ${name}${uuid === undefined ? '' : ` (${uuid})`}`;
-    const said: Said = {
-      event: 'batch',
-      fields: {
-        name,
-        batch_uuid: uuid ?? null,
-        type: batch.lane.type,
-        country: batch.lane.country,
-        addresses: batch.addresses,
-        stage: known.stage,
-        ...(reason !== undefined && { reason }),
-        ...(charge && { charge }),
-        ...(exported && { export: exported }),
-      },
-      line:
-        reason === undefined
-          ? `${called}: ${known.stage}, ${batch.addresses} addresses`
-          : `${called} failed: ${reason}; ${adviceOn(reason, exported)}`,
-    };
+    const said = batchLine(progress);
     // What was paid for and is not there is said even when quiet.
     if (isExportWrong(reason)) this.#write(said);
     else if (reason !== undefined || this.#options.isVerbose || this.#options.isJson === true) {
       this.#say(said);
     }
     if (known.stage === 'exported' && exported && exportDiffers(exported)) {
-      this.#difference(called, exported);
+      this.#difference(batchCalled(progress), exported);
     }
   }
 

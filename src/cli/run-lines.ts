@@ -1,36 +1,10 @@
-import type { RunProgress, Summary, TypeSummary } from '../index.js';
+import type { Summary, TypeSummary } from '../index.js';
 
 /** Something that happened: a text for people, the same as fields for a log. */
 export interface Said {
   readonly event: string;
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly line: string;
-}
-
-/** What the service has of a run that its state directory does not know of. */
-export function olderStateLine({
-  isCopied,
-  learned,
-  unused,
-}: Extract<RunProgress, { readonly stage: 'older_state' }>): Said {
-  const lines = [
-    isCopied
-      ? 'warning: the state directory was copied or restored; make sure that no other process goes on with this run'
-      : 'warning: the service has more of this run than the state directory knows',
-  ];
-  if (learned.length > 0) {
-    lines.push(
-      `${learned.length} batches were sent or launched by another process, and are gone on with: ${learned.join(', ')}`,
-    );
-  }
-  if (unused.length > 0) {
-    lines.push(`launched as well, and left on the service unused: ${unused.join(', ')}`);
-  }
-  return {
-    event: 'older_state',
-    fields: { is_copied: isCopied, learned, unused },
-    line: lines.join('; '),
-  };
 }
 
 /** What is said of a run at its end. */

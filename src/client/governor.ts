@@ -1,10 +1,10 @@
-import { ConfigurationError, DeadlineError, TransportError } from '../errors/family.js';
+import { ConfigurationError, DeadlineError } from '../errors/family.js';
 import { Circuit } from './circuit.js';
 import type { Clock } from '../system/clock.js';
 import { ConcurrencyWindow } from './concurrency-window.js';
 import { onAbort } from '../system/on-abort.js';
-import { codeOf } from './plain-cause.js';
 import { Pace } from './pace.js';
+import { Patience } from './patience.js';
 import type { RateLimit } from './rate-limit.js';
 import { TroubleWatch, type ServiceTrouble } from './service-trouble.js';
 import { WaitingLine, type Waiter } from './waiting-line.js';
@@ -56,16 +56,8 @@ export interface GovernorOptions {
   readonly onTrouble?: ((trouble: ServiceTrouble) => void) | undefined;
 }
 
-/** A host that is not found is hardly found later, where there was not one answer since the first request. */
-const giveUpUnknownHostAfterMs = 8000;
-const tryUnknownHostForMs = 1000;
-const unknownHostCodes: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NONAME']);
-
 /** How long a refused key is taken as refused; then one request may try it again. */
 const refusalHoldMs = 60_000;
-
-/** Failures this long ago, with nothing asked for since, say nothing about now. */
-const longestStaleMs = 2 * 60_000;
 
 interface Waiting extends Turn, Waiter {
   admit(permit: Permit): void;
@@ -78,25 +70,21 @@ interface Waiting extends Turn, Waiter {
  */
 export class Governor {
   readonly #clock: Clock;
-  readonly #giveUpAfterMs: number;
+  readonly #patience: Patience;
   readonly #line = new WaitingLine<Waiting>();
   readonly #pace: Pace;
   readonly #circuit: Circuit;
   readonly #window: ConcurrencyWindow;
   readonly #trouble: TroubleWatch | undefined;
-  /** When the first request asked for its turn; `undefined` once the service has answered one. */
-  #unansweredSince: number | undefined = Number.POSITIVE_INFINITY;
   #running = 0;
   #isProbing = false;
-  /** The failures since the latest success. */
-  #failing: { readonly since: number; at: number; error: Error } | undefined;
   #refusal: { readonly error: Error; readonly at: number; until: number } | undefined;
   #closed = false;
   #alarm: { readonly at: number; readonly stop: AbortController } | undefined;
 
   constructor(options: GovernorOptions) {
     this.#clock = options.clock;
-    this.#giveUpAfterMs = options.giveUpAfterMs;
+    this.#patience = new Patience(options.giveUpAfterMs);
     this.#pace = new Pace(options.random);
     this.#circuit = new Circuit(options.random);
     this.#window = new ConcurrencyWindow(options.maxConcurrentRequests);
@@ -117,10 +105,9 @@ export class Governor {
     if (this.#closed) throw closedError();
     const now = this.#clock.now();
     if (turn.keyed) this.#checkRefusal(now);
-    this.#forgetStaleFailures(now);
-    if (this.#unansweredSince !== undefined) {
-      this.#unansweredSince = Math.min(this.#unansweredSince, now);
-    }
+    const isIdle = this.#running === 0 && this.#line.isEmpty;
+    if (isIdle && this.#patience.isStale(now)) this.#succeeded();
+    this.#patience.asked(now);
     this.#trouble?.begin();
     return new Promise((resolve, reject) => {
       const forget = onAbort(turn.signal, (reason) => {
@@ -167,18 +154,12 @@ export class Governor {
     refusal.until = now + refusalHoldMs;
   }
 
-  #forgetStaleFailures(now: number): void {
-    const isIdle = this.#running === 0 && this.#line.isEmpty;
-    if (!isIdle || this.#failing === undefined) return;
-    const staleMs = Math.min(longestStaleMs, this.#giveUpAfterMs);
-    if (now - this.#failing.at > staleMs) this.#succeeded();
-  }
-
   /** Lets through all that may go now, and sets the alarm for the next. */
   #pump(): void {
     const now = this.#clock.now();
-    if (this.#failing && now >= this.#giveUpAt(this.#failing)) {
-      this.#refuseAll(this.#givenUp(this.#failing));
+    const { failing } = this.#patience;
+    if (failing && now >= failing.giveUpAt) {
+      this.#refuseAll(givenUpError('the service', now - failing.since, failing.error));
     }
     while (this.#gate() <= now) {
       const next = this.#line.take(now, this.#circuit.probeAt !== undefined);
@@ -226,7 +207,7 @@ export class Governor {
     switch (outcome.kind) {
       case 'answered':
         this.#circuit.succeeded();
-        this.#unansweredSince = undefined;
+        this.#patience.answered();
         this.#succeeded();
         this.#pace.answered(startedAt);
         this.#window.widen();
@@ -245,7 +226,7 @@ export class Governor {
         return;
       case 'refused':
         this.#circuit.succeeded();
-        this.#unansweredSince = undefined;
+        this.#patience.answered();
         this.#succeeded();
         this.#refusal = { error: outcome.error, at: now, until: now + refusalHoldMs };
         for (const waiting of this.#line.takeAll(({ keyed }) => keyed)) {
@@ -258,18 +239,13 @@ export class Governor {
   }
 
   #fail(now: number, error: Error): void {
-    if (!(error instanceof TransportError)) this.#unansweredSince = undefined;
-    this.#failing = { since: this.#failing?.since ?? now, at: now, error };
-    this.#trouble?.failed({ error, until: this.#giveUpAt(this.#failing) });
+    const { giveUpAt: until } = this.#patience.failed(now, error);
+    this.#trouble?.failed({ error, until });
   }
 
   #succeeded(): void {
-    this.#failing = undefined;
+    this.#patience.succeeded();
     this.#trouble?.answered();
-  }
-
-  #givenUp(failing: { readonly since: number; readonly error: Error }): DeadlineError {
-    return givenUpError('the service', this.#clock.now() - failing.since, failing.error);
   }
 
   #refuseAll(error: Error): void {
@@ -297,20 +273,7 @@ export class Governor {
   #nextMoment(): number {
     if (this.#line.isEmpty) return Number.POSITIVE_INFINITY;
     const next = Math.max(this.#gate(), this.#line.earliest());
-    return this.#failing ? Math.min(next, this.#giveUpAt(this.#failing)) : next;
-  }
-
-  /** One sum for the alarm and for what it is set for: sums of fractions, rounded apart, never meet. */
-  #giveUpAt({ since, error }: { readonly since: number; readonly error: Error }): number {
-    const giveUpAt = since + this.#giveUpAfterMs;
-    if (this.#unansweredSince === undefined || !unknownHostCodes.has(codeOf(error.cause))) {
-      return giveUpAt;
-    }
-    const soon = Math.max(
-      this.#unansweredSince + giveUpUnknownHostAfterMs,
-      since + tryUnknownHostForMs,
-    );
-    return Math.min(giveUpAt, soon);
+    return Math.min(next, this.#patience.failing?.giveUpAt ?? Number.POSITIVE_INFINITY);
   }
 }
 

@@ -22,6 +22,18 @@ const misuseCode = /^UND_ERR_(?:INVALID_ARG|DESTROYED|CLOSED|NOT_SUPPORTED)$/;
 /** A proxy that answers 4xx to the tunnel (credentials, rules) will do so again. */
 const proxyRefusal = /Proxy response \(4\d\d\)/;
 
+/** Whether asking again cannot help: a certificate that is not trusted, a handshake that fails. */
+export function isHandshakeFailure(error: unknown): boolean {
+  return handshakeCode.test(codeOf(error));
+}
+
+/** What broke a connection, for people; `undefined` for what has no words of its own. */
+export function describeConnection(error: unknown): string | undefined {
+  const code = codeOf(error);
+  return unknownHost(error, code) ?? reasons[code];
+}
+
+const misspelt = '; check the address of the service, and that this machine is online';
 const lookups: Readonly<Record<string, string>> = {
   ENOTFOUND: 'is not known',
   EAI_NONAME: 'is not known',
@@ -39,10 +51,10 @@ export function toTransportError(error: unknown, request: FailedRequest): Transp
   const { subject, operation, isStarted, redact } = request;
   const cause = plainCause(error, redact);
   const code = codeOf(error);
-  const isHandshake = !isStarted && handshakeCode.test(code);
+  const isHandshake = !isStarted && isHandshakeFailure(error);
   const reason = isHandshake
     ? `no trusted connection could be made (${cause.message})`
-    : (unknownHost(error, code) ?? reasons[code] ?? cause.message);
+    : (describeConnection(error) ?? cause.message) + (code in lookups ? misspelt : '');
   return new TransportError(`${subject}: ${reason}`, {
     reason,
     code: isStarted ? 'connection_lost' : 'connection_failed',
@@ -53,12 +65,11 @@ export function toTransportError(error: unknown, request: FailedRequest): Transp
   });
 }
 
-/** A name that is not found is misspelt, or this machine is offline. */
 function unknownHost(error: unknown, code: string): string | undefined {
   const said = lookups[code];
   if (said === undefined) return undefined;
   const name = error instanceof Error && 'hostname' in error ? ` ${String(error.hostname)}` : '';
-  return `the host${name} ${said}; check the address of the service, and that this machine is online`;
+  return `the host${name} ${said}`;
 }
 
 const waits: Readonly<Record<Awaited, string>> = {

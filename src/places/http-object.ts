@@ -3,6 +3,7 @@ import { isLoopbackHost } from '../client/base-url.js';
 import { codeOf } from '../client/plain-cause.js';
 import { isServiceTrouble } from '../client/retry.js';
 import { parseRetryAfter } from '../client/retry-after.js';
+import { describeConnection, isHandshakeFailure } from '../client/transport-failure.js';
 import { ConfigurationError, InputError } from '../errors/family.js';
 import {
   changedError,
@@ -164,20 +165,16 @@ function nextUrl(name: string, url: URL, location: string | undefined): URL {
 }
 
 /** Certificates that are not trusted, and hosts that nobody knows, do not pass. */
-const lasting = /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ENOTFOUND)/;
-
 function refuseConnection(name: string, error: unknown): never {
   const code = codeOf(error);
-  const why = words.get(code) ?? (code === '' ? 'no connection' : code);
-  if (lasting.test(code)) throw unreadable(name, why);
+  const why =
+    words.get(code) ?? describeConnection(error) ?? (code === '' ? 'no connection' : code);
+  if (isHandshakeFailure(error) || code === 'ENOTFOUND') throw unreadable(name, why);
   throw new PassingTrouble(why);
 }
 
+/** What undici says beside the codes of the system. */
 const words = new Map([
-  ['ECONNREFUSED', 'the connection was refused'],
-  ['ENOTFOUND', 'the host name is unknown'],
-  ['EAI_AGAIN', 'the host name could not be looked up'],
-  ['ECONNRESET', 'the connection was reset'],
   ['UND_ERR_SOCKET', 'the connection was closed'],
   ['UND_ERR_HEADERS_TIMEOUT', `no answer within ${silenceMs / 1000} s`],
   ['UND_ERR_CONNECT_TIMEOUT', 'no connection in time'],

@@ -1,0 +1,86 @@
+import { printKind, type DoubtfulColumn, type RunProgress } from '../index.js';
+import { adviceOn } from './describe-export.js';
+import type { Said } from './run-lines.js';
+
+type Progress<Stage extends RunProgress['stage']> = Extract<RunProgress, { readonly stage: Stage }>;
+
+/** A header that was found below other lines. */
+export function headerLine({ input, unit, number }: Progress<'header_found'>): Said {
+  return {
+    event: 'header_found',
+    fields: { input, unit, number },
+    line: `${input}: took ${unit} ${number} for the header, and what is above it for a title; --skip-rows ${number - 1} confirms that, --skip-rows 0 takes the first`,
+  };
+}
+
+/** A column that is likely to be the wrong one. */
+export function doubtfulLine({ name, type, filled, malformed }: DoubtfulColumn): Said {
+  const kind = type === 'email' ? 'email addresses' : 'phone numbers';
+  return {
+    event: 'doubtful_column',
+    fields: { column: name, type, filled, malformed },
+    line: `column ${JSON.stringify(name)} hardly looks like ${kind}: ${malformed} of ${filled} cells do not; is it the right column?`,
+  };
+}
+
+/** A column that the output cannot keep as it is. */
+export function textColumnLine({ column, kind, output }: Progress<'text_column'>): Said {
+  return {
+    event: 'text_column',
+    fields: { column, kind: kind ? printKind(kind) : null, output },
+    line: `column ${JSON.stringify(column)} is written as text: ${output} cannot keep ${kind ? `${printKind(kind)} exactly` : 'values of several kinds in one column'}`,
+  };
+}
+
+/** How a batch is called. */
+export function batchCalled({ name, known }: Progress<'batch'>): string {
+  const uuid = 'uuid' in known ? known.uuid : undefined;
+  return `batch ${name}${uuid === undefined ? '' : ` (${uuid})`}`;
+}
+
+/** What became of a batch. */
+export function batchLine(progress: Progress<'batch'>): Said {
+  const { batch, known, name, charge, exported } = progress;
+  const reason = known.stage === 'failed' ? known.reason : undefined;
+  const called = batchCalled(progress);
+  return {
+    event: 'batch',
+    fields: {
+      name,
+      batch_uuid: ('uuid' in known ? known.uuid : undefined) ?? null,
+      type: batch.lane.type,
+      country: batch.lane.country,
+      addresses: batch.addresses,
+      stage: known.stage,
+      ...(reason !== undefined && { reason }),
+      ...(charge && { charge }),
+      ...(exported && { export: exported }),
+    },
+    line:
+      reason === undefined
+        ? `${called}: ${known.stage}, ${batch.addresses} addresses`
+        : `${called} failed: ${reason}; ${adviceOn(reason, exported)}`,
+  };
+}
+
+/** What the service has of a run that its state directory does not know of. */
+export function olderStateLine({ isCopied, learned, unused }: Progress<'older_state'>): Said {
+  const lines = [
+    isCopied
+      ? 'warning: the state directory was copied or restored; make sure that no other process goes on with this run'
+      : 'warning: the service has more of this run than the state directory knows',
+  ];
+  if (learned.length > 0) {
+    lines.push(
+      `${learned.length} batches were sent or launched by another process, and are gone on with: ${learned.join(', ')}`,
+    );
+  }
+  if (unused.length > 0) {
+    lines.push(`launched as well, and left on the service unused: ${unused.join(', ')}`);
+  }
+  return {
+    event: 'older_state',
+    fields: { is_copied: isCopied, learned, unused },
+    line: lines.join('; '),
+  };
+}
