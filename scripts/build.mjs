@@ -1,5 +1,13 @@
 // `npm run build`; npm runs it as `prepare` too, after an install and before packing.
-import { build } from './dist.mjs';
+import { hasDevelopmentPackages } from './build-tools.mjs';
+import { build, buildIfStale } from './dist.mjs';
 import { runScript } from './run-tool.mjs';
 
-await runScript(build);
+await runScript(async () => {
+  if (hasDevelopmentPackages()) return build();
+  // Only npm's own `pack` and `publish` need the declarations.
+  if (['pack', 'publish'].includes(process.env.npm_command)) {
+    throw new Error('a package needs its type declarations: run `npm ci` first');
+  }
+  await buildIfStale();
+});

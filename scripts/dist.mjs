@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as esbuild from 'esbuild';
+import { compiler, hasDevelopmentPackages, loadBundler } from './build-tools.mjs';
 import { projectRoot, readProjectJson } from './project.mjs';
 import { mustRun } from './run-tool.mjs';
 
@@ -14,21 +14,22 @@ const decisive = [
   'tsconfig.build.json',
   'package.json',
   'package-lock.json',
+  'scripts/build-tools.mjs',
   'scripts/dist.mjs',
 ];
-const compiler = join(projectRoot, 'node_modules', 'typescript', 'bin', 'tsc');
 
 /**
  * Builds src/ and puts the outcome in the place of dist/: a bundle of the modules, because to load
  * hundreds of files was a third of the command's start, and the declarations of each. Both are written
  * beside it first: nothing of a removed module stays, and two builds at once do not mix their files.
+ * Without the development packages the command is built, and no declarations.
  */
 export async function build() {
   const source = await sourceStamp();
   const fresh = join(cache, `dist-${process.pid}`);
   await mkdir(cache, { recursive: true });
   try {
-    await Promise.all([declare(fresh), bundle(fresh)]);
+    await Promise.all([hasDevelopmentPackages() && declare(fresh), bundle(fresh)]);
     // npm makes a bin executable when it links it; what is built behind the link must be already.
     await chmod(join(fresh, 'cli', 'main.js'), 0o755);
     const output = await filesIn(fresh);
@@ -47,7 +48,8 @@ async function declare(folder) {
 
 /** Writes what is run. What several entry points need is in chunks of its own: each module exists once. */
 async function bundle(folder) {
-  await esbuild.build({
+  const { build: runBundler } = await loadBundler();
+  await runBundler({
     absWorkingDir: projectRoot,
     entryPoints: await entryPoints(),
     outdir: folder,

@@ -56,7 +56,7 @@ async function runPlainly(lines: readonly PlainLine[], cwd: string): Promise<voi
 function withService(text: string): string {
   return baseUrls
     .reduce((script, url) => script.replaceAll(url, service.baseUrl), text)
-    .replaceAll('npm ci && npx --no-install sluice', 'sluice');
+    .replaceAll('npm ci --omit=dev && npx --no-install sluice', 'sluice');
 }
 
 /** A block's lines, each held to the exit code that a comment behind it names, else to 0. */

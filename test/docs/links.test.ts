@@ -39,7 +39,7 @@ describe('README.md', () => {
   it('names the two commands, each on one line of a block of its own', () => {
     const commands = new Page('README.md').blocks('sh').map(({ text }) => text);
     expect(commands).toContain(
-      'npm ci && npx --no-install sluice verify examples/contacts.csv --email email --phone mobile --country-column country --country US -o verified.csv\n',
+      'npm ci --omit=dev && npx --no-install sluice verify examples/contacts.csv --email email --phone mobile --country-column country --country US -o verified.csv\n',
     );
     expect(commands).toContain('npm ci && npm test\n');
   });

@@ -5,7 +5,7 @@ import { freeDomains } from './free-domains.js';
 import { cannotHaveMail } from './no-mail-domains.js';
 import { remember } from './remember.js';
 import { isRoleName } from './role-names.js';
-import { judgeTestAddress, testDomain } from './test-addresses.js';
+import { isTestDomain, judgeTestAddress } from './test-addresses.js';
 
 const syntaxError: EmailVerdict = {
   valid: false,
@@ -54,7 +54,7 @@ export function judgeEmail(address: string): EmailVerdict {
   const mailbox = parseMailbox(address);
   if (mailbox === undefined) return syntaxError;
   const { local, domain } = mailbox;
-  if (domain === testDomain) return judgeTestAddress(local);
+  if (isTestDomain(domain)) return judgeTestAddress(local);
   return verdictOn(factsOf(domain), isRoleName(local));
 }
 
@@ -69,7 +69,7 @@ export function verdictOn(domainFacts: number, hasRoleName: boolean): EmailVerdi
  */
 export function domainFacts(text: string): number | undefined {
   const domain = readDomain(text);
-  return domain === undefined || domain === testDomain ? undefined : factsOf(domain);
+  return domain === undefined || isTestDomain(domain) ? undefined : factsOf(domain);
 }
 
 const factsOf = remember(

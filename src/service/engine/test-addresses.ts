@@ -1,7 +1,14 @@
 import type { EmailVerdict } from './engine.js';
 
-/** A name below the reserved top level `test` (RFC 2606): no real address can stand under it. */
-export const testDomain = 'sluice.test';
+/** A name below the reserved top level `test` (RFC 2606): no real address can be under it. */
+const testDomain = 'sluice.test';
+
+/** Whether a domain, in lower case, is `sluice.test` or below it. */
+export function isTestDomain(domain: string): boolean {
+  return (
+    domain.endsWith(testDomain) && (domain === testDomain || domain.endsWith(`.${testDomain}`))
+  );
+}
 
 const good: EmailVerdict = {
   valid: true,
@@ -40,7 +47,7 @@ const words: ReadonlyMap<string, Partial<EmailVerdict>> = new Map<string, Partia
 const made = new Map<string, EmailVerdict>();
 
 /**
- * Gives an address under `sluice.test` the verdict that its local part asks for, so that pipelines can
+ * Gives an address at `sluice.test`, or at a domain below it, the verdict that its local part asks for, so that pipelines can
  * be tested with every verdict there is:
  *
  * ```text

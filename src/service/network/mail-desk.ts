@@ -1,6 +1,6 @@
 import type { EmailVerdict, LiveVerification } from '../engine/engine.js';
 import { judgeEmail } from '../engine/judge-email.js';
-import { testDomain } from '../engine/test-addresses.js';
+import { isTestDomain } from '../engine/test-addresses.js';
 import { mailVerdict } from './mail-verdict.js';
 import { createLiveWork } from './schedule/live-work.js';
 import type { MailProbe } from './schedule/mail-probe.js';
@@ -82,5 +82,5 @@ export class MailDesk {
 function pathToAsk(address: string, offline: EmailVerdict): SmtpPath | undefined {
   if (offline.wrong) return undefined;
   const path = smtpPathOf(address);
-  return path?.domain === testDomain ? undefined : path;
+  return path !== undefined && isTestDomain(path.domain) ? undefined : path;
 }

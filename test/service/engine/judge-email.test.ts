@@ -33,7 +33,7 @@ describe('the verdict of an email', () => {
     'a@mail.example.org',
     'a@x.invalid',
     'a@x.test',
-    'a@sub.sluice.test',
+    'a@notsluice.test',
     'a@localhost',
     'a@mail.localhost',
     'a@printer.local',
@@ -56,6 +56,13 @@ describe('the verdict of an email', () => {
       expect(judgeEmail(address).unknown).toBe(true);
     },
   );
+
+  it('is what the local part asks for at sluice.test and at any domain below it', () => {
+    for (const domain of ['sluice.test', 'shop.sluice.test', 'SHOP.Sluice.Test']) {
+      expect(judgeEmail(`anna@${domain}`)).toMatchObject({ valid: true, quality: 'good' });
+      expect(judgeEmail(`anna.bad@${domain}`)).toMatchObject({ wrong: true, result: 'invalid' });
+    }
+  });
 
   it('is a risk for throw-away services, and below their names too', () => {
     for (const address of ['a@mailinator.com', 'a@x.mailinator.com']) {
