@@ -5,7 +5,16 @@ import ts from 'typescript';
 import { sourceFiles } from './source-files.mjs';
 
 /** What the library's own code may stand on, from the bottom up. */
-const bottom = ['errors', 'system', 'contract', 'rows', 'diagnostics', 'hashing', 'words'];
+const bottom = [
+  'errors',
+  'system',
+  'contract',
+  'rows',
+  'diagnostics',
+  'hashing',
+  'words',
+  'options',
+];
 const work = [...bottom, 'client', 'addresses', 'results', 'batches'];
 
 /**
@@ -19,6 +28,7 @@ const rooms = new Map([
   ['hashing', []],
   ['pages', []],
   ['words', []],
+  ['options', ['errors', 'words']],
   ['rows', ['errors', 'system']],
   ['diagnostics', ['errors', 'contract']],
   ['client', bottom],
@@ -32,7 +42,7 @@ const rooms = new Map([
   ['databases', ['errors', 'system', 'rows', 'output-files', 'formats', 'addresses']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],
-  ['service', ['errors', 'system', 'contract', 'hashing', 'pages']],
+  ['service', ['errors', 'system', 'contract', 'hashing', 'pages', 'options']],
   // Its expectations are the specification's own words: a misread contract must not pass twice.
   ['conformance', ['errors']],
   ['opentelemetry', ['diagnostics', 'errors', 'system']],

@@ -1,27 +1,33 @@
 // In the order of docs/library.md, which lists each name.
 
 // Rows in a stream
-export { verify, type VerifyOptions } from './streams/verify.js';
+export { verify } from './streams/verify.js';
+export type {
+  DriveBatchesOptions,
+  StreamPlanOptions,
+  VerifyOptions,
+} from './streams/stream-options.js';
 export type { VerifyProgress } from './streams/verify-progress.js';
 export type { ColumnOptions } from './batches/column-layout.js';
 export type { Row } from './rows/object-chunk.js';
 
 // Runs
 export { run } from './runs/run.js';
-export type { MaxUnknown, RunOptions, RunProgress } from './runs/run-options.js';
+export type {
+  EstimateOptions,
+  MaxUnknown,
+  RunOptions,
+  RunProgress,
+  StreamRunOptions,
+} from './runs/run-options.js';
 export type { DoubtfulColumn } from './batches/doubtful-columns.js';
 export type { Preflight, PreparedType } from './runs/preflight.js';
 export { hasFailed, type BatchReport, type Summary, type TypeSummary } from './runs/summary.js';
 export { estimateSchema, summarySchema } from './runs/summary-schema.js';
 export { readRunStatus, type RunStatus } from './runs/run-status.js';
 export { abandonRun, type AbandonRunOptions } from './runs/abandon-run.js';
-export {
-  estimateRun,
-  type Estimate,
-  type EstimateOptions,
-  type TypeEstimate,
-} from './runs/estimate.js';
-export { streamRun, type StreamRunOptions } from './runs/stream-run.js';
+export { estimateRun, type Estimate, type TypeEstimate } from './runs/estimate.js';
+export { streamRun } from './runs/stream-run.js';
 
 // Files, and rows of a program
 export { fileSource, streamSource } from './formats/file-source.js';
@@ -36,7 +42,8 @@ export { splitSink, type KeepRule, type SplitSinkOptions } from './formats/split
 export { verdicts, type Verdict } from './results/verdict.js';
 
 // Results of earlier runs
-export { History, type HistoryOptions } from './runs/history/history.js';
+export { History } from './runs/history/history.js';
+export type { HistoryOptions } from './runs/history/history-options.js';
 export type { HistoryResult } from './runs/history/history-results.js';
 export type { HistoryStats } from './runs/history/history-stats.js';
 export { defaultMaxAgeDays, type MaxAgeDays } from './runs/history/max-age.js';
@@ -52,9 +59,9 @@ export type { Clock } from './system/clock.js';
 
 // The three Transforms that verify() is made of
 export { rowsToBatches } from './streams/rows-to-batches.js';
-export { driveBatches, type DriveBatchesOptions } from './streams/drive-batches.js';
+export { driveBatches } from './streams/drive-batches.js';
 export { joinResults } from './streams/join-results.js';
-export { StreamPlan, type StreamPlanOptions } from './streams/stream-plan.js';
+export { StreamPlan } from './streams/stream-plan.js';
 export type { Parcel } from './streams/parcel.js';
 export type { Batch } from './batches/batch.js';
 export type { BatchProgress, BatchSettings } from './batches/drive-options.js';

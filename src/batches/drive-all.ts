@@ -11,7 +11,6 @@ import { halveBatch } from './halve-batch.js';
 import { isAtEnd, mayHaveLaunched, planned, type KnownBatch } from './known-batch.js';
 import { LaunchGate } from './launch-gate.js';
 import { openExport } from './open-export.js';
-import { checkAmount, checkCount } from './plan.js';
 import { RefusedSizes } from './refused-sizes.js';
 import type { ExportOpener } from './result-join.js';
 
@@ -94,16 +93,14 @@ export class DriveAll {
   #stoppedBy: { readonly error: unknown } | undefined;
   #onIdle: (() => void) | undefined;
 
-  /** @throws ConfigurationError `invalid_option` */
   constructor(options: DriveAllOptions, ports: DrivePorts) {
     const { settings, service, runId, signal } = options;
     this.#options = options;
     this.#ports = ports;
-    const concurrency = checkCount('concurrency', settings.concurrency, defaults.concurrency);
+    const { concurrency = defaults.concurrency } = settings;
     this.#places = options.places ?? concurrency;
-    this.#stageDeadlineMs =
-      checkAmount('batchDeadlineMs', settings.batchDeadlineMs) ?? defaults.batchDeadlineMs;
-    this.gate = new LaunchGate({ maxCredits: checkAmount('maxCredits', settings.maxCredits) });
+    this.#stageDeadlineMs = settings.batchDeadlineMs ?? defaults.batchDeadlineMs;
+    this.gate = new LaunchGate({ maxCredits: settings.maxCredits });
     this.#runner = new BatchRunner({
       ...ports,
       service,
@@ -111,8 +108,7 @@ export class DriveAll {
       runId,
       namePrefix: settings.batchName ?? defaults.batchName,
       settings: settings.settings ?? {},
-      pollIntervalMs:
-        checkAmount('pollIntervalMs', settings.pollIntervalMs) ?? defaults.pollIntervalMs,
+      pollIntervalMs: settings.pollIntervalMs ?? defaults.pollIntervalMs,
       stageDeadlineMs: this.#stageDeadlineMs,
       gate: this.gate,
       refusedSizes: this.#refusedSizes,

@@ -12,7 +12,6 @@ import { outcomeCells } from '../results/columns.js';
 import { OutcomeTable } from '../results/outcome-table.js';
 import type { OutputCell } from '../rows/sink.js';
 import type { ColumnLayout, ColumnOptions } from './column-layout.js';
-import { defaults } from './defaults.js';
 
 export interface PlanSettings {
   /** Where the columns stand. */
@@ -140,22 +139,4 @@ function checkCountry(country: string | undefined): CountryCode | undefined {
   throw new ConfigurationError(
     `the service does not take the country ${JSON.stringify(country)}; give a two-letter code such as US`,
   );
-}
-
-/** @throws ConfigurationError when a number is no whole one above 0 */
-export function checkCount(name: string, given: number | undefined, fallback: number): number {
-  const value = given ?? fallback;
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new ConfigurationError(`${name} must be a whole number above 0, not ${value}`);
-}
-
-/** @throws ConfigurationError when an amount is given that is no finite number of 0 or more */
-export function checkAmount(name: string, given: number | undefined): number | undefined {
-  if (given === undefined || (Number.isFinite(given) && given >= 0)) return given;
-  throw new ConfigurationError(`${name} must be a number of 0 or more, not ${given}`);
-}
-
-/** @throws ConfigurationError as above; the default when nothing is given */
-export function checkBatchSize(given: number | undefined): number {
-  return checkCount('batchSize', given, defaults.batchSize);
 }

@@ -50,12 +50,11 @@ export async function stream({ shared, target, options, reporter }: Job): Promis
   }
   reporter.target(target);
   reporter.streaming();
+  // There is no earlier run that these could differ from.
+  const { decides: _decides, ...streamed } = shared;
   const connection = await connect(target, options, undefined, reporter.trouble);
   try {
-    return await streamRun({
-      ...shared,
-      client: connection.client,
-    });
+    return await streamRun({ ...streamed, client: connection.client });
   } catch (error) {
     reporter.paidInVain();
     throw error;

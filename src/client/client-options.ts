@@ -1,7 +1,19 @@
 import type { Dispatcher } from 'undici';
 import type { OperationName } from '../contract/operations.js';
-import { ConfigurationError } from '../errors/family.js';
 import type { SluiceErrorCode } from '../errors/sluice-error.js';
+import {
+  amount,
+  called,
+  checkOptions,
+  clock,
+  count,
+  duration,
+  flag,
+  required,
+  text,
+  withMethods,
+  type OptionShape,
+} from '../options/check-options.js';
 import type { ServiceTrouble } from './service-trouble.js';
 import { systemClock, type Clock } from '../system/clock.js';
 
@@ -94,40 +106,48 @@ export interface ClientSettings {
   readonly onTrouble: ((trouble: ServiceTrouble) => void) | undefined;
 }
 
+const shape: OptionShape<ClientOptions> = {
+  baseUrl: required({
+    ...text,
+    what: 'the URL of the service, such as "https://verify.example.com"',
+  }),
+  apiKey: text,
+  dispatcher: withMethods("a dispatcher of undici's", 'dispatch'),
+  timeoutMs: duration,
+  connectTimeoutMs: duration,
+  totalTimeoutMs: duration,
+  giveUpAfterMs: amount,
+  maxConcurrentRequests: count,
+  maxAnswerBytes: count,
+  allowInsecureHttp: flag,
+  userAgent: {
+    what: 'printable ASCII',
+    isRight: (value) => typeof value === 'string' && /^[\u0020-\u007e]+$/.test(value),
+  },
+  clock,
+  random: called,
+  onRequest: called,
+  onTrouble: called,
+};
+
 /**
  * Checks a client's options.
  *
  * @throws ConfigurationError `invalid_option`
  */
 export function parseClientOptions(options: ClientOptions): ClientSettings {
-  const userAgent = options.userAgent ?? 'sluice';
-  if (!/^[\u0020-\u007e]+$/.test(userAgent)) {
-    throw new ConfigurationError('userAgent must be printable ASCII');
-  }
+  checkOptions(options, shape);
   return {
-    timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? 30_000),
-    connectTimeoutMs: atLeast(1, 'connectTimeoutMs', options.connectTimeoutMs ?? 10_000),
-    totalTimeoutMs:
-      options.totalTimeoutMs === undefined
-        ? undefined
-        : atLeast(1, 'totalTimeoutMs', options.totalTimeoutMs),
-    giveUpAfterMs: atLeast(0, 'giveUpAfterMs', options.giveUpAfterMs ?? 600_000),
-    maxConcurrentRequests: whole('maxConcurrentRequests', options.maxConcurrentRequests ?? 16),
-    maxAnswerBytes: whole('maxAnswerBytes', options.maxAnswerBytes ?? 64 * 1024 * 1024),
-    userAgent,
+    timeoutMs: options.timeoutMs ?? 30_000,
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    totalTimeoutMs: options.totalTimeoutMs,
+    giveUpAfterMs: options.giveUpAfterMs ?? 600_000,
+    maxConcurrentRequests: options.maxConcurrentRequests ?? 16,
+    maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024,
+    userAgent: options.userAgent ?? 'sluice',
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     onRequest: options.onRequest,
     onTrouble: options.onTrouble,
   };
-}
-
-function atLeast(least: number, name: string, value: number): number {
-  if (Number.isFinite(value) && value >= least) return value;
-  throw new ConfigurationError(`${name} must be a number, at least ${least}`);
-}
-
-function whole(name: string, value: number): number {
-  if (Number.isSafeInteger(value)) return atLeast(1, name, value);
-  throw new ConfigurationError(`${name} must be a whole number`);
 }

@@ -1,34 +1,20 @@
-import type { Client } from '../client/client.js';
 import type { CreditBalance } from '../contract/bodies.js';
 import { verificationTypes, type VerificationType } from '../contract/enums.js';
 import type { Batch } from '../batches/batch.js';
 import { checkHistoryService } from '../batches/check-history-service.js';
 import { settledOutcome } from '../batches/address-book.js';
 import { countVerified, layOutColumns, type ColumnLayout } from '../batches/column-layout.js';
+import { defaults } from '../batches/defaults.js';
 import { doubtfulColumns } from '../batches/doubtful-columns.js';
-import { checkBatchSize, checkCountries, Plan } from '../batches/plan.js';
+import { checkCountries, Plan } from '../batches/plan.js';
+import { checkOptions } from '../options/check-options.js';
 import { readCredits } from './balance.js';
 import { startExamining, wantedPositions } from './pass-one.js';
-import type { RunOptions } from './run-options.js';
+import type { EstimateOptions } from './run-options.js';
+import { estimateShape } from './run-shapes.js';
 import type { Estimate, LaneEstimate, TypeEstimate } from './summary.js';
 
 export type { Estimate, TypeEstimate } from './summary.js';
-
-/** A cell that would be sent as something else than it holds. */
-export interface ChangedCell {
-  /** Name of its column. */
-  readonly column: string;
-  readonly cell: string;
-  readonly submitted: string;
-}
-
-/** The options of a run, as far as they decide what it would send. */
-export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir'> & {
-  /** The service, to be asked for the balance. @default nobody is asked */
-  readonly client?: Client;
-  /** Told of each cell that would be sent as something else than it holds. @default nobody is told */
-  readonly onChangedCell?: (change: ChangedCell) => void;
-};
 
 /**
  * Reads a source as a run would, and counts. Nothing is sent, and nothing is kept.
@@ -37,13 +23,14 @@ export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir'> & {
  *   `unauthorized`, DeadlineError when the balance cannot be asked for
  */
 export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
+  checkOptions(options, estimateShape);
   const { source, sink, client, history, onChangedCell } = options;
   const { signal = new AbortController().signal } = options;
   const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
   const service = options.serviceName ?? client?.baseUrl ?? '';
   checkHistoryService(history, service);
   const countries = checkCountries(options);
-  const batchSize = checkBatchSize(options.batchSize);
+  const { batchSize = defaults.batchSize } = options;
   await sink.check(countVerified(options));
   let layout: ColumnLayout | undefined;
   const reading = await source.open({

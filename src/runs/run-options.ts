@@ -100,6 +100,56 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
   readonly files?: FileSystem;
 }
 
+/** The options of a run that keeps nothing on disk. */
+export type StreamRunOptions = Omit<
+  RunOptions,
+  | 'client'
+  | 'stateDir'
+  | 'fresh'
+  | 'moved'
+  | 'retryFailed'
+  | 'partial'
+  | 'deleteBatches'
+  | 'onSummary'
+  | 'beforeRemoval'
+  | 'lastAct'
+  | 'files'
+  | 'decides'
+  | 'detach'
+  | 'onPrepared'
+  | 'waitLockMs'
+  | 'maxUnknown'
+> & {
+  /** The service. */
+  readonly client: Client;
+  /**
+   * Most rows that wait for their results in memory.
+   * @default concurrency × batchSize + batchSize
+   */
+  readonly maxWaitingRows?: number;
+  /**
+   * Sends an open batch when its oldest row has waited so long, in milliseconds.
+   * @default none
+   */
+  readonly maxWaitMs?: number;
+};
+
+/** A cell that would be sent as something else than it holds. */
+export interface ChangedCell {
+  /** Name of its column. */
+  readonly column: string;
+  readonly cell: string;
+  readonly submitted: string;
+}
+
+/** The options of a run, as far as they decide what it would send. */
+export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir'> & {
+  /** The service, to be asked for the balance. @default nobody is asked */
+  readonly client?: Client;
+  /** Told of each cell that would be sent as something else than it holds. @default nobody is told */
+  readonly onChangedCell?: (change: ChangedCell) => void;
+};
+
 export interface MaxUnknown {
   /** From 0 to 100. */
   readonly percent: number;

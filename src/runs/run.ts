@@ -5,7 +5,8 @@ import { isSluiceError } from '../errors/sluice-error.js';
 import { defaults } from '../batches/defaults.js';
 import { countVerified } from '../batches/column-layout.js';
 import { askAboutColumns } from '../batches/doubtful-columns.js';
-import { checkBatchSize, checkCount, checkCountries } from '../batches/plan.js';
+import { checkCountries } from '../batches/plan.js';
+import { checkOptions } from '../options/check-options.js';
 import { observeRun } from '../diagnostics/observe-run.js';
 import { observedEnd, observedProgress } from './observed-progress.js';
 import { readBalance, readBalanceAfter } from './balance.js';
@@ -19,6 +20,7 @@ import { readIntoBatches, type PassOne } from './pass-one.js';
 import { checkSamePlan, checkSameRun, decidingOptions, hasSameOutput } from './resume.js';
 import type { RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
+import { runShape } from './run-shapes.js';
 import { RunOutput } from './run-output.js';
 import { StateDirectory } from './state-directory.js';
 import { summarize } from './summarize.js';
@@ -34,10 +36,11 @@ import { TakeUp } from './take-up.js';
  *   call again to go on
  */
 export async function run(options: RunOptions): Promise<Summary> {
+  checkOptions(options, runShape);
   const checked: Checked = {
     ...checkCountries(options),
-    batchSize: checkBatchSize(options.batchSize),
-    concurrency: checkCount('concurrency', options.concurrency, defaults.concurrency),
+    batchSize: options.batchSize ?? defaults.batchSize,
+    concurrency: options.concurrency ?? defaults.concurrency,
     files: options.files ?? systemFiles,
     signal: options.signal ?? new AbortController().signal,
   };

@@ -1,7 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { checkHistoryService } from '../batches/check-history-service.js';
-import type { Client } from '../client/client.js';
 import type { BatchProgress } from '../batches/drive-options.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { JoinedRows, SinkWriting } from '../rows/sink.js';
@@ -14,49 +13,17 @@ import { checkCountries, Plan } from '../batches/plan.js';
 import { StreamPlan } from '../streams/stream-plan.js';
 import { batchProgress } from '../streams/verify-progress.js';
 import { verifyChunks } from '../streams/verify.js';
+import { checkOptions } from '../options/check-options.js';
 import { observeRun } from '../diagnostics/observe-run.js';
 import { observedEnd, observedProgress } from './observed-progress.js';
 import { DriveLog } from './drive-log.js';
 import { OutcomeTally } from './outcome-tally.js';
 import { wantedPositions } from './pass-one.js';
 import { openSink } from './pass-two.js';
-import type { RunOptions } from './run-options.js';
+import type { StreamRunOptions } from './run-options.js';
+import { streamRunShape } from './run-shapes.js';
 import { summarize } from './summarize.js';
 import type { Summary } from './summary.js';
-
-/** The options of a run that keeps nothing on disk. */
-export type StreamRunOptions = Omit<
-  RunOptions,
-  | 'client'
-  | 'stateDir'
-  | 'fresh'
-  | 'moved'
-  | 'retryFailed'
-  | 'partial'
-  | 'deleteBatches'
-  | 'onSummary'
-  | 'beforeRemoval'
-  | 'lastAct'
-  | 'files'
-  | 'decides'
-  | 'detach'
-  | 'onPrepared'
-  | 'waitLockMs'
-  | 'maxUnknown'
-> & {
-  /** The service. */
-  readonly client: Client;
-  /**
-   * Most rows that wait for their results in memory.
-   * @default concurrency × batchSize + batchSize
-   */
-  readonly maxWaitingRows?: number;
-  /**
-   * Sends an open batch when its oldest row has waited so long, in milliseconds.
-   * @default none
-   */
-  readonly maxWaitMs?: number;
-};
 
 /**
  * Verifies all rows of a source while they stream to a sink: the first rows come out before the last
@@ -65,6 +32,7 @@ export type StreamRunOptions = Omit<
  * @throws as `run` does; ended early, the run cannot go on
  */
 export async function streamRun(options: StreamRunOptions): Promise<Summary> {
+  checkOptions(options, streamRunShape);
   const onProgress = observedProgress(options.onProgress);
   return observeRun(
     { kind: 'streaming', input: options.source.name, output: options.sink.name },

@@ -1,5 +1,16 @@
 import { ConfigurationError } from '../errors/family.js';
 import { keyHashOf, type Account } from './account.js';
+import {
+  between,
+  called,
+  checkOptions,
+  clock,
+  count,
+  record,
+  text,
+  type OptionShape,
+  type Wanted,
+} from '../options/check-options.js';
 import { systemClock, type Clock } from '../system/clock.js';
 import type { VerificationEngine } from './engine/engine.js';
 import { offlineEngine } from './engine/offline-engine.js';
@@ -136,8 +147,42 @@ export interface ServiceSettings {
 /** The longest wait that a timer takes. */
 const maxDelayMs = 2 ** 31 - 1;
 
+const credits: Wanted = {
+  what: '0 or more',
+  isRight: (value) => typeof value === 'number' && value >= 0,
+};
+
+const shape: OptionShape<ServiceOptions> = {
+  port: between(0, 65_535),
+  host: text,
+  dataDir: text,
+  accounts: {
+    what: 'an array of accounts, and not empty',
+    isRight: (value) => Array.isArray(value) && value.length > 0,
+  },
+  apiKey: {
+    what: 'a string that is not empty',
+    isRight: (value) => text.isRight(value) && value !== '',
+  },
+  emailCredits: credits,
+  phoneCredits: credits,
+  parseDelayMs: between(0, maxDelayMs),
+  verifyDelayMs: between(0, maxDelayMs),
+  rate: count,
+  maxFileSizeBytes: count,
+  maxFormatBytes: count,
+  maxConnections: between(1, 1_000_000),
+  requestTimeoutMs: between(1, maxDelayMs),
+  engine: record,
+  faults: record,
+  clock,
+  variants: record,
+  onError: called,
+};
+
 /** @throws ConfigurationError `invalid_option`, which names the option */
 export function resolveOptions(options: ServiceOptions): ServiceSettings {
+  checkOptions(options, shape);
   const { accounts, apiKey, emailCredits, phoneCredits } = options;
   if (accounts !== undefined) {
     if (apiKey !== undefined || emailCredits !== undefined || phoneCredits !== undefined) {
@@ -145,46 +190,21 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
     }
     checkAccounts(accounts);
   }
-  if (apiKey === '') throw new ConfigurationError('apiKey must not be empty');
-  checkCredits('emailCredits', emailCredits);
-  checkCredits('phoneCredits', phoneCredits);
   return {
-    port: whole('port', options.port, { or: 0, min: 0, max: 65_535 }),
+    port: options.port ?? 0,
     host: options.host ?? '127.0.0.1',
     dataDir: options.dataDir,
     accounts,
     apiKey,
     emailCredits,
     phoneCredits,
-    parseDelayMs: whole('parseDelayMs', options.parseDelayMs, { or: 0, min: 0, max: maxDelayMs }),
-    verifyDelayMs: whole('verifyDelayMs', options.verifyDelayMs, {
-      or: 0,
-      min: 0,
-      max: maxDelayMs,
-    }),
-    rate:
-      options.rate === undefined
-        ? undefined
-        : whole('rate', options.rate, { or: 1, min: 1, max: Number.MAX_SAFE_INTEGER }),
-    maxFileSizeBytes: whole('maxFileSizeBytes', options.maxFileSizeBytes, {
-      or: 2 ** 30,
-      min: 1,
-      max: Number.MAX_SAFE_INTEGER,
-    }),
-    maxFormatBytes: whole('maxFormatBytes', options.maxFormatBytes, {
-      or: 2 ** 20,
-      min: 1,
-      max: Number.MAX_SAFE_INTEGER,
-    }),
-    maxConnections:
-      options.maxConnections === undefined
-        ? undefined
-        : whole('maxConnections', options.maxConnections, { or: 1, min: 1, max: 1_000_000 }),
-    requestTimeoutMs: whole('requestTimeoutMs', options.requestTimeoutMs, {
-      or: 300_000,
-      min: 1,
-      max: maxDelayMs,
-    }),
+    parseDelayMs: options.parseDelayMs ?? 0,
+    verifyDelayMs: options.verifyDelayMs ?? 0,
+    rate: options.rate,
+    maxFileSizeBytes: options.maxFileSizeBytes ?? 2 ** 30,
+    maxFormatBytes: options.maxFormatBytes ?? 2 ** 20,
+    maxConnections: options.maxConnections,
+    requestTimeoutMs: options.requestTimeoutMs ?? 300_000,
     engine: options.engine ?? offlineEngine,
     faults: options.faults && checkFaultPlan(options.faults),
     clock: options.clock ?? systemClock,
@@ -211,19 +231,9 @@ export function checkAccounts(accounts: readonly Account[]): void {
   }
 }
 
-function checkCredits(name: string, credits: number | undefined): void {
-  if (credits === undefined) return;
-  if (!(credits >= 0)) throw new ConfigurationError(`${name} must be 0 or more`);
-}
-
-function whole(
-  name: string,
-  value: number | undefined,
-  { or, min, max }: { readonly or: number; readonly min: number; readonly max: number },
-): number {
-  if (value === undefined) return or;
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new ConfigurationError(`${name} must be a whole number from ${min} to ${max}`);
+function checkCredits(name: string, given: number | undefined): void {
+  if (given === undefined || credits.isRight(given)) return;
+  throw new ConfigurationError(`${name} must be ${credits.what}`);
 }
 
 function warn(error: unknown): void {

@@ -4,30 +4,19 @@ import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
 import { mayHaveOrphans, type LeftBatch } from '../batches/delete-orphans.js';
-import { DriveAll, type DriveSettings } from '../batches/drive-all.js';
+import { DriveAll } from '../batches/drive-all.js';
 import type { BatchProgress, CollectedExport } from '../batches/drive-options.js';
 import { fetchExport } from '../batches/fetch-export.js';
 import { tallyOf } from '../batches/judge-export.js';
 import { isAtEnd, type EndedBatch, type KnownBatch } from '../batches/known-batch.js';
 import type { BatchEnding, ExportOpener } from '../batches/result-join.js';
-import type { VerificationService } from '../client/verification-service.js';
 import type { SluiceError } from '../errors/sluice-error.js';
 import type { MatchedExport } from '../results/match-export.js';
+import { checkOptions } from '../options/check-options.js';
+import type { DriveBatchesOptions } from './stream-options.js';
+import { streamShape } from './stream-shape.js';
 import type { Parcel, SettledParcel } from './parcel.js';
 import { PatientDuplex } from './patient-duplex.js';
-
-export interface DriveBatchesOptions extends DriveSettings {
-  readonly client: VerificationService;
-  /** Told whatever becomes known of a batch. */
-  readonly onBatch?: (progress: BatchProgress) => void;
-  /**
-   * Told the names of uploads that may be left on the service though nothing waits for them, because
-   * they could not be deleted at the end: their answers were lost, or they were never launched.
-   */
-  readonly onLeftBehind?: (names: readonly string[]) => void;
-  /** Keeps the results of a finished batch. @default the export's bytes, in memory */
-  readonly collect?: (batch: Batch, open: ExportOpener) => Promise<MatchedExport>;
-}
 
 /**
  * Brings batches through the service, many at once: parcels in (batches; rows pass through), settled
@@ -40,6 +29,7 @@ export interface DriveBatchesOptions extends DriveSettings {
  *   BudgetError, DeadlineError, …
  */
 export function driveBatches(options: DriveBatchesOptions): Duplex {
+  checkOptions(options, streamShape);
   return new DriveBatches(options);
 }
 

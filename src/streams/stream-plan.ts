@@ -9,50 +9,11 @@ import {
   type ColumnOptions,
 } from '../batches/column-layout.js';
 import { defaults } from '../batches/defaults.js';
-import {
-  checkAmount,
-  checkBatchSize,
-  checkCount,
-  checkCountries,
-  Plan,
-  type CountryOptions,
-} from '../batches/plan.js';
+import { checkCountries, Plan } from '../batches/plan.js';
+import { checkOptions } from '../options/check-options.js';
+import type { StreamPlanOptions } from './stream-options.js';
+import { streamShape } from './stream-shape.js';
 import { Window } from './window.js';
-
-export interface StreamPlanOptions extends ColumnOptions, CountryOptions {
-  /**
-   * Most addresses in one batch.
-   * @default 50000
-   */
-  readonly batchSize?: number;
-  /**
-   * Most batches on the service at once, from upload until verified.
-   * @default 4
-   */
-  readonly concurrency?: number;
-  /**
-   * Most rows that wait for their results in memory.
-   * @default concurrency × batchSize + batchSize
-   */
-  readonly maxWaitingRows?: number;
-  /**
-   * Most bytes of rows that wait; those of a row object are estimated, some 350 at 8 short cells.
-   * @default 512 MiB
-   */
-  readonly maxWaitingBytes?: number;
-  /**
-   * Sends an open batch when its oldest row has waited so long, in milliseconds: for sources that
-   * pause or never end.
-   * @default none
-   */
-  readonly maxWaitMs?: number;
-  /**
-   * Results of earlier runs, opened for this service: an address that was verified lately is not sent
-   * again. What the service tells enters it before its rows come out. Whoever opened it closes it.
-   * @default none
-   */
-  readonly history?: ResultHistory;
-}
 
 /**
  * What the three Transforms of one stream share: the columns, the addresses seen and their outcomes,
@@ -75,11 +36,12 @@ export class StreamPlan {
    * @throws ConfigurationError `invalid_option`, `country_missing`
    */
   constructor(options: StreamPlanOptions, layout?: ColumnLayout) {
+    // A run has checked its own, which are more.
+    if (!layout) checkOptions(options, streamShape);
     const countries = checkCountries(options);
-    const batchSize = checkBatchSize(options.batchSize);
-    this.concurrency = checkCount('concurrency', options.concurrency, defaults.concurrency);
-    this.maxWaitMs = checkAmount('maxWaitMs', options.maxWaitMs);
-    const { history } = options;
+    const { history, batchSize = defaults.batchSize } = options;
+    this.concurrency = options.concurrency ?? defaults.concurrency;
+    this.maxWaitMs = options.maxWaitMs;
     this.history = history;
     this.#options = options;
     this.#isLaidOut = layout !== undefined;
@@ -94,12 +56,8 @@ export class StreamPlan {
       }),
     });
     this.window = new Window({
-      maxRows: checkCount(
-        'maxWaitingRows',
-        options.maxWaitingRows,
-        (this.concurrency + 1) * batchSize,
-      ),
-      maxBytes: checkCount('maxWaitingBytes', options.maxWaitingBytes, defaults.maxWaitingBytes),
+      maxRows: options.maxWaitingRows ?? (this.concurrency + 1) * batchSize,
+      maxBytes: options.maxWaitingBytes ?? defaults.maxWaitingBytes,
     });
   }
 

@@ -1,23 +1,15 @@
 import { pipeline, type Duplex } from 'node:stream';
 import { checkHistoryService } from '../batches/check-history-service.js';
 import type { BatchProgress } from '../batches/drive-options.js';
-import type { VerificationService } from '../client/verification-service.js';
-import { DriveBatches, type DriveBatchesOptions } from './drive-batches.js';
+import { checkOptions } from '../options/check-options.js';
+import { DriveBatches } from './drive-batches.js';
 import { joinChunks, joinResults } from './join-results.js';
 import { PatientDuplex } from './patient-duplex.js';
-import { StreamPlan, type StreamPlanOptions } from './stream-plan.js';
+import type { VerifyOptions } from './stream-options.js';
+import { verifyShape } from './stream-shape.js';
+import { StreamPlan } from './stream-plan.js';
 import { rowsToBatches } from './rows-to-batches.js';
-import { batchProgress, RowCount, type VerifyProgress } from './verify-progress.js';
-
-export interface VerifyOptions
-  extends StreamPlanOptions, Omit<DriveBatchesOptions, 'client' | 'collect'> {
-  /** The service; everything that shares a client shares its rate and its concurrency. */
-  readonly client: VerificationService;
-  /** Called as rows pass, every hundred of them, and when a batch has got further. */
-  readonly onProgress?: (progress: VerifyProgress) => void;
-  /** Aborts the whole; its reason is the stream's error. */
-  readonly signal?: AbortSignal;
-}
+import { batchProgress, RowCount } from './verify-progress.js';
 
 /**
  * A Duplex: row objects in, enriched row objects out, as many and in the same order. Rows wait in
@@ -29,6 +21,7 @@ export interface VerifyOptions
  * await pipeline(source, verify({ client, email: ['email'], country: 'US' }), sink);
  */
 export function verify(options: VerifyOptions): Duplex {
+  checkOptions(options, verifyShape);
   const { client, history } = options;
   if ('baseUrl' in client) checkHistoryService(history, String(client.baseUrl));
   const plan = new StreamPlan(options);

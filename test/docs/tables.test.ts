@@ -124,7 +124,7 @@ describe('the options of the commands', () => {
 
 describe('the options of the library', () => {
   it.each([
-    ['### Options of verify()', library, 'src/streams/verify.ts', 'VerifyOptions'],
+    ['### Options of verify()', library, 'src/streams/stream-options.ts', 'VerifyOptions'],
     ['### Options of run()', library, 'src/runs/run-options.ts', 'RunOptions'],
     ['### Options of the client', library, 'src/client/client-options.ts', 'ClientOptions'],
     ['### Options', localService, 'src/service/service-options.ts', 'ServiceOptions'],

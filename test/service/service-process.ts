@@ -7,7 +7,7 @@ import ts from 'typescript';
 import type { NetworkEngineOptions, Service, ServiceOptions } from '../../src/service/index.js';
 
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
-const rooms = ['contract', 'errors', 'hashing', 'pages', 'service', 'system'];
+const rooms = ['contract', 'errors', 'hashing', 'options', 'pages', 'service', 'system', 'words'];
 
 /** The service as JavaScript, for processes of its own; made anew from the present sources. */
 export async function buildService(): Promise<{ url: string; remove(): Promise<void> }> {

@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../src/client/client.js';
 import type { FaultPlan } from '../../src/service/index.js';
-import { verify, type VerifyOptions } from '../../src/streams/verify.js';
+import type { VerifyOptions } from '../../src/streams/stream-options.js';
+import { verify } from '../../src/streams/verify.js';
 import { withService } from '../service/with-service.js';
 
 const people = Array.from({ length: 6 }, (_, id) => ({ email: `ok+${id}@sluice.test` }));

@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import type { Row } from '../../src/rows/object-chunk.js';
 import type { ServiceVariants } from '../../src/service/index.js';
-import { verify, type VerifyOptions } from '../../src/streams/verify.js';
+import type { VerifyOptions } from '../../src/streams/stream-options.js';
+import { verify } from '../../src/streams/verify.js';
 import { chargesOf, withClient } from './with-client.js';
 
 async function verifyRows(

@@ -3,44 +3,23 @@ import { KeyHash } from '../../hashing/key-hash.js';
 import { laneNumber } from '../../addresses/lane.js';
 import { phoneLine } from '../../addresses/phone-line.js';
 import type { ResultHistory, ToldResults } from '../../batches/result-history.js';
-import { systemClock, type Clock } from '../../system/clock.js';
+import { systemClock } from '../../system/clock.js';
 import { countryCodes } from '../../contract/countries.js';
 import { StateError } from '../../errors/family.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { FileLock } from '../../system/file-lock.js';
+import { checkOptions } from '../../options/check-options.js';
 import { systemFiles, type FileSystem } from '../../system/file-system.js';
 import { onDisk } from '../on-disk.js';
 import { FrameBuilder } from './frame-builder.js';
 import { HistoryEntries } from './history-entries.js';
 import { HistoryFile, historyHead, type HistoryHead } from './history-file.js';
 import { historyKeyPath, takeHistoryKey } from './history-key.js';
+import { historyShape, type HistoryOptions } from './history-options.js';
 import { HistoryRecall } from './history-recall.js';
 import { resultsOf, type HistoryResult } from './history-results.js';
 import { countResults, type HistoryStats } from './history-stats.js';
-import { isFresh, oldestOf, type MaxAgeDays } from './max-age.js';
-
-export interface HistoryOptions {
-  /** The history's file; its key is beside it, in `<file>.key`. */
-  readonly path: string;
-  /**
-   * The service that results are of: its base URL, or `local`.
-   * @default the one that the history is of
-   */
-  readonly service?: string;
-  /**
-   * How old a result may be to stand for an address, in days, for all verdicts or by verdict.
-   * @default 30
-   */
-  readonly maxAgeDays?: MaxAgeDays;
-  /**
-   * How long to wait while another process uses it, in milliseconds.
-   * @default 0
-   */
-  readonly waitLockMs?: number;
-  readonly signal?: AbortSignal;
-  readonly clock?: Clock;
-  readonly files?: FileSystem;
-}
+import { isFresh, oldestOf } from './max-age.js';
 
 /** Superseded entries are dropped when the history is opened, once they are as many as the others. */
 const leastSuperseded = 50_000;
@@ -90,6 +69,7 @@ export class History implements ResultHistory {
    *   of another service, `state_damaged`; OutputError
    */
   static async open(options: HistoryOptions): Promise<History> {
+    checkOptions(options, historyShape);
     const { files = systemFiles, path, service, signal, clock = systemClock } = options;
     const nowMs = clock.wallNow();
     const age = { nowMs, oldest: oldestOf(options.maxAgeDays, nowMs) };

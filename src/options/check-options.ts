@@ -1,0 +1,139 @@
+import { ConfigurationError } from '../errors/family.js';
+import { editDistance } from '../words/edit-distance.js';
+
+/** What an option must be. */
+export interface Wanted {
+  /** In words, as they follow "must be". */
+  readonly what: string;
+  readonly isRight: (value: unknown) => boolean;
+  /** @default false: the option may be left out */
+  readonly isRequired?: boolean;
+}
+
+/** What each option of a function must be: the type, as a check for programs that no compiler has seen. */
+export type OptionShape<Options extends object> = {
+  readonly [Name in keyof Options]-?: Wanted;
+};
+
+/**
+ * Checks the options of a function of the library.
+ *
+ * @throws ConfigurationError `invalid_option`, which names the option and says what is wanted: for one that
+ *   is missing, of the wrong kind, or not known
+ */
+export function checkOptions(options: unknown, shape: Readonly<Record<string, Wanted>>): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new ConfigurationError(`options must be an object, not ${printValue(options)}`);
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined && !Object.hasOwn(shape, name)) throw unknownOption(name, Object.keys(shape));
+  }
+  const wanted = Object.entries(shape);
+  for (const [name, { what, isRight }] of wanted) {
+    const value: unknown = Reflect.get(options, name);
+    if (value === undefined || isRight(value)) continue;
+    throw new ConfigurationError(`${name} must be ${what}, not ${printValue(value)}`);
+  }
+  for (const [name, { what, isRequired = false }] of wanted) {
+    if (!isRequired || Reflect.get(options, name) !== undefined) continue;
+    throw new ConfigurationError(`${name} is missing: give ${what}`);
+  }
+}
+
+function unknownOption(name: string, known: readonly string[]): ConfigurationError {
+  const given = name.toLowerCase();
+  const nearest = known
+    .map((other) => ({ other, distance: distanceTo(other.toLowerCase(), given) }))
+    .filter(({ distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
+    .toSorted((a, b) => a.distance - b.distance)[0]?.other;
+  const advice =
+    nearest === undefined ? `the options are ${known.join(', ')}` : `did you mean ${nearest}?`;
+  return new ConfigurationError(`there is no option ${JSON.stringify(name)}; ${advice}`);
+}
+
+/** An abbreviation is as near as can be. */
+function distanceTo(known: string, given: string): number {
+  const [short, long] = known.length < given.length ? [known, given] : [given, known];
+  return short.length > 3 && long.startsWith(short) ? 1 : editDistance(known, given);
+}
+
+function printValue(value: unknown): string {
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value);
+}
+
+/** The same, and it must be given. */
+export function required(wanted: Wanted): Wanted {
+  return { ...wanted, isRequired: true };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+export const text: Wanted = { what: 'a string', isRight: isText };
+
+export const columnName: Wanted = { what: 'the name of a column', isRight: isText };
+
+export const columnNames: Wanted = {
+  what: 'an array of column names, such as ["email"]',
+  isRight: (value) => Array.isArray(value) && value.every(isText),
+};
+
+export const flag: Wanted = {
+  what: 'true or false',
+  isRight: (value) => typeof value === 'boolean',
+};
+
+export const count: Wanted = {
+  what: 'a whole number above 0',
+  isRight: (value) => Number.isSafeInteger(value) && Number(value) > 0,
+};
+
+export const amount: Wanted = {
+  what: 'a number of 0 or more',
+  isRight: (value) => Number.isFinite(value) && Number(value) >= 0,
+};
+
+export const duration: Wanted = {
+  what: 'a number of milliseconds, at least 1',
+  isRight: (value) => Number.isFinite(value) && Number(value) >= 1,
+};
+
+/** A whole number within bounds. */
+export function between(least: number, most: number): Wanted {
+  return {
+    what: `a whole number from ${least} to ${most}`,
+    isRight: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+  };
+}
+
+export const called: Wanted = {
+  what: 'a function',
+  isRight: (value) => typeof value === 'function',
+};
+
+export const record: Wanted = {
+  what: 'an object',
+  isRight: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+};
+
+/** An object of this library's, or one of the caller's own that can do the same. */
+export function withMethods(what: string, ...methods: readonly string[]): Wanted {
+  return {
+    what,
+    isRight: (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      methods.every((method) => typeof Reflect.get(value, method) === 'function'),
+  };
+}
+
+export const signal: Wanted = {
+  what: 'an AbortSignal',
+  isRight: (value) => value instanceof AbortSignal,
+};
+
+export const clock = withMethods('a clock', 'now', 'wallNow', 'sleep');

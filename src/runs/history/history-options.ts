@@ -1,0 +1,48 @@
+import {
+  amount,
+  clock,
+  record,
+  required,
+  signal,
+  text,
+  type OptionShape,
+} from '../../options/check-options.js';
+import type { Clock } from '../../system/clock.js';
+import type { FileSystem } from '../../system/file-system.js';
+import type { MaxAgeDays } from './max-age.js';
+
+export interface HistoryOptions {
+  /** The history's file; its key is beside it, in `<file>.key`. */
+  readonly path: string;
+  /**
+   * The service that results are of: its base URL, or `local`.
+   * @default the one that the history is of
+   */
+  readonly service?: string;
+  /**
+   * How old a result may be to stand for an address, in days, for all verdicts or by verdict.
+   * @default 30
+   */
+  readonly maxAgeDays?: MaxAgeDays;
+  /**
+   * How long to wait while another process uses it, in milliseconds.
+   * @default 0
+   */
+  readonly waitLockMs?: number;
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+  readonly files?: FileSystem;
+}
+
+export const historyShape: OptionShape<HistoryOptions> = {
+  path: required({ ...text, what: 'the path of a file' }),
+  service: text,
+  maxAgeDays: {
+    what: 'a number of days, or one for each verdict',
+    isRight: (value) => record.isRight(value) || typeof value === 'number',
+  },
+  waitLockMs: amount,
+  signal,
+  clock,
+  files: record,
+};

@@ -1,0 +1,82 @@
+import {
+  aClient,
+  aHistory,
+  columnShape,
+  countryShape,
+  doubtShape,
+  driveShape,
+} from '../batches/option-shapes.js';
+import {
+  amount,
+  called,
+  count,
+  flag,
+  record,
+  required,
+  signal,
+  text,
+  withMethods,
+  type OptionShape,
+} from '../options/check-options.js';
+import type { EstimateOptions, RunOptions, StreamRunOptions } from './run-options.js';
+
+const aSource = required(withMethods('a source, such as fileSource("contacts.csv")', 'open'));
+const aSink = required(withMethods('a sink, such as fileSink("verified.csv")', 'check', 'open'));
+
+export const runShape: OptionShape<RunOptions> = {
+  ...columnShape,
+  ...countryShape,
+  ...driveShape,
+  ...doubtShape,
+  source: aSource,
+  sink: aSink,
+  client: required({
+    what: 'a Client, or a function that makes one',
+    isRight: (value) => called.isRight(value) || aClient.isRight(value),
+  }),
+  stateDir: required({ ...text, what: 'the path of a folder' }),
+  batchSize: count,
+  fresh: flag,
+  moved: flag,
+  retryFailed: flag,
+  partial: flag,
+  history: aHistory,
+  maxUnknown: record,
+  detach: flag,
+  onPrepared: called,
+  waitLockMs: amount,
+  deleteBatches: flag,
+  signal,
+  onProgress: called,
+  onSummary: called,
+  beforeRemoval: called,
+  lastAct: called,
+  serviceName: text,
+  decides: record,
+  files: record,
+};
+
+export const streamRunShape: OptionShape<StreamRunOptions> = {
+  ...columnShape,
+  ...countryShape,
+  ...driveShape,
+  ...doubtShape,
+  source: aSource,
+  sink: aSink,
+  client: required(aClient),
+  batchSize: count,
+  history: aHistory,
+  signal,
+  onProgress: called,
+  serviceName: text,
+  maxWaitingRows: count,
+  maxWaitMs: amount,
+};
+
+const { stateDir: _stateDir, ...withoutState } = runShape;
+
+export const estimateShape: OptionShape<EstimateOptions> = {
+  ...withoutState,
+  client: aClient,
+  onChangedCell: called,
+};

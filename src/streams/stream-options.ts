@@ -1,0 +1,68 @@
+import type { Batch } from '../batches/batch.js';
+import type { ColumnOptions } from '../batches/column-layout.js';
+import type { DriveSettings } from '../batches/drive-all.js';
+import type { BatchProgress } from '../batches/drive-options.js';
+import type { CountryOptions } from '../batches/plan.js';
+import type { ResultHistory } from '../batches/result-history.js';
+import type { ExportOpener } from '../batches/result-join.js';
+import type { VerificationService } from '../client/verification-service.js';
+import type { MatchedExport } from '../results/match-export.js';
+import type { VerifyProgress } from './verify-progress.js';
+
+export interface StreamPlanOptions extends ColumnOptions, CountryOptions {
+  /**
+   * Most addresses in one batch.
+   * @default 50000
+   */
+  readonly batchSize?: number;
+  /**
+   * Most batches on the service at once, from upload until verified.
+   * @default 4
+   */
+  readonly concurrency?: number;
+  /**
+   * Most rows that wait for their results in memory.
+   * @default concurrency × batchSize + batchSize
+   */
+  readonly maxWaitingRows?: number;
+  /**
+   * Most bytes of rows that wait; those of a row object are estimated, some 350 at 8 short cells.
+   * @default 512 MiB
+   */
+  readonly maxWaitingBytes?: number;
+  /**
+   * Sends an open batch when its oldest row has waited so long, in milliseconds: for sources that
+   * pause or never end.
+   * @default none
+   */
+  readonly maxWaitMs?: number;
+  /**
+   * Results of earlier runs, opened for this service: an address that was verified lately is not sent
+   * again. What the service tells enters it before its rows come out. Whoever opened it closes it.
+   * @default none
+   */
+  readonly history?: ResultHistory;
+}
+
+export interface DriveBatchesOptions extends DriveSettings {
+  readonly client: VerificationService;
+  /** Told whatever becomes known of a batch. */
+  readonly onBatch?: (progress: BatchProgress) => void;
+  /**
+   * Told the names of uploads that may be left on the service though nothing waits for them, because
+   * they could not be deleted at the end: their answers were lost, or they were never launched.
+   */
+  readonly onLeftBehind?: (names: readonly string[]) => void;
+  /** Keeps the results of a finished batch. @default the export's bytes, in memory */
+  readonly collect?: (batch: Batch, open: ExportOpener) => Promise<MatchedExport>;
+}
+
+export interface VerifyOptions
+  extends StreamPlanOptions, Omit<DriveBatchesOptions, 'client' | 'collect'> {
+  /** The service; everything that shares a client shares its rate and its concurrency. */
+  readonly client: VerificationService;
+  /** Called as rows pass, every hundred of them, and when a batch has got further. */
+  readonly onProgress?: (progress: VerifyProgress) => void;
+  /** Aborts the whole; its reason is the stream's error. */
+  readonly signal?: AbortSignal;
+}

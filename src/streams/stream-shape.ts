@@ -1,0 +1,36 @@
+import {
+  aClient,
+  aHistory,
+  columnShape,
+  countryShape,
+  driveShape,
+} from '../batches/option-shapes.js';
+import {
+  amount,
+  called,
+  count,
+  required,
+  signal,
+  type OptionShape,
+} from '../options/check-options.js';
+import type { DriveBatchesOptions, VerifyOptions } from './stream-options.js';
+
+/** The options of `verify()` and of the three streams that it is made of: each takes those of all. */
+export const streamShape: OptionShape<VerifyOptions & DriveBatchesOptions> = {
+  ...columnShape,
+  ...countryShape,
+  ...driveShape,
+  client: aClient,
+  batchSize: count,
+  maxWaitingRows: count,
+  maxWaitingBytes: count,
+  maxWaitMs: amount,
+  history: aHistory,
+  onProgress: called,
+  onBatch: called,
+  onLeftBehind: called,
+  collect: called,
+  signal,
+};
+
+export const verifyShape = { ...streamShape, client: required(aClient) };

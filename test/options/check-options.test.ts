@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import {
+  Client,
+  driveBatches,
+  estimateRun,
+  History,
+  run,
+  StreamPlan,
+  streamRun,
+  verify,
+} from '../../src/index.js';
+import { createService } from '../../src/service/index.js';
+
+/** Options as a program in JavaScript may give them. */
+const any = (options: unknown) => options as never;
+
+const baseUrl = 'http://127.0.0.1:1';
+
+const cases: readonly [string, () => unknown, string][] = [
+  [
+    'verify',
+    () => verify(any({ email: 'email' })),
+    'email must be an array of column names, such as ["email"], not "email"',
+  ],
+  [
+    'verify',
+    () => verify(any({ emial: ['email'] })),
+    'there is no option "emial"; did you mean email?',
+  ],
+  ['verify', () => verify(any(undefined)), 'options must be an object, not undefined'],
+  [
+    'verify',
+    () => verify(any({ email: ['email'], country: 41 })),
+    'country must be a string, not 41',
+  ],
+  ['verify', () => verify(any({ email: ['a', 1] })), 'not an array of 2'],
+  [
+    'StreamPlan',
+    () => new StreamPlan(any({ batchSize: 1.5 })),
+    'batchSize must be a whole number above 0, not 1.5',
+  ],
+  [
+    'StreamPlan',
+    () => new StreamPlan(any({ maxWaitMs: NaN })),
+    'maxWaitMs must be a number of 0 or more, not NaN',
+  ],
+  [
+    'driveBatches',
+    () => driveBatches(any({ client: {} })),
+    'client must be a Client, not an object',
+  ],
+  [
+    'driveBatches',
+    () => driveBatches(any({ onBatch: true })),
+    'onBatch must be a function, not true',
+  ],
+  [
+    'run',
+    async () => run(any({})),
+    'source is missing: give a source, such as fileSource("contacts.csv")',
+  ],
+  [
+    'run',
+    async () => run(any({ provenance: 'yes' })),
+    'provenance must be true or false, not "yes"',
+  ],
+  [
+    'run',
+    async () => run(any({ signal: new AbortController() })),
+    'signal must be an AbortSignal, not an object',
+  ],
+  [
+    'run',
+    async () => run(any({ stateDirectory: 'x' })),
+    'there is no option "stateDirectory"; did you mean stateDir?',
+  ],
+  [
+    'streamRun',
+    async () => streamRun(any({ stateDir: 'x' })),
+    'there is no option "stateDir"; the options are',
+  ],
+  [
+    'estimateRun',
+    async () => estimateRun(any({ onProgress: 1 })),
+    'onProgress must be a function, not 1',
+  ],
+  ['History.open', async () => History.open(any({})), 'path is missing: give the path of a file'],
+  ['Client', () => new Client(any({})), 'baseUrl is missing: give the URL of the service'],
+  [
+    'Client',
+    () => new Client({ baseUrl, timeoutMs: 0 }),
+    'timeoutMs must be a number of milliseconds, at least 1, not 0',
+  ],
+  [
+    'Client',
+    () => new Client(any({ baseUrl, apikey: 'k' })),
+    'there is no option "apikey"; did you mean apiKey?',
+  ],
+  [
+    'Client',
+    () => new Client(any({ baseUrl, dispatcher: {} })),
+    "dispatcher must be a dispatcher of undici's, not an object",
+  ],
+  [
+    'createService',
+    async () => createService(any({ port: '80' })),
+    'port must be a whole number from 0 to 65535, not "80"',
+  ],
+  ['createService', async () => createService(any({ credits: 5 })), 'there is no option "credits"'],
+];
+
+describe('options that are wrong', () => {
+  it.each(cases)('%s %s', async (_name, call, message) => {
+    await expect(async () => call()).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      code: 'invalid_option',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it('show no more than the beginning of a value', () => {
+    expect(() => verify(any({ country: 'x'.repeat(1000) }))).not.toThrow(/x{61}/);
+    expect(() => verify(any({ email: 'x'.repeat(1000) }))).toThrow(/^email .*"x{60}"$/);
+  });
+});
