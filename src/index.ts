@@ -8,6 +8,8 @@ export type {
   VerifyOptions,
 } from './streams/stream-options.js';
 export type { VerifyProgress } from './streams/verify-progress.js';
+export type { EnrichedRow, RowStream } from './streams/enriched-row.js';
+export type { CountryChoice } from './batches/plan.js';
 export type { ColumnOptions } from './batches/column-layout.js';
 export type { Row } from './rows/object-chunk.js';
 

@@ -111,6 +111,12 @@ export interface CountryOptions {
   readonly emailCountry?: string;
 }
 
+/** The service verifies for a country, emails too: one of these ways has to say for which. */
+export type CountryChoice =
+  | { readonly country: string }
+  | { readonly countryColumn: string }
+  | { readonly emailCountry: string; readonly phone?: readonly [] };
+
 /**
  * Checks what decides the lanes before anything is read.
  *

@@ -26,7 +26,8 @@ export function checkOptions(options: unknown, shape: Readonly<Record<string, Wa
     throw new ConfigurationError(`options must be an object, not ${printValue(options)}`);
   }
   for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && !Object.hasOwn(shape, name)) throw unknownOption(name, Object.keys(shape));
+    if (value !== undefined && !Object.hasOwn(shape, name))
+      throw unknownOption(name, Object.keys(shape));
   }
   const wanted = Object.entries(shape);
   for (const [name, { what, isRight }] of wanted) {

@@ -2,7 +2,7 @@ import type { Batch } from '../batches/batch.js';
 import type { ColumnOptions } from '../batches/column-layout.js';
 import type { DriveSettings } from '../batches/drive-all.js';
 import type { BatchProgress } from '../batches/drive-options.js';
-import type { CountryOptions } from '../batches/plan.js';
+import type { CountryChoice, CountryOptions } from '../batches/plan.js';
 import type { ResultHistory } from '../batches/result-history.js';
 import type { ExportOpener } from '../batches/result-join.js';
 import type { VerificationService } from '../client/verification-service.js';
@@ -57,7 +57,7 @@ export interface DriveBatchesOptions extends DriveSettings {
   readonly collect?: (batch: Batch, open: ExportOpener) => Promise<MatchedExport>;
 }
 
-export interface VerifyOptions
+export interface VerifySettings
   extends StreamPlanOptions, Omit<DriveBatchesOptions, 'client' | 'collect'> {
   /** The service; everything that shares a client shares its rate and its concurrency. */
   readonly client: VerificationService;
@@ -66,3 +66,5 @@ export interface VerifyOptions
   /** Aborts the whole; its reason is the stream's error. */
   readonly signal?: AbortSignal;
 }
+
+export type VerifyOptions = VerifySettings & CountryChoice;

@@ -13,10 +13,10 @@ import {
   signal,
   type OptionShape,
 } from '../options/check-options.js';
-import type { DriveBatchesOptions, VerifyOptions } from './stream-options.js';
+import type { DriveBatchesOptions, VerifySettings } from './stream-options.js';
 
 /** The options of `verify()` and of the three streams that it is made of: each takes those of all. */
-export const streamShape: OptionShape<VerifyOptions & DriveBatchesOptions> = {
+export const streamShape: OptionShape<VerifySettings & DriveBatchesOptions> = {
   ...columnShape,
   ...countryShape,
   ...driveShape,

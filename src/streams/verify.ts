@@ -3,9 +3,11 @@ import { checkHistoryService } from '../batches/check-history-service.js';
 import type { BatchProgress } from '../batches/drive-options.js';
 import { checkOptions } from '../options/check-options.js';
 import { DriveBatches } from './drive-batches.js';
+import type { Row } from '../rows/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
 import { PatientDuplex } from './patient-duplex.js';
-import type { VerifyOptions } from './stream-options.js';
+import type { EnrichedRow, RowStream, TextColumn } from './enriched-row.js';
+import type { VerifyOptions, VerifySettings } from './stream-options.js';
 import { verifyShape } from './stream-shape.js';
 import { StreamPlan } from './stream-plan.js';
 import { rowsToBatches } from './rows-to-batches.js';
@@ -20,6 +22,20 @@ import { batchProgress, RowCount } from './verify-progress.js';
  * @example
  * await pipeline(source, verify({ client, email: ['email'], country: 'US' }), sink);
  */
+export function verify<
+  const Email extends string = never,
+  const Phone extends string = never,
+  const Prefix = unknown,
+>(
+  options: VerifyOptions & Columns<Email, Phone> & { readonly prefix?: Prefix },
+): RowStream<Row, EnrichedRow<Row, Email, Phone, Prefix>>;
+export function verify<
+  Input extends object,
+  Email extends TextColumn<Input> = TextColumn<Input>,
+  Phone extends TextColumn<Input> = TextColumn<Input>,
+>(
+  options: VerifyOptions & Columns<Email, Phone> & { readonly prefix?: undefined },
+): RowStream<Input, EnrichedRow<Input, Email, Phone>>;
 export function verify(options: VerifyOptions): Duplex {
   checkOptions(options, verifyShape);
   const { client, history } = options;
@@ -36,8 +52,16 @@ export function verify(options: VerifyOptions): Duplex {
 }
 
 /** The same for rows that travel as chunks: stretches of them come out, to be released when written. */
-export function verifyChunks(plan: StreamPlan, options: Omit<VerifyOptions, 'onProgress'>): Duplex {
+export function verifyChunks(
+  plan: StreamPlan,
+  options: Omit<VerifySettings, 'onProgress'>,
+): Duplex {
   return new Verify(plan, joinChunks(plan), options);
+}
+
+interface Columns<Email, Phone> {
+  readonly email?: readonly Email[];
+  readonly phone?: readonly Phone[];
 }
 
 type Done = (error?: Error | null) => void;
@@ -62,7 +86,7 @@ class Verify extends PatientDuplex {
   constructor(
     plan: StreamPlan,
     tail: Duplex,
-    options: Omit<VerifyOptions, 'onProgress'>,
+    options: Omit<VerifySettings, 'onProgress'>,
     count?: RowCount,
   ) {
     super({ objectMode: true });

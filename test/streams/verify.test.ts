@@ -8,10 +8,10 @@ import { chargesOf, withClient } from './with-client.js';
 
 async function verifyRows(
   rows: Iterable<unknown>,
-  options: Omit<VerifyOptions, 'pollIntervalMs'>,
+  options: VerifyOptions,
 ): Promise<readonly Row[]> {
   const out: Row[] = [];
-  const stream = Readable.from(rows).pipe(verify({ pollIntervalMs: 1, ...options }));
+  const stream = Readable.from(rows).pipe(verify({ ...options, pollIntervalMs: 1 }));
   for await (const row of stream as AsyncIterable<Row>) out.push(row);
   return out;
 }

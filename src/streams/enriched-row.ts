@@ -1,0 +1,78 @@
+import type { Duplex } from 'node:stream';
+import type {
+  EmailRecord,
+  emailRecordFields,
+  PhoneRecord,
+  phoneRecordFields,
+} from '../contract/records.js';
+import type { Verification } from '../results/outcome-table.js';
+
+/** What is added for any verified column. */
+interface CommonCells {
+  readonly verification: Verification;
+  /** Empty when verified. */
+  readonly reason: string;
+  /** This and the next three: only with `provenance`. */
+  readonly submitted?: string | null;
+  readonly verified_at?: string | null;
+  readonly source?: 'service' | 'history' | null;
+  readonly batch_uuid?: string | null;
+}
+
+/** A record's fields: null unless the cell is verified. */
+type RecordCells<Fields extends string, Verdict> = {
+  readonly [Field in Fields & keyof Verdict]-?: Exclude<Verdict[Field], undefined> | null;
+};
+
+type EmailCells = CommonCells & RecordCells<(typeof emailRecordFields)[number], EmailRecord>;
+type PhoneCells = CommonCells & RecordCells<(typeof phoneRecordFields)[number], PhoneRecord>;
+
+/** What the names of the columns added for a column begin with. */
+type PrefixOf<Column extends string, Prefix> = Column extends keyof Prefix
+  ? Prefix[Column] & string
+  : Column;
+
+type Added<Columns extends string, Cells, Prefix> = UnionToIntersection<
+  Columns extends string
+    ? {
+        readonly [
+          Field in keyof Cells & string as `${PrefixOf<Columns, Prefix>}_${Field}`
+        ]: Cells[Field];
+      }
+    : never
+>;
+
+type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+
+/**
+ * A row as it comes out: its own columns, and those that are added for each verified column.
+ *
+ * @template Email names of the columns of email addresses
+ * @template Phone names of the columns of phone numbers
+ * @template Prefix what added columns begin with in place of their column's name, by column
+ */
+export type EnrichedRow<
+  Input,
+  Email extends string,
+  Phone extends string = never,
+  Prefix = unknown,
+> = Input & Added<Email, EmailCells, Prefix> & Added<Phone, PhoneCells, Prefix>;
+
+/** The columns of a row that may hold addresses. */
+export type TextColumn<Input> = {
+  [Column in keyof Input & string]: Input[Column] extends string | null | undefined
+    ? Column
+    : never;
+}[keyof Input & string];
+
+/** A Duplex whose rows have a type on either side. */
+export type RowStream<Input, Output> = {
+  [Symbol.asyncIterator](): NodeJS.AsyncIterator<Output>;
+  read(): Output | null;
+  write(row: Input, done?: (error: Error | null | undefined) => void): boolean;
+  on(event: 'data', listener: (row: Output) => void): RowStream<Input, Output>;
+} & Duplex;

@@ -1,0 +1,84 @@
+import { Readable } from 'node:stream';
+import { expect, expectTypeOf, it } from 'vitest';
+import { verify, type Row } from '../../src/index.js';
+import { withClient } from './with-client.js';
+
+// The compiler is the judge of these types: `npm run types` reads this file too.
+
+interface Contact {
+  readonly id: number;
+  readonly email: string;
+  readonly mobile: string | null;
+}
+
+const contacts: readonly Contact[] = [
+  { id: 1, email: 'good@sluice.test', mobile: '+999001234567' },
+];
+
+it('verify() gives rows whose added columns have names and types', async () => {
+  const { client } = await withClient();
+  const options = { client, country: 'US', pollIntervalMs: 1 } as const;
+  const rows = Readable.from(contacts).pipe(
+    verify({ ...options, email: ['email'], phone: ['mobile'], prefix: { mobile: 'tel' } }),
+  );
+  const out = [];
+  for await (const row of rows) {
+    expectTypeOf(row.email_valid).toEqualTypeOf<boolean | null>();
+    expectTypeOf(row.tel_operator).toEqualTypeOf<string | null>();
+    expectTypeOf(row.email_reason).toEqualTypeOf<string>();
+    // A row without a type of its own may have any other column.
+    expectTypeOf(row['id']).toEqualTypeOf<unknown>();
+    out.push([row['id'], row.email_valid, row.tel_valid, row.email_verification]);
+  }
+  expect(out).toEqual([[1, true, true, 'verified']]);
+});
+
+it('verify<Row>() gives that row and its added columns, and knows no other', async () => {
+  const { client } = await withClient();
+  const options = { client, country: 'US', pollIntervalMs: 1 } as const;
+  const rows = Readable.from(contacts).pipe(
+    verify<Contact>({ ...options, email: ['email'], phone: ['mobile'] }),
+  );
+  for await (const row of rows) {
+    expectTypeOf(row.id).toEqualTypeOf<number>();
+    expectTypeOf(row.email_valid).toEqualTypeOf<boolean | null>();
+    expectTypeOf(row.mobile_type).toEqualTypeOf<string | null>();
+    // @ts-expect-error a misspelt column
+    expect(row.emial_valid).toBeUndefined();
+    // @ts-expect-error a number is no address
+    expect(row.id_valid).toBeUndefined();
+    expect(row).toMatchObject({ ...contacts[0], email_valid: true, mobile_valid: true });
+  }
+  const exact = verify<Contact, 'email', 'mobile'>({
+    ...options,
+    email: ['email'],
+    phone: ['mobile'],
+  });
+  exact.end();
+  for await (const row of exact) {
+    // @ts-expect-error a column of phone numbers has no quality
+    expect(row.mobile_quality).toBeUndefined();
+  }
+  // @ts-expect-error the contact has no such column
+  verify<Contact>({ ...options, email: ['emial'] }).destroy();
+});
+
+it('verify() does not compile without a country or with an unknown option', async () => {
+  const { client } = await withClient();
+  // @ts-expect-error no country
+  expect(() => verify({ client, email: ['email'] })).toThrow('a target country is needed');
+  // @ts-expect-error emails alone have one, and phones are verified
+  expect(() => verify({ client, phone: ['p'], emailCountry: 'US' })).toThrow('country');
+  // @ts-expect-error a misspelt option
+  expect(() => verify({ client, country: 'US', emial: ['email'] })).toThrow('did you mean email?');
+  verify({ client, email: ['email'], emailCountry: 'US' }).destroy();
+  verify({ client, phone: ['mobile'], countryColumn: 'cc' }).destroy();
+});
+
+it('verify() takes rows of any type where columns are named at run time', async () => {
+  const { client } = await withClient();
+  const email: readonly string[] = ['email'];
+  const rows = verify({ client, email, country: 'US' });
+  rows.end();
+  for await (const row of rows) expectTypeOf(row).toExtend<Row>();
+});
