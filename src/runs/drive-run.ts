@@ -3,6 +3,7 @@ import type { Batch } from '../batches/batch.js';
 import { deleteBatch } from '../batches/delete-uploads.js';
 import { DriveAll } from '../batches/drive-all.js';
 import type { BatchProgress, CollectedExport } from '../batches/drive-options.js';
+import { isBeforeLaunch } from '../batches/delete-orphans.js';
 import { halveBatch } from '../batches/halve-batch.js';
 import { tallyOf } from '../batches/judge-export.js';
 import {
@@ -22,7 +23,7 @@ import type { BatchResults } from '../results/batch-results.js';
 import { systemClock } from '../system/clock.js';
 import { noTimes } from './batch-times.js';
 import { DriveLog, type DrivenBatch } from './drive-log.js';
-import { entryOf } from './known-run.js';
+import { entryOf, hasPaid } from './known-run.js';
 import { readPreflight } from './preflight.js';
 import { batchProgress } from '../streams/verify-progress.js';
 import type { RunOptions } from './run-options.js';
@@ -61,6 +62,19 @@ export interface DriveRunEnd {
  */
 export async function driveRun(options: DriveRunOptions): Promise<DriveRunEnd> {
   return new RunDrive(options).toEnd();
+}
+
+/**
+ * Brings what a run has launched to its end, and deletes what it has not: another takes its place.
+ *
+ * @param decide told what is known of its batches before anything is sent; when it throws, nothing is
+ * @throws what stops it: it is not settled then
+ */
+export async function settleRun(
+  options: DriveRunOptions,
+  decide: (batches: readonly DrivenBatch[]) => Promise<void>,
+): Promise<void> {
+  return new RunDrive(options).toSettled(decide);
 }
 
 class RunDrive {
@@ -102,10 +116,12 @@ class RunDrive {
 
   async toEnd(): Promise<DriveRunEnd> {
     for (const batch of this.#options.batches) await this.#recall(batch);
-    const { takeUp, batches, plan, run } = this.#options;
+    const { takeUp, batches, plan, run, state } = this.#options;
     takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
     takeUp.tell(this.#log.uuids(), run.onProgress);
-    const isLeaving = run.detach === true && this.#isAnyUnlaunched();
+    // Whoever collects does not leave again for what is new in the list.
+    const isCollecting = state.known.earlier.some(hasPaid);
+    const isLeaving = run.detach === true && !isCollecting && this.#isAnyUnlaunched();
     const stoppedBy =
       (await this.#askBeforeLaunch()) ?? (await this.#driveAll({ leavesLaunched: isLeaving }));
     const isWhole = [...this.#driven].every((batch) => isAtEnd(this.#log.known(batch)));
@@ -122,6 +138,33 @@ class RunDrive {
       for (const batch of batches) plan.join.settleUnfinished(batch);
     }
     return { batches: this.#log.batches(), stoppedBy, isWhole, isPartial, isRefused };
+  }
+
+  async toSettled(decide: (batches: readonly DrivenBatch[]) => Promise<void>): Promise<void> {
+    for (const batch of this.#options.batches) await this.#recall(batch);
+    const { takeUp, run } = this.#options;
+    takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
+    takeUp.tell(this.#log.uuids(), run.onProgress);
+    await decide(this.#log.batches());
+    // Written down before it is deleted: a batch that is elected and gone would be in doubt.
+    for (const driven of this.#log.batches()) {
+      const { known } = driven;
+      if (!isBeforeLaunch(known)) continue;
+      const { attempt, fresh } = known;
+      await this.#record({
+        ...driven,
+        name: driven.name ?? '',
+        known: { stage: 'planned', attempt: attempt + 1, fresh, uploads: 0 },
+      });
+    }
+    const stoppedBy = await this.#driveAll({ only: mayHaveLaunched });
+    // The reason of an abort is the caller's, whatever it is.
+    // oxlint-disable-next-line typescript/only-throw-error
+    if (stoppedBy !== undefined) throw stoppedBy;
+    if (takeUp.uploads.all().length === 0 && this.#log.batches().length === 0) return;
+    const which = { isGivenUp: true, hasSurplus: true };
+    this.#left.push(...(await this.#drive.deleteOrphans(this.#log.batches(), which)));
+    if (this.#left.length > 0) run.onProgress?.({ stage: 'left_behind', names: this.#left });
   }
 
   /**
@@ -223,7 +266,7 @@ class RunDrive {
       batch,
       known.stage === 'failed'
         ? { failure: known.reason }
-        : { results: this.#results.get(label) ?? (await state.readResults(batch, plan.outcomes)) },
+        : { results: this.#results.get(label) ?? (await this.#readResults(batch)) },
       {
         verifiedAt: this.#log.times(batch).exported_at ?? this.#now(),
         batchUuid: known.uuid,
@@ -235,6 +278,12 @@ class RunDrive {
         },
       },
     );
+  }
+
+  async #readResults(batch: Batch): Promise<BatchResults> {
+    const { plan, state } = this.#options;
+    const kept = await state.readResults(batch, plan.outcomes);
+    return 'numbers' in kept ? kept : plan.join.byNumber(batch, kept);
   }
 
   #now(): string {
@@ -254,7 +303,7 @@ class RunDrive {
     return {
       ...tallyOf(matched),
       keep: async () => {
-        await state.keepResults(batch, matched, plan.outcomes);
+        await state.keepResults(batch, await plan.join.byLine(batch, matched), plan.outcomes);
         this.#results.set(batchLabel(batch), matched);
       },
     };
