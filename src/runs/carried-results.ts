@@ -10,7 +10,7 @@ import { OutcomeTable } from '../results/outcome-table.js';
 import type { FileSystem } from '../system/file-system.js';
 import { HistoryEntries } from './history/history-entries.js';
 import type { History } from './history/history.js';
-import type { EarlierRun } from './known-run.js';
+import { hasPaid, type EarlierRun } from './known-run.js';
 import { earlierBatches, type EarlierBatch } from './planned-batches.js';
 import type { StateDirectory } from './state-directory.js';
 
@@ -32,7 +32,8 @@ export async function carriedEntries(
 ): Promise<HistoryEntries> {
   const entries = new HistoryEntries(options.seed);
   const hash = new KeyHash(options.seed);
-  for await (const told of toldBefore(options, (batch) => counts(batch, options.retries))) {
+  for await (const told of toldBefore(options)) {
+    if (options.retries && told.isRetried) continue;
     const origin = { batchUuid: told.batchUuid, atMs: told.atMs };
     for await (const { lane, key, outcome } of told.results) {
       hash.hash(lane, key);
@@ -44,47 +45,53 @@ export async function carriedEntries(
 
 /** Gives a history what the runs before have paid for, whatever tonight's list needs of it. @throws OutputError */
 export async function keepCarried(options: CarriedOptions, history: History): Promise<void> {
-  const isTold = ({ entry }: EarlierBatch): boolean => entry.known.stage === 'exported';
-  for await (const told of toldBefore(options, isTold)) await history.keep(told);
+  for await (const told of toldBefore(options)) if (told.isKept) await history.keep(told);
 }
 
 /** Uuids of what the runs before have launched. */
 export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string> {
-  const known = earlier.flatMap(({ batches }) => [...batches.values()]);
-  return new Set(known.flatMap((entry) => ('uuid' in entry.known ? [entry.known.uuid ?? ''] : [])));
+  const known = earlier.flatMap(({ batches }) => [...batches.values()].map((entry) => entry.known));
+  return new Set(
+    known.flatMap((batch) => (mayHaveLaunched(batch) && 'uuid' in batch ? [batch.uuid ?? ''] : [])),
+  );
 }
 
-/** Whether a batch failed that a person may send again: one whose export is in doubt is paid for. */
-export function isRetried({ known }: EarlierBatch['entry']): boolean {
-  const isInDoubt = (reason: string): boolean => /^export_(?:incomplete|foreign)$/.test(reason);
-  return known.stage === 'failed' && !isInDoubt(known.reason);
+/** Whether the export of a batch was not what was asked for: it is paid for, and may be asked for again. */
+function isInDoubt({ known }: EarlierBatch['entry']): boolean {
+  if (known.stage !== 'failed') return false;
+  return known.reason === 'export_incomplete' || known.reason === 'export_foreign';
+}
+
+interface ToldBefore extends ToldResults {
+  /** Whether its results are there; else what is told is that it has failed. */
+  readonly isKept: boolean;
+  /** Whether it has failed in a way that a person may have its addresses sent again. */
+  readonly isRetried: boolean;
 }
 
 /** What may have been paid for counts, also without a result: it is never paid for again by itself. */
-function counts({ entry }: EarlierBatch, retries: boolean): boolean {
-  return mayHaveLaunched(entry.known) && !(retries && isRetried(entry));
-}
-
-async function* toldBefore(
-  { state, files }: CarriedOptions,
-  isWanted: (batch: EarlierBatch) => boolean,
-): AsyncGenerator<ToldResults> {
-  for (const run of state.known.earlier) {
+async function* toldBefore({ state, files }: CarriedOptions): AsyncGenerator<ToldBefore> {
+  for (const run of state.known.earlier.filter(hasPaid)) {
     const { results: store } = state.of(run);
     const outcomes = new OutcomeTable();
-    for (const found of (await earlierBatches(files, state, run)).filter(isWanted)) {
-      const { batch, entry } = found;
+    for (const { batch, entry } of await earlierBatches(files, state, run)) {
       const { known } = entry;
+      if (!mayHaveLaunched(known)) continue;
+      // One whose export was in doubt may have been asked for again since.
+      const again = isInDoubt(entry) ? await store.find(batch, outcomes) : undefined;
+      const kept = known.stage === 'failed' ? again : await store.read(batch, outcomes);
       const byLine = new Uint32Array(batch.addresses);
-      if (known.stage === 'failed') {
-        byLine.fill(outcomes.idOf('failed', known.reason));
-      } else {
-        byLine.fill(outcomes.idOf('no_result', 'no_record'));
-        const kept = await store.read(batch, outcomes);
+      if (kept) {
         if (!('lines' in kept)) throw ofAnotherVersion();
+        byLine.fill(outcomes.idOf('no_result', 'no_record'));
         for (const [at, line] of kept.lines.entries()) byLine[line] = kept.outcomes[at] ?? 0;
+      } else {
+        const reason = known.stage === 'failed' ? known.reason : 'batch_missing';
+        byLine.fill(outcomes.idOf('failed', reason));
       }
       yield {
+        isKept: kept !== undefined,
+        isRetried: !kept && !isInDoubt(entry),
         batchUuid: 'uuid' in known ? (known.uuid ?? '') : '',
         atMs: Date.parse(entry.at),
         addresses: batch.addresses,

@@ -6,7 +6,8 @@ import type { Client } from '../client/client.js';
 import { ConfigurationError, StateError } from '../errors/family.js';
 import type { FileSystem } from '../system/file-system.js';
 import type { DrivenBatch } from './drive-log.js';
-import { settleRun } from './drive-run.js';
+import { settleRun, type DriveRunOptions } from './drive-run.js';
+import { hasPaid, nothingKnown } from './known-run.js';
 import { measureUse } from './paid-use.js';
 import type { PassOne } from './pass-one.js';
 import { plannedBatches } from './planned-batches.js';
@@ -15,19 +16,22 @@ import type { OnChange, RunOptions, RunProgress } from './run-options.js';
 import type { StateDirectory } from './state-directory.js';
 import { TakeUp } from './take-up.js';
 
-export interface CarryOverOptions {
+export interface SettleOptions {
   readonly run: RunOptions;
   readonly client: Client;
   readonly state: StateDirectory;
+  readonly concurrency: number;
+  readonly files: FileSystem;
+  readonly signal: AbortSignal;
+}
+
+export interface CarryOverOptions extends SettleOptions {
   /** The run whose list has changed, and its plan. */
   readonly known: { readonly run: RunEntry; readonly plan: PlanEntry };
   /** Tonight's list, under the seed of that run. */
   readonly tonight: PassOne;
   /** What has changed, in words; `undefined` where only failed addresses are sent again. */
   readonly change: string | undefined;
-  readonly concurrency: number;
-  readonly files: FileSystem;
-  readonly signal: AbortSignal;
   /** Called when it is decided, before anything is sent. */
   readonly onDecided: () => Promise<void>;
 }
@@ -50,8 +54,67 @@ export function checkOnChange(given: OnChange | undefined): OnChange {
  *   sent; what stops the batches
  */
 export async function carryOver(options: CarryOverOptions): Promise<void> {
-  const { run, client, state, known, files, signal, concurrency } = options;
-  const batches = await plannedBatches(files, state.batchesPath, known.plan);
+  const { state, known } = options;
+  const takeUp = await takeUpOf(options, known.run);
+  takeUp.refuseCopy();
+  const settled = { ...known, batchesPath: state.batchesPath };
+  await settle(options, { takeUp, state, ...settled }, async (driven) => {
+    if (options.change !== undefined) await decide(options, options.change, driven);
+    await options.onDecided();
+  });
+}
+
+/**
+ * Asks for the exports again that were not what was asked for when another list came: they are paid for.
+ *
+ * @throws what stops the batches
+ */
+export async function retryEarlier(options: SettleOptions): Promise<void> {
+  const { state } = options;
+  for (const earlier of state.known.earlier.filter(hasPaid)) {
+    const { batchesPath, results } = state.of(earlier);
+    const { run, plan, batches } = earlier;
+    await settle(options, {
+      takeUp: await takeUpOf(options, run),
+      run,
+      plan,
+      batchesPath,
+      state: {
+        known: { ...nothingKnown, run, plan, batches },
+        // Nothing of it is launched any more: that its results are there says all.
+        recordBatch: async () => undefined,
+        keepResults: async (...kept) => results.keep(...kept),
+        readResults: async (...kept) => results.read(...kept),
+      },
+    });
+  }
+}
+
+async function takeUpOf(
+  { run, client, state, signal }: SettleOptions,
+  entry: RunEntry,
+): Promise<TakeUp> {
+  return TakeUp.begin(client, entry, state, { ...run, signal });
+}
+
+/** Brings what a run has launched to its end, from the files of its batches alone. */
+async function settle(
+  { run, client, files, signal, concurrency }: SettleOptions,
+  {
+    takeUp,
+    state,
+    batchesPath,
+    ...known
+  }: {
+    readonly takeUp: TakeUp;
+    readonly state: DriveRunOptions['state'];
+    readonly batchesPath: string;
+    readonly run: RunEntry;
+    readonly plan: PlanEntry;
+  },
+  decide?: Parameters<typeof settleRun>[1],
+): Promise<void> {
+  const batches = await plannedBatches(files, batchesPath, known.plan);
   const plan = new Plan({
     layout: { columns: [], countryPosition: undefined, added: [], withOrigin: false },
     country: undefined,
@@ -67,8 +130,6 @@ export async function carryOver(options: CarryOverOptions): Promise<void> {
       plan.book.assign(batch.id);
     }
   }
-  const takeUp = await TakeUp.begin(client, known.run, state, { ...run, signal });
-  takeUp.refuseCopy();
   const { maxCredits: _, onProgress, ...settings } = run;
   await settleRun(
     {
@@ -82,10 +143,7 @@ export async function carryOver(options: CarryOverOptions): Promise<void> {
       state,
       signal,
     },
-    async (driven) => {
-      if (options.change !== undefined) await decide(options, options.change, driven);
-      await options.onDecided();
-    },
+    decide,
   );
 }
 

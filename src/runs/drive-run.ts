@@ -1,5 +1,6 @@
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
+import { defaults } from '../batches/defaults.js';
 import { deleteBatch } from '../batches/delete-uploads.js';
 import { DriveAll } from '../batches/drive-all.js';
 import type { BatchProgress, CollectedExport } from '../batches/drive-options.js';
@@ -22,6 +23,7 @@ import { isSluiceError } from '../errors/sluice-error.js';
 import type { BatchResults } from '../results/batch-results.js';
 import { systemClock } from '../system/clock.js';
 import { noTimes } from './batch-times.js';
+import { deleteEarlier } from './delete-earlier.js';
 import { DriveLog, type DrivenBatch } from './drive-log.js';
 import { entryOf, hasPaid } from './known-run.js';
 import { readPreflight } from './preflight.js';
@@ -37,7 +39,7 @@ export interface DriveRunOptions {
   readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
-  readonly state: RunStore;
+  readonly state: Pick<RunStore, 'known' | 'recordBatch' | 'keepResults' | 'readResults'>;
   readonly signal: AbortSignal;
   /** Called whenever the addresses of another batch have got their outcomes. */
   readonly onSettled?: () => void;
@@ -72,7 +74,7 @@ export async function driveRun(options: DriveRunOptions): Promise<DriveRunEnd> {
  */
 export async function settleRun(
   options: DriveRunOptions,
-  decide: (batches: readonly DrivenBatch[]) => Promise<void>,
+  decide?: (batches: readonly DrivenBatch[]) => Promise<void>,
 ): Promise<void> {
   return new RunDrive(options).toSettled(decide);
 }
@@ -131,6 +133,7 @@ class RunDrive {
       const which = { isGivenUp: isRefused, hasSurplus };
       this.#left.push(...(await this.#drive.deleteOrphans(this.#log.batches(), which)));
     }
+    if (isWhole) this.#left.push(...(await this.#deleteEarlier()));
     if (this.#left.length > 0) run.onProgress?.({ stage: 'left_behind', names: this.#left });
     const isPartial = run.partial === true && !isWhole && stopsForNow(stoppedBy);
     if (isPartial) {
@@ -140,12 +143,12 @@ class RunDrive {
     return { batches: this.#log.batches(), stoppedBy, isWhole, isPartial, isRefused };
   }
 
-  async toSettled(decide: (batches: readonly DrivenBatch[]) => Promise<void>): Promise<void> {
+  async toSettled(decide?: (batches: readonly DrivenBatch[]) => Promise<void>): Promise<void> {
     for (const batch of this.#options.batches) await this.#recall(batch);
     const { takeUp, run } = this.#options;
     takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
     takeUp.tell(this.#log.uuids(), run.onProgress);
-    await decide(this.#log.batches());
+    await decide?.(this.#log.batches());
     // Written down before it is deleted: a batch that is elected and gone would be in doubt.
     for (const driven of this.#log.batches()) {
       const { known } = driven;
@@ -245,6 +248,15 @@ class RunDrive {
     }
   }
 
+  async #deleteEarlier(): Promise<readonly string[]> {
+    const { client, state, signal, run } = this.#options;
+    return deleteEarlier(client, state.known.earlier, {
+      signal,
+      clock: run.clock ?? systemClock,
+      deadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
+    });
+  }
+
   async #leave(batch: Batch, known: KnownBatch, parts: readonly Batch[]): Promise<void> {
     if (parts.length > 0) this.#driven.delete(batch);
     for (const part of parts) this.#driven.add(part);
@@ -260,7 +272,7 @@ class RunDrive {
   }
 
   async #settle(batch: Batch, known: EndedBatch): Promise<void> {
-    const { plan, run, state } = this.#options;
+    const { plan, run } = this.#options;
     const label = batchLabel(batch);
     await plan.settle(
       batch,

@@ -42,7 +42,7 @@ export async function keepSource(
     const same = source.kept(before);
     return { source: same, adopt: async () => same };
   }
-  const { kept: keptAt } = source;
+  const keptAt = (path: string): Source => source.kept?.(path) ?? source;
   return {
     source: keptAt(again),
     adopt: async () => {

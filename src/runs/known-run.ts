@@ -93,7 +93,8 @@ export function knownRun(entries: readonly unknown[], path: string): KnownRun {
     const entry = parsed.data;
     switch (entry.entry) {
       case 'run':
-        [batches, times] = [new Map(), new Map()];
+        batches = new Map();
+        times = new Map();
         known = { ...nextRun(known, entry.retries), run: entry, batches, times };
         break;
       case 'account':

@@ -32,6 +32,17 @@ export class ResultStore {
     );
   }
 
+  /** The same where there may be none: `undefined`. @throws as `read` does */
+  async find(
+    batch: Batch,
+    outcomes: OutcomeTable,
+  ): Promise<LineResults | BatchResults | undefined> {
+    const names = await onDisk(`read ${this.#directory}`, async () =>
+      this.#files.readdir(this.#directory),
+    );
+    return names.includes(batchLabel(batch)) ? this.read(batch, outcomes) : undefined;
+  }
+
   /** @throws StateError `state_damaged` when they are not as they were written; OutputError */
   async read(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults> {
     const path = this.#path(batch);

@@ -5,8 +5,7 @@ import type { Source } from '../rows/source.js';
 import type { FileSystem } from '../system/file-system.js';
 import { checkAccount } from './account.js';
 import { beginRun, serviceOf } from './begin-run.js';
-import { carryOver } from './carry-over.js';
-import { isRetried } from './carried-results.js';
+import { carryOver, retryEarlier, type SettleOptions } from './carry-over.js';
 import { keepSource, type KeptSource } from './keep-source.js';
 import { hasSent, type KnownRun } from './known-run.js';
 import { readIntoBatches, type PassOne, type PassOneOptions } from './pass-one.js';
@@ -116,15 +115,18 @@ export class RunOpening {
       }
       if (!isOver) await this.#carryOver(client, known, change);
     }
-    return this.#begin(client, service, sendsAgain);
+    if (sendsAgain) await retryEarlier(this.#settling(client));
+    return this.#begin(client, service);
   }
 
-  async #begin(client: Client, service: string, sendsAgain: boolean): Promise<OpenedRun> {
+  async #begin(client: Client, service: string): Promise<OpenedRun> {
     const { run, plan } = this.#state.known;
     if (this.#source) await this.#adopt();
     // Whoever was killed while it read its list has sent nothing under its name.
     const isBegun = run && !plan && isSameRun(run, this.#decides, service);
-    const entry = isBegun ? run : await beginRun(client, this.#state, this.#options, sendsAgain);
+    const entry = isBegun
+      ? run
+      : await beginRun(client, this.#state, this.#options, this.#wantsRetry);
     const source = await this.#adopt();
     const passOne = await this.#read(entry);
     await this.#state.record(passOne.entry);
@@ -143,11 +145,13 @@ export class RunOpening {
     return differingSettings(run, { decides: this.#decides, service });
   }
 
-  /** Whether a person wants addresses sent again that failed before the list changed. */
+  /** Whether a person wants addresses again that failed before the list changed. */
   #sendsEarlierAgain(): boolean {
-    const { earlier, run } = this.#state.known;
-    if (!this.#wantsRetry || run?.retries === true) return false;
-    return earlier.some(({ batches }) => [...batches.values()].some(isRetried));
+    const { earlier, finished } = this.#state.known;
+    if (!this.#wantsRetry || !finished) return false;
+    return earlier.some(({ batches }) =>
+      [...batches.values()].some(({ known }) => known.stage === 'failed'),
+    );
   }
 
   async #compare(known: Planned): Promise<Compared> {
@@ -161,10 +165,7 @@ export class RunOpening {
   async #carryOver(client: Client, known: Planned, change: string | undefined): Promise<void> {
     const { passOne: tonight } = await this.#compare(known);
     await carryOver({
-      ...this.#checked,
-      run: this.#options,
-      client,
-      state: this.#state,
+      ...this.#settling(client),
       known,
       tonight,
       change,
@@ -172,6 +173,10 @@ export class RunOpening {
         await this.#adopt();
       },
     });
+  }
+
+  #settling(client: Client): SettleOptions {
+    return { ...this.#checked, run: this.#options, client, state: this.#state };
   }
 
   /** From now on what the source gave tonight is the list on disk. */
