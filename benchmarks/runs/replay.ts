@@ -25,12 +25,15 @@ export const replay: Question = {
             const matched = await before.plan.join.match(batch, async () =>
               asyncly(syntheticExport(text)),
             );
-            await before.state.keepResults(batch, matched, before.plan.outcomes);
+            const results = await before.plan.join.byLine(batch, matched);
+            await before.state.keepResults(batch, results, before.plan.outcomes);
           }
           const addresses = before.plan.book.size;
           const { seconds } = await timed(async () => {
             for (const batch of before.batches) {
-              const results = await before.state.readResults(batch, before.plan.outcomes);
+              const kept = await before.state.readResults(batch, before.plan.outcomes);
+              const results =
+                'numbers' in kept ? kept : await before.plan.join.byNumber(batch, kept);
               await before.plan.join.settle(batch, { results });
             }
           });

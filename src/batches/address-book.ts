@@ -75,6 +75,11 @@ export class AddressBook {
     return this.#table.find(lane, key);
   }
 
+  /** The same for an address whose hash under the book's seed is known. */
+  findHashed(hash: HashWords): number {
+    return this.#table.findHashed(hash);
+  }
+
   /** Gives the address numbered last to a batch. */
   assign(batch: number): void {
     this.#states.push((batch | settledBit) >>> 0);

@@ -73,7 +73,7 @@ function keptUuid(known: KnownBatch, isGivenUp: boolean): string | undefined {
 }
 
 /** Whether something was sent that nobody asked to launch. */
-function isBeforeLaunch(known: KnownBatch): boolean {
+export function isBeforeLaunch(known: KnownBatch): boolean {
   switch (known.stage) {
     case 'uploading':
     case 'uploaded':

@@ -4,7 +4,7 @@ import { exportKeyCandidates } from '../addresses/export-key.js';
 import { laneNumber } from '../addresses/lane.js';
 import { phoneLine } from '../addresses/phone-line.js';
 import { StateError } from '../errors/family.js';
-import type { BatchResults } from '../results/batch-results.js';
+import type { BatchResults, LineResults } from '../results/batch-results.js';
 import { matchExport, type BatchAddresses, type MatchedExport } from '../results/match-export.js';
 import type { Origin, OutcomeTable } from '../results/outcome-table.js';
 import type { AddressBook } from './address-book.js';
@@ -16,6 +16,9 @@ import { SubmittedLines } from './submitted-lines.js';
 
 /** Begins an export from its first byte, as often as asked. */
 export type ExportOpener = () => Promise<AsyncIterable<Uint8Array>>;
+
+/** No address has it. */
+const noNumber = 0xffff_ffff;
 
 /** How a batch ended. */
 export type BatchEnding =
@@ -73,6 +76,18 @@ export class ResultJoin {
     this.#settleRest(batch, stretch, marked(this.#outcomes.idOf('no_result', 'no_record')));
   }
 
+  /** Names results of a batch that is not settled by its lines: that outlasts the run. */
+  async byLine(batch: Batch, { numbers, outcomes }: BatchResults): Promise<LineResults> {
+    const known = await this.#numbersOf(batch);
+    return { lines: numbers.map((number) => placeOf(number, known)), outcomes };
+  }
+
+  /** The same results by the numbers that the addresses of the lines have here. */
+  async byNumber(batch: Batch, { lines, outcomes }: LineResults): Promise<BatchResults> {
+    const known = await this.#numbersOf(batch);
+    return { numbers: lines.map((line) => known[line] ?? noNumber), outcomes };
+  }
+
   /** The addresses of a batch that is settled, each with its outcome. */
   async *results(batch: Batch): AsyncGenerator<AddressResult> {
     const lane = laneNumber(batch.lane);
@@ -103,6 +118,19 @@ export class ResultJoin {
   settleUnfinished(batch: Batch): void {
     if (this.#book.isSettled(batch.id)) return;
     this.#book.settle(batch.id, this.#outcomes.idOf('failed', 'not_finished'));
+  }
+
+  /** The numbers of a batch's lines, in their order: all of them wait for it. */
+  async #numbersOf(batch: Batch): Promise<Uint32Array> {
+    const numbers = new Uint32Array(batch.addresses);
+    let next = (await this.#stretchOf(batch))?.first ?? 0;
+    for (let line = 0; line < numbers.length; line += 1) {
+      const number = this.#book.nextWaiting(batch.id, next);
+      if (number === -1) throw new Error('a batch has fewer addresses that wait for it than lines');
+      numbers[line] = number;
+      next = number + 1;
+    }
+    return numbers;
   }
 
   #settleRest(batch: Batch, stretch: Stretch | undefined, outcome: number): void {
@@ -157,7 +185,19 @@ export class ResultJoin {
   }
 }
 
-function addressOf({ lane }: Batch, line: string): AddressLine {
+/** The place of a number among others that grow. */
+function placeOf(number: number, among: Uint32Array): number {
+  let from = 0;
+  for (let to = among.length; from < to;) {
+    const middle = (from + to) >>> 1;
+    if ((among[middle] ?? 0) < number) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/** The address of a line of a batch. */
+export function addressOf({ lane }: Batch, line: string): AddressLine {
   return lane.type === 'email' ? emailLine(line) : phoneLine(line, lane.country);
 }
 

@@ -20,6 +20,17 @@ function valueOption<Name extends string, Value>(
   throw new ConfigurationError(`--${name} ${takes}, not ${JSON.stringify(text)}`);
 }
 
+/** One of some words. @throws ConfigurationError */
+export function choiceOption<Name extends string, Choice extends string>(
+  options: ParsedOptions<Name>,
+  name: Name,
+  choices: readonly Choice[],
+): Choice | undefined {
+  return valueOption(options, name, `must be one of ${choices.join(', ')}`, (text) =>
+    choices.find((choice) => choice === text),
+  );
+}
+
 /** A whole number above 0. @throws ConfigurationError */
 export function countOption<Name extends string>(
   options: ParsedOptions<Name>,

@@ -63,6 +63,42 @@ export function batchLine(progress: Progress<'batch'>): Said {
   };
 }
 
+/** A list has changed since a run that was not finished. */
+export function carriedLine(progress: Progress<'carried'>): Said {
+  const { startedAt, change, paidAddresses, usedAddresses, unfinished } = progress;
+  const { paidBatches, usedBatches } = progress;
+  const what = `the list has changed since the run of ${timeOf(startedAt)} (${change})`;
+  const used =
+    paidAddresses === 0
+      ? 'nothing was paid for it'
+      : `${usedBatches} of ${paidBatches} paid batches are used again, ${usedAddresses} of ${paidAddresses} addresses are not paid again`;
+  const wait =
+    unfinished === 0 ? '' : `; ${unfinished} launched batches are brought to their end first`;
+  return {
+    event: 'carried',
+    fields: {
+      started_at: startedAt,
+      change,
+      paid_batches: paidBatches,
+      used_batches: usedBatches,
+      paid_addresses: paidAddresses,
+      used_addresses: usedAddresses,
+      unfinished,
+    },
+    line: `${what}: ${used}${wait}`,
+  };
+}
+
+/** The hour where a run began within a day, else the day. */
+function timeOf(startedAt: string): string {
+  const begun = new Date(startedAt);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const time = `${two(begun.getHours())}:${two(begun.getMinutes())}`;
+  const isRecent = Math.abs(Date.now() - begun.getTime()) < 24 * 3_600_000;
+  const day = `${begun.getFullYear()}-${two(begun.getMonth() + 1)}-${two(begun.getDate())}`;
+  return isRecent ? time : `${day} ${time}`;
+}
+
 /** What the service has of a run that its state directory does not know of. */
 export function olderStateLine({ isCopied, learned, unused }: Progress<'older_state'>): Said {
   const lines = [

@@ -23,6 +23,7 @@ import { RunFigures } from './progress/run-figures.js';
 import {
   batchCalled,
   batchLine,
+  carriedLine,
   doubtfulLine,
   headerLine,
   olderStateLine,
@@ -138,6 +139,9 @@ export class Reporter {
       case 'header_found':
         // A guess that could be wrong: said even when quiet.
         this.#write(headerLine(progress));
+        return;
+      case 'carried':
+        this.#say(carriedLine(progress));
         return;
       case 'reading': {
         const { rows, addresses } = progress;

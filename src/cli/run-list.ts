@@ -12,6 +12,7 @@ import { dropOldRun } from './drop-old-run.js';
 import { waitLockOf } from './history-options.js';
 import { Interruption } from './interruption.js';
 import { preflightOf } from './launch-options.js';
+import { choiceOption } from './option-values.js';
 import type { Reporter } from './reporter.js';
 import type { RunSettings } from './run-settings.js';
 import type { VerifyOption } from './verify-options.js';
@@ -28,9 +29,12 @@ export interface Job {
   readonly tell: (summary: Summary) => Promise<void>;
 }
 
+const onChangeWays = ['auto', 'carry', 'stop'] as const;
+
 /** Options that mean something only where a state directory is kept. */
 const durableOptions = [
   'fresh',
+  'on-change',
   'moved',
   'retry-failed',
   'partial',
@@ -96,7 +100,10 @@ export async function runDurably(
         return connection.client;
       },
       stateDir,
-      ...whereGiven({ waitLockMs: waitLockOf(options) }),
+      ...whereGiven({
+        waitLockMs: waitLockOf(options),
+        onChange: choiceOption(options, 'on-change', onChangeWays),
+      }),
       fresh: options.has('fresh'),
       moved: options.has('moved'),
       ...launch,

@@ -158,6 +158,11 @@ export const verifyOptions = [
       },
       { name: 'fresh', help: 'Drop an unfinished run found in the state directory.' },
       {
+        name: 'on-change',
+        value: '<way>',
+        help: 'If the list of an unfinished run has changed: carry (use what was paid), stop, or auto (default: carry if at least half of it is of use).',
+      },
+      {
         name: 'moved',
         help: 'The state directory was moved or restored, and no other process goes on with its run.',
       },

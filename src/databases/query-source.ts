@@ -47,7 +47,6 @@ export function querySource<Database extends Connection>(
   };
   return {
     ...source(ask),
-    isSettledWhenKept: true,
     async keep(path, signal) {
       await copyToFile(path, async () => ask(signal));
       return kept(path);

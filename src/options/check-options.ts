@@ -103,6 +103,13 @@ export const duration: Wanted = {
   isRight: (value) => Number.isFinite(value) && Number(value) >= 1,
 };
 
+export function oneOf(words: readonly string[]): Wanted {
+  return {
+    what: `one of ${words.join(', ')}`,
+    isRight: (value) => typeof value === 'string' && words.includes(value),
+  };
+}
+
 /** A whole number within bounds. */
 export function between(least: number, most: number): Wanted {
   return {

@@ -74,10 +74,4 @@ export interface Source<Chunk extends RowChunk = RowChunk> {
   keep?(path: string, signal?: AbortSignal): Promise<Source<Chunk>>;
   /** Only beside `keep`: the source that reads a file which an earlier `keep` has written whole. */
   kept?(path: string): Source<Chunk>;
-  /**
-   * Only beside `keep`: whether what was kept stands for the source from then on. A run that goes on
-   * does not read it again to compare.
-   * @default false
-   */
-  readonly isSettledWhenKept?: boolean;
 }

@@ -18,7 +18,9 @@ export async function checkAccount(
 ): Promise<void> {
   const account = client.keyFingerprint(known.seed);
   if (account === known.account) return;
-  const uuids = [...state.known.batches.values()]
+  const { batches, earlier } = state.known;
+  const uuids = [{ batches }, ...earlier]
+    .flatMap((run) => [...run.batches.values()])
     .map((entry) => ('uuid' in entry.known ? entry.known.uuid : undefined))
     .filter((uuid) => uuid !== undefined);
   for (const uuid of uuids) {

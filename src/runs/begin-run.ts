@@ -1,31 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { checkHistoryService } from '../batches/check-history-service.js';
 import type { Client } from '../client/client.js';
-import { checkAccount } from './account.js';
-import { checkSameRun, decidingOptions } from './resume.js';
+import { systemClock } from '../system/clock.js';
+import { decidingOptions } from './resume.js';
 import type { RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
 import type { StateDirectory } from './state-directory.js';
 
 /**
- * Begins a run, or takes up the one that the journal tells of.
+ * Begins a run, in the place of the one that the journal tells of, if it tells of one.
  *
- * @throws StateError `state_mismatch` when that is another one, or the key is of another account
+ * @param retries whether addresses that failed in the runs before are sent again. @default false
+ * @throws OutputError
  */
 export async function beginRun(
   client: Client,
   state: StateDirectory,
-  options: RunOptions & { readonly signal: AbortSignal },
+  options: RunOptions,
+  retries = false,
 ): Promise<RunEntry> {
-  const service = options.serviceName ?? client.baseUrl;
-  checkHistoryService(options.history, service);
-  const decides = decidingOptions(options);
-  const known = state.known.run;
-  if (known) {
-    checkSameRun(known, { decides, service });
-    await checkAccount(client, known, state, options.signal);
-    return known;
-  }
   // With the history's own, an address is hashed once for both.
   const seed = Buffer.from(options.history?.seed ?? randomBytes(32)).toString('hex');
   const place = await state.place();
@@ -33,13 +25,22 @@ export async function beginRun(
     entry: 'run',
     id: randomBytes(8).toString('hex'),
     seed,
-    startedAt: new Date().toISOString(),
-    service,
+    startedAt: new Date((options.clock ?? systemClock).wallNow()).toISOString(),
+    service: serviceOf(client, options),
     account: client.keyFingerprint(seed),
-    decides,
+    decides: decidingOptions(options),
     ...(place && { place }),
     ...(options.deleteBatches === true && { deletes: true }),
+    ...(retries && { retries }),
   };
-  await state.record(entry);
+  await state.begin(entry);
   return entry;
+}
+
+/** How a run calls its service. */
+export function serviceOf(
+  client: Client,
+  { serviceName }: Pick<RunOptions, 'serviceName'>,
+): string {
+  return serviceName ?? client.baseUrl;
 }

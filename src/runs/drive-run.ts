@@ -1,8 +1,10 @@
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
+import { defaults } from '../batches/defaults.js';
 import { deleteBatch } from '../batches/delete-uploads.js';
 import { DriveAll } from '../batches/drive-all.js';
 import type { BatchProgress, CollectedExport } from '../batches/drive-options.js';
+import { isBeforeLaunch } from '../batches/delete-orphans.js';
 import { halveBatch } from '../batches/halve-batch.js';
 import { tallyOf } from '../batches/judge-export.js';
 import {
@@ -21,8 +23,9 @@ import { isSluiceError } from '../errors/sluice-error.js';
 import type { BatchResults } from '../results/batch-results.js';
 import { systemClock } from '../system/clock.js';
 import { noTimes } from './batch-times.js';
+import { deleteEarlier } from './delete-earlier.js';
 import { DriveLog, type DrivenBatch } from './drive-log.js';
-import { entryOf } from './known-run.js';
+import { entryOf, hasPaid } from './known-run.js';
 import { readPreflight } from './preflight.js';
 import { batchProgress } from '../streams/verify-progress.js';
 import type { RunOptions } from './run-options.js';
@@ -36,7 +39,7 @@ export interface DriveRunOptions {
   readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
-  readonly state: RunStore;
+  readonly state: Pick<RunStore, 'known' | 'recordBatch' | 'keepResults' | 'readResults'>;
   readonly signal: AbortSignal;
   /** Called whenever the addresses of another batch have got their outcomes. */
   readonly onSettled?: () => void;
@@ -61,6 +64,19 @@ export interface DriveRunEnd {
  */
 export async function driveRun(options: DriveRunOptions): Promise<DriveRunEnd> {
   return new RunDrive(options).toEnd();
+}
+
+/**
+ * Brings what a run has launched to its end, and deletes what it has not: another takes its place.
+ *
+ * @param decide told what is known of its batches before anything is sent; when it throws, nothing is
+ * @throws what stops it: it is not settled then
+ */
+export async function settleRun(
+  options: DriveRunOptions,
+  decide?: (batches: readonly DrivenBatch[]) => Promise<void>,
+): Promise<void> {
+  return new RunDrive(options).toSettled(decide);
 }
 
 class RunDrive {
@@ -102,10 +118,12 @@ class RunDrive {
 
   async toEnd(): Promise<DriveRunEnd> {
     for (const batch of this.#options.batches) await this.#recall(batch);
-    const { takeUp, batches, plan, run } = this.#options;
+    const { takeUp, batches, plan, run, state } = this.#options;
     takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
     takeUp.tell(this.#log.uuids(), run.onProgress);
-    const isLeaving = run.detach === true && this.#isAnyUnlaunched();
+    // Whoever collects does not leave again for what is new in the list.
+    const isCollecting = state.known.earlier.some(hasPaid);
+    const isLeaving = run.detach === true && !isCollecting && this.#isAnyUnlaunched();
     const stoppedBy =
       (await this.#askBeforeLaunch()) ?? (await this.#driveAll({ leavesLaunched: isLeaving }));
     const isWhole = [...this.#driven].every((batch) => isAtEnd(this.#log.known(batch)));
@@ -115,6 +133,7 @@ class RunDrive {
       const which = { isGivenUp: isRefused, hasSurplus };
       this.#left.push(...(await this.#drive.deleteOrphans(this.#log.batches(), which)));
     }
+    if (isWhole) this.#left.push(...(await this.#deleteEarlier()));
     if (this.#left.length > 0) run.onProgress?.({ stage: 'left_behind', names: this.#left });
     const isPartial = run.partial === true && !isWhole && stopsForNow(stoppedBy);
     if (isPartial) {
@@ -122,6 +141,33 @@ class RunDrive {
       for (const batch of batches) plan.join.settleUnfinished(batch);
     }
     return { batches: this.#log.batches(), stoppedBy, isWhole, isPartial, isRefused };
+  }
+
+  async toSettled(decide?: (batches: readonly DrivenBatch[]) => Promise<void>): Promise<void> {
+    for (const batch of this.#options.batches) await this.#recall(batch);
+    const { takeUp, run } = this.#options;
+    takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
+    takeUp.tell(this.#log.uuids(), run.onProgress);
+    await decide?.(this.#log.batches());
+    // Written down before it is deleted: a batch that is elected and gone would be in doubt.
+    for (const driven of this.#log.batches()) {
+      const { known } = driven;
+      if (!isBeforeLaunch(known)) continue;
+      const { attempt, fresh } = known;
+      await this.#record({
+        ...driven,
+        name: driven.name ?? '',
+        known: { stage: 'planned', attempt: attempt + 1, fresh, uploads: 0 },
+      });
+    }
+    const stoppedBy = await this.#driveAll({ only: mayHaveLaunched });
+    // The reason of an abort is the caller's, whatever it is.
+    // oxlint-disable-next-line typescript/only-throw-error
+    if (stoppedBy !== undefined) throw stoppedBy;
+    if (takeUp.uploads.all().length === 0 && this.#log.batches().length === 0) return;
+    const which = { isGivenUp: true, hasSurplus: true };
+    this.#left.push(...(await this.#drive.deleteOrphans(this.#log.batches(), which)));
+    if (this.#left.length > 0) run.onProgress?.({ stage: 'left_behind', names: this.#left });
   }
 
   /**
@@ -202,6 +248,15 @@ class RunDrive {
     }
   }
 
+  async #deleteEarlier(): Promise<readonly string[]> {
+    const { client, state, signal, run } = this.#options;
+    return deleteEarlier(client, state.known.earlier, {
+      signal,
+      clock: run.clock ?? systemClock,
+      deadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
+    });
+  }
+
   async #leave(batch: Batch, known: KnownBatch, parts: readonly Batch[]): Promise<void> {
     if (parts.length > 0) this.#driven.delete(batch);
     for (const part of parts) this.#driven.add(part);
@@ -217,13 +272,13 @@ class RunDrive {
   }
 
   async #settle(batch: Batch, known: EndedBatch): Promise<void> {
-    const { plan, run, state } = this.#options;
+    const { plan, run } = this.#options;
     const label = batchLabel(batch);
     await plan.settle(
       batch,
       known.stage === 'failed'
         ? { failure: known.reason }
-        : { results: this.#results.get(label) ?? (await state.readResults(batch, plan.outcomes)) },
+        : { results: this.#results.get(label) ?? (await this.#readResults(batch)) },
       {
         verifiedAt: this.#log.times(batch).exported_at ?? this.#now(),
         batchUuid: known.uuid,
@@ -235,6 +290,12 @@ class RunDrive {
         },
       },
     );
+  }
+
+  async #readResults(batch: Batch): Promise<BatchResults> {
+    const { plan, state } = this.#options;
+    const kept = await state.readResults(batch, plan.outcomes);
+    return 'numbers' in kept ? kept : plan.join.byNumber(batch, kept);
   }
 
   #now(): string {
@@ -254,7 +315,7 @@ class RunDrive {
     return {
       ...tallyOf(matched),
       keep: async () => {
-        await state.keepResults(batch, matched, plan.outcomes);
+        await state.keepResults(batch, await plan.join.byLine(batch, matched), plan.outcomes);
         this.#results.set(batchLabel(batch), matched);
       },
     };

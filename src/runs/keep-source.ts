@@ -1,41 +1,64 @@
-import { StateError } from '../errors/family.js';
+import { join } from 'node:path';
 import type { Source } from '../rows/source.js';
 import type { FileSystem } from '../system/file-system.js';
+import { move } from '../system/whole-file.js';
 import { onDisk } from './on-disk.js';
 import { readFileBytes } from './read-file.js';
 import type { StateDirectory } from './state-directory.js';
 
+/** A source that can be read as often as asked. */
+export interface KeptSource {
+  readonly source: Source;
+  /** What it gives now takes the place of what was written down of it before. @throws OutputError */
+  adopt(): Promise<Source>;
+}
+
 /**
  * Makes a source that can be read twice of one that can be read once: what it gives is written into the
- * state directory first. When a run goes on, what the source gives now is compared with that; a source
- * that gives nothing, or that says so, is not needed again.
+ * state directory first. When a run goes on, what the source gives now is written beside that; a source
+ * that gives nothing, or the same, is not needed again.
  *
- * @throws InputError, OutputError; StateError `state_mismatch` when it gives something else
+ * @throws InputError, OutputError
  */
 export async function keepSource(
   source: Source,
   state: StateDirectory,
   files: FileSystem,
   signal: AbortSignal,
-): Promise<Source> {
-  if (!source.keep || !source.kept) return source;
-  if (!state.known.kept) {
-    const kept = await source.keep(state.inputPath, signal);
+): Promise<KeptSource> {
+  if (!source.keep || !source.kept) return { source, adopt: async () => source };
+  const { kept } = state.known;
+  const before = state.inputPath;
+  if (!kept) {
+    const first = await source.keep(before, signal);
     await state.record({ entry: 'kept' });
-    return kept;
+    return { source: first, adopt: async () => first };
   }
-  if (source.isSettledWhenKept === true) return source.kept(state.inputPath);
-  const again = `${state.inputPath}.again`;
+  const again = join(state.path, 'input.again');
   await source.keep(again, signal);
   const { size } = await onDisk(`read ${again}`, async () => files.stat(again));
-  if (size > 0 && !(await haveSameBytes(files, state.inputPath, again))) {
-    throw new StateError(
-      `${source.name} gives something else than the unfinished run in the state directory has read from it: give the same again, or nothing, to go on; or start over with --fresh`,
-      { code: 'state_mismatch' },
-    );
+  if (size === 0 || (await haveSameBytes(files, before, again))) {
+    await onDisk(`remove ${again}`, async () => files.rm(again));
+    const same = source.kept(before);
+    return { source: same, adopt: async () => same };
   }
-  await onDisk(`remove ${again}`, async () => files.rm(again));
-  return source.kept(state.inputPath);
+  const keptAt = (path: string): Source => source.kept?.(path) ?? source;
+  return {
+    source: keptAt(again),
+    adopt: async () => {
+      const file = nameBehind(kept.file);
+      const path = join(state.path, file);
+      await onDisk(`keep ${path}`, async () => move(files, { from: again, to: path }));
+      await state.record({ entry: 'kept', file });
+      await onDisk(`remove ${before}`, async () => files.rm(before, { force: true }));
+      return keptAt(path);
+    },
+  };
+}
+
+/** Never the name of the one before: which of them counts is for the journal to say. */
+function nameBehind(file = 'input.1'): string {
+  return `input.${Number(file.slice('input.'.length)) + 1}`;
 }
 
 async function haveSameBytes(files: FileSystem, one: string, other: string): Promise<boolean> {

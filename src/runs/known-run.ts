@@ -1,5 +1,6 @@
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
+import { mayHaveLaunched } from '../batches/known-batch.js';
 import { noteTime, noTimes, type BatchTimes } from './batch-times.js';
 import { damaged } from './journal-lines.js';
 import {
@@ -28,6 +29,20 @@ export interface KnownRun {
   readonly finished: FinishedEntry | undefined;
   /** The caller was told of the end. */
   readonly hasEnded: boolean;
+  /** A person wants it carried over to whatever list comes next. */
+  readonly isCarried: boolean;
+  /** The runs in whose place it began, the first of them first: what they paid for is not paid again. */
+  readonly earlier: readonly EarlierRun[];
+  /** How many runs the journal has begun. */
+  readonly generation: number;
+}
+
+/** A run that another has taken the place of, after it has sent something. */
+export interface EarlierRun {
+  readonly generation: number;
+  readonly run: RunEntry;
+  readonly plan: PlanEntry;
+  readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
 }
 
 export const nothingKnown: KnownRun = {
@@ -39,7 +54,22 @@ export const nothingKnown: KnownRun = {
   times: new Map(),
   finished: undefined,
   hasEnded: false,
+  isCarried: false,
+  earlier: [],
+  generation: 0,
 };
+
+/** What is known of the run that takes the place of another. */
+export function nextRun(known: KnownRun, retries = false): KnownRun {
+  const { run, plan, batches, kept, generation } = known;
+  // What an output was written of is needed no more.
+  const isOver = known.finished !== undefined && !retries;
+  const earlier = isOver ? [] : [...known.earlier];
+  if (run && plan && batches.size > 0 && !isOver) {
+    earlier.push({ generation, run, plan, batches });
+  }
+  return { ...nothingKnown, kept, earlier, generation: generation + 1 };
+}
 
 /**
  * Takes in a journal's entries.
@@ -48,9 +78,9 @@ export const nothingKnown: KnownRun = {
  * @throws StateError `state_damaged`
  */
 export function knownRun(entries: readonly unknown[], path: string): KnownRun {
-  const batches = new Map<string, BatchEntry | PartEntry>();
-  const times = new Map<string, BatchTimes>();
-  let known: KnownRun = { ...nothingKnown, batches, times };
+  let batches = new Map<string, BatchEntry | PartEntry>();
+  let times = new Map<string, BatchTimes>();
+  let known: KnownRun = nothingKnown;
   for (const [index, value] of entries.entries()) {
     const parsed = journalEntry.safeParse(value);
     if (!parsed.success || (!known.run && parsed.data.entry !== 'run')) {
@@ -63,7 +93,9 @@ export function knownRun(entries: readonly unknown[], path: string): KnownRun {
     const entry = parsed.data;
     switch (entry.entry) {
       case 'run':
-        known = { ...known, run: entry };
+        batches = new Map();
+        times = new Map();
+        known = { ...nextRun(known, entry.retries), run: entry, batches, times };
         break;
       case 'account':
         if (known.run) known = { ...known, run: { ...known.run, account: entry.account } };
@@ -76,6 +108,9 @@ export function knownRun(entries: readonly unknown[], path: string): KnownRun {
         break;
       case 'plan':
         known = { ...known, plan: entry };
+        break;
+      case 'carry':
+        known = { ...known, isCarried: true };
         break;
       case 'balance':
         known = { ...known, balance: entry };
@@ -104,6 +139,16 @@ function labelOf(entry: BatchEntry | PartEntry): string {
   if (entry.entry === 'batch') return batchLabel({ id: entry.batch, addresses: 0 });
   const { batch: id, start, addresses } = entry;
   return batchLabel({ id, addresses, part: { start, of: 0 } });
+}
+
+/** Whether a run may have launched something. */
+export function hasPaid({ batches }: Pick<KnownRun, 'batches'>): boolean {
+  return [...batches.values()].some(({ known }) => mayHaveLaunched(known));
+}
+
+/** Whether anything was sent, by this run or by those in whose place it began. */
+export function hasSent({ batches, earlier }: KnownRun): boolean {
+  return batches.size > 0 || earlier.length > 0;
 }
 
 /** What the journal knows of a batch, or of a part of one. */

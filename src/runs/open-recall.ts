@@ -5,6 +5,7 @@ import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
 import { HistoryRecall } from './history/history-recall.js';
 import { readRecalled, RecalledWriter, type RecalledEntry } from './recalled-file.js';
+import { carriedEntries, carriedUuids } from './carried-results.js';
 import type { StateDirectory } from './state-directory.js';
 
 /** What knows results of earlier runs while the source is read. */
@@ -18,38 +19,48 @@ export interface OpenRecall {
 }
 
 interface RecallOptions {
-  readonly state: Pick<StateDirectory, 'known' | 'recalledPath'>;
+  readonly state: StateDirectory;
   readonly files: FileSystem;
   readonly seed: Uint8Array;
   readonly history?: History | undefined;
   readonly columns: Pick<ColumnOptions, 'provenance'>;
+  /** Whether addresses that failed in the runs before are sent again. */
+  readonly retries?: boolean;
 }
 
 /**
- * A run asks a history once, and notes what it was told; once its plan counts, the note alone speaks.
+ * A run asks the runs before it and a history once, and notes what it was told; once its plan counts, the
+ * note alone speaks.
  *
- * @returns `undefined` where the run has no history
+ * @returns `undefined` where it has neither
  * @throws StateError `state_damaged`, OutputError
  */
 export async function openRecall(options: RecallOptions): Promise<OpenRecall | undefined> {
   const { state, files, seed, history } = options;
   const withOrigin = options.columns.provenance === true;
-  const { plan } = state.known;
+  const { plan, earlier } = state.known;
+  const own = carriedUuids(earlier);
   if (plan) {
     const told = plan.recalled;
     if (!told) return undefined;
     const entries = await readRecalled(files, state.recalledPath, seed, told);
     return {
-      recall: (outcomes) => new HistoryRecall(entries, outcomes, { withOrigin }),
+      recall: (outcomes) => new HistoryRecall(entries, outcomes, { withOrigin, own }),
       flush: async () => undefined,
       finish: async () => told,
       close: async () => undefined,
     };
   }
-  if (!history) return undefined;
+  if (!history && earlier.length === 0) return undefined;
+  const carried = await carriedEntries({ ...options, retries: options.retries === true });
   const writer = await RecalledWriter.create(files, state.recalledPath);
   return {
-    recall: (outcomes) => writer.from(history.recall(outcomes, withOrigin)),
+    recall: (outcomes) =>
+      writer.from([
+        // What this night has paid for counts, however old the history wants its results.
+        new HistoryRecall(carried, outcomes, { withOrigin, own }),
+        ...(history ? [history.recall(outcomes, withOrigin)] : []),
+      ]),
     flush: async () => writer.flush(),
     finish: async () => writer.finish(),
     close: async () => writer.close(),

@@ -10,7 +10,6 @@ import { closeReading } from './close-reading.js';
 import { DiskStorage } from './disk-storage.js';
 import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
-import { keepSource } from './keep-source.js';
 import { openRecall, type OpenRecall } from './open-recall.js';
 import type { PlanEntry } from './run-entries.js';
 import type { StateDirectory } from './state-directory.js';
@@ -26,6 +25,7 @@ export interface PassOne {
 }
 
 export interface PassOneOptions {
+  /** It can be read twice. */
   readonly source: Source;
   /** Where the rows are to go, to be asked whether it has a form for them. */
   readonly sink?: Pick<Sink, 'maxRows' | 'examine'>;
@@ -36,6 +36,8 @@ export interface PassOneOptions {
   readonly seed: Uint8Array;
   /** Results of earlier runs, under the same seed; what a run used of them once it uses again. */
   readonly history?: History | undefined;
+  /** Whether addresses that failed in the runs before are sent again. @default false */
+  readonly retries?: boolean;
   /** Which run reads; absent where none goes on. */
   readonly runId?: string;
   readonly state: StateDirectory;
@@ -56,13 +58,12 @@ export interface PassOneOptions {
  * @throws InputError, OutputError, ConfigurationError `column_not_found`, `column_exists`
  */
 export async function readIntoBatches(options: PassOneOptions): Promise<PassOne> {
-  const { state, files, signal } = options;
-  const source = await keepSource(options.source, state, files, signal);
+  const { state, files } = options;
   const recalled = await openRecall(options);
   try {
     const tickets = await TicketFile.create(files, state.ticketsPath);
     try {
-      return await readAll(options, { source, recalled, tickets });
+      return await readAll(options, { recalled, tickets });
     } finally {
       await tickets.close();
     }
@@ -74,16 +75,14 @@ export async function readIntoBatches(options: PassOneOptions): Promise<PassOne>
 async function readAll(
   options: PassOneOptions,
   {
-    source,
     recalled,
     tickets,
   }: {
-    readonly source: Source;
     readonly recalled: OpenRecall | undefined;
     readonly tickets: TicketFile;
   },
 ): Promise<PassOne> {
-  const { state, files, signal } = options;
+  const { source, state, files, signal } = options;
   let layout: ColumnLayout | undefined;
   const found: FoundHeader[] = [];
   const reading = await source.open({
@@ -100,6 +99,8 @@ async function readAll(
   layout ??= layOutColumns(reading.header, options.columns);
 
   const storage = new DiskStorage(files, state.batchesPath);
+  // What was launched is known by its files until the source is known to be the same.
+  await storage.keepWhole(state.known.plan?.batches.map(({ checksum }) => checksum) ?? []);
   const plan = new Plan({
     ...options,
     layout,
@@ -168,6 +169,7 @@ async function planAll(
   await to.examine?.end?.();
   to.plan.cutter.closeAll();
   await to.storage.flush();
+  await to.storage.makeSafe();
   to.batches.push(...to.plan.cutter.take());
   to.batches.sort((a, b) => a.id - b.id);
   return rows;

@@ -18,14 +18,14 @@ import type { PlanEntry } from './run-entries.js';
 export type RecalledEntry = NonNullable<PlanEntry['recalled']>;
 
 /**
- * Notes which results of a history stand for addresses of a run. It is decided once: the history grows
+ * Notes which results of earlier runs stand for addresses of a run. It is decided once: the history grows
  * and ages, also by the run itself, but a run that goes on must make the same batches.
  */
 export class RecalledWriter implements Recall {
   readonly #files: FileSystem;
   readonly #path: string;
   readonly #file: FileHandle;
-  #recall: HistoryRecall | undefined;
+  #recalls: readonly HistoryRecall[] = [];
   readonly #full: Frame[] = [];
   readonly #builder = new FrameBuilder();
   #addresses = 0;
@@ -43,20 +43,23 @@ export class RecalledWriter implements Recall {
     return new RecalledWriter(files, path, file);
   }
 
-  /** Takes its results from a history. */
-  from(recall: HistoryRecall): this {
-    this.#recall = recall;
+  /** Takes each result from the first that has it. */
+  from(recalls: readonly HistoryRecall[]): this {
+    this.#recalls = recalls;
     return this;
   }
 
   outcomeOf(hash: HashWords): number {
-    const outcome = this.#recall?.outcomeOf(hash) ?? -1;
-    if (!this.#recall || outcome === -1) return -1;
-    const { outcomeKey, origin } = this.#recall.latest();
-    this.#builder.add(hash, outcomeKey, origin);
-    this.#addresses += 1;
-    if (this.#builder.isFull) this.#full.push(this.#builder.take());
-    return outcome;
+    for (const recall of this.#recalls) {
+      const outcome = recall.outcomeOf(hash);
+      if (outcome === -1) continue;
+      const { outcomeKey, origin } = recall.latest();
+      this.#builder.add(hash, outcomeKey, origin);
+      this.#addresses += 1;
+      if (this.#builder.isFull) this.#full.push(this.#builder.take());
+      return outcome;
+    }
+    return -1;
   }
 
   /** Writes what has come so far. @throws OutputError */

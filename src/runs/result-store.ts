@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import { StateError } from '../errors/family.js';
-import type { BatchResults } from '../results/batch-results.js';
+import type { BatchResults, LineResults } from '../results/batch-results.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import { decodeResults, encodeResults } from './encode-results.js';
 import type { FileSystem } from '../system/file-system.js';
@@ -23,7 +23,7 @@ export class ResultStore {
   }
 
   /** When it has returned, the results outlast a power cut. @throws OutputError */
-  async keep(batch: Batch, results: BatchResults, outcomes: OutcomeTable): Promise<void> {
+  async keep(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void> {
     const path = this.#path(batch);
     await onDisk(`keep results in ${this.#directory}`, async () =>
       writeWhole(this.#files, path, async (file) =>
@@ -32,8 +32,19 @@ export class ResultStore {
     );
   }
 
+  /** The same where there may be none: `undefined`. @throws as `read` does */
+  async find(
+    batch: Batch,
+    outcomes: OutcomeTable,
+  ): Promise<LineResults | BatchResults | undefined> {
+    const names = await onDisk(`read ${this.#directory}`, async () =>
+      this.#files.readdir(this.#directory),
+    );
+    return names.includes(batchLabel(batch)) ? this.read(batch, outcomes) : undefined;
+  }
+
   /** @throws StateError `state_damaged` when they are not as they were written; OutputError */
-  async read(batch: Batch, outcomes: OutcomeTable): Promise<BatchResults> {
+  async read(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults> {
     const path = this.#path(batch);
     const bytes = await onDisk(`read ${path}`, async () => this.#files.readFile(path));
     const results = decodeResults(bytes, outcomes);

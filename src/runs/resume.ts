@@ -1,12 +1,15 @@
+import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { StateError } from '../errors/family.js';
 import { defaults } from '../batches/defaults.js';
 import type { PlanEntry, RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
 
-/** Those that decide only what is written, and where: what is paid for may always be written elsewhere. */
+/** Those that decide only what is written, and where. */
 const outputOptions: ReadonlySet<string> = new Set([
   'output',
+  'prefix',
+  'provenance',
   'output-format',
   'keep',
   'keep-quality',
@@ -39,57 +42,105 @@ export function decidingOptions(options: RunOptions): RunEntry['decides'] {
   ) as RunEntry['decides'];
 }
 
+/** Which options differ that say how the service is asked, and which service: by their names. */
+export function differingSettings(
+  known: RunEntry,
+  given: { readonly decides: RunEntry['decides']; readonly service: string | undefined },
+): readonly string[] {
+  const settings = (decides: RunEntry['decides']): RunEntry['decides'] =>
+    (decides['settings'] ?? {}) as RunEntry['decides'];
+  const names = differingNames(settings(known.decides), settings(given.decides));
+  const options = names.map((name) => `--${settingOptions[name] ?? name}`);
+  if (known.service !== given.service) options.push('--base-url');
+  return [...new Set(options)];
+}
+
 /**
- * Refuses to go on with a run that is another one.
+ * Refuses another service, and other settings for it, once something was sent: what is paid for is only
+ * worth something there.
  *
  * @throws StateError `state_mismatch`, naming what differs
  */
-export function checkSameRun(
-  known: RunEntry,
-  given: { readonly decides: RunEntry['decides']; readonly service: string },
-): void {
-  const differing = differingOptions(known.decides, given.decides).filter(
-    (name) => !outputOptions.has(name),
-  );
-  if (known.service !== given.service) differing.push('base-url');
+export function refuseOthers(differing: readonly string[]): void {
   if (differing.length === 0) return;
   throw new StateError(
-    `an unfinished run with other options is in the state directory; these differ: ${differing.join(', ')}. Give the same options to go on with it, or start over with --fresh`,
+    `the unfinished run in the state directory was sent with other options; these differ: ${differing.join(', ')}. Nothing was sent now. Give the same again to go on, or start over with --fresh, which pays again`,
     { code: 'state_mismatch' },
   );
 }
 
-/** Whether a run that is the same otherwise writes the same output. */
+/** What sets each of the settings that are passed to the service. */
+const settingOptions: Readonly<Record<string, string>> = {
+  use_account_cache: 'no-account-cache',
+  use_global_cache: 'no-global-cache',
+  remove_duplicate: 'no-remove-duplicates',
+  remove_wrong_email_format: 'no-remove-wrong-format',
+  remove_wrong_phone_format: 'no-remove-wrong-format',
+  target_audience: 'target-audience',
+  target_market_industry: 'target-industry',
+  target_objective: 'target-objective',
+  max_account_cache_backoff: 'account-cache-days',
+  max_global_cache_backoff: 'global-cache-days',
+};
+
+/** Whether a run of the same rows writes the same output. */
 export function hasSameOutput(known: RunEntry, decides: RunEntry['decides']): boolean {
-  return !differingOptions(known.decides, decides).some((name) => outputOptions.has(name));
+  return differingOptions(known.decides, decides).every((name) => name === 'input');
 }
+
+/** Whether a run whose list nobody has read to its end is the one that is asked for. */
+export function isSameRun(known: RunEntry, decides: RunEntry['decides'], service: string): boolean {
+  return known.service === service && differingOptions(known.decides, decides).length === 0;
+}
+
+/**
+ * What has changed since a run read its list, in words for a person: how a file is called and what is
+ * written of it is no change.
+ *
+ * @returns `undefined` when the rows make the same batches
+ */
+export function findChange(
+  known: { readonly run: RunEntry; readonly plan: PlanEntry },
+  found: { readonly decides: RunEntry['decides']; readonly plan: PlanEntry },
+): string | undefined {
+  if (isDeepStrictEqual(asJson(known.plan), asJson(found.plan))) return undefined;
+  const options = differingOptions(known.run.decides, found.decides).filter(
+    (name) => !outputOptions.has(name) && name !== 'settings' && name !== 'input',
+  );
+  if (options.length > 0) {
+    return `these differ: ${options.map((name) => `--${optionNames[name] ?? name}`).join(', ')}`;
+  }
+  if (known.plan.rows !== found.plan.rows) {
+    return `it has ${found.plan.rows} rows now and had ${known.plan.rows}`;
+  }
+  const isHeader = !isDeepStrictEqual(known.plan.headers, found.plan.headers);
+  return isHeader
+    ? `its header is found in line ${headerLine(found.plan)} now and was in line ${headerLine(known.plan)}`
+    : 'its content differs';
+}
+
+/** Those that are called otherwise on the command line. */
+const optionNames: Readonly<Record<string, string>> = { header: 'no-header' };
 
 function differingOptions(
   known: RunEntry['decides'],
   given: RunEntry['decides'],
 ): readonly string[] {
+  return differingNames(known, given).filter(
+    (name) => !paths.has(name) || pathOf(known[name]) !== pathOf(given[name]),
+  );
+}
+
+function differingNames(known: RunEntry['decides'], given: RunEntry['decides']): readonly string[] {
   const names = new Set([...Object.keys(known), ...Object.keys(given)]);
   return [...names].filter((name) => !isDeepStrictEqual(known[name], given[name]));
 }
 
-/**
- * Refuses to go on with an input that is not the one whose addresses were sent.
- *
- * @throws StateError `state_mismatch`
- */
-export function checkSamePlan(known: PlanEntry, found: PlanEntry, input: string): void {
-  if (isDeepStrictEqual(asJson(known), asJson(found))) return;
-  const what =
-    known.rows === found.rows
-      ? 'its content differs'
-      : `it has ${found.rows} rows now and had ${known.rows}`;
-  const header = isDeepStrictEqual(known.headers, found.headers)
-    ? ''
-    : `, and its header is found in line ${headerLine(found)} now and was in line ${headerLine(known)}`;
-  throw new StateError(
-    `${input} has changed since the unfinished run in the state directory read it: ${what}${header}. Put back what it held to go on, or start over with --fresh`,
-    { code: 'state_mismatch' },
-  );
+const paths: ReadonlySet<string> = new Set(['input', 'output', 'rejects']);
+
+/** How a path is written is no difference. */
+function pathOf(name: unknown): unknown {
+  return typeof name === 'string' && !name.includes('://') ? resolve(name) : name;
 }
 
 function headerLine({ headers }: PlanEntry): string {

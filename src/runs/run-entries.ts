@@ -12,7 +12,10 @@ import type { Summary } from './summary.js';
 export const statePlace = z.object({ ino: z.number(), born: z.number().nullable() });
 export type StatePlace = z.infer<typeof statePlace>;
 
-/** The first entry: what the run is, and what must be the same when it goes on. */
+/**
+ * What a run is, and what must be the same when it goes on. The first entry of a journal; each later one
+ * begins another run in place of the one before, whose paid results stay.
+ */
 export const runEntry = z.object({
   entry: z.literal('run'),
   id: z.string().regex(/^[0-9a-f]{16}$/),
@@ -28,6 +31,8 @@ export const runEntry = z.object({
   place: statePlace.optional(),
   /** Whether its batches are deleted once their results are safe. */
   deletes: z.boolean().optional(),
+  /** Whether addresses that failed in the runs before are sent again. */
+  retries: z.boolean().optional(),
 });
 export type RunEntry = z.infer<typeof runEntry>;
 
@@ -37,8 +42,15 @@ const accountEntry = z.object({ entry: z.literal('account'), account: z.string()
 /** The state directory was moved, and no other process goes on with the run where it was. */
 const placeEntry = z.object({ entry: z.literal('place'), place: statePlace });
 
-/** An input that can be read once was written down, whole. */
-export const keptEntry = z.object({ entry: z.literal('kept') });
+/** An input that can be read once was written down, whole; a later one takes its place. */
+export const keptEntry = z.object({
+  entry: z.literal('kept'),
+  /** Its name in the state directory. @default `input` */
+  file: z
+    .string()
+    .regex(/^input\.\d+$/)
+    .optional(),
+});
 export type KeptEntry = z.infer<typeof keptEntry>;
 
 /** The source was read to its end. */
@@ -61,6 +73,9 @@ export const planEntry = z.object({
   recalled: z.object({ addresses: z.int(), checksum: z.int() }).optional(),
 });
 export type PlanEntry = z.infer<typeof planEntry>;
+
+/** A person has said that the run is carried over to another list, however little of it that needs. */
+const carryEntry = z.object({ entry: z.literal('carry') });
 
 /** The balance before the first launch; `null` where the service does not tell. */
 export const balanceEntry = z.object({
@@ -115,6 +130,7 @@ export const journalEntry = z.discriminatedUnion('entry', [
   placeEntry,
   keptEntry,
   planEntry,
+  carryEntry,
   balanceEntry,
   batchEntry,
   partEntry,

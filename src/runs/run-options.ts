@@ -8,6 +8,7 @@ import type { DoubtOptions } from '../batches/doubtful-columns.js';
 import type { CountryOptions } from '../batches/plan.js';
 import type { VerifyProgress } from '../streams/verify-progress.js';
 import type { FileSystem } from '../system/file-system.js';
+import type { PaidUse } from './paid-use.js';
 import type { History } from './history/history.js';
 import type { Preflight } from './preflight.js';
 import type { Summary } from './summary.js';
@@ -29,6 +30,13 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
   readonly batchSize?: number;
   /** Drop an unfinished run found in the state directory. @default false */
   readonly fresh?: boolean;
+  /**
+   * What becomes of an unfinished run when its list has changed: `carry` uses every result that was paid
+   * for; `auto` does so when nothing was paid, when at least half of it is of use, or when a history keeps
+   * it, else `run()` rejects with StateError `state_mismatch`; `stop` always rejects.
+   * @default 'auto'
+   */
+  readonly onChange?: OnChange;
   /**
    * The state directory was moved or restored, and no other process goes on with a copy of it: what is
    * not on the service is sent again.
@@ -107,6 +115,7 @@ export type StreamRunOptions = Omit<
   | 'stateDir'
   | 'fresh'
   | 'moved'
+  | 'onChange'
   | 'retryFailed'
   | 'partial'
   | 'deleteBatches'
@@ -150,6 +159,9 @@ export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir'> & {
   readonly onChangedCell?: (change: ChangedCell) => void;
 };
 
+export const changeWays = ['auto', 'carry', 'stop'] as const;
+export type OnChange = (typeof changeWays)[number];
+
 export interface MaxUnknown {
   /** From 0 to 100. */
   readonly percent: number;
@@ -161,6 +173,14 @@ export interface MaxUnknown {
 export type RunProgress =
   /** A header that stands below other lines was found by the rows around it: nobody said where it is. */
   | ({ readonly stage: 'header_found' } & FoundHeader)
+  /** The list has changed since a run that was not finished: what that has paid for is used. */
+  | ({
+      readonly stage: 'carried';
+      /** When that run began, as `2026-11-21T03:00:00.000Z`. */
+      readonly startedAt: string;
+      /** What has changed, in words. */
+      readonly change: string;
+    } & PaidUse)
   | { readonly stage: 'reading'; readonly rows: number; readonly addresses: number }
   | {
       readonly stage: 'read';

@@ -11,6 +11,7 @@ import {
   called,
   count,
   flag,
+  oneOf,
   record,
   required,
   signal,
@@ -18,7 +19,12 @@ import {
   withMethods,
   type OptionShape,
 } from '../options/check-options.js';
-import type { EstimateOptions, RunOptions, StreamRunOptions } from './run-options.js';
+import {
+  changeWays,
+  type EstimateOptions,
+  type RunOptions,
+  type StreamRunOptions,
+} from './run-options.js';
 
 const aSource = required(withMethods('a source, such as fileSource("contacts.csv")', 'open'));
 const aSink = required(withMethods('a sink, such as fileSink("verified.csv")', 'check', 'open'));
@@ -38,6 +44,7 @@ export const runShape: OptionShape<RunOptions> = {
   batchSize: count,
   fresh: flag,
   moved: flag,
+  onChange: oneOf(changeWays),
   retryFailed: flag,
   partial: flag,
   history: aHistory,

@@ -1,5 +1,5 @@
 import type { Batch } from '../batches/batch.js';
-import type { BatchResults } from '../results/batch-results.js';
+import type { BatchResults, LineResults } from '../results/batch-results.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { DrivenBatch } from './drive-log.js';
 import type { KnownRun } from './known-run.js';
@@ -29,15 +29,16 @@ export interface RunStore {
   recordBatch(driven: Omit<DrivenBatch, 'times'>, at?: string): Promise<void>;
 
   /** Keeps what a whole export told of a batch. When it has returned, that outlasts a power cut. @throws OutputError */
-  keepResults(batch: Batch, results: BatchResults, outcomes: OutcomeTable): Promise<void>;
+  keepResults(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void>;
 
   /**
    * Reads results that were kept, as often as asked.
    *
    * @param outcomes the table that their outcomes get ids in
+   * @returns by the numbers of addresses where an earlier version kept them
    * @throws StateError `state_damaged`; OutputError
    */
-  readResults(batch: Batch, outcomes: OutcomeTable): Promise<BatchResults>;
+  readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults>;
 
   /** Drops the run that is known; the store stays held. @throws OutputError */
   startOver(): Promise<void>;

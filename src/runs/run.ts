@@ -1,7 +1,5 @@
 import { mayHaveLaunched } from '../batches/known-batch.js';
 import type { Client } from '../client/client.js';
-import { ConfigurationError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
 import { defaults } from '../batches/defaults.js';
 import { countVerified } from '../batches/column-layout.js';
 import { askAboutColumns } from '../batches/doubtful-columns.js';
@@ -10,15 +8,15 @@ import { checkOptions } from '../options/check-options.js';
 import { observeRun } from '../diagnostics/observe-run.js';
 import { observedEnd, observedProgress } from './observed-progress.js';
 import { readBalance, readBalanceAfter } from './balance.js';
-import { beginRun } from './begin-run.js';
+import { keepCarried } from './carried-results.js';
 import { checkDiskSpace } from './check-disk-space.js';
 import { driveRun, type DriveRunEnd } from './drive-run.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
-import { addressesToFetch } from './known-run.js';
+import { addressesToFetch, hasSent } from './known-run.js';
 import { checkMaxUnknown } from './find-suspect.js';
-import { readIntoBatches, type PassOne } from './pass-one.js';
-import { checkSamePlan, checkSameRun, decidingOptions, hasSameOutput } from './resume.js';
+import type { PassOne } from './pass-one.js';
 import type { RunEntry } from './run-entries.js';
+import { RunOpening } from './run-opening.js';
 import type { RunOptions } from './run-options.js';
 import { runShape } from './run-shapes.js';
 import { RunOutput } from './run-output.js';
@@ -98,17 +96,29 @@ class Run {
     this.#state = state;
     this.#checked = checked;
     // Until something is sent there is nothing to go on with.
-    this.isRemovable = state.known.batches.size === 0;
+    this.isRemovable = !hasSent(state.known);
   }
 
   async toEnd(): Promise<Summary> {
-    const told = await this.#tellAgain();
-    if (told) return told;
+    const opening = new RunOpening(this.#options, this.#state, this.#checked);
+    const told = await opening.tellAgain();
+    if (told) {
+      await this.#end(told);
+      return told;
+    }
+    const { known } = this.#state;
+    // What a plan is of may have been sent by another process.
+    this.isRemovable = !hasSent(known) && known.plan === undefined;
     const client = await this.#connect();
     const { signal } = this.#checked;
-    const entry = await beginRun(client, this.#state, { ...this.#options, signal });
-    const passOne = await this.#read(entry);
-    const { isRemovable } = this;
+    const { entry, passOne } = await opening.open(client);
+    const isRemovable = !hasSent(this.#state.known);
+    this.#options.onProgress?.({
+      stage: 'read',
+      rows: passOne.entry.rows,
+      addresses: passOne.plan.book.size,
+      batches: passOne.batches.length,
+    });
     // Until the list is read nobody knows what an earlier process has sent.
     this.isRemovable = false;
     const takeUp = await TakeUp.begin(client, entry, this.#state, { ...this.#options, signal });
@@ -136,82 +146,9 @@ class Run {
     return summary;
   }
 
-  /**
-   * A run that was killed between its output and its end has only to be tidied up; one that ended with
-   * failed rows is either retried, or over.
-   */
-  async #tellAgain(): Promise<Summary | undefined> {
-    const { known } = this.#state;
-    const wantsRetry = this.#options.retryFailed === true;
-    if (wantsRetry && !known.run) {
-      throw new ConfigurationError(
-        `there is no run with failed addresses in ${this.#options.stateDir}: --retry-failed goes with the same command that ended with them`,
-      );
-    }
-    if (!known.finished || wantsRetry) return undefined;
-    if (known.hasEnded || !(await this.#isAskedForAgain(known.run))) {
-      await this.#state.startOver();
-      this.isRemovable = true;
-      return undefined;
-    }
-    // Another output is asked for than the one that was written: the results are there.
-    if (known.run && !hasSameOutput(known.run, decidingOptions(this.#options))) return undefined;
-    // The journal wrote it down itself, as it was told then.
-    const { summary } = known.finished;
-    await this.#end(summary);
-    return summary;
-  }
-
-  /**
-   * Whether the run whose end nobody heard of is the one that is asked for now. A list that has changed
-   * since, as a nightly one does, must not be said to be done.
-   */
-  async #isAskedForAgain(run: RunEntry | undefined): Promise<boolean> {
-    if (!run) return false;
-    const { client, serviceName, source } = this.#options;
-    const service = serviceName ?? (typeof client === 'function' ? run.service : client.baseUrl);
-    try {
-      checkSameRun(run, { decides: decidingOptions(this.#options), service });
-      await this.#read(run);
-      return true;
-    } catch (error) {
-      // What can be read once was read for the comparison: there is nothing to start over with.
-      if (!isSluiceError(error, 'state_mismatch') || source.keep) throw error;
-      return false;
-    }
-  }
-
   async #connect(): Promise<Client> {
     const { client } = this.#options;
     return typeof client === 'function' ? client(this.#state.servicePath) : client;
-  }
-
-  async #read(entry: RunEntry): Promise<PassOne> {
-    const { onProgress, source } = this.#options;
-    const passOne = await readIntoBatches({
-      ...this.#checked,
-      source,
-      sink: this.#options.sink,
-      columns: this.#options,
-      seed: Buffer.from(entry.seed, 'hex'),
-      history: this.#options.history,
-      runId: entry.id,
-      state: this.#state,
-      onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
-      onTextColumn: (column) => onProgress?.({ stage: 'text_column', ...column }),
-      onNotice: (message) => onProgress?.({ stage: 'notice', message }),
-      onHeaderFound: (found) => onProgress?.({ stage: 'header_found', ...found }),
-    });
-    const known = this.#state.known.plan;
-    if (known) checkSamePlan(known, passOne.entry, source.name);
-    else await this.#state.record(passOne.entry);
-    onProgress?.({
-      stage: 'read',
-      rows: passOne.entry.rows,
-      addresses: passOne.plan.book.size,
-      batches: passOne.batches.length,
-    });
-    return passOne;
   }
 
   async #drive(
@@ -231,7 +168,10 @@ class Run {
       onSettled: () => output.tell(),
     });
     // Refused in its form, the run has nothing on the service that is worth going on with.
-    this.isRemovable = end.isRefused && !end.batches.some(({ known }) => mayHaveLaunched(known));
+    this.isRemovable =
+      end.isRefused &&
+      this.#state.known.earlier.length === 0 &&
+      !end.batches.some(({ known }) => mayHaveLaunched(known));
     if (end.stoppedBy !== undefined && !end.isPartial) {
       // The reason of an abort is the caller's, whatever it is.
       // oxlint-disable-next-line typescript/only-throw-error
@@ -266,6 +206,9 @@ class Run {
   }
 
   async #finish(summary: Summary): Promise<void> {
+    const { history } = this.#options;
+    const { files } = this.#checked;
+    if (history) await keepCarried({ state: this.#state, files }, history);
     await this.#state.record({ entry: 'finished', summary });
     await this.#end(summary);
   }

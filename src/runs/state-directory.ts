@@ -1,17 +1,17 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Batch } from '../batches/batch.js';
 import { ConfigurationError } from '../errors/family.js';
-import type { BatchResults } from '../results/batch-results.js';
+import type { BatchResults, LineResults } from '../results/batch-results.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import { lockDirectory } from './directory-lock.js';
 import type { DrivenBatch } from './drive-log.js';
 import type { FileLock, LockPatience } from '../system/file-lock.js';
 import { syncDirectory, type FileSystem } from '../system/file-system.js';
 import { Journal } from './journal.js';
-import { knownRun, nothingKnown, type KnownRun } from './known-run.js';
+import { hasPaid, knownRun, nothingKnown, type EarlierRun, type KnownRun } from './known-run.js';
 import { onDisk } from './on-disk.js';
 import { ResultStore } from './result-store.js';
-import type { JournalEntry, StatePlace } from './run-entries.js';
+import type { JournalEntry, RunEntry, StatePlace } from './run-entries.js';
 import type { RunStore } from './run-store.js';
 import { readStatePlace } from './state-place.js';
 
@@ -20,7 +20,6 @@ export class StateDirectory implements RunStore {
   readonly path: string;
   readonly #files: FileSystem;
   readonly #lock: FileLock;
-  readonly #results: ResultStore;
   #journal: Journal;
   #known: KnownRun;
 
@@ -33,7 +32,6 @@ export class StateDirectory implements RunStore {
     this.#files = files;
     this.path = path;
     this.#lock = lock;
-    this.#results = new ResultStore(files, join(path, folders.results));
     this.#journal = opened.journal;
     this.#known = opened.known;
   }
@@ -78,7 +76,18 @@ export class StateDirectory implements RunStore {
   }
 
   get batchesPath(): string {
-    return join(this.path, folders.batches);
+    return join(this.path, folderOf('batches', this.#known.generation));
+  }
+
+  /** Where the batches and results of an earlier run are. */
+  of({ generation }: Pick<EarlierRun, 'generation'>): {
+    readonly batchesPath: string;
+    readonly results: ResultStore;
+  } {
+    return {
+      batchesPath: join(this.path, folderOf('batches', generation)),
+      results: new ResultStore(this.#files, join(this.path, folderOf('results', generation))),
+    };
   }
 
   get ticketsPath(): string {
@@ -92,7 +101,7 @@ export class StateDirectory implements RunStore {
 
   /** Where an input that can be read once is kept. */
   get inputPath(): string {
-    return join(this.path, 'input');
+    return join(this.path, this.#known.kept?.file ?? 'input');
   }
 
   /** Where the in-process local service keeps its data. */
@@ -107,6 +116,29 @@ export class StateDirectory implements RunStore {
 
   async record(entry: JournalEntry): Promise<void> {
     await this.#journal.append(entry);
+  }
+
+  /**
+   * Begins a run. Where one is known, it takes that one's place in one write: until then the other goes on.
+   * What that has paid for stays where it is, for as long as the new one needs it.
+   *
+   * @throws OutputError
+   */
+  async begin(entry: RunEntry): Promise<void> {
+    if (!this.#known.run) return this.record(entry);
+    const generation = this.#known.generation + 1;
+    await onDisk(`use the state directory ${this.path}`, async () => {
+      await makeFolders(this.#files, this.path, generation);
+      await syncDirectory(this.#files, this.path);
+    });
+    await this.record(entry);
+    const path = journalPath(this.path);
+    const known = await onDisk(`read ${path}`, async () =>
+      knownRun(await Journal.read(this.#files, path), path),
+    );
+    // No earlier process has worked on it.
+    this.#known = { ...known, run: undefined };
+    await this.#dropUnused();
   }
 
   async recordBatch(
@@ -129,12 +161,24 @@ export class StateDirectory implements RunStore {
     );
   }
 
-  async keepResults(batch: Batch, results: BatchResults, outcomes: OutcomeTable): Promise<void> {
-    await this.#results.keep(batch, results, outcomes);
+  async keepResults(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void> {
+    await this.of(this.#known).results.keep(batch, results, outcomes);
   }
 
-  async readResults(batch: Batch, outcomes: OutcomeTable): Promise<BatchResults> {
-    return this.#results.read(batch, outcomes);
+  async readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults> {
+    return this.of(this.#known).results.read(batch, outcomes);
+  }
+
+  /** Removes the batches of runs that have launched nothing. What cannot be removed goes with the rest. */
+  async #dropUnused(): Promise<void> {
+    const { earlier, generation } = this.#known;
+    const used = earlier.filter(hasPaid).map((run) => run.generation);
+    const names = [...used, generation].flatMap(foldersOf);
+    const found = await this.#files.readdir(this.path).catch(() => []);
+    for (const name of found) {
+      if (!runFolder.test(name) || names.includes(name)) continue;
+      await this.#files.rm(join(this.path, name), { recursive: true, force: true }).catch(() => {});
+    }
   }
 
   /** Drops the run that is known; the directory stays locked. */
@@ -180,11 +224,26 @@ export class StateDirectory implements RunStore {
   }
 }
 
-const folders = { batches: 'batches', results: 'results' } as const;
+/** The folders of a run: each that takes the place of another has its own. */
+const runFolder = /^(?:batches|results)(?:\.\d+)?$/;
+
+function folderOf(name: 'batches' | 'results', generation: number): string {
+  return generation > 1 ? `${name}.${generation}` : name;
+}
+
+function foldersOf(generation: number): readonly string[] {
+  return [folderOf('batches', generation), folderOf('results', generation)];
+}
+
+async function makeFolders(files: FileSystem, path: string, generation: number): Promise<void> {
+  for (const folder of foldersOf(generation)) {
+    await files.mkdir(join(path, folder), { recursive: true, mode: 0o700 });
+  }
+}
 
 /** Whatever may be in a state directory: `input.again` and unfinished files are left by a kill. */
 const ownName =
-  /^(?:lock|journal|batches|results|tickets|recalled|input(?:\.again)?(?:\.part(?:ial)?)?|service|\.sluice-[0-9a-f]+\.partial)$/;
+  /^(?:lock|journal|(?:batches|results)(?:\.\d+)?|tickets|recalled|input(?:\.again|\.\d+)?(?:\.part(?:ial)?)?|service|\.sluice-[0-9a-f]+\.partial)$/;
 
 /** The directory is removed with all it holds when the run ends: a folder of the user's must not be. */
 function refuseForeign(path: string, names: readonly string[]): void {
@@ -220,12 +279,13 @@ async function openJournal(
   path: string,
 ): Promise<{ readonly journal: Journal; readonly known: KnownRun }> {
   // Before the journal, whose opening makes every name in the directory outlast a power cut.
-  for (const folder of Object.values(folders)) {
-    await files.mkdir(join(path, folder), { recursive: true, mode: 0o700 });
-  }
+  await makeFolders(files, path, 1);
   const { journal, entries } = await Journal.open(files, journalPath(path));
   try {
-    return { journal, known: knownRun(entries, journalPath(path)) };
+    const known = knownRun(entries, journalPath(path));
+    // They are gone where the run was over and is not asked for again.
+    await makeFolders(files, path, known.generation);
+    return { journal, known };
   } catch (error) {
     await journal.close();
     throw error;

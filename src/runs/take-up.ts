@@ -130,6 +130,16 @@ export class TakeUp {
     if (this.#missing > 0 || (isOpen && this.isCopied && this.#deletes)) throw this.#doubt();
   }
 
+  /**
+   * Another process may go on with the other copy and its list: under which names it sends what is new
+   * there, nobody knows here.
+   *
+   * @throws StateError `state_mismatch`, before anything is sent
+   */
+  refuseCopy(): void {
+    if (this.isCopied) throw this.#doubt();
+  }
+
   /** @param kept uuids of the uploads that the run goes on with */
   tell(kept: ReadonlySet<string>, onProgress: RunOptions['onProgress']): void {
     const unused = this.uploads

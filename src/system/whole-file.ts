@@ -16,6 +16,23 @@ export async function makeSafe(
   await syncDirectory(files, dirname(path));
 }
 
+/** The same for files of one folder that are written and closed. */
+export async function makeAllSafe(
+  files: Pick<FileSystem, 'open'>,
+  folder: string,
+  names: Iterable<string>,
+): Promise<void> {
+  for (const name of names) {
+    const file = await files.open(join(folder, name), 'a', 0o600);
+    try {
+      await file.sync();
+    } finally {
+      await closeFile(file);
+    }
+  }
+  await syncDirectory(files, folder);
+}
+
 /**
  * Gives a file or a folder another name. Errors are the system's.
  *

@@ -63,33 +63,53 @@ describe('the same command again', () => {
     await expectDone(service, await verify(service));
   });
 
-  it('is refused, and sends nothing, when the input has changed', async () => {
+  it('uses what is paid for when the list has changed, and says so first', async () => {
+    const { service } = await withService();
+    await leaveUnfinished(service);
+    const before = await chargesOf(service);
+    await writeFile(input, `${listOf(rows + 2).replace(/(0,.*\n)(1,.*\n)/, '$2')}`);
+    const ended = await runInProcess(command, { cwd: folder, env: connectTo(service) });
+    expect(ended.code, ended.stderr).toBe(0);
+    const [first] = ended.stderr.split('\n');
+    expect(first).toMatch(
+      /^sluice: the list has changed since the run of \d\d:\d\d \(it has 31 rows now and had 30\): 2 of 2 paid batches are used again, 19 of 20 addresses are not paid again$/,
+    );
+    await expectInputKept(input, join(folder, 'out.csv'));
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+    const paid = (await chargesOf(service)).map(({ address }) => address);
+    expect(new Set(paid).size).toBe(paid.length);
+    expect(paid).toHaveLength(before.length + 12);
+  });
+
+  it('is refused, and sends nothing but reads, when the list would waste what was paid', async () => {
     const { service } = await withService();
     await leaveUnfinished(service);
     const list = await readFile(input, 'utf8');
     const requests = countRequests(service);
-    const changes: [string, string, string][] = [
-      ['edited', list.replace('good7@', 'good70@'), 'its content differs'],
-      ['edited where nobody looks', list.replace('\n7,', '\n8,'), 'its content differs'],
-      ['longer', `${list}30,good30@sluice.test,US\n`, 'it has 31 rows now and had 30'],
-      ['shorter', listOf(29), 'it has 29 rows now and had 30'],
-      ['reordered', list.replace(/(0,.*\n)(1,.*\n)/, '$2$1'), 'its content differs'],
+    const changes: [string, readonly string[], string][] = [
+      [listOf(9), [], 'it has 9 rows now and had 30; of 20 addresses that are paid for it has 9'],
+      [list, command.with(command.indexOf('US'), 'DE'), 'these differ: --country'],
+      [list, [...command.with(command.indexOf('email'), '#1')], 'these differ: --email'],
+      [listOf(31), [...command, '--on-change', 'stop'], 'it has 31 rows now and had 30'],
     ];
-    for (const [how, changed, trouble] of changes) {
+    for (const [changed, args, trouble] of changes) {
       await writeFile(input, changed);
-      const ended = await runInProcess(command, { cwd: folder, env: connectTo(service) });
-      expect(ended.code, how).toBe(2);
+      const ended = await runInProcess(args.length > 0 ? args : command, {
+        cwd: folder,
+        env: connectTo(service),
+      });
+      expect(ended.code, ended.stderr).toBe(2);
       expect(ended.stderr).toContain(trouble);
-      expect(ended.stderr).toContain('Put back what it held to go on, or start over with --fresh');
+      for (const way of ['Put the old list back', '--on-change carry', '--fresh']) {
+        expect(ended.stderr).toContain(way);
+      }
     }
-    expect(requests).toEqual([]);
-    expect((await verify(service)).code).toBe(2);
-
+    expect(new Set(requests)).toEqual(new Set(['GET /v1/batch']));
     await writeFile(input, list);
     await expectDone(service, await verify(service));
   });
 
-  it('is refused, and sends nothing, when what decides the rows is another', async () => {
+  it('is refused, and sends nothing, on another service or with other settings for it', async () => {
     const { service } = await withService();
     await leaveUnfinished(service);
     const before = await readFile(journal);
@@ -98,31 +118,39 @@ describe('the same command again', () => {
     const otherRequests = countRequests(other.service);
 
     const changes: [string, readonly string[]][] = [
-      ['country', command.with(command.indexOf('US'), 'DE')],
-      ['batch-size', command.with(command.indexOf('10'), '11')],
-      ['email', command.with(command.indexOf('email'), '#2')],
-      ['phone', [...command, '--phone', 'id']],
-      ['country-column', [...command, '--country-column', 'country']],
-      ['prefix', [...command, '--prefix', 'email=x']],
-      ['header', [...command.with(command.indexOf('email'), '#2'), '--no-header']],
-      ['settings', [...command, '--no-account-cache']],
-      ['settings', [...command, '--description', 'x']],
-      ['settings', [...command, '--target-audience', '3']],
+      ['--no-account-cache', ['--no-account-cache']],
+      ['--description', ['--description', 'x']],
+      ['--target-audience', ['--target-audience', '3', '--on-change', 'carry']],
     ];
-    for (const [name, args] of changes) {
-      const ended = await runInProcess(args, { cwd: folder, env: connectTo(service) });
+    for (const [name, more] of changes) {
+      const ended = await verify(service, ...more);
       expect(ended.code, name).toBe(2);
-      expect(ended.stderr).toMatch(new RegExp(`these differ: (\\S+, )*${name}[,.]`));
+      expect(ended.stderr).toContain(`these differ: ${name}. Nothing was sent`);
       expect(ended.stderr).toContain('start over with --fresh');
     }
     for (const env of [connectTo(other.service), {}]) {
       const ended = await runInProcess(command, { cwd: folder, env });
       expect(ended.code).toBe(2);
-      expect(ended.stderr).toContain('these differ: base-url');
+      expect(ended.stderr).toContain('these differ: --base-url');
     }
     expect(requests).toEqual([]);
     expect(otherRequests).toEqual([]);
     expect(await readFile(journal)).toEqual(before);
+    expect(await verify(service, '--on-change', 'never')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--on-change must be one of auto, carry, stop'),
+    });
+  });
+
+  it('goes on when a path is written otherwise, and when only the output differs', async () => {
+    const { service } = await withService();
+    await leaveUnfinished(service);
+    const args = command.with(1, input).with(command.indexOf('out.csv'), join(folder, 'out.csv'));
+    const more = ['--prefix', 'email=x', '--provenance', '--on-change', 'stop'];
+    const ended = await runInProcess([...args, ...more], { cwd: folder, env: connectTo(service) });
+    expect(ended.stderr).not.toContain('has changed');
+    await expectDone(service, ended);
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain('x_verification');
   });
 
   it('goes on when what does not decide the rows is another', async () => {
@@ -164,21 +192,35 @@ describe('the same command again', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
   });
 
-  it('needs its standard input no more once that was read whole, and refuses another', async () => {
+  it('takes what is piped tonight for the list, and the list on disk where nothing is piped', async () => {
     const { service } = await withService();
     const args = command.with(1, '-');
     const options = { cwd: folder, env: connectTo(service) };
-    const stopped = await runInProcess([...args, '--max-credits', '20'], {
-      ...options,
-      input: listOf(rows),
-    });
-    expect(stopped.code).toBe(5);
-    const other = await runInProcess(args, { ...options, input: listOf(rows + 1) });
-    expect(other).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('standard input gives something else'),
-    });
-    await expectDone(service, await runInProcess(args, options));
+    const pipe = (list: string, ...more: string[]): Promise<Ended> =>
+      runInProcess([...args, ...more], { ...options, input: list });
+    expect((await pipe(listOf(rows), '--max-credits', '20')).code).toBe(5);
+    expect((await pipe('', '--max-credits', '20')).stderr).not.toContain('has changed');
+    const another = await pipe(listOf(rows + 5), '--max-credits', '10');
+    expect(another.code, another.stderr).toBe(5);
+    expect(another.stderr).toContain('20 of 20 addresses are not paid again');
+    // The list on disk is the one that was piped last.
+    const ended = await pipe('');
+    expect(ended.code, ended.stderr).toBe(0);
+    expectCellsKept(Buffer.from(listOf(rows + 5)), await readFile(join(folder, 'out.csv')));
+    expect(await chargesOf(service)).toHaveLength(rows + 5);
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+  });
+
+  it('goes on with what is piped by now after a kill behind its output', async () => {
+    const { service } = await withService();
+    const args = command.with(1, '-');
+    const options = { cwd: folder, env: connectTo(service) };
+    const full = ['--summary', '/dev/full'];
+    const untold = await runInProcess([...args, ...full], { ...options, input: listOf(rows) });
+    expect(untold.code).toBe(6);
+    const ended = await runInProcess(args, { ...options, input: listOf(rows + 1) });
+    expect(ended.code, ended.stderr).toBe(0);
+    expectCellsKept(Buffer.from(listOf(rows + 1)), await readFile(join(folder, 'out.csv')));
   });
 });
 

@@ -20,13 +20,13 @@ it('tells any results to a table that numbers its outcomes in another way', () =
         const table = new OutcomeTable();
         const ids = records.map((record) => table.idOfRecord('phone', record));
         const results = {
-          numbers: Uint32Array.from(found, ([number]) => number),
+          lines: Uint32Array.from(found, ([line]) => line),
           outcomes: Uint32Array.from(found, ([, at]) => ids[at % ids.length] ?? 0),
         };
         const other = new OutcomeTable();
         for (let at = 0; at < before; at += 1) other.idOf('failed', `reason ${at}`);
         const read = decodeResults(encodeResults(results, table), other);
-        expect(read?.numbers).toEqual(results.numbers);
+        expect(read).toMatchObject({ lines: results.lines });
         expect(Array.from(read?.outcomes ?? [], (id) => other.get(id))).toEqual(
           Array.from(results.outcomes, (id) => table.get(id)),
         );
@@ -39,7 +39,7 @@ it('takes eight bytes an address, whatever is known of it', () => {
   const table = new OutcomeTable();
   const addresses = 10_000;
   const results = {
-    numbers: Uint32Array.from({ length: addresses }, (_, at) => at),
+    lines: Uint32Array.from({ length: addresses }, (_, at) => at),
     outcomes: new Uint32Array(addresses).fill(table.idOf('no_result', 'no_record')),
   };
   expect(encodeResults(results, table).length).toBeLessThan(8 * addresses + 100);

@@ -18,7 +18,7 @@ const batch: Batch = {
 };
 const outcomes = new OutcomeTable();
 const results = {
-  numbers: Uint32Array.of(1, 0),
+  lines: Uint32Array.of(1, 0),
   outcomes: Uint32Array.of(outcomes.idOf('no_result', 'no_record'), outcomes.idOf('failed', 'x')),
 };
 

@@ -1,9 +1,11 @@
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
-  checkSamePlan,
-  checkSameRun,
   decidingOptions,
+  differingSettings,
+  findChange,
   hasSameOutput,
+  isSameRun,
 } from '../../src/runs/resume.js';
 import type { PlanEntry, RunEntry } from '../../src/runs/run-entries.js';
 import type { RunOptions } from '../../src/runs/run-options.js';
@@ -30,82 +32,78 @@ function entryOf(options: RunOptions): RunEntry {
   };
 }
 
-function differences(before: RunOptions, after: RunOptions, service?: string): string | undefined {
-  try {
-    checkSameRun(entryOf(before), {
-      decides: decidingOptions(after),
-      service: service ?? 'https://service.example',
-    });
-  } catch (error) {
-    expect(error).toMatchObject({ code: 'state_mismatch' });
-    return /these differ: ([^.]*)\./.exec((error as Error).message)?.[1];
-  }
-  return undefined;
+const service = 'https://service.example';
+
+function differences(before: RunOptions, after: RunOptions, asked = service): readonly string[] {
+  return differingSettings(entryOf(before), { decides: decidingOptions(after), service: asked });
 }
 
-describe('checkSameRun', () => {
-  it('lets the same options go on, however they are said', () => {
-    expect(differences(optionsOf(), optionsOf())).toBeUndefined();
-    expect(differences(optionsOf(), optionsOf({ phone: [], settings: {} }))).toBeUndefined();
+describe('differingSettings', () => {
+  it('lets the same settings go on, however they are said', () => {
+    expect(differences(optionsOf(), optionsOf())).toEqual([]);
+    expect(differences(optionsOf(), optionsOf({ settings: {} }))).toEqual([]);
     // What is written down is JSON: fields without a value are as if they were not there.
-    expect(
-      differences(optionsOf({ settings: { description: undefined } }), optionsOf()),
-    ).toBeUndefined();
+    expect(differences(optionsOf({ settings: { description: undefined } }), optionsOf())).toEqual(
+      [],
+    );
   });
 
-  it.each<[string, Partial<RunOptions>]>([
-    ['input', { source: { name: 'other.csv' } as RunOptions['source'] }],
-    ['email', { email: ['mail'] }],
-    ['email', { email: ['email', 'mail'] }],
-    ['phone', { phone: ['mobile'] }],
-    ['country', { country: 'DE' }],
-    ['country-column', { countryColumn: 'country' }],
-    ['prefix', { prefix: { email: 'x' } }],
-    ['batch-size', { batchSize: 7 }],
-    ['settings', { settings: { use_global_cache: false } }],
-    ['settings', { settings: { description: 'x' } }],
-    ['header', { decides: { header: false } }],
-  ])('names %s when it differs, in either direction', (name, change) => {
-    expect(differences(optionsOf(), optionsOf(change))).toBe(name);
-    expect(differences(optionsOf(change), optionsOf())).toBe(name);
+  it.each<[string, NonNullable<RunOptions['settings']>]>([
+    ['--no-global-cache', { use_global_cache: false }],
+    ['--description', { description: 'x' }],
+    ['--target-audience', { target_audience: 3 }],
+    [
+      '--no-remove-wrong-format',
+      { remove_wrong_email_format: false, remove_wrong_phone_format: false },
+    ],
+  ])('names %s when it differs, in either direction', (option, settings) => {
+    expect(differences(optionsOf(), optionsOf({ settings }))).toEqual([option]);
+    expect(differences(optionsOf({ settings }), optionsOf())).toEqual([option]);
   });
 
-  it('names all that differs, the service among it', () => {
-    const other = optionsOf({ country: 'DE', batchSize: 7 });
-    expect(differences(optionsOf(), other, 'local')).toBe('country, batch-size, base-url');
+  it('names the service, and nothing that decides the rows', () => {
+    const other = optionsOf({ country: 'DE', batchSize: 7, settings: { description: 'x' } });
+    expect(differences(optionsOf(), other, 'local')).toEqual(['--description', '--base-url']);
   });
+});
 
-  it('lets what does not decide the rows differ', () => {
-    const free = { concurrency: 9, pollIntervalMs: 1, maxCredits: 5, batchDeadlineMs: 1 };
-    expect(differences(optionsOf(), optionsOf({ ...free, batchName: 'night' }))).toBeUndefined();
-  });
+describe('hasSameOutput', () => {
+  const known = { decides: decidingOptions(optionsOf()) } as RunEntry;
 
   it.each<[string, Partial<RunOptions>]>([
     ['another output', { sink: { name: 'other.csv' } as RunOptions['sink'] }],
     ['another form of it', { decides: { 'output-format': 'jsonl', 'part-size': '1M' } }],
     ['other rows in it', { decides: { keep: 'valid', 'keep-quality': 'good', rejects: 'no.csv' } }],
-  ])('lets %s have what is paid for, and knows it for another', (_, change) => {
-    expect(differences(optionsOf(), optionsOf(change))).toBeUndefined();
-    const known = { decides: decidingOptions(optionsOf()) } as RunEntry;
+    ['other names of columns', { prefix: { email: 'x' } }],
+    ['more columns', { provenance: true }],
+  ])('knows %s', (_, change) => {
     expect(hasSameOutput(known, decidingOptions(optionsOf(change)))).toBe(false);
-    expect(hasSameOutput(known, decidingOptions(optionsOf()))).toBe(true);
   });
 
-  it('takes a size that is given for the same when it is the default one', () => {
-    expect(differences(optionsOf(), optionsOf({ batchSize: 50_000 }))).toBeUndefined();
+  it('takes no notice of how a path is written, nor of a size that is the default one', () => {
+    const sink = { name: resolve('out.csv') } as RunOptions['sink'];
+    const same = optionsOf({ sink, batchSize: 50_000 });
+    expect(hasSameOutput(known, decidingOptions(same))).toBe(true);
+    const source = { name: './list.csv' } as RunOptions['source'];
+    expect(isSameRun({ ...entryOf(same) }, decidingOptions(optionsOf({ source })), service)).toBe(
+      true,
+    );
   });
 });
 
-describe('checkSamePlan', () => {
+describe('findChange', () => {
   const plan: PlanEntry = {
     entry: 'plan',
     rows: 3,
     content: 'abc',
     batches: [{ type: 'email', country: 'US', addresses: 3, checksum: 7 }],
   };
+  const other: PlanEntry = { ...plan, content: 'abd' };
+  const run = entryOf(optionsOf());
 
-  it('lets the same go on', () => {
-    expect(() => checkSamePlan(plan, structuredClone(plan), 'list.csv')).not.toThrow();
+  it('finds none where the rows make the same batches, whatever the options are', () => {
+    const decides = decidingOptions(optionsOf({ batchSize: 7, prefix: { email: 'x' } }));
+    expect(findChange({ run, plan }, { decides, plan: structuredClone(plan) })).toBeUndefined();
   });
 
   it.each<[string, Partial<PlanEntry>]>([
@@ -117,13 +115,22 @@ describe('checkSamePlan', () => {
       'its content differs',
       { batches: [{ type: 'email', country: 'US', addresses: 3, checksum: 8 }] },
     ],
+    ['its header is found in line 3 now and was in line 1', { headers: [3] }],
   ])('says that %s', (what, change) => {
-    expect(() => checkSamePlan(plan, { ...plan, ...change }, 'list.csv')).toThrow(
-      expect.objectContaining({
-        code: 'state_mismatch',
-        message: expect.stringContaining(`list.csv has changed`) as string,
-      }) as Error,
-    );
-    expect(() => checkSamePlan(plan, { ...plan, ...change }, 'list.csv')).toThrow(what);
+    const found = { decides: run.decides, plan: { ...plan, ...change } };
+    expect(findChange({ run, plan }, found)).toBe(what);
+  });
+
+  it.each<[string, Partial<RunOptions>]>([
+    ['--email', { email: ['mail'] }],
+    ['--phone', { phone: ['mobile'] }],
+    ['--country', { country: 'DE' }],
+    ['--country-column', { countryColumn: 'country' }],
+    ['--batch-size', { batchSize: 7 }],
+    ['--no-header', { decides: { header: false } }],
+    ['--country, --batch-size', { country: 'DE', batchSize: 7 }],
+  ])('names %s', (options, change) => {
+    const decides = decidingOptions(optionsOf(change));
+    expect(findChange({ run, plan }, { decides, plan: other })).toBe(`these differ: ${options}`);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Batch } from '../../src/batches/batch.js';
-import type { BatchResults } from '../../src/results/batch-results.js';
+import type { LineResults } from '../../src/results/batch-results.js';
 import { OutcomeTable } from '../../src/results/outcome-table.js';
 import type { RunEntry } from '../../src/runs/run-entries.js';
 import type { RunStore } from '../../src/runs/run-store.js';
@@ -42,12 +42,12 @@ const charge = { spent: 5, refunded: 1, net: 4 };
 const outcomes = new OutcomeTable();
 const failed = outcomes.idOf('failed', 'batch_failed');
 const noResult = outcomes.idOf('no_result', 'no_record');
-const results: BatchResults = {
-  numbers: Uint32Array.of(3, 4_000_000_000, 0),
+const results: LineResults = {
+  lines: Uint32Array.of(3, 4_000_000_000, 0),
   outcomes: Uint32Array.of(noResult, failed, noResult),
 };
-const otherResults: BatchResults = {
-  numbers: Uint32Array.of(7),
+const otherResults: LineResults = {
+  lines: Uint32Array.of(7),
   outcomes: Uint32Array.of(failed),
 };
 
@@ -59,10 +59,8 @@ async function told(
   const table = new OutcomeTable();
   table.idOf('not_submitted', 'empty');
   const read = await store.readResults(batch, table);
-  return Array.from(read.numbers, (number, at) => [
-    number,
-    table.get(read.outcomes[at] ?? -1).reason,
-  ]);
+  if (!('lines' in read)) throw new Error('they were kept by line');
+  return Array.from(read.lines, (line, at) => [line, table.get(read.outcomes[at] ?? -1).reason]);
 }
 const whatWasTold = [
   [3, 'no_record'],
@@ -150,7 +148,7 @@ export function describeRunStore(name: string, openAnew: () => Promise<RunStore>
 
     it('keeps results of nothing at all, and later ones in the place of earlier ones', async () => {
       await inProcess(async (store) => {
-        const none = { numbers: new Uint32Array(0), outcomes: new Uint32Array(0) };
+        const none = { lines: new Uint32Array(0), outcomes: new Uint32Array(0) };
         await store.keepResults(whole, none, outcomes);
         expect(await told(store, whole)).toEqual([]);
         await store.keepResults(whole, results, outcomes);

@@ -217,10 +217,11 @@ describe('a run that ended with failed addresses', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
   });
 
-  it('is retried on the service and with the options it had only', async () => {
-    await expect(verify({ retryFailed: true, country: 'DE' })).rejects.toMatchObject({
+  it('is retried on the service and with the settings it had only', async () => {
+    const settings = { description: 'another' };
+    await expect(verify({ retryFailed: true, settings })).rejects.toMatchObject({
       code: 'state_mismatch',
-      message: expect.stringContaining('these differ: country, base-url') as string,
+      message: expect.stringContaining('these differ: --description, --base-url') as string,
     });
     expect(await readdir(folder)).toContain('run');
     expect(await charges()).toEqual([]);

@@ -135,6 +135,7 @@ const fileFaults: readonly (readonly [FilePlace, FileCall, readonly string[]])[]
 /** How far a run may have come when its process ends. */
 export const stages = [
   'opening',
+  'carried',
   'reading',
   'read',
   'uploading',

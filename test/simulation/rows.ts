@@ -23,6 +23,7 @@ export interface Rows {
   readonly addresses: ReadonlySet<string>;
   readonly batchSize: number;
   readonly batches: number;
+  readonly drawn: readonly Drawn[];
 }
 
 interface Cell {
@@ -41,17 +42,41 @@ interface Cell {
 export function makeRows(random: Random, least = 3, most = 6): Rows {
   for (;;) {
     const drawn = Array.from({ length: random.between(6, 18) }, (_, id) => drawRow(random, id));
-    const lanes = new Map<string, Set<string>>();
-    for (const row of drawn) {
-      addTo(lanes, `email ${row.country}`, row.email.line?.toLowerCase());
-      addTo(lanes, `phone ${row.country}`, row.phone.line);
-    }
-    for (const batchSize of [3, 2, 4, 5, 1]) {
-      const sizes = [...lanes.values()].map((lane) => Math.ceil(lane.size / batchSize));
-      const batches = sizes.reduce((sum, size) => sum + size, 0);
-      if (batches >= least && batches <= most) return toRows(drawn, lanes, batchSize, batches);
-    }
+    const rows = cutRows(drawn, [3, 2, 4, 5, 1], least, most);
+    if (rows) return rows;
   }
+}
+
+/** The list of the next night: some rows are gone, some are new, they may be sorted and cut otherwise. */
+export function changeRows(random: Random, { drawn }: Rows): Rows {
+  for (;;) {
+    const kept = drawn.filter(() => random.chance(0.8));
+    const added = Array.from({ length: random.between(0, 5) }, (_, at) =>
+      drawRow(random, 100 * drawn.length + at),
+    );
+    const next = random.chance(0.5) ? [...kept, ...added] : [...added, ...kept.toReversed()];
+    const rows = cutRows(next, [random.between(1, 5), 3, 5], 1, 9);
+    if (rows) return rows;
+  }
+}
+
+function cutRows(
+  drawn: readonly Drawn[],
+  batchSizes: readonly number[],
+  least: number,
+  most: number,
+): Rows | undefined {
+  const lanes = new Map<string, Set<string>>();
+  for (const row of drawn) {
+    addTo(lanes, `email ${row.country}`, row.email.line?.toLowerCase());
+    addTo(lanes, `phone ${row.country}`, row.phone.line);
+  }
+  for (const batchSize of batchSizes) {
+    const sizes = [...lanes.values()].map((lane) => Math.ceil(lane.size / batchSize));
+    const batches = sizes.reduce((sum, size) => sum + size, 0);
+    if (batches >= least && batches <= most) return toRows(drawn, lanes, batchSize, batches);
+  }
+  return undefined;
 }
 
 type Drawn = ReturnType<typeof drawRow>;
@@ -124,6 +149,7 @@ function toRows(
     addresses,
     batchSize,
     batches,
+    drawn,
   };
 }
 
@@ -167,13 +193,18 @@ const outputPath = '/disk/out/output.csv';
 /** The output, as it appears: whole, and right, or not at all. */
 export class Output {
   readonly #world: World;
-  readonly #rows: Rows;
+  #rows: Rows;
   readonly #disk: Disk;
 
   constructor(world: World, rows: Rows, disk: Disk) {
     this.#world = world;
     this.#rows = rows;
     this.#disk = disk;
+  }
+
+  /** From now on the output is to be that of another list. */
+  change(rows: Rows): void {
+    this.#rows = rows;
   }
 
   get isThere(): boolean {

@@ -8,9 +8,9 @@ import { FaultPlan } from './fault-plan.js';
 import type { Operation } from './fault.js';
 import { createDisk, durableText, exists, memoryFiles, type Disk } from './memory-files.js';
 import { Random } from './random.js';
-import { memorySource, Output } from './rows.js';
+import { memorySource, Output, type Rows } from './rows.js';
 import { ServiceModel } from './service-model.js';
-import { drawStory, type Story } from './story.js';
+import { drawChangingStory, drawStory, type Story } from './story.js';
 import { canaryKey, Wire } from './wire.js';
 import { Life, turn, World } from './world.js';
 
@@ -47,7 +47,7 @@ type End =
 export async function simulate(
   seed: number,
   trace?: string[],
-  tell: (random: Random) => Story = drawStory,
+  tell: (random: Random) => Story = seed % 4 === 3 ? drawChangingStory : drawStory,
 ): Promise<Simulated> {
   const simulation = new Simulation(seed, trace, tell);
   let failure: string | undefined;
@@ -75,6 +75,11 @@ class Simulation {
   readonly #story: Story;
   readonly #output: Output;
   readonly #hasHistory: boolean;
+  /** The list of the present night, and those of the nights to come. */
+  #rows: Rows;
+  readonly #laterRows: Rows[];
+  /** Whatever stood in any list. */
+  readonly #addresses = new Set<string>();
   readonly faults: FaultPlan;
   lives = 0;
 
@@ -85,6 +90,9 @@ class Simulation {
     this.#story = tell(this.#random);
     const { rows, faults, credit, clockSkewMs } = this.#story;
     this.faults = new FaultPlan(this.#world, faults);
+    this.#laterRows = [...(this.#story.laterRows ?? [])];
+    this.#rows = rows;
+    this.#take(rows);
     this.#output = new Output(this.#world, rows, this.#disk);
     this.#service = new ServiceModel(this.#world, { clockSkewMs });
     this.#service.credit = credit;
@@ -100,6 +108,7 @@ class Simulation {
   async toEnd(): Promise<void> {
     while (this.lives < mostLives) {
       this.lives += 1;
+      this.#changeList();
       const noted = this.faults.noted;
       const credit = this.#service.credit;
       const life = new Life(this.#world, this.lives, (at) => this.#step(at));
@@ -121,6 +130,22 @@ class Simulation {
       }
     }
     throw new Error(`${mostLives} processes have not brought the run to its end`);
+  }
+
+  #take(rows: Rows): void {
+    this.#rows = rows;
+    for (const address of rows.addresses) this.#addresses.add(address);
+  }
+
+  /** Another night: unless the run is over, its list may be another. */
+  #changeList(): void {
+    const isOver = this.#output.isThere || this.lives === 1;
+    if (isOver || this.#laterRows.length === 0 || !this.#random.chance(0.7)) return;
+    const rows = this.#laterRows.shift();
+    if (!rows) return;
+    this.#take(rows);
+    this.#output.change(rows);
+    this.#world.tell(`the list changes: ${rows.rows.length} rows in ${rows.batches} batches`);
   }
 
   #abort: AbortController = new AbortController();
@@ -166,7 +191,8 @@ class Simulation {
     try {
       const summary = await run({ ...options, history });
       const known = [...history.results()].filter(({ type }) => type !== null).length;
-      if (known !== this.#story.rows.addresses.size && !hasFailed(summary)) {
+      const paid = this.#story.laterRows ? this.#service.ledger.size : this.#rows.addresses.size;
+      if (known !== paid && !hasFailed(summary)) {
         throw new Error(`the history knows results of ${known} addresses at the end`);
       }
       return summary;
@@ -181,8 +207,9 @@ class Simulation {
     const files = memoryFiles(this.#disk, life, (place, call) => this.faults.ofFile(place, call));
     return {
       ...this.#story.options,
-      batchSize: this.#story.rows.batchSize,
-      source: memorySource(this.#story.rows.rows, life),
+      batchSize: this.#rows.batchSize,
+      source: memorySource(this.#rows.rows, life),
+      onChange: 'carry',
       sink: this.#output.sinkOf(files),
       client: new Client({
         baseUrl: 'https://service.test',
@@ -281,11 +308,11 @@ class Simulation {
     );
     if (exists(this.#disk, mayBeLeft ? `${stateDir}/journal` : stateDir))
       throw new Error('the state directory is left at the end');
-    for (const address of this.#story.rows.addresses) {
+    for (const address of this.#rows.addresses) {
       if (!this.#service.ledger.has(address)) throw new Error(`${address} was never verified`);
     }
-    if (this.#service.ledger.size !== this.#story.rows.addresses.size) {
-      throw new Error('more was verified than the rows hold');
+    for (const address of this.#service.ledger.keys()) {
+      if (!this.#addresses.has(address)) throw new Error('more was verified than the rows hold');
     }
     this.#checkLeftovers();
   }

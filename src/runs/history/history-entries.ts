@@ -153,11 +153,12 @@ function isRecord(values: readonly unknown[]): boolean {
   return values.length >= 3 && values.every((value) => value === null || typeof value !== 'object');
 }
 
-/** Whether a text is the key of an outcome that a history keeps. */
+/** Whether a text is the key of an outcome of an address that was sent. */
 function isOutcomeKey(text: string): boolean {
   try {
     const { verification, values } = readOutcomeKey(text);
-    return verification === 'no_result' || (values !== undefined && isRecord(values));
+    if (verification === 'no_result' || verification === 'failed') return true;
+    return values !== undefined && isRecord(values);
   } catch {
     return false;
   }

@@ -9,24 +9,30 @@ export class HistoryRecall implements Recall {
   readonly #entries: HistoryEntries;
   readonly #outcomes: OutcomeTable;
   readonly #withOrigin: boolean;
+  readonly #own: ReadonlySet<string> | undefined;
   readonly #age: { readonly oldest: Oldest; readonly nowMs: number } | undefined;
   /** By outcome and origin of the history: the plan's id, or -1 where it is too old. */
   readonly #ids = new Map<number, number>();
   #latest = -1;
 
-  /** @param options.age how old results may be. @default any age */
+  /**
+   * @param options.age how old results may be. @default any age
+   * @param options.own batches of the run itself, before its list changed. @default none
+   */
   constructor(
     entries: HistoryEntries,
     outcomes: OutcomeTable,
     options: {
       readonly withOrigin: boolean;
       readonly age?: { readonly oldest: Oldest; readonly nowMs: number } | undefined;
+      readonly own?: ReadonlySet<string>;
     },
   ) {
     this.#entries = entries;
     this.#outcomes = outcomes;
     this.#withOrigin = options.withOrigin;
     this.#age = options.age;
+    this.#own = options.own;
   }
 
   outcomeOf(hash: HashWords): number {
@@ -60,6 +66,7 @@ export class HistoryRecall implements Recall {
     const id = this.#outcomes.idOfKey(this.#entries.outcomeKey(number));
     if (!this.#withOrigin) return id;
     const verifiedAt = new Date(atMs).toISOString();
-    return this.#outcomes.withOrigin(id, { verifiedAt, source: 'history', batchUuid });
+    const source = this.#own?.has(batchUuid) === true ? 'service' : 'history';
+    return this.#outcomes.withOrigin(id, { verifiedAt, source, batchUuid });
   }
 }

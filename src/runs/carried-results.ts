@@ -1,0 +1,120 @@
+import { laneNumber } from '../addresses/lane.js';
+import type { Batch } from '../batches/batch.js';
+import { mayHaveLaunched } from '../batches/known-batch.js';
+import { readLines } from '../batches/read-lines.js';
+import { addressOf } from '../batches/result-join.js';
+import type { AddressResult, ToldResults } from '../batches/result-history.js';
+import { StateError } from '../errors/family.js';
+import { KeyHash } from '../hashing/key-hash.js';
+import { OutcomeTable } from '../results/outcome-table.js';
+import type { FileSystem } from '../system/file-system.js';
+import { HistoryEntries } from './history/history-entries.js';
+import type { History } from './history/history.js';
+import { hasPaid, type EarlierRun } from './known-run.js';
+import { earlierBatches, type EarlierBatch } from './planned-batches.js';
+import type { StateDirectory } from './state-directory.js';
+
+/** Whose state it is, and who reads it. */
+export interface CarriedOptions {
+  readonly state: StateDirectory;
+  readonly files: FileSystem;
+}
+
+/**
+ * What the runs have paid for in whose place another began, by the address itself: their lists, and so the
+ * numbers of their addresses, were others.
+ *
+ * @param options.retries whether addresses that failed count as never sent
+ * @throws StateError `state_damaged`; OutputError
+ */
+export async function carriedEntries(
+  options: CarriedOptions & { readonly seed: Uint8Array; readonly retries: boolean },
+): Promise<HistoryEntries> {
+  const entries = new HistoryEntries(options.seed);
+  const hash = new KeyHash(options.seed);
+  for await (const told of toldBefore(options)) {
+    if (options.retries && told.isRetried) continue;
+    const origin = { batchUuid: told.batchUuid, atMs: told.atMs };
+    for await (const { lane, key, outcome } of told.results) {
+      hash.hash(lane, key);
+      entries.set(hash, told.outcomes.keyOf(outcome), origin);
+    }
+  }
+  return entries;
+}
+
+/** Gives a history what the runs before have paid for, whatever tonight's list needs of it. @throws OutputError */
+export async function keepCarried(options: CarriedOptions, history: History): Promise<void> {
+  for await (const told of toldBefore(options)) if (told.isKept) await history.keep(told);
+}
+
+/** Uuids of what the runs before have launched. */
+export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string> {
+  const known = earlier.flatMap(({ batches }) => [...batches.values()].map((entry) => entry.known));
+  return new Set(
+    known.flatMap((batch) => (mayHaveLaunched(batch) && 'uuid' in batch ? [batch.uuid ?? ''] : [])),
+  );
+}
+
+/** Whether the export of a batch was not what was asked for: it is paid for, and may be asked for again. */
+function isInDoubt({ known }: EarlierBatch['entry']): boolean {
+  if (known.stage !== 'failed') return false;
+  return known.reason === 'export_incomplete' || known.reason === 'export_foreign';
+}
+
+interface ToldBefore extends ToldResults {
+  /** Whether its results are there; else what is told is that it has failed. */
+  readonly isKept: boolean;
+  /** Whether it has failed in a way that a person may have its addresses sent again. */
+  readonly isRetried: boolean;
+}
+
+/** What may have been paid for counts, also without a result: it is never paid for again by itself. */
+async function* toldBefore({ state, files }: CarriedOptions): AsyncGenerator<ToldBefore> {
+  for (const run of state.known.earlier.filter(hasPaid)) {
+    const { results: store } = state.of(run);
+    const outcomes = new OutcomeTable();
+    for (const { batch, entry } of await earlierBatches(files, state, run)) {
+      const { known } = entry;
+      if (!mayHaveLaunched(known)) continue;
+      // One whose export was in doubt may have been asked for again since.
+      const again = isInDoubt(entry) ? await store.find(batch, outcomes) : undefined;
+      const kept = known.stage === 'failed' ? again : await store.read(batch, outcomes);
+      const byLine = new Uint32Array(batch.addresses);
+      if (kept) {
+        if (!('lines' in kept)) throw ofAnotherVersion();
+        byLine.fill(outcomes.idOf('no_result', 'no_record'));
+        for (const [at, line] of kept.lines.entries()) byLine[line] = kept.outcomes[at] ?? 0;
+      } else {
+        const reason = known.stage === 'failed' ? known.reason : 'batch_missing';
+        byLine.fill(outcomes.idOf('failed', reason));
+      }
+      yield {
+        isKept: kept !== undefined,
+        isRetried: !kept && !isInDoubt(entry),
+        batchUuid: 'uuid' in known ? (known.uuid ?? '') : '',
+        atMs: Date.parse(entry.at),
+        addresses: batch.addresses,
+        outcomes,
+        results: resultsOf(batch, byLine),
+      };
+    }
+  }
+}
+
+async function* resultsOf(batch: Batch, outcomes: Uint32Array): AsyncGenerator<AddressResult> {
+  const lane = laneNumber(batch.lane);
+  let place = 0;
+  for await (const line of readLines(batch)) {
+    const address = addressOf(batch, line);
+    if ('key' in address) yield { lane, key: address.key, outcome: outcomes[place] ?? 0 };
+    place += 1;
+  }
+}
+
+function ofAnotherVersion(): StateError {
+  return new StateError(
+    'results of an earlier version of Sluice are in the state directory: put the old list back to go on, or start over with --fresh, which pays again',
+    { code: 'state_damaged' },
+  );
+}

@@ -1,0 +1,168 @@
+import { laneNumber } from '../addresses/lane.js';
+import { addressOf } from '../batches/result-join.js';
+import { Plan } from '../batches/plan.js';
+import { readLines } from '../batches/read-lines.js';
+import type { Client } from '../client/client.js';
+import { StateError } from '../errors/family.js';
+import type { FileSystem } from '../system/file-system.js';
+import type { DrivenBatch } from './drive-log.js';
+import { settleRun, type DriveRunOptions } from './drive-run.js';
+import { hasPaid, nothingKnown } from './known-run.js';
+import { measureUse } from './paid-use.js';
+import type { PassOne } from './pass-one.js';
+import { plannedBatches } from './planned-batches.js';
+import type { PlanEntry, RunEntry } from './run-entries.js';
+import type { RunOptions, RunProgress } from './run-options.js';
+import type { StateDirectory } from './state-directory.js';
+import { TakeUp } from './take-up.js';
+
+export interface SettleOptions {
+  readonly run: RunOptions;
+  readonly client: Client;
+  readonly state: StateDirectory;
+  readonly concurrency: number;
+  readonly files: FileSystem;
+  readonly signal: AbortSignal;
+}
+
+export interface CarryOverOptions extends SettleOptions {
+  /** The run whose list has changed, and its plan. */
+  readonly known: { readonly run: RunEntry; readonly plan: PlanEntry };
+  /** Tonight's list, under the seed of that run. */
+  readonly tonight: PassOne;
+  /** What has changed, in words; `undefined` where only failed addresses are sent again. */
+  readonly change: string | undefined;
+  /** Called when it is decided, before anything is sent. */
+  readonly onDecided: () => Promise<void>;
+}
+
+/**
+ * Makes room for a run of tonight's list: what the run before has launched is brought to its end, so that
+ * its results can be used by the address, and what it has only uploaded is deleted. Killed at any moment,
+ * the next process does it again: nothing but a status can have changed.
+ *
+ * @throws StateError `state_mismatch` when too little of what was paid for would be of use, with nothing
+ *   sent; what stops the batches
+ */
+export async function carryOver(options: CarryOverOptions): Promise<void> {
+  const { state, known } = options;
+  const takeUp = await takeUpOf(options, known.run);
+  takeUp.refuseCopy();
+  const settled = { ...known, batchesPath: state.batchesPath };
+  await settle(options, { takeUp, state, ...settled }, async (driven) => {
+    if (options.change !== undefined) await decide(options, options.change, driven);
+    await options.onDecided();
+  });
+}
+
+/**
+ * Asks for the exports again that were not what was asked for when another list came: they are paid for.
+ *
+ * @throws what stops the batches
+ */
+export async function retryEarlier(options: SettleOptions): Promise<void> {
+  const { state } = options;
+  for (const earlier of state.known.earlier.filter(hasPaid)) {
+    const { batchesPath, results } = state.of(earlier);
+    const { run, plan, batches } = earlier;
+    await settle(options, {
+      takeUp: await takeUpOf(options, run),
+      run,
+      plan,
+      batchesPath,
+      state: {
+        known: { ...nothingKnown, run, plan, batches },
+        // Nothing of it is launched any more: that its results are there says all.
+        recordBatch: async () => undefined,
+        keepResults: async (...kept) => results.keep(...kept),
+        readResults: async (...kept) => results.read(...kept),
+      },
+    });
+  }
+}
+
+async function takeUpOf(
+  { run, client, state, signal }: SettleOptions,
+  entry: RunEntry,
+): Promise<TakeUp> {
+  return TakeUp.begin(client, entry, state, { ...run, signal });
+}
+
+/** Brings what a run has launched to its end, from the files of its batches alone. */
+async function settle(
+  { run, client, files, signal, concurrency }: SettleOptions,
+  {
+    takeUp,
+    state,
+    batchesPath,
+    ...known
+  }: {
+    readonly takeUp: TakeUp;
+    readonly state: DriveRunOptions['state'];
+    readonly batchesPath: string;
+    readonly run: RunEntry;
+    readonly plan: PlanEntry;
+  },
+  decide?: Parameters<typeof settleRun>[1],
+): Promise<void> {
+  const batches = await plannedBatches(files, batchesPath, known.plan);
+  const plan = new Plan({
+    layout: { columns: [], countryPosition: undefined, added: [], withOrigin: false },
+    country: undefined,
+    batchSize: 1,
+    storage: { append: () => undefined, open: () => [] },
+    seed: Buffer.from(known.run.seed, 'hex'),
+  });
+  for (const batch of batches) {
+    for await (const line of readLines(batch)) {
+      const address = addressOf(batch, line);
+      if (!('key' in address)) continue;
+      plan.book.number(laneNumber(batch.lane), address.key);
+      plan.book.assign(batch.id);
+    }
+  }
+  const { maxCredits: _, onProgress, ...settings } = run;
+  await settleRun(
+    {
+      // What was launched was allowed by the budget of its night.
+      run: { ...settings, onProgress: (progress) => tell(progress, onProgress) },
+      client,
+      takeUp,
+      concurrency,
+      plan,
+      batches,
+      state,
+      signal,
+    },
+    decide,
+  );
+}
+
+/** How far the batches of another list are is no progress of tonight's. */
+function tell(progress: RunProgress, onProgress: RunOptions['onProgress']): void {
+  if (progress.stage !== 'batch') onProgress?.(progress);
+}
+
+async function decide(
+  options: CarryOverOptions,
+  change: string,
+  driven: readonly DrivenBatch[],
+): Promise<void> {
+  const { run, state, known } = options;
+  const use = await measureUse({ ...options, book: options.tonight.plan.book }, driven);
+  const { onChange: way = 'auto' } = run;
+  const isEnough = run.history !== undefined || use.usedAddresses * 2 >= use.paidAddresses;
+  const startedAt = new Date(known.run.startedAt);
+  const isForced = way === 'carry' || state.known.isCarried;
+  if (way === 'stop' || !(isForced || isEnough)) {
+    const why = isEnough
+      ? '--on-change stop ends the run here'
+      : `of ${use.paidAddresses} addresses that are paid for it has ${use.usedAddresses}, less than half, and no history keeps the others`;
+    throw new StateError(
+      `${run.source.name} has changed since the run of ${startedAt.toISOString()} read it: ${change}; ${why}. Nothing was sent. Put the old list back to go on, add --on-change carry to use what there is for the new one, or start over with --fresh, which pays for everything`,
+      { code: 'state_mismatch' },
+    );
+  }
+  if (way === 'carry' && !state.known.isCarried) await state.record({ entry: 'carry' });
+  run.onProgress?.({ stage: 'carried', startedAt: known.run.startedAt, change, ...use });
+}

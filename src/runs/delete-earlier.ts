@@ -1,0 +1,33 @@
+import { parseBatchName } from '../batches/batch-name.js';
+import { mayHaveOrphans } from '../batches/delete-orphans.js';
+import { deleteUnwanted } from '../batches/delete-uploads.js';
+import type { ListOptions } from '../batches/find-upload.js';
+import type { VerificationService } from '../client/verification-service.js';
+import { carriedUuids } from './carried-results.js';
+import type { EarlierRun } from './known-run.js';
+
+/**
+ * Deletes uploads of the runs in whose place another began: their answers were lost, and they came after
+ * the others of their run were deleted.
+ *
+ * @returns the names of those that may still be there; of a run whose uploads could not be listed its id
+ * @throws the signal's reason
+ */
+export async function deleteEarlier(
+  service: Pick<VerificationService, 'batchStatus' | 'deleteBatch' | 'listBatches'>,
+  earlier: readonly EarlierRun[],
+  options: ListOptions,
+): Promise<readonly string[]> {
+  const ids = earlier
+    .filter(({ batches }) => [...batches.values()].some(({ known }) => mayHaveOrphans(known, true)))
+    .map(({ run }) => run.id);
+  if (ids.length === 0) return [];
+  const launched = carriedUuids(earlier);
+  const left = await deleteUnwanted(
+    service,
+    ({ name, batch_uuid: uuid }) =>
+      !launched.has(uuid) && ids.some((id) => parseBatchName(name, id) !== undefined),
+    options,
+  );
+  return left ?? ids;
+}
