@@ -1,4 +1,5 @@
-// `npm run build`; npm runs it as `prepare` too, after an install and before packing.
+// `npm run build`. npm runs it before packing, and after an install in this folder: as `postprepare`, because
+// a script named `prepare` would warn whoever installs the package from a file.
 import { hasDevelopmentPackages } from './build-tools.mjs';
 import { build, buildIfStale } from './dist.mjs';
 import { runScript } from './run-tool.mjs';

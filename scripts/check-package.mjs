@@ -1,6 +1,7 @@
 // `npm run check:package`: the packed tarball is what users get, so it is installed and used as they do.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as esbuild from 'esbuild';
 import { folderBytes, installedPackages, licenceViolations } from './installed-packages.mjs';
 import { runMainJob } from './main-job.mjs';
 import { withInstalledPackage } from './packed-package.mjs';
@@ -18,6 +19,7 @@ await runScript(() =>
     console.log(await checkFootprint(folder));
     await checkImports(folder);
     await checkVersion(folder);
+    await checkBundle(folder);
     console.log(`the main job: ${await runMainJob(folder)} rows`);
   }),
 );
@@ -60,6 +62,42 @@ if (inside !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw new Error('dist/ can be im
   );
   const { stderr } = await mustRun(process.execPath, [script], { cwd: folder });
   if (stderr !== '') throw new Error(`an import prints: ${stderr}`);
+}
+
+/** Bundlers take the library as it is, without a warning, and what they make of it runs. */
+async function checkBundle(folder) {
+  const source = join(folder, 'bundled.ts');
+  const names = (await readEntries()).map(({ entry }) => entry);
+  const imports = names.map((name, index) => `import * as face${index} from '${name}';`);
+  await writeFile(
+    source,
+    `${imports.join('\n')}
+const { createService } = face${names.indexOf('sluice/service')};
+const { Client } = face${names.indexOf('sluice')};
+const service = await createService();
+const { baseUrl, apiKey } = service;
+const client = new Client({ baseUrl, apiKey });
+console.log(typeof (await client.credits()).email_credit, ${names.map((_, index) => `face${index}`).join(', ')});
+await client.close();
+await service.close();
+`,
+  );
+  const outfile = join(folder, 'bundled.mjs');
+  // Packages in CommonJS, such as undici, ask for require().
+  const banner =
+    "import { createRequire as from } from 'node:module'; const require = from(import.meta.url);";
+  const { warnings } = await esbuild.build({
+    entryPoints: [source],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    banner: { js: banner },
+    logLevel: 'silent',
+  });
+  if (warnings.length > 0) throw new Error(`a bundle warns: ${JSON.stringify(warnings)}`);
+  const { stdout } = await mustRun(process.execPath, [outfile], { cwd: folder });
+  if (!stdout.startsWith('number')) throw new Error(`a bundle printed ${stdout.slice(0, 200)}`);
 }
 
 async function checkVersion(folder) {

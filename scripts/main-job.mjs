@@ -5,17 +5,21 @@ import { projectRoot } from './project.mjs';
 import { mustRun } from './run-tool.mjs';
 
 /**
- * Runs the README's main job with the package installed in `folder`, on the Node binary `node`,
- * and throws unless every input row came out once, in its order and to the letter, with its results.
+ * Runs the README's main job with the package installed in `folder`, on the Node binary `node` or by
+ * the words of `command`, and throws unless every input row came out once, in its order and to the letter, with its results.
  *
  * @returns how many rows went through
  */
-export async function runMainJob(folder, node = process.execPath) {
+export async function runMainJob(
+  folder,
+  { node = process.execPath, command = ['npx', '--no-install', 'sluice'] } = {},
+) {
   const input = join(projectRoot, 'examples', 'contacts.csv');
   const output = join(folder, 'verified.csv');
   const columns = ['--email', 'email', '--phone', 'mobile', '--country-column', 'country'];
-  const args = ['sluice', 'verify', input, ...columns, '--country', 'US', '-o', output];
-  await mustRun('npx', ['--no-install', ...args], { cwd: folder, env: environmentOf(node) });
+  const [program, ...words] = command;
+  const args = [...words, 'verify', input, ...columns, '--country', 'US', '-o', output];
+  await mustRun(program, args, { cwd: folder, env: environmentOf(node) });
   const rows = compare(await readCsv(input), await readCsv(output));
   await rm(output);
   return rows;

@@ -2,6 +2,7 @@
 // version numbers as arguments, on those alone.
 import { join } from 'node:path';
 import { environmentOf, runMainJob } from './main-job.mjs';
+import { runElsewhere } from './other-runtimes.mjs';
 import { nodeBinary } from './node-binary.mjs';
 import { withInstalledPackage } from './packed-package.mjs';
 import { projectRoot } from './project.mjs';
@@ -25,13 +26,15 @@ await runScript(() =>
         console.error(`Node ${version}: FAILED\n${error instanceof Error ? error.message : error}`);
       }
     }
+    // A list of versions is a list of Node's.
+    if (chosen.length === 0) for (const line of await runElsewhere(folder)) console.log(line);
     if (failed.length > 0) throw new Error(`failed on Node ${failed.join(', ')}`);
   }),
 );
 
 async function runOn(version, folder) {
   const node = await nodeBinary(version);
-  const done = [`main job of ${await runMainJob(folder, node)} rows`];
+  const done = [`main job of ${await runMainJob(folder, { node })} rows`];
   if (!withoutRunner.includes(version)) {
     const env = { ...environmentOf(node), NO_COLOR: '1', COVERAGE: '0' };
     const { code, stdout, stderr } = await runTool(node, [vitest, 'run'], { env });

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { Agent, buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici';
+import { Agent, buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici/index.js';
 import { ConfigurationError } from '../errors/family.js';
 import { makePatient } from './patient-socket.js';
 

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import { createRequire } from 'node:module';
 import { diagnosticsChannels, type DiagnosticsListeners } from '../diagnostics/channels.js';
-import { loadPackageNow } from '../system/load-package.js';
+import { notInstalled } from '../system/not-installed.js';
 import { countInto } from './count-into.js';
 import { traceInto, type OpenTelemetryApi } from './trace-into.js';
 
@@ -31,11 +31,7 @@ const scopeName = 'sluice';
  */
 export function instrument(options: InstrumentOptions = {}): () => void {
   // Whatever form of it a program loads, all share the providers that are registered for the process.
-  const api = loadPackageNow(
-    // A parse would not know more of a package than its types say.
-    () => createRequire(import.meta.url)('@opentelemetry/api') as OpenTelemetryApi,
-    { by: 'instrument()', install: '@opentelemetry/api' },
-  );
+  const api = loadApi();
   const tracer = (options.tracerProvider ?? api.trace).getTracer(scopeName);
   const meter = (options.meterProvider ?? api.metrics).getMeter(scopeName);
   const traced = traceInto(tracer, api);
@@ -56,4 +52,14 @@ function listen(listeners: DiagnosticsListeners): () => void {
   return () => {
     for (const { name, onMessage } of subscriptions) unsubscribe(name, onMessage);
   };
+}
+
+/** For who cannot wait: by `require`. */
+function loadApi(): OpenTelemetryApi {
+  try {
+    // A parse would not know more of a package than its types say.
+    return createRequire(import.meta.url)('@opentelemetry/api') as OpenTelemetryApi;
+  } catch (error) {
+    return notInstalled({ by: 'instrument()', install: '@opentelemetry/api' })(error);
+  }
 }

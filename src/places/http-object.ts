@@ -1,4 +1,4 @@
-import { request, type Dispatcher } from 'undici';
+import { request, type Dispatcher } from 'undici/index.js';
 import { isLoopbackHost } from '../client/base-url.js';
 import { codeOf } from '../client/plain-cause.js';
 import { isServiceTrouble } from '../client/retry.js';

@@ -4,7 +4,7 @@ import { ConfigurationError } from '../../errors/family.js';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
-import { loadPackage } from '../../system/load-package.js';
+import { notInstalled } from '../../system/not-installed.js';
 
 /** A DuckDB file that is open, in a session in which everything prints the same everywhere. */
 export interface DuckdbConnection extends Connection {
@@ -50,10 +50,9 @@ export async function connect(
   purpose: Purpose,
   signal?: AbortSignal,
 ): Promise<DuckdbConnection> {
-  const driver = await loadPackage(() => import('@duckdb/node-api'), {
-    by: 'DuckDB',
-    install: '@duckdb/node-api',
-  });
+  const driver = await import('@duckdb/node-api').catch(
+    notInstalled({ by: 'DuckDB', install: '@duckdb/node-api' }),
+  );
   const { store, isNew } = await placeOfFile(pathOfUrl(url, 'duckdb'), purpose);
   const isFile = store !== inMemory;
   const isWritten = purpose !== 'read';

@@ -2,7 +2,7 @@ import type { Connection as DriverConnection, ConnectionOptions, FieldPacket, Qu
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { systemErrorCode } from '../../system/describe-system-error.js';
-import { loadPackage } from '../../system/load-package.js';
+import { notInstalled } from '../../system/not-installed.js';
 import { parseServerUrl, type ServerUrl } from '../server-url.js';
 import { connectWithTls, isWithoutTls, type TlsOptions } from '../tls.js';
 
@@ -42,10 +42,9 @@ export async function connect(
   signal?: AbortSignal,
 ): Promise<MysqlConnection> {
   signal?.throwIfAborted();
-  const { default: mysql } = await loadPackage(() => import('mysql2'), {
-    by: 'MySQL',
-    install: 'mysql2',
-  });
+  const { default: mysql } = await import('mysql2').catch(
+    notInstalled({ by: 'MySQL', install: 'mysql2' }),
+  );
   const server = parseServerUrl(url, schemes);
   const { connection, close } = await connectWithTls(
     server,

@@ -3,7 +3,7 @@ import type * as copyStreams from 'pg-copy-streams';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { systemErrorCode } from '../../system/describe-system-error.js';
-import { loadPackage } from '../../system/load-package.js';
+import { notInstalled } from '../../system/not-installed.js';
 import { parseServerUrl, type ServerUrl } from '../server-url.js';
 import { connectWithTls, isWithoutTls, type TlsOptions } from '../tls.js';
 
@@ -65,10 +65,11 @@ export async function connect(
 ): Promise<PostgresConnection> {
   signal?.throwIfAborted();
   // All that is needed later: what is missing must be said while it costs nothing.
-  const [{ default: pg }, copy] = await loadPackage(
-    () => Promise.all([import('pg'), import('pg-copy-streams')]),
-    postgresDrivers,
-  );
+  const missing = notInstalled(postgresDrivers);
+  const [{ default: pg }, copy] = await Promise.all([
+    import('pg').catch(missing),
+    import('pg-copy-streams').catch(missing),
+  ]);
   const server = parseServerUrl(url, schemes);
   const { client, close, lost } = await connectWithTls(
     server,

@@ -1,5 +1,5 @@
 import { writeText } from '../cell-text.js';
-import { loadPackage } from '../../system/load-package.js';
+import { notInstalled } from '../../system/not-installed.js';
 import { givesNoRows } from '../query-source.js';
 import type { Asking, QueryRows } from '../dialect.js';
 import { formOfKind, type TableColumn } from '../table-form.js';
@@ -116,9 +116,8 @@ async function openCursor(
   connection: PostgresConnection,
   { query, connect }: Asking<PostgresConnection>,
 ): Promise<QueryRows> {
-  const { default: QueryStream } = await loadPackage(
-    () => import('pg-query-stream'),
-    postgresDrivers,
+  const { default: QueryStream } = await import('pg-query-stream').catch(
+    notInstalled(postgresDrivers),
   );
   const stream = connection.submit(
     new QueryStream(query, [], {

@@ -3,7 +3,7 @@ import type Database from 'libsql';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
-import { loadPackage } from '../../system/load-package.js';
+import { notInstalled } from '../../system/not-installed.js';
 import { sqliteValue } from './kinds.js';
 
 /** A database file that is open. */
@@ -45,10 +45,9 @@ export function fileOf(url: string): string | undefined {
  * @throws ConfigurationError `missing_dependency`
  */
 export async function connect(url: string, purpose: Purpose): Promise<SqliteConnection> {
-  const { default: Driver } = await loadPackage(() => import('libsql'), {
-    by: 'SQLite',
-    install: 'libsql',
-  });
+  const { default: Driver } = await import('libsql').catch(
+    notInstalled({ by: 'SQLite', install: 'libsql' }),
+  );
   const path = pathOfUrl(url, 'sqlite');
   if (purpose === 'read') await stat(path);
   const { store } = await placeOfFile(path, purpose);

@@ -1,6 +1,9 @@
-import { loadPackage } from '../../system/load-package.js';
+import { notInstalled } from '../../system/not-installed.js';
 
-const needed = { by: 'Parquet', install: 'hyparquet hyparquet-compressors hyparquet-writer' };
+const missing = notInstalled({
+  by: 'Parquet',
+  install: 'hyparquet hyparquet-compressors hyparquet-writer',
+});
 
 /**
  * The packages that read and write Parquet, loaded when they are used only.
@@ -8,16 +11,14 @@ const needed = { by: 'Parquet', install: 'hyparquet hyparquet-compressors hyparq
  * @throws ConfigurationError `missing_dependency`
  */
 export async function loadHyparquet() {
-  return loadPackage(async () => {
-    const [reader, { compressors }] = await Promise.all([
-      import('hyparquet'),
-      import('hyparquet-compressors'),
-    ]);
-    return { reader, compressors };
-  }, needed);
+  const [reader, { compressors }] = await Promise.all([
+    import('hyparquet').catch(missing),
+    import('hyparquet-compressors').catch(missing),
+  ]);
+  return { reader, compressors };
 }
 
 /** @throws ConfigurationError `missing_dependency` */
 export async function loadHyparquetWriter() {
-  return loadPackage(async () => import('hyparquet-writer'), needed);
+  return import('hyparquet-writer').catch(missing);
 }

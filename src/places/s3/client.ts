@@ -1,5 +1,5 @@
 import type * as SdkModule from '@aws-sdk/client-s3';
-import { loadPackage } from '../../system/load-package.js';
+import { notInstalled } from '../../system/not-installed.js';
 
 export interface S3Options {
   /**
@@ -25,10 +25,9 @@ export interface S3Connection {
  * @throws ConfigurationError `missing_dependency`
  */
 export async function connectS3({ endpoint, region }: S3Options): Promise<S3Connection> {
-  const sdk = await loadPackage(() => import('@aws-sdk/client-s3'), {
-    by: 'S3',
-    install: '@aws-sdk/client-s3',
-  });
+  const sdk = await import('@aws-sdk/client-s3').catch(
+    notInstalled({ by: 'S3', install: '@aws-sdk/client-s3' }),
+  );
   const { env } = process;
   const place = endpoint ?? env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];
   const isForeign = place !== undefined && place !== '';

@@ -9,7 +9,7 @@ import { safeCell } from './safe-cell.js';
 import { resultColumns, verdictCells } from './sheet-columns.js';
 import { statisticsRows } from './sheet-statistics.js';
 import { isSluiceError } from '../../errors/sluice-error.js';
-import { loadPackage } from '../../system/load-package.js';
+import { notInstalled } from '../../system/not-installed.js';
 import { badRequest } from '../http/http-problem.js';
 
 /** Rows that a sheet can have (ECMA-376); one is the heading. */
@@ -136,6 +136,8 @@ async function taken(output: PassThrough): Promise<void> {
   }
 }
 
+const missing = notInstalled({ by: 'a spreadsheet', install: 'exceljs@4.4.0' });
+
 /**
  * Loads the package that writes spreadsheets when the first one is asked for; it is no dependency of
  * its own, because few need it.
@@ -143,10 +145,11 @@ async function taken(output: PassThrough): Promise<void> {
  * @throws HttpProblem 400, which says how to install it
  */
 export async function loadExceljs(
-  load: () => Promise<{ readonly default: typeof exceljs }> = async () => import('exceljs'),
+  load: () => Promise<{ readonly default: typeof exceljs }> = async () =>
+    import('exceljs').catch(missing),
 ): Promise<typeof exceljs> {
   try {
-    return (await loadPackage(load, { by: 'a spreadsheet', install: 'exceljs@4.4.0' })).default;
+    return (await load().catch(missing)).default;
   } catch (error) {
     if (!isSluiceError(error, 'missing_dependency')) throw error;
     throw badRequest(

@@ -1,5 +1,5 @@
 import type { Answer, decode, DecodedPacket, encode } from 'dns-packet';
-import { loadPackage } from '../../../system/load-package.js';
+import { notInstalled } from '../../../system/not-installed.js';
 import type { DnsData, DnsType } from './dns-answer.js';
 
 /** The package that reads and writes messages of the domain name system. */
@@ -8,13 +8,13 @@ export interface DnsCodec {
   readonly decode: typeof decode;
 }
 
-export function loadDnsCodec(
-  load: () => Promise<{ readonly default: DnsCodec }> = async () => import('dns-packet'),
+const missing = notInstalled({ by: 'verification by the network', install: 'dns-packet' });
+
+export async function loadDnsCodec(
+  load: () => Promise<{ readonly default: DnsCodec }> = async () =>
+    import('dns-packet').catch(missing),
 ): Promise<DnsCodec> {
-  return loadPackage(async () => (await load()).default, {
-    by: 'verification by the network',
-    install: 'dns-packet',
-  });
+  return (await load().catch(missing)).default;
 }
 
 /** Largest answer that is asked for over UDP: no fragment on any usual path (RFC 9715). */

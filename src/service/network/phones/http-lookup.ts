@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { request } from 'undici';
+import { request } from 'undici/index.js';
 import { z } from 'zod';
 import { ConfigurationError } from '../../../errors/family.js';
 import type { Clock } from '../../../system/clock.js';

@@ -1,4 +1,4 @@
-import { loadPackage } from '../../../system/load-package.js';
+import { notInstalled } from '../../../system/not-installed.js';
 
 /** A network as the table of mobile country codes and mobile network codes has it. */
 export interface Network {
@@ -19,7 +19,7 @@ interface TableRow {
   readonly status: string | null;
 }
 
-const needed = { by: 'verification by the network', install: 'mcc-mnc-list' };
+const missing = notInstalled({ by: 'verification by the network', install: 'mcc-mnc-list' });
 
 /**
  * Loads the table of operators, kept in a package of its own because it changes every month.
@@ -27,9 +27,10 @@ const needed = { by: 'verification by the network', install: 'mcc-mnc-list' };
  * @throws ConfigurationError `missing_dependency`, which says how to install it
  */
 export async function loadOperators(
-  load: () => Promise<{ all(): readonly TableRow[] }> = async () => import('mcc-mnc-list'),
+  load: () => Promise<{ all(): readonly TableRow[] }> = async () =>
+    import('mcc-mnc-list').catch(missing),
 ): Promise<NameNetwork> {
-  const rows = (await loadPackage(load, needed)).all();
+  const rows = (await load().catch(missing)).all();
   const names = new Map<string, string>();
   for (const { mcc, mnc, brand, operator, status } of rows) {
     const name = brand || operator;
