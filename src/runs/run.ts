@@ -128,7 +128,7 @@ class Run {
     const summary = await this.#write(entry, passOne, { end, output }, async () =>
       readBalanceAfter(client, before, end.batches, signal),
     );
-    if (end.isWhole) await this.#finish(summary);
+    if (end.isWhole) await this.#finish(entry.id, summary);
     else await this.#options.onSummary?.(summary);
     return summary;
   }
@@ -146,16 +146,16 @@ class Run {
       );
     }
     if (!known.finished || wantsRetry) return undefined;
-    if (known.hasEnded || !(await this.#isAskedForAgain(known.run))) {
+    if (known.hasEnded || !known.run || !(await this.#isAskedForAgain(known.run))) {
       await this.#state.startOver();
       this.isRemovable = true;
       return undefined;
     }
     // Another output is asked for than the one that was written: the results are there.
-    if (known.run && !hasSameOutput(known.run, decidingOptions(this.#options))) return undefined;
+    if (!hasSameOutput(known.run, decidingOptions(this.#options))) return undefined;
     // The journal wrote it down itself, as it was told then.
     const { summary } = known.finished;
-    await this.#end(summary);
+    await this.#end(known.run.id, summary);
     return summary;
   }
 
@@ -163,8 +163,7 @@ class Run {
    * Whether the run whose end nobody heard of is the one that is asked for now. A list that has changed
    * since, as a nightly one does, must not be said to be done.
    */
-  async #isAskedForAgain(run: RunEntry | undefined): Promise<boolean> {
-    if (!run) return false;
+  async #isAskedForAgain(run: RunEntry): Promise<boolean> {
     const { client, serviceName, source } = this.#options;
     const service = serviceName ?? (typeof client === 'function' ? run.service : client.baseUrl);
     try {
@@ -246,7 +245,7 @@ class Run {
     const { onProgress, source } = this.#options;
     const { tally, sink, isSuspect } = await output.finish();
     onProgress?.({ stage: 'written', rows: passOne.entry.rows });
-    return summarize({
+    const summary = summarize({
       input: source.name,
       output: sink.name,
       service: entry.service,
@@ -260,18 +259,21 @@ class Run {
       batches: end.batches,
       balances: await readBalances(),
     });
+    const compared = this.#options.history?.compareRun(entry.id, summary);
+    return { ...summary, ...(compared && { compared }) };
   }
 
-  async #finish(summary: Summary): Promise<void> {
+  async #finish(runId: string, summary: Summary): Promise<void> {
     await this.#state.record({ entry: 'finished', summary });
-    await this.#end(summary);
+    await this.#end(runId, summary);
   }
 
   /**
    * The state of a run with failed rows is kept for their retry, and that of one whose output is suspect,
    * to be written otherwise; any other is of no use any more.
    */
-  async #end(summary: Summary): Promise<void> {
+  async #end(runId: string, summary: Summary): Promise<void> {
+    await this.#options.history?.keepRun(runId, summary);
     await this.#options.onSummary?.(summary);
     const isWorthKeeping = hasFailed(summary) || summary.suspect;
     if (isWorthKeeping) await this.#state.record({ entry: 'ended' });

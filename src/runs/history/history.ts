@@ -10,14 +10,18 @@ import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { FileLock } from '../../system/file-lock.js';
 import { systemFiles, type FileSystem } from '../../system/file-system.js';
 import { onDisk } from '../on-disk.js';
+import type { Comparison, Summary } from '../summary.js';
 import { FrameBuilder } from './frame-builder.js';
 import { HistoryEntries } from './history-entries.js';
 import { HistoryFile, historyHead, type HistoryHead } from './history-file.js';
 import { historyKeyPath, takeHistoryKey } from './history-key.js';
 import { HistoryRecall } from './history-recall.js';
 import { resultsOf, type HistoryResult } from './history-results.js';
+import { HistoryRuns, listOf, runFrame } from './history-runs.js';
 import { countResults, type HistoryStats } from './history-stats.js';
 import { isFresh, oldestOf, type MaxAgeDays } from './max-age.js';
+import { oddShares } from './odd-shares.js';
+import { pastRunOf } from './past-run.js';
 
 export interface HistoryOptions {
   /** The history's file; its key is beside it, in `<file>.key`. */
@@ -28,8 +32,9 @@ export interface HistoryOptions {
    */
   readonly service?: string;
   /**
-   * How old a result may be to stand for an address, in days, for all verdicts or by verdict.
-   * @default 30
+   * How old a result may be to stand for an address, in days, for all verdicts or by verdict. One number
+   * leaves an `unknown` at 20 hours at most.
+   * @default 30, and 20 hours for `unknown`
    */
   readonly maxAgeDays?: MaxAgeDays;
   /**
@@ -58,6 +63,8 @@ export class History implements ResultHistory {
   readonly #file: HistoryFile;
   readonly #lock: FileLock;
   readonly #age: { readonly oldest: ReturnType<typeof oldestOf>; readonly nowMs: number };
+  readonly #clock: Clock;
+  readonly #runs: HistoryRuns;
   #entries: HistoryEntries;
 
   private constructor(
@@ -68,6 +75,7 @@ export class History implements ResultHistory {
       readonly lock: FileLock;
       readonly seed: Uint8Array;
       readonly entries: HistoryEntries;
+      readonly runs: HistoryRuns;
       readonly age: { readonly oldest: ReturnType<typeof oldestOf>; readonly nowMs: number };
     },
   ) {
@@ -75,6 +83,8 @@ export class History implements ResultHistory {
     this.#file = opened.file;
     this.#head = opened.head;
     this.#lock = opened.lock;
+    this.#clock = options.clock ?? systemClock;
+    this.#runs = opened.runs;
     this.#entries = opened.entries;
     this.#age = opened.age;
     this.#hash = new KeyHash(opened.seed);
@@ -106,15 +116,16 @@ export class History implements ResultHistory {
     });
     try {
       const entries = new HistoryEntries(key.seed);
+      const runs = new HistoryRuns();
       const opened = await onDisk(`use the history ${path}`, async () =>
         HistoryFile.open(
           files,
           path,
           () => historyHead(key.fingerprint, service ?? ''),
-          (frame) => entries.take(frame),
+          (frame) => entries.take(frame) || runs.take(frame),
         ),
       );
-      const history = new History(options, { ...opened, ...key, entries, age });
+      const history = new History(options, { ...opened, ...key, entries, runs, age });
       try {
         history.#check(service, key.fingerprint);
         const { superseded, size } = entries;
@@ -160,12 +171,33 @@ export class History implements ResultHistory {
     if (!builder.isEmpty) await send();
   }
 
+  /** Compares a run with the earlier ones of its list. */
+  compareRun(id: string, summary: Summary): Comparison {
+    const runs = this.#runs.before({ id, list: listOf(summary.input) });
+    const odd = oddShares(pastRunOf(summary, this.#now()), runs);
+    return { previous: runs.at(-1) ?? null, runs, odd };
+  }
+
+  /**
+   * Keeps the figures of a finished run for the comparison with later ones; told again, they take the place
+   * of what was told of the run before.
+   *
+   * @throws OutputError
+   */
+  async keepRun(id: string, summary: Summary): Promise<void> {
+    const figures = pastRunOf(summary, this.#now());
+    const frame = runFrame({ id, list: listOf(summary.input), figures });
+    await this.#file.append(frame);
+    this.#runs.take(frame);
+  }
+
   /** Counts what it holds. */
   async stats(): Promise<HistoryStats> {
     return {
       path: this.#path,
       service: this.service,
       bytes: this.#file.sizeBytes,
+      saved: this.#runs.saved(),
       ...countResults(this.#entries, this.#age),
     };
   }
@@ -210,6 +242,10 @@ export class History implements ResultHistory {
     await this.#lock.release();
   }
 
+  #now(): string {
+    return new Date(this.#clock.wallNow()).toISOString();
+  }
+
   #placesOf(address: string): readonly number[] {
     const lanes = countryCodes.flatMap((country) => [
       { lane: { type: 'email', country } as const, line: emailLine(address) },
@@ -248,7 +284,9 @@ export class History implements ResultHistory {
       const origin = entries.origin(entries.originAt(place));
       builders.at(-1)?.add(hash, entries.outcomeKey(entries.outcomeAt(place)), origin);
     });
+    const runs = this.#runs.frames();
     function* frames(): Generator<ReturnType<FrameBuilder['take']>> {
+      yield* runs;
       for (const builder of builders) {
         const frame = builder.take();
         kept.take(frame);
