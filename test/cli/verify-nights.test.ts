@@ -66,7 +66,7 @@ it('compares each night with the ones before, and warns of a share that has move
   });
   expect(compared?.odd.map(({ share }) => share)).toEqual(['valid', 'unknown', 'new']);
   const report = await readFile(join(folder, 'odd.html'), 'utf8');
-  expect(report).toContain('Beside the runs before');
+  expect(report).toContain('Compared with earlier runs');
   expect(report).toContain('Verdicts of the last 7 runs');
   expect(report).toContain('usually 1.0 %');
 

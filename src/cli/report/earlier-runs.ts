@@ -27,12 +27,12 @@ export function earlierRuns(summary: Summary): Html {
   const types = (['email', 'phone'] as const).map((type) => {
     const [now, before] = [figuresNow(summary, type), previous[type]];
     if (!now || !before) return nothing;
-    const all = [...runs.flatMap((run) => run[type] ?? []), now];
+    const all = [...runs.flatMap((run) => run[type] ?? []), now].slice(-mostDrawn);
     return html`<h3>${type === 'email' ? 'Emails' : 'Phones'}</h3>
       ${runChart(type, all)} ${cardTable(columns, comparison(now, before))}`;
   });
   return html`<section>
-    <h2>Beside the runs before</h2>
+    <h2>Compared with earlier runs</h2>
     <p>The run before ended at ${moment(new Date(previous.finished_at))}.</p>
     ${warnings} ${types}
   </section>`;
@@ -68,6 +68,7 @@ const verdictNames = {
   none: 'No verdict',
 } as const;
 
+const mostDrawn = 30;
 const [width, height, gap] = [1000, 120, 4];
 
 /** A column for each run, the latest on the right: its verdicts, one above the other. */

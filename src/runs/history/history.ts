@@ -10,7 +10,7 @@ import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { FileLock } from '../../system/file-lock.js';
 import { systemFiles, type FileSystem } from '../../system/file-system.js';
 import { onDisk } from '../on-disk.js';
-import type { Comparison, Summary } from '../summary.js';
+import type { Summary } from '../summary.js';
 import { FrameBuilder } from './frame-builder.js';
 import { HistoryEntries } from './history-entries.js';
 import { HistoryFile, historyHead, type HistoryHead } from './history-file.js';
@@ -172,7 +172,7 @@ export class History implements ResultHistory {
   }
 
   /** Compares a run with the earlier ones of its list. */
-  compareRun(id: string, summary: Summary): Comparison {
+  compareRun(id: string, summary: Summary): NonNullable<Summary['compared']> {
     const runs = this.#runs.before({ id, list: listOf(summary.input) });
     const odd = oddShares(pastRunOf(summary, this.#now()), runs);
     return { previous: runs.at(-1) ?? null, runs, odd };
