@@ -18,9 +18,9 @@ const shortShare = 0.007;
 const longShare = 0.25;
 
 /** The plateau is moved away until fewer than one request in so many is refused … */
-const wantedPerRefusal = 100;
+const wantedPerRefusal = 120;
 /** … but not further than the time of so many requests, or from one refusal to the next. */
-const longestHoldRequests = 150;
+const longestHoldRequests = 200;
 
 /** So many refusals at less than the learned rate, and the rate is not what they are about. */
 const mostContradictions = 3;
