@@ -50,7 +50,7 @@ export { History } from './runs/history/history.js';
 export type { HistoryOptions } from './runs/history/history-options.js';
 export type { HistoryResult } from './runs/history/history-results.js';
 export type { HistoryStats } from './runs/history/history-stats.js';
-export { defaultMaxAgeDays, type MaxAgeDays } from './runs/history/max-age.js';
+export { maxAgesOf, type MaxAgeDays } from './runs/history/max-age.js';
 export type { ResultHistory } from './batches/result-history.js';
 
 // The client

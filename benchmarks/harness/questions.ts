@@ -1,5 +1,6 @@
 import { addressBook } from '../addresses/address-book.js';
 import { criticalPath } from '../batches/critical-path.js';
+import { pace } from '../client/pace.js';
 import { upload } from '../client/upload.js';
 import { postgres } from '../databases/postgres.js';
 import { endToEnd } from '../end-to-end.js';
@@ -23,6 +24,7 @@ export const questions: Readonly<Record<string, Question>> = {
   'databases/postgres': postgres,
   'peak-memory': peakMemory,
   'client/upload': upload,
+  'client/pace': pace,
   'runs/replay': replay,
   'batches/critical-path': criticalPath,
   'list-sizes': listSizes,

@@ -1,8 +1,8 @@
 import {
   Client,
   ConfigurationError,
-  defaultMaxAgeDays,
   History,
+  maxAgesOf,
   verdicts,
   type MaxAgeDays,
   type Verdict,
@@ -15,7 +15,7 @@ import { whereGiven } from './where-given.js';
 export const maxAgeOption = {
   name: 'max-age',
   value: '<days>',
-  help: 'Longest age of a result in the history, in days (default: 30); by verdict: valid=90,unknown=1.',
+  help: 'Longest age of a result in the history, in days (default: 30, and 20 hours for unknown); by verdict: valid=90,unknown=1.',
 } as const satisfies OptionDefinition;
 
 export const waitLockOption = {
@@ -80,7 +80,7 @@ export function maxAgeOf(options: ParsedOptions<'max-age'>): MaxAgeDays | undefi
       `--max-age takes a number of days, or one by verdict (${verdicts.join(', ')}), such as valid=90,unknown=1, not ${JSON.stringify(part)}`,
     );
   };
-  let rest = defaultMaxAgeDays;
+  let rest: number | undefined;
   const named = new Map<Verdict, number>();
   for (const part of text.split(',').map((each) => each.trim())) {
     const [, name, days = ''] = /^(?:(\w+)\s*=\s*)?(\d+(?:\.\d+)?)$/.exec(part) ?? refuse(part);
@@ -89,8 +89,7 @@ export function maxAgeOf(options: ParsedOptions<'max-age'>): MaxAgeDays | undefi
     else if (name === undefined) rest = Number(days);
     else refuse(part);
   }
-  const ages = verdicts.map((verdict) => [verdict, named.get(verdict) ?? rest] as const);
-  return Object.fromEntries(ages);
+  return { ...maxAgesOf(rest), ...Object.fromEntries(named) };
 }
 
 /** As runs call it. */

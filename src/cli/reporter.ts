@@ -12,6 +12,7 @@ import {
 import type { Target } from './connect.js';
 import { errorText } from './describe-error.js';
 import { describeDifference, isExportWrong } from './describe-export.js';
+import { comparedLines, oddLines } from './compared-lines.js';
 import { exitCodeOf } from './exit-code.js';
 import { localNotice } from './local-notice.js';
 import { say } from './print.js';
@@ -48,6 +49,9 @@ export interface ReporterOptions {
   /** Tells what a terminal shows. @default none */
   readonly environment?: NodeJS.ProcessEnv;
 }
+
+/** What is said at the end even when quiet. */
+const loudEvents: ReadonlySet<string> = new Set(['suspect', 'left_alone', 'odd_share']);
 
 /** What `sluice verify` says on standard error. Counts only: no cell of the input. */
 export class Reporter {
@@ -206,13 +210,22 @@ export class Reporter {
     this.close();
     if (this.#options.isJson === true) {
       // The batches have been told one by one.
-      const { batches, ...figures } = summary;
-      this.#say({ event: 'finished', fields: { ...figures, batches: batches.length }, line: '' });
+      const { batches, compared, ...figures } = summary;
+      for (const odd of oddLines(summary)) this.#write(odd);
+      this.#say({
+        event: 'finished',
+        fields: { ...figures, batches: batches.length, previous: compared?.previous },
+        line: '',
+      });
       return;
     }
-    for (const said of summaryLines(summary)) {
+    for (const said of [
+      ...summaryLines(summary),
+      ...comparedLines(summary),
+      ...oddLines(summary),
+    ]) {
       // What was asked for is not there: said even when quiet.
-      if (said.event === 'suspect' || said.event === 'left_alone') this.#write(said);
+      if (loudEvents.has(said.event)) this.#write(said);
       else this.#say(said);
     }
   }

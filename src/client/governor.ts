@@ -89,7 +89,7 @@ export class Governor {
     this.#circuit = new Circuit(options.random);
     this.#window = new ConcurrencyWindow(options.maxConcurrentRequests);
     const { clock, onTrouble } = options;
-    this.#trouble = onTrouble && new TroubleWatch(clock, onTrouble);
+    this.#trouble = onTrouble && new TroubleWatch(clock, this.#patience, onTrouble);
   }
 
   /**
@@ -106,7 +106,10 @@ export class Governor {
     const now = this.#clock.now();
     if (turn.keyed) this.#checkRefusal(now);
     const isIdle = this.#running === 0 && this.#line.isEmpty;
-    if (isIdle && this.#patience.isStale(now)) this.#succeeded();
+    if (isIdle && this.#patience.isStale(now)) {
+      this.#patience.forget();
+      this.#trouble?.answered();
+    }
     this.#patience.asked(now);
     this.#trouble?.begin();
     return new Promise((resolve, reject) => {
@@ -206,28 +209,24 @@ export class Governor {
     const { startedAt, isProbe } = request;
     switch (outcome.kind) {
       case 'answered':
-        this.#circuit.succeeded();
-        this.#patience.answered();
-        this.#succeeded();
+        this.#answered();
         this.#pace.answered(startedAt);
         this.#window.widen();
         if (outcome.limits) this.#pace.heard(now, outcome.limits, this.#running);
         if (turn.keyed && this.#refusal && startedAt > this.#refusal.at) this.#refusal = undefined;
         return;
       case 'throttled':
-        this.#fail(now, outcome.error);
+        this.#patience.failed(now, outcome.error);
         this.#pace.throttled(now, startedAt, outcome.retryAfterMs);
         this.#window.narrow(now, startedAt);
         if (outcome.limits) this.#pace.heard(now, outcome.limits, this.#running);
         return;
       case 'failed':
-        this.#fail(now, outcome.error);
+        this.#patience.failed(now, outcome.error);
         this.#circuit.failed(now, isProbe, outcome.retryAfterMs);
         return;
       case 'refused':
-        this.#circuit.succeeded();
-        this.#patience.answered();
-        this.#succeeded();
+        this.#answered();
         this.#refusal = { error: outcome.error, at: now, until: now + refusalHoldMs };
         for (const waiting of this.#line.takeAll(({ keyed }) => keyed)) {
           waiting.refuse(outcome.error);
@@ -238,13 +237,9 @@ export class Governor {
     }
   }
 
-  #fail(now: number, error: Error): void {
-    const { giveUpAt: until } = this.#patience.failed(now, error);
-    this.#trouble?.failed({ error, until });
-  }
-
-  #succeeded(): void {
-    this.#patience.succeeded();
+  #answered(): void {
+    this.#circuit.succeeded();
+    this.#patience.answered();
     this.#trouble?.answered();
   }
 

@@ -1,10 +1,12 @@
 import { backoffMs } from './backoff.js';
+import { LearnedRate } from './learned-rate.js';
 import type { RateLimit } from './rate-limit.js';
 
 /** Waits after answers of 429 that do not say how long. */
 const pauseBounds = { firstMs: 1000, longestMs: 60_000 };
 
-/** Two clients that were told the same moment should not meet there again. */
+/** Two clients that were told the same moment should not meet there again: a tenth later, at most so much. */
+const jitterShare = 0.1;
 const mostJitterMs = 500;
 
 /** The window that `X-RateLimit-*` speaks of, where it is not said. */
@@ -16,34 +18,23 @@ const longestSpacingMs = 60_000;
 /** Without a limit beside it, this many remaining requests are few. */
 const fewRemaining = 30;
 
-const longestIntervalMs = 5000;
-const shortestIntervalMs = 2;
-
-/** How the interval grows with a 429, and shrinks with each other answer: halved after some 140. */
-const slowing = 1.3;
-const recovery = 0.995;
-
-/** A client that had nothing to ask for so long has not shown what the service bears. */
-const idleMs = 10_000;
+/** A client that had nothing to ask for so long has not shown meanwhile what the service bears. */
+const idleMs = 1000;
 
 /**
- * When the next request may go out: the pause after a 429, the interval learned from 429s, and the
- * spacing that `X-RateLimit-*` headers ask for. Knows no timer: the moments are given to it.
+ * When the next request may go out: the pause after a 429, the rate learned from 429s, and the spacing that
+ * `X-RateLimit-*` headers ask for. Knows no timer: the moments are given to it.
  */
 export class Pace {
   readonly #random: () => number;
+  readonly #rate = new LearnedRate();
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #lastStart = Number.NEGATIVE_INFINITY;
-  /** Learned from answers of 429. */
-  #intervalMs = 0;
   /** Asked for by headers, until the window they speak of is over. */
   #spacing: { readonly ms: number; readonly until: number } | undefined;
   /** Answers of 429 in a row. */
   #throttles = 0;
   #throttledAt = Number.NEGATIVE_INFINITY;
-  /** Requests since the latest 429, and since when: how fast was too fast. */
-  #starts = 0;
-  #countingSince = 0;
 
   constructor(random: () => number) {
     this.#random = random;
@@ -51,7 +42,7 @@ export class Pace {
 
   /** The earliest moment at which a request may start; it may have passed. */
   earliestStart(): number {
-    const learned = this.#lastStart + this.#intervalMs;
+    const learned = this.#rate.next(this.#lastStart);
     // A window that ends frees what its spacing held back.
     const spaced = this.#spacing
       ? Math.min(this.#lastStart + this.#spacing.ms, this.#spacing.until)
@@ -60,12 +51,9 @@ export class Pace {
   }
 
   started(now: number): void {
-    if (now - this.earliestStart() > idleMs) {
-      this.#starts = 0;
-      this.#countingSince = now;
-    }
+    const unaskedMs = now - Math.max(this.earliestStart(), this.#lastStart);
+    if (unaskedMs > idleMs) this.#rate.idled(unaskedMs);
     this.#lastStart = now;
-    this.#starts += 1;
   }
 
   /** A 429 came, for a request begun at `startedAt`. */
@@ -73,26 +61,25 @@ export class Pace {
     // Several requests of one burst are refused together: they are one reason to slow down.
     const isNews = startedAt > this.#throttledAt;
     if (isNews) {
-      // While one 429 follows another the pauses grow; the first of them says that we were too fast.
-      if (this.#throttles === 0) this.#slowDown(now);
       this.#throttles += 1;
       this.#throttledAt = now;
     }
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + this.#pauseMs(isNews, retryAfterMs ?? 0));
+    const askedMs = retryAfterMs ?? 0;
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + this.#pauseMs(isNews, askedMs));
+    if (isNews) this.#rate.refused(now, this.#pausedUntil, askedMs > 0);
+    else this.#rate.refusedToo();
   }
 
   /** An answer came that was no 429. */
   answered(startedAt: number): void {
-    if (startedAt <= this.#throttledAt) return;
-    this.#throttles = 0;
-    this.#intervalMs *= recovery;
-    if (this.#intervalMs < shortestIntervalMs) this.#intervalMs = 0;
+    this.#rate.taken();
+    if (startedAt > this.#throttledAt) this.#throttles = 0;
   }
 
   /** Headers said how many requests are left; `running` ones may not be counted in them yet. */
   heard(now: number, limits: RateLimit, running: number): void {
     const left = Math.max(0, limits.remaining - running);
-    const few = limits.limit === undefined ? fewRemaining : limits.limit / 2;
+    const few = limits.limit === undefined ? fewRemaining : limits.limit / 10;
     if (left > few) {
       this.#spacing = undefined;
       return;
@@ -106,19 +93,9 @@ export class Pace {
   }
 
   #pauseMs(isNews: boolean, askedMs: number): number {
-    if (askedMs > 0) return askedMs + this.#random() * mostJitterMs;
+    if (askedMs > 0) {
+      return askedMs + this.#random() * Math.min(mostJitterMs, askedMs * jitterShare);
+    }
     return isNews ? backoffMs(this.#throttles, pauseBounds, this.#random) : 0;
-  }
-
-  /**
-   * The mean since the last time, its pause included, is what the service has borne: faster than that
-   * was too fast.
-   */
-  #slowDown(now: number): void {
-    const borneMs = this.#starts === 0 ? 0 : (now - this.#countingSince) / this.#starts;
-    const slower = Math.max(this.#intervalMs * slowing, borneMs, shortestIntervalMs);
-    this.#intervalMs = Math.min(slower, longestIntervalMs);
-    this.#starts = 0;
-    this.#countingSince = now;
   }
 }

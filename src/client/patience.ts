@@ -40,19 +40,20 @@ export class Patience {
     }
   }
 
-  /** The service is there, whether or not it does what is asked. */
+  /** The service is there, and does what it is asked or says why not. */
   answered(): void {
     this.#unansweredSince = undefined;
+    this.forget();
   }
 
-  failed(now: number, error: Error): Failing {
-    if (!(error instanceof TransportError)) this.answered();
+  failed(now: number, error: Error): void {
+    if (!(error instanceof TransportError)) this.#unansweredSince = undefined;
     const since = this.#failing?.since ?? now;
     this.#failing = { since, at: now, error, giveUpAt: this.#giveUpAt(since, error) };
-    return this.#failing;
   }
 
-  succeeded(): void {
+  /** What it failed at says nothing any more. */
+  forget(): void {
     this.#failing = undefined;
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../system/clock.js';
+import type { Patience } from './patience.js';
 
 /** What keeps the requests of a client waiting. */
 export type ServiceTrouble =
@@ -18,36 +19,35 @@ export type ServiceTrouble =
 const firstMs = 4000;
 const againMs = 60_000;
 
-interface Failing {
-  readonly error: Error;
-  /** When requests are given up. */
-  readonly until: number;
-}
-
 /**
  * Tells what keeps requests waiting: no answer, failures, a pause that the service asks for. Time counts
  * from the latest answer that helped, as long as something is asked for.
  */
 export class TroubleWatch {
   readonly #clock: Clock;
+  readonly #patience: Pick<Patience, 'failing'>;
   readonly #tell: (trouble: ServiceTrouble) => void;
   /** Requests that wait for their turn or for an answer. */
   #asking = 0;
   #since = 0;
-  #failing: Failing | undefined;
   /** How often the trouble was told. */
   #told = 0;
   #sleep: AbortController | undefined;
 
-  constructor(clock: Clock, tell: (trouble: ServiceTrouble) => void) {
+  constructor(
+    clock: Clock,
+    patience: Pick<Patience, 'failing'>,
+    tell: (trouble: ServiceTrouble) => void,
+  ) {
     this.#clock = clock;
+    this.#patience = patience;
     this.#tell = tell;
   }
 
   /** A request asks for its turn. */
   begin(): void {
     // Between two attempts of the only request nothing asks, and the trouble is the same.
-    if (this.#asking === 0 && !this.#failing) this.#since = this.#clock.now();
+    if (this.#asking === 0 && !this.#patience.failing) this.#since = this.#clock.now();
     this.#asking += 1;
     this.#watch();
   }
@@ -60,11 +60,7 @@ export class TroubleWatch {
 
   /** Something moves: a service that takes an upload piece by piece is not silent. */
   moved(): void {
-    if (!this.#failing && this.#told === 0) this.#since = this.#clock.now();
-  }
-
-  failed(failing: Failing): void {
-    this.#failing = failing;
+    if (!this.#patience.failing && this.#told === 0) this.#since = this.#clock.now();
   }
 
   /** The service has answered, or what it failed at is too long ago to matter. */
@@ -72,7 +68,6 @@ export class TroubleWatch {
     const forMs = this.#clock.now() - this.#since;
     const wasTold = this.#told > 0;
     this.#since = this.#clock.now();
-    this.#failing = undefined;
     this.#told = 0;
     if (wasTold) this.#say({ state: 'over', forMs });
   }
@@ -98,9 +93,9 @@ export class TroubleWatch {
     const forMs = now - this.#since;
     if (forMs < firstMs + this.#told * againMs) return;
     this.#told += 1;
-    const { error, until } = this.#failing ?? {};
-    const leftMs = until === undefined ? undefined : Math.max(0, until - now);
-    this.#say({ state: 'waiting', error, forMs, leftMs });
+    const { failing } = this.#patience;
+    const leftMs = failing && Math.max(0, failing.giveUpAt - now);
+    this.#say({ state: 'waiting', error: failing?.error, forMs, leftMs });
   }
 
   #rest(): void {

@@ -63,9 +63,9 @@ export class RunOpening {
    * A run that was killed between its output and its end has only to be tidied up; one that ended with
    * failed rows is either retried, or over.
    *
-   * @returns what it has told, when the same is asked for again
+   * @returns the run and what it has told, when the same is asked for again
    */
-  async tellAgain(): Promise<Summary | undefined> {
+  async tellAgain(): Promise<{ readonly runId: string; readonly summary: Summary } | undefined> {
     const { known } = this.#state;
     if (this.#wantsRetry && !known.run) {
       throw new ConfigurationError(
@@ -86,7 +86,7 @@ export class RunOpening {
     const { change } = await this.#compare(known);
     if (change !== undefined || !hasSameOutput(known.run, this.#decides)) return undefined;
     // The journal wrote it down itself, as it was told then.
-    return known.finished.summary;
+    return { runId: known.run.id, summary: known.finished.summary };
   }
 
   /**

@@ -103,8 +103,8 @@ class Run {
     const opening = new RunOpening(this.#options, this.#state, this.#checked);
     const told = await opening.tellAgain();
     if (told) {
-      await this.#end(told);
-      return told;
+      await this.#end(told.runId, told.summary);
+      return told.summary;
     }
     const { known } = this.#state;
     // What a plan is of may have been sent by another process.
@@ -141,7 +141,7 @@ class Run {
     const summary = await this.#write(entry, passOne, { end, output }, async () =>
       readBalanceAfter(client, before, end.batches, signal),
     );
-    if (end.isWhole) await this.#finish(summary);
+    if (end.isWhole) await this.#finish(entry.id, summary);
     else await this.#options.onSummary?.(summary);
     return summary;
   }
@@ -189,7 +189,7 @@ class Run {
     const { onProgress, source } = this.#options;
     const { tally, sink, isSuspect } = await output.finish();
     onProgress?.({ stage: 'written', rows: passOne.entry.rows });
-    return summarize({
+    const summary = summarize({
       input: source.name,
       output: sink.name,
       service: entry.service,
@@ -203,21 +203,24 @@ class Run {
       batches: end.batches,
       balances: await readBalances(),
     });
+    const compared = this.#options.history?.compareRun(entry.id, summary);
+    return { ...summary, ...(compared && { compared }) };
   }
 
-  async #finish(summary: Summary): Promise<void> {
+  async #finish(runId: string, summary: Summary): Promise<void> {
     const { history } = this.#options;
     const { files } = this.#checked;
     if (history) await keepCarried({ state: this.#state, files }, history);
     await this.#state.record({ entry: 'finished', summary });
-    await this.#end(summary);
+    await this.#end(runId, summary);
   }
 
   /**
    * The state of a run with failed rows is kept for their retry, and that of one whose output is suspect,
    * to be written otherwise; any other is of no use any more.
    */
-  async #end(summary: Summary): Promise<void> {
+  async #end(runId: string, summary: Summary): Promise<void> {
+    await this.#options.history?.keepRun(runId, summary);
     await this.#options.onSummary?.(summary);
     const isWorthKeeping = hasFailed(summary) || summary.suspect;
     if (isWorthKeeping) await this.#state.record({ entry: 'ended' });

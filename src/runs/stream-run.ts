@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { checkHistoryService } from '../batches/check-history-service.js';
@@ -68,7 +69,7 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
     const rows = await flow(options, { reading, writing, plan, tally, log });
     await writing.finish();
     const batches = log.batches();
-    return summarize({
+    const summary = summarize({
       input: options.source.name,
       output: options.sink.name,
       service: options.serviceName ?? options.client.baseUrl,
@@ -81,6 +82,12 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
       batches,
       balances: undefined,
     });
+    const { history } = options;
+    if (!history) return summary;
+    const id = randomBytes(8).toString('hex');
+    const compared = history.compareRun(id, summary);
+    await history.keepRun(id, summary);
+    return { ...summary, compared };
   } catch (error) {
     await writing.abort();
     // The reason of an abort passes untouched, which a pipeline wraps in an error of its own.

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { verificationTypes } from '../contract/enums.js';
+import { pastRunSchema } from './history/past-run.js';
 import type { Estimate, Summary } from './summary.js';
 
 /*
@@ -67,6 +68,24 @@ const batchReport = z.object({
   }),
 });
 
+const comparison = z
+  .object({
+    previous: pastRunSchema.nullable().describe('The run before'),
+    runs: z.array(pastRunSchema).describe('The latest runs before, oldest first'),
+    odd: z
+      .array(
+        z.object({
+          type: z.enum(verificationTypes),
+          share: z.enum(['valid', 'wrong', 'unknown', 'new']),
+          now: z.number().describe('From 0 to 1'),
+          usual: z.number().describe('The median of the runs before'),
+          allowed: z.number().describe('How far from it a share may be without being odd'),
+        }),
+      )
+      .describe('Shares that are far from what they were in the runs before'),
+  })
+  .describe('Earlier runs of the list; absent without a history');
+
 const ends = {
   input: z.string(),
   output: z.string(),
@@ -97,6 +116,7 @@ export const summarySchema = z
     phone: typeSummary.nullable(),
     credits: z.object({ email: creditSummary.nullable(), phone: creditSummary.nullable() }),
     batches: z.array(batchReport),
+    compared: comparison.optional(),
   })
   .describe('What a run says of itself') satisfies z.ZodType<Summary>;
 

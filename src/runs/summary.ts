@@ -24,6 +24,8 @@ export interface Summary {
   readonly phone: TypeSummary | null;
   readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
   readonly batches: readonly BatchReport[];
+  /** How it differs from earlier runs of its list; absent without a history. */
+  readonly compared?: Comparison | undefined;
 }
 
 /** What became of one verification type. Cells are counted, addresses where it says so. */
@@ -82,6 +84,39 @@ export interface BatchReport {
     readonly conflicting: number;
   } | null;
   readonly times: BatchTimes;
+}
+
+/** Earlier runs of a list, and what of this one is odd beside them. */
+export interface Comparison {
+  readonly previous: PastRun | null;
+  /** The latest runs before this one, 30 at most, oldest first. */
+  readonly runs: readonly PastRun[];
+  readonly odd: readonly OddShare[];
+}
+
+/** What is kept of a finished run, so that later ones can be compared with it. */
+export interface PastRun {
+  readonly finished_at: string;
+  readonly rows: number;
+  readonly email: PastCounts | null;
+  readonly phone: PastCounts | null;
+}
+
+export interface PastCounts extends Pick<TypeSummary, 'addresses' | 'from_history' | 'verdicts'> {
+  readonly net_credits: number | null;
+}
+
+/** A share that is far from what it was in the runs before. */
+export interface OddShare {
+  readonly type: VerificationType;
+  /** `new` are the addresses that the history had no result of, as a share of all. */
+  readonly share: 'valid' | 'wrong' | 'unknown' | 'new';
+  /** From 0 to 1. */
+  readonly now: number;
+  /** The median of the runs before. */
+  readonly usual: number;
+  /** How far from that a share may be without being odd. */
+  readonly allowed: number;
 }
 
 /** Whether any row of the run is `failed`. */

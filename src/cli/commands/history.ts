@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { recordFields } from '../../contract/index.js';
-import { ConfigurationError, History, type HistoryResult } from '../../index.js';
+import { ConfigurationError, History, type HistoryResult, type HistoryStats } from '../../index.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { maxAgeOf, maxAgeOption, waitLockOf, waitLockOption } from '../history-options.js';
@@ -93,7 +93,7 @@ async function outputOf(
   }
 }
 
-function statsText(stats: Awaited<ReturnType<History['stats']>>, isJson: boolean): string {
+function statsText(stats: HistoryStats, isJson: boolean): string {
   if (isJson) return json(stats);
   const { verdicts } = stats;
   const counts = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`);
@@ -103,12 +103,17 @@ function statsText(stats: Awaited<ReturnType<History['stats']>>, isJson: boolean
     ['addresses', `${stats.addresses} (${counts.join(', ')})`],
     ['usable', `${stats.usable}: the others are too old`],
     ['batches', `${stats.batches}`],
+    ['saved', savedText(stats.saved)],
     ['fetched', stats.oldest === null ? 'nothing yet' : `${stats.oldest} to ${stats.latest ?? ''}`],
     [
       'size',
       `${stats.bytes} bytes, with ${stats.superseded} results that newer ones have replaced`,
     ],
   ]);
+}
+
+function savedText({ runs, email, phone }: HistoryStats['saved']): string {
+  return `${email + phone} addresses not paid for again, in ${runs} finished runs`;
 }
 
 const linesPerPiece = 1000;

@@ -7,6 +7,7 @@ import { duration, grouped } from '../progress/shown-numbers.js';
 import { chart, percent, stackedBar, type Share } from './charts.js';
 import { differingBatches, failedBatches } from './batch-tables.js';
 import { cardTable, mostRows } from './card-table.js';
+import { earlierRuns } from './earlier-runs.js';
 import { fates, type ListFigures } from './list-figures.js';
 import { moment } from './moment.js';
 import { reasonTexts } from './reason-texts.js';
@@ -40,8 +41,9 @@ export function reportPage({ summary, figures, madeAt }: Report): string {
           ${(['email', 'phone'] as const).map((type) => typeCards(type, summary))}
         </div>
         ${(['email', 'phone'] as const).map((type) => typeSection(type, summary[type]))}
-        ${figures === undefined ? rowsNote() : topSections(figures)} ${credits(summary)}
-        ${timeline(summary.batches)} ${failedBatches(summary)} ${differingBatches(summary)}
+        ${earlierRuns(summary)} ${figures === undefined ? rowsNote() : topSections(figures)}
+        ${credits(summary)} ${timeline(summary.batches)} ${failedBatches(summary)}
+        ${differingBatches(summary)}
       </main>
       <footer>
         <p>

@@ -25,6 +25,7 @@ figcaption { font-weight: 600; margin-bottom: 0.5rem; }
 svg { display: block; width: 100%; }
 svg.bar { height: 1.6rem; border-radius: 0.25rem; }
 svg.small { height: 0.7rem; border-radius: 0.2rem; min-width: 5rem; }
+svg.runs { height: 7.5rem; }
 svg.life { height: 0.9rem; background: var(--line); border-radius: 0.2rem; }
 .valid { fill: var(--valid); background: var(--valid); }
 .wrong { fill: var(--wrong); background: var(--wrong); }

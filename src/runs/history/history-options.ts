@@ -20,8 +20,9 @@ export interface HistoryOptions {
    */
   readonly service?: string;
   /**
-   * How old a result may be to stand for an address, in days, for all verdicts or by verdict.
-   * @default 30
+   * How old a result may be to stand for an address, in days, for all verdicts or by verdict. One number
+   * leaves an `unknown` at 20 hours at most.
+   * @default 30, and 20 hours for `unknown`
    */
   readonly maxAgeDays?: MaxAgeDays;
   /**

@@ -23,6 +23,8 @@ export interface HistoryStats extends HistoryCounts {
   readonly service: string;
   /** Size of the file. */
   readonly bytes: number;
+  /** Finished runs, and how many addresses they did not pay for again. */
+  readonly saved: { readonly runs: number; readonly email: number; readonly phone: number };
 }
 
 export function countResults(

@@ -3,7 +3,7 @@ import { KeyHash } from '../../hashing/key-hash.js';
 import { laneNumber } from '../../addresses/lane.js';
 import { phoneLine } from '../../addresses/phone-line.js';
 import type { ResultHistory, ToldResults } from '../../batches/result-history.js';
-import { systemClock } from '../../system/clock.js';
+import { systemClock, type Clock } from '../../system/clock.js';
 import { countryCodes } from '../../contract/countries.js';
 import { StateError } from '../../errors/family.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
@@ -11,6 +11,7 @@ import type { FileLock } from '../../system/file-lock.js';
 import { checkOptions } from '../../options/check-options.js';
 import { systemFiles, type FileSystem } from '../../system/file-system.js';
 import { onDisk } from '../on-disk.js';
+import type { Summary } from '../summary.js';
 import { FrameBuilder } from './frame-builder.js';
 import { HistoryEntries } from './history-entries.js';
 import { HistoryFile, historyHead, type HistoryHead } from './history-file.js';
@@ -18,8 +19,11 @@ import { historyKeyPath, takeHistoryKey } from './history-key.js';
 import { historyShape, type HistoryOptions } from './history-options.js';
 import { HistoryRecall } from './history-recall.js';
 import { resultsOf, type HistoryResult } from './history-results.js';
+import { HistoryRuns, listOf, runFrame } from './history-runs.js';
 import { countResults, type HistoryStats } from './history-stats.js';
 import { isFresh, oldestOf } from './max-age.js';
+import { oddShares } from './odd-shares.js';
+import { pastRunOf } from './past-run.js';
 
 /** Superseded entries are dropped when the history is opened, once they are as many as the others. */
 const leastSuperseded = 50_000;
@@ -37,6 +41,8 @@ export class History implements ResultHistory {
   readonly #file: HistoryFile;
   readonly #lock: FileLock;
   readonly #age: { readonly oldest: ReturnType<typeof oldestOf>; readonly nowMs: number };
+  readonly #clock: Clock;
+  readonly #runs: HistoryRuns;
   #entries: HistoryEntries;
 
   private constructor(
@@ -47,6 +53,7 @@ export class History implements ResultHistory {
       readonly lock: FileLock;
       readonly seed: Uint8Array;
       readonly entries: HistoryEntries;
+      readonly runs: HistoryRuns;
       readonly age: { readonly oldest: ReturnType<typeof oldestOf>; readonly nowMs: number };
     },
   ) {
@@ -54,6 +61,8 @@ export class History implements ResultHistory {
     this.#file = opened.file;
     this.#head = opened.head;
     this.#lock = opened.lock;
+    this.#clock = options.clock ?? systemClock;
+    this.#runs = opened.runs;
     this.#entries = opened.entries;
     this.#age = opened.age;
     this.#hash = new KeyHash(opened.seed);
@@ -86,15 +95,16 @@ export class History implements ResultHistory {
     });
     try {
       const entries = new HistoryEntries(key.seed);
+      const runs = new HistoryRuns();
       const opened = await onDisk(`use the history ${path}`, async () =>
         HistoryFile.open(
           files,
           path,
           () => historyHead(key.fingerprint, service ?? ''),
-          (frame) => entries.take(frame),
+          (frame) => entries.take(frame) || runs.take(frame),
         ),
       );
-      const history = new History(options, { ...opened, ...key, entries, age });
+      const history = new History(options, { ...opened, ...key, entries, runs, age });
       try {
         history.#check(service, key.fingerprint);
         const { superseded, size } = entries;
@@ -140,12 +150,33 @@ export class History implements ResultHistory {
     if (!builder.isEmpty) await send();
   }
 
+  /** Compares a run with the earlier ones of its list. */
+  compareRun(id: string, summary: Summary): NonNullable<Summary['compared']> {
+    const runs = this.#runs.before({ id, list: listOf(summary.input) });
+    const odd = oddShares(pastRunOf(summary, this.#now()), runs);
+    return { previous: runs.at(-1) ?? null, runs, odd };
+  }
+
+  /**
+   * Keeps the figures of a finished run for the comparison with later ones; told again, they take the place
+   * of what was told of the run before.
+   *
+   * @throws OutputError
+   */
+  async keepRun(id: string, summary: Summary): Promise<void> {
+    const figures = pastRunOf(summary, this.#now());
+    const frame = runFrame({ id, list: listOf(summary.input), figures });
+    await this.#file.append(frame);
+    this.#runs.take(frame);
+  }
+
   /** Counts what it holds. */
   async stats(): Promise<HistoryStats> {
     return {
       path: this.#path,
       service: this.service,
       bytes: this.#file.sizeBytes,
+      saved: this.#runs.saved(),
       ...countResults(this.#entries, this.#age),
     };
   }
@@ -190,6 +221,10 @@ export class History implements ResultHistory {
     await this.#lock.release();
   }
 
+  #now(): string {
+    return new Date(this.#clock.wallNow()).toISOString();
+  }
+
   #placesOf(address: string): readonly number[] {
     const lanes = countryCodes.flatMap((country) => [
       { lane: { type: 'email', country } as const, line: emailLine(address) },
@@ -228,7 +263,9 @@ export class History implements ResultHistory {
       const origin = entries.origin(entries.originAt(place));
       builders.at(-1)?.add(hash, entries.outcomeKey(entries.outcomeAt(place)), origin);
     });
+    const runs = this.#runs.frames();
     function* frames(): Generator<ReturnType<FrameBuilder['take']>> {
+      yield* runs;
       for (const builder of builders) {
         const frame = builder.take();
         kept.take(frame);

@@ -2,10 +2,20 @@ import type { Outcome } from '../../results/outcome-table.js';
 import { verdictOf, verdicts, type Verdict } from '../../results/verdict.js';
 import { ConfigurationError } from '../../errors/family.js';
 
-/** How old a result may be, in days: for all verdicts, or by verdict. */
+/** How old a result may be, in days: one number, as {@link maxAgesOf} takes it, or by verdict. */
 export type MaxAgeDays = number | Readonly<Partial<Record<Verdict, number>>>;
 
-export const defaultMaxAgeDays = 30;
+/** Less than a day: a job of every night asks again what the night before could not tell. */
+const longestUnknownDays = 20 / 24;
+
+/**
+ * Ages by verdict where one number is given: an `unknown` is never kept longer than 20 hours unless its own
+ * age says so.
+ */
+export function maxAgesOf(days = 30): Readonly<Record<Verdict, number>> {
+  const unknown = Math.min(days, longestUnknownDays);
+  return { valid: days, wrong: days, unknown, none: days };
+}
 
 const dayMs = 86_400_000;
 /** A clock may be a little ahead; what comes from further in the future has no known age. */
@@ -16,10 +26,9 @@ export type Oldest = Readonly<Record<Verdict, number>>;
 
 /** @throws ConfigurationError when an age is no number of 0 or more, or of no verdict */
 export function oldestOf(maxAge: MaxAgeDays | undefined, nowMs: number): Oldest {
-  const given: Readonly<Record<string, number | undefined>> =
-    typeof maxAge === 'number'
-      ? Object.fromEntries(verdicts.map((verdict) => [verdict, maxAge]))
-      : { ...maxAge };
+  const isNumber = typeof maxAge === 'number';
+  const rest = maxAgesOf(isNumber ? maxAge : undefined);
+  const given: Readonly<Record<string, number | undefined>> = isNumber ? rest : { ...maxAge };
   for (const [verdict, days] of Object.entries(given)) {
     if (!verdicts.some((known) => known === verdict)) {
       throw new ConfigurationError(
@@ -29,8 +38,7 @@ export function oldestOf(maxAge: MaxAgeDays | undefined, nowMs: number): Oldest 
     if (days === undefined || days >= 0) continue;
     throw new ConfigurationError(`a result's age must be a number of days of 0 or more`);
   }
-  const oldest = (verdict: Verdict): number =>
-    nowMs - (given[verdict] ?? defaultMaxAgeDays) * dayMs;
+  const oldest = (verdict: Verdict): number => nowMs - (given[verdict] ?? rest[verdict]) * dayMs;
   return {
     valid: oldest('valid'),
     wrong: oldest('wrong'),

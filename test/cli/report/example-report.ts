@@ -55,8 +55,19 @@ export function exampleSummary(): Summary {
       batch,
       { ...batch, stage: 'failed', reason: 'internal_error', charge: null, times: none },
     ],
+    compared: { previous: past.at(-1), runs: past, odd },
   } as unknown as Summary;
 }
+
+/** Thirty nights that are nearly alike. */
+const past = Array.from({ length: 30 }, (_, night) => {
+  const unknown = 8 + ((night * 7) % 5);
+  const verdicts = { valid: 760 - unknown, wrong: 180 + (night % 3), unknown, none: 5 };
+  const type = { addresses: 890 + night, from_history: 870, verdicts, net_credits: 20 + night };
+  const finishedAt = new Date(Date.UTC(2026, 9, 22 + night, 3)).toISOString();
+  return { finished_at: finishedAt, rows: 950 + night, email: type, phone: type };
+});
+const odd = [{ type: 'email', share: 'unknown', now: 0.158, usual: 0.01, allowed: 0.02 }];
 
 /** What four rows of a list with an email and a phone tell. */
 export function exampleFigures(operator = 'Acme Mobile'): ListFigures {

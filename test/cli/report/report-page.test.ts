@@ -27,6 +27,19 @@ describe('the report of a run', () => {
     expect(plain).toContain('internal_error');
     expect(plain).toMatch(/From 2026-11-21 03:00:00 UTC to 2026-11-21 03:00:40 UTC \(40 s\)/);
     expect(plain).toContain('The history knew 50 of the addresses');
+    expect(plain).toContain('The run before ended at 2026-11-20 03:00:00 UTC');
+    expect(plain).toContain('Unknown 15.8 % 1.2 %');
+    expect(plain).toContain('Credits, net 800 49');
+    expect(plain).toContain('15.8 % unknown results, usually 1.0 % (0.0 % to 3.0 %)');
+  });
+
+  it('draws a column for each of the last 30 runs, its own among them', () => {
+    const charts = page.match(/<svg\s+class="runs".*?<\/svg>/gs) ?? [];
+    expect(charts).toHaveLength(2);
+    for (const chart of charts) expect(chart.match(/class="unknown"/g)).toHaveLength(30);
+    const { compared: _, ...first } = exampleSummary();
+    const alone = reportPage({ summary: first, figures: undefined, madeAt });
+    expect(alone).not.toContain('Compared with earlier runs');
   });
 
   it('escapes whatever comes from outside', () => {

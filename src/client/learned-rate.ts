@@ -1,0 +1,114 @@
+import { RateCurve } from './rate-curve.js';
+
+/**
+ * The plateau above the mean that the service took: a curve is below its plateau for a while, and one that
+ * came back to the mean only would sink with every refusal.
+ */
+const plateau = 1.05;
+
+/**
+ * A pause so long is that of a limit; what a short one says is believed after a few of them only. One that
+ * the service did not ask for was longer than it had to be.
+ */
+const surePauseMs = 20_000;
+const ownPauseSureness = 0.5;
+
+/** How long the first plateau is away, as shares of a short pause and of a long one. */
+const shortShare = 0.007;
+const longShare = 0.25;
+
+/** The plateau is moved away until fewer than one request in so many is refused … */
+const wantedPerRefusal = 120;
+/** … but not further than the time of so many requests, or from one refusal to the next. */
+const longestHoldRequests = 200;
+
+/** So many refusals at less than the learned rate, and the rate is not what they are about. */
+const mostContradictions = 3;
+
+/** What was taken between a pause and the refusal that ended it. */
+interface Cycle {
+  readonly taken: number;
+  readonly busyMs: number;
+  readonly refusedAt: number;
+  /** The curve it was sent along. */
+  readonly curve: RateCurve | undefined;
+}
+
+/**
+ * How fast a service takes requests, learned from its refusals. A refusal that follows another by itself
+ * costs its pause and hardly more: the rate is that of what was sent between pauses. The longer a pause,
+ * and the more often one follows another, the more it is taken for the service's limit: then the pause
+ * counts as time in which it was used up. Knows no timer: the moments are given to it.
+ */
+export class LearnedRate {
+  #curve: RateCurve | undefined;
+  #holdMs = 0;
+  #contradictions = 0;
+  #taken = 0;
+  #refused = 0;
+  #busySince = 0;
+  #cycle: Cycle | undefined;
+
+  /** The earliest moment of a request after one that began at `lastStart`. */
+  next(lastStart: number): number {
+    return this.#curve?.next(lastStart) ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** Nothing was asked for a while, which says nothing of the service. */
+  idled(ms: number): void {
+    this.#busySince += ms;
+  }
+
+  taken(): void {
+    this.#taken += 1;
+  }
+
+  /** One more of the burst that was refused. */
+  refusedToo(): void {
+    this.#refused += 1;
+  }
+
+  /** A request was refused, and none goes before a moment, which the service has named or not. */
+  refused(now: number, pausedUntil: number, isNamed: boolean): void {
+    // Pauses with nothing taken between them are one long pause: one window has refused them all.
+    if (this.#taken > 0) this.#endCycle(now);
+    this.#refused += 1;
+    this.#busySince = pausedUntil;
+    if (this.#cycle) this.#plan(this.#cycle, pausedUntil, isNamed);
+  }
+
+  #endCycle(now: number): void {
+    const progress = this.#curve?.progress(now) ?? 1;
+    if (progress < 0.5) {
+      this.#contradictions += 1;
+      this.#holdMs /= 2;
+    } else if (this.#taken < wantedPerRefusal * this.#refused) {
+      this.#holdMs *= 2;
+    }
+    if (progress >= 1) this.#contradictions = 0;
+    if (this.#contradictions === mostContradictions) {
+      this.#holdMs = 0;
+      this.#contradictions = 0;
+    }
+    const busyMs = Math.max(1, now - this.#busySince);
+    this.#cycle = { taken: this.#taken, busyMs, refusedAt: now, curve: this.#curve };
+    this.#taken = 0;
+    this.#refused = 0;
+  }
+
+  #plan(cycle: Cycle, pausedUntil: number, isNamed: boolean): void {
+    const { taken, busyMs, refusedAt, curve } = cycle;
+    const pauseMs = pausedUntil - refusedAt;
+    const sureness = Math.min(1, pauseMs / surePauseMs) * (isNamed ? 1 : ownPauseSureness);
+    const wholeMs = busyMs + pauseMs;
+    const mean = taken / (busyMs ** ((1 - sureness) / 2) * wholeMs ** ((1 + sureness) / 2));
+    // What came early on the curve is a small sample: the rate at which it was refused is news as well.
+    const weight = Math.min(1, curve?.progress(refusedAt) ?? 1);
+    const before = curve?.rateAt(refusedAt) ?? 1;
+    const rate = (mean * plateau) ** weight * before ** (1 - weight);
+    const leastMs = Math.max(shortShare, longShare * sureness ** 2) * pauseMs;
+    const mostMs = Math.max(wholeMs, longestHoldRequests / rate);
+    this.#holdMs = Math.min(Math.max(this.#holdMs, leastMs), mostMs);
+    this.#curve = new RateCurve(rate, this.#holdMs, pausedUntil);
+  }
+}

@@ -1,0 +1,115 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import { History } from '../../src/runs/history/history.js';
+import { fileSink } from '../../src/formats/file-sink.js';
+import { fileSource } from '../../src/formats/file-source.js';
+import { run } from '../../src/runs/run.js';
+import { Client } from '../../src/client/client.js';
+import { summarySchema } from '../../src/runs/summary-schema.js';
+import type { Service } from '../../src/service/index.js';
+import { daysLater } from '../runs/history/nightly.js';
+import { withFolder, withService } from '../service/with-service.js';
+import { chargesOf } from './charges.js';
+import { connectTo } from './connect-to.js';
+import { runInProcess } from './run-in-process.js';
+import type { Ended } from './run-sluice.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await withFolder();
+});
+
+async function list(names: readonly string[]): Promise<void> {
+  await writeFile(join(folder, 'list.csv'), ['email', ...names, ''].join('\n'));
+}
+
+function names(kind: 'good' | 'unknown', count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `${kind}${index}@sluice.test`);
+}
+
+const command =
+  'verify list.csv --email email --country US -o out.csv --poll-interval 5 --history history';
+
+async function night(service: Service, ...more: string[]): Promise<Ended> {
+  return runInProcess([...command.split(' '), ...more], { cwd: folder, env: connectTo(service) });
+}
+
+it('compares each night with the ones before, and warns of a share that has moved oddly', async () => {
+  const { service } = await withService();
+  const usual = [...names('good', 400), ...names('unknown', 4)];
+  await list(usual);
+  const first = await night(service);
+  expect(first.stderr).not.toContain('compared');
+  for (let count = 0; count < 5; count += 1) {
+    const { code, stderr } = await night(service);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(
+      /compared with the run of \d{4}-\d\d-\d\d \d\d:\d\d UTC: email: as many/,
+    );
+    expect(stderr).not.toContain('warning');
+  }
+
+  await list([...names('good', 400), ...names('unknown', 80)]);
+  const odd = await night(service, '--quiet', '--summary', 'odd.json', '--report', 'odd.html');
+  expect(odd.code, odd.stderr).toBe(0);
+  // The list's verdicts, and addresses that nobody has seen before.
+  expect(odd.stderr).toMatch(/warning: email: 16\.7 % unknown results, usually 1\.0 %/);
+  expect(odd.stderr).toMatch(/warning: email: 15\.8 % addresses that had to be paid for/);
+  const { compared } = summarySchema.parse(
+    JSON.parse(await readFile(join(folder, 'odd.json'), 'utf8')),
+  );
+  expect(compared?.runs).toHaveLength(6);
+  expect(compared?.previous).toMatchObject({
+    rows: 404,
+    email: { addresses: 404, from_history: 404, verdicts: { unknown: 4 }, net_credits: 0 },
+  });
+  expect(compared?.odd.map(({ share }) => share)).toEqual(['valid', 'unknown', 'new']);
+  const report = await readFile(join(folder, 'odd.html'), 'utf8');
+  expect(report).toContain('Compared with earlier runs');
+  expect(report).toContain('Verdicts of the last 7 runs');
+  expect(report).toContain('usually 1.0 %');
+
+  // What is odd once is compared with, and shows in a log as an event of its own.
+  const log = await night(service, '--json-log');
+  expect(log.stderr).toContain('"event":"odd_share"');
+
+  const stats = await runInProcess(['history', 'stats', 'history'], { cwd: folder });
+  const saved = 5 * 404 + 404 + 480;
+  expect(stats.stdout.toString()).toContain(
+    `${saved} addresses not paid for again, in 8 finished runs`,
+  );
+});
+
+it('asks again for what was unknown the night before, and pays for nothing else', async () => {
+  const { service } = await withService();
+  const all = [...names('good', 20), ...names('unknown', 3)];
+  await list(all);
+  // The night before, by its clock.
+  const history = await History.open({
+    path: join(folder, 'history'),
+    service: service.baseUrl,
+    clock: daysLater(-22 / 24),
+  });
+  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  await run({
+    source: fileSource(join(folder, 'list.csv')),
+    sink: fileSink(join(folder, 'before.csv')),
+    client,
+    clock: daysLater(-22 / 24),
+    history,
+    stateDir: join(folder, 'before'),
+    email: ['email'],
+    country: 'US',
+    pollIntervalMs: 1,
+  });
+  await history.close();
+  await client.close();
+  expect((await night(service, '--max-age', 'unknown=2')).code).toBe(0);
+  expect(await chargesOf(service)).toHaveLength(23);
+  expect((await night(service)).code).toBe(0);
+  const paid = (await chargesOf(service)).slice(23).map(({ address }) => address);
+  expect(paid).toEqual(names('unknown', 3));
+  expect((await night(service)).code).toBe(0);
+  expect(await chargesOf(service)).toHaveLength(26);
+});
