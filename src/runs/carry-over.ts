@@ -10,7 +10,7 @@ import { settleRun, type DriveRunOptions } from './drive-run.js';
 import { hasPaid, nothingKnown } from './known-run.js';
 import { measureUse } from './paid-use.js';
 import type { PassOne } from './pass-one.js';
-import { plannedBatches } from './planned-batches.js';
+import { paidNumbers, plannedBatches } from './planned-batches.js';
 import type { PlanEntry, RunEntry } from './run-entries.js';
 import type { OnChange, RunOptions, RunProgress } from './run-options.js';
 import type { StateDirectory } from './state-directory.js';
@@ -114,7 +114,8 @@ async function settle(
   },
   decide?: Parameters<typeof settleRun>[1],
 ): Promise<void> {
-  const batches = await plannedBatches(files, batchesPath, known.plan);
+  const launched = new Set([...paidNumbers(state.known), ...takeUp.uploads.launchedNumbers()]);
+  const batches = await plannedBatches(files, batchesPath, known.plan, launched);
   const plan = new Plan({
     layout: { columns: [], countryPosition: undefined, added: [], withOrigin: false },
     country: undefined,
