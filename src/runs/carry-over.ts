@@ -11,7 +11,7 @@ import { hasPaid, nothingKnown } from './known-run.js';
 import { measureUse } from './paid-use.js';
 import type { PassOne } from './pass-one.js';
 import { paidNumbers, plannedBatches } from './planned-batches.js';
-import type { PlanEntry, RunEntry } from './run-entries.js';
+import { outputIdOf, type PlanEntry, type RunEntry } from './run-entries.js';
 import type { OnChange, RunOptions, RunProgress } from './run-options.js';
 import type { StateDirectory } from './state-directory.js';
 import { TakeUp } from './take-up.js';
@@ -161,7 +161,11 @@ async function decide(
   const { run, state, known } = options;
   const use = await measureUse({ ...options, book: options.tonight.plan.book }, driven);
   const way = checkOnChange(run.onChange);
-  const isEnough = run.history !== undefined || use.usedAddresses * 2 >= use.paidAddresses;
+  const isEnough =
+    run.history !== undefined ||
+    use.usedAddresses * 2 >= use.paidAddresses ||
+    // Killed behind its output: a query may give what is left to be verified.
+    (await run.sink.hasWritten?.(outputIdOf(known.run))) === true;
   const startedAt = new Date(known.run.startedAt);
   const isForced = way === 'carry' || state.known.isCarried;
   if (way === 'stop' || !(isForced || isEnough)) {
