@@ -8,8 +8,7 @@ export type { Row } from './rows/object-chunk.js';
 
 // Runs
 export { run } from './runs/run.js';
-export type { PaidUse } from './runs/paid-use.js';
-export type { MaxUnknown, OnChange, RunOptions, RunProgress } from './runs/run-options.js';
+export type { MaxUnknown, RunOptions, RunProgress } from './runs/run-options.js';
 export type { DoubtfulColumn } from './batches/doubtful-columns.js';
 export type { Preflight, PreparedType } from './runs/preflight.js';
 export { hasFailed, type BatchReport, type Summary, type TypeSummary } from './runs/summary.js';

@@ -12,7 +12,7 @@ import { measureUse } from './paid-use.js';
 import type { PassOne } from './pass-one.js';
 import { paidNumbers, plannedBatches } from './planned-batches.js';
 import { outputIdOf, type PlanEntry, type RunEntry } from './run-entries.js';
-import type { OnChange, RunOptions, RunProgress } from './run-options.js';
+import type { RunOptions, RunProgress } from './run-options.js';
 import type { StateDirectory } from './state-directory.js';
 import { TakeUp } from './take-up.js';
 
@@ -35,6 +35,8 @@ export interface CarryOverOptions extends SettleOptions {
   /** Called when it is decided, before anything is sent. */
   readonly onDecided: () => Promise<void>;
 }
+
+type OnChange = NonNullable<RunOptions['onChange']>;
 
 const ways: readonly OnChange[] = ['auto', 'carry', 'stop'];
 
