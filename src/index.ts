@@ -15,11 +15,9 @@ export type { Row } from './rows/object-chunk.js';
 
 // Runs
 export { run } from './runs/run.js';
-export type { PaidUse } from './runs/paid-use.js';
 export type {
   EstimateOptions,
   MaxUnknown,
-  OnChange,
   RunOptions,
   RunProgress,
   StreamRunOptions,

@@ -152,6 +152,11 @@ export class DriveAll {
     if (mayHaveLaunched(known)) this.gate.count(batch.lane.type, batch.addresses);
   }
 
+  /** No upload of this run has a uuid that one of another run has. */
+  reserve(uuid: string, name: string): void {
+    this.#uuids.take(uuid, name);
+  }
+
   /** Drives batches as soon as there are places for them. */
   add(batches: Iterable<Batch>): void {
     if (this.#stoppedBy) return;

@@ -2,6 +2,7 @@ import type { VerificationService } from '../client/verification-service.js';
 import { batchLabel } from './batch-label.js';
 import { parseBatchName, type UploadName } from './batch-name.js';
 import type { Batch } from './batch.js';
+import { isLaunched } from './delete-uploads.js';
 import { readList, type ListOptions } from './find-upload.js';
 import type { BatchUpload } from './learn-listed.js';
 
@@ -41,6 +42,13 @@ export class RunUploads {
 
   all(): readonly BatchUpload[] {
     return [...this.#uploads.values()].flatMap((ofBatch) => [...ofBatch.values()]);
+  }
+
+  /** Numbers of the batches of which something may have been launched. */
+  launchedNumbers(): readonly number[] {
+    return [...this.#uploads]
+      .filter(([, ofBatch]) => [...ofBatch.values()].some(({ status }) => isLaunched(status)))
+      .map(([id]) => id);
   }
 
   /** Uploads of a batch, or of a part of one, as a whole. */

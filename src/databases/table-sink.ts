@@ -193,6 +193,13 @@ export function tableSink<Database extends Connection>(
       });
     },
     leftAlone: () => leftAlone,
+    hasWritten: (runId) =>
+      use('look', refuse, async (connection) => {
+        const place = await dialect.locate(connection, parts);
+        const marker = await readMarker(dialect, connection, place);
+        await connection.close();
+        return marker?.run === runId;
+      }),
     async open(opening) {
       const file = dialect.fileOf?.(url);
       const isNew = file !== undefined && !(await isThere(file));

@@ -64,6 +64,10 @@ export function splitSink({ output, rejects, keep }: SplitSinkOptions): Sink {
         },
       });
     },
+    async hasWritten(runId) {
+      for (const sink of sinks) if ((await sink.hasWritten?.(runId)) === true) return true;
+      return false;
+    },
     async mayBeginEarly() {
       for (const sink of sinks) if (!(await sink.mayBeginEarly?.())) return false;
       return true;

@@ -110,6 +110,12 @@ export interface Sink {
    * @default it may not
    */
   mayBeginEarly?(): Promise<boolean>;
+  /**
+   * Whether rows of a run stand there, as far as the output itself can tell.
+   *
+   * @default nobody knows
+   */
+  hasWritten?(runId: string): Promise<boolean>;
   /** @throws OutputError */
   open(options: OpenSinkOptions): Promise<SinkWriting>;
   /** How many rows the last writing left out of the output. @default 0 */

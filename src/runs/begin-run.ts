@@ -9,14 +9,15 @@ import type { StateDirectory } from './state-directory.js';
 /**
  * Begins a run, in the place of the one that the journal tells of, if it tells of one.
  *
- * @param retries whether addresses that failed in the runs before are sent again. @default false
+ * @param given.outputId what outputs know it by. @default its own id
+ * @param given.retries whether addresses that failed in the runs before are sent again
  * @throws OutputError
  */
 export async function beginRun(
   client: Client,
   state: StateDirectory,
   options: RunOptions,
-  retries = false,
+  given: Pick<RunEntry, 'outputId' | 'retries'> = {},
 ): Promise<RunEntry> {
   // With the history's own, an address is hashed once for both.
   const seed = Buffer.from(options.history?.seed ?? randomBytes(32)).toString('hex');
@@ -31,7 +32,7 @@ export async function beginRun(
     decides: decidingOptions(options),
     ...(place && { place }),
     ...(options.deleteBatches === true && { deletes: true }),
-    ...(retries && { retries }),
+    ...given,
   };
   await state.begin(entry);
   return entry;

@@ -10,8 +10,8 @@ import { settleRun, type DriveRunOptions } from './drive-run.js';
 import { hasPaid, nothingKnown } from './known-run.js';
 import { measureUse } from './paid-use.js';
 import type { PassOne } from './pass-one.js';
-import { plannedBatches } from './planned-batches.js';
-import type { PlanEntry, RunEntry } from './run-entries.js';
+import { paidNumbers, plannedBatches } from './planned-batches.js';
+import { outputIdOf, type PlanEntry, type RunEntry } from './run-entries.js';
 import type { RunOptions, RunProgress } from './run-options.js';
 import type { StateDirectory } from './state-directory.js';
 import { TakeUp } from './take-up.js';
@@ -105,7 +105,8 @@ async function settle(
   },
   decide?: Parameters<typeof settleRun>[1],
 ): Promise<void> {
-  const batches = await plannedBatches(files, batchesPath, known.plan);
+  const launched = new Set([...paidNumbers(state.known), ...takeUp.uploads.launchedNumbers()]);
+  const batches = await plannedBatches(files, batchesPath, known.plan, launched);
   const plan = new Plan({
     layout: { columns: [], countryPosition: undefined, added: [], withOrigin: false },
     country: undefined,
@@ -151,7 +152,11 @@ async function decide(
   const { run, state, known } = options;
   const use = await measureUse({ ...options, book: options.tonight.plan.book }, driven);
   const { onChange: way = 'auto' } = run;
-  const isEnough = run.history !== undefined || use.usedAddresses * 2 >= use.paidAddresses;
+  const isEnough =
+    run.history !== undefined ||
+    use.usedAddresses * 2 >= use.paidAddresses ||
+    // Killed behind its output: a query may give what is left to be verified.
+    (await run.sink.hasWritten?.(outputIdOf(known.run))) === true;
   const startedAt = new Date(known.run.startedAt);
   const isForced = way === 'carry' || state.known.isCarried;
   if (way === 'stop' || !(isForced || isEnough)) {

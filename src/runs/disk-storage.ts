@@ -34,7 +34,7 @@ export class DiskStorage implements BatchStorage {
       this.#files.readdir(this.#directory),
     );
     for (const [batch, checksum] of checksums.entries()) {
-      if (!names.includes(fileName(batch))) continue;
+      if (!names.includes(batchFileName(batch))) continue;
       const found = await measure(this.open(batch));
       if (found.checksum === checksum) this.#whole.add(batch);
     }
@@ -61,7 +61,7 @@ export class DiskStorage implements BatchStorage {
   /** What was written outlasts a power cut when this has returned. @throws OutputError */
   async makeSafe(): Promise<void> {
     if (this.#begun.size === 0) return;
-    const names = Array.from(this.#begun, fileName);
+    const names = Array.from(this.#begun, batchFileName);
     await onDisk(`write a batch into ${this.#directory}`, async () =>
       makeAllSafe(this.#files, this.#directory, names),
     );
@@ -86,11 +86,12 @@ export class DiskStorage implements BatchStorage {
   }
 
   #path(batch: number): string {
-    return join(this.#directory, fileName(batch));
+    return join(this.#directory, batchFileName(batch));
   }
 }
 
-function fileName(batch: number): string {
+/** Name of the TXT file of a batch. */
+export function batchFileName(batch: number): string {
   return `${String(batch + 1).padStart(6, '0')}.txt`;
 }
 

@@ -117,6 +117,11 @@ class RunDrive {
   }
 
   async toEnd(): Promise<DriveRunEnd> {
+    for (const { batches } of this.#options.state.known.earlier) {
+      for (const { known, name } of batches.values()) {
+        if ('uuid' in known && known.uuid !== undefined) this.#drive.reserve(known.uuid, name);
+      }
+    }
     for (const batch of this.#options.batches) await this.#recall(batch);
     const { takeUp, batches, plan, run, state } = this.#options;
     takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
@@ -249,8 +254,9 @@ class RunDrive {
   }
 
   async #deleteEarlier(): Promise<readonly string[]> {
-    const { client, state, signal, run } = this.#options;
-    return deleteEarlier(client, state.known.earlier, {
+    const { client, state, signal, run, takeUp } = this.#options;
+    const own = { runId: takeUp.runId, uuids: this.#log.uuids() };
+    return deleteEarlier(client, state.known.earlier, own, {
       signal,
       clock: run.clock ?? systemClock,
       deadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,

@@ -8,21 +8,14 @@ import { carriedUuids } from './carried-results.js';
 import type { DrivenBatch } from './drive-log.js';
 import { readRecalled } from './recalled-file.js';
 import type { PlanEntry, RunEntry } from './run-entries.js';
+import type { RunProgress } from './run-options.js';
 import type { StateDirectory } from './state-directory.js';
 
 /** What was paid for of a list, and what of it another list needs. */
-export interface PaidUse {
-  /** Batches that may be paid for. */
-  readonly paidBatches: number;
-  /** Those of them of which at least one address is in tonight's list. */
-  readonly usedBatches: number;
-  /** Addresses that may be paid for, those among them that an earlier list had brought. */
-  readonly paidAddresses: number;
-  /** Those of them that are in tonight's list: they are not paid for again. */
-  readonly usedAddresses: number;
-  /** Batches that were launched and are waited for. */
-  readonly unfinished: number;
-}
+export type PaidUse = Omit<
+  Extract<RunProgress, { readonly stage: 'carried' }>,
+  'stage' | 'startedAt' | 'change'
+>;
 
 /** Looks which of the addresses that a run has paid for another list has. @throws OutputError, StateError */
 export async function measureUse(

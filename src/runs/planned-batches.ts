@@ -1,11 +1,13 @@
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
+import { mayHaveLaunched } from '../batches/known-batch.js';
 import { halveBatch } from '../batches/halve-batch.js';
 import { countryCodes } from '../contract/countries.js';
 import { verificationTypes } from '../contract/enums.js';
 import { StateError } from '../errors/family.js';
 import type { FileSystem } from '../system/file-system.js';
-import { DiskStorage, measure } from './disk-storage.js';
+import { batchFileName, DiskStorage, measure } from './disk-storage.js';
+import { onDisk } from './on-disk.js';
 import { damaged } from './journal-lines.js';
 import type { EarlierRun } from './known-run.js';
 import type { BatchEntry, PartEntry, PlanEntry } from './run-entries.js';
@@ -14,26 +16,35 @@ import type { StateDirectory } from './state-directory.js';
 /**
  * The batches of a run's plan, from their files alone: its source may hold something else by now.
  *
- * @param isWanted which of them, by their numbers. @default all
+ * @param paid numbers of those that may be paid for: of the others only those that are whole are given
  * @throws StateError `state_damaged` when a file is not as it was written; OutputError
  */
 export async function plannedBatches(
   files: FileSystem,
   batchesPath: string,
   plan: PlanEntry,
-  isWanted: (id: number) => boolean = () => true,
+  paid: ReadonlySet<number>,
 ): Promise<readonly Batch[]> {
   const storage = new DiskStorage(files, batchesPath);
+  const names = await onDisk(`read ${batchesPath}`, async () => files.readdir(batchesPath));
   const batches: Batch[] = [];
   for (const [id, { type, country, addresses, checksum }] of plan.batches.entries()) {
-    if (!isWanted(id)) continue;
     const open = (): AsyncIterable<Uint8Array> => storage.open(id);
-    const found = await measure(open());
-    if (found.checksum !== checksum) throw damagedBatches(batchesPath);
+    const found = names.includes(batchFileName(id)) ? await measure(open()) : undefined;
+    if (found?.checksum !== checksum) {
+      if (paid.has(id)) throw damagedBatches(batchesPath);
+      continue;
+    }
     const lane = laneOf(type, country, batchesPath);
     batches.push({ id, lane, addresses, checksum, sizeBytes: found.sizeBytes, open });
   }
   return batches;
+}
+
+/** Numbers of the batches that may be paid for, as a journal knows them. */
+export function paidNumbers({ batches }: Pick<EarlierRun, 'batches'>): ReadonlySet<number> {
+  const paid = [...batches.values()].filter(({ known }) => mayHaveLaunched(known));
+  return new Set(paid.map(({ batch }) => batch));
 }
 
 /** A batch of an earlier run, or a part of one, with what is known of it. */
@@ -56,8 +67,7 @@ export async function earlierBatches(
     else for (const part of await halveBatch(batch)) await take(part);
   };
   const { batchesPath } = state.of(run);
-  const sent = new Set([...run.batches.values()].map((entry) => entry.batch));
-  for (const batch of await plannedBatches(files, batchesPath, run.plan, (id) => sent.has(id))) {
+  for (const batch of await plannedBatches(files, batchesPath, run.plan, paidNumbers(run))) {
     await take(batch);
   }
   return found;

@@ -33,8 +33,18 @@ export const runEntry = z.object({
   deletes: z.boolean().optional(),
   /** Whether addresses that failed in the runs before are sent again. */
   retries: z.boolean().optional(),
+  /** What outputs know it by, where that is the id of the run in whose place it began. */
+  outputId: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/)
+    .optional(),
 });
 export type RunEntry = z.infer<typeof runEntry>;
+
+/** What the outputs of a run know it by: a run that takes another's place writes over what that wrote. */
+export function outputIdOf({ id, outputId }: RunEntry): string {
+  return outputId ?? id;
+}
 
 /** The account's key was replaced by another of the same account. */
 const accountEntry = z.object({ entry: z.literal('account'), account: z.string() });

@@ -17,7 +17,7 @@ import {
   isSameRun,
   refuseOthers,
 } from './resume.js';
-import type { PlanEntry, RunEntry } from './run-entries.js';
+import { outputIdOf, type PlanEntry, type RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
 import type { StateDirectory } from './state-directory.js';
 import type { Summary } from './summary.js';
@@ -100,10 +100,8 @@ export class RunOpening {
     const { history } = this.#options;
     const service = serviceOf(client, this.#options);
     checkHistoryService(history, service);
-    // Its output is there: what it has paid for is needed no more.
-    const isOver = known.finished !== undefined && !this.#wantsRetry;
     const differing = known.run ? this.#differing(known.run, service) : [];
-    if (known.run && hasSent(known) && !isOver) {
+    if (known.run && hasSent(known) && !this.#isOver) {
       refuseOthers(differing);
       await checkAccount(client, known.run, this.#state, this.#checked.signal);
     }
@@ -113,7 +111,7 @@ export class RunOpening {
       if (change === undefined && !sendsAgain) {
         return { entry: known.run, passOne: { ...passOne, source: await this.#adopt() } };
       }
-      if (!isOver) await this.#carryOver(client, known, change);
+      if (!this.#isOver) await this.#carryOver(client, known, change);
     }
     if (sendsAgain) await retryEarlier(this.#settling(client));
     return this.#begin(client, service);
@@ -126,7 +124,10 @@ export class RunOpening {
     const isBegun = run && !plan && isSameRun(run, this.#decides, service);
     const entry = isBegun
       ? run
-      : await beginRun(client, this.#state, this.#options, this.#wantsRetry);
+      : await beginRun(client, this.#state, this.#options, {
+          ...(run && !this.#isOver && { outputId: outputIdOf(run) }),
+          ...(this.#wantsRetry && { retries: true }),
+        });
     const source = await this.#adopt();
     const passOne = await this.#read(entry);
     await this.#state.record(passOne.entry);
@@ -135,6 +136,11 @@ export class RunOpening {
 
   get #wantsRetry(): boolean {
     return this.#options.retryFailed === true;
+  }
+
+  /** Its output is there: what it has paid for is needed no more. */
+  get #isOver(): boolean {
+    return this.#state.known.finished !== undefined && !this.#wantsRetry;
   }
 
   get #decides(): RunEntry['decides'] {
@@ -206,7 +212,7 @@ export class RunOpening {
       seed: Buffer.from(entry.seed, 'hex'),
       history,
       retries: entry.retries === true,
-      runId: entry.id,
+      runId: outputIdOf(entry),
       state: this.#state,
       onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
       ...(isFirst && {

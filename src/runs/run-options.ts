@@ -8,7 +8,6 @@ import type { DoubtOptions } from '../batches/doubtful-columns.js';
 import type { CountryOptions } from '../batches/plan.js';
 import type { VerifyProgress } from '../streams/verify-progress.js';
 import type { FileSystem } from '../system/file-system.js';
-import type { PaidUse } from './paid-use.js';
 import type { History } from './history/history.js';
 import type { Preflight } from './preflight.js';
 import type { Summary } from './summary.js';
@@ -36,7 +35,7 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
    * it, else `run()` rejects with StateError `state_mismatch`; `stop` always rejects.
    * @default 'auto'
    */
-  readonly onChange?: OnChange;
+  readonly onChange?: 'auto' | 'carry' | 'stop';
   /**
    * The state directory was moved or restored, and no other process goes on with a copy of it: what is
    * not on the service is sent again.
@@ -160,7 +159,6 @@ export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir'> & {
 };
 
 export const changeWays = ['auto', 'carry', 'stop'] as const;
-export type OnChange = (typeof changeWays)[number];
 
 export interface MaxUnknown {
   /** From 0 to 100. */
@@ -174,13 +172,23 @@ export type RunProgress =
   /** A header that stands below other lines was found by the rows around it: nobody said where it is. */
   | ({ readonly stage: 'header_found' } & FoundHeader)
   /** The list has changed since a run that was not finished: what that has paid for is used. */
-  | ({
+  | {
       readonly stage: 'carried';
       /** When that run began, as `2026-11-21T03:00:00.000Z`. */
       readonly startedAt: string;
       /** What has changed, in words. */
       readonly change: string;
-    } & PaidUse)
+      /** Batches that may be paid for. */
+      readonly paidBatches: number;
+      /** Those of them of which at least one address is in tonight's list. */
+      readonly usedBatches: number;
+      /** Addresses that may be paid for, those among them that an earlier list had brought. */
+      readonly paidAddresses: number;
+      /** Those of them that are in tonight's list: they are not paid for again. */
+      readonly usedAddresses: number;
+      /** Batches that were launched and are waited for. */
+      readonly unfinished: number;
+    }
   | { readonly stage: 'reading'; readonly rows: number; readonly addresses: number }
   | {
       readonly stage: 'read';

@@ -15,7 +15,7 @@ import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { addressesToFetch, hasSent } from './known-run.js';
 import { checkMaxUnknown } from './find-suspect.js';
 import type { PassOne } from './pass-one.js';
-import type { RunEntry } from './run-entries.js';
+import { outputIdOf, type RunEntry } from './run-entries.js';
 import { RunOpening } from './run-opening.js';
 import type { RunOptions } from './run-options.js';
 import { runShape } from './run-shapes.js';
@@ -130,7 +130,7 @@ class Run {
     this.isRemovable = false;
     const output = await RunOutput.begin({
       run: this.#options,
-      runId: entry.id,
+      runId: outputIdOf(entry),
       passOne,
       signal,
     });

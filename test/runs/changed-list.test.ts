@@ -2,11 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import Database from 'libsql';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../src/client/client.js';
-import { sqliteSource } from '../../src/databases/sqlite/index.js';
+import { sqliteSink, sqliteSource } from '../../src/databases/sqlite/index.js';
 import type { RunOptions, RunProgress } from '../../src/runs/run-options.js';
 import type { FaultPlan } from '../../src/service/index.js';
+import { dieBehind } from '../databases/die-behind.js';
 import { Nights } from './history/nightly.js';
 import { systemError, watchedFiles } from './watched-files.js';
 
@@ -264,24 +265,64 @@ describe('a list that has changed since its run stopped', () => {
   });
 });
 
-it('a query that gives other rows is a list that has changed', async () => {
-  const nights = await Nights.begin();
-  const path = join(nights.folder, 'contacts.db');
-  const database = new Database(path);
-  database.exec('create table contacts (id integer primary key, email text)');
-  const insert = database.prepare('insert into contacts (email) values (?)');
-  for (const name of list) insert.run(name);
-  const source = sqliteSource({
-    url: path,
-    query: 'select id, email from contacts order by id',
+describe('a query and a table', () => {
+  async function begin(): Promise<{ nights: Nights; database: Database.Database; url: string }> {
+    const nights = await Nights.begin();
+    const url = join(nights.folder, 'contacts.db');
+    const database = new Database(url);
+    onTestFinished(() => void database.close());
+    database.exec('create table contacts (id integer primary key, email text)');
+    for (const name of list) {
+      database.prepare('insert into contacts (email) values (?)').run(name);
+    }
+    return { nights, database, url };
+  }
+
+  it('that gives other rows is a list that has changed', async () => {
+    const { nights, database, url } = await begin();
+    const source = sqliteSource({ url, query: 'select id, email from contacts order by id' });
+    await expect(nights.runWith(list, { source, ...halfPaid })).rejects.toThrow();
+    database.exec(`delete from contacts where email = '${String(list[0])}'`);
+    database.exec("insert into contacts (email) values ('good50@sluice.test')");
+    await nights.runWith(list, { source });
+    await expectRows(nights, [...list.slice(1), 'good50@sluice.test']);
+    await expectPaidOnce(nights, [...list, 'good50@sluice.test']);
   });
-  await expect(nights.runWith(list, { source, ...halfPaid })).rejects.toThrow();
-  database.exec(`delete from contacts where email = '${String(list[0])}'`);
-  insert.run('good50@sluice.test');
-  database.close();
-  await nights.runWith(list, { source });
-  await expectRows(nights, [...list.slice(1), 'good50@sluice.test']);
-  await expectPaidOnce(nights, [...list, 'good50@sluice.test']);
+
+  it('that was written before all was verified is written again for another list', async () => {
+    const { nights, database, url } = await begin();
+    const ends = (): Partial<RunOptions> => ({
+      source: sqliteSource({ url, query: 'select id, email from contacts order by id' }),
+      sink: sqliteSink({ url, into: 'verified' }),
+    });
+    await nights.runWith(list, { ...ends(), ...halfPaid, partial: true });
+    database.exec("insert into contacts (email) values ('good50@sluice.test')");
+    await nights.runWith(list, ends());
+    const rows = database.prepare('select email, email_valid from verified order by id').all();
+    expect(rows).toMatchObject(
+      [...list, 'good50@sluice.test'].map((email) => ({
+        email,
+        email_valid: email.startsWith('good') ? 1 : 0,
+      })),
+    );
+    await expectPaidOnce(nights, [...list, 'good50@sluice.test']);
+  });
+
+  it('that gives what is left needs nobody after a kill behind the commit', async () => {
+    const { nights, database, url } = await begin();
+    database.exec('create table verified (id integer primary key, email text)');
+    const query = 'select id, email from contacts where id not in (select id from verified)';
+    const sink = sqliteSink({ url, into: 'verified', key: 'id' });
+    const source = sqliteSource({ url, query });
+    const killed = dieBehind(sink, new Error('killed'));
+    await expect(nights.runWith(list, { source, sink: killed })).rejects.toThrow('killed');
+    const summary = await nights.runWith(list, { source, sink });
+    expect(summary.rows).toBe(0);
+    expect(database.prepare('select count(*) as rows from verified').all()).toMatchObject([
+      { rows: list.length },
+    ]);
+    await expectPaidOnce(nights, list);
+  });
 });
 
 function fault(
