@@ -9,6 +9,7 @@ import type { CountryOptions } from '../batches/plan.js';
 import type { VerifyProgress } from '../streams/verify-progress.js';
 import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
+import type { RunStatus } from './run-status.js';
 import type { Preflight } from './preflight.js';
 import type { Summary } from './summary.js';
 
@@ -111,6 +112,8 @@ export interface MaxUnknown {
 export type RunProgress =
   /** A header that stands below other lines was found by the rows around it: nobody said where it is. */
   | ({ readonly stage: 'header_found' } & FoundHeader)
+  /** An unfinished run is gone on with, of which something was sent: said before anything else. */
+  | { readonly stage: 'going_on'; readonly status: RunStatus }
   | { readonly stage: 'reading'; readonly rows: number; readonly addresses: number }
   | {
       readonly stage: 'read';

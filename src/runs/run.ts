@@ -20,6 +20,7 @@ import { checkSamePlan, checkSameRun, decidingOptions, hasSameOutput } from './r
 import type { RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
 import { RunOutput } from './run-output.js';
+import { statusOf } from './run-status.js';
 import { StateDirectory } from './state-directory.js';
 import { summarize } from './summarize.js';
 import { hasFailed, type Summary } from './summary.js';
@@ -104,6 +105,10 @@ class Run {
     const client = await this.#connect();
     const { signal } = this.#checked;
     const entry = await beginRun(client, this.#state, { ...this.#options, signal });
+    if (this.#state.known.batches.size > 0) {
+      const status = statusOf(this.#state.known, this.#options.stateDir);
+      this.#options.onProgress?.({ stage: 'going_on', status });
+    }
     const passOne = await this.#read(entry);
     const { isRemovable } = this;
     // Until the list is read nobody knows what an earlier process has sent.
@@ -267,13 +272,10 @@ class Run {
     await this.#end(summary);
   }
 
-  /**
-   * The state of a run with failed rows is kept for their retry, and that of one whose output is suspect,
-   * to be written otherwise; any other is of no use any more.
-   */
+  /** The state of a run with failed rows is kept for their retry; any other is of no use any more. */
   async #end(summary: Summary): Promise<void> {
     await this.#options.onSummary?.(summary);
-    const isWorthKeeping = hasFailed(summary) || summary.suspect;
+    const isWorthKeeping = hasFailed(summary) && !summary.suspect;
     if (isWorthKeeping) await this.#state.record({ entry: 'ended' });
     this.isRemovable = !isWorthKeeping;
   }

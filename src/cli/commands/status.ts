@@ -2,7 +2,7 @@ import { ConfigurationError, readRunStatus, type RunStatus } from '../../index.j
 import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { print } from '../print.js';
-import { printableLine } from '../printable.js';
+import { printableLine } from '../../words/printable.js';
 
 export const statusCommand = defineCommand({
   name: 'status',
