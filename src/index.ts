@@ -22,6 +22,8 @@ export {
 } from './runs/summary.js';
 export { estimateSchema, summaryFileSchema, summarySchema } from './runs/summary-schema.js';
 export { readRunStatus, type RunStatus } from './runs/run-status.js';
+export { findRuns, type FoundRun } from './runs/find-runs.js';
+export { checkRunFolder } from './runs/check-run-folder.js';
 export { describeStart, describeStatus, type DescribedRun } from './runs/describe-status.js';
 export {
   RunPapers,
