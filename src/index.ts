@@ -54,12 +54,7 @@ export { verdicts, type Verdict } from './results/verdict.js';
 
 // Files that appear whole
 export { writeOutputFile, type OutputFileOptions } from './output-files/output-file.js';
-export {
-  checkOutputPath,
-  isSameFile,
-  type OutputFiles,
-  type OutputTarget,
-} from './output-files/output-path.js';
+export { checkOutputPath, isSameFile, type OutputTarget } from './output-files/output-path.js';
 export { moreOpenFiles } from './output-files/more-open-files.js';
 
 // Results of earlier runs
