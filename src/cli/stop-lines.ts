@@ -24,20 +24,20 @@ export function stopLines(
   // What is wrong with a command or a state directory, the error says with what to do.
   if (exitCodeOf(error) === exitCodes.usage) return status ? keptLines(error, status) : [];
   if (!status) {
-    return [{ event: 'resumable', line: `nothing is kept of this run: ${next}` }];
+    const line = `nothing is kept of this run: ${next}`;
+    return error instanceof Interruption ? [{ event: 'resumable', line }] : [];
   }
   const { stateDir } = status;
-  const look =
-    error instanceof Interruption
-      ? `; sluice status ${stateDir} shows it, sluice abandon ${stateDir} gives it up`
-      : '';
+  const hint = `sluice status ${stateDir} shows the run, sluice abandon ${stateDir} gives it up`;
   return [
     { event: 'so_far', fields: fieldsOf(status), line: `so far: ${describeStatus(status).soFar}` },
     {
       event: 'resumable',
-      fields: { state: stateDir, message: `${next}${look}` },
-      line: `${next}${look}`,
+      fields: { state: stateDir, message: next },
+      line: next,
     },
+    // Whoever stops a run may have done with it.
+    ...(error instanceof Interruption ? [{ event: 'hint', line: hint }] : []),
     ...keptLines(error, status),
   ];
 }

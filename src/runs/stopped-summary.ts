@@ -1,5 +1,5 @@
 import { mayHaveLaunched } from '../batches/known-batch.js';
-import { verificationTypes, type VerificationType } from '../contract/enums.js';
+import type { VerificationType } from '../contract/enums.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { noTimes } from './batch-times.js';
 import { addressesOf, type KnownRun } from './known-run.js';
@@ -10,7 +10,7 @@ import type { BatchReport, CreditSummary } from './summary.js';
 /** What a state directory tells of a run that stopped. */
 export interface StoppedRun {
   readonly status: RunStatus;
-  readonly credits: Readonly<Record<VerificationType, CreditSummary>>;
+  readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
   readonly batches: readonly BatchReport[];
 }
 
@@ -25,12 +25,14 @@ export async function readStoppedRun(
 ): Promise<StoppedRun> {
   const known = await readKnownRun(files, stateDir);
   const batches = batchReports(known);
-  const [email, phone] = verificationTypes.map((type) =>
-    creditsOf(batches.filter((batch) => batch.report.type === type)),
-  ) as [CreditSummary, CreditSummary];
+  const creditsFor = (type: VerificationType): CreditSummary | null => {
+    const columns = known.run?.decides[type];
+    if (Array.isArray(columns) && columns.length === 0) return null;
+    return creditsOf(batches.filter(({ report }) => report.type === type));
+  };
   return {
     status: statusOf(known, stateDir),
-    credits: { email, phone },
+    credits: { email: creditsFor('email'), phone: creditsFor('phone') },
     batches: batches.map(({ report }) => report),
   };
 }

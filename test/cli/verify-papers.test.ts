@@ -58,7 +58,7 @@ describe('a run that stops', () => {
       exit_code: 5,
       reason: 'budget_exhausted',
       next: expect.stringMatching(/it goes on, launches 1 more \(at most 10 email credits\)$/),
-      credits: { email: { spent: 20, refunded: 0, net: 20, source: 'cost_objects' } },
+      credits: { email: { spent: 20, refunded: 0, net: 20, source: 'cost_objects' }, phone: null },
     });
     expect(summary.batches.map(({ stage }) => stage).toSorted()).toEqual([
       'exported',
@@ -225,5 +225,6 @@ describe('a run that goes to its end', () => {
     expect((await verify(['--dry-run'])).code).toBe(0);
     const summary: unknown = JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8'));
     expect(summaryFileSchema.parse(summary)).toMatchObject({ dry_run: true, exit_code: 0 });
+    expect(await readFile(join(folder, 'report.html'), 'utf8')).toBe('of another night');
   });
 });

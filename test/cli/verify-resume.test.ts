@@ -272,14 +272,15 @@ describe('signals', () => {
     running.child.kill(signal);
     const ended = await running.ended;
     expect(ended).toMatchObject({ code, signal: null });
-    expect(ended.stderr.split('\n').slice(-4)).toEqual([
+    expect(ended.stderr.split('\n').slice(-5)).toEqual([
       `sluice: stopped by ${signal}`,
       expect.stringMatching(
         /^sluice: so far: \d of 3 batches done, (?:1 being verified, )?10 email credits spent$/,
       ),
       expect.stringMatching(
-        /^sluice: run the same command again: it goes on, .*launches 2 more \(at most 20 email credits\); sluice status out\.csv\.sluice shows it/,
+        /^sluice: run the same command again: it goes on, .*launches 2 more \(at most 20 email credits\)$/,
       ),
+      'sluice: sluice status out.csv.sluice shows the run, sluice abandon out.csv.sluice gives it up',
       '',
     ]);
     await expectDone(service, await verify(service));

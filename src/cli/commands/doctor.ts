@@ -64,24 +64,32 @@ async function checkPackages(): Promise<readonly Check[]> {
   );
   const missing = packages.flatMap(([name, found]) => (found === undefined ? [name] : []));
   return [
-    ...(there.length > 0 ? [passed('packages', there.join(', '))] : []),
+    ...(there.length > 0 ? [{ ...passed('packages', there.join(', ')), isList: true }] : []),
     ...(missing.length > 0
-      ? [noted('missing', `${missing.join(', ')} (only some databases and formats need them)`)]
+      ? [
+          {
+            ...noted(
+              'missing',
+              `${missing.join(', ')} (only some databases and formats need them)`,
+            ),
+            isList: true,
+          },
+        ]
       : []),
   ];
 }
 
 const marks = { ok: 'ok    ', failed: 'FAILED', note: 'note  ' } as const;
 
-/** A line for each check, continued below itself where the screen is narrow. */
+/** A line for each check; the packages, which are many, go on below themselves. */
 function screen(checks: readonly Check[], columns: number): string {
   const width = Math.max(...checks.map(({ check }) => check.length));
   const indent = marks.ok.length + width + 4;
   return checks
-    .map(({ check, state, text }) => {
-      const lines = wrapped(printableLine(text), Math.max(20, columns - indent));
+    .map(({ check, state, text, isList }) => {
+      const lines = isList === true ? wrapped(text, Math.max(20, columns - indent)) : [text];
       const head = `${marks[state]}  ${check.padEnd(width)}  `;
-      return `${head}${lines.join(`\n${' '.repeat(indent)}`)}\n`;
+      return `${head}${lines.map(printableLine).join(`\n${' '.repeat(indent)}`)}\n`;
     })
     .join('');
 }

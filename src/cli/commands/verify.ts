@@ -158,7 +158,7 @@ async function verifyTo(
 
 /** @throws ConfigurationError, OutputError before anything is read */
 async function openPapers(
-  options: ParsedOptions<'report' | 'summary' | 'rejects'>,
+  options: ParsedOptions<'report' | 'summary' | 'rejects' | 'dry-run'>,
   others: readonly (string | undefined)[],
   to: ListPlace,
 ): Promise<RunPapers> {
@@ -173,7 +173,8 @@ async function openPapers(
     );
   }
   return RunPapers.open({
-    report,
+    // A trial writes none, and leaves that of the last night.
+    report: options.has('dry-run') ? undefined : report,
     summary: summary === standard ? print : summary,
     besides: filesAmong([...others, options.text('rejects')]),
   });

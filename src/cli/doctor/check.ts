@@ -8,6 +8,8 @@ export interface Check {
   readonly text: string;
   /** What a run would end with. */
   readonly exitCode: number;
+  /** Whether it is a list of words that goes over several lines. */
+  readonly isList?: boolean;
 }
 
 export function passed(check: string, text: string): Check {
