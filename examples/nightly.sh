@@ -1,24 +1,38 @@
 #!/usr/bin/env bash
 # A nightly list, for cron:  15 3 * * * /opt/lists/nightly.sh /opt/lists
-# Options behind the folder are passed on, such as --local for a first try.
+# Options after the folder are passed on, such as --local for a first try.
 set -uo pipefail
 cd "$1" || exit 2
 shift
 
 # The state directory is the lock: a run that is still under way makes this one wait, then end with 2.
-# What was verified within 30 days is known from the history, and costs nothing.
-sluice verify contacts.csv --email email --country US -o verified.csv \
-  --history verified.history --max-age 30 --max-credits 10000 \
-  --wait-lock 600 --summary summary.json --json-log "$@" 2>> sluice.log
+# What was verified within 30 days is known from the history, and costs nothing. A night that stopped is
+# gone on with by the next one, also where the list has changed.
+verify() {
+  sluice verify contacts.csv --email email --country US -o verified.csv \
+    --history verified.history --max-age 30 --max-credits 10000 --max-unknown 20 \
+    --wait-lock 600 --summary summary.json --report report.html --json-log "$@" 2>> sluice.log
+}
+
+verify "$@"
 code=$?
+# Only what failed is sent again, once.
+if [ "$code" -eq 3 ]; then
+  verify --retry-failed "$@"
+  code=$?
+fi
 
 case "$code" in
   0) echo 'verified.csv is complete' ;;
-  3) echo 'verified.csv is complete, but for rows that failed: run with --retry-failed' ;;
+  1) echo 'a defect in Sluice: report it with sluice.log; the next run goes on' ;;
   2) echo 'nothing was sent: see sluice.log' ;;
+  3) echo 'verified.csv is complete, but for rows that failed: the next run sends them again' ;;
   4) echo 'the key was refused: set another, the next run goes on' ;;
-  5) echo 'credits are used up: the next run goes on' ;;
-  6 | 7) echo 'stopped: the next run goes on' ;;
-  *) echo "ended with $code" ;;
+  5) echo 'credits are used up: buy some, the next run goes on' ;;
+  6) echo 'a file or the disk failed: see sluice.log, the next run goes on' ;;
+  7) echo 'the service failed: the next run goes on' ;;
+  8) echo 'too many verdicts are unknown: verified.csv is the old one, look at verified.csv.suspect' ;;
+  75) echo 'left to the service: the next run collects' ;;
+  *) echo "stopped ($code): the next run goes on" ;;
 esac
 exit "$code"

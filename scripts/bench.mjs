@@ -3,4 +3,8 @@ import { buildIfStale } from './dist.mjs';
 import { runCompiled } from './run-compiled.mjs';
 
 await buildIfStale();
-runCompiled('benchmarks', ['src', 'benchmarks', 'test/servers', 'test/client'], 'benchmarks/main.js');
+runCompiled(
+  'benchmarks',
+  ['src', 'benchmarks', 'test/servers', 'test/client'],
+  'benchmarks/main.js',
+);

@@ -42,13 +42,14 @@ const rooms = new Map([
   ['databases', ['errors', 'system', 'rows', 'output-files', 'formats', 'addresses']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],
+  ['papers', [...bottom, 'pages', 'output-files', 'batches', 'runs']],
   ['service', ['errors', 'system', 'contract', 'hashing', 'pages', 'options']],
   // Its expectations are the specification's own words: a misread contract must not pass twice.
   ['conformance', ['errors']],
   ['opentelemetry', ['diagnostics', 'errors', 'system']],
   ['testing', ['rows']],
-  // And the faces. Pages, words and output files are ground that knows nothing of lists and of the service.
-  ['cli', ['pages', 'words', 'output-files']],
+  // And the faces. Words are ground that knows nothing of lists and of the service.
+  ['cli', ['words']],
 ]);
 
 /** The library's faces: all that the command line may know of it. */

@@ -24,9 +24,26 @@ export type {
 } from './runs/run-options.js';
 export type { DoubtfulColumn } from './batches/doubtful-columns.js';
 export type { Preflight, PreparedType } from './runs/preflight.js';
-export { hasFailed, type BatchReport, type Summary, type TypeSummary } from './runs/summary.js';
-export { estimateSchema, summarySchema } from './runs/summary-schema.js';
+export {
+  hasFailed,
+  type BatchReport,
+  type RunEnd,
+  type StoppedSummary,
+  type Summary,
+  type SummaryFile,
+  type TypeSummary,
+} from './runs/summary.js';
+export { estimateSchema, summaryFileSchema, summarySchema } from './runs/summary-schema.js';
 export { readRunStatus, type RunStatus } from './runs/run-status.js';
+export { findRuns, type FoundRun } from './runs/find-runs.js';
+export { checkRunFolder } from './runs/check-run-folder.js';
+export { describeStart, describeStatus, type DescribedRun } from './runs/describe-status.js';
+export {
+  RunPapers,
+  type RunPapersOptions,
+  type StoppedOptions,
+  type StoppedPapers,
+} from './papers/run-papers.js';
 export { abandonRun, type AbandonRunOptions } from './runs/abandon-run.js';
 export { estimateRun, type Estimate, type TypeEstimate } from './runs/estimate.js';
 export { streamRun } from './runs/stream-run.js';
@@ -42,6 +59,11 @@ export { rowsSource, type RowsInput, type RowsSourceOptions } from './rows/rows-
 export { rowsSink, type RowsSinkOptions } from './rows/rows-sink.js';
 export { splitSink, type KeepRule, type SplitSinkOptions } from './formats/split-sink.js';
 export { verdicts, type Verdict } from './results/verdict.js';
+
+// Files that appear whole
+export { writeOutputFile, type OutputFileOptions } from './output-files/output-file.js';
+export { checkOutputPath, isSameFile, type OutputTarget } from './output-files/output-path.js';
+export { moreOpenFiles } from './output-files/more-open-files.js';
 
 // Results of earlier runs
 export { History } from './runs/history/history.js';
@@ -118,4 +140,4 @@ export {
   type SluiceErrorOptions,
 } from './errors/sluice-error.js';
 
-export { version } from './version.js';
+export { version } from './system/version.js';

@@ -36,7 +36,18 @@ export function looksLike(
   return digitCount >= fewestDigits && digitCount > (line.match(/\p{L}/gu)?.length ?? 0);
 }
 
-/** The same for the bytes of a plain email. */
+/** Longer cells are neither. */
+const mostCharacters = 320;
+
+/** Whether a cell that does not look like what it is verified as looks like the other type, at a glance. */
+export function looksLikeOther(type: VerificationType, cell: unknown): boolean {
+  if (typeof cell !== 'string' || cell.length > mostCharacters) return false;
+  if (type === 'phone') return /[^@\s]@[^@\s]/.test(cell);
+  const digits = cell.match(/\d/g)?.length ?? 0;
+  return digits >= mostNational && /^[\d\s().+/-]+$/.test(cell);
+}
+
+/** As `looksLike`, for the bytes of a plain email. */
 export function looksLikeEmail(bytes: Uint8Array, start: number, end: number): boolean {
   for (let place = start + 1; place < end - 1; place += 1) if (bytes[place] === atSign) return true;
   return false;

@@ -11,6 +11,8 @@ export interface DoubtfulColumn {
   readonly filled: number;
   /** Those of them that do not look like an email address, or a phone number. */
   readonly malformed: number;
+  /** Those of these that look like a phone number in a column of emails, and the other way round. */
+  readonly others: number;
 }
 
 /** What decides on columns that hardly look like what they are verified as. */
@@ -26,11 +28,8 @@ export interface DoubtOptions {
 /** The columns of which more than half of the filled cells are malformed. */
 export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
   return plan.layout.columns.flatMap(({ name, type }, index) => {
-    const { filled, malformed }: ColumnLooks = plan.planner.looks[index] ?? {
-      filled: 0,
-      malformed: 0,
-    };
-    return malformed * 2 > filled ? [{ name, type, filled, malformed }] : [];
+    const looks: ColumnLooks = plan.planner.looks[index] ?? { filled: 0, malformed: 0, others: 0 };
+    return looks.malformed * 2 > looks.filled ? [{ name, type, ...looks }] : [];
   });
 }
 
@@ -47,6 +46,6 @@ export async function askAboutColumns(
   if (columns.length === 0 || !onDoubtfulColumns || (await onDoubtfulColumns(columns))) return;
   const names = columns.map(({ name }) => JSON.stringify(name)).join(', ');
   throw new ConfigurationError(
-    `stopped because of the columns ${names}; nothing was sent: name other columns, and run again`,
+    `stopped because of ${columns.length === 1 ? 'the column' : 'the columns'} ${names}; nothing was sent: name other columns, or verify these all the same with --yes`,
   );
 }

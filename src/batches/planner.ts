@@ -1,7 +1,7 @@
 import { emailLine } from '../addresses/email-line.js';
 import { laneNumber, parseCountryCell, type Lane } from '../addresses/lane.js';
 import type { AddressLine } from '../addresses/address-line.js';
-import { looksLike, looksLikeEmail } from '../addresses/address-form.js';
+import { looksLike, looksLikeEmail, looksLikeOther } from '../addresses/address-form.js';
 import { phoneLine } from '../addresses/phone-line.js';
 import { plainKeyBytes, writePlainKey } from '../addresses/plain-email.js';
 import { trimCell } from '../addresses/trim-cell.js';
@@ -47,6 +47,8 @@ export interface ColumnLooks {
   filled: number;
   /** Those of them that do not look like what they are verified as. */
   malformed: number;
+  /** Those of these that look like what the other type is. */
+  others: number;
 }
 
 /** Told of a cell that is sent as something else than it holds. */
@@ -96,7 +98,7 @@ export class Planner {
     readonly onChanged?: OnChanged | undefined;
   }) {
     this.#columns = options.columns;
-    this.looks = options.columns.map(() => ({ filled: 0, malformed: 0 }));
+    this.looks = options.columns.map(() => ({ filled: 0, malformed: 0, others: 0 }));
     this.#onChanged = options.onChanged;
     this.#country = options.country;
     this.#book = options.book;
@@ -164,8 +166,9 @@ export class Planner {
     const { position } = this.#columns[index] as VerifiedColumn;
     const start = raw.cellStart(row, position);
     const end = raw.cellEnd(row, position);
+    if (!looksLikeEmail(bytes, start, end)) return undefined;
     if (!writePlainKey(bytes, start, end, this.#book.room(plainKeyBytes))) return undefined;
-    this.#look(index, looksLikeEmail(bytes, start, end));
+    this.#look(index, true);
     const lane = this.#lane('email', country);
     const size = this.#book.size;
     const number = this.#book.numberFromRoom(lane.number, end - start);
@@ -184,7 +187,8 @@ export class Planner {
     if (typeof country !== 'string' || ('reason' in address && address.reason === 'empty')) {
       return this.#notSubmitted('reason' in address ? address.reason : 'empty');
     }
-    this.#look(index, looksLike(type, address, country));
+    const isAlike = looksLike(type, address, country);
+    this.#look(index, isAlike, !isAlike && looksLikeOther(type, cell));
     if ('reason' in address) return this.#notSubmitted(address.reason);
     if (typeof cell === 'string' && cell !== address.line) {
       this.#onChanged?.(cell, address.line, index);
@@ -197,10 +201,11 @@ export class Planner {
     return number;
   }
 
-  #look(index: number, isAlike: boolean): void {
+  #look(index: number, isAlike: boolean, isOther = false): void {
     const looks = this.looks[index] as ColumnLooks;
     looks.filled += 1;
     if (!isAlike) looks.malformed += 1;
+    if (isOther) looks.others += 1;
   }
 
   /** Counts an address; one that is new goes into its lane's open batch, unless its result is known. */

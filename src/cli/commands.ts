@@ -5,6 +5,7 @@ import { checkCommand } from './commands/check.js';
 import { createCompletionCommand } from './commands/completion.js';
 import { conformanceCommand } from './commands/conformance.js';
 import { creditsCommand } from './commands/credits.js';
+import { doctorCommand } from './commands/doctor.js';
 import { formatCommand } from './commands/format.js';
 import { historyCommand } from './commands/history.js';
 import { serveCommand } from './commands/serve.js';
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   abandonCommand,
   historyCommand,
   conformanceCommand,
+  doctorCommand,
   creditsCommand,
   batchCommand,
   checkCommand,

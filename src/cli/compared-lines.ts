@@ -1,14 +1,6 @@
 import type { Summary } from '../index.js';
+import { oddSentence, percent } from '../words/odd-sentence.js';
 import type { Said } from './run-lines.js';
-
-type Comparison = NonNullable<Summary['compared']>;
-
-const shareWords = {
-  valid: 'valid results',
-  wrong: 'wrong results',
-  unknown: 'unknown results',
-  new: 'addresses that had to be paid for',
-} as const;
 
 /** What a run says of itself beside the one before. */
 export function comparedLines(summary: Summary): readonly Said[] {
@@ -33,30 +25,15 @@ export function comparedLines(summary: Summary): readonly Said[] {
 export function oddLines({ compared }: Summary): readonly Said[] {
   return (compared?.odd ?? []).map((odd) => ({
     event: 'odd_share',
+    isUrgent: true,
     fields: { ...odd },
     line: `warning: ${oddSentence(odd)}; look at the list and at the service before you use the results`,
   }));
 }
 
-export function oddSentence({
-  type,
-  share,
-  now,
-  usual,
-  allowed,
-}: Comparison['odd'][number]): string {
-  const from = percent(Math.max(0, usual - allowed));
-  const to = percent(Math.min(1, usual + allowed));
-  return `${type}: ${percent(now)} ${shareWords[share]}, usually ${percent(usual)} (${from} to ${to})`;
-}
-
 function shareOfUnknown({ verdicts }: Pick<NonNullable<Summary['email']>, 'verdicts'>): string {
   const verified = Object.values(verdicts).reduce((sum, count) => sum + count, 0);
   return percent(verified === 0 ? 0 : verdicts.unknown / verified);
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
 }
 
 function signed(count: number): string {

@@ -1,6 +1,6 @@
 import { SluiceError } from '../index.js';
 import { Interruption } from './interruption.js';
-import { printable, printableLine } from './printable.js';
+import { printable, printableLine } from '../words/printable.js';
 
 /** What a person reads when a command stops: one line, but for a defect. */
 export function describeError(error: unknown): string {

@@ -20,6 +20,7 @@ export const exitCodes = {
   creditsUsedUp: 5,
   inputOrOutput: 6,
   serviceFailing: 7,
+  suspect: 8,
   detached: 75,
 } as const;
 

@@ -1,4 +1,4 @@
-import { printableLine } from './printable.js';
+import { printableLine } from '../words/printable.js';
 
 /**
  * What a service answered, for a person: a line for each field, fields of fields under their path. The

@@ -1,18 +1,19 @@
 import { emailQualities } from '../contract/index.js';
 import {
+  checkOutputPath,
   ConfigurationError,
+  isSameFile,
   splitSink,
   verdicts,
   type KeepRule,
   type MaxUnknown,
   type Sink,
 } from '../index.js';
-import { checkOutputPath, isSameFile } from '../output-files/output-path.js';
 import { defineOptions, type ParsedOptions, type NameOf } from './command.js';
 import { findSink, type SinkOption } from './list-ends.js';
 import { pathOf, type ListPlace } from './list-places.js';
 import { amountOption } from './option-values.js';
-import { standard } from './summary-file.js';
+import { standard } from './standard.js';
 import { whereGiven } from './where-given.js';
 
 export const keepOptions = defineOptions([
@@ -35,7 +36,7 @@ export const keepOptions = defineOptions([
   {
     name: 'max-unknown',
     value: '<percent>',
-    help: 'If more than this share of the verdicts is unknown: write <output>.suspect instead, exit 3.',
+    help: 'If more than this share of the verdicts is unknown: write <output>.suspect instead, exit 8.',
   },
   {
     name: 'provenance',
@@ -49,6 +50,8 @@ type KeepOption = NameOf<typeof keepOptions> | SinkOption | 'email' | 'part-size
 export interface KeptOutput {
   readonly sink: Sink;
   readonly maxUnknown?: MaxUnknown;
+  /** Where a suspect output goes: a good one removes what an earlier run has left there. */
+  readonly suspects: readonly string[];
   /** What of it decides the output. */
   readonly decides: Readonly<Record<string, string>>;
 }
@@ -82,7 +85,11 @@ export async function keepOutput(
     throw new ConfigurationError(`--${besides} does not go with an output in parts (--part-size)`);
   }
   if (percent !== undefined) await checkSuspectPlace(to, sink);
+  const suspects = [to.path, rejects].flatMap((path) =>
+    path === undefined || percent === undefined ? [] : [`${path}.suspect`],
+  );
   return {
+    suspects,
     sink: split(sink, ''),
     ...(percent !== undefined && {
       maxUnknown: {

@@ -75,9 +75,12 @@ function describeType(
   ];
 }
 
+/** Of so many cells one that is right would be among them. */
+const judgedCells = 10;
+
 /**
  * What is done about columns that hardly look like what they are verified as: it is said, and whoever is
- * at the terminal is asked.
+ * at the terminal is asked. Where nobody is there, a column without one cell that is right ends the run.
  */
 export function askAboutColumns(
   options: ParsedOptions<'dry-run' | 'yes'>,
@@ -86,8 +89,9 @@ export function askAboutColumns(
 ): NonNullable<RunOptions['onDoubtfulColumns']> {
   return async (columns) => {
     reporter.doubtful(columns);
-    const isAsked = isThere(person) && !options.has('yes') && !options.has('dry-run');
-    return !isAsked || agrees('Verify them all the same?', person, signal);
+    if (options.has('yes') || options.has('dry-run')) return true;
+    if (isThere(person)) return agrees('Verify them all the same?', person, signal);
+    return columns.every(({ filled, malformed }) => malformed < filled || filled < judgedCells);
   };
 }
 

@@ -4,6 +4,7 @@ import {
   fileSink,
   fileSource,
   httpSource,
+  isSameFile,
   parseFileFormat,
   partsSink,
   streamSink,
@@ -12,7 +13,6 @@ import {
   type Sink,
   type Source,
 } from '../index.js';
-import { isSameFile } from '../output-files/output-path.js';
 import type { ParsedOptions } from './command.js';
 import {
   checkDatabaseOptions,
@@ -22,7 +22,7 @@ import {
 } from './database-ends.js';
 import { pathOf, type ListPlace } from './list-places.js';
 import { sizeOption, wholeOption } from './option-values.js';
-import { standard } from './summary-file.js';
+import { standard } from './standard.js';
 import { whereGiven } from './where-given.js';
 
 /** Where the rows of `sluice verify` come from, and where they go. */

@@ -6,7 +6,7 @@ import {
   showArgument,
   type DatabaseUrl,
 } from './database-url.js';
-import { standard } from './summary-file.js';
+import { standard } from './standard.js';
 
 /** One end of a list, as it is named on the command line. */
 export interface ListPlace {

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { OutputError } from '../index.js';
-import { printable, printableJson, printableLine } from './printable.js';
+import { printable, printableJson, printableLine } from '../words/printable.js';
 
 /*
  * All that the command prints goes through here, but for rows and files that somebody asked to have on

@@ -14,12 +14,14 @@ export function headerLine({ input, unit, number }: Progress<'header_found'>): S
 }
 
 /** A column that is likely to be the wrong one. */
-export function doubtfulLine({ name, type, filled, malformed }: DoubtfulColumn): Said {
-  const kind = type === 'email' ? 'email addresses' : 'phone numbers';
+export function doubtfulLine({ name, type, filled, malformed, others }: DoubtfulColumn): Said {
+  const kinds = ['email addresses', 'phone numbers'];
+  const [kind, other] = type === 'email' ? kinds : kinds.toReversed();
+  const found = others > 0 ? `, and ${others} look like ${other}` : '';
   return {
     event: 'doubtful_column',
-    fields: { column: name, type, filled, malformed },
-    line: `column ${JSON.stringify(name)} hardly looks like ${kind}: ${malformed} of ${filled} cells do not; is it the right column?`,
+    fields: { column: name, type, filled, malformed, others },
+    line: `column ${JSON.stringify(name)} hardly looks like ${kind}: ${malformed} of ${filled} cells do not${found}; is it the right column?`,
   };
 }
 

@@ -10,13 +10,13 @@ import {
   type Summary,
 } from '../index.js';
 import type { Target } from './connect.js';
-import { errorText } from './describe-error.js';
+import { describeError, errorText } from './describe-error.js';
 import { describeDifference, isExportWrong } from './describe-export.js';
 import { comparedLines, oddLines } from './compared-lines.js';
 import { exitCodeOf } from './exit-code.js';
 import { localNotice } from './local-notice.js';
-import { say } from './print.js';
-import { printableLine } from './printable.js';
+import { say, sayLines } from './print.js';
+import { printableLine } from '../words/printable.js';
 import { LiveLines } from './progress/live-lines.js';
 import { progressLines } from './progress/progress-lines.js';
 import { progressForm, type ProgressMode } from './progress/progress-mode.js';
@@ -31,6 +31,7 @@ import {
   textColumnLine,
 } from './progress-said.js';
 import { summaryLines, type Said } from './run-lines.js';
+import { goingOnLine, type paidInVainLines } from './stop-lines.js';
 import { troubleLine } from './trouble-line.js';
 
 /** So many batches are told of whose exports differ from what was counted. */
@@ -49,9 +50,6 @@ export interface ReporterOptions {
   /** Tells what a terminal shows. @default none */
   readonly environment?: NodeJS.ProcessEnv;
 }
-
-/** What is said at the end even when quiet. */
-const loudEvents: ReadonlySet<string> = new Set(['suspect', 'left_alone', 'odd_share']);
 
 /** What `sluice verify` says on standard error. Counts only: no cell of the input. */
 export class Reporter {
@@ -101,39 +99,25 @@ export class Reporter {
     });
   }
 
-  /** A run was interrupted that keeps what it has. */
-  resumable(): void {
-    this.close();
-    this.#say({ event: 'resumable', line: 'run again to go on' });
-  }
-
-  /** An output cannot be written whose results may be paid for: said even when quiet. */
-  resultsAreIn(stateDir: string): void {
-    this.close();
-    this.#write({
-      event: 'results_kept',
-      fields: { state: stateDir },
-      line: `what is paid for is kept in ${stateDir}: to write it elsewhere, add --state ${stateDir} and give another -o`,
-    });
-  }
-
   /** Columns that are likely to be the wrong ones: said even when quiet, for it costs credits. */
   doubtful(columns: readonly DoubtfulColumn[]): void {
     this.close();
     for (const column of columns) this.#write(doubtfulLine(column));
   }
 
-  /** A run that streams has failed: what it paid is lost, and said even when quiet. */
-  paidInVain(): void {
-    this.close();
-    const { launched } = this.#figures.credits();
-    const batches = this.#figures.launchedBatches;
-    if (batches === 0) return;
-    this.#write({
-      event: 'paid_in_vain',
-      fields: { batches, email_credits: launched.email, phone_credits: launched.phone },
-      line: `launched before it failed: ${batches} batches, ${launched.email} email and ${launched.phone} phone credits before refunds`,
-    });
+  /** What a run that keeps nothing has launched so far. */
+  launched(): Parameters<typeof paidInVainLines>[0] {
+    return {
+      batches: this.#figures.launchedBatches,
+      launched: this.#figures.credits().launched,
+    };
+  }
+
+  tell(said: readonly Said[]): void {
+    for (const each of said) {
+      if (each.isUrgent === true) this.#write(each);
+      else this.#say(each);
+    }
   }
 
   progress(progress: RunProgress): void {
@@ -146,6 +130,9 @@ export class Reporter {
         return;
       case 'carried':
         this.#say(carriedLine(progress));
+        return;
+      case 'going_on':
+        this.#say(goingOnLine(progress.status));
         return;
       case 'reading': {
         const { rows, addresses } = progress;
@@ -219,25 +206,16 @@ export class Reporter {
       });
       return;
     }
-    for (const said of [
-      ...summaryLines(summary),
-      ...comparedLines(summary),
-      ...oddLines(summary),
-    ]) {
-      // What was asked for is not there: said even when quiet.
-      if (loudEvents.has(said.event)) this.#write(said);
-      else this.#say(said);
-    }
+    this.tell([...summaryLines(summary), ...comparedLines(summary), ...oddLines(summary)]);
   }
 
-  /**
-   * Tells a log why the run ends.
-   *
-   * @returns whether it was told; people are told by whoever runs the command
-   */
-  failed(error: unknown): boolean {
+  /** Says why the run ends. */
+  failed(error: unknown): void {
     this.close();
-    if (this.#options.isJson !== true) return false;
+    if (this.#options.isJson !== true) {
+      sayLines(`${describeError(error)}\n`);
+      return;
+    }
     this.#write({
       event: 'error',
       fields: {
@@ -247,7 +225,6 @@ export class Reporter {
       },
       line: '',
     });
-    return true;
   }
 
   /** Takes live lines off the terminal; what is said from then on stands below what was said before. */

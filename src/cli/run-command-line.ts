@@ -7,7 +7,7 @@ import { exitCodeOf, exitCodes } from './exit-code.js';
 import { commandHelp, programHelp } from './help.js';
 import { parseCommandLine } from './parse-command-line.js';
 import { print, sayLines } from './print.js';
-import { printableLine } from './printable.js';
+import { printableLine } from '../words/printable.js';
 
 /**
  * Runs what a command line says, and says on standard error why it failed.

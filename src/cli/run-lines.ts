@@ -5,6 +5,8 @@ export interface Said {
   readonly event: string;
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly line: string;
+  /** Whether it is said even when quiet. */
+  readonly isUrgent?: boolean;
 }
 
 /** What is said of a run at its end. */
@@ -14,14 +16,15 @@ export function summaryLines(summary: Summary): readonly Said[] {
     const line = `left ${summary.rows_left_out} of ${summary.rows} rows out, which are not to be kept`;
     said.push({ event: 'left_out', line });
   }
+  // What was asked for is not there: said even when quiet.
   if (summary.left_alone) {
     const { changed, gone } = summary.left_alone;
     const line = `${changed + gone} rows got no result: ${changed} changed and ${gone} were deleted while they were verified; run again to verify those that changed (--summary has their keys)`;
-    said.push({ event: 'left_alone', line });
+    said.push({ event: 'left_alone', line, isUrgent: true });
   }
   if (summary.suspect) {
     const line = `too many verdicts are unknown: the output is untouched, the rows are in ${summary.output}`;
-    said.push({ event: 'suspect', line });
+    said.push({ event: 'suspect', line, isUrgent: true });
   }
   for (const type of ['email', 'phone'] as const) {
     const counts = summary[type];

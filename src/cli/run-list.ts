@@ -1,16 +1,8 @@
-import {
-  ConfigurationError,
-  isSluiceError,
-  readRunStatus,
-  run,
-  streamRun,
-  type Summary,
-} from '../index.js';
+import { ConfigurationError, run, streamRun, type Summary } from '../index.js';
 import type { ParsedOptions, Surroundings } from './command.js';
 import { connect, type Connection, type Target } from './connect.js';
 import { dropOldRun } from './drop-old-run.js';
 import { waitLockOf } from './history-options.js';
-import { Interruption } from './interruption.js';
 import { preflightOf } from './launch-options.js';
 import { choiceOption } from './option-values.js';
 import type { Reporter } from './reporter.js';
@@ -25,6 +17,8 @@ export interface Job {
   readonly options: ParsedOptions<VerifyOption>;
   readonly reporter: Reporter;
   readonly lastAct: Surroundings['lastAct'];
+  /** Called when the run begins: from then on its state directory is this process's own. */
+  readonly begin: () => Promise<void>;
   /** Says what became of the run. @throws OutputError */
   readonly tell: (summary: Summary) => Promise<void>;
 }
@@ -45,7 +39,7 @@ const durableOptions = [
 ] as const satisfies readonly VerifyOption[];
 
 /** Verifies a list whose rows leave as they come: nothing is kept. */
-export async function stream({ shared, target, options, reporter }: Job): Promise<Summary> {
+export async function stream({ shared, target, options, reporter, begin }: Job): Promise<Summary> {
   const durable = durableOptions.find((name) => options.has(name));
   if (durable !== undefined) {
     throw new ConfigurationError(
@@ -54,14 +48,12 @@ export async function stream({ shared, target, options, reporter }: Job): Promis
   }
   reporter.target(target);
   reporter.streaming();
+  await begin();
   // There is no earlier run that these could differ from.
   const { decides: _decides, ...streamed } = shared;
   const connection = await connect(target, options, undefined, reporter.trouble);
   try {
     return await streamRun({ ...streamed, client: connection.client });
-  } catch (error) {
-    reporter.paidInVain();
-    throw error;
   } finally {
     await connection.close();
   }
@@ -69,7 +61,7 @@ export async function stream({ shared, target, options, reporter }: Job): Promis
 
 /** Verifies a list, with all that is needed to go on in a state directory. */
 export async function runDurably(
-  { shared, target, options, reporter, tell, lastAct }: Job,
+  { shared, target, options, reporter, begin, tell, lastAct }: Job,
   stateDir: string,
 ): Promise<Summary> {
   const { signal = new AbortController().signal } = shared;
@@ -90,12 +82,12 @@ export async function runDurably(
     });
   }
   let connection: Connection | undefined;
-  let isWritten = false;
   try {
     return await run({
       ...shared,
       // The local service's data are in the state directory: it starts when this process holds it.
       client: async (servicePath) => {
+        await begin();
         connection = await connect(target, options, servicePath, reporter.trouble);
         return connection.client;
       },
@@ -111,29 +103,11 @@ export async function runDurably(
       retryFailed: options.has('retry-failed'),
       partial: options.has('partial'),
       deleteBatches: options.has('delete-batches'),
-      onSummary: async (summary) => {
-        isWritten = true;
-        await tell(summary);
-      },
+      onSummary: tell,
       beforeRemoval: async () => connection?.close(),
       lastAct,
     });
-  } catch (error) {
-    if (error instanceof Interruption) reporter.resumable();
-    const isOutputs =
-      isSluiceError(error, 'output_failed') || isSluiceError(error, 'invalid_option');
-    if (isOutputs && !isWritten) {
-      await tellWhereResultsAre(stateDir, reporter);
-    }
-    throw error;
   } finally {
     await connection?.close();
   }
-}
-
-/** An output that cannot be written need not keep anybody from what is paid for. */
-async function tellWhereResultsAre(stateDir: string, reporter: Reporter): Promise<void> {
-  const status = await readRunStatus(stateDir).catch(() => undefined);
-  const { email = 0, phone = 0 } = status?.launchedCredits ?? {};
-  if (email + phone > 0) reporter.resultsAreIn(stateDir);
 }

@@ -1,4 +1,4 @@
-import { printableLine } from './printable.js';
+import { printableLine } from '../words/printable.js';
 
 /** Lines of columns, each as wide as its widest cell; the last is as wide as it is. */
 export function textTable(cells: readonly (readonly string[])[]): string {

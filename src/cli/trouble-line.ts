@@ -1,6 +1,6 @@
 import { ApiError, TransportError, type Client, type ServiceTrouble } from '../index.js';
 import { say } from './print.js';
-import { duration } from './progress/shown-numbers.js';
+import { duration } from '../words/shown-numbers.js';
 import type { Said } from './run-lines.js';
 
 /** What keeps the requests to a service waiting, and for how long it is tried again. */

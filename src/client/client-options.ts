@@ -28,6 +28,8 @@ export interface RequestReport {
   readonly attempt: number;
   /** From the attempt's start to the end of its answer, of an export to its beginning; milliseconds. */
   readonly ms: number;
+  /** What the service's clock showed: the answer's `Date`, where it has one. */
+  readonly date: string | undefined;
 }
 
 /** Options of a {@link Client}. */

@@ -47,8 +47,18 @@ export type AnswerReader<T> = (answer: WireAnswer, options: ReadOptions) => Prom
 
 /** What one attempt came to. */
 type Attempted<T> =
-  | { readonly value: T; readonly status: number; readonly limits: RateLimit | undefined }
-  | { readonly error: unknown; readonly status?: number; readonly limits?: RateLimit | undefined };
+  | {
+      readonly value: T;
+      readonly status: number;
+      readonly limits: RateLimit | undefined;
+      readonly date: string | undefined;
+    }
+  | {
+      readonly error: unknown;
+      readonly status?: number;
+      readonly limits?: RateLimit | undefined;
+      readonly date: string | undefined;
+    };
 
 /** Carries out requests: each waits for its turn, is sent, and is sent again where that is right. */
 export class Requests {
@@ -125,6 +135,7 @@ export class Requests {
           : undefined,
       attempt,
       ms: clock.now() - startedAt,
+      date: attempted.date,
     });
     return attempted;
   }
@@ -140,6 +151,7 @@ export class Requests {
       settings.totalTimeoutMs ?? (unhurried.has(request.operation) ? undefined : 4 * timeoutMs);
     let status: number | undefined;
     let limits: RateLimit | undefined;
+    let date: string | undefined;
     try {
       const limit = { connectTimeoutMs, timeoutMs, totalTimeoutMs };
       const answer = await exchange(request, {
@@ -152,19 +164,21 @@ export class Requests {
       });
       status = answer.status;
       const wallNowMs = clock.wallNow();
-      limits = parseRateLimit(answer.header, { date: answer.header('date'), wallNowMs });
+      date = answer.header('date');
+      limits = parseRateLimit(answer.header, { date, wallNowMs });
       const options: ReadOptions = { maxAnswerBytes, redact, wallNowMs };
       if (status < 200 || status > 299) throw await readRefusal(request, answer, options);
-      return { value: await read(answer, options), status, limits };
+      return { value: await read(answer, options), status, limits, date };
     } catch (error) {
-      return { error, limits, ...(status !== undefined && { status }) };
+      return { error, limits, date, ...(status !== undefined && { status }) };
     }
   }
 
   #report(report: RequestReport): void {
     if (isHeard('sluice:request')) {
       const { run, batch } = currentScope();
-      publish('sluice:request', { run, batch, ...report });
+      const { date: _, ...told } = report;
+      publish('sluice:request', { run, batch, ...told });
     }
     try {
       this.#options.settings.onRequest?.(report);

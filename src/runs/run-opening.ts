@@ -19,6 +19,7 @@ import {
 } from './resume.js';
 import { outputIdOf, type PlanEntry, type RunEntry } from './run-entries.js';
 import type { RunOptions } from './run-options.js';
+import { statusOf } from './run-status.js';
 import type { StateDirectory } from './state-directory.js';
 import type { Summary } from './summary.js';
 
@@ -104,6 +105,8 @@ export class RunOpening {
     if (known.run && hasSent(known) && !this.#isOver) {
       refuseOthers(differing);
       await checkAccount(client, known.run, this.#state, this.#checked.signal);
+      const status = statusOf(known, this.#options.stateDir);
+      this.#options.onProgress?.({ stage: 'going_on', status });
     }
     const sendsAgain = this.#sendsEarlierAgain();
     if (isPlanned(known) && differing.length === 0) {

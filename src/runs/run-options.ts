@@ -9,6 +9,7 @@ import type { CountryOptions } from '../batches/plan.js';
 import type { VerifyProgress } from '../streams/verify-progress.js';
 import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
+import type { RunStatus } from './run-status.js';
 import type { Preflight } from './preflight.js';
 import type { Summary } from './summary.js';
 
@@ -189,6 +190,8 @@ export type RunProgress =
       /** Batches that were launched and are waited for. */
       readonly unfinished: number;
     }
+  /** An unfinished run is gone on with, of which something was sent: said before anything else. */
+  | { readonly stage: 'going_on'; readonly status: RunStatus }
   | { readonly stage: 'reading'; readonly rows: number; readonly addresses: number }
   | {
       readonly stage: 'read';

@@ -1,4 +1,4 @@
-import { mayHaveLaunched } from '../batches/known-batch.js';
+import { isAtEnd, mayHaveLaunched, type KnownBatch } from '../batches/known-batch.js';
 import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
@@ -7,6 +7,7 @@ import { readKnownRun } from './state-directory.js';
 
 /** What a state directory tells of its run. */
 export interface RunStatus {
+  readonly stateDir: string;
   readonly input: string;
   readonly output: string;
   /** The service's base URL, or `local`. */
@@ -16,12 +17,18 @@ export interface RunStatus {
   readonly rows: number | null;
   /** Where one was too large for the service, its parts are counted in its place. */
   readonly batches: number;
+  /** Batches at their end: their results are on disk, or they failed. */
+  readonly done: number;
+  /** Batches that may have been launched, and whose results are not here yet. */
+  readonly running: number;
   /** Batches that are known to be on the service. */
   readonly uploads: number;
   /** Batches that something was sent of, by stage. */
   readonly stages: Readonly<Record<string, number>>;
   /** Credits of the batches that may have been launched, before refunds. */
   readonly launchedCredits: Readonly<Record<VerificationType, number>>;
+  /** Credits that the batches which were not launched need at most. */
+  readonly openCredits: Readonly<Record<VerificationType, number>>;
   readonly isFinished: boolean;
 }
 
@@ -34,10 +41,19 @@ export async function readRunStatus(
   stateDir: string,
   files: FileSystem = systemFiles,
 ): Promise<RunStatus> {
-  const known = await readKnownRun(files, stateDir);
+  return statusOf(await readKnownRun(files, stateDir), stateDir);
+}
+
+/** The same of a journal that was read. @throws ConfigurationError when there is no run */
+export function statusOf(known: KnownRun, stateDir: string): RunStatus {
   const { run, plan } = known;
   if (!run) throw new ConfigurationError(`there is no run in ${stateDir}`);
+  const batches = [...known.batches.values()].map((entry) => entry.known);
+  const planned = { email: 0, phone: 0 };
+  for (const { type, addresses } of plan?.batches ?? []) planned[kindOf(type)] += addresses;
+  const closed = creditsOf(known, (batch) => mayHaveLaunched(batch) || isAtEnd(batch));
   return {
+    stateDir,
     input: textOf(run.decides['input']),
     output: textOf(run.decides['output']),
     service: run.service,
@@ -45,9 +61,12 @@ export async function readRunStatus(
     rows: plan?.rows ?? null,
     // Each that was split makes room for two.
     batches: (plan?.batches.length ?? 0) + splits(known),
+    done: batches.filter(isAtEnd).length,
+    running: batches.filter((batch) => mayHaveLaunched(batch) && !isAtEnd(batch)).length,
     uploads: uploads(known),
     stages: stagesOf(known),
-    launchedCredits: launchedCredits(known),
+    launchedCredits: creditsOf(known, mayHaveLaunched),
+    openCredits: { email: planned.email - closed.email, phone: planned.phone - closed.phone },
     isFinished: known.finished !== undefined,
   };
 }
@@ -74,12 +93,19 @@ function splits({ batches }: KnownRun): number {
   return [...batches.values()].filter(({ known }) => known.stage === 'split').length;
 }
 
-function launchedCredits(known: KnownRun): Record<VerificationType, number> {
+function creditsOf(
+  known: KnownRun,
+  isMeant: (batch: KnownBatch) => boolean,
+): Record<VerificationType, number> {
   const credits = { email: 0, phone: 0 };
   for (const entry of known.batches.values()) {
     const planned = known.plan?.batches[entry.batch];
-    if (!planned || !mayHaveLaunched(entry.known)) continue;
-    credits[planned.type === 'email' ? 'email' : 'phone'] += addressesOf(known, entry);
+    if (!planned || entry.known.stage === 'split' || !isMeant(entry.known)) continue;
+    credits[kindOf(planned.type)] += addressesOf(known, entry);
   }
   return credits;
+}
+
+function kindOf(type: string): VerificationType {
+  return type === 'email' ? 'email' : 'phone';
 }

@@ -9,6 +9,7 @@ import { observeRun } from '../diagnostics/observe-run.js';
 import { observedEnd, observedProgress } from './observed-progress.js';
 import { readBalance, readBalanceAfter } from './balance.js';
 import { keepCarried } from './carried-results.js';
+import { checkBudget } from './check-budget.js';
 import { checkDiskSpace } from './check-disk-space.js';
 import { driveRun, type DriveRunEnd } from './drive-run.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
@@ -123,7 +124,12 @@ class Run {
     this.isRemovable = false;
     const takeUp = await TakeUp.begin(client, entry, this.#state, { ...this.#options, signal });
     this.isRemovable = isRemovable && takeUp.uploads.all().length === 0 && !takeUp.isCopied;
-    if (this.isRemovable) await askAboutColumns(passOne.plan, this.#options);
+    if (this.isRemovable) {
+      await askAboutColumns(passOne.plan, this.#options);
+      checkBudget(passOne.batches, this.#options.maxCredits, (message) =>
+        this.#options.onProgress?.({ stage: 'notice', message }),
+      );
+    }
     const toFetch = addressesToFetch(this.#state.known, passOne.batches);
     await checkDiskSpace(this.#checked.files, this.#state.path, toFetch);
     const before = await readBalance(client, this.#state, signal);
@@ -215,14 +221,11 @@ class Run {
     await this.#end(runId, summary);
   }
 
-  /**
-   * The state of a run with failed rows is kept for their retry, and that of one whose output is suspect,
-   * to be written otherwise; any other is of no use any more.
-   */
+  /** The state of a run with failed rows is kept for their retry; any other is of no use any more. */
   async #end(runId: string, summary: Summary): Promise<void> {
     await this.#options.history?.keepRun(runId, summary);
     await this.#options.onSummary?.(summary);
-    const isWorthKeeping = hasFailed(summary) || summary.suspect;
+    const isWorthKeeping = hasFailed(summary) && !summary.suspect;
     if (isWorthKeeping) await this.#state.record({ entry: 'ended' });
     this.isRemovable = !isWorthKeeping;
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { verificationTypes } from '../contract/enums.js';
 import { pastRunSchema } from './history/past-run.js';
-import type { Estimate, Summary } from './summary.js';
+import type { Estimate, RunEnd, StoppedSummary, Summary } from './summary.js';
 
 /*
  * The summary and the estimate as schemas: what `--summary` writes is published as JSON Schema
@@ -31,9 +31,11 @@ const creditSummary = z.object({
   refunded: z.number().nullable(),
   net: z.number().nullable(),
   source: z
-    .enum(['cost_objects', 'balance_difference'])
+    .enum(['cost_objects', 'balance_difference', 'launched'])
     .nullable()
-    .describe("How that is known: the service's cost objects, the difference of the balances"),
+    .describe(
+      "How that is known: the service's cost objects, the difference of the balances, or, where a run stopped before the service said it, the addresses of what was launched",
+    ),
 });
 
 const batchReport = z.object({
@@ -85,6 +87,7 @@ const comparison = z
       .describe('Shares that are far from what they were in the runs before'),
   })
   .describe('Earlier runs of the list; absent without a history');
+const credits = z.object({ email: creditSummary.nullable(), phone: creditSummary.nullable() });
 
 const ends = {
   input: z.string(),
@@ -114,7 +117,7 @@ export const summarySchema = z
     seconds: z.number().min(0),
     email: typeSummary.nullable(),
     phone: typeSummary.nullable(),
-    credits: z.object({ email: creditSummary.nullable(), phone: creditSummary.nullable() }),
+    credits,
     batches: z.array(batchReport),
     compared: comparison.optional(),
   })
@@ -139,3 +142,33 @@ export const estimateSchema = z
     balance: z.object({ email: z.number(), phone: z.number() }).nullable(),
   })
   .describe('What a dry run says') satisfies z.ZodType<Estimate>;
+
+const stoppedSummarySchema = z
+  .object({
+    stopped: z.literal(true),
+    input: z.string(),
+    output: z.string(),
+    service: z.string().nullable().describe('null where it had not been reached'),
+    rows: count.nullable().describe('null where the input was not read to its end'),
+    seconds: z.number().min(0),
+    credits: credits.describe('What was paid, with the runs that this one went on from'),
+    batches: z.array(batchReport).describe('Batches that something was sent of'),
+  })
+  .describe('What a run says of itself that stopped') satisfies z.ZodType<StoppedSummary>;
+
+const runEnd = z.object({
+  exit_code: count,
+  reason: z
+    .string()
+    .nullable()
+    .describe('Code of what stopped it, or of what is not as it should be'),
+  message: z.string().nullable().describe('The same as a sentence'),
+  next: z.string().nullable().describe('What the next run will do'),
+}) satisfies z.ZodType<RunEnd>;
+
+/** What is written at the end of a run, of a dry run, and of a run that stopped. */
+export const summaryFileSchema = z.union([
+  summarySchema.extend(runEnd.shape),
+  estimateSchema.extend(runEnd.shape),
+  stoppedSummarySchema.extend(runEnd.shape),
+]);

@@ -52,9 +52,10 @@ export interface CreditSummary {
   readonly net: number | null;
   /**
    * Where the figures come from: the service's own cost objects, the difference of the balances (other
-   * jobs of the account count in), or `null` when they are not known.
+   * jobs of the account count in), the addresses of what was launched (of a run that stopped before the
+   * service said what it cost), or `null` when they are not known.
    */
-  readonly source: 'cost_objects' | 'balance_difference' | null;
+  readonly source: 'cost_objects' | 'balance_difference' | 'launched' | null;
 }
 
 export interface BatchReport {
@@ -63,7 +64,7 @@ export interface BatchReport {
   readonly type: VerificationType;
   readonly country: string;
   readonly addresses: number;
-  /** `exported`, or `failed`. */
+  /** `exported`, `failed`, or where a run that stopped has left it. */
   readonly stage: string;
   /** Why it failed. */
   readonly reason: string | null;
@@ -119,6 +120,34 @@ export interface OddShare {
   readonly allowed: number;
 }
 
+/** How a run ended, which is written beside its figures, whatever they are. */
+export interface RunEnd {
+  readonly exit_code: number;
+  /** The code of what stopped it, or of what is not as it should be; `null` where all is well. */
+  readonly reason: string | null;
+  /** The same as a sentence. */
+  readonly message: string | null;
+  /** What the next run will do about it. */
+  readonly next: string | null;
+}
+
+/** What is known of a run that stopped: it has no results yet. */
+export interface StoppedSummary {
+  /** Tells it from the summary of a run that went to its end. */
+  readonly stopped: true;
+  readonly input: string;
+  readonly output: string;
+  /** The service's base URL, or `local`; `null` where it had not been reached. */
+  readonly service: string | null;
+  /** `null` where the input was not read to its end. */
+  readonly rows: number | null;
+  readonly seconds: number;
+  /** What was paid, with the runs that this one went on from. */
+  readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
+  /** Batches that something was sent of. */
+  readonly batches: readonly BatchReport[];
+}
+
 /** Whether any row of the run is `failed`. */
 export function hasFailed(summary: Summary): boolean {
   return [summary.email, summary.phone].some((type) => type !== null && type.buckets.failed > 0);
@@ -159,3 +188,6 @@ export interface LaneEstimate {
   readonly addresses: number;
   readonly batches: number;
 }
+
+/** What is written at the end of a run, of a dry run, and of a run that stopped. */
+export type SummaryFile = (Summary | Estimate | StoppedSummary) & RunEnd;

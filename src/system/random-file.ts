@@ -1,9 +1,10 @@
-import { mkdtemp, open, rm, type FileHandle } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { InputError, OutputError } from '../errors/family.js';
+import { isSluiceError } from '../errors/sluice-error.js';
 import { describeSystemError } from './describe-system-error.js';
+import { makeTemporaryFolder } from './temporary-folder.js';
 
 /** A file that is read from any place. */
 export interface RandomFile {
@@ -38,7 +39,7 @@ export async function openRandomFile(
  * Copies what can be read once into a file that has no name any more: nobody else can open it, and it
  * is gone with the process, however that ends.
  *
- * @throws InputError `input_unreadable`, OutputError
+ * @throws InputError `input_unreadable`, OutputError; ConfigurationError where no temporary file can be made
  */
 export async function spoolToRandomFile(
   reader: {
@@ -65,7 +66,7 @@ export async function spoolToRandomFile(
 }
 
 async function openNameless(): Promise<FileHandle> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-'));
+  const folder = await makeTemporaryFolder('sluice-');
   try {
     return await open(join(folder, 'input'), 'wx+', 0o600);
   } finally {
@@ -124,6 +125,7 @@ function refuseReading(name: string, cause: unknown): never {
 }
 
 function refuseSpooling(name: string, cause: unknown): never {
+  if (isSluiceError(cause)) throw cause;
   throw new OutputError(
     `cannot keep ${name} in the folder for temporary files: ${describeSystemError(cause)}`,
     { cause },

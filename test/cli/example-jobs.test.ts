@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { projectRoot } from '../docs/page.js';
 import { csvRows } from './csv-cells.js';
+import { builtCommand, putCommand, starters } from './nightly/starters.js';
 
 const examples = join(projectRoot, 'examples');
 
@@ -18,9 +19,7 @@ interface JobEnd {
 async function jobFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-job-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const program = join(projectRoot, 'dist', 'cli', 'main.js');
-  await writeFile(join(folder, 'sluice'), `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`);
-  await chmod(join(folder, 'sluice'), 0o755);
+  await putCommand(folder, builtCommand);
   await cp(join(examples, 'contacts.csv'), join(folder, 'contacts.csv'));
   return folder;
 }
@@ -58,14 +57,11 @@ describe('examples/nightly.sh', () => {
   });
 });
 
-describe('examples/airflow_dag.py', () => {
+describe.each(starters)('examples: $name', (starter) => {
   it('has a command that does what it says', async () => {
-    const text = await readFile(join(examples, 'airflow_dag.py'), 'utf8');
-    const call = /bash_command=\(([^)]*)\)/.exec(text)?.[1] ?? '';
-    const command = [...call.matchAll(/"([^"]*)"/g)].map(([, piece]) => piece).join('');
-    expect(command).toMatch(/^sluice verify /);
     const folder = await jobFolder();
-    expect(await runJob(folder, 'bash', ['-c', `${command} --local`])).toMatchObject({ code: 0 });
+    const night = await starter.start(folder, { env: {}, more: ['--local'] });
+    expect(await night.ended).toMatchObject({ code: 0, verdict: 'done' });
     const rows = csvRows(await readFile(join(folder, 'verified.csv')));
     const given = csvRows(await readFile(join(folder, 'contacts.csv')));
     expect(rows).toHaveLength(given.length);

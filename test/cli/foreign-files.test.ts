@@ -42,7 +42,10 @@ function verify(service: Service, ...more: string[]): Promise<Ended> {
 
 /** A state directory as a run leaves it that was stopped before it paid. */
 async function leaveState(service: Service): Promise<void> {
-  expect((await verify(service, '--max-credits', '0')).code).toBe(5);
+  const account = { name: 'default', key: service.apiKey };
+  await service.setAccounts([{ ...account, emailCredits: 0 }]);
+  expect((await verify(service)).code).toBe(5);
+  await service.setAccounts([{ ...account, emailCredits: 1000 }]);
   expect(await readdir(state)).toContain('journal');
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { verifyOptions } from '../../src/cli/verify-options.js';
-import { version } from '../../src/version.js';
+import { version } from '../../src/index.js';
 import { runInProcess } from './run-in-process.js';
 import { runSluice } from './run-sluice.js';
 

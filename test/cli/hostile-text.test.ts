@@ -92,6 +92,20 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
     expect(JSON.parse(stdout.toString())).toMatchObject({
       output: expect.stringContaining(hostile),
     });
+    await expectEscaped('status');
+    const listed = await expectEscaped('status', '--json');
+    expect(JSON.parse(listed.stdout.toString())).toMatchObject([
+      { stateDir: expect.stringContaining(hostile) },
+    ]);
+  },
+  async doctor() {
+    await expectEscaped('doctor', hostile);
+    await expectEscaped('doctor', '--api-key-file', hostile);
+    for (const status of [200, 401, 500]) {
+      answer = () => ({ status, body: { message: hostileText, [hostileText]: hostileText } });
+      expect((await sluice('doctor')).code).not.toBe(0);
+      expect((await sluice('doctor', '--json')).code).not.toBe(0);
+    }
   },
   async abandon() {
     await expectEscaped('abandon', hostile);
@@ -200,8 +214,8 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
 /** Leaves an unfinished run whose output and state directory have the hostile name. */
 async function leaveState(): Promise<void> {
   await writeFile(join(folder, 'list.csv'), 'email\ngood@sluice.test\n');
-  const args = ['--email', 'email', '--country', 'US', '--max-credits', '0', '-o', hostile];
-  expect((await sluice('verify', 'list.csv', ...args)).code).toBe(5);
+  const args = ['--email', 'email', '--country', 'US', '--detach', '-o', hostile];
+  expect((await sluice('verify', 'list.csv', ...args)).code).toBe(75);
 }
 
 describe('what is printed', () => {

@@ -86,7 +86,7 @@ describe('what is written of a list', () => {
     await verify('list.csv', '-o', 'out.parquet');
     await verify('list.csv', '-o', 'parts', '--part-size', '1MB');
     await writeFile(join(folder, 'unknown.csv'), 'email\nunknown@sluice.test\n', { mode: 0o600 });
-    expect((await verify('unknown.csv', '-o', 'out.csv', '--max-unknown', '10')).code).toBe(3);
+    expect((await verify('unknown.csv', '-o', 'out.csv', '--max-unknown', '10')).code).toBe(8);
     const names = ['out.jsonl', 'out.xlsx', 'out.parquet', 'out.csv.suspect'];
     expect(await modesOf(...names)).toEqual(names.map(() => '600'));
     expect(await modeOf('parts')).toBe('700');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { paidInVainLines } from '../../src/cli/stop-lines.js';
 import { Reporter, type ReporterOptions } from '../../src/cli/reporter.js';
 import { batchProgress, life } from './progress/batch-life.js';
 import { runInProcess } from './run-in-process.js';
@@ -86,7 +87,7 @@ describe('what is said of a run', () => {
   it('is what a run that streams has launched when it fails, even when quiet', () => {
     const { reporter, said } = reporterTo({ isQuiet: true });
     for (const known of life.slice(0, 5)) reporter.progress(batchProgress(0, known));
-    reporter.paidInVain();
+    reporter.tell(paidInVainLines(reporter.launched()));
     expect(said()).toBe(
       'sluice: launched before it failed: 1 batches, 100 email and 0 phone credits before refunds\n',
     );

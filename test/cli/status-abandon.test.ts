@@ -55,9 +55,49 @@ describe('sluice status', () => {
     });
   });
 
+  it('lists the unfinished runs of a folder', async () => {
+    const none = await sluice(['status'], {});
+    expect(none).toMatchObject({ code: 0 });
+    expect(none.stdout.toString()).toBe('There is no unfinished run in this folder.\n');
+    expect((await sluice(['status', '--json'], {})).stdout.toString()).toBe('[]\n');
+
+    await leaveUnfinished();
+    const other = command.map((arg) => (arg === 'out.csv' ? 'other.csv' : arg));
+    expect((await sluice([...other, '--state', 'named', '--max-credits', '10'])).code).toBe(5);
+    // Of another program, and of no use.
+    await mkdir(join(folder, 'journals'));
+    await writeFile(join(folder, 'journals', 'journal'), 'dear diary\n');
+    await mkdir(join(folder, 'broken.csv.sluice'));
+    await writeFile(join(folder, 'broken.csv.sluice', 'journal'), 'dear diary\n');
+    const listed = await sluice(['status'], {});
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    const blocks = listed.stdout.toString().trimEnd().split('\n\n');
+    expect(blocks).toHaveLength(3);
+    expect(blocks[0]).toMatch(/^broken\.csv\.sluice\n {2}.*\[/);
+    expect(blocks[1]?.replace(/\d\d:\d\d/, '03:15')).toBe(
+      [
+        'named, begun 03:15',
+        `  list.csv to other.csv, by ${service.baseUrl}`,
+        '  1 of 3 batches done, 10 email credits spent',
+        '  the same command goes on, launches 2 more (at most 20 email credits)',
+      ].join('\n'),
+    );
+    expect(blocks[2]).toMatch(/^out\.csv\.sluice, begun/);
+    const json = JSON.parse((await sluice(['status', '--json'], {})).stdout.toString()) as unknown;
+    expect(json).toMatchObject([
+      { stateDir: 'broken.csv.sluice', error: expect.any(String) as string },
+      { stateDir: 'named', done: 1, batches: 3, openCredits: { email: 20 } },
+      { stateDir: 'out.csv.sluice', done: 2, running: 0 },
+    ]);
+  });
+
   it('ends with 2 where there is no run', async () => {
     await mkdir(join(folder, 'empty'));
-    for (const args of [['status', 'empty'], ['status', 'missing'], ['status']]) {
+    for (const args of [
+      ['status', 'empty'],
+      ['status', 'missing'],
+      ['status', 'one', 'two'],
+    ]) {
       expect((await sluice(args)).code, args.join(' ')).toBe(2);
     }
     expect(await readdir(join(folder, 'empty'))).toEqual([]);

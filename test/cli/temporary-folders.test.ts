@@ -86,4 +86,22 @@ describe('the temporary folder of a run that streams', () => {
     expect((await readdir(temporary)).toSorted()).toEqual(left.toSorted());
     expect(await readFile(join(outside, 'precious'), 'utf8')).toBe('mine');
   });
+
+  it.each(['verify - --email email --country US --local', 'serve --port 0'])(
+    'is said when it cannot be made, with what to do: sluice %s',
+    async (command) => {
+      const file = join(temporary, 'file');
+      await writeFile(file, '');
+      for (const TMPDIR of [join(temporary, 'missing'), file]) {
+        const ended = await runSluice(command.split(' '), {
+          env: { TMPDIR },
+          input: 'email\ngood@sluice.test\n',
+        });
+        expect(ended.code, ended.stderr).toBe(2);
+        expect(ended.stderr).toContain(`cannot write to the folder for temporary files, ${TMPDIR}`);
+        expect(ended.stderr).toContain('have TMPDIR name a folder that can be written');
+        expect(ended.stderr).not.toContain('defect');
+      }
+    },
+  );
 });

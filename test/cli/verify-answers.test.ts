@@ -55,7 +55,7 @@ describe('a service that does not take the run', () => {
     expect(ended.code).toBe(4);
     expect(ended.stderr).toMatch(/give the key of an account.*\[unauthorized\]/);
     expect(ended.stderr).not.toContain('canary');
-    expect(await left()).toEqual([]);
+    expect(await left()).toEqual(['summary.json']);
   });
 
   it('ends with 7 when nobody answers for as long as it may wait', async () => {
@@ -65,7 +65,7 @@ describe('a service that does not take the run', () => {
     expect(ended.code).toBe(7);
     expect(ended.stderr).toMatch(/has been failing for \d+ s/);
     expect(ended.stderr).toContain('ECONNREFUSED');
-    expect(await left()).toEqual([]);
+    expect(await left()).toEqual(['summary.json']);
   });
 
   it.each([400, 422])(
@@ -85,7 +85,7 @@ describe('a service that does not take the run', () => {
       expect(ended.stderr).not.toContain('\u001b');
       expect(count(front.requests, upload)).toBe(1);
       expect(count(front.requests, launch)).toBe(0);
-      expect(await left()).toEqual([]);
+      expect(await left()).toEqual(['summary.json']);
     },
   );
 
@@ -97,7 +97,7 @@ describe('a service that does not take the run', () => {
     expect((await verify(front)).code).toBe(2);
     expect(count(front.requests, upload)).toBe(1);
     expect((await wire.get('/v1/batch')).json).toEqual([]);
-    expect(await left()).toEqual([]);
+    expect(await left()).toEqual(['summary.json']);
   });
 
   it('ends with 7, resumable, when a later batch is refused', async () => {
@@ -112,7 +112,7 @@ describe('a service that does not take the run', () => {
     });
     const stopped = await verify(front);
     expect(stopped).toMatchObject({ code: 7, stderr: expect.stringContaining('enough for today') });
-    expect(await left()).toEqual(['out.csv.sluice']);
+    expect(await left()).toEqual(['out.csv.sluice', 'summary.json']);
 
     isStrict = false;
     expect((await verify(front)).code).toBe(0);
@@ -134,7 +134,7 @@ describe('credits', () => {
     expect(stopped.stderr).toContain(
       'add credits to the account, then run again [payment_required]',
     );
-    expect(await left()).toEqual(['out.csv.sluice']);
+    expect(await left()).toEqual(['out.csv.sluice', 'summary.json']);
     const before = await chargesOf(service);
     expect(before).toHaveLength(20);
 
@@ -248,7 +248,7 @@ describe('a key that is refused in the middle', () => {
     const stopped = await verify({ baseUrl: front.baseUrl, apiKey: 'the-first-key' });
     expect(stopped.code).toBe(4);
     expect(stopped.stderr).not.toMatch(/the-first-key|the-second-key/);
-    expect(await left()).toEqual(['out.csv.sluice']);
+    expect(await left()).toEqual(['out.csv.sluice', 'summary.json']);
 
     const ended = await verify({ baseUrl: front.baseUrl, apiKey: 'the-second-key' });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
@@ -272,6 +272,6 @@ describe('a key that is refused in the middle', () => {
     });
     expect(requests.every((request) => request.startsWith('GET '))).toBe(true);
     expect(await chargesOf(service)).toHaveLength(20);
-    expect(await left()).toEqual(['out.csv.sluice']);
+    expect(await left()).toEqual(['out.csv.sluice', 'summary.json']);
   });
 });

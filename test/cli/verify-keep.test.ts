@@ -125,12 +125,12 @@ describe('--keep and --rejects', () => {
 });
 
 describe('--max-unknown', () => {
-  it('leaves the old output, writes the new one beside it, and ends with 3', async () => {
+  it('leaves the old output, writes the new one beside it, keeps nothing, and ends with 8', async () => {
     await writeFile(join(folder, 'out.csv'), 'old\n');
     const split = ['--keep', 'valid', '--rejects', 'rejects.csv'];
     const options = [...email, '--max-unknown', '19', '--summary', 'summary.json'];
     const ended = await verify([...options, ...split]);
-    expect(ended.code, ended.stderr).toBe(3);
+    expect(ended.code, ended.stderr).toBe(8);
     expect(ended.stderr).toContain('out.csv.suspect');
     expect(await read('out.csv')).toEqual(['old']);
     expect(await ids('out.csv.suspect')).toEqual(['1', '5', '7']);
@@ -138,14 +138,19 @@ describe('--max-unknown', () => {
     expect(JSON.parse((await read('summary.json')).join('\n'))).toMatchObject({
       suspect: true,
       output: 'out.csv.suspect',
+      exit_code: 8,
+      reason: 'suspect',
     });
-    const paid = (await chargesOf(service)).length;
-    // What was paid for is there: written otherwise, it costs nothing.
-    const again = await verify([...email, ...split, '--retry-failed', '--max-unknown', '20']);
+    expect(await readdir(folder)).not.toContain('out.csv.sluice');
+  });
+
+  it('has the next good output remove the suspect one', async () => {
+    const split = ['--keep', 'valid', '--rejects', 'rejects.csv'];
+    expect((await verify([...email, ...split, '--max-unknown', '19'])).code).toBe(8);
+    const again = await verify([...email, ...split, '--max-unknown', '20']);
     expect(again.code, again.stderr).toBe(0);
     expect(await ids('out.csv')).toEqual(['1', '5', '7']);
-    expect(await chargesOf(service)).toHaveLength(paid);
-    expect(await readdir(folder)).not.toContain('out.csv.sluice');
+    expect((await readdir(folder)).filter((name) => name.endsWith('.suspect'))).toEqual([]);
   });
 
   it('writes the output where there are not more', async () => {

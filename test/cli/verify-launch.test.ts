@@ -54,6 +54,31 @@ describe('--dry-run', () => {
     });
   });
 
+  it('says where --max-credits is too little, as a run does before it sends anything', async () => {
+    const { service } = await withService();
+    const some = await verify(service, '--dry-run', '--max-credits', '20');
+    expect(some.code).toBe(0);
+    expect(some.stderr).toContain(
+      '25 email credits are needed at most, and --max-credits allows 20: the run stops with 5 before it is done',
+    );
+    const none = await verify(service, '--dry-run', '--max-credits', '4');
+    expect(none.code).toBe(0);
+    const hopeless =
+      '25 email credits are needed at most, and --max-credits allows 4: not one batch can be launched (the smallest needs 5)';
+    expect(none.stderr).toContain(hopeless);
+    const stopped = await verify(service, '--max-credits', '4');
+    expect(stopped.code).toBe(5);
+    expect(stopped.stderr).toContain(`${hopeless}; nothing was sent`);
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv']);
+    const requests = countRequests(service);
+    expect((await verify(service, '--max-credits', '4')).code).toBe(5);
+    expect(requests.filter((request) => request.startsWith('POST'))).toEqual([]);
+    const part = await verify(service, '--max-credits', '20');
+    expect(part.code).toBe(5);
+    expect(part.stderr).toMatch(/the run stops with 5 before it is done\n[^]*\[budget_exhausted\]/);
+    expect(await chargesOf(service)).toHaveLength(20);
+  });
+
   it('knows what the history saves, and what an unfinished run has launched', async () => {
     const { service } = await withService();
     const history = ['--history', 'history'];

@@ -60,10 +60,10 @@ describe('the output file', () => {
     const list = await readFile(join(folder, 'list.csv'));
     await symlink('list.csv', join(folder, 'link.json'));
     for (const [summary, trouble] of [
-      ['list.csv', 'is the input'],
-      ['link.json', 'is the input'],
-      ['out.csv', 'is the output'],
-      ['./out.csv', 'is the output'],
+      ['list.csv', 'is another file of the run'],
+      ['link.json', 'is another file of the run'],
+      ['out.csv', 'is another file of the run'],
+      ['./out.csv', 'is another file of the run'],
       ['missing/summary.json', 'its folder does not exist'],
     ] as const) {
       const ended = await verify('list.csv', '-o', 'out.csv', '--summary', summary);

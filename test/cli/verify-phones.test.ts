@@ -151,4 +151,23 @@ describe('a column that hardly looks like what it is verified as', () => {
     const dry = await verify(wrong, '--email', 'name', '-o', 'out.csv', '--dry-run');
     expect(dry.stderr).toContain('hardly looks like email addresses');
   });
+
+  it('ends the run with 2 when not one cell is right, unless it is meant, and says what is there', async () => {
+    const rows = Array.from(
+      { length: 12 },
+      (_, row) => `+4930123450${10 + row},good${row}@sluice.test\n`,
+    );
+    const swapped = `email,phone\n${rows.join('')}`;
+    const ended = await verify(swapped, '--email', 'email', '-o', 'out.csv');
+    expect(ended.code, ended.stderr).toBe(2);
+    expect(ended.stderr).toContain(
+      'column "email" hardly looks like email addresses: 12 of 12 cells do not, and 12 look like phone numbers',
+    );
+    expect(ended.stderr).toContain('nothing was sent');
+    const phones = await verify(swapped, '--phone', 'phone', '-o', 'out.csv');
+    expect(phones.code, phones.stderr).toBe(2);
+    expect(phones.stderr).toContain('and 12 look like email addresses');
+    const meant = await verify(swapped, '--email', 'email', '-o', 'out.csv', '--yes');
+    expect(meant.code, meant.stderr).toBe(0);
+  });
 });

@@ -67,7 +67,7 @@ describe('the same command again', () => {
     const { service } = await withService();
     await leaveUnfinished(service);
     const before = await chargesOf(service);
-    await writeFile(input, `${listOf(rows + 2).replace(/(0,.*\n)(1,.*\n)/, '$2')}`);
+    await writeFile(input, listOf(rows + 2).replace(/(0,.*\n)(1,.*\n)/, '$2'));
     const ended = await runInProcess(command, { cwd: folder, env: connectTo(service) });
     expect(ended.code, ended.stderr).toBe(0);
     const [first] = ended.stderr.split('\n');
@@ -89,7 +89,7 @@ describe('the same command again', () => {
     const changes: [string, readonly string[], string][] = [
       [listOf(9), [], 'it has 9 rows now and had 30; of 20 addresses that are paid for it has 9'],
       [list, command.with(command.indexOf('US'), 'DE'), 'these differ: --country'],
-      [list, [...command.with(command.indexOf('email'), '#1')], 'these differ: --email'],
+      [list, command.with(command.indexOf('email'), '#1'), 'these differ: --email'],
       [listOf(31), [...command, '--on-change', 'stop'], 'it has 31 rows now and had 30'],
     ];
     for (const [changed, args, trouble] of changes) {
@@ -314,7 +314,17 @@ describe('signals', () => {
     running.child.kill(signal);
     const ended = await running.ended;
     expect(ended).toMatchObject({ code, signal: null });
-    expect(ended.stderr).toMatch(new RegExp(`run again to go on\nsluice: stopped by ${signal}\n$`));
+    expect(ended.stderr.split('\n').slice(-5)).toEqual([
+      `sluice: stopped by ${signal}`,
+      expect.stringMatching(
+        /^sluice: so far: \d of 3 batches done, (?:1 being verified, )?10 email credits spent$/,
+      ),
+      expect.stringMatching(
+        /^sluice: run the same command again: it goes on, .*launches 2 more \(at most 20 email credits\)$/,
+      ),
+      'sluice: sluice status out.csv.sluice shows the run, sluice abandon out.csv.sluice gives it up',
+      '',
+    ]);
     await expectDone(service, await verify(service));
   });
 

@@ -277,9 +277,10 @@ describe('reports of requests', () => {
     const onRequest = (report: RequestReport): void => void reports.push(report);
     await createTestClient(server.baseUrl, { onRequest }).credits();
     const ms = expect.any(Number) as number;
+    const date = expect.stringMatching(/ GMT$/) as string;
     expect(reports).toEqual([
-      { operation: 'credits', status: 503, code: 'server_error', attempt: 1, ms },
-      { operation: 'credits', status: 200, code: undefined, attempt: 2, ms },
+      { operation: 'credits', status: 503, code: 'server_error', attempt: 1, ms, date },
+      { operation: 'credits', status: 200, code: undefined, attempt: 2, ms, date },
     ]);
   });
 

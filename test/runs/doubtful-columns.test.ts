@@ -28,7 +28,7 @@ describe('onDoubtfulColumns', () => {
     };
     const stopped = kind === 'durable' ? run({ ...options, stateDir }) : streamRun(options);
     await expect(stopped).rejects.toMatchObject({ name: 'ConfigurationError' });
-    expect(seen).toEqual([{ name: 'email', type: 'email', filled: 3, malformed: 2 }]);
+    expect(seen).toEqual([{ name: 'email', type: 'email', filled: 3, malformed: 2, others: 0 }]);
     expect(await client.listBatches()).toEqual([]);
     // Nothing is left that a run could go on with.
     await expect(access(stateDir)).rejects.toThrow();
@@ -37,7 +37,7 @@ describe('onDoubtfulColumns', () => {
   it('is answered by whoever is at the terminal', async () => {
     const reporter = { doubtful: () => undefined } as unknown as Reporter;
     const signal = new AbortController().signal;
-    const column = { name: 'email', type: 'email', filled: 3, malformed: 2 } as const;
+    const column = { name: 'email', type: 'email', filled: 3, malformed: 2, others: 0 } as const;
     const options = (given: readonly string[]) => ({ has: (name: string) => given.includes(name) });
     for (const [answer, given, goesOn] of [
       ['y', [], true],

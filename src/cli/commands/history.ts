@@ -5,8 +5,8 @@ import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { maxAgeOf, maxAgeOption, waitLockOf, waitLockOption } from '../history-options.js';
 import { print } from '../print.js';
-import { printableLine } from '../printable.js';
-import { standard } from '../summary-file.js';
+import { printableLine } from '../../words/printable.js';
+import { standard } from '../standard.js';
 import { textTable } from '../text-table.js';
 import { whereGiven } from '../where-given.js';
 

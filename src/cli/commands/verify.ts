@@ -1,22 +1,31 @@
-import { ConfigurationError, hasFailed, type Sink } from '../../index.js';
+import { rm } from 'node:fs/promises';
+import {
+  ConfigurationError,
+  moreOpenFiles,
+  RunPapers,
+  type Estimate,
+  type Sink,
+  type Summary,
+} from '../../index.js';
 import { defineCommand, type ParsedOptions, type CommandInput } from '../command.js';
 import { tableStateDirectory } from '../database-ends.js';
+import { showArgument } from '../database-url.js';
 import { withConfig } from '../config-file.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { dryRun } from '../dry-run.js';
-import { exitCodeOf, exitCodes } from '../exit-code.js';
+import { exitCodes } from '../exit-code.js';
 import { openHistory } from '../history-options.js';
 import { askAboutColumns } from '../launch-options.js';
 import { keepOutput } from '../keep-options.js';
 import { bucketStateDirectory, findListEnds, partsStateDirectory } from '../list-ends.js';
 import { findInputs, pathOf, placeOf, type ListPlace } from '../list-places.js';
-import { tellMoreOpen } from '../more-open.js';
+import { print } from '../print.js';
 import { progressMode } from '../progress/progress-mode.js';
-import type { RunReport } from '../report/run-report.js';
 import { Reporter } from '../reporter.js';
 import { runDurably, stream, type Job } from '../run-list.js';
 import { sharedOptions } from '../run-settings.js';
-import { checkSummaryPath, standard, writeSummary } from '../summary-file.js';
+import { standard } from '../standard.js';
+import { sayStopped, type RunSoFar } from '../stopped-run.js';
 import { verifyOptions, type VerifyOption } from '../verify-options.js';
 
 export const verifyCommand = defineCommand({
@@ -37,46 +46,85 @@ export const verifyCommand = defineCommand({
 });
 
 async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
-  const { options } = input;
-  const from = await findInputs(input.positionals, input.environment);
-  const to = placeOf(options.text('output') ?? standard, input.environment);
-  const summaryPath = options.text('summary');
-  await checkSummaryPath(summaryPath, {
-    inputs: from.map(pathOf),
-    output: pathOf(to),
-  });
-  const target = await chooseTarget(options, input.environment);
-  refuseUnmeant(target, to);
+  const { options, environment, positionals } = input;
+  const to = placeOf(options.text('output') ?? standard, environment);
   const reporter = new Reporter(process.stderr, {
     isQuiet: options.has('quiet'),
     isVerbose: options.has('verbose'),
     isJson: options.has('json-log'),
     mode: progressMode(options, {
-      environment: input.environment,
+      environment,
       isTerminal: process.stderr.isTTY,
       isOutputThere: to.path === standard && process.stdout.isTTY,
     }),
-    environment: input.environment,
+    environment,
   });
-  const report = await openReport(options, [...from, to]);
+  const papers = await openPapers(options, [...positionals, pathOf(to)], to);
+  const run: RunSoFar = {
+    input: positionals.map(showArgument).join(', '),
+    output: showArgument(to.path),
+    stateDir: stateDirectoryOf(to, options),
+    isStreaming: false,
+    noMoreOpenThan: undefined,
+  };
+  try {
+    return await verifyTo(to, input, { run, reporter, papers });
+  } catch (error) {
+    return sayStopped(error, run, { reporter, papers });
+  }
+}
+
+async function verifyTo(
+  to: ListPlace,
+  input: CommandInput<VerifyOption>,
+  {
+    run,
+    reporter,
+    papers,
+  }: { readonly run: RunSoFar; readonly reporter: Reporter; readonly papers: RunPapers },
+): Promise<number> {
+  const { options } = input;
+  const from = await findInputs(input.positionals, input.environment);
+  await papers.keepApart(filesAmong(from.map(pathOf)));
+  const target = await chooseTarget(options, input.environment);
+  refuseUnmeant(target, to);
   const ends = await findListEnds(from, to, options);
-  const watched = (sink: Sink): Sink => (report ? report.watch(sink) : sink);
-  const { sink, maxUnknown, decides } = await keepOutput(ends.sink, { from, to }, options);
-  const permissions = await ends.source.permissions?.();
-  const outputs = [pathOf(to), options.text('rejects')];
-  await tellMoreOpen([...outputs, options.text('report'), summaryPath], { permissions, reporter });
+  const { sink, maxUnknown, suspects, decides } = await keepOutput(
+    ends.sink,
+    { from, to },
+    options,
+  );
+  run.noMoreOpenThan = await ends.source.permissions?.();
+  const { noMoreOpenThan } = run;
+  if (noMoreOpenThan) {
+    const paths = [
+      pathOf(to),
+      ...(['rejects', 'report', 'summary'] as const).map((name) => options.text(name)),
+    ];
+    const open = await moreOpenFiles(filesAmong(paths), noMoreOpenThan);
+    if (open.length > 0) reporter.keptOpen(open);
+  }
   const settings = sharedOptions(input, target, {
     ...ends,
-    sink: watched(sink),
+    sink: papers.watch(sink),
     decides: { ...ends.decides, ...decides },
   });
   const history = await openHistory(options, target, input.signal);
+  let exitCode: number = exitCodes.done;
+  const tell = async (figures: Summary | Estimate): Promise<void> => {
+    if (!('dry_run' in figures)) {
+      reporter.finished(figures);
+      // What was suspect once is of no use beside an output that is not.
+      if (!figures.suspect) await Promise.all(suspects.map((path) => rm(path, { force: true })));
+    }
+    exitCode = (await papers.finished(figures, { noMoreOpenThan })).exit_code;
+  };
   const job: Job = {
     shared: {
       ...settings,
       ...(history && { history }),
       ...(maxUnknown && {
-        maxUnknown: { ...maxUnknown, suspect: watched(maxUnknown.suspect) },
+        maxUnknown: { ...maxUnknown, suspect: papers.watch(maxUnknown.suspect) },
       }),
       onProgress: (progress) => reporter.progress(progress),
       onDoubtfulColumns: askAboutColumns(
@@ -89,52 +137,74 @@ async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
     options,
     reporter,
     lastAct: input.lastAct,
-    tell: async (summary) => {
-      reporter.finished(summary);
-      if (summaryPath !== undefined) await writeSummary(summary, summaryPath, permissions);
-      await report?.write(summary, permissions);
-    },
+    begin: async () => papers.begin(),
+    tell,
   };
   try {
-    const stateDir = options.text('state') ?? (await defaultStateDirectory(to, ends.sink, options));
+    const isDurable = options.has('state') || (await isHeldBack(to, ends.sink, options));
+    const stateDir = isDurable ? run.stateDir : undefined;
     if (options.has('dry-run')) {
-      const estimate = await dryRun(job, stateDir);
-      if (summaryPath !== undefined) await writeSummary(estimate, summaryPath, permissions);
-      return exitCodes.done;
-    }
-    const summary = stateDir === undefined ? await stream(job) : await runDurably(job, stateDir);
-    if (stateDir === undefined) await job.tell(summary);
-    return hasFailed(summary) || summary.suspect ? exitCodes.someFailed : exitCodes.done;
-  } catch (error) {
-    if (reporter.failed(error)) return exitCodeOf(error);
-    throw error;
+      await papers.begin();
+      await tell(await dryRun(job, stateDir));
+    } else if (stateDir === undefined) {
+      run.isStreaming = true;
+      await tell(await stream(job));
+    } else await runDurably(job, stateDir);
+    return exitCode;
   } finally {
     await history?.close();
   }
 }
 
-/** The page is made only where it is asked for. @throws ConfigurationError, OutputError */
-async function openReport(
-  options: ParsedOptions<'report' | 'summary'>,
-  ends: readonly ListPlace[],
-): Promise<RunReport | undefined> {
-  const path = options.text('report');
-  if (path === undefined) return undefined;
-  const { RunReport } = await import('../report/run-report.js');
-  return RunReport.open(path, [...ends.map(pathOf), options.text('summary')]);
+/** @throws ConfigurationError, OutputError before anything is read */
+async function openPapers(
+  options: ParsedOptions<'report' | 'summary' | 'rejects' | 'dry-run'>,
+  others: readonly (string | undefined)[],
+  to: ListPlace,
+): Promise<RunPapers> {
+  const report = options.text('report');
+  const summary = options.text('summary');
+  if (report === standard) {
+    throw new ConfigurationError('--report needs the name of a file, such as report.html');
+  }
+  if (summary === standard && to.path === standard) {
+    throw new ConfigurationError(
+      '--summary - and the output cannot both be standard output: give the output a file with -o',
+    );
+  }
+  return RunPapers.open({
+    // A trial writes none, and leaves that of the last night.
+    report: options.has('dry-run') ? undefined : report,
+    summary: summary === standard ? print : summary,
+    besides: filesAmong([...others, options.text('rejects')]),
+  });
+}
+
+function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
+  return paths.filter((path): path is string => path !== undefined && path !== standard);
+}
+
+/** Where a run into a place keeps what it needs to go on, if it keeps anything. */
+function stateDirectoryOf(
+  { path, database, remote }: ListPlace,
+  options: ParsedOptions<'state' | 'into' | 'part-size'>,
+): string | undefined {
+  const given = options.text('state');
+  if (given !== undefined) return given;
+  if (database) return options.has('into') ? tableStateDirectory(options) : undefined;
+  if (remote) return bucketStateDirectory(remote.url);
+  if (path === standard) return undefined;
+  return options.has('part-size') ? partsStateDirectory(path) : `${path}.sluice`;
 }
 
 /** What is written directly has no state directory unless one is asked for. */
-async function defaultStateDirectory(
-  { path, database, remote }: ListPlace,
+async function isHeldBack(
+  { database, remote }: ListPlace,
   sink: Sink,
-  options: ParsedOptions<'into' | 'part-size'>,
-): Promise<string | undefined> {
-  if (database) return tableStateDirectory(options);
-  if (remote) return bucketStateDirectory(remote.url);
-  if (options.has('part-size')) return partsStateDirectory(path);
-  const isHeldBack = (await sink.mayBeginEarly?.()) === true;
-  return isHeldBack ? `${path}.sluice` : undefined;
+  options: ParsedOptions<'part-size'>,
+): Promise<boolean> {
+  if (database ?? remote ?? options.has('part-size')) return true;
+  return (await sink.mayBeginEarly?.()) === true;
 }
 
 /** The local service's verdicts must not get into a database because a variable was not set. */

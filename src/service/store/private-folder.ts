@@ -1,9 +1,10 @@
-import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StateError } from '../../errors/family.js';
 import { isSluiceError } from '../../errors/sluice-error.js';
 import type { FileLock } from '../../system/file-lock.js';
+import { makeTemporaryFolder } from '../../system/temporary-folder.js';
 import { lockFolder } from './folder-lock.js';
 
 const prefix = 'sluice-service-';
@@ -16,7 +17,7 @@ const youngestMs = 600_000;
  * Makes a temporary folder for a service that keeps nothing, and locks it. First it removes the folders
  * of services that were killed: they hold addresses.
  *
- * @throws the system's errors
+ * @throws ConfigurationError where none can be made; the system's errors
  */
 export async function makePrivateFolder(): Promise<{
   readonly root: string;
@@ -24,7 +25,7 @@ export async function makePrivateFolder(): Promise<{
 }> {
   await sweep();
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const root = await mkdtemp(join(tmpdir(), prefix));
+    const root = await makeTemporaryFolder(prefix);
     // Between its making and its lock another process may take it for one that was left.
     const lock = await lockFolder(root, 'TMPDIR').catch(ifTaken);
     if (!lock) continue;

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { reportPage } from '../../../src/cli/report/report-page.js';
+import { reportPage } from '../../../src/papers/report/report-page.js';
 import { runInProcess } from '../run-in-process.js';
-import { exampleFigures, exampleSummary } from './example-report.js';
+import { exampleFigures, exampleSummary } from '../../papers/report/example-report.js';
 
 /** Debian's package, unless another is named. */
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';

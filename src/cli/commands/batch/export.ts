@@ -1,7 +1,5 @@
 import { exportFormats, type ExportFormat } from '../../../contract/index.js';
-import { ConfigurationError } from '../../../index.js';
-import { writeOutputFile } from '../../../output-files/output-file.js';
-import { checkOutputPath } from '../../../output-files/output-path.js';
+import { checkOutputPath, ConfigurationError, writeOutputFile } from '../../../index.js';
 import {
   defineCommand,
   defineOptions,
@@ -14,7 +12,7 @@ import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { onlyBatch } from '../../positionals.js';
 import { printBytes, printJson } from '../../print.js';
-import { standard } from '../../summary-file.js';
+import { standard } from '../../standard.js';
 import { withService } from '../../with-service.js';
 
 const exportOptions = defineOptions([

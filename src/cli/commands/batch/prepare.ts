@@ -3,7 +3,7 @@ import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { onlyBatch } from '../../positionals.js';
 import { jsonOption, printAnswer } from '../../print-answer.js';
-import { printableLine } from '../../printable.js';
+import { printableLine } from '../../../words/printable.js';
 import { withService } from '../../with-service.js';
 
 export const prepareCommand = defineCommand({

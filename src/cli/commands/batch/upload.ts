@@ -10,7 +10,7 @@ import { openLineFile } from '../../line-file.js';
 import { onlyArgument } from '../../positionals.js';
 import { jsonOption, printAnswer } from '../../print-answer.js';
 import { say } from '../../print.js';
-import { printableLine } from '../../printable.js';
+import { printableLine } from '../../../words/printable.js';
 import { batchSettings, parameterOptions } from '../../verify-settings.js';
 import { withService } from '../../with-service.js';
 

@@ -1,8 +1,8 @@
-import type { VerificationType } from '../../contract/index.js';
-import type { Summary } from '../../index.js';
+import type { VerificationType } from '../../contract/enums.js';
+import type { Summary } from '../../runs/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
-import { oddSentence } from '../compared-lines.js';
-import { grouped } from '../progress/shown-numbers.js';
+import { oddSentence } from '../../words/odd-sentence.js';
+import { grouped } from '../../words/shown-numbers.js';
 import { cardTable } from './card-table.js';
 import { percent } from './charts.js';
 import { moment } from './moment.js';

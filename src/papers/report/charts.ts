@@ -1,6 +1,6 @@
 import { html, nothing, type Html } from '../../pages/html.js';
 import { table } from '../../pages/table.js';
-import { grouped } from '../progress/shown-numbers.js';
+import { grouped } from '../../words/shown-numbers.js';
 
 /** A part of a whole, as charts and the tables beside them show it. */
 export interface Share {

@@ -1,6 +1,6 @@
-import type { Summary } from '../../index.js';
+import type { Summary } from '../../runs/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
-import { duration, grouped } from '../progress/shown-numbers.js';
+import { duration, grouped } from '../../words/shown-numbers.js';
 import { moment } from './moment.js';
 
 type BatchReport = Summary['batches'][number];

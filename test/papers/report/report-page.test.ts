@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { percent } from '../../../src/cli/report/charts.js';
-import { reportPage } from '../../../src/cli/report/report-page.js';
+import { percent } from '../../../src/papers/report/charts.js';
+import { reportPage } from '../../../src/papers/report/report-page.js';
 import { exampleFigures, exampleSummary } from './example-report.js';
 
 const evil = '<img src=x onerror=alert(1)>&"\'\u202e';

@@ -1,4 +1,4 @@
-import { ListFigures } from '../../../src/cli/report/list-figures.js';
+import { ListFigures } from '../../../src/papers/report/list-figures.js';
 import type { Summary } from '../../../src/index.js';
 import { addedColumnsOf } from '../../rows/added-columns.js';
 

@@ -1,18 +1,21 @@
-import type { VerificationType } from '../../contract/index.js';
-import { version, type Summary, type TypeSummary } from '../../index.js';
+import type { VerificationType } from '../../contract/enums.js';
 import { html, nothing, type Html } from '../../pages/html.js';
 import { page } from '../../pages/page.js';
 import type { TableColumn } from '../../pages/table.js';
-import { duration, grouped } from '../progress/shown-numbers.js';
+import { duration, grouped } from '../../words/shown-numbers.js';
 import { chart, percent, stackedBar, type Share } from './charts.js';
 import { differingBatches, failedBatches } from './batch-tables.js';
 import { cardTable, mostRows } from './card-table.js';
+import { creditTable } from './credit-table.js';
 import { earlierRuns } from './earlier-runs.js';
 import { fates, type ListFigures } from './list-figures.js';
 import { moment } from './moment.js';
 import { reasonTexts } from './reason-texts.js';
 import { reportLook } from './report-style.js';
 import { timeline } from './timeline.js';
+import type { RunEnd, Summary, TypeSummary } from '../../runs/summary.js';
+import { version } from '../../system/version.js';
+import { endOf } from '../run-end.js';
 import type { Top } from './top-counts.js';
 
 export interface Report {
@@ -33,7 +36,7 @@ export function reportPage({ summary, figures, madeAt }: Report): string {
     body: html`<header>
         <h1>Verification of ${input}</h1>
         <p>${moment(madeAt)}. Written to ${output}.</p>
-        ${serviceNote(service)}
+        ${serviceNote(service)} ${endNote(endOf(summary))}
       </header>
       <main>
         <div class="cards">
@@ -42,7 +45,7 @@ export function reportPage({ summary, figures, madeAt }: Report): string {
         </div>
         ${(['email', 'phone'] as const).map((type) => typeSection(type, summary[type]))}
         ${earlierRuns(summary)} ${figures === undefined ? rowsNote() : topSections(figures)}
-        ${credits(summary)} ${timeline(summary.batches)} ${failedBatches(summary)}
+        ${creditTable(summary)} ${timeline(summary.batches)} ${failedBatches(summary)}
         ${differingBatches(summary)}
       </main>
       <footer>
@@ -54,7 +57,16 @@ export function reportPage({ summary, figures, madeAt }: Report): string {
   });
 }
 
-function serviceNote(service: string): Html {
+/** What is not as it should be, and what comes of it. */
+export function endNote({ exit_code, message, next }: RunEnd): Html {
+  if (message === null) return nothing;
+  return html`<p class="warning">
+    Exit code ${exit_code}: ${message}.
+    ${next === null ? '' : `${next.charAt(0).toUpperCase()}${next.slice(1)}.`}
+  </p>`;
+}
+
+export function serviceNote(service: string): Html {
   if (service !== 'local') return html`<p>Verified by ${service}.</p>`;
   return html`<p class="warning">
     Verified by the local service, offline and free of charge: its verdicts are not a paid
@@ -62,7 +74,7 @@ function serviceNote(service: string): Html {
   </p>`;
 }
 
-function card(figure: string, label: string): Html {
+export function card(figure: string, label: string): Html {
   return html`<div class="card"><b>${figure}</b> <span>${label}</span></div>`;
 }
 
@@ -198,39 +210,4 @@ function topRow({ word, total, ways }: Top['counts'][number]): Html {
     <td class="number">${grouped(ways[2] ?? 0)}</td>
     <td class="chart">${stackedBar(shares, `${word}: ${described}`)}</td>
   </tr>`;
-}
-
-const sources = {
-  cost_objects: 'as the service says',
-  balance_difference: 'difference of the balances; other jobs of the account count in',
-} as const;
-
-const creditColumns = [
-  { name: 'Type' },
-  { name: 'Spent', kind: 'number' },
-  { name: 'Refunded', kind: 'number' },
-  { name: 'Net', kind: 'number' },
-  { name: 'Known' },
-] as const;
-
-function credits({ credits: all }: Summary): Html {
-  const rows = (['email', 'phone'] as const).flatMap((type) => {
-    const given = all[type];
-    if (!given) return [];
-    const shown = (value: number | null): string => (value === null ? 'not known' : grouped(value));
-    return [
-      html`<tr>
-        <th scope="row">${type}</th>
-        <td class="number">${shown(given.spent)}</td>
-        <td class="number">${shown(given.refunded)}</td>
-        <td class="number">${shown(given.net)}</td>
-        <td>${given.source === null ? 'the service did not say' : sources[given.source]}</td>
-      </tr>`,
-    ];
-  });
-  if (rows.length === 0) return nothing;
-  return html`<section>
-    <h2>Credits</h2>
-    ${cardTable(creditColumns, rows)}
-  </section>`;
 }

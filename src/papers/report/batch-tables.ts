@@ -1,6 +1,7 @@
-import { exportDiffers, type Summary } from '../../index.js';
+import { exportDiffers } from '../../batches/judge-export.js';
+import type { Summary } from '../../runs/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
-import { grouped } from '../progress/shown-numbers.js';
+import { grouped } from '../../words/shown-numbers.js';
 import { cardTable, mostRows } from './card-table.js';
 
 const failedColumns = [
@@ -10,7 +11,7 @@ const failedColumns = [
 ] as const;
 
 /** The batches whose addresses are failed, and why. */
-export function failedBatches({ batches }: Summary): Html {
+export function failedBatches({ batches }: Pick<Summary, 'batches'>): Html {
   const failed = batches.filter(({ stage }) => stage === 'failed');
   if (failed.length === 0) return nothing;
   const rows = failed.slice(0, mostRows).map(

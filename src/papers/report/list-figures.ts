@@ -1,4 +1,4 @@
-import type { JoinedRows, OpenSinkOptions, OutputCell } from '../../index.js';
+import type { JoinedRows, OpenSinkOptions, OutputCell } from '../../rows/sink.js';
 import { TopCounts } from './top-counts.js';
 
 /** What became of a cell, as the report's charts tell it apart. */

@@ -1,0 +1,2 @@
+/** What stands for standard input and standard output. */
+export const standard = '-';

@@ -1,0 +1,180 @@
+import type { FilePermissions } from '../system/file-permissions.js';
+import type { Sink } from '../rows/sink.js';
+import { readStoppedRun, type StoppedRun } from '../runs/stopped-summary.js';
+import type { RunStatus } from '../runs/run-status.js';
+import type { Estimate, RunEnd, StoppedSummary, Summary, SummaryFile } from '../runs/summary.js';
+import { printable } from '../words/printable.js';
+import { PaperFile } from './paper-file.js';
+import type { ListFigures } from './report/list-figures.js';
+import { endOf, nextAfter } from './run-end.js';
+import { watchSink } from './watch-sink.js';
+
+type TakeJson = (json: string) => Promise<void>;
+
+export interface RunPapersOptions {
+  /**
+   * The run's figures as JSON, in the form of `summaryFileSchema`: a path, or what takes the text.
+   * @default none
+   */
+  readonly summary?: string | TakeJson | undefined;
+  /** Path of a page for people. @default none */
+  readonly report?: string | undefined;
+  /** Files of the same run, whose places these must not take. */
+  readonly besides?: readonly string[];
+}
+
+/** What is known of a run that stopped, besides why. */
+export interface StoppedOptions {
+  readonly input: string;
+  readonly output: string;
+  /** Where it keeps what it needs to go on. @default it keeps nothing */
+  readonly stateDir?: string | undefined;
+  /** Credits that a run which keeps nothing has launched, before refunds. @default none */
+  readonly launchedCredits?: RunStatus['launchedCredits'] | undefined;
+  /** New files are no more open than that. */
+  readonly noMoreOpenThan?: FilePermissions | undefined;
+}
+
+/** What was written of a run that stopped. */
+export interface StoppedPapers {
+  /** Where the run is; `undefined` where it keeps nothing. */
+  readonly status: RunStatus | undefined;
+  /** What to do, and what the next run will do then. */
+  readonly next: string;
+}
+
+/**
+ * The summary and the report of a run, which every end of it leaves: `begin` when it begins, `finished` or
+ * `stopped` when it is over. Those of an earlier run are gone as soon as one begins.
+ *
+ * @example
+ * const papers = await RunPapers.open({ summary: 'summary.json', report: 'report.html' });
+ * await papers.begin();
+ * try {
+ *   const sink = papers.watch(fileSink('verified.csv'));
+ *   await run({ ...options, sink, onSummary: async (summary) => void (await papers.finished(summary)) });
+ * } catch (error) {
+ *   const end = { exit_code: 1, reason: isSluiceError(error) ? error.code : 'defect', message: String(error) };
+ *   await papers.stopped(end, { input: 'list.csv', output: 'verified.csv', stateDir: 'verified.csv.sluice' });
+ *   throw error;
+ * }
+ */
+export class RunPapers {
+  readonly #summary: PaperFile | TakeJson | undefined;
+  readonly #report: PaperFile | undefined;
+  readonly #openedMs = performance.now();
+  /** Whether what takes the summary was given it. */
+  #isTaken = false;
+  /** What only the rows tell; `undefined` when this process did not write them. */
+  #figures: ListFigures | undefined;
+
+  /** @throws ConfigurationError, OutputError when they could not be written */
+  static async open({ summary, report, besides = [] }: RunPapersOptions): Promise<RunPapers> {
+    const papers = new RunPapers(
+      typeof summary === 'string' ? await PaperFile.open(summary, 'summary') : summary,
+      report === undefined ? undefined : await PaperFile.open(report, 'report'),
+    );
+    await papers.keepApart(besides);
+    const [first, second] = papers.#files();
+    if (first && second) await second.keepApart([first.path]);
+    return papers;
+  }
+
+  private constructor(summary: PaperFile | TakeJson | undefined, report: PaperFile | undefined) {
+    this.#summary = summary;
+    this.#report = report;
+  }
+
+  /** @throws ConfigurationError when one of them would take the place of another file of the run */
+  async keepApart(others: readonly string[]): Promise<void> {
+    for (const file of this.#files()) await file.keepApart(others);
+  }
+
+  /** The same sink, with its rows counted for the report. */
+  watch(sink: Sink): Sink {
+    if (!this.#report) return sink;
+    return watchSink(sink, (figures) => {
+      this.#figures = figures;
+    });
+  }
+
+  /** Removes those of an earlier run: killed, this one leaves none of another night. @throws OutputError */
+  async begin(): Promise<void> {
+    for (const file of this.#files()) await file.remove();
+  }
+
+  /** Writes what a run, or a dry run, has come to. @throws OutputError */
+  async finished(
+    figures: Summary | Estimate,
+    { noMoreOpenThan }: Pick<StoppedOptions, 'noMoreOpenThan'> = {},
+  ): Promise<RunEnd> {
+    const end = endOf(figures);
+    const json = jsonOf({ ...figures, ...end });
+    if (this.#summary instanceof PaperFile) {
+      await this.#summary.writeAfterOutput(json, noMoreOpenThan);
+    } else {
+      this.#isTaken = true;
+      await this.#summary?.(json);
+    }
+    if (this.#report && !('dry_run' in figures)) {
+      const { reportPage } = await import('./report/report-page.js');
+      const page = reportPage({ summary: figures, figures: this.#figures, madeAt: new Date() });
+      await this.#report.writeAfterOutput(page, noMoreOpenThan);
+    }
+    return end;
+  }
+
+  /**
+   * Writes what a run has come to that stopped. Where another process works on it (`state_locked`), the
+   * papers are that one's.
+   *
+   * @throws OutputError
+   */
+  async stopped(end: Omit<RunEnd, 'next'>, options: StoppedOptions): Promise<StoppedPapers> {
+    const { input, output, stateDir, launchedCredits, noMoreOpenThan } = options;
+    const run =
+      stateDir === undefined ? undefined : await readStoppedRun(stateDir).catch(() => undefined);
+    const next = nextAfter(end.exit_code, run?.status);
+    const summary: StoppedSummary & RunEnd = {
+      stopped: true,
+      input,
+      output,
+      service: run?.status.service ?? null,
+      rows: run?.status.rows ?? null,
+      ...end,
+      next,
+      seconds: (performance.now() - this.#openedMs) / 1000,
+      credits: run ? run.credits : launchedOnly(launchedCredits),
+      batches: run?.batches ?? [],
+    };
+    const isAnothers = end.reason === 'state_locked';
+    if (!isAnothers || !(await isAnyFresh(this.#files()))) {
+      const json = jsonOf(summary);
+      if (this.#summary instanceof PaperFile) await this.#summary.write(json, noMoreOpenThan);
+      else if (!this.#isTaken) await this.#summary?.(json);
+      if (this.#report) {
+        const { stoppedPage } = await import('./report/stopped-page.js');
+        await this.#report.write(stoppedPage(summary, run?.status, new Date()), noMoreOpenThan);
+      }
+    }
+    return { status: run?.status, next };
+  }
+
+  #files(): readonly PaperFile[] {
+    return [this.#summary, this.#report].filter((file) => file instanceof PaperFile);
+  }
+}
+
+function jsonOf(summary: SummaryFile): string {
+  return printable(`${JSON.stringify(summary, undefined, 2)}\n`);
+}
+
+async function isAnyFresh(files: readonly PaperFile[]): Promise<boolean> {
+  const fresh = await Promise.all(files.map(async (file) => file.isFresh()));
+  return fresh.includes(true);
+}
+
+function launchedOnly(launched: RunStatus['launchedCredits'] | undefined): StoppedRun['credits'] {
+  const of = (spent: number) => ({ spent, refunded: null, net: null, source: 'launched' }) as const;
+  return { email: of(launched?.email ?? 0), phone: of(launched?.phone ?? 0) };
+}

@@ -1,0 +1,31 @@
+import { access, constants } from 'node:fs/promises';
+import { join } from 'node:path';
+import { OutputError } from '../errors/family.js';
+import { describeSystemError } from '../system/describe-system-error.js';
+import { lockFile } from '../system/file-lock.js';
+import { besidePath } from '../system/whole-file.js';
+import { systemFiles } from '../system/file-system.js';
+
+/**
+ * Whether a run could keep its state in a folder: it can be written, and has locks. Leaves nothing there.
+ *
+ * @throws OutputError where it cannot be written; ConfigurationError where its file system has no locks
+ */
+export async function checkRunFolder(folder: string): Promise<void> {
+  await access(folder, constants.W_OK | constants.X_OK).catch((cause: unknown) => {
+    throw new OutputError(`cannot write to ${folder}: ${describeSystemError(cause)}`, { cause });
+  });
+  // Named as what is being written: a kill in between leaves what a run takes for its own.
+  const path = besidePath(join(folder, 'doctor'), 'partial');
+  const lock = await lockFile(systemFiles, {
+    name: folder,
+    path,
+    option: '--state',
+    canWait: false,
+  });
+  try {
+    await systemFiles.rm(path, { force: true });
+  } finally {
+    await lock.release();
+  }
+}

@@ -1,0 +1,78 @@
+import { mayHaveLaunched } from '../batches/known-batch.js';
+import type { VerificationType } from '../contract/enums.js';
+import { systemFiles, type FileSystem } from '../system/file-system.js';
+import { noTimes } from './batch-times.js';
+import { addressesOf, type KnownRun } from './known-run.js';
+import { statusOf, type RunStatus } from './run-status.js';
+import { readKnownRun } from './state-directory.js';
+import type { BatchReport, CreditSummary } from './summary.js';
+
+/** What a state directory tells of a run that stopped. */
+export interface StoppedRun {
+  readonly status: RunStatus;
+  readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
+  readonly batches: readonly BatchReport[];
+}
+
+/**
+ * Reads what a run that stopped has paid, and where its batches are.
+ *
+ * @throws as `readRunStatus` does
+ */
+export async function readStoppedRun(
+  stateDir: string,
+  files: FileSystem = systemFiles,
+): Promise<StoppedRun> {
+  const known = await readKnownRun(files, stateDir);
+  const batches = batchReports(known);
+  const creditsFor = (type: VerificationType): CreditSummary | null => {
+    const columns = known.run?.decides[type];
+    if (Array.isArray(columns) && columns.length === 0) return null;
+    return creditsOf(batches.filter(({ report }) => report.type === type));
+  };
+  return {
+    status: statusOf(known, stateDir),
+    credits: { email: creditsFor('email'), phone: creditsFor('phone') },
+    batches: batches.map(({ report }) => report),
+  };
+}
+
+interface KnownReport {
+  readonly report: BatchReport;
+  readonly isLaunched: boolean;
+}
+
+function batchReports(known: KnownRun): readonly KnownReport[] {
+  return [...known.batches].flatMap(([label, entry]) => {
+    const planned = known.plan?.batches[entry.batch];
+    const { known: batch, name, charge, exported } = entry;
+    if (!planned || batch.stage === 'split') return [];
+    const report = {
+      batch_uuid: ('uuid' in batch && batch.uuid) || null,
+      name,
+      type: planned.type as VerificationType,
+      country: planned.country,
+      addresses: addressesOf(known, entry),
+      stage: batch.stage,
+      reason: batch.stage === 'failed' ? batch.reason : null,
+      charge,
+      export: exported ?? null,
+      times: known.times.get(label) ?? noTimes,
+    };
+    return [{ report, isLaunched: mayHaveLaunched(batch) }];
+  });
+}
+
+/** A batch whose cost the service has not told yet costs no more than its addresses. */
+function creditsOf(batches: readonly KnownReport[]): CreditSummary {
+  const launched = batches.filter(({ isLaunched }) => isLaunched).map(({ report }) => report);
+  const isTold = launched.every(({ charge }) => charge !== null);
+  const sum = (of: (report: BatchReport) => number): number =>
+    launched.reduce((total, report) => total + of(report), 0);
+  return {
+    spent: sum(({ charge, addresses }) => charge?.spent ?? addresses),
+    refunded: isTold ? sum(({ charge }) => charge?.refunded ?? 0) : null,
+    net: isTold ? sum(({ charge }) => charge?.net ?? 0) : null,
+    source: isTold ? 'cost_objects' : 'launched',
+  };
+}

@@ -1,0 +1,118 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { version } from '../../../src/index.js';
+import { withFolder, withService } from '../../service/with-service.js';
+import { connectTo } from '../connect-to.js';
+import { startFront } from '../front.js';
+import { runInProcess } from '../run-in-process.js';
+import { runSluice } from '../run-sluice.js';
+
+interface Examined {
+  readonly exit_code: number;
+  readonly checks: readonly {
+    readonly check: string;
+    readonly state: string;
+    readonly text: string;
+  }[];
+}
+
+async function doctor(env: Readonly<Record<string, string>>) {
+  const cwd = await withFolder();
+  const { code, stdout, stderr } = await runInProcess(['doctor', '--json'], { cwd, env });
+  const examined = JSON.parse(stdout.toString()) as Examined;
+  expect(stderr).toBe('');
+  expect(examined.exit_code).toBe(code);
+  // Nothing of the looking is left.
+  expect(await readdir(cwd)).toEqual([]);
+  const found = (name: string) => examined.checks.find(({ check }) => check === name);
+  return { code, found, stdout: stdout.toString() };
+}
+
+it('says what works, and nothing of the key', async () => {
+  const { service } = await withService({ emailCredits: 1000, phoneCredits: 5 });
+  const { code, found, stdout } = await doctor(connectTo(service));
+  expect(code).toBe(0);
+  expect(found('sluice')?.text).toContain(`${version} on Node ${process.versions.node}`);
+  expect(found('folder')?.text).toContain('can be written, and has locks');
+  expect(found('service')?.text).toMatch(/answered in \d+ ms$/);
+  expect(found('key')).toMatchObject({ state: 'ok' });
+  expect(found('credits')?.text).toBe('1,000 email, 5 phone');
+  expect(found('clock')).toMatchObject({ state: 'ok' });
+  expect(found('packages')?.text).toMatch(/\bpg \d/);
+  expect(stdout).not.toContain(service.apiKey);
+});
+
+it('ends as a run would end: a key that is refused, no credits, no key, a folder that is missing', async () => {
+  const { service } = await withService({ emailCredits: 0, phoneCredits: 0 });
+  const refused = await doctor({ ...connectTo(service), SLUICE_API_KEY: 'a-wrong-key-1234567890' });
+  expect(refused.code).toBe(4);
+  expect(refused.found('service')).toMatchObject({ state: 'ok' });
+  expect(refused.found('key')).toMatchObject({ state: 'failed' });
+  expect(refused.stdout).not.toContain('a-wrong-key');
+  expect((await doctor(connectTo(service))).code).toBe(5);
+  expect((await doctor({ SLUICE_BASE_URL: service.baseUrl })).code).toBe(2);
+  const local = await doctor({});
+  expect(local).toMatchObject({ code: 0 });
+  expect(local.found('service')).toMatchObject({ state: 'note' });
+  const missing = join(await withFolder(), 'missing');
+  const ended = await runSluice(['doctor'], { env: { TMPDIR: missing } });
+  expect(ended.code).toBe(2);
+  expect(ended.stdout.toString()).toMatch(/^FAILED {2}temporary {2}cannot write to/m);
+});
+
+it('does not wait for a service that is dead', async () => {
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const dead = { SLUICE_BASE_URL: `http://127.0.0.1:${port}`, SLUICE_API_KEY: 'some-key-of-mine' };
+  const began = performance.now();
+  const silent = await doctor(dead);
+  expect(performance.now() - began).toBeLessThan(20_000);
+  expect(silent.code).toBe(7);
+  expect(silent.found('service')?.text).toMatch(/has not answered|cannot reach/);
+  server.closeAllConnections();
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  const refused = await doctor(dead);
+  expect(refused.code).toBe(7);
+  expect(refused.found('service')?.text).toMatch(/^cannot reach 127\.0\.0\.1:\d+: /);
+});
+
+it('says how far the clock is off', async () => {
+  const { service } = await withService();
+  const body = JSON.stringify({ email_credit: 1, phone_credit: 1 });
+  const front = await startFront(service, () => ({
+    send: (response) => {
+      response.end(body);
+    },
+  }));
+  const date = new Date(Date.now() + 3_600_000).toUTCString();
+  const late = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', date });
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => {
+    late.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    late.closeAllConnections();
+    late.close();
+  });
+  const { port } = late.address() as AddressInfo;
+  expect((await doctor(connectTo(front))).found('clock')).toMatchObject({ state: 'ok' });
+  const off = await doctor({ ...connectTo(front), SLUICE_BASE_URL: `http://127.0.0.1:${port}` });
+  expect(off.found('clock')).toMatchObject({
+    state: 'note',
+    text: expect.stringMatching(/^3,\d{3} s behind the service's: set this machine's$/) as string,
+  });
+});

@@ -1,0 +1,230 @@
+import { existsSync } from 'node:fs';
+import { readFile, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { summaryFileSchema } from '../../src/index.js';
+import type { Service } from '../../src/service/index.js';
+import { withFolder, withService } from '../service/with-service.js';
+import { chargesOf } from './charges.js';
+import { connectTo } from './connect-to.js';
+import { startFront } from './front.js';
+import { runInProcess } from './run-in-process.js';
+import { startSluice, type Ended } from './run-sluice.js';
+import { verifyByTens } from './verify-by-tens.js';
+
+let folder: string;
+let service: Service;
+beforeEach(async () => {
+  folder = await withFolder();
+  ({ service } = await withService());
+  const rows = Array.from({ length: 30 }, (_, index) => `good${index}@sluice.test\n`);
+  await writeFile(join(folder, 'list.csv'), ['email\n', ...rows].join(''));
+  // Of another night.
+  await writeFile(join(folder, 'summary.json'), '{"exit_code": 0}\n');
+  await writeFile(join(folder, 'report.html'), 'of another night');
+});
+
+const papers = ['--summary', 'summary.json', '--report', 'report.html'];
+const command = [...verifyByTens, '--no-progress', ...papers];
+
+function verify(
+  options: readonly string[] = [],
+  to: { readonly baseUrl: string; readonly apiKey: string } = service,
+): Promise<Ended> {
+  return runInProcess([...command, ...options], { cwd: folder, env: connectTo(to) });
+}
+
+/** What the summary says, which has the published form, and the report without its tags. */
+async function written() {
+  const summary = summaryFileSchema.parse(
+    JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8')),
+  );
+  const report = await readFile(join(folder, 'report.html'), 'utf8');
+  if ('dry_run' in summary) throw new Error('no dry run was asked for');
+  return { summary, report: report.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ') };
+}
+
+describe('a run that stops', () => {
+  it('leaves papers that say why, what was paid, and what comes next', async () => {
+    const ended = await verify(['--max-credits', '20']);
+    expect(ended.code).toBe(5);
+    const { summary, report } = await written();
+    expect(summary).toMatchObject({
+      stopped: true,
+      input: 'list.csv',
+      output: 'out.csv',
+      service: service.baseUrl,
+      rows: 30,
+      exit_code: 5,
+      reason: 'budget_exhausted',
+      next: expect.stringMatching(/it goes on, launches 1 more \(at most 10 email credits\)$/),
+      credits: { email: { spent: 20, refunded: 0, net: 20, source: 'cost_objects' }, phone: null },
+    });
+    expect(summary.batches.map(({ stage }) => stage).toSorted()).toEqual([
+      'exported',
+      'exported',
+      'ready',
+    ]);
+    expect(await chargesOf(service)).toHaveLength(20);
+    expect(report).toContain('Verification of list.csv, stopped');
+    expect(report).toContain('2 of 3 batches done');
+    expect(report).toContain('Exit code 5');
+    expect(ended.stderr).toMatch(
+      /\[budget_exhausted\]\nsluice: so far: 2 of 3 batches done, 20 email credits spent\nsluice: once there are credits, or a higher --max-credits, run the same command again: it goes on/,
+    );
+  });
+
+  it('says what it goes on with before anything else, and replaces those papers', async () => {
+    await verify(['--max-credits', '20']);
+    const ended = await verify();
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toMatch(
+      /^sluice: going on with the run of \d\d:\d\d: 2 of 3 batches done, 20 email credits spent\n/,
+    );
+    const { summary, report } = await written();
+    expect(summary).toMatchObject({ exit_code: 0, reason: null, next: null, rows: 30 });
+    expect(summary).not.toHaveProperty('stopped');
+    expect(report).not.toContain('Exit code');
+  });
+
+  it('tells a log the same', async () => {
+    await verify(['--max-credits', '20']);
+    const ended = await verify(['--max-credits', '25', '--json-log']);
+    const events = ended.stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { readonly event: string });
+    expect(events[0]).toMatchObject({ event: 'going_on', batches: 3, done: 2, email_credits: 20 });
+    expect(events.slice(-3).map(({ event }) => event)).toEqual(['error', 'so_far', 'resumable']);
+  });
+
+  it.each<[string, number, string]>([
+    ['unauthorized', 4, 'once the key is accepted, run the same command again: it goes on'],
+    ['service_unavailable', 7, 'once the service answers, run the same command again: it goes on'],
+  ])('for %s ends with %i, and says so', async (reason, code, next) => {
+    let isDown = false;
+    const front = await startFront(service, (request) => {
+      isDown ||= request.startsWith('POST /v1/batch/');
+      return isDown ? { status: code === 4 ? 401 : 503, body: { message: 'no' } } : undefined;
+    });
+    const ended = await verify(['--give-up-after', '1'], front);
+    expect(ended.code, ended.stderr).toBe(code);
+    const { summary } = await written();
+    expect(summary).toMatchObject({ stopped: true, exit_code: code, credits: { email: {} } });
+    expect(summary.next).toContain(next);
+    expect(summary.reason).toBe(reason);
+    expect(await chargesOf(service)).toEqual([]);
+  });
+
+  it('has papers when it is detached, its input is missing, or the service is another', async () => {
+    expect((await verify(['--detach'])).code).toBe(75);
+    expect((await written()).summary).toMatchObject({
+      exit_code: 75,
+      reason: 'detached',
+      credits: { email: { spent: 30 } },
+    });
+    // What was paid is known, even where this night has come to nothing.
+    const missing = command.with(1, 'missing.csv');
+    const ended = await runInProcess(missing, { cwd: folder, env: connectTo(service) });
+    expect(ended.code).toBe(6);
+    expect((await written()).summary).toMatchObject({
+      exit_code: 6,
+      reason: 'input_unreadable',
+      credits: { email: { spent: 30 } },
+    });
+    const other = await verify([], (await withService()).service);
+    expect(other.code).toBe(2);
+    expect((await written()).summary).toMatchObject({
+      exit_code: 2,
+      reason: 'state_mismatch',
+      credits: { email: { spent: 30 } },
+    });
+  });
+
+  it('has none of another night when it is killed', async () => {
+    const slow = (await withService({ verifyDelayMs: 3_600_000 })).service;
+    const running = startSluice([...command, '--verbose'], { cwd: folder, env: connectTo(slow) });
+    await running.said(/: verifying/);
+    expect(existsSync(join(folder, 'summary.json'))).toBe(false);
+    expect(existsSync(join(folder, 'report.html'))).toBe(false);
+    running.child.kill('SIGKILL');
+    await running.ended;
+
+    const again = startSluice([...command, '--verbose'], { cwd: folder, env: connectTo(slow) });
+    await again.said(/going on with the run of/);
+    // Another process has nothing to write about this run as long as it goes on.
+    const locked = await runInProcess(command, { cwd: folder, env: connectTo(slow) });
+    expect(locked.code).toBe(2);
+    expect(locked.stderr).toContain('[state_locked]');
+    again.child.kill('SIGTERM');
+    expect((await again.ended).code).toBe(143);
+    const { summary, report } = await written();
+    expect(summary).toMatchObject({
+      exit_code: 143,
+      reason: 'terminated',
+      message: 'stopped by SIGTERM',
+    });
+    expect(report).toContain('stopped by SIGTERM');
+    expect(summary.batches.map(({ stage }) => stage)).toContain('verifying');
+  });
+
+  it('leaves the papers of a process that is about to end, and not those of another night', async () => {
+    const slow = (await withService({ verifyDelayMs: 3_600_000 })).service;
+    const holder = startSluice([...verifyByTens, '--verbose'], {
+      cwd: folder,
+      env: connectTo(slow),
+    });
+    await holder.said(/: verifying/);
+    const refused = async (): Promise<unknown> => {
+      const { code } = await verify([], slow);
+      expect(code).toBe(2);
+      return JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8'));
+    };
+    expect(await refused()).toEqual({ exit_code: 0 });
+    const past = new Date(Date.now() - 3_600_000);
+    for (const name of ['summary.json', 'report.html']) {
+      await utimes(join(folder, name), past, past);
+    }
+    expect(await refused()).toMatchObject({ exit_code: 2, reason: 'state_locked' });
+    holder.child.kill('SIGTERM');
+    await holder.ended;
+  });
+
+  it('that streams says what it has launched', async () => {
+    const { service: slow } = await withService({ verifyDelayMs: 3_600_000 });
+    const args = ['verify', '-', '--email', 'email', '--country', 'US', '--verbose', ...papers];
+    const running = startSluice(args, {
+      cwd: folder,
+      env: connectTo(slow),
+      input: 'email\ngood@sluice.test\nbad@sluice.test\n',
+    });
+    await running.said(/: verifying/);
+    running.child.kill('SIGTERM');
+    await running.ended;
+    expect((await written()).summary).toMatchObject({
+      exit_code: 143,
+      credits: { email: { spent: 2, source: 'launched' } },
+      next: 'run the same command again: it starts over',
+    });
+  });
+});
+
+describe('a run that goes to its end', () => {
+  it('says in its papers that rows failed', async () => {
+    const front = await startFront(service, (request) =>
+      request.endsWith('/export') ? { status: 404, body: { message: 'gone' } } : undefined,
+    );
+    const ended = await verify([], front);
+    expect(ended.code, ended.stderr).toBe(3);
+    const { summary, report } = await written();
+    expect(summary).toMatchObject({ exit_code: 3, reason: 'rows_failed', rows: 30 });
+    expect(report).toContain('--retry-failed to send again only what failed');
+  });
+
+  it('or that it was only tried', async () => {
+    expect((await verify(['--dry-run'])).code).toBe(0);
+    const summary: unknown = JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8'));
+    expect(summaryFileSchema.parse(summary)).toMatchObject({ dry_run: true, exit_code: 0 });
+    expect(await readFile(join(folder, 'report.html'), 'utf8')).toBe('of another night');
+  });
+});
