@@ -7,6 +7,7 @@ import { conformanceCommand } from './commands/conformance.js';
 import { creditsCommand } from './commands/credits.js';
 import { formatCommand } from './commands/format.js';
 import { historyCommand } from './commands/history.js';
+import { loadStatementCommand } from './commands/load-statement.js';
 import { serveCommand } from './commands/serve.js';
 import { statusCommand } from './commands/status.js';
 import { targetsCommand } from './commands/targets.js';
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   statusCommand,
   abandonCommand,
   historyCommand,
+  loadStatementCommand,
   conformanceCommand,
   creditsCommand,
   batchCommand,
