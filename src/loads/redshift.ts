@@ -2,6 +2,7 @@ import { quoteName } from '../databases/names.js';
 import { secondDigits } from '../rows/kinds.js';
 import { isBinaryText, plainText, type LoadDialect } from './load-dialect.js';
 
+const text = 'VARCHAR(65535)';
 /** Digits that a number has at most. */
 const mostDigits = 38;
 
@@ -14,7 +15,7 @@ export const redshift: LoadDialect = {
   quote: quoteName,
   ignoresCase: true,
   longestName: { most: 127, unit: 'bytes' },
-  text: 'VARCHAR(65535)',
+  text,
   typeOf(kind, format) {
     const isParquet = format === 'parquet';
     const isFine = secondDigits(kind) > 6;
@@ -55,8 +56,10 @@ export const redshift: LoadDialect = {
       // Moments of Parquet are timestamps in UTC.
       case 'timestamptz':
         return isFine ? undefined : `TIMESTAMP${isParquet ? '' : 'TZ'}`;
+      // JSON in Parquet is a text.
       case 'json':
-        return 'SUPER';
+        if (kind.nested === true) return undefined;
+        return isParquet ? text : 'SUPER';
       case 'binary':
         return isBinaryText(kind, format) ? undefined : 'VARBYTE(1024000)';
       case 'uuid':
@@ -88,11 +91,7 @@ export const redshift: LoadDialect = {
         "DATEFORMAT AS 'auto'",
         "TIMEFORMAT AS 'auto'",
       ],
-      parquet: [
-        columns.some(({ type }) => type === 'SUPER')
-          ? 'FORMAT AS PARQUET SERIALIZETOJSON'
-          : 'FORMAT AS PARQUET',
-      ],
+      parquet: ['FORMAT AS PARQUET'],
     };
     // Without a manifest of its own form it loads all objects whose names begin so.
     return [

@@ -61,7 +61,7 @@ export const snowflake: LoadDialect = {
     for (let at = 0; at < names.length; at += mostFiles) {
       copies.push(copyInto(load, names.slice(at, at + mostFiles)));
     }
-    return copies.length === 1 ? copies : ['BEGIN;', ...copies, 'COMMIT;'];
+    return copies.length === 1 ? copies : ['BEGIN TRANSACTION;', ...copies, 'COMMIT;'];
   },
 };
 

@@ -29,6 +29,7 @@ session.cleanup();
 export async function askClickhouse(
   script: string,
   query: string,
+  env: NodeJS.ProcessEnv = {},
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const statements = script
     .replaceAll(/^--.*$/gm, '')
@@ -36,6 +37,7 @@ export async function askClickhouse(
     .filter((statement) => statement.trim() !== '');
   const running = promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
     maxBuffer: 100_000_000,
+    env: { ...process.env, ...env },
   });
   running.child.stdin?.end(JSON.stringify({ statements, query }));
   const { stdout } = await running;

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, inject, test } from 'vitest';
 import { duckdbSource } from '../../src/databases/duckdb/index.js';
 import {
@@ -12,6 +14,7 @@ import {
   type LoadTarget,
   type PartsSinkOptions,
 } from '../../src/index.js';
+import { withS3 } from '../servers/start-s3.js';
 import { askDuckdb } from './duckdb/ask-duckdb.js';
 import { askPostgres } from './postgres/ask-postgres.js';
 import { askClickhouse, isClickhouseThere } from './ask-clickhouse.js';
@@ -130,10 +133,7 @@ const targets: readonly Target[] = [
     async load(script, names) {
       const name = (text: string): string => `\`${text.replaceAll('`', '\\`')}\``;
       const texts = names.map((each) => `toString(${name(each)}) AS ${name(each)}`);
-      const rows = await askClickhouse(
-        script,
-        `SELECT ${texts.join(', ')} FROM loaded ORDER BY toInt64(n)`,
-      );
+      const rows = await askClickhouse(script, `SELECT ${texts.join(', ')} FROM loaded ORDER BY n`);
       return rows;
     },
     // It prints no zone, and no zero at the end of a fraction's digits is left out.
@@ -145,6 +145,36 @@ const targets: readonly Target[] = [
     },
   },
 ];
+
+/** A list that needs more than one part, with a delimiter of its own and line ends in cells. */
+async function writeManyParts(): Promise<string> {
+  const folder = await temporaryFolder();
+  let filling = '';
+  const lines = Array.from({ length: rowCount }, (_, at) => {
+    filling = createHash('sha512').update(`${filling}${at}`).digest('base64');
+    return `${at};good${at % 50}@sluice.test;"${filling.slice(0, 40)}${at % 3 === 0 ? '\n' : ';'}${filling.slice(40)}"\n`;
+  });
+  await writeFile(join(folder, 'list.csv'), `n;email;filling\n${lines.join('')}`);
+  const verifying = await startVerifying();
+  const parts = join(folder, 'parts');
+  await verifying.run({
+    source: fileSource(join(folder, 'list.csv')),
+    sink: partsSink(parts, { partBytes: 1_000_000 }),
+    email: ['email'],
+  });
+  const { length } = (await readdir(parts)).filter((name) => name.startsWith('part-'));
+  expect(length).toBeGreaterThan(2);
+  return parts;
+}
+
+const rowCount = 45_000;
+
+/** What is the same of all rows, read from a table that has each once. */
+function expectAllRows(rows: Texts): void {
+  expect(rows).toHaveLength(rowCount);
+  expect(new Set(rows.map(({ n }) => n)).size).toBe(rowCount);
+  expect(rows.filter(({ filling }) => String(filling).includes('\n'))).toHaveLength(rowCount / 3);
+}
 
 describe.each(targets)('parts for $for', ({ for: target, formats, isThere, load, prints }) => {
   test.skipIf(!isThere).each(formats)(
@@ -165,4 +195,28 @@ describe.each(targets)('parts for $for', ({ for: target, formats, isThere, load,
       });
     },
   );
+
+  test.skipIf(!isThere)('are loaded, all of them, each row once', async () => {
+    const parts = await writeManyParts();
+    const script = await loadStatement(parts, { for: target, table: 'loaded' });
+    expectAllRows(await load(script, ['n', 'filling', 'email_valid'], join(parts, '..')));
+  });
+});
+
+test.skipIf(!isClickhouseThere)('parts in a bucket are loaded by ClickHouse', async () => {
+  const parts = await writeManyParts();
+  const s3 = await withS3();
+  for (const name of await readdir(parts)) {
+    await s3.client.send(
+      new PutObjectCommand({
+        Bucket: 'lists',
+        Key: `verified/${name}`,
+        Body: await readFile(join(parts, name)),
+      }),
+    );
+  }
+  const from = `${s3.endpoint}/lists/verified/`;
+  const script = await loadStatement(parts, { for: 'clickhouse', table: 'loaded', from });
+  const rows = await askClickhouse(script, 'SELECT n, filling FROM loaded', s3.env);
+  expectAllRows(rows);
 });
