@@ -36,6 +36,12 @@ function s3Place(url: string): ListPlace {
   return { path: url, database: undefined, remote: { kind: 's3', url } };
 }
 
+/** The file or the object beside a place, whose name ends otherwise. */
+export function besidePlace({ path, database, remote }: ListPlace, ending: string): ListPlace {
+  const beside = remote && { ...remote, url: `${remote.url}${ending}` };
+  return { path: `${path}${ending}`, database, ...(beside && { remote: beside }) };
+}
+
 /** The path of a place that is a file or a standard stream. */
 export function pathOf({ path, database, remote }: ListPlace): string | undefined {
   return (database ?? remote) ? undefined : path;
