@@ -30,7 +30,8 @@ export function parseJsonRow(
   if (isDeep(bytes)) throw refuse(`more than ${String(maxDepth)} brackets stand in one another`);
   let value: unknown;
   try {
-    value = !isRounded && odd.test(text) ? parseExactly(text) : JSON.parse(text);
+    value =
+      !isRounded && odd.some((form) => form.test(text)) ? parseExactly(text) : JSON.parse(text);
   } catch {
     // Its message would quote the line.
     throw refuse('this is no JSON; each line has to hold one object, with nothing behind it');
@@ -49,7 +50,7 @@ export function isJsonObject(value: unknown): value is JsonRow {
 }
 
 /** Numbers that may print otherwise: many digits, a zero at the end, an exponent, a zero below zero. */
-const odd = /\d{16}|\.\d*0[\s,\]}]|\d[eE][+-]?\d+[\s,\]}]|-0[\s,\]}]|\.0{6}/;
+const odd = [/\d{16}|\.0{6}|-0[\s,\]}]/, /\.\d*0[\s,\]}]/, /[eE][+-]?\d+[\s,\]}]/];
 
 function isDeep(bytes: Buffer): boolean {
   if (bytes.length < maxDepth) return false;
