@@ -43,7 +43,7 @@ function loadLines({ table, columns, manifest, from }: Load): readonly string[] 
   ];
   const cells = columns.map(({ name, type }) =>
     type === 'json'
-      ? `line -> ${plainText(name)}`
+      ? `NULLIF((line -> ${plainText(name)})::text, 'null')::json`
       : `(line ->> ${plainText(name)})${type === 'text' ? '' : `::${type}`}`,
   );
   return [

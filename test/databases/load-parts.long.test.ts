@@ -184,9 +184,13 @@ describe.each(targets)('parts for $for', ({ for: target, formats, isThere, load,
       const script = await loadStatement(parts, { for: target, table: 'loaded' });
       const names = columns.map(([name]) => name);
       const rows = await load(script, [...names, 'email_valid'], join(parts, '..'));
-      const expected = Object.fromEntries(
+      const expected: Record<string, string> = Object.fromEntries(
         columns.map(([name, , text]) => [name, prints?.[name] ?? text]),
       );
+      // It writes what it reads of JSON lines in its own form.
+      if (target === 'duckdb' && format === 'jsonl') {
+        expected['j'] = '{"b":1.5,"n":9007199254740993,"a":[2]}';
+      }
       expect(rows).toHaveLength(2);
       expect(rows[0]).toMatchObject(expected);
       expect(rows[1]).toMatchObject({
