@@ -40,6 +40,7 @@ const rooms = new Map([
   // Its requests are made as those of the client are: one way through proxies, one backoff.
   ['places', ['errors', 'system', 'rows', 'output-files', 'formats', 'client']],
   ['databases', ['errors', 'system', 'rows', 'output-files', 'formats', 'addresses']],
+  ['loads', ['errors', 'rows', 'formats', 'databases']],
   ['streams', work],
   ['runs', [...work, 'formats', 'streams']],
   ['papers', [...bottom, 'pages', 'output-files', 'batches', 'runs']],

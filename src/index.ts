@@ -54,6 +54,12 @@ export type { FileOptions } from './formats/file-options.js';
 export { fileSink, streamSink, type FileSinkOptions } from './formats/file-sink.js';
 export { fileFormats, parseFileFormat, type FileFormat } from './formats/file-format.js';
 export { partsSink, type PartsSinkOptions } from './formats/parts-sink.js';
+export {
+  loadStatement,
+  loadTargets,
+  type LoadStatementOptions,
+  type LoadTarget,
+} from './loads/load-statement.js';
 export { combinedSource, type CombinedSourceOptions } from './rows/combined-source.js';
 export { rowsSource, type RowsInput, type RowsSourceOptions } from './rows/rows-source.js';
 export { rowsSink, type RowsSinkOptions } from './rows/rows-sink.js';

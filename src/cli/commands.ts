@@ -8,6 +8,7 @@ import { creditsCommand } from './commands/credits.js';
 import { doctorCommand } from './commands/doctor.js';
 import { formatCommand } from './commands/format.js';
 import { historyCommand } from './commands/history.js';
+import { loadStatementCommand } from './commands/load-statement.js';
 import { serveCommand } from './commands/serve.js';
 import { statusCommand } from './commands/status.js';
 import { targetsCommand } from './commands/targets.js';
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   statusCommand,
   abandonCommand,
   historyCommand,
+  loadStatementCommand,
   conformanceCommand,
   doctorCommand,
   creditsCommand,

@@ -2,7 +2,6 @@ import { emailQualities } from '../contract/index.js';
 import {
   checkOutputPath,
   ConfigurationError,
-  isSameFile,
   splitSink,
   verdicts,
   type KeepRule,
@@ -10,8 +9,8 @@ import {
   type Sink,
 } from '../index.js';
 import { defineOptions, type ParsedOptions, type NameOf } from './command.js';
-import { findSink, type SinkOption } from './list-ends.js';
-import { pathOf, type ListPlace } from './list-places.js';
+import { findOutput, isSamePlace, type SinkOption } from './list-ends.js';
+import { besidePlace, placeOf, type ListPlace } from './list-places.js';
 import { amountOption } from './option-values.js';
 import { standard } from './standard.js';
 import { whereGiven } from './where-given.js';
@@ -31,7 +30,7 @@ export const keepOptions = defineOptions([
   {
     name: 'rejects',
     value: '<path>',
-    help: 'File for the rows that --keep and --keep-quality leave out.',
+    help: 'File, or object in a bucket, for the rows that --keep and --keep-quality leave out.',
   },
   {
     name: 'max-unknown',
@@ -51,7 +50,7 @@ export interface KeptOutput {
   readonly sink: Sink;
   readonly maxUnknown?: MaxUnknown;
   /** Where a suspect output goes: a good one removes what an earlier run has left there. */
-  readonly suspects: readonly string[];
+  readonly suspects: readonly ListPlace[];
   /** What of it decides the output. */
   readonly decides: Readonly<Record<string, string>>;
 }
@@ -67,40 +66,39 @@ export async function keepOutput(
   options: ParsedOptions<KeepOption>,
 ): Promise<KeptOutput> {
   const keep = keepRule(options);
-  const rejects = options.text('rejects');
-  if (rejects !== undefined) await checkRejects(rejects, keep, { from, to }, options);
-  const split = (output: Sink, ending: string): Sink =>
-    keep
-      ? splitSink({
-          output,
-          keep,
-          ...(rejects !== undefined && {
-            rejects: findSink(`${rejects}${ending}`, options, rejects),
-          }),
-        })
-      : output;
+  const given = options.text('rejects');
+  const rejects = given === undefined ? undefined : placeOf(given, {});
+  if (rejects) await checkRejects(rejects, keep, { from, to }, options);
+  const split = async (output: Sink, ending: string): Promise<Sink> => {
+    if (!keep) return output;
+    const others = rejects && (await findOutput(besidePlace(rejects, ending), options, given));
+    return splitSink({ output, keep, ...(others && { rejects: others }) });
+  };
   const percent = amountOption(options, 'max-unknown');
   const besides = (['rejects', 'max-unknown'] as const).find((name) => options.has(name));
   if (besides !== undefined && options.has('part-size')) {
     throw new ConfigurationError(`--${besides} does not go with an output in parts (--part-size)`);
   }
   if (percent !== undefined) await checkSuspectPlace(to, sink);
-  const suspects = [to.path, rejects].flatMap((path) =>
-    path === undefined || percent === undefined ? [] : [`${path}.suspect`],
+  const suspects = [to, rejects].flatMap((place) =>
+    place === undefined || percent === undefined ? [] : [besidePlace(place, '.suspect')],
   );
   return {
     suspects,
-    sink: split(sink, ''),
+    sink: await split(sink, ''),
     ...(percent !== undefined && {
       maxUnknown: {
         percent,
-        suspect: split(findSink(`${to.path}.suspect`, options, to.path), '.suspect'),
+        suspect: await split(
+          await findOutput(besidePlace(to, '.suspect'), options, to.path),
+          '.suspect',
+        ),
       },
     }),
     decides: whereGiven({
       keep: options.text('keep'),
       'keep-quality': options.text('keep-quality'),
-      rejects,
+      rejects: given,
     }),
   };
 }
@@ -131,7 +129,7 @@ function wordsOption<Name extends string, Word extends string>(
 }
 
 async function checkRejects(
-  rejects: string,
+  rejects: ListPlace,
   keep: KeepRule | undefined,
   { from, to }: { readonly from: readonly ListPlace[]; readonly to: ListPlace },
   options: ParsedOptions<'summary'>,
@@ -141,21 +139,20 @@ async function checkRejects(
       '--rejects is for the rows that --keep or --keep-quality leaves out: give one of them',
     );
   }
-  if (rejects === standard) {
-    throw new ConfigurationError('--rejects takes the path of a file');
+  const { path, database, remote } = rejects;
+  if (path === standard || database || remote?.kind === 'web') {
+    throw new ConfigurationError('--rejects takes the path of a file, or an s3:// address');
   }
-  await checkOutputPath(rejects);
+  if (!remote) await checkOutputPath(path);
+  const summary = options.text('summary');
   const others = [
-    ...from.map((place) => ['input', pathOf(place)] as const),
-    ['output', pathOf(to)] as const,
-    ['summary', options.text('summary')] as const,
+    ...from.map((place) => ['input', place] as const),
+    ['output', to] as const,
+    ...(summary === undefined ? [] : [['summary', placeOf(summary, {})] as const]),
   ];
-  for (const [what, path] of others) {
-    if (path === undefined || path === standard) continue;
-    if (!(await isSameFile(rejects, path))) continue;
-    throw new ConfigurationError(
-      `--rejects ${rejects} is the ${what}: give the rejects another name`,
-    );
+  for (const [what, other] of others) {
+    if (!(await isSamePlace(rejects, other))) continue;
+    throw new ConfigurationError(`--rejects ${path} is the ${what}: give the rejects another name`);
   }
 }
 

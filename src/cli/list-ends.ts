@@ -117,33 +117,36 @@ async function refuseSameFile(inputs: readonly ListPlace[], output: ListPlace): 
   }
 }
 
-async function isSamePlace(input: ListPlace, output: ListPlace): Promise<boolean> {
+export async function isSamePlace(input: ListPlace, output: ListPlace): Promise<boolean> {
   if (input.remote ?? output.remote) return input.remote?.url === output.remote?.url;
   const [from, to] = [pathOf(input), pathOf(output)];
   if (from === undefined || to === undefined || [from, to].includes(standard)) return false;
   return isSameFile(from, to);
 }
 
-/** @throws ConfigurationError */
-async function findOutput(
+/**
+ * @param namedAs name whose ending tells the form. @default the place's own
+ * @throws ConfigurationError
+ */
+export async function findOutput(
   { path, remote }: ListPlace,
   options: ParsedOptions<SinkOption>,
+  namedAs?: string,
 ): Promise<Sink> {
-  if (!remote) return findSink(path, options);
+  if (!remote) return findSink(path, options, namedAs);
   if (remote.kind === 'web') {
     throw new ConfigurationError(
       'a list is read from a web address, but not written to one: name a file with -o',
     );
   }
-  const { form, partBytes } = sinkForm(options);
+  const { form, partBytes } = sinkForm(options, namedAs);
   const { s3PartsSink, s3Sink } = await import('../places/s3/index.js');
   return partBytes === undefined
     ? s3Sink(remote.url, form)
     : s3PartsSink(remote.url, { ...form, partBytes });
 }
 
-/** @param namedAs name whose ending tells the form. @default the path @throws ConfigurationError */
-export function findSink(path: string, options: ParsedOptions<SinkOption>, namedAs?: string): Sink {
+function findSink(path: string, options: ParsedOptions<SinkOption>, namedAs?: string): Sink {
   const { form, partBytes } = sinkForm(options, namedAs);
   if (path !== standard) {
     return partBytes === undefined ? fileSink(path, form) : partsSink(path, { ...form, partBytes });

@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import { ConfigurationError, findFiles } from '../index.js';
 import {
   findDatabaseUrl,
@@ -34,6 +34,19 @@ export function placeOf(path: string, environment: NodeJS.ProcessEnv): ListPlace
 
 function s3Place(url: string): ListPlace {
   return { path: url, database: undefined, remote: { kind: 's3', url } };
+}
+
+/** The file or the object beside a place, whose name ends otherwise. */
+export function besidePlace({ path, database, remote }: ListPlace, ending: string): ListPlace {
+  const beside = remote && { ...remote, url: `${remote.url}${ending}` };
+  return { path: `${path}${ending}`, database, ...(beside && { remote: beside }) };
+}
+
+/** Removes the file or the object, if it is there. */
+export async function removePlace({ path, remote }: ListPlace): Promise<void> {
+  if (!remote) return rm(path, { force: true });
+  const { removeS3Object } = await import('../places/s3/index.js');
+  await removeS3Object(remote.url);
 }
 
 /** The path of a place that is a file or a standard stream. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { OutcomeForms } from '../formats/outcome-forms.js';
 import { TableRows } from '../formats/table-rows.js';
+import { JsonText } from '../rows/json-text.js';
 import { printValue } from '../rows/print-value.js';
 import type { AddedColumn, JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
 import { writeAny } from './cell-text.js';
@@ -97,6 +98,7 @@ function plainValue(value: unknown): CellValue {
       return value;
     default:
       if (value === null || value === undefined) return null;
+      if (value instanceof JsonText && value.number !== undefined) return value.number;
       return value instanceof Uint8Array ? value : (printValue(value) ?? null);
   }
 }

@@ -27,6 +27,10 @@ export interface CsvForms {
 export function csvWriting(options: CsvWritingOptions & CsvForms): FormatWriting {
   return {
     create: (output, opening) => createCsvWriter(output, opening, options),
+    cellForm(reading) {
+      const delimiter = delimiterFor(reading, options.delimiter);
+      return { delimiter, quote: isBare(reading, delimiter) ? null : '"' };
+    },
     examine(reading) {
       const byte = parseDelimiter(delimiterFor(reading, options.delimiter));
       const rows = new TableRows(reading.header.length);
@@ -55,12 +59,17 @@ function createCsvWriter(
     added: added.map((columns) => columns.map(({ name }) => name)),
     cellsOf: (outcome, column) => opening.cellsOf(outcome, column),
     neutralizeFormulas: options.neutralizeFormulas ?? false,
-    // A dialect without quotes is kept, or each quote in a cell would come out as two.
-    isBare:
-      reading instanceof ParsedCsvReading &&
-      reading.dialect.quote === undefined &&
-      reading.dialect.delimiter === delimiter,
+    isBare: isBare(reading, delimiter),
   });
+}
+
+/** A dialect without quotes is kept, or each quote in a cell would come out as two. */
+function isBare(reading: SourceReading, delimiter: string): boolean {
+  return (
+    reading instanceof ParsedCsvReading &&
+    reading.dialect.quote === undefined &&
+    reading.dialect.delimiter === delimiter
+  );
 }
 
 function delimiterFor(reading: SourceReading, given: string | undefined): string {

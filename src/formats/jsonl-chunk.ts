@@ -25,6 +25,7 @@ export class JsonlChunk implements RowChunk {
   readonly #firstLine: number;
   /** The row parsed last: cells are asked for row by row. */
   #parsed: { readonly row: number; readonly value: JsonRow } | undefined;
+  #exact: { readonly row: number; readonly value: JsonRow } | undefined;
 
   constructor(lines: Lines, header: JsonlHeader) {
     this.bytes = lines.bytes;
@@ -43,7 +44,9 @@ export class JsonlChunk implements RowChunk {
   value(row: number, column: number): unknown {
     const found = this.#header.columns[column];
     if (found === undefined) throw new RangeError(`there is no column ${String(column)}`);
-    return valueAt(this.row(row), found.path);
+    const value = valueAt(this.row(row), found.path);
+    if (typeof value !== 'number' && typeof value !== 'object') return value;
+    return value === null ? null : valueAt(this.#exactRow(row), found.path);
   }
 
   unlisted(row: number): string | undefined {
@@ -52,14 +55,21 @@ export class JsonlChunk implements RowChunk {
 
   /** @throws InputError `input_malformed` */
   row(row: number): JsonRow {
-    if (this.#parsed?.row !== row) {
-      const [start, next] = this.bounds(row);
-      const line = this.#firstLine + (this.#rows[3 * row + 2] as number);
-      const bytes = this.bytes.subarray(start, next);
-      const value = parseJsonRow(bytes, { name: this.#header.name, line });
-      this.#parsed = { row, value: value ?? {} };
-    }
+    if (this.#parsed?.row !== row) this.#parsed = { row, value: this.#parse(row, true) };
     return this.#parsed.value;
+  }
+
+  /** The same with numbers as they are written: who asks for texts alone need not wait for it. */
+  #exactRow(row: number): JsonRow {
+    if (this.#exact?.row !== row) this.#exact = { row, value: this.#parse(row, false) };
+    return this.#exact.value;
+  }
+
+  #parse(row: number, isRounded: boolean): JsonRow {
+    const [start, next] = this.bounds(row);
+    const line = this.#firstLine + (this.#rows[3 * row + 2] as number);
+    const bytes = this.bytes.subarray(start, next);
+    return parseJsonRow(bytes, { name: this.#header.name, line }, isRounded) ?? {};
   }
 
   /** Where the row's line starts, and where the next one does. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { InputError } from '../errors/family.js';
+import { JsonText } from '../rows/json-text.js';
 import { invalidText } from '../rows/row-chunk.js';
 
 /** A row of a JSONL file. */
@@ -10,15 +11,17 @@ const maxDepth = 200;
 
 /**
  * Parses a line as a JSON object. Whole numbers too large for a double become bigints, others that a
- * double would change become text: digits are never lost. Text that is no valid UTF-8 is
- * `invalidText`.
+ * double would print otherwise are kept as their text: digits are never lost. Text that is no valid
+ * UTF-8 is `invalidText`.
  *
+ * @param isRounded whether numbers may be doubles all the same: faster, for who asks for texts
  * @returns `undefined` for a line of nothing but white space
  * @throws InputError `input_malformed`
  */
 export function parseJsonRow(
   bytes: Buffer,
   at: { readonly name: string; readonly line: number },
+  isRounded = false,
 ): JsonRow | undefined {
   const text = bytes.toString('utf8');
   if (text.trim() === '') return undefined;
@@ -27,7 +30,8 @@ export function parseJsonRow(
   if (isDeep(bytes)) throw refuse(`more than ${String(maxDepth)} brackets stand in one another`);
   let value: unknown;
   try {
-    value = /\d{16}/.test(text) ? parseExactly(text) : JSON.parse(text);
+    value =
+      !isRounded && odd.some((form) => form.test(text)) ? parseExactly(text) : JSON.parse(text);
   } catch {
     // Its message would quote the line.
     throw refuse('this is no JSON; each line has to hold one object, with nothing behind it');
@@ -37,8 +41,16 @@ export function parseJsonRow(
 }
 
 export function isJsonObject(value: unknown): value is JsonRow {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof JsonText)
+  );
 }
+
+/** Numbers that may print otherwise: many digits, a zero at the end, an exponent, a zero below zero. */
+const odd = [/\d{16}|\.0{6}|-0[\s,\]}]/, /\.\d*0[\s,\]}]/, /[eE][+-]?\d+[\s,\]}]/];
 
 function isDeep(bytes: Buffer): boolean {
   if (bytes.length < maxDepth) return false;
@@ -69,12 +81,13 @@ function parseExactly(text: string): unknown {
   // Checked before anything is replaced: what is no JSON must not become some.
   JSON.parse(text);
   const marked = replaceNumbers(text, (digits) =>
-    isExact(digits) ? digits : JSON.stringify(mark + digits),
+    String(Number(digits)) === digits ? digits : JSON.stringify(mark + digits),
   );
   return JSON.parse(marked, (_, value: unknown) => {
     if (typeof value !== 'string' || !value.startsWith(mark)) return value;
     const digits = value.slice(mark.length);
-    return digits.length <= mostBigintDigits && /^-?\d+$/.test(digits) ? BigInt(digits) : digits;
+    const isWhole = digits.length <= mostBigintDigits && /^-?[1-9]\d*$/.test(digits);
+    return isWhole ? BigInt(digits) : new JsonText(digits);
   });
 }
 
@@ -107,23 +120,6 @@ function endOfString(json: string, from: number): number {
   let at = from + 1;
   while (json.charAt(at) !== '"') at += json.charAt(at) === '\\' ? 2 : 1;
   return at;
-}
-
-/** Whether a double holds the number as it stands. */
-function isExact(digits: string): boolean {
-  let significant = 0;
-  let zeros = 0;
-  for (let at = 0; at < digits.length; at += 1) {
-    const character = digits.charAt(at);
-    if (character === 'e' || character === 'E') break;
-    if (character === '0') {
-      if (significant > 0) zeros += 1;
-    } else if (isDigit(character)) {
-      significant += zeros + 1;
-      zeros = 0;
-    }
-  }
-  return significant <= 15 || String(Number(digits)) === digits;
 }
 
 function bigintAsText(_: string, value: unknown): unknown {

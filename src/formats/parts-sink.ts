@@ -13,11 +13,12 @@ import {
   manifestName,
   type PartsFolder,
 } from './parts-folder.js';
+import { PartKinds, type PartsManifest } from './parts-manifest.js';
 import type { RowsWriter } from './rows-writer.js';
 import type { FormatWriting } from './writer-sink.js';
 
 /** The formats that warehouses load. */
-const partFormats: readonly FileFormat[] = ['csv', 'tsv', 'jsonl', 'parquet'];
+const partFormats = ['csv', 'tsv', 'jsonl', 'parquet'] as const satisfies readonly FileFormat[];
 
 export interface PartsSinkOptions extends Omit<FileSinkOptions, 'format'> {
   /**
@@ -67,14 +68,13 @@ export interface PartsPlace {
  * @throws ConfigurationError `invalid_option`
  */
 export function partsSinkAt(place: PartsPlace, options: PartsSinkOptions): Sink {
-  const { partBytes, format = 'csv' } = options;
+  const { partBytes, format: given = 'csv' } = options;
   if (!Number.isSafeInteger(partBytes) || partBytes < leastPartBytes) {
     throw new ConfigurationError(`a part has at least ${leastPartBytes} bytes, not ${partBytes}`);
   }
-  if (!partFormats.includes(format)) {
-    throw new ConfigurationError(
-      `parts are written as ${partFormats.join(', ')}, not as ${format}`,
-    );
+  const format = partFormats.find((one) => one === given);
+  if (format === undefined) {
+    throw new ConfigurationError(`parts are written as ${partFormats.join(', ')}, not as ${given}`);
   }
   const writing = writingOf(format, { ...options, format, isBareTable: true });
   return {
@@ -102,19 +102,14 @@ export function partsSinkAt(place: PartsPlace, options: PartsSinkOptions): Sink 
 }
 
 interface PartsWritingOptions {
-  readonly format: FileFormat;
+  readonly format: PartsManifest['format'];
   readonly writing: FormatWriting;
   readonly partBytes: number;
   readonly opening: OpenSinkOptions;
 }
 
 /** A part that stands in the folder, as the manifest names it. */
-interface WrittenPart {
-  readonly name: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly sha256: string;
-}
+type WrittenPart = PartsManifest['parts'][number];
 
 interface OpenPart {
   readonly name: string;
@@ -127,15 +122,18 @@ interface OpenPart {
 class PartsWriting implements SinkWriting {
   readonly #folder: PartsFolder;
   readonly #options: PartsWritingOptions;
+  readonly #kinds: PartKinds;
   readonly #parts: WrittenPart[] = [];
   #part: OpenPart | undefined;
 
   constructor(folder: PartsFolder, options: PartsWritingOptions) {
     this.#folder = folder;
     this.#options = options;
+    this.#kinds = new PartKinds(options.opening.reading, options.format);
   }
 
   async write({ chunk, from, to, outcomes, width }: JoinedRows): Promise<void> {
+    this.#kinds.add(chunk, from, to);
     for (let at = from; at < to; at += rowsAtOnce) {
       const end = Math.min(to, at + rowsAtOnce);
       const part = (this.#part ??= await this.#begin());
@@ -190,9 +188,10 @@ class PartsWriting implements SinkWriting {
     this.#parts.push({ name, rows, bytes: output.bytes, sha256: output.digest() });
   }
 
-  #manifest(): object {
-    const { format, opening } = this.#options;
-    const { reading, added } = opening;
+  #manifest(): PartsManifest {
+    const { format, writing, opening } = this.#options;
+    const { reading } = opening;
+    const added = opening.added.flat();
     const sum = (of: (part: WrittenPart) => number): number =>
       this.#parts.reduce((all, part) => all + of(part), 0);
     return {
@@ -200,7 +199,9 @@ class PartsWriting implements SinkWriting {
       format,
       compression: format === 'parquet' ? null : 'gzip',
       header: (format === 'csv' || format === 'tsv') && reading.isUnnamed !== true,
-      columns: [...reading.header, ...added.flat().map(({ name }) => name)],
+      ...writing.cellForm?.(reading),
+      columns: [...reading.header, ...added.map(({ name }) => name)],
+      kinds: [...this.#kinds.kinds, ...added.map(({ kind }) => ({ name: kind }))],
       rows: sum((part) => part.rows),
       bytes: sum((part) => part.bytes),
       parts: this.#parts,

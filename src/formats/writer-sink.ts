@@ -2,6 +2,7 @@ import type { ByteOutput } from '../output-files/byte-output.js';
 import { createOutputFile } from '../output-files/output-file.js';
 import { checkOutputPath, isHeldBack, type OutputFiles } from '../output-files/output-path.js';
 import type { OpenSinkOptions, RowExaminer, Sink } from '../rows/sink.js';
+import type { SourceReading } from '../rows/source.js';
 import type { FilePermissions } from '../system/file-permissions.js';
 import type { CreateWriter } from './rows-writer.js';
 
@@ -35,6 +36,8 @@ export interface FormatWriting {
   readonly create: CreateWriter;
   /** Most rows the format takes. */
   readonly maxRows?: number;
+  /** Of a text of cells: what is between two of them, and around one; null where cells have no quotes. */
+  cellForm?(reading: SourceReading): { readonly delimiter: string; readonly quote: string | null };
   /** Says early what would fail late. */
   check?(verifiedColumns: number): void | Promise<void>;
   examine?(

@@ -23,12 +23,64 @@ export function hasWildcard(path: string): boolean {
  * @throws ConfigurationError `invalid_option`
  */
 export function parseGlob(pattern: string): Glob {
-  const alternatives = expandBraces(pattern);
-  const expressions = alternatives.map((each) => new RegExp(`^${toExpression(each)}$`, 'su'));
+  const alternatives = expandBraces(pattern).map((each) => each.split('/').map(segmentOf));
   return {
     base: baseOf(pattern),
-    matches: (path) => expressions.some((expression) => expression.test(path)),
+    matches(path) {
+      const names = path.split('/');
+      return alternatives.some((segments) =>
+        matchesAll(names, segments, {
+          isMany: (segment) => segment === 'folders',
+          // A folder that `**` goes through is no hidden one, and has a name; the last one is a file.
+          mayPass: (name, at) => name !== '' && !name.startsWith('.') && at < names.length - 1,
+          isOne: (name, segment) => segment !== 'folders' && matchesSegment(name, segment),
+        }),
+      );
+    },
   };
+}
+
+/**
+ * Whether the items are what the pattern says, some of which stand for any number of items. Behind such
+ * a one only the last has to be tried again: what came before it is settled by the first fit.
+ */
+function matchesAll<Item, Part>(
+  items: readonly Item[],
+  pattern: readonly Part[],
+  rule: {
+    readonly isMany: (part: Part) => boolean;
+    readonly mayPass: (item: Item, at: number) => boolean;
+    readonly isOne: (item: Item, part: Part) => boolean;
+  },
+): boolean {
+  let [at, part] = [0, 0];
+  let last: { readonly part: number; at: number } | undefined;
+  while (at < items.length) {
+    const item = items[at] as Item;
+    const next = pattern[part];
+    if (next !== undefined && rule.isMany(next)) {
+      last = { part, at };
+      part += 1;
+    } else if (next !== undefined && rule.isOne(item, next)) {
+      at += 1;
+      part += 1;
+    } else if (last && rule.mayPass(items[last.at] as Item, last.at)) {
+      last.at += 1;
+      at = last.at;
+      part = last.part + 1;
+    } else return false;
+  }
+  return pattern.slice(part).every((rest) => rule.isMany(rest));
+}
+
+/** What a name between slashes has to be: any folders, or what its characters are. */
+type Segment = 'folders' | readonly Token[];
+/** One character, or any number of them. */
+interface Token {
+  readonly isMany?: boolean;
+  /** Whether it is a wildcard, which does not match the dot of a hidden name. */
+  readonly isWild: boolean;
+  readonly is: (character: string) => boolean;
 }
 
 function baseOf(pattern: string): string {
@@ -72,29 +124,54 @@ function findBraces(pattern: string): { readonly start: number; readonly end: nu
   return undefined;
 }
 
-const noDot = '(?![.])';
-
-function toExpression(pattern: string): string {
-  let expression = '';
-  let at = 0;
-  while (at < pattern.length) {
-    const rest = pattern.slice(at);
-    const isStart = at === 0 || pattern[at - 1] === '/';
-    const [token = ''] = /^(?:\*\*\/|\*+|\?|\[[!^]?\]?[^\]/]*\]|.)/su.exec(rest) ?? [];
-    expression += (isStart && /^[*?[]/.test(token) ? noDot : '') + expressionOf(token, isStart);
-    at += token.length;
-  }
-  return expression;
+function segmentOf(text: string, at: number, all: readonly string[]): Segment {
+  return text === '**' && at < all.length - 1 ? 'folders' : tokensOf(Array.from(text));
 }
 
-function expressionOf(token: string, isStart: boolean): string {
-  if (token === '**/' && isStart) return '(?:[^/.][^/]*/)*';
-  if (token === '**/') return '[^/]*/';
-  if (token.startsWith('*')) return '[^/]*';
-  if (token === '?') return '[^/]';
-  if (token.length > 2 && token.startsWith('[')) {
-    const [, not, set = ''] = /^\[([!^]?)(.*)\]$/su.exec(token) ?? [];
-    return `[${not ? '^/' : ''}${set.replaceAll(/[\\[\]^]/g, String.raw`\$&`)}]`;
+function tokensOf(characters: readonly string[]): readonly Token[] {
+  const tokens: Token[] = [];
+  const lastEnd = characters.lastIndexOf(']');
+  for (let at = 0; at < characters.length; at += 1) {
+    const character = characters[at] as string;
+    const end = character === '[' && at < lastEnd ? endOfSet(characters, at) : -1;
+    if (end !== -1) {
+      tokens.push(setOf(characters.slice(at + 1, end)));
+      at = end;
+    } else if (character === '*' || character === '?') {
+      tokens.push({ isMany: character === '*', isWild: true, is: () => true });
+    } else tokens.push({ isWild: false, is: (other) => other === character });
   }
-  return token.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+  return tokens;
+}
+
+/** A bracket that comes first in a set is one of its characters; -1 where there is no end, or nothing in it. */
+function endOfSet(characters: readonly string[], start: number): number {
+  const isNegated = characters[start + 1] === '!' || characters[start + 1] === '^';
+  return characters.indexOf(']', start + (isNegated ? 3 : 2));
+}
+
+/** `[a-c]`, or with `!` or `^` at its start any character that is none of them. */
+function setOf(characters: readonly string[]): Token {
+  const isNegated = characters[0] === '!' || characters[0] === '^';
+  const own = isNegated ? characters.slice(1) : characters;
+  const ranges: (readonly [from: string, to: string])[] = [];
+  for (let at = 0; at < own.length; at += 1) {
+    const from = own[at] as string;
+    const to = own[at + 1] === '-' ? own[at + 2] : undefined;
+    ranges.push([from, to ?? from]);
+    if (to !== undefined) at += 2;
+  }
+  const code = (character: string): number => character.codePointAt(0) as number;
+  const isIn = (one: string): boolean =>
+    ranges.some(([from, to]) => code(from) <= code(one) && code(one) <= code(to));
+  return { isWild: true, is: (one) => isIn(one) !== isNegated };
+}
+
+function matchesSegment(name: string, tokens: readonly Token[]): boolean {
+  if (name.startsWith('.') && tokens[0]?.isWild === true) return false;
+  return matchesAll(Array.from(name), tokens, {
+    isMany: (token) => token.isMany === true,
+    mayPass: () => true,
+    isOne: (character, token) => token.is(character),
+  });
 }

@@ -99,6 +99,9 @@ export function kindOfValue(value: unknown): Kind | undefined {
         return Number.isNaN(value.getTime()) ? undefined : { name: 'timestamptz', scale: 3 };
       }
       if (value instanceof Uint8Array) return { name: 'binary' };
+      if (value instanceof JsonText && /^-?\d/.test(value.text)) {
+        return { name: value.number === undefined ? 'text' : 'float64' };
+      }
       return value instanceof String ? { name: 'text' } : { name: 'json' };
     default:
       return { name: 'text' };
@@ -144,7 +147,8 @@ function joinDecimals(one: Kind, other: Kind): Kind {
   return { name: 'decimal', precision: Math.max(1, whole + scale), scale };
 }
 
-/** A value of a cell as a program takes it: JSON as its text. */
+/** A value of a cell as a program takes it: JSON as its text, but a number as that where it is one. */
 export function plainCell(value: unknown): unknown {
-  return value instanceof JsonText ? value.text : value;
+  if (Array.isArray(value)) return value.map(plainCell);
+  return value instanceof JsonText ? (value.number ?? value.text) : value;
 }

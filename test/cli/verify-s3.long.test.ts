@@ -105,3 +105,56 @@ describe('lists in a bucket', () => {
     expect(ended.stderr).toContain('no credentials for S3 are found: set AWS_ACCESS_KEY_ID');
   });
 });
+
+describe('a list that is split, in a bucket', () => {
+  const list = (addresses: readonly string[]): string =>
+    `id,email\n${addresses.map((address, id) => `${id},${address}@sluice.test\n`).join('')}`;
+  const ids = async (server: S3Server, key: string): Promise<readonly (string | undefined)[]> =>
+    csvRows(await get(server, key)).map(({ id }) => id);
+
+  it('has its rejects in an object of its own', async () => {
+    const [server, { service }, cwd] = [await withS3(), await withService(), await withFolder()];
+    await put(server, 'in.csv', list(['good1', 'bad1', 'good2', 'bad2']));
+    const options = { cwd, env: { ...connectTo(service), ...server.env } };
+    const args = ['verify', 's3://lists/in.csv', ...settings, '--keep', 'valid'];
+    const split = ['-o', 's3://lists/good.csv', '--rejects', 's3://lists/bad.csv'];
+    const ended = await runSluice([...args, ...split], options);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await keys(server)).toEqual(['bad.csv', 'good.csv', 'in.csv']);
+    expect(await ids(server, 'good.csv')).toEqual(['0', '2']);
+    expect(await ids(server, 'bad.csv')).toEqual(['1', '3']);
+    expect(server.openUploads()).toEqual([]);
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  it('is written beside its place when too many verdicts are unknown', async () => {
+    const [server, { service }, cwd] = [await withS3(), await withService(), await withFolder()];
+    await put(server, 'in.csv', list(['good1', 'unknown1']));
+    const options = { cwd, env: { ...connectTo(service), ...server.env } };
+    const args = ['verify', 's3://lists/in.csv', ...settings, '-o', 's3://lists/out.csv'];
+    const ended = await runSluice([...args, '--max-unknown', '10'], options);
+    expect(ended.code, ended.stderr).toBe(3);
+    expect(ended.stderr).toContain('s3://lists/out.csv.suspect');
+    expect(await keys(server)).toEqual(['in.csv', 'out.csv.suspect']);
+    expect(await ids(server, 'out.csv.suspect')).toEqual(['0', '1']);
+  });
+
+  it.each([
+    ['is the output', ['--rejects', 's3://lists/out.csv'], 2, /is the output/],
+    ['is the input', ['--rejects', 's3://lists/in.csv'], 2, /is the input/],
+    ['has no bucket', ['--rejects', 's3://none/bad.csv'], 6, /no such bucket/],
+    ['is a folder', ['--rejects', 's3://lists/bad/'], 2, /it is a folder/],
+    ['is on a web server', ['--rejects', 'https://sluice.test/bad.csv'], 2, /takes the path of/],
+    ['is of parts', ['--rejects', 's3://lists/bad.csv', '--part-size', '1MB'], 2, /--part-size/],
+  ] as const)('sends nothing where the place of the rejects %s', async (_, more, code, words) => {
+    const [server, { service }, cwd] = [await withS3(), await withService(), await withFolder()];
+    await put(server, 'in.csv', list(['good1', 'bad1']));
+    const options = { cwd, env: { ...connectTo(service), ...server.env } };
+    const args = ['verify', 's3://lists/in.csv', ...settings, '-o', 's3://lists/out.csv'];
+    const ended = await runSluice([...args, '--keep', 'valid', ...more], options);
+    expect(ended.code, ended.stderr).toBe(code);
+    expect(ended.stderr).toMatch(words);
+    expect(await chargesOf(service)).toEqual([]);
+    expect(await keys(server)).toEqual(['in.csv']);
+  });
+});

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { phoneLine } from '../../src/addresses/phone-line.js';
 import { parseJsonRow } from '../../src/formats/parse-json-row.js';
 import { meaningOf } from '../../src/formats/xlsx/number-format.js';
+import { parseGlob } from '../../src/places/glob.js';
 import { readPhone } from '../../src/service/engine/read-phone.js';
 import { readPlainNumber } from '../../src/service/engine/phone-plan.js';
 import { growsTooFast } from './growth.js';
@@ -50,10 +51,9 @@ describe('every regular expression of src/', () => {
     expect(isSlow(expression, pump)).toBe(true);
   });
 
-  it('is written there, but for numbering plans of the metadata and patterns of a person', () => {
+  it('is written there, but for numbering plans of the metadata', () => {
     expect(found.makers).toEqual([
       'src/addresses/numbering-plan.ts',
-      'src/places/glob.ts',
       'src/service/engine/phone-plan.ts',
     ]);
   });
@@ -70,6 +70,12 @@ describe('texts from outside take time as they are long:', () => {
       'escapes of a JSON text',
       (n) => jsonNumber(`"${'\\"'.repeat(n / 2)}", "b": 12345678901234567`),
     ],
+    ['stars of a pattern', (n) => () => void parseGlob('*a'.repeat(40)).matches('a'.repeat(n))],
+    [
+      'folders of a pattern',
+      (n) => () => void parseGlob('**/a/'.repeat(40)).matches('a/'.repeat(n / 2)),
+    ],
+    ['brackets of a pattern', (n) => () => void parseGlob('['.repeat(n))],
     ['brackets of a number format', (n) => () => void meaningOf('['.repeat(n))],
     ['quotes of a number format', (n) => () => void meaningOf('"'.repeat(n))],
     ['brackets of a number format, once for each style', (n) => manyStyles('['.repeat(n), n)],

@@ -7,7 +7,17 @@ import { parquetWriting } from '../../src/formats/parquet/parquet-writing.js';
 import { splitSink } from '../../src/formats/split-sink.js';
 import { filePlace, writerSink } from '../../src/formats/writer-sink.js';
 import { ZipWriter } from '../../src/formats/xlsx/zip-writer.js';
-import { Client, fileSink, fileSource, rowsSource, run, type Sink } from '../../src/index.js';
+import {
+  Client,
+  combinedSource,
+  fileSink,
+  fileSource,
+  rowsSink,
+  rowsSource,
+  run,
+  type Row,
+  type Sink,
+} from '../../src/index.js';
 import { createService } from '../../src/service/index.js';
 import { carry } from '../databases/carry.js';
 import { askDuckdb } from '../databases/duckdb/ask-duckdb.js';
@@ -266,6 +276,68 @@ describe('a file named as a workbook', () => {
     await expect(fileSource(at('in.xlsx')).open({ wanted: () => [] })).rejects.toThrow(
       /old binary Office document \(\.xls\)/,
     );
+  });
+});
+
+describe('numbers of JSON lines', () => {
+  const line =
+    '{"email":"a@example.com","price":1.50,"id":9007199254740993,"huge":1e400,"list":[1.50,-0],"long":0.12345678901234567890,"nested":{"e":1E2}}';
+
+  it('come out of every format as they are written, or with their value', async () => {
+    await writeFile(at('in.jsonl'), `${line}\n`);
+    await carry(fileSource(at('in.jsonl')), fileSink(at('out.csv')));
+    expect((await readFile(at('out.csv'), 'utf8')).split('\n')[1]).toBe(
+      'a@example.com,1.50,9007199254740993,1e400,"[1.50,-0]",0.12345678901234567890,1E2',
+    );
+    await carry(fileSource(at('out.csv')), fileSink(at('back.jsonl')));
+    expect(JSON.parse(await readFile(at('back.jsonl'), 'utf8'))).toMatchObject({
+      price: '1.50',
+      id: '9007199254740993',
+      huge: '1e400',
+    });
+    await carry(fileSource(at('in.jsonl')), fileSink(at('out.parquet')));
+    const [row] = await askDuckdb(
+      ':memory:',
+      `SELECT price, typeof(price) AS type, id::VARCHAR AS id, huge, list::VARCHAR AS list, long FROM '${at('out.parquet')}'`,
+    );
+    expect(row).toEqual({
+      price: 1.5,
+      type: 'DOUBLE',
+      id: '9007199254740993',
+      huge: '1e400',
+      list: '[1.50,-0]',
+      long: '0.12345678901234567890',
+    });
+    await carry(fileSource(at('in.jsonl')), fileSink(at('out.xlsx')));
+    await carry(fileSource(at('out.xlsx')), fileSink(at('sheet.csv')));
+    expect((await readFile(at('sheet.csv'), 'utf8')).split('\n')[1]).toMatch(
+      /^a@example.com,1.50?,9007199254740993,1e400,/,
+    );
+  });
+
+  it('come as they are written where rows of several lists are written again', async () => {
+    await writeFile(at('1.jsonl'), '{"email":"a@example.com","price":1.50,"huge":1e400}\n');
+    await writeFile(at('2.jsonl'), '{"mail":"b","email":"b@example.com","price":2.0}\n');
+    const all = ['1.jsonl', '2.jsonl'].map((name) => fileSource(at(name), { columns: 'all' }));
+    await carry(combinedSource(all), fileSink(at('out.csv')));
+    const [, ...lines] = (await readFile(at('out.csv'), 'utf8')).trim().split('\n');
+    expect(lines).toEqual(['a@example.com,1.50,1e400,', 'b@example.com,2.0,,b']);
+  });
+
+  it('are numbers for a program, where they have a value', async () => {
+    await writeFile(at('in.jsonl'), `${line}\n`);
+    const rows: Row[] = [];
+    const sink = rowsSink((some) => {
+      rows.push(...some);
+    });
+    await carry(fileSource(at('in.jsonl')), sink);
+    expect(rows[0]).toMatchObject({
+      price: 1.5,
+      id: 9007199254740993n,
+      huge: '1e400',
+      list: [1.5, -0],
+      'nested.e': 100,
+    });
   });
 });
 

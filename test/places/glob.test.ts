@@ -16,6 +16,16 @@ describe('parseGlob', () => {
     ['**/*.csv', ['a.csv', 'x/a.csv', 'x/y/a.csv'], ['.x/a.csv', 'a.tsv']],
     ['x/**/a.csv', ['x/a.csv', 'x/y/z/a.csv'], ['y/a.csv']],
     ['a+(1).{csv,{tsv,txt}}', ['a+(1).csv', 'a+(1).txt'], ['aa1.csv']],
+    ['*a*b*c', ['abc', 'xaxbxc', 'aabbcc'], ['abcx', 'acb', '.abc', 'ab/c']],
+    [
+      '**/x/**/*.csv',
+      ['x/a.csv', 'y/x/x/z/a.csv'],
+      ['x.csv', 'y/a.csv', 'x/.y/a.csv', '.y/x/a.csv'],
+    ],
+    ['a/**', ['a/b'], ['a/b/c', 'a', 'a/.b']],
+    ['[]x]*[-a]', ['xa', ']-'], ['ya', 'xb']],
+    ['[]', ['[]'], ['[', 'a']],
+    ['?[^b-d].csv', ['ba.csv', '\u{1f600}x.csv'], ['ab.csv', '.a.csv', 'a/.csv']],
     ['.hidden/*.csv', ['.hidden/a.csv'], ['hidden/a.csv']],
   ])('%s matches as a shell does', (pattern, yes, no) => {
     const glob = parseGlob(pattern);
@@ -28,6 +38,13 @@ describe('parseGlob', () => {
     expect(parseGlob('a/b/c*/d.csv').base).toBe('a/b/');
     expect(['a{1}.csv', 'a-b.csv', 'a (1).csv'].filter(hasWildcard)).toEqual([]);
     expect(['*.csv', 'a?', '[ab]', '{a,b}'].filter((path) => !hasWildcard(path))).toEqual([]);
+  });
+
+  it('takes no longer for many stars than for their number times the length of a name', () => {
+    const glob = parseGlob(`${'*a'.repeat(60)}b`);
+    const started = performance.now();
+    expect(glob.matches('a'.repeat(2000))).toBe(false);
+    expect(performance.now() - started).toBeLessThan(2000);
   });
 
   it('refuses alternatives by the million', () => {

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import {
   ConfigurationError,
   moreOpenFiles,
@@ -18,7 +17,7 @@ import { openHistory } from '../history-options.js';
 import { askAboutColumns } from '../launch-options.js';
 import { keepOutput } from '../keep-options.js';
 import { bucketStateDirectory, findListEnds, partsStateDirectory } from '../list-ends.js';
-import { findInputs, pathOf, placeOf, type ListPlace } from '../list-places.js';
+import { findInputs, pathOf, placeOf, removePlace, type ListPlace } from '../list-places.js';
 import { print } from '../print.js';
 import { progressMode } from '../progress/progress-mode.js';
 import { Reporter } from '../reporter.js';
@@ -115,7 +114,7 @@ async function verifyTo(
     if (!('dry_run' in figures)) {
       reporter.finished(figures);
       // What was suspect once is of no use beside an output that is not.
-      if (!figures.suspect) await Promise.all(suspects.map((path) => rm(path, { force: true })));
+      if (!figures.suspect) await Promise.all(suspects.map(removePlace));
     }
     exitCode = (await papers.finished(figures, { noMoreOpenThan })).exit_code;
   };

@@ -75,6 +75,7 @@ function only(isOne: (value: unknown) => boolean): ParquetForm['store'] {
 }
 
 function number(value: unknown): number | undefined {
+  if (value instanceof JsonText) return value.number;
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
 }
 

@@ -1,4 +1,5 @@
 import { parseCivil } from '../../rows/civil-time.js';
+import { JsonText } from '../../rows/json-text.js';
 import { integerForm, type Kind } from '../../rows/kinds.js';
 import { serialOfMs } from './number-format.js';
 
@@ -71,6 +72,9 @@ function serialCell(ms: number | undefined, code: string): NumberCell | undefine
 }
 
 function plainNumber(value: unknown): NumberCell | undefined {
+  // A zero at the end is shown, as that of a decimal is.
+  if (value instanceof JsonText)
+    return value.number === undefined ? undefined : decimalCell(value.text);
   if (typeof value === 'bigint') {
     const number = Number(value);
     return Number.isSafeInteger(number) ? { number, code: undefined } : undefined;

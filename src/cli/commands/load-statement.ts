@@ -1,0 +1,58 @@
+import { ConfigurationError, loadStatement, loadTargets } from '../../index.js';
+import { guess } from '../closest-name.js';
+import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../command.js';
+import { exitCodes } from '../exit-code.js';
+import { onlyArgument } from '../positionals.js';
+import { print } from '../print.js';
+import { whereGiven } from '../where-given.js';
+
+const loadOptions = defineOptions([
+  {
+    name: 'for',
+    value: '<target>',
+    help: `Where the parts are loaded: ${loadTargets.join(', ')}.`,
+    values: loadTargets,
+  },
+  {
+    name: 'table',
+    value: '<name>',
+    help: "Table to create, such as crm.contacts (default: the folder's name).",
+  },
+  {
+    name: 'from',
+    value: '<place>',
+    help: 'Where the target finds the parts: @stage/path/, s3://bucket/path/, gs://bucket/path/ (default: the folder, where it can read one).',
+  },
+]);
+
+export const loadStatementCommand = defineCommand({
+  name: 'load-statement',
+  usage: '<folder> --for <target> [options]',
+  summary: 'Print the SQL that creates a table and loads a folder of parts (--part-size).',
+  options: loadOptions,
+  examples: [
+    'sluice load-statement verified/ --for snowflake --table crm.contacts --from @my_stage/verified/',
+    'sluice load-statement verified/ --for bigquery --table crm.contacts --from gs://bucket/verified/',
+    'sluice load-statement verified/ --for postgres | psql crm',
+  ],
+  run: printStatement,
+});
+
+async function printStatement({
+  positionals,
+  options,
+}: CommandInput<NameOf<typeof loadOptions>>): Promise<number> {
+  const folder = onlyArgument(positionals, 'name one folder of parts');
+  const given = options.text('for');
+  const target = loadTargets.find((known) => known === given);
+  if (target === undefined) {
+    throw new ConfigurationError(
+      given === undefined
+        ? `name where the parts are loaded: --for ${loadTargets.join(', ')}`
+        : `parts are loaded in ${loadTargets.join(', ')}, not in ${JSON.stringify(given)}${guess(given, loadTargets)}`,
+    );
+  }
+  const form = whereGiven({ table: options.text('table'), from: options.text('from') });
+  await print(await loadStatement(folder, { for: target, ...form }));
+  return exitCodes.done;
+}
