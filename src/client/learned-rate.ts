@@ -23,6 +23,9 @@ const wantedPerRefusal = 120;
 /** … but not further than the time of so many requests, or from one refusal to the next. */
 const longestHoldRequests = 200;
 
+/** A rate at which requests were refused is taken for a little less. */
+const belowRefused = 0.93;
+
 /** So many refusals at less than the learned rate, and the rate is not what they are about. */
 const mostContradictions = 3;
 
@@ -119,7 +122,7 @@ export class LearnedRate {
     const mean = taken / (busyMs ** ((1 - sureness) / 2) * wholeMs ** ((1 + sureness) / 2));
     // What came early on the curve is a small sample: the rate at which it was refused is news as well.
     const weight = Math.min(1, curve?.progress(refusedAt) ?? 1);
-    const before = curve?.rateAt(refusedAt) ?? 1;
+    const before = belowRefused * (curve?.rateAt(refusedAt) ?? 1);
     const rate = (mean * plateau) ** weight * before ** (1 - weight);
     const leastMs = Math.max(shortShare, longShare * sureness ** 2) * pauseMs;
     const mostMs = Math.max(wholeMs, longestHoldRequests / rate);
