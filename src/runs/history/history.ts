@@ -176,7 +176,7 @@ export class History implements ResultHistory {
   compareRun(id: string, summary: Summary): NonNullable<Summary['compared']> {
     const runs = this.#runs.before({ id, list: listOf(summary.input) });
     const previous = runs.at(-1) ?? null;
-    return { previous, runs, odd: oddShares(pastRunOf(summary, this.#now()), runs) };
+    return { previous, runs, odd: oddShares(pastRunOf(summary, this.#clock.wallNow()), runs) };
   }
 
   /**
@@ -185,7 +185,7 @@ export class History implements ResultHistory {
    * @throws OutputError
    */
   async keepRun(id: string, summary: Summary): Promise<void> {
-    const [list, figures] = [listOf(summary.input), pastRunOf(summary, this.#now())];
+    const [list, figures] = [listOf(summary.input), pastRunOf(summary, this.#clock.wallNow())];
     const frame = runFrame({ id, list, figures });
     await this.#file.append(frame);
     this.#runs.take(frame);
@@ -240,10 +240,6 @@ export class History implements ResultHistory {
   async close(): Promise<void> {
     await this.#file.close();
     await this.#lock.release();
-  }
-
-  #now(): string {
-    return new Date(this.#clock.wallNow()).toISOString();
   }
 
   #placesOf(address: string): readonly number[] {
