@@ -7,10 +7,11 @@ import { RateCurve } from './rate-curve.js';
 const plateau = 1.05;
 
 /**
- * A pause so long is that of a limit; what a short one says is believed after a few of them only. One that
- * the service did not ask for was longer than it had to be.
+ * A limit refuses every request that is under way, not one among others: so many of them are its sign, and
+ * a pause so long is that of its window. One that the service did not ask for was longer than it had to be.
  */
-const surePauseMs = 20_000;
+const burstOfLimit = 4;
+const windowPauseMs = 20_000;
 const ownPauseSureness = 0.5;
 
 /** How long the first plateau is away, as shares of a short pause and of a long one. */
@@ -22,6 +23,9 @@ const wantedPerRefusal = 120;
 /** … but not further than the time of so many requests, or from one refusal to the next. */
 const longestHoldRequests = 200;
 
+/** A rate at which requests were refused is taken for a little less. */
+const belowRefused = 0.93;
+
 /** So many refusals at less than the learned rate, and the rate is not what they are about. */
 const mostContradictions = 3;
 
@@ -32,13 +36,14 @@ interface Cycle {
   readonly refusedAt: number;
   /** The curve it was sent along. */
   readonly curve: RateCurve | undefined;
+  readonly holdMs: number;
 }
 
 /**
- * How fast a service takes requests, learned from its refusals. A refusal that follows another by itself
- * costs its pause and hardly more: the rate is that of what was sent between pauses. The longer a pause,
- * and the more often one follows another, the more it is taken for the service's limit: then the pause
- * counts as time in which it was used up. Knows no timer: the moments are given to it.
+ * How fast a service takes requests, learned from its refusals. Those that come one by one cost their
+ * pauses and hardly more: the rate is that of what was sent between the pauses. A burst that is refused as
+ * a whole, with a long pause, is a limit's: then the pause counts as time in which it was used up. Knows no
+ * timer: the moments are given to it.
  */
 export class LearnedRate {
   #curve: RateCurve | undefined;
@@ -46,8 +51,11 @@ export class LearnedRate {
   #contradictions = 0;
   #taken = 0;
   #refused = 0;
+  /** Of the requests that were under way when one was refused: those that were taken all the same. */
+  #spared = 0;
   #busySince = 0;
   #cycle: Cycle | undefined;
+  #isNamed = false;
 
   /** The earliest moment of a request after one that began at `lastStart`. */
   next(lastStart: number): number {
@@ -63,18 +71,25 @@ export class LearnedRate {
     this.#taken += 1;
   }
 
-  /** One more of the burst that was refused. */
-  refusedToo(): void {
+  /** A request that was under way when another was refused was taken. */
+  spared(): void {
+    this.#spared += 1;
+    this.#plan();
+  }
+
+  /** One more of the burst was refused, which may make its pause longer. */
+  refusedToo(pausedUntil: number): void {
     this.#refused += 1;
+    this.#busySince = pausedUntil;
+    this.#plan();
   }
 
   /** A request was refused, and none goes before a moment, which the service has named or not. */
   refused(now: number, pausedUntil: number, isNamed: boolean): void {
     // Pauses with nothing taken between them are one long pause: one window has refused them all.
     if (this.#taken > 0) this.#endCycle(now);
-    this.#refused += 1;
-    this.#busySince = pausedUntil;
-    if (this.#cycle) this.#plan(this.#cycle, pausedUntil, isNamed);
+    this.#isNamed = isNamed;
+    this.refusedToo(pausedUntil);
   }
 
   #endCycle(now: number): void {
@@ -91,24 +106,34 @@ export class LearnedRate {
       this.#contradictions = 0;
     }
     const busyMs = Math.max(1, now - this.#busySince);
-    this.#cycle = { taken: this.#taken, busyMs, refusedAt: now, curve: this.#curve };
+    const [taken, holdMs] = [this.#taken, this.#holdMs];
+    this.#cycle = { taken, busyMs, refusedAt: now, curve: this.#curve, holdMs };
     this.#taken = 0;
     this.#refused = 0;
+    this.#spared = 0;
   }
 
-  #plan(cycle: Cycle, pausedUntil: number, isNamed: boolean): void {
-    const { taken, busyMs, refusedAt, curve } = cycle;
-    const pauseMs = pausedUntil - refusedAt;
-    const sureness = Math.min(1, pauseMs / surePauseMs) * (isNamed ? 1 : ownPauseSureness);
+  #plan(): void {
+    if (!this.#cycle) return;
+    const { taken, busyMs, refusedAt, curve, holdMs } = this.#cycle;
+    const pauseMs = this.#busySince - refusedAt;
     const wholeMs = busyMs + pauseMs;
+    const sureness = this.#sureness(taken, pauseMs);
     const mean = taken / (busyMs ** ((1 - sureness) / 2) * wholeMs ** ((1 + sureness) / 2));
     // What came early on the curve is a small sample: the rate at which it was refused is news as well.
     const weight = Math.min(1, curve?.progress(refusedAt) ?? 1);
-    const before = curve?.rateAt(refusedAt) ?? 1;
+    const before = belowRefused * (curve?.rateAt(refusedAt) ?? 1);
     const rate = (mean * plateau) ** weight * before ** (1 - weight);
     const leastMs = Math.max(shortShare, longShare * sureness ** 2) * pauseMs;
     const mostMs = Math.max(wholeMs, longestHoldRequests / rate);
-    this.#holdMs = Math.min(Math.max(this.#holdMs, leastMs), mostMs);
-    this.#curve = new RateCurve(rate, this.#holdMs, pausedUntil);
+    this.#holdMs = Math.min(Math.max(holdMs, leastMs), mostMs);
+    this.#curve = new RateCurve(rate, this.#holdMs, this.#busySince);
+  }
+
+  /** How sure it is that a limit is used up until the end of the pause. */
+  #sureness(taken: number, pauseMs: number): number {
+    const isBurst = this.#refused >= burstOfLimit && this.#spared < this.#refused / burstOfLimit;
+    if (!isBurst || taken < this.#refused) return 0;
+    return Math.min(1, pauseMs / windowPauseMs) * (this.#isNamed ? 1 : ownPauseSureness);
   }
 }

@@ -67,13 +67,17 @@ export class Pace {
     const askedMs = retryAfterMs ?? 0;
     this.#pausedUntil = Math.max(this.#pausedUntil, now + this.#pauseMs(isNews, askedMs));
     if (isNews) this.#rate.refused(now, this.#pausedUntil, askedMs > 0);
-    else this.#rate.refusedToo();
+    else this.#rate.refusedToo(this.#pausedUntil);
   }
 
   /** An answer came that was no 429. */
   answered(startedAt: number): void {
+    if (startedAt <= this.#throttledAt) {
+      this.#rate.spared();
+      return;
+    }
     this.#rate.taken();
-    if (startedAt > this.#throttledAt) this.#throttles = 0;
+    this.#throttles = 0;
   }
 
   /** Headers said how many requests are left; `running` ones may not be counted in them yet. */

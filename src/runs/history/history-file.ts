@@ -177,3 +177,12 @@ function unknownForm(path: string): StateError {
     { code: 'state_damaged' },
   );
 }
+
+/** Whether something is in a file. */
+export async function hasBytes(files: FileSystem, path: string): Promise<boolean> {
+  try {
+    return (await files.stat(path)).size > 0;
+  } catch {
+    return false;
+  }
+}

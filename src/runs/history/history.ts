@@ -14,14 +14,15 @@ import { onDisk } from '../on-disk.js';
 import type { Summary } from '../summary.js';
 import { FrameBuilder } from './frame-builder.js';
 import { HistoryEntries } from './history-entries.js';
-import { HistoryFile, historyHead, type HistoryHead } from './history-file.js';
+import { hasBytes, HistoryFile, historyHead, type HistoryHead } from './history-file.js';
 import { historyKeyPath, takeHistoryKey } from './history-key.js';
 import { historyShape, type HistoryOptions } from './history-options.js';
 import { HistoryRecall } from './history-recall.js';
 import { resultsOf, type HistoryResult } from './history-results.js';
 import { HistoryRuns, listOf, runFrame } from './history-runs.js';
 import { countResults, type HistoryStats } from './history-stats.js';
-import { isFresh, oldestOf } from './max-age.js';
+import { createKeyLookup } from './kept-outcomes.js';
+import { isFresh, oldestOf, type Oldest } from './max-age.js';
 import { oddShares } from './odd-shares.js';
 import { pastRunOf } from './past-run.js';
 
@@ -40,7 +41,7 @@ export class History implements ResultHistory {
   readonly #hash: KeyHash;
   readonly #file: HistoryFile;
   readonly #lock: FileLock;
-  readonly #age: { readonly oldest: ReturnType<typeof oldestOf>; readonly nowMs: number };
+  readonly #age: { readonly oldest: Oldest; readonly nowMs: number };
   readonly #clock: Clock;
   readonly #runs: HistoryRuns;
   #entries: HistoryEntries;
@@ -54,7 +55,7 @@ export class History implements ResultHistory {
       readonly seed: Uint8Array;
       readonly entries: HistoryEntries;
       readonly runs: HistoryRuns;
-      readonly age: { readonly oldest: ReturnType<typeof oldestOf>; readonly nowMs: number };
+      readonly age: { readonly oldest: Oldest; readonly nowMs: number };
     },
   ) {
     this.#path = options.path;
@@ -153,19 +154,18 @@ export class History implements ResultHistory {
   /** Compares a run with the earlier ones of its list. */
   compareRun(id: string, summary: Summary): NonNullable<Summary['compared']> {
     const runs = this.#runs.before({ id, list: listOf(summary.input) });
-    const odd = oddShares(pastRunOf(summary, this.#now()), runs);
-    return { previous: runs.at(-1) ?? null, runs, odd };
+    const previous = runs.at(-1) ?? null;
+    return { previous, runs, odd: oddShares(pastRunOf(summary, this.#clock.wallNow()), runs) };
   }
 
   /**
-   * Keeps the figures of a finished run for the comparison with later ones; told again, they take the place
-   * of what was told of the run before.
+   * Keeps the figures of a finished run for later ones to be compared with; of a run, the latest count.
    *
    * @throws OutputError
    */
   async keepRun(id: string, summary: Summary): Promise<void> {
-    const figures = pastRunOf(summary, this.#now());
-    const frame = runFrame({ id, list: listOf(summary.input), figures });
+    const [list, figures] = [listOf(summary.input), pastRunOf(summary, this.#clock.wallNow())];
+    const frame = runFrame({ id, list, figures });
     await this.#file.append(frame);
     this.#runs.take(frame);
   }
@@ -221,10 +221,6 @@ export class History implements ResultHistory {
     await this.#lock.release();
   }
 
-  #now(): string {
-    return new Date(this.#clock.wallNow()).toISOString();
-  }
-
   #placesOf(address: string): readonly number[] {
     const lanes = countryCodes.flatMap((country) => [
       { lane: { type: 'email', country } as const, line: emailLine(address) },
@@ -276,25 +272,5 @@ export class History implements ResultHistory {
       this.#file.rewrite(this.#head, frames()),
     );
     this.#entries = kept;
-  }
-}
-
-/** Keys of outcomes, each found once; `undefined` for those that are not kept. */
-function createKeyLookup(outcomes: OutcomeTable): (outcome: number) => string | undefined {
-  const keys = new Map<number, string | undefined>();
-  return (outcome) => {
-    if (!keys.has(outcome)) {
-      const isKept = outcomes.get(outcome).verification !== 'failed';
-      keys.set(outcome, isKept ? outcomes.keyOf(outcome) : undefined);
-    }
-    return keys.get(outcome);
-  };
-}
-
-async function hasBytes(files: FileSystem, path: string): Promise<boolean> {
-  try {
-    return (await files.stat(path)).size > 0;
-  } catch {
-    return false;
   }
 }

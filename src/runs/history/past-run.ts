@@ -19,7 +19,7 @@ export const pastRunSchema = z.object({
   phone: pastCounts.nullable(),
 }) satisfies z.ZodType<PastRun>;
 
-export function pastRunOf(summary: Summary, finishedAt: string): PastRun {
+export function pastRunOf(summary: Summary, finishedMs: number): PastRun {
   const { rows, email, phone, credits } = summary;
   const of = (counts: TypeSummary | null, net: number | null | undefined): PastCounts | null =>
     counts && {
@@ -29,7 +29,7 @@ export function pastRunOf(summary: Summary, finishedAt: string): PastRun {
       net_credits: net ?? null,
     };
   return {
-    finished_at: finishedAt,
+    finished_at: new Date(finishedMs).toISOString(),
     rows,
     email: of(email, credits.email?.net),
     phone: of(phone, credits.phone?.net),
