@@ -60,7 +60,7 @@ export const nothingKnown: KnownRun = {
 };
 
 /** What is known of the run that takes the place of another. */
-export function nextRun(known: KnownRun, retries = false): KnownRun {
+function nextRun(known: KnownRun, retries = false): KnownRun {
   const { run, plan, batches, kept, generation } = known;
   // What an output was written of is needed no more.
   const isOver = known.finished !== undefined && !retries;

@@ -67,7 +67,7 @@ describe('the same command again', () => {
     const { service } = await withService();
     await leaveUnfinished(service);
     const before = await chargesOf(service);
-    await writeFile(input, `${listOf(rows + 2).replace(/(0,.*\n)(1,.*\n)/, '$2')}`);
+    await writeFile(input, listOf(rows + 2).replace(/(0,.*\n)(1,.*\n)/, '$2'));
     const ended = await runInProcess(command, { cwd: folder, env: connectTo(service) });
     expect(ended.code, ended.stderr).toBe(0);
     const [first] = ended.stderr.split('\n');
@@ -89,7 +89,7 @@ describe('the same command again', () => {
     const changes: [string, readonly string[], string][] = [
       [listOf(9), [], 'it has 9 rows now and had 30; of 20 addresses that are paid for it has 9'],
       [list, command.with(command.indexOf('US'), 'DE'), 'these differ: --country'],
-      [list, [...command.with(command.indexOf('email'), '#1')], 'these differ: --email'],
+      [list, command.with(command.indexOf('email'), '#1'), 'these differ: --email'],
       [listOf(31), [...command, '--on-change', 'stop'], 'it has 31 rows now and had 30'],
     ];
     for (const [changed, args, trouble] of changes) {
