@@ -104,7 +104,9 @@ export function findChange(
   found: { readonly decides: RunEntry['decides']; readonly plan: PlanEntry },
 ): string | undefined {
   // Where its header is may be said by now, or found.
-  const [before, now] = [known.plan, found.plan].map(({ headers: _, ...plan }) => asJson(plan));
+  const [before, now] = [known.plan, found.plan].map((plan) =>
+    asJson({ ...plan, headers: undefined }),
+  );
   if (isDeepStrictEqual(before, now)) return undefined;
   const options = differingOptions(known.run.decides, found.decides).filter(
     (name) => !outputOptions.has(name) && name !== 'settings' && name !== 'input',
