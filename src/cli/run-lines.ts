@@ -58,7 +58,7 @@ function describeCounts({
   verdicts,
 }: TypeSummary): string {
   return [
-    `${addresses} addresses (${duplicates} duplicates${fromHistory > 0 ? `, ${fromHistory} from the history` : ''})`,
+    `${addresses} addresses (${duplicates} duplicates${fromHistory > 0 ? `, ${fromHistory} from earlier runs` : ''})`,
     `${buckets.verified} verified (${verdicts.valid} valid, ${verdicts.wrong} wrong, ${verdicts.unknown} unknown)`,
     `${buckets.no_result} without result`,
     `${buckets.not_submitted} not submitted`,

@@ -36,19 +36,21 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
   let deletions: Deletions = { deleted: 0, left: [], launched: [] };
   try {
     await checkService(client, state, signal);
-    const { run, batches } = state.known;
+    const { run, batches, earlier } = state.known;
+    const ids = [...(run ? [run.id] : []), ...earlier.map((before) => before.run.id)];
     const exported: string[] = [];
     /** What broke after its launch is listed as if it had not been launched. */
     const broken: string[] = [];
-    for (const { known } of batches.values()) {
+    const all = [batches, ...earlier.map((before) => before.batches)];
+    for (const { known } of all.flatMap((known) => [...known.values()])) {
       if (exportedToo && known.stage === 'exported') exported.push(known.uuid);
       if (known.stage === 'failed' && known.launched) broken.push(known.uuid ?? '');
     }
-    if (client && run) {
+    if (client && ids.length > 0) {
       deletions = await deleteListed(
         client,
         ({ name, batch_uuid }) =>
-          parseBatchName(name, run.id) !== undefined && !broken.includes(batch_uuid),
+          ids.some((id) => parseBatchName(name, id) !== undefined) && !broken.includes(batch_uuid),
         { signal, clock: systemClock, deadlineMs: defaults.batchDeadlineMs },
         (uuid) => exported.includes(uuid),
       );

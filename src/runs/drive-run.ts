@@ -8,55 +8,26 @@ import { isBeforeLaunch } from '../batches/delete-orphans.js';
 import { halveBatch } from '../batches/halve-batch.js';
 import { tallyOf } from '../batches/judge-export.js';
 import {
+  elected,
   isAtEnd,
   mayHaveLaunched,
   planned,
   type EndedBatch,
   type KnownBatch,
 } from '../batches/known-batch.js';
-import type { Plan } from '../batches/plan.js';
 import type { ExportOpener } from '../batches/result-join.js';
 import { stopsForNow } from '../batches/stopped-error.js';
-import type { Client } from '../client/client.js';
 import { DetachedError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import type { BatchResults } from '../results/batch-results.js';
 import { systemClock } from '../system/clock.js';
 import { noTimes } from './batch-times.js';
+import type { DriveRunEnd, DriveRunOptions } from './drive-run-options.js';
 import { deleteEarlier } from './delete-earlier.js';
 import { DriveLog, type DrivenBatch } from './drive-log.js';
 import { entryOf, hasPaid } from './known-run.js';
 import { readPreflight } from './preflight.js';
 import { batchProgress } from '../streams/verify-progress.js';
-import type { RunOptions } from './run-options.js';
-import type { RunStore } from './run-store.js';
-import type { TakeUp } from './take-up.js';
-
-export interface DriveRunOptions {
-  readonly run: RunOptions;
-  readonly client: Client;
-  readonly takeUp: TakeUp;
-  readonly concurrency: number;
-  readonly plan: Plan;
-  readonly batches: readonly Batch[];
-  readonly state: Pick<RunStore, 'known' | 'recordBatch' | 'keepResults' | 'readResults'>;
-  readonly signal: AbortSignal;
-  /** Called whenever the addresses of another batch have got their outcomes. */
-  readonly onSettled?: () => void;
-}
-
-/** How the driving of a run's batches ended. */
-export interface DriveRunEnd {
-  readonly batches: readonly DrivenBatch[];
-  /** What stopped it; `undefined` when every batch is at its end. */
-  readonly stoppedBy: unknown;
-  /** Whether every batch is at its end. */
-  readonly isWhole: boolean;
-  /** Whether what is not finished was settled as such, so that rows can be written. */
-  readonly isPartial: boolean;
-  /** Whether the service refused the run in its form: nothing of it is worth going on with. */
-  readonly isRefused: boolean;
-}
 
 /**
  * Brings all batches of a run to their ends, those of an earlier process from where the journal left
@@ -154,6 +125,7 @@ class RunDrive {
     takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
     takeUp.tell(this.#log.uuids(), run.onProgress);
     await decide?.(this.#log.batches());
+    await this.#fetchByLine();
     // Written down before it is deleted: a batch that is elected and gone would be in doubt.
     for (const driven of this.#log.batches()) {
       const { known } = driven;
@@ -296,6 +268,21 @@ class RunDrive {
         },
       },
     );
+  }
+
+  /** What an earlier version kept by the numbers of the old list is fetched again, which is free. */
+  async #fetchByLine(): Promise<void> {
+    const { state, plan } = this.#options;
+    for (const driven of this.#log.batches()) {
+      const { batch, known, name = '' } = driven;
+      if (known.stage !== 'exported') continue;
+      if (!('numbers' in (await state.readResults(batch, plan.outcomes)))) continue;
+      await this.#record({
+        ...driven,
+        name,
+        known: { ...elected(known), stage: 'done', broken: 0 },
+      });
+    }
   }
 
   async #readResults(batch: Batch): Promise<BatchResults> {

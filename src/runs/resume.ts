@@ -103,7 +103,11 @@ export function findChange(
   known: { readonly run: RunEntry; readonly plan: PlanEntry },
   found: { readonly decides: RunEntry['decides']; readonly plan: PlanEntry },
 ): string | undefined {
-  if (isDeepStrictEqual(asJson(known.plan), asJson(found.plan))) return undefined;
+  // Where its header is may be said by now, or found.
+  const [before, now] = [known.plan, found.plan].map((plan) =>
+    asJson({ ...plan, headers: undefined }),
+  );
+  if (isDeepStrictEqual(before, now)) return undefined;
   const options = differingOptions(known.run.decides, found.decides).filter(
     (name) => !outputOptions.has(name) && name !== 'settings' && name !== 'input',
   );

@@ -1,4 +1,4 @@
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Batch } from '../batches/batch.js';
 import { ConfigurationError } from '../errors/family.js';
 import type { BatchResults, LineResults } from '../results/batch-results.js';
@@ -13,6 +13,14 @@ import { onDisk } from './on-disk.js';
 import { ResultStore } from './result-store.js';
 import type { JournalEntry, RunEntry, StatePlace } from './run-entries.js';
 import type { RunStore } from './run-store.js';
+import {
+  folderOf,
+  foldersOf,
+  makeFolders,
+  refuseForeign,
+  runFolder,
+  syncName,
+} from './state-folders.js';
 import { readStatePlace } from './state-place.js';
 
 /** What a run keeps on disk so that it can be killed and go on. Only its owner can read it. */
@@ -221,52 +229,6 @@ export class StateDirectory implements RunStore {
     } finally {
       await this.#lock.release();
     }
-  }
-}
-
-/** The folders of a run: each that takes the place of another has its own. */
-const runFolder = /^(?:batches|results)(?:\.\d+)?$/;
-
-function folderOf(name: 'batches' | 'results', generation: number): string {
-  return generation > 1 ? `${name}.${generation}` : name;
-}
-
-function foldersOf(generation: number): readonly string[] {
-  return [folderOf('batches', generation), folderOf('results', generation)];
-}
-
-async function makeFolders(files: FileSystem, path: string, generation: number): Promise<void> {
-  for (const folder of foldersOf(generation)) {
-    await files.mkdir(join(path, folder), { recursive: true, mode: 0o700 });
-  }
-}
-
-/** Whatever may be in a state directory: `input.again` and unfinished files are left by a kill. */
-const ownName =
-  /^(?:lock|journal|(?:batches|results)(?:\.\d+)?|tickets|recalled|input(?:\.again|\.\d+)?(?:\.part(?:ial)?)?|service|\.sluice-[0-9a-f]+\.partial)$/;
-
-/** The directory is removed with all it holds when the run ends: a folder of the user's must not be. */
-function refuseForeign(path: string, names: readonly string[]): void {
-  const foreign = names.includes('lock') ? names.find((name) => !ownName.test(name)) : names[0];
-  if (foreign === undefined) return;
-  throw new ConfigurationError(
-    `${path} cannot be a state directory: it holds ${foreign}, which no run has put there; name a folder of its own`,
-  );
-}
-
-/**
- * Makes the directory's own name outlast a power cut, and those of the folders above that were made
- * with it: a journal that nobody finds again would be paid for again.
- *
- * @param made the uppermost folder that was made
- */
-async function syncName(files: FileSystem, path: string, made: string | undefined): Promise<void> {
-  const top = made === undefined ? resolve(path) : resolve(made);
-  // The lock comes first: by it the next process knows the directory for one of its own.
-  await syncDirectory(files, path);
-  for (let at = resolve(path); at.length >= top.length; at = dirname(at)) {
-    await syncDirectory(files, dirname(at));
-    if (at === dirname(at)) return;
   }
 }
 

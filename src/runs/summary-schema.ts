@@ -14,7 +14,9 @@ const dateTime = z.string().meta({ format: 'date-time' });
 
 const typeSummary = z.object({
   addresses: count.describe('Unique addresses: those sent, and those that the history knew'),
-  from_history: count.describe('Unique addresses whose result came from the history'),
+  from_history: count.describe(
+    'Unique addresses whose result came from earlier runs: the history, or a run whose list has changed',
+  ),
   duplicates: count.describe('Cells that held an address seen before in their lane'),
   buckets: z
     .object({ verified: count, not_submitted: count, no_result: count, failed: count })

@@ -6,7 +6,7 @@ import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
-import { expectCellsKept, expectInputKept } from './csv-cells.js';
+import { csvRows, expectCellsKept, expectInputKept } from './csv-cells.js';
 import { runInProcess } from './run-in-process.js';
 import { startSluice, type Ended, type Running } from './run-sluice.js';
 import { verifyByTens } from './verify-by-tens.js';
@@ -303,6 +303,33 @@ async function pause(): Promise<void> {
     setTimeout(resolve, 5);
   });
 }
+
+describe('a list that changes over nights, each of which is killed', () => {
+  it('is paid for once, and every row of the last list has its own result', async () => {
+    const { service } = await withService({ verifyDelayMs: 200 });
+    let list = listOf(rows);
+    for (let night = 1; night <= 3; night += 1) {
+      const running = startSluice([...command, '--verbose'], {
+        cwd: folder,
+        env: connectTo(service),
+      });
+      await running.said(night === 1 ? /: verifying/ : /the list has changed|: verifying/);
+      running.child.kill('SIGKILL');
+      await running.ended;
+      list = `${list.replace(new RegExp(`\n${night * 3},.*`), '')}${100 * night},bad${night}@sluice.test,US\n`;
+      await writeFile(input, list);
+    }
+    const ended = await verify(service);
+    expect(ended.code, ended.stderr).toBe(0);
+    await expectInputKept(input, join(folder, 'out.csv'));
+    for (const { email = '', email_valid } of csvRows(await readFile(join(folder, 'out.csv')))) {
+      expect(email_valid, email).toBe(String(email.startsWith('good')));
+    }
+    const paid = (await chargesOf(service)).map(({ address }) => address);
+    expect(new Set(paid).size).toBe(paid.length);
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+  });
+});
 
 describe('signals', () => {
   it.each([

@@ -1,5 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import Database from 'libsql';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -247,6 +248,31 @@ describe('a list that has changed since its run stopped', () => {
     await expectRows(nights, changed);
   });
 
+  it('is not carried over by a copy of its state, whose other copy may go on', async () => {
+    const nights = await Nights.begin();
+    await expect(nights.runWith(list, halfPaid)).rejects.toThrow();
+    const stateDir = join(nights.folder, 'copy');
+    await cp(join(nights.folder, 'run'), stateDir, { recursive: true });
+    await expect(nights.runWith(changed, { stateDir })).rejects.toMatchObject({
+      code: 'state_mismatch',
+      message: expect.stringContaining('--moved') as string,
+    });
+    expect(await nights.charges()).toHaveLength(6);
+    await nights.runWith(changed, { stateDir, moved: true });
+    await expectPaidOnce(nights, all);
+  });
+
+  it('fetches again what an earlier version kept by the numbers of the old list', async () => {
+    const nights = await Nights.begin();
+    await expect(nights.runWith(list, halfPaid)).rejects.toThrow();
+    for (const [batch, name] of ['000001', '000002'].entries()) {
+      await writeByNumber(join(nights.folder, 'run', 'results', name), 3 * batch);
+    }
+    await nights.runWith(changed);
+    await expectRows(nights, changed);
+    await expectPaidOnce(nights, all);
+  });
+
   it('of which nothing was sent begins again, for whatever service it is', async () => {
     const nights = await Nights.begin();
     const interrupted = new AbortController();
@@ -326,6 +352,18 @@ describe('a query and a table', () => {
     await expectPaidOnce(nights, list);
   });
 });
+
+/** Writes kept results as the first version did: mark, count, bytes of the dictionary, it, numbers, … */
+async function writeByNumber(path: string, first: number): Promise<void> {
+  const bytes = await readFile(path);
+  bytes.writeUInt32LE(0x53_4c_52_31, 0);
+  const start = 12 + bytes.readUInt32LE(8);
+  for (let at = start; at < start + 4 * bytes.readUInt32LE(4); at += 4) {
+    bytes.writeUInt32LE(bytes.readUInt32LE(at) + first, at);
+  }
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, -4)), bytes.length - 4);
+  await writeFile(path, bytes);
+}
 
 function fault(
   operation: 'launchBatch',

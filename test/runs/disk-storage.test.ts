@@ -1,5 +1,6 @@
 import { readdir, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DiskStorage } from '../../src/runs/disk-storage.js';
@@ -53,6 +54,29 @@ describe('DiskStorage', () => {
     expect(await contentOf(storage, 0)).toBe('new@example.org\nmore@example.org\n');
     expect(await readdir(folder)).toEqual(['000001.txt']);
     expect((await stat(join(folder, '000001.txt'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps what an earlier process wrote whole, and writes again what is not as it was', async () => {
+    const [whole, torn] = ['one@example.org\n', 'two@example.org\n'];
+    await writeFile(join(folder, '000001.txt'), whole, { mode: 0o600 });
+    await writeFile(join(folder, '000002.txt'), torn.slice(3), { mode: 0o600 });
+    const calls: string[] = [];
+    const storage = new DiskStorage(
+      watchedFiles((call) => void calls.push(call)),
+      folder,
+    );
+    await storage.keepWhole([whole, torn, 'gone\n'].map((text) => crc32(text)));
+    // Another list would have other lines: what was launched is known by its file alone.
+    storage.append(0, Buffer.from('other@example.org\n'));
+    storage.append(1, Buffer.from(torn));
+    await storage.flush();
+    await storage.makeSafe();
+    expect(await contentOf(storage, 0)).toBe(whole);
+    expect(await contentOf(storage, 1)).toBe(torn);
+    expect(calls.filter((call) => call.startsWith('sync'))).toEqual([
+      'sync 000002.txt',
+      `sync ${basename(folder)}`,
+    ]);
   });
 
   it.each(['open', 'appendFile', 'close'])('says so when %s fails', async (failing) => {

@@ -109,3 +109,34 @@ describe('an entry with a right checksum', () => {
     expectDamaged([entryOf({ stage: 'planned', ...tries })], 'without a run');
   });
 });
+
+describe('a run that takes the place of another', () => {
+  const plan = {
+    entry: 'plan',
+    rows: 2,
+    content: null,
+    batches: [{ type: 'email', country: 'US', addresses: 2, checksum: 1 }],
+  };
+  const next = { ...run, id: 'fedcba9876543210' };
+  const exported = entryOf({ stage: 'exported', ...elected });
+
+  it('knows nothing but what the other had sent, and the input on disk', () => {
+    const entries = [run, { entry: 'kept', file: 'input.2' }, plan, { entry: 'carry' }, exported];
+    const known = knownRun([...entries, next], 'journal');
+    expect(known).toMatchObject({
+      run: next,
+      plan: undefined,
+      isCarried: false,
+      kept: { file: 'input.2' },
+      generation: 2,
+    });
+    expect(known.batches.size).toBe(0);
+    expect(known.earlier).toMatchObject([{ run, plan, generation: 1 }]);
+    expect([...(known.earlier[0]?.batches.values() ?? [])]).toEqual([exported]);
+    // What has sent nothing is not remembered, what was before it is.
+    const third = { ...run, id: '0000000000000003' };
+    const after = knownRun([...entries, next, plan, third], 'journal');
+    expect(after.earlier).toEqual(known.earlier);
+    expect(after.generation).toBe(3);
+  });
+});

@@ -104,6 +104,7 @@ describe('findChange', () => {
   it('finds none where the rows make the same batches, whatever the options are', () => {
     const decides = decidingOptions(optionsOf({ batchSize: 7, prefix: { email: 'x' } }));
     expect(findChange({ run, plan }, { decides, plan: structuredClone(plan) })).toBeUndefined();
+    expect(findChange({ run, plan }, { decides, plan: { ...plan, headers: [3] } })).toBeUndefined();
   });
 
   it.each<[string, Partial<PlanEntry>]>([
@@ -115,7 +116,7 @@ describe('findChange', () => {
       'its content differs',
       { batches: [{ type: 'email', country: 'US', addresses: 3, checksum: 8 }] },
     ],
-    ['its header is found in line 3 now and was in line 1', { headers: [3] }],
+    ['its header is found in line 3 now and was in line 1', { headers: [3], content: 'abd' }],
   ])('says that %s', (what, change) => {
     const found = { decides: run.decides, plan: { ...plan, ...change } };
     expect(findChange({ run, plan }, found)).toBe(what);

@@ -1,0 +1,33 @@
+import type { Batch } from '../batches/batch.js';
+import type { Plan } from '../batches/plan.js';
+import type { Client } from '../client/client.js';
+import type { DrivenBatch } from './drive-log.js';
+import type { RunOptions } from './run-options.js';
+import type { RunStore } from './run-store.js';
+import type { TakeUp } from './take-up.js';
+
+export interface DriveRunOptions {
+  readonly run: RunOptions;
+  readonly client: Client;
+  readonly takeUp: TakeUp;
+  readonly concurrency: number;
+  readonly plan: Plan;
+  readonly batches: readonly Batch[];
+  readonly state: Pick<RunStore, 'known' | 'recordBatch' | 'keepResults' | 'readResults'>;
+  readonly signal: AbortSignal;
+  /** Called whenever the addresses of another batch have got their outcomes. */
+  readonly onSettled?: () => void;
+}
+
+/** How the driving of a run's batches ended. */
+export interface DriveRunEnd {
+  readonly batches: readonly DrivenBatch[];
+  /** What stopped it; `undefined` when every batch is at its end. */
+  readonly stoppedBy: unknown;
+  /** Whether every batch is at its end. */
+  readonly isWhole: boolean;
+  /** Whether what is not finished was settled as such, so that rows can be written. */
+  readonly isPartial: boolean;
+  /** Whether the service refused the run in its form: nothing of it is worth going on with. */
+  readonly isRefused: boolean;
+}
