@@ -8,7 +8,7 @@ import { defaults } from '../batches/defaults.js';
 import { doubtfulColumns } from '../batches/doubtful-columns.js';
 import { checkCountries, Plan } from '../batches/plan.js';
 import { checkOptions } from '../options/check-options.js';
-import { budgetTroubles } from './check-budget.js';
+import { budgetNotices } from './budget-notices.js';
 import { readCredits } from './balance.js';
 import { startExamining, wantedPositions } from './pass-one.js';
 import type { EstimateOptions } from './run-options.js';
@@ -85,7 +85,7 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
   const doubtful = doubtfulColumns(plan);
   // There is nothing to stop: whoever asks for an estimate reads it.
   if (doubtful.length > 0) await options.onDoubtfulColumns?.(doubtful);
-  for (const { message } of budgetTroubles(batches, options.maxCredits)) onNotice(message);
+  for (const notice of budgetNotices(batches, options.maxCredits)) onNotice(notice);
   const balance = client && (await readCredits(client, signal));
   const ofType = (type: VerificationType): TypeEstimate | null =>
     layout?.columns.some((column) => column.type === type) === true

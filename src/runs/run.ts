@@ -8,8 +8,8 @@ import { checkOptions } from '../options/check-options.js';
 import { observeRun } from '../diagnostics/observe-run.js';
 import { observedEnd, observedProgress } from './observed-progress.js';
 import { readBalance, readBalanceAfter } from './balance.js';
+import { budgetNotices } from './budget-notices.js';
 import { keepCarried } from './carried-results.js';
-import { checkBudget } from './check-budget.js';
 import { checkDiskSpace } from './check-disk-space.js';
 import { driveRun } from './drive-run.js';
 import type { DriveRunEnd } from './drive-run-options.js';
@@ -127,9 +127,9 @@ class Run {
     this.isRemovable = isRemovable && takeUp.uploads.all().length === 0 && !takeUp.isCopied;
     if (this.isRemovable) {
       await askAboutColumns(passOne.plan, this.#options);
-      checkBudget(passOne.batches, this.#options.maxCredits, (message) =>
-        this.#options.onProgress?.({ stage: 'notice', message }),
-      );
+      for (const message of budgetNotices(passOne.batches, this.#options.maxCredits)) {
+        this.#options.onProgress?.({ stage: 'notice', message });
+      }
     }
     const toFetch = addressesToFetch(this.#state.known, passOne.batches);
     await checkDiskSpace(this.#checked.files, this.#state.path, toFetch);

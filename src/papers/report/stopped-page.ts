@@ -26,7 +26,7 @@ export function stoppedPage(
     look: reportLook,
     body: html`<header>
         <h1>Verification of ${input}, stopped</h1>
-        <p>${moment(madeAt)}. ${output} is as it was before.</p>
+        <p>${moment(madeAt)}. ${outputNote(output, status)}</p>
         ${service === null ? nothing : serviceNote(service)} ${endNote(summary)}
         ${status ? html`<p>So far: ${describeStatus(status).soFar}.</p>` : nothing}
       </header>
@@ -36,6 +36,12 @@ export function stoppedPage(
       </main>
       <footer><p>Made by Sluice ${version}. No cell of the list is in this page.</p></footer>`,
   });
+}
+
+/** Rows that streamed are wherever they went. */
+function outputNote(output: string, status: RunStatus | undefined): string {
+  if (!status) return '';
+  return status.isFinished ? `Written to ${output}.` : `${output} is as it was before.`;
 }
 
 function statusCards(status: RunStatus | undefined): Html {
