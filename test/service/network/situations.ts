@@ -303,7 +303,7 @@ export const situations: readonly Situation[] = [
   },
   {
     what: 'a disabled mailbox',
-    asks: { anna: 'no_mailbox' },
+    asks: { anna: 'disabled' },
     manner: only({ anna: '550 5.2.1 disabled' }),
   },
   {
@@ -328,7 +328,7 @@ export const situations: readonly Situation[] = [
   },
   {
     what: 'refused without a reason, by one who takes postmaster',
-    asks: { bert: 'no_mailbox' },
+    asks: { bert: 'not_told' },
     manner: { rcpt: (to) => (to.startsWith('postmaster@') ? '250 ok' : '550 no') },
   },
   {

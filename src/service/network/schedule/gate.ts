@@ -7,8 +7,7 @@ export class ExchangerQueue {
   /** Address of the gate that it stands at. */
   readonly address: string;
   readonly exchangers: readonly Exchanger[];
-  /** Recipients that these exchangers bear in one conversation. */
-  mostRecipients: number;
+  #mostRecipients: number;
   #urgent: MailTask[] = [];
   #waiting: MailTask[] = [];
   #taken = 0;
@@ -22,7 +21,12 @@ export class ExchangerQueue {
     this.key = options.key;
     this.address = options.address;
     this.exchangers = options.exchangers;
-    this.mostRecipients = options.mostRecipients;
+    this.#mostRecipients = options.mostRecipients;
+  }
+
+  /** These exchangers bore so many recipients in one conversation, and no more. */
+  bears(count: number): void {
+    this.#mostRecipients = Math.max(1, Math.min(this.#mostRecipients, Math.floor(count)));
   }
 
   get size(): number {
@@ -40,7 +44,7 @@ export class ExchangerQueue {
   /** Takes what one conversation asks for; who left is left out. */
   take(): MailTask[] {
     const taken: MailTask[] = [];
-    while (taken.length < this.mostRecipients) {
+    while (taken.length < this.#mostRecipients) {
       const task = this.#urgent.shift() ?? this.#next();
       if (task === undefined) break;
       if (!task.signal.aborted) taken.push(task);

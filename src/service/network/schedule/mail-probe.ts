@@ -3,7 +3,7 @@ import type { Clock } from '../../../system/clock.js';
 import { findExchangers, type MailRoute } from '../dns/find-exchangers.js';
 import type { Resolver } from '../dns/resolver.js';
 import { TtlCache } from '../dns/ttl-cache.js';
-import type { Answer } from '../smtp/ask-recipients.js';
+import type { Answer } from '../smtp/questions.js';
 import { madeUpName } from '../smtp/made-up-name.js';
 import { converse, type ConversationEnd } from '../smtp/converse.js';
 import type { Manners, NoSession } from '../smtp/open-session.js';
@@ -176,7 +176,7 @@ export class MailProbe {
     const open = new Set(tasks);
     try {
       const ended = await this.#ask(queue, tasks, open);
-      this.#conclude(queue, [...open], { ended, hasProgress: open.size < tasks.length });
+      this.#conclude(queue, [...open], { ended, count: tasks.length });
     } catch (error) {
       if (!this.#ending.signal.aborted) for (const task of open) this.#fail(task, error);
     }
@@ -199,30 +199,34 @@ export class MailProbe {
       {
         mailFrom: manners.mailFrom,
         recipients: tasks.map(({ path }) => path),
-        isKnownToTell: (domain) => memory.isKnownToTell(domain),
-        madeUpName: () => madeUpName(random),
-        onShown: (domain, shown) => memory.learn(domain, shown),
+        memory,
+        madeUpName: (domain) => madeUpName(domain, `${manners.heloName} ${manners.mailFrom}`),
         onAnswer: (place, answer) => {
           const task = tasks[place];
           if (task === undefined || !open.delete(task)) return;
-          this.#answer(queue, task, answer, place);
+          this.#answer(queue, task, answer, { place, count: tasks.length });
         },
       },
     );
   }
 
-  #answer(queue: ExchangerQueue, task: MailTask, answer: Answer, place: number): void {
+  #answer(
+    queue: ExchangerQueue,
+    task: MailTask,
+    answer: Answer,
+    { place, count }: { readonly place: number; readonly count: number },
+  ): void {
     switch (answer) {
       case 'temporary':
       case 'undetermined':
         this.#later(task, 'not_told');
         return;
       case 'too_many':
-        queue.mostRecipients = Math.max(1, Math.min(queue.mostRecipients, place));
+        queue.bears(place);
         this.#again(task, 'not_told');
         return;
       case 'doubtful':
-        queue.mostRecipients = Math.max(1, Math.floor(queue.mostRecipients / 2));
+        queue.bears(count / 2);
         this.#again(task, 'not_told');
         return;
       case 'catch_all':
@@ -237,12 +241,11 @@ export class MailProbe {
   #conclude(
     queue: ExchangerQueue,
     open: readonly MailTask[],
-    { ended, hasProgress }: { readonly ended: ConversationEnd; readonly hasProgress: boolean },
+    { ended, count }: { readonly ended: ConversationEnd; readonly count: number },
   ): void {
+    const hasProgress = open.length < count;
     if (ended === 'asked' || ended === 'lost') {
-      if (ended === 'lost') {
-        queue.mostRecipients = Math.max(1, Math.floor(queue.mostRecipients / 2));
-      }
+      if (ended === 'lost') queue.bears(count / 2);
       for (const [index, task] of open.entries()) {
         // Only the one that was being asked for may be to blame; the others were not reached.
         if (hasProgress && index > 0) this.#route(task);

@@ -1,8 +1,9 @@
 import { beforeDeadline } from '../../../system/before-deadline.js';
 import { systemClock } from '../../../system/clock.js';
 import type { Exchanger } from '../dns/find-exchangers.js';
-import { askRecipients, type Questions } from './ask-recipients.js';
+import { askRecipients } from './ask-recipients.js';
 import { openSession, type Manners, type NoSession, type Target } from './open-session.js';
+import type { Questions } from './questions.js';
 import { SmtpFailure } from './smtp-failure.js';
 
 export interface ConversationOptions {
