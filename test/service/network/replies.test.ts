@@ -40,7 +40,7 @@ describe('the documented table of replies', () => {
       const lists =
         'words' in subject
           ? [subject.words.join(', ')]
-          : [subject.near.first.join(', '), subject.near.then.join(', ')];
+          : [subject.near.first.join(', '), subject.near.after.join(', ')];
       return { name, seen: subject.seen, lists };
     });
     const shown = page

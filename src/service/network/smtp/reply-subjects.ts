@@ -129,7 +129,7 @@ export const replySubjects = {
       first: phrases(`
       user, mailbox, recipient, address, account, rcpt, inbox
     `),
-      then: phrases(`
+      after: phrases(`
       unknown, not found, notfound, could not be found, not known, not exist, exist not,
       dosn't exist, doesn't exist, no longer exists, no longer available, no longer on server,
       no longer valid, not here, not local, not listed, not valid, not a registered, does not

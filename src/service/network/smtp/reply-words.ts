@@ -6,7 +6,7 @@ export type Words = readonly string[];
 /** One word, and another one not far after it. */
 export interface Near {
   readonly first: Words;
-  readonly then: Words;
+  readonly after: Words;
 }
 
 /** Words between the two of a {@link Near}: "the account that you tried to reach does not exist". */
@@ -51,12 +51,12 @@ export function hasWords(text: string, words: Words): boolean {
 }
 
 /** Whether a text has one word, and one of the others not far after it. */
-export function hasNear(text: string, { first, then }: Near): boolean {
+export function hasNear(text: string, { first, after }: Near): boolean {
   return first.some((each) => {
     const pattern = patternOf(each);
     for (let at = text.indexOf(pattern); at !== -1; at = text.indexOf(pattern, at + 1)) {
-      const after = text.slice(at + pattern.length - 1);
-      if (hasWords(firstWords(after, mostBetween + 3), then)) return true;
+      const rest = text.slice(at + pattern.length - 1);
+      if (hasWords(firstWords(rest, mostBetween + 3), after)) return true;
     }
     return false;
   });
