@@ -47,6 +47,8 @@ export async function networkEngine(
         replyTimeoutMs: settings.replyTimeoutMs,
       },
       limits: settings,
+      recipientsPerConversation: settings.recipientsPerConversation,
+      askLimits: settings.askLimits,
       conversationTimeoutMs: settings.conversationTimeoutMs,
       retryDelaysMs: settings.retryDelaysMs,
       domainMemoryMs: settings.domainMemoryMs,
