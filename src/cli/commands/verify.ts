@@ -16,6 +16,7 @@ import type { RunReport } from '../report/run-report.js';
 import { Reporter } from '../reporter.js';
 import { runDurably, stream, type Job } from '../run-list.js';
 import { sharedOptions } from '../run-settings.js';
+import { asksNetwork, checkEngineOptions, engineOf, engineOptions } from '../engine-options.js';
 import { checkSummaryPath, standard, writeSummary } from '../summary-file.js';
 import { verifyOptions, type VerifyOption } from '../verify-options.js';
 
@@ -30,6 +31,7 @@ export const verifyCommand = defineCommand({
     'sluice verify contacts.xlsx --sheet Leads --email E-Mail --country DE -o verified.parquet',
     'sluice verify "lists/*.csv" south.xlsx --email email --country US -o verified.csv',
     'sluice verify env:DATABASE_URL --query "select id, email from contacts" --email email --country US -o env:DATABASE_URL --into contacts_verified --key id',
+    'sluice verify contacts.csv --email email --country US -o verified.csv --local --verify network --helo verify.example.com',
     'cat contacts.csv | sluice verify - --email "#3" --country DE > verified.csv',
   ],
   run: async (input) =>
@@ -45,7 +47,7 @@ async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
     inputs: from.map(pathOf),
     output: pathOf(to),
   });
-  const target = await chooseTarget(options, input.environment);
+  const target = withEngine(await chooseTarget(options, input.environment), input);
   refuseUnmeant(target, to);
   const reporter = new Reporter(process.stderr, {
     isQuiet: options.has('quiet'),
@@ -111,6 +113,23 @@ async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
   } finally {
     await history?.close();
   }
+}
+
+/**
+ * The local service asks exchangers where that is wanted. On purpose alone: it is this machine that asks.
+ *
+ * @throws ConfigurationError
+ */
+function withEngine(target: Target, { options, environment }: CommandInput<VerifyOption>): Target {
+  if (target.kind === 'local' && target.isOnPurpose) {
+    checkEngineOptions(options);
+    return asksNetwork(options)
+      ? { ...target, engine: async () => engineOf(options, environment) }
+      : target;
+  }
+  const given = engineOptions.find(({ name }) => options.has(name));
+  if (given) throw new ConfigurationError(`--${given.name} needs --local`);
+  return target;
 }
 
 /** The page is made only where it is asked for. @throws ConfigurationError, OutputError */

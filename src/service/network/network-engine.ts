@@ -49,6 +49,7 @@ export async function networkEngine(
       limits: settings,
       recipientsPerConversation: settings.recipientsPerConversation,
       askLimits: settings.askLimits,
+      providers: settings.providers,
       conversationTimeoutMs: settings.conversationTimeoutMs,
       retryDelaysMs: settings.retryDelaysMs,
       domainMemoryMs: settings.domainMemoryMs,

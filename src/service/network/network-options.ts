@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { ConfigurationError } from '../../errors/family.js';
 import { systemClock, type Clock } from '../../system/clock.js';
 import { smtpPathOf } from './smtp/smtp-path.js';
+import { ProviderTable, type OwnProvider } from './smtp/provider-table.js';
 import { spansMs, type AskLimits } from './schedule/ask-limits.js';
 import { createAddressTest } from './dns/asked-addresses.js';
 import type { DnsServer } from './dns/ask-server.js';
@@ -53,6 +54,14 @@ export interface NetworkEngineOptions {
    */
   readonly askLimits?: AskLimits;
   /**
+   * What is to be otherwise with providers that are known, by their names in
+   * docs/network-verification.md, and others of one's own: how they answer, and the proxy or the address of
+   * this machine by which they are asked.
+   *
+   * @default none
+   */
+  readonly providers?: readonly OwnProvider[];
+  /**
    * After which times what may pass (greylisting, an exchanger that is down) is asked again, in
    * milliseconds. Unit verifications do not wait.
    *
@@ -96,6 +105,7 @@ export interface NetworkSettings {
   readonly conversationsPerExchanger: number;
   readonly recipientsPerConversation: number;
   readonly askLimits: AskLimits;
+  readonly providers: ProviderTable;
   readonly retryDelaysMs: readonly number[];
   readonly domainMemoryMs: number;
   readonly mayAsk: (address: string) => boolean;
@@ -141,6 +151,7 @@ export function resolveNetworkOptions(options: NetworkEngineOptions): NetworkSet
       100,
     ),
     askLimits: askLimitsOf(options.askLimits ?? {}),
+    providers: new ProviderTable(options.providers ?? []),
     retryDelaysMs: (options.retryDelaysMs ?? [305_000, 900_000]).map((delayMs) =>
       duration('retryDelaysMs', delayMs),
     ),

@@ -2,6 +2,7 @@ import type { Clock } from '../../../system/clock.js';
 import { converse, targetsOf, type ConversationEnd } from '../smtp/converse.js';
 import { madeUpName } from '../smtp/made-up-name.js';
 import type { Manners, Target } from '../smtp/open-session.js';
+import type { ProviderTable } from '../smtp/provider-table.js';
 import type { Answer, DomainKnowledge } from '../smtp/questions.js';
 import { AskBudget, type AskLimits } from './ask-limits.js';
 import type { ExchangerQueue } from './gate.js';
@@ -14,6 +15,7 @@ export interface ConversationsOptions {
   readonly askLimits: AskLimits;
   readonly conversationTimeoutMs: number;
   readonly memory: DomainKnowledge;
+  readonly providers: ProviderTable;
   readonly clock: Clock;
   /** From 0 to below 1. */
   readonly random: () => number;
@@ -51,8 +53,8 @@ export class Conversations {
    * @throws the signal's reason
    */
   async hold(queue: ExchangerQueue, listener: Listener): Promise<void> {
-    const { signal, random } = this.#options;
-    const targets = targetsOf(queue.exchangers, random);
+    const { signal, random, providers } = this.#options;
+    const targets = targetsOf(queue.exchangers, random, providers);
     const [first] = targets;
     if (first === undefined) return;
     const isUrgent = queue.hasUrgent;

@@ -5,7 +5,8 @@ import type { MailTask } from './mail-task.js';
 
 export interface GateLineOptions {
   readonly conversationsPerExchanger: number;
-  readonly recipientsPerConversation: number;
+  /** How many recipients a conversation with an exchanger may ask for. */
+  readonly recipientsOf: (host: string) => number;
   /** How long it is remembered how many recipients exchangers bear. */
   readonly memoryMs: number;
   readonly now: () => number;
@@ -35,7 +36,8 @@ export class GateLine {
   queueFor(exchangers: readonly Exchanger[]): ExchangerQueue {
     const key = keyOf(exchangers);
     const address = exchangers[0]?.addresses[0] ?? key;
-    const mostRecipients = this.#borne.get(key) ?? this.#options.recipientsPerConversation;
+    const mostRecipients =
+      this.#borne.get(key) ?? this.#options.recipientsOf(exchangers[0]?.host ?? '');
     return (
       this.#gates.get(address)?.queues.get(key) ??
       new ExchangerQueue({ key, address, exchangers, mostRecipients })

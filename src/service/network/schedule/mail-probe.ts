@@ -71,7 +71,11 @@ export class MailProbe {
     this.#line = new GateLine(
       {
         conversationsPerExchanger: options.limits.conversationsPerExchanger,
-        recipientsPerConversation: options.recipientsPerConversation,
+        recipientsOf: (host) =>
+          Math.min(
+            options.recipientsPerConversation,
+            options.providers.of(host)?.recipientsPerConversation ?? Infinity,
+          ),
         memoryMs: ttlMs,
         now,
         signal: this.#ending.signal,

@@ -111,7 +111,7 @@ class Conversation {
 
   #learn(domain: string, reply: Reply): void {
     const { madeUpName, memory } = this.#questions;
-    const finding = judgeReply(reply);
+    const finding = this.#judge(reply);
     const canary = canaryOf(reply, finding);
     this.#canaries.set(domain, { canary, finding });
     if (canary === 'taken') memory.learn(domain, 'takes_all');
@@ -125,9 +125,14 @@ class Conversation {
     const path = recipients[place];
     if (path === undefined) return;
     const known = this.#canaries.get(path.domain);
-    const finding = judgeReply(reply);
+    const finding = this.#judge(reply);
     switch (finding) {
       case 'accepted':
+        // Nobody need ask such a provider for a made-up name: it may refuse that one, and no other.
+        if (this.#session.provider?.takesAll === true) {
+          onAnswer(place, 'catch_all');
+          return;
+        }
         this.#refusals.taken(place);
         if (known?.canary === 'undetermined') onAnswer(place, 'undetermined');
         else this.#unproved.push(place);
@@ -173,7 +178,7 @@ class Conversation {
     const { connection } = this.#session;
     connection.send(this.#canaryCommand(domain));
     const reply = await connection.reply();
-    if (canaryOf(reply, judgeReply(reply)) === 'taken') {
+    if (canaryOf(reply, this.#judge(reply)) === 'taken') {
       for (const place of this.#unproved) onAnswer(place, 'doubtful');
       this.#unproved = [];
       memory.learn(domain, 'wavers');
@@ -194,6 +199,10 @@ class Conversation {
     const { code } = await connection.reply();
     const kind = Math.floor(code / 100);
     this.#refusals.settle(kind === 2 ? 'proved' : kind === 5 ? 'disproved' : 'unproved');
+  }
+
+  #judge(reply: Reply): Finding {
+    return judgeReply(reply, this.#session.provider);
   }
 
   #canaryCommand(domain: string): string {

@@ -3,6 +3,7 @@ import { systemClock } from '../../../system/clock.js';
 import type { Exchanger } from '../dns/find-exchangers.js';
 import { askRecipients } from './ask-recipients.js';
 import { openSession, type Manners, type NoSession, type Target } from './open-session.js';
+import type { ProviderTable } from './provider-table.js';
 import type { Questions } from './questions.js';
 import { SmtpFailure } from './smtp-failure.js';
 
@@ -95,12 +96,16 @@ async function tryTarget(
 }
 
 /** In order of preference, equal ones in any order (RFC 5321 5.1). */
-export function targetsOf(exchangers: readonly Exchanger[], random: () => number): Target[] {
+export function targetsOf(
+  exchangers: readonly Exchanger[],
+  random: () => number,
+  providers: ProviderTable,
+): Target[] {
   const inOrder = exchangers
     .map((exchanger) => ({ exchanger, lot: random() }))
     .toSorted((a, b) => a.exchanger.preference - b.exchanger.preference || a.lot - b.lot);
   return inOrder.flatMap(({ exchanger: { host, addresses } }) =>
-    addresses.map((address) => ({ host, address })),
+    addresses.map((address) => ({ host, address, provider: providers.of(host) })),
   );
 }
 

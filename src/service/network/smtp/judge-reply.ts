@@ -1,11 +1,16 @@
+import type { MailProvider } from './providers.js';
 import type { Reply } from './reply-reader.js';
 import { replyRules, type Finding, type ReplyRule } from './reply-rules.js';
 import { subjectWords, type Subject } from './reply-subjects.js';
 import { hasNear, hasWords, plainWords } from './reply-words.js';
 
-/** Reads a reply to RCPT by {@link replyRules}. */
-export function judgeReply(reply: Reply): Finding {
+/** Reads a reply to RCPT by {@link replyRules}, or by the words of a provider that is known. */
+export function judgeReply(reply: Reply, provider?: MailProvider): Finding {
   const text = plainWords(reply);
+  if (reply.code >= 500) {
+    const own = provider?.refusals?.find(({ words }) => hasWords(text, [words]));
+    if (own) return own.finding;
+  }
   const rule = replyRules.find((candidate) => fits(candidate, reply, text));
   return rule?.finding ?? 'failed';
 }

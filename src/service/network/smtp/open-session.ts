@@ -1,4 +1,5 @@
 import { judgeSession } from './judge-reply.js';
+import type { MailProvider } from './providers.js';
 import type { Reply } from './reply-reader.js';
 import { SmtpConnection } from './smtp-connection.js';
 import { SmtpFailure } from './smtp-failure.js';
@@ -21,6 +22,8 @@ export interface Manners {
 export interface Target {
   readonly host: string;
   readonly address: string;
+  /** Whose it is, where that is known. */
+  readonly provider?: MailProvider | undefined;
 }
 
 /** A server that greeted, and what it can do. */
@@ -28,6 +31,7 @@ export interface Session {
   readonly connection: SmtpConnection;
   readonly pipelines: boolean;
   readonly takesUtf8: boolean;
+  readonly provider?: MailProvider | undefined;
 }
 
 /** Why a server is of no use now. */
@@ -68,6 +72,7 @@ async function greet(
       address: target.address,
       port: manners.port,
       timeoutMs: manners.replyTimeoutMs,
+      via: target.provider?.via,
       signal,
     });
     const greeting = judgeSession(await connection.reply());
@@ -89,6 +94,7 @@ async function greet(
       connection,
       pipelines: extensions.has('PIPELINING'),
       takesUtf8: extensions.has('SMTPUTF8'),
+      provider: target.provider,
     };
   } catch (error) {
     connection?.close();

@@ -1,0 +1,62 @@
+import { connect, type Socket } from 'node:net';
+import { loadPackage } from '../../../system/load-package.js';
+import { orAborted } from '../../../system/or-aborted.js';
+import type { Via } from './providers.js';
+import { SmtpFailure } from './smtp-failure.js';
+
+export interface SocketOptions {
+  readonly address: string;
+  readonly port: number;
+  readonly timeoutMs: number;
+  readonly via?: Via | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A socket to an exchanger: connecting, or connected through a proxy.
+ *
+ * @throws ConfigurationError `missing_dependency` where a proxy needs a package that is not installed;
+ *   SmtpFailure `connection` when the proxy does not lead there; the signal's reason
+ */
+export async function openSocket(options: SocketOptions): Promise<Socket> {
+  const { address, port, via = {} } = options;
+  if (via.proxy !== undefined) return throughProxy(via.proxy, options);
+  const { localAddress } = via;
+  return connect({ host: address, port, ...(localAddress === undefined ? {} : { localAddress }) });
+}
+
+async function throughProxy(
+  proxy: string,
+  { address, port, timeoutMs, signal }: SocketOptions,
+): Promise<Socket> {
+  const { SocksClient } = await loadPackage(async () => import('socks'), {
+    by: 'a SOCKS5 proxy',
+    install: 'socks',
+  });
+  const { hostname, port: proxyPort, username, password } = new URL(proxy);
+  const connecting = SocksClient.createConnection({
+    command: 'connect',
+    destination: { host: address, port },
+    timeout: timeoutMs,
+    proxy: {
+      type: 5,
+      host: hostname,
+      port: Number(proxyPort),
+      ...(username === ''
+        ? {}
+        : { userId: decodeURIComponent(username), password: decodeURIComponent(password) }),
+    },
+  });
+  try {
+    const { socket } = await orAborted(connecting, signal);
+    return socket;
+  } catch (cause) {
+    // Who waits no more leaves no connection behind.
+    void connecting.then(
+      ({ socket }) => socket.destroy(),
+      () => undefined,
+    );
+    signal.throwIfAborted();
+    throw new SmtpFailure('connection', 'the proxy does not lead there', { cause });
+  }
+}
