@@ -37,8 +37,8 @@ describe.skipIf(!hasNsd)(`situations of mail${hasNsd ? '' : ' (nsd is not instal
   });
   afterAll(() => lab.close());
 
-  it('are sixty at least', () => {
-    expect(situations.length).toBeGreaterThanOrEqual(60);
+  it('are 250 at least', () => {
+    expect(situations.length).toBeGreaterThanOrEqual(250);
     expect(new Set(situations.map(({ what }) => what)).size).toBe(situations.length);
   });
 

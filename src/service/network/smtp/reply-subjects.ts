@@ -59,7 +59,7 @@ export const replySubjects = {
       block list*, blocklist*, black list*, blacklist*, deny list*, denylist*, listed at,
       listed by, listed in dns*, listed on, blocked using, blocked by, blocked see, is blocked
       by, client blocked, host blocked, client host, spamcop, abusix, sorbs, barracudacentral,
-      cloudmark, senderbase, sbrs, senderscore, invaluement, proofpoint, ipcheck, reputation
+      cloudmark, problem occurred, senderbase, sbrs, senderscore, invaluement, proofpoint, ipcheck, reputation
     `),
     seen: 'postscreen, Spamhaus, SpamCop, Abusix, Cisco, Barracuda, Proofpoint; zone-mta, Reacher',
   },
