@@ -66,7 +66,8 @@ describe.skipIf(isMissing)(`Postfix, postscreen, postgrey and BIND${reason}`, ()
     onTestFinished(() => engine.close?.());
     const list = [
       ...Object.keys(hosts).flatMap((name) => [`anna@${name}.lab`, `bert@${name}.lab`]),
-      ...['anna@null.lab', 'anna@gone.lab'],
+      'anna@null.lab',
+      'anna@gone.lab',
     ];
     const verdicts = await verifyLive(engine, list);
     const said = Object.fromEntries(

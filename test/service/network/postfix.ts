@@ -125,10 +125,10 @@ export async function startPostfix(options: {
   return { log, stop };
 }
 
-const queueFolders = [
-  ...['pid', 'public', 'private', 'maildrop', 'incoming', 'active', 'deferred', 'bounce'],
-  ...['defer', 'corrupt', 'hold', 'saved', 'trace', 'flush'],
-];
+const queueFolders =
+  'pid public private maildrop incoming active deferred bounce defer corrupt hold saved trace flush'.split(
+    ' ',
+  );
 
 function masterText(servers: readonly PostfixServer[], port: number): string {
   const lines = servers.flatMap(({ address, hasPostscreen, restrictions }, at) => {
@@ -141,10 +141,10 @@ function masterText(servers: readonly PostfixServer[], port: number): string {
       checks,
     ];
   });
-  const services = [
-    ...['pickup', 'cleanup', 'qmgr', 'tlsmgr', 'bounce', 'verify', 'flush', 'proxymap', 'showq'],
-    ...['error', 'discard', 'virtual', 'smtp', 'anvil', 'scache', 'dnsblog', 'tlsproxy'],
-  ];
+  const services = (
+    'pickup cleanup qmgr tlsmgr bounce verify flush proxymap showq error discard virtual smtp anvil ' +
+    'scache dnsblog tlsproxy'
+  ).split(' ');
   // Their own limits on processes, without which they do not start.
   const limits: Readonly<Record<string, number>> = {
     verify: 1,
