@@ -7,6 +7,7 @@ import { createEnumLookup } from './phones/enum-lookup.js';
 import { createHttpLookup } from './phones/http-lookup.js';
 import { loadOperators } from './phones/operators.js';
 import { PhoneDesk } from './phones/phone-desk.js';
+import { loadSocks } from './smtp/open-socket.js';
 import { MailProbe } from './schedule/mail-probe.js';
 
 /**
@@ -28,6 +29,8 @@ export async function networkEngine(
   const settings = resolveNetworkOptions(options);
   const codec = await loadDnsCodec();
   const nameNetwork = await loadOperators();
+  // Said before anything is asked.
+  if (settings.providers.usesProxy) await loadSocks();
   const { clock, enumSuffix, phoneProvider } = settings;
   const resolver = createResolver({
     codec,

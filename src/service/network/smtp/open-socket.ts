@@ -15,8 +15,7 @@ export interface SocketOptions {
 /**
  * A socket to an exchanger: connecting, or connected through a proxy.
  *
- * @throws ConfigurationError `missing_dependency` where a proxy needs a package that is not installed;
- *   SmtpFailure `connection` when the proxy does not lead there; the signal's reason
+ * @throws SmtpFailure `connection` when the proxy does not lead there; the signal's reason
  */
 export async function openSocket(options: SocketOptions): Promise<Socket> {
   const { address, port, via = {} } = options;
@@ -25,14 +24,16 @@ export async function openSocket(options: SocketOptions): Promise<Socket> {
   return connect({ host: address, port, ...(localAddress === undefined ? {} : { localAddress }) });
 }
 
+/** @throws ConfigurationError `missing_dependency`, which says how to install it */
+export async function loadSocks() {
+  return loadPackage(async () => import('socks'), { by: 'a SOCKS5 proxy', install: 'socks' });
+}
+
 async function throughProxy(
   proxy: string,
   { address, port, timeoutMs, signal }: SocketOptions,
 ): Promise<Socket> {
-  const { SocksClient } = await loadPackage(async () => import('socks'), {
-    by: 'a SOCKS5 proxy',
-    install: 'socks',
-  });
+  const { SocksClient } = await loadSocks();
   const { hostname, port: proxyPort, username, password } = new URL(proxy);
   const connecting = SocksClient.createConnection({
     command: 'connect',

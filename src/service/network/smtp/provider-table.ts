@@ -71,6 +71,11 @@ export class ProviderTable {
     }
   }
 
+  /** Whether some are asked through a proxy. */
+  get usesProxy(): boolean {
+    return [...this.#byEnd.values()].some(({ via }) => via?.proxy !== undefined);
+  }
+
   /** The one whose exchanger this is, by the longest end of its name; else the one for all others. */
   of(host: string): MailProvider | undefined {
     for (let end = host; end !== ''; end = end.slice(end.indexOf('.') + 1)) {
