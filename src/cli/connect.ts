@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Client, ConfigurationError, type ServiceTrouble } from '../index.js';
+import type { VerificationEngine } from '../service/index.js';
 import {
   defineOptions,
   type ParsedOptions,
@@ -55,7 +56,12 @@ export type PatienceOption = NameOf<typeof patienceOptions>;
 /** Where a command's requests go. */
 export type Target =
   | { readonly kind: 'service'; readonly baseUrl: string; readonly apiKey: string }
-  | { readonly kind: 'local'; readonly isOnPurpose: boolean };
+  | {
+      readonly kind: 'local';
+      readonly isOnPurpose: boolean;
+      /** Makes the engine that judges addresses; absent for the service's own. */
+      readonly engine?: () => Promise<VerificationEngine | undefined>;
+    };
 
 /** A client, and what must be closed behind it. */
 export interface Connection {
@@ -138,7 +144,7 @@ export async function connect(
   const service = await createService({
     emailCredits: Infinity,
     phoneCredits: Infinity,
-    ...whereGiven({ dataDir }),
+    ...whereGiven({ dataDir, engine: await target.engine?.() }),
   });
   const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey, ...patience });
   return {

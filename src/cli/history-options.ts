@@ -94,7 +94,8 @@ export function maxAgeOf(options: ParsedOptions<'max-age'>): MaxAgeDays | undefi
 
 /** As runs call it. */
 async function serviceNameOf(target: Target): Promise<string> {
-  if (target.kind === 'local') return 'local';
+  // What was judged offline is no answer of an exchanger.
+  if (target.kind === 'local') return target.engine ? 'local, by the network' : 'local';
   const client = new Client(target);
   await client.close();
   return client.baseUrl;

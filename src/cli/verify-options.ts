@@ -1,6 +1,7 @@
 import { defineOptions, type NameOf } from './command.js';
 import { configOption } from './config-file.js';
 import { connectionOptions } from './connect.js';
+import { engineOptions } from './engine-options.js';
 import { historyOptions } from './history-options.js';
 import { keepOptions } from './keep-options.js';
 import { launchOptions } from './launch-options.js';
@@ -225,6 +226,7 @@ export const verifyOptions = [
     ],
     'Batches',
   ),
+  ...defineOptions(engineOptions, 'Asking exchangers, with --local'),
   ...defineOptions(
     [
       {

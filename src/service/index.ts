@@ -10,6 +10,8 @@ export type { LedgerEntry } from './store/ledger.js';
 // Verification by the network
 export { networkEngine } from './network/network-engine.js';
 export type { NetworkEngineOptions } from './network/network-options.js';
+export type { AskLimits } from './network/schedule/ask-limits.js';
+export { parseProviders, type OwnProvider } from './network/smtp/provider-table.js';
 export { parsePhoneProvider, type PhoneProvider } from './network/phones/http-lookup.js';
 export type { PhoneFacts, PhoneLookup } from './network/phones/phone-lookup.js';
 

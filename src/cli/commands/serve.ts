@@ -12,7 +12,7 @@ import { describeError } from '../describe-error.js';
 import { exitCodes } from '../exit-code.js';
 import { amountOption, countOption, delayOption } from '../option-values.js';
 import { print, say } from '../print.js';
-import { engineOf, engineOptions } from '../serve-network.js';
+import { engineOf, engineOptions } from '../engine-options.js';
 import { whereGiven } from '../where-given.js';
 
 const serveOptions = defineOptions([

@@ -26,6 +26,7 @@ import { sharedOptions } from '../run-settings.js';
 import { standard } from '../standard.js';
 import { sayStopped, type RunSoFar } from '../stopped-run.js';
 import { verifyOptions, type VerifyOption } from '../verify-options.js';
+import { withEngine } from '../with-engine.js';
 
 export const verifyCommand = defineCommand({
   name: 'verify',
@@ -38,6 +39,7 @@ export const verifyCommand = defineCommand({
     'sluice verify contacts.xlsx --sheet Leads --email E-Mail --country DE -o verified.parquet',
     'sluice verify "lists/*.csv" south.xlsx --email email --country US -o verified.csv',
     'sluice verify env:DATABASE_URL --query "select id, email from contacts" --email email --country US -o env:DATABASE_URL --into contacts_verified --key id',
+    'sluice verify contacts.csv --email email --country US -o verified.csv --local --verify network --helo verify.example.com',
     'cat contacts.csv | sluice verify - --email "#3" --country DE > verified.csv',
   ],
   run: async (input) =>
@@ -85,7 +87,7 @@ async function verifyTo(
   const { options } = input;
   const from = await findInputs(input.positionals, input.environment);
   await papers.keepApart(filesAmong(from.map(pathOf)));
-  const target = await chooseTarget(options, input.environment);
+  const target = withEngine(await chooseTarget(options, input.environment), input);
   refuseUnmeant(target, to);
   const ends = await findListEnds(from, to, options);
   const { sink, maxUnknown, suspects, decides } = await keepOutput(

@@ -9,7 +9,7 @@ import { StateError } from '../../errors/family.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { FileLock } from '../../system/file-lock.js';
 import { checkOptions } from '../../options/check-options.js';
-import { systemFiles, type FileSystem } from '../../system/file-system.js';
+import { systemFiles } from '../../system/file-system.js';
 import { onDisk } from '../on-disk.js';
 import type { Summary } from '../summary.js';
 import { FrameBuilder } from './frame-builder.js';

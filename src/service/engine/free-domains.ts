@@ -1,9 +1,21 @@
+import { freeDomainList } from './free-domain-list.js';
+
+let known: ReadonlySet<string> | undefined;
+
 /**
- * The biggest providers where anybody may keep a personal mailbox without paying. Mail that comes
- * with an internet access or a paid plan is left out, and so are throw-away services.
+ * Whether a domain (ASCII, lower case) is one where people keep personal mailboxes, free of charge or with
+ * their internet access: by a list that is kept, and by the biggest providers, some of which it lacks.
  */
-export const freeDomains: ReadonlySet<string> = new Set(
-  `
+export function isFreeDomain(domain: string): boolean {
+  known ??= new Set(words(`${biggest} ${freeDomainList}`));
+  return known.has(domain);
+}
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/);
+}
+
+const biggest = `
   gmail.com googlemail.com
 
   outlook.com outlook.at outlook.be outlook.cl outlook.co.id outlook.co.nz outlook.co.th
@@ -60,7 +72,4 @@ export const freeDomains: ReadonlySet<string> = new Set(
   zoznam.sk post.sk pobox.sk freemail.hu citromail.hu indamail.hu vipmail.hu abv.bg mail.bg gbg.bg
   dir.bg in.gr freemail.gr mail.ee hot.ee suomi24.fi luukku.com spray.se walla.com walla.co.il
   mynet.com mynet.com.tr maktoob.com bluewin.ch freesurf.ch lawyer.com
-  `
-    .trim()
-    .split(/\s+/),
-);
+`;

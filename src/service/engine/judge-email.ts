@@ -1,7 +1,7 @@
 import { isDisposableDomain } from './disposable-domains.js';
 import { parseMailbox, readDomain } from './email-syntax.js';
 import type { EmailVerdict } from './engine.js';
-import { freeDomains } from './free-domains.js';
+import { isFreeDomain } from './free-domains.js';
 import { cannotHaveMail } from './no-mail-domains.js';
 import { remember } from './remember.js';
 import { isRoleName } from './role-names.js';
@@ -75,6 +75,6 @@ export function domainFacts(text: string): number | undefined {
 const factsOf = remember(
   (domain) =>
     (cannotHaveMail(domain) ? reserved : 0) |
-    (freeDomains.has(domain) ? free : 0) |
+    (isFreeDomain(domain) ? free : 0) |
     (isDisposableDomain(domain) ? disposable : 0),
 );

@@ -95,8 +95,13 @@ const roleNames: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** Whether a whole local part names a function (`sales`, `no-reply`), not a person or a part of a name. */
-export function isRoleName(local: string): boolean {
+/**
+ * Whether a whole local part names a function (`sales`, `no-reply`), not a person or a part of a name. What
+ * comes after a plus is a tag of one and the same mailbox (`info+fair`).
+ */
+export function isRoleName(tagged: string): boolean {
+  const plus = tagged.indexOf('+');
+  const local = plus > 0 ? tagged.slice(0, plus) : tagged;
   // No name of a function ends with a digit, and those of many people do.
   const last = local.charCodeAt(local.length - 1);
   if (last >= 0x30 && last <= 0x39) return false;
@@ -120,6 +125,7 @@ for (const name of roleNames) {
   longest = Math.max(longest, name.length);
 }
 
+const plus = 0x2b;
 const letter = 1;
 const separator = 2;
 
@@ -132,12 +138,12 @@ for (const byte of Buffer.from('._-')) kinds[byte] = separator;
 
 /** Whether {@link isRoleName} can say yes of an ASCII name; of a hundred that it says no of, one is let through. */
 export function mayBeRoleName(bytes: Uint8Array, begin: number, end: number): boolean {
-  if (kinds[bytes[end - 1] ?? 0] === 0) return false;
   let hash = 0;
   let letters = 0;
   for (let at = begin; at < end; at += 1) {
     const byte = bytes[at] ?? 0;
     const kind = kinds[byte] ?? 0;
+    if (byte === plus && at > begin) break;
     if (kind === 0) return false;
     if (kind === letter) {
       hash = addLetter(hash, byte);

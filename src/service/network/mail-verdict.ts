@@ -11,6 +11,8 @@ export const outcomeVerdicts: Readonly<
   accepted: said('valid', 'good', 'ok'),
   full: said('valid', 'risky', 'ok'),
   no_mailbox: said('wrong', 'bad', 'invalid'),
+  // The contract has no word of its own for it.
+  disabled: said('wrong', 'bad', 'invalid'),
   catch_all: { ...said('unknown', 'risky', 'unknown'), is_catch_all: true },
   not_told: said('unknown', 'unknown', 'unknown'),
   failed: said('unknown', 'unknown', 'error'),

@@ -7,6 +7,7 @@ import { createEnumLookup } from './phones/enum-lookup.js';
 import { createHttpLookup } from './phones/http-lookup.js';
 import { loadOperators } from './phones/operators.js';
 import { PhoneDesk } from './phones/phone-desk.js';
+import { loadSocks } from './smtp/open-socket.js';
 import { MailProbe } from './schedule/mail-probe.js';
 
 /**
@@ -28,6 +29,8 @@ export async function networkEngine(
   const settings = resolveNetworkOptions(options);
   const codec = await loadDnsCodec();
   const nameNetwork = await loadOperators();
+  // Said before anything is asked.
+  if (settings.providers.usesProxy) await loadSocks();
   const { clock, enumSuffix, phoneProvider } = settings;
   const resolver = createResolver({
     codec,
@@ -47,6 +50,9 @@ export async function networkEngine(
         replyTimeoutMs: settings.replyTimeoutMs,
       },
       limits: settings,
+      recipientsPerConversation: settings.recipientsPerConversation,
+      askLimits: settings.askLimits,
+      providers: settings.providers,
       conversationTimeoutMs: settings.conversationTimeoutMs,
       retryDelaysMs: settings.retryDelaysMs,
       domainMemoryMs: settings.domainMemoryMs,

@@ -4,6 +4,8 @@ import { isIP } from 'node:net';
 import { ConfigurationError } from '../../errors/family.js';
 import { systemClock, type Clock } from '../../system/clock.js';
 import { smtpPathOf } from './smtp/smtp-path.js';
+import { ProviderTable, type OwnProvider } from './smtp/provider-table.js';
+import { spansMs, type AskLimits } from './schedule/ask-limits.js';
 import { createAddressTest } from './dns/asked-addresses.js';
 import type { DnsServer } from './dns/ask-server.js';
 import type { PhoneProvider } from './phones/http-lookup.js';
@@ -45,6 +47,20 @@ export interface NetworkEngineOptions {
   readonly conversationsPerExchanger?: number;
   /** Recipients asked for in one conversation, 100 at most (RFC 5321 4.5.3.1.8). @default 50 */
   readonly recipientsPerConversation?: number;
+  /**
+   * Addresses asked for at most in each second, minute, hour and day, counted since the start.
+   *
+   * @default no limit
+   */
+  readonly askLimits?: AskLimits;
+  /**
+   * What is to be otherwise with providers that are known, by their names in
+   * docs/network-verification.md, and others of one's own: how they answer, and the proxy or the address of
+   * this machine by which they are asked.
+   *
+   * @default none
+   */
+  readonly providers?: readonly OwnProvider[];
   /**
    * After which times what may pass (greylisting, an exchanger that is down) is asked again, in
    * milliseconds. Unit verifications do not wait.
@@ -88,6 +104,8 @@ export interface NetworkSettings {
   readonly conversations: number;
   readonly conversationsPerExchanger: number;
   readonly recipientsPerConversation: number;
+  readonly askLimits: AskLimits;
+  readonly providers: ProviderTable;
   readonly retryDelaysMs: readonly number[];
   readonly domainMemoryMs: number;
   readonly mayAsk: (address: string) => boolean;
@@ -132,6 +150,8 @@ export function resolveNetworkOptions(options: NetworkEngineOptions): NetworkSet
       options.recipientsPerConversation ?? 50,
       100,
     ),
+    askLimits: askLimitsOf(options.askLimits ?? {}),
+    providers: new ProviderTable(options.providers ?? []),
     retryDelaysMs: (options.retryDelaysMs ?? [305_000, 900_000]).map((delayMs) =>
       duration('retryDelaysMs', delayMs),
     ),
@@ -173,6 +193,18 @@ function mailFromOf(address: string): string {
   throw new ConfigurationError(
     'mailFrom (--mail-from) must be an email address in ASCII, or empty',
   );
+}
+
+function askLimitsOf(limits: AskLimits): AskLimits {
+  for (const [span, most] of Object.entries(limits)) {
+    if (!Object.hasOwn(spansMs, span)) {
+      throw new ConfigurationError(
+        `askLimits: ${JSON.stringify(span)} is none of ${Object.keys(spansMs).join(', ')}`,
+      );
+    }
+    whole(`askLimits.${span}`, most, Number.MAX_SAFE_INTEGER);
+  }
+  return limits;
 }
 
 function suffixOf(suffix: string): string {

@@ -64,6 +64,29 @@ describe('the verdict of an email', () => {
     }
   });
 
+  it.each([
+    'orange.fr',
+    'free.fr',
+    't-online.de',
+    'libero.it',
+    'ziggo.nl',
+    'comcast.net',
+    'gmail.com',
+  ])('says of %s that it is a free provider', (domain) => {
+    expect(judgeEmail(`ana@${domain}`)).toMatchObject({ is_free: true, is_disposable: false });
+  });
+
+  it.each<[string, boolean]>([
+    ['info', true],
+    ['info+fair', true],
+    ['no-reply+7', true],
+    ['ana+info', false],
+    ['+info', false],
+    ['info7', false],
+  ])('says of the local part %s whether it names a function', (local, isRole) => {
+    expect(judgeEmail(`${local}@fjordwool.com`).is_role).toBe(isRole);
+  });
+
   it('is a risk for throw-away services, and below their names too', () => {
     for (const address of ['a@mailinator.com', 'a@x.mailinator.com']) {
       expect(judgeEmail(address)).toMatchObject({
@@ -77,7 +100,7 @@ describe('the verdict of an email', () => {
 
   it('tells roles and free providers apart', () => {
     expect(judgeEmail('No.Reply@GMAIL.com')).toMatchObject({ is_role: true, is_free: true });
-    expect(judgeEmail('info+news@gmail.com')).toMatchObject({ is_role: false, is_free: true });
+    expect(judgeEmail('anna+news@gmail.com')).toMatchObject({ is_role: false, is_free: true });
   });
 
   it('is a whole record, and says one of valid, wrong and unknown', () => {

@@ -3,7 +3,7 @@ import { SMTPServer } from 'smtp-server';
 import type { Verdict, VerificationEngine } from '../../../src/service/index.js';
 import { openExchanger, type TestExchanger } from './exchanger.js';
 import { startNsd } from './nsd.js';
-import type { Situation } from './situations.js';
+import type { Situation } from './situation.js';
 
 /** All situations at once, each with an exchanger on an address of its own, and a name server. */
 export interface Lab {
@@ -14,10 +14,10 @@ export interface Lab {
   close(): Promise<void>;
 }
 
-const addressOf = (index: number) => `127.0.1.${index + 1}`;
+const addressOf = (index: number) => `127.8.${Math.floor(index / 200)}.${(index % 200) + 1}`;
 
 export async function openLab(situations: readonly Situation[]): Promise<Lab> {
-  const first = await openExchanger('127.0.1.255', {});
+  const first = await openExchanger('127.8.255.1', {});
   const { port } = first;
   const zones = new Map<string, string[]>([['lab', []]]);
   const closing: (() => Promise<void>)[] = [() => first.close()];

@@ -220,11 +220,36 @@ describe('the table of operators', () => {
     const name = await loadOperators();
     expect(name('262', '01')).toEqual({ mcc: '262', mnc: '01', operator: 'Telekom' });
     expect(name('262', '001')).toMatchObject({ mnc: '01', operator: 'Telekom' });
-    expect(name('310', '410')).toMatchObject({
-      mnc: '410',
-      operator: expect.any(String) as string,
-    });
     expect(name('999', '98').operator).toBeUndefined();
+  });
+
+  it('names the operator of the country that the number is of', async () => {
+    const name = await loadOperators();
+    expect(name('310', '410', 'US')).toMatchObject({ mnc: '410', operator: 'AT&T' });
+    expect(name('310', '410', 'VI').operator).toBe('Liberty');
+    expect(name('505', '01', 'CX').operator).toBe('Telstra');
+    const lookup: PhoneLookup = { lookUp: async () => ({ mcc: '310', mnc: '410' }) };
+    const [american, islander] = await judge(
+      { phoneLookups: [lookup] },
+      '+12025550123',
+      '+13406421234',
+    );
+    expect(american).toMatchObject({ operator: 'AT&T' });
+    expect(islander).toMatchObject({ operator: 'Liberty' });
+  });
+
+  it('takes the latest row in use of a code that was given out again', async () => {
+    const row = { mcc: '432', mnc: '93', brand: null, countryCode: 'IR' };
+    const name = await loadOperators(async () => ({
+      all: () => [
+        { ...row, operator: 'First', status: 'Operational' },
+        { ...row, operator: 'Second', status: 'Operational' },
+        { ...row, operator: 'Third', status: 'Not operational' },
+        { ...row, operator: 'Elsewhere', status: 'Operational', countryCode: 'AF' },
+      ],
+    }));
+    expect(name('432', '93', 'IR').operator).toBe('Second');
+    expect(name('432', '93', 'AF').operator).toBe('Elsewhere');
   });
 
   it('is asked for by its install command where it is missing', async () => {

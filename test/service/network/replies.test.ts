@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { outcomeVerdicts } from '../../../src/service/network/mail-verdict.js';
-import {
-  judgeReply,
-  judgeSession,
-  replyRules,
-} from '../../../src/service/network/smtp/judge-reply.js';
+import { judgeReply, judgeSession } from '../../../src/service/network/smtp/judge-reply.js';
+import { replyRules } from '../../../src/service/network/smtp/reply-rules.js';
+import { replySubjects } from '../../../src/service/network/smtp/reply-subjects.js';
 import { ReplyReader, type Reply } from '../../../src/service/network/smtp/reply-reader.js';
 import { Page } from '../../docs/page.js';
 
@@ -35,6 +33,25 @@ describe('the documented table of replies', () => {
       because,
     ]);
     expect(cellsUnder('### Replies to RCPT')).toEqual(known);
+  });
+
+  it('has the words that decide, and where they were seen', () => {
+    const known = Object.entries(replySubjects).map(([name, subject]) => {
+      const lists =
+        'words' in subject
+          ? [subject.words.join(', ')]
+          : [subject.near.first.join(', '), subject.near.after.join(', ')];
+      return { name, seen: subject.seen, lists };
+    });
+    const shown = page
+      .section('### Words of refusals')
+      .split('\n')
+      .filter((line) => line.startsWith('- **'))
+      .map((line) => {
+        const [, name, seen = ''] = /^- \*\*(.*?)\*\* \((.*)\): `/.exec(line) ?? [];
+        return { name, seen, lists: [...line.matchAll(/`([^`]*)`/g)].map(([, list]) => list) };
+      });
+    expect(shown).toEqual(known);
   });
 
   it('of outcomes is the one that decides', () => {
@@ -68,7 +85,7 @@ describe('a reply to RCPT', () => {
       '550-5.1.1 The email account that you tried to reach does not exist.\r\n550 5.1.1 try',
       'no_mailbox',
     ],
-    ['550 5.5.0 Requested action not taken: mailbox unavailable', 'failed'],
+    ['550 5.5.0 Requested action not taken: mailbox unavailable', 'no_mailbox'],
     ['550 Requested action not taken: mailbox unavailable', 'no_mailbox'],
     ["554 delivery error: dd This user doesn't have a mailbox.com account", 'no_mailbox'],
     ['550 No such user here', 'no_mailbox'],
@@ -88,9 +105,9 @@ describe('a reply to RCPT', () => {
     ['452 Too many recipients received this hour', 'too_many'],
     ['452 4.3.1 Insufficient system storage', 'temporary'],
     ['421 4.7.0 closing', 'temporary'],
-    ['550 5.2.1 disabled', 'no_mailbox'],
+    ['550 5.2.1 disabled', 'disabled'],
     ['556 5.1.10 null MX', 'no_mailbox'],
-    ['521 5.3.2 no mail here', 'no_mailbox'],
+    ['521 5.3.2 does not accept mail', 'no_mailbox'],
     ['252 2.0.0 cannot VRFY', 'not_told'],
     ['354 go ahead', 'failed'],
     ['503 5.5.1 need MAIL', 'failed'],
@@ -108,6 +125,48 @@ describe('a reply to RCPT', () => {
         expect(typeof judgeSession({ code, enhanced: undefined, lines })).toBe('string');
       }),
     );
+  });
+});
+
+describe('words of a reply', () => {
+  it.each([
+    ['521 5.3.2 Service currently unavailable', 'not_told'],
+    [
+      '521 5.7.1 Service unavailable; client [192.0.2.1] blocked using zen.spamhaus.org',
+      'not_told',
+    ],
+    ['550 5.1.1 <x@y> - 192.0.2.1 has sent to too many recipients this hour.', 'not_told'],
+    ['550 Mailbox quota exceeded', 'full'],
+    ['554 <x@y>: user is over quota', 'full'],
+    ['550 5.2.0 Mailbox full', 'full'],
+    ['552 5.1.1 Boîte du destinataire pleine. Recipient overquota. OFR_417', 'full'],
+    [
+      '550-5.2.1 The user you are trying to contact is receiving mail at\r\n550 5.2.1 a rate that',
+      'busy',
+    ],
+    ['550 5.2.1 <x@y>... User unknown', 'no_mailbox'],
+    ['550 Unknown local part bert', 'no_mailbox'],
+    ['550 5.7.1 No such user!', 'no_mailbox'],
+    ['550-Callout verification failed:\r\n550 550 5.1.1 User unknown', 'no_mailbox'],
+    [
+      '550-Verification failed for <probe@a.b>\r\n550-Response: 550 No such user\r\n550 Sender verify failed',
+      'not_told',
+    ],
+    ['550 5.1.1 <x@y>: User unknown in relay recipient table', 'no_mailbox'],
+    ['550 5.1.0 <x@y> sender rejected', 'not_told'],
+    ['550 5.0.0 rejected, listed at bl.spamcop.net', 'not_told'],
+    ['550 SBRS score too low', 'not_told'],
+    ["553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)", 'not_told'],
+    [
+      '550-Requested action not taken: mailbox unavailable\r\n550 Reject due to policy restrictions.',
+      'not_told',
+    ],
+    ['550 5.5.0 Le compte du destinataire est bloqué.', 'disabled'],
+    ['550 Benutzer nicht bekannt/User unknown', 'no_mailbox'],
+    ['550 5.4.1 [x@y]: Recipient address rejected: Access denied.', 'refused'],
+    ['554 5.7.1 <blocked@y>: Recipient address rejected: User unknown', 'no_mailbox'],
+  ])('come before codes: %j: %s', (text, finding) => {
+    expect(judgeReply(reply(text))).toBe(finding);
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { networkEngine, type Verdict } from '../../../src/service/index.js';
 import { outcomeVerdicts } from '../../../src/service/network/mail-verdict.js';
+import { Page } from '../../docs/page.js';
 import { openLab, verifyLive, type Lab } from './lab.js';
 import { hasNsd } from './nsd.js';
 import { situations } from './situations.js';
@@ -37,9 +38,23 @@ describe.skipIf(!hasNsd)(`situations of mail${hasNsd ? '' : ' (nsd is not instal
   });
   afterAll(() => lab.close());
 
-  it('are sixty at least', () => {
-    expect(situations.length).toBeGreaterThanOrEqual(60);
+  it('are 250 at least', () => {
+    expect(situations.length).toBeGreaterThanOrEqual(250);
     expect(new Set(situations.map(({ what }) => what)).size).toBe(situations.length);
+  });
+
+  it('are counted in the documentation as they are judged', () => {
+    const row = new Page('docs/network-verification.md')
+      .section('### How it is checked')
+      .split('\n')
+      .find((line) => line.startsWith('| Sluice'));
+    const all = [...verdicts.values()];
+    const count = (bucket: 'valid' | 'wrong' | 'unknown') =>
+      all.filter((verdict) => verdict[bucket]).length;
+    const shown = (row ?? '').split('|').map((cell) => cell.trim());
+    expect(shown.slice(1, -1)).toEqual(
+      ['Sluice', all.length, count('valid'), count('wrong'), count('unknown'), 0, 0].map(String),
+    );
   });
 
   it.each(situations.map(({ what }, index) => [what, index] as const))('%s', (_what, index) => {

@@ -2,30 +2,8 @@ import type { Socket } from 'node:net';
 import type { SMTPServerOptions } from 'smtp-server';
 import type { MailOutcome } from '../../../src/service/network/schedule/mail-task.js';
 import { mailboxes, noUser, pipelining, type Manner, type Word } from './exchanger.js';
-
-/** One situation of the mail of a domain, and what has to be said of its addresses. */
-export interface Situation {
-  readonly what: string;
-  /** What each local part is. */
-  readonly asks: Readonly<Record<string, MailOutcome>>;
-  /** The exchanger; without one, nobody listens. */
-  readonly manner?: Manner;
-  /** An exchanger of the package smtp-server in its place. */
-  readonly server?: SMTPServerOptions;
-  /**
-   * Lines of the zone; `@` is the domain, `IP` the exchanger's address. By default an MX record and its
-   * address.
-   */
-  readonly zone?: readonly string[];
-  /** The domain as it is asked for, where that is not the one of the zone. */
-  readonly domain?: string;
-  /** Whether the exchanger makes the asker wait: it is asked by a hasty one. */
-  readonly isSlow?: true;
-  /** Flags beside the outcome. */
-  readonly flags?: Readonly<
-    Partial<Record<'is_free' | 'is_role' | 'is_disposable' | 'is_syntax_error', boolean>>
-  >;
-}
+import { replySituations } from './situations-replies.js';
+import type { Situation } from './situation.js';
 
 const anna = mailboxes('anna', 'info');
 const tells: Manner = { rcpt: anna };
@@ -61,6 +39,30 @@ const smtpServer = (options: SMTPServerOptions = {}): SMTPServerOptions => ({
   },
 });
 
+/** Refuses whatever is asked for after six wrong names of a connection. */
+function guard(refusal: Word): Manner {
+  const wrong = new Map<number, number>();
+  return {
+    rcpt: (to, { connection }) => {
+      const before = wrong.get(connection) ?? 0;
+      if (before < 6 && /^(?:anna|carl)@/.test(to)) return '250 ok';
+      wrong.set(connection, before + 1);
+      return refusal;
+    },
+  };
+}
+
+function putsOffOnce(): Manner {
+  const seen = new Set<string>();
+  return {
+    rcpt: (to) => {
+      if (seen.has(to)) return anna(to);
+      seen.add(to);
+      return '450 4.2.0 Greylisted, see http://postgrey.schweikert.ch/';
+    },
+  };
+}
+
 /** The first time each address is asked for, `first`; afterwards what `then` says. */
 function atFirst(first: Word, then: (address: string) => Word): Manner {
   const seen = new Set<string>();
@@ -74,7 +76,7 @@ function atFirst(first: Word, then: (address: string) => Word): Manner {
   };
 }
 
-export const situations: readonly Situation[] = [
+const structures: readonly Situation[] = [
   // Where the mail goes
   { what: 'no such domain', asks: { anna: 'no_mailbox' }, zone: [] },
   {
@@ -303,7 +305,7 @@ export const situations: readonly Situation[] = [
   },
   {
     what: 'a disabled mailbox',
-    asks: { anna: 'no_mailbox' },
+    asks: { anna: 'disabled' },
     manner: only({ anna: '550 5.2.1 disabled' }),
   },
   {
@@ -328,7 +330,7 @@ export const situations: readonly Situation[] = [
   },
   {
     what: 'refused without a reason, by one who takes postmaster',
-    asks: { bert: 'no_mailbox' },
+    asks: { bert: 'not_told' },
     manner: { rcpt: (to) => (to.startsWith('postmaster@') ? '250 ok' : '550 no') },
   },
   {
@@ -488,6 +490,45 @@ export const situations: readonly Situation[] = [
     },
   },
 
+  // Guards
+  {
+    what: 'a guard that refuses everything after six wrong names of a connection',
+    asks: { anna: 'accepted', ...many(12, 'no_mailbox'), carl: 'accepted' },
+    manner: guard('550 no'),
+  },
+  {
+    what: 'the same guard, in the words of an unknown user',
+    asks: { anna: 'accepted', ...many(12, 'no_mailbox'), carl: 'accepted' },
+    manner: guard(noUser),
+  },
+  {
+    what: 'a made-up name that is refused by a policy',
+    asks: { anna: 'accepted', bert: 'no_mailbox' },
+    manner: {
+      rcpt: (to) => (/^[a-z0-9]{20}@/.test(to) ? '550 5.7.1 Administrative prohibition' : anna(to)),
+    },
+  },
+  {
+    what: 'everything is full, also what nobody has',
+    asks: { anna: 'not_told' },
+    manner: { rcpt: () => '552 5.2.2 mailbox full' },
+  },
+  {
+    what: 'every name is put off when it is seen for the first time',
+    asks: some,
+    manner: putsOffOnce(),
+  },
+  {
+    what: 'six exchangers, of which the last lives',
+    asks: some,
+    zone: [
+      ...[1, 2, 3, 4, 5].flatMap((at) => [`@ MX ${at} m${at}.@`, `m${at}.@ A 127.0.2.24${at}`]),
+      '@ MX 9 mx.@',
+      'mx.@ A IP',
+    ],
+    manner: tells,
+  },
+
   // Forms of addresses
   {
     what: 'a local part in another script, taken',
@@ -539,6 +580,9 @@ export const situations: readonly Situation[] = [
     manner: { raw: (socket) => void socket.write(Buffer.from([0, 1, 2, 0xff, 0xfe, 0x0d, 0x0a])) },
   },
 ];
+
+/** All of them, each with a domain and an exchanger of its own. */
+export const situations: readonly Situation[] = [...structures, ...replySituations];
 
 /** An exchanger whose TLS does not work; in the clear it tells. */
 function badTls(answer: string, behind: string): (socket: Socket) => void {

@@ -28,7 +28,7 @@ export interface RouteOptions {
 }
 
 /** Exchangers of one domain that are looked at: whoever lists a thousand gets no thousand lookups. */
-const mostHosts = 5;
+const mostHosts = 20;
 const mostAddresses = 4;
 
 /**

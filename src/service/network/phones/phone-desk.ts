@@ -1,3 +1,4 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { CountryCode } from '../../../contract/countries.js';
 import type { LiveVerification, PhoneVerdict } from '../../engine/engine.js';
@@ -38,7 +39,9 @@ export class PhoneDesk {
     const e164 = numberToAsk(phone, country, planned);
     if (e164 === undefined) return planned;
     const facts = await this.#slots(async () => this.#ask(e164, signal));
-    return phoneVerdict(planned, facts, this.#options.nameNetwork);
+    return phoneVerdict(planned, facts, (mcc, mnc) =>
+      this.#options.nameNetwork(mcc, mnc, parsePhoneNumberFromString(e164)?.country),
+    );
   }
 
   /** Judges the numbers of a batch. */

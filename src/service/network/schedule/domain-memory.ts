@@ -1,21 +1,20 @@
 import { TtlCache } from '../dns/ttl-cache.js';
-import type { Shown } from '../smtp/ask-recipients.js';
+import type { DomainKnowledge, Shown } from '../smtp/questions.js';
 
 /** What is remembered of a domain. */
-type Remembered =
-  /** It takes mail for any name. */
-  | 'takes_all'
-  /** It told a name that nobody has. */
-  | 'tells'
-  /** It told once, and in the same conversation or later it did not: it is asked for one again. */
-  | 'wavers'
-  /** It told, and now takes everything: nothing it says of a mailbox can be believed. */
-  | 'contradicts';
+interface Remembered {
+  readonly shown?:
+    | Shown
+    /** It told, and now takes everything: nothing it says of a mailbox can be believed. */
+    | 'contradicts';
+  readonly refusal?: string;
+  readonly witness?: string;
+}
 
 const mostDomains = 100_000;
 
-/** What domains do with names that nobody has. */
-export class DomainMemory {
+/** What domains do with names that nobody has, and with one that somebody has. */
+export class DomainMemory implements DomainKnowledge {
   readonly #known: TtlCache<Remembered>;
   readonly #ttlMs: number;
 
@@ -25,24 +24,42 @@ export class DomainMemory {
   }
 
   learn(domain: string, shown: Shown): void {
-    const before = this.#known.get(domain);
-    this.#known.put(domain, merged(before, shown), this.#ttlMs);
+    this.#put(domain, { shown: merged(this.#known.get(domain)?.shown, shown) });
   }
 
-  /** Whether a made-up name need not be asked for first. */
+  learnRefusal(domain: string, refusal: string): void {
+    this.#put(domain, { refusal });
+  }
+
+  learnWitness(domain: string, witness: string): void {
+    this.#put(domain, { witness });
+  }
+
   isKnownToTell(domain: string): boolean {
-    return this.#known.get(domain) === 'tells';
+    return this.#known.get(domain)?.shown === 'tells';
+  }
+
+  refusalOf(domain: string): string | undefined {
+    return this.#known.get(domain)?.refusal;
+  }
+
+  witnessOf(domain: string): string | undefined {
+    return this.#known.get(domain)?.witness;
   }
 
   /** What is known of every mailbox of the domain; `undefined`: they have to be asked for. */
   outcome(domain: string): 'catch_all' | 'not_told' | undefined {
-    const known = this.#known.get(domain);
+    const known = this.#known.get(domain)?.shown;
     if (known === 'takes_all') return 'catch_all';
     return known === 'contradicts' ? 'not_told' : undefined;
   }
+
+  #put(domain: string, news: Remembered): void {
+    this.#known.put(domain, { ...this.#known.get(domain), ...news }, this.#ttlMs);
+  }
 }
 
-function merged(before: Remembered | undefined, shown: Shown): Remembered {
+function merged(before: Remembered['shown'], shown: Shown): Remembered['shown'] & string {
   if (before === 'contradicts') return before;
   // Some servers take everything from who asked for too many wrong names: that is no catch-all.
   if (shown === 'takes_all' && (before === 'tells' || before === 'wavers')) return 'contradicts';

@@ -1,39 +1,43 @@
 import type { Exchanger } from '../dns/find-exchangers.js';
+import { TtlCache } from '../dns/ttl-cache.js';
 import { ExchangerQueue, Gate } from './gate.js';
 import type { MailTask } from './mail-task.js';
 
-export interface ConversationLimits {
-  /** Conversations at once. */
-  readonly conversations: number;
-  /** Conversations at once with one exchanger. */
+export interface GateLineOptions {
   readonly conversationsPerExchanger: number;
-  readonly recipientsPerConversation: number;
+  /** How many recipients a conversation with an exchanger may ask for. */
+  readonly recipientsOf: (host: string) => number;
+  /** How long it is remembered how many recipients exchangers bear. */
+  readonly memoryMs: number;
+  readonly now: () => number;
+  /** After it no conversation begins. */
+  readonly signal: AbortSignal;
 }
 
-/** Has one conversation with the exchangers of a queue; it tells of everything itself. */
-type Converse = (queue: ExchangerQueue, tasks: readonly MailTask[]) => Promise<void>;
+/** Has one conversation for what waits in a queue; says when it has taken its recipients out of it. */
+type Converse = (queue: ExchangerQueue, onTaken: () => void) => Promise<void>;
 
-/** Conversations beyond the limit, for what somebody waits for. */
-const urgentReserve = 8;
+const mostRemembered = 50_000;
 
-/** Begins conversations, exchanger by exchanger in turn, as many at once as the limits allow. */
+/** Gathers mailboxes by their exchangers, and begins conversations for them. */
 export class GateLine {
-  readonly #limits: ConversationLimits;
+  readonly #options: GateLineOptions;
   readonly #converse: Converse;
   readonly #gates = new Map<string, Gate>();
-  readonly #line: Gate[] = [];
-  #running = 0;
+  readonly #borne: TtlCache<number>;
 
-  constructor(limits: ConversationLimits, converse: Converse) {
-    this.#limits = limits;
+  constructor(options: GateLineOptions, converse: Converse) {
+    this.#options = options;
     this.#converse = converse;
+    this.#borne = new TtlCache(mostRemembered, options.now);
   }
 
   /** The queue of these exchangers: the one that others wait in, or a new one. */
   queueFor(exchangers: readonly Exchanger[]): ExchangerQueue {
     const key = keyOf(exchangers);
     const address = exchangers[0]?.addresses[0] ?? key;
-    const { recipientsPerConversation: mostRecipients } = this.#limits;
+    const mostRecipients =
+      this.#borne.get(key) ?? this.#options.recipientsOf(exchangers[0]?.host ?? '');
     return (
       this.#gates.get(address)?.queues.get(key) ??
       new ExchangerQueue({ key, address, exchangers, mostRecipients })
@@ -45,43 +49,43 @@ export class GateLine {
     this.#gates.set(queue.address, gate);
     gate.queues.set(queue.key, queue);
     queue.push(task);
-    this.#lineUp(gate);
-    this.#start();
+    this.#start(gate);
   }
 
-  #lineUp(gate: Gate): void {
-    if (gate.isInLine) return;
-    gate.isInLine = true;
-    this.#line.push(gate);
+  /** Exchangers bore so many recipients in one conversation, and no more. */
+  bears(queue: ExchangerQueue, count: number): void {
+    queue.bears(count);
+    this.#borne.put(queue.key, queue.mostRecipients, this.#options.memoryMs);
   }
 
-  #start(): void {
-    const { conversations, conversationsPerExchanger } = this.#limits;
-    for (let left = this.#line.length; left > 0; left -= 1) {
-      if (this.#running >= conversations + urgentReserve) return;
-      const gate = this.#line.shift();
-      if (gate === undefined) return;
-      gate.isInLine = false;
-      const extra = gate.hasUrgent ? 1 : 0;
-      const hasTurn = this.#running < conversations + extra * urgentReserve;
-      // A gate that is full comes back when one of its conversations ends.
-      if (gate.running >= conversationsPerExchanger + extra) continue;
-      const queue = hasTurn ? gate.nextQueue() : undefined;
-      const tasks = queue?.take() ?? [];
-      if (queue && tasks.length > 0) void this.#run(gate, queue, tasks);
-      if (gate.hasWaiting) this.#lineUp(gate);
+  #start(gate: Gate): void {
+    const { conversationsPerExchanger: most, signal } = this.#options;
+    while (
+      !signal.aborted &&
+      gate.waiting > gate.starting &&
+      gate.running < most + (gate.hasUrgent ? 1 : 0)
+    ) {
+      const queue = gate.nextQueue();
+      if (queue === undefined) return;
+      void this.#run(gate, queue);
     }
   }
 
-  async #run(gate: Gate, queue: ExchangerQueue, tasks: readonly MailTask[]): Promise<void> {
+  async #run(gate: Gate, queue: ExchangerQueue): Promise<void> {
+    let isStarting = true;
+    const onTaken = (): void => {
+      if (!isStarting) return;
+      isStarting = false;
+      gate.starting -= 1;
+      this.#start(gate);
+    };
     gate.running += 1;
-    this.#running += 1;
-    await this.#converse(queue, tasks);
+    gate.starting += 1;
+    await this.#converse(queue, onTaken);
     gate.running -= 1;
-    this.#running -= 1;
-    if (gate.hasWaiting) this.#lineUp(gate);
-    else if (gate.running === 0) this.#gates.delete(gate.address);
-    this.#start();
+    onTaken();
+    this.#start(gate);
+    if (gate.running === 0 && gate.waiting === 0) this.#gates.delete(gate.address);
   }
 }
 

@@ -7,8 +7,7 @@ export class ExchangerQueue {
   /** Address of the gate that it stands at. */
   readonly address: string;
   readonly exchangers: readonly Exchanger[];
-  /** Recipients that these exchangers bear in one conversation. */
-  mostRecipients: number;
+  #mostRecipients: number;
   #urgent: MailTask[] = [];
   #waiting: MailTask[] = [];
   #taken = 0;
@@ -22,7 +21,17 @@ export class ExchangerQueue {
     this.key = options.key;
     this.address = options.address;
     this.exchangers = options.exchangers;
-    this.mostRecipients = options.mostRecipients;
+    this.#mostRecipients = options.mostRecipients;
+  }
+
+  /** Recipients that these exchangers bear in one conversation. */
+  get mostRecipients(): number {
+    return this.#mostRecipients;
+  }
+
+  /** They bore so many, and no more. */
+  bears(count: number): void {
+    this.#mostRecipients = Math.max(1, Math.min(this.#mostRecipients, Math.floor(count)));
   }
 
   get size(): number {
@@ -37,13 +46,18 @@ export class ExchangerQueue {
     (task.isUrgent ? this.#urgent : this.#waiting).push(task);
   }
 
-  /** Takes what one conversation asks for; who left is left out. */
-  take(): MailTask[] {
+  /** How many one conversation would ask for. */
+  get nextCount(): number {
+    return Math.min(this.size, this.#mostRecipients);
+  }
+
+  /** Takes what one conversation asks for, so many at most. */
+  take(most: number): MailTask[] {
     const taken: MailTask[] = [];
-    while (taken.length < this.mostRecipients) {
+    while (taken.length < Math.min(most, this.#mostRecipients)) {
       const task = this.#urgent.shift() ?? this.#next();
       if (task === undefined) break;
-      if (!task.signal.aborted) taken.push(task);
+      taken.push(task);
     }
     return taken;
   }
@@ -73,10 +87,9 @@ export class ExchangerQueue {
 export class Gate {
   readonly address: string;
   readonly queues = new Map<string, ExchangerQueue>();
-  /** Conversations under way. */
+  /** Conversations under way, and those of them that have not taken their recipients yet. */
   running = 0;
-  /** Whether it stands in the line of gates that may start a conversation. */
-  isInLine = false;
+  starting = 0;
 
   constructor(address: string) {
     this.address = address;
@@ -87,9 +100,11 @@ export class Gate {
     return false;
   }
 
-  get hasWaiting(): boolean {
-    for (const queue of this.queues.values()) if (queue.size > 0) return true;
-    return false;
+  /** Mailboxes that wait. */
+  get waiting(): number {
+    let count = 0;
+    for (const queue of this.queues.values()) count += queue.size;
+    return count;
   }
 
   /** The queue whose turn it is: one for which somebody waits, else each in its turn. */

@@ -1,29 +1,24 @@
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../../../system/clock.js';
 import { findExchangers, type MailRoute } from '../dns/find-exchangers.js';
 import type { Resolver } from '../dns/resolver.js';
 import { TtlCache } from '../dns/ttl-cache.js';
-import type { Answer } from '../smtp/ask-recipients.js';
-import { madeUpName } from '../smtp/made-up-name.js';
-import { converse, type ConversationEnd } from '../smtp/converse.js';
-import type { Manners, NoSession } from '../smtp/open-session.js';
+import type { Answer } from '../smtp/questions.js';
+import type { ConversationEnd } from '../smtp/converse.js';
+import type { NoSession } from '../smtp/open-session.js';
+import { Conversations, type ConversationsOptions } from './conversations.js';
 import { DelayLine } from './delay-line.js';
 import { DomainMemory } from './domain-memory.js';
 import type { ExchangerQueue } from './gate.js';
-import { GateLine, type ConversationLimits } from './gate-line.js';
+import { GateLine } from './gate-line.js';
 import type { MailOutcome, MailTask } from './mail-task.js';
 
-export interface MailProbeOptions {
+export interface MailProbeOptions extends Omit<ConversationsOptions, 'memory' | 'signal'> {
   readonly resolver: Resolver;
   readonly mayAsk: (address: string) => boolean;
-  readonly manners: Manners;
-  readonly limits: ConversationLimits;
-  readonly conversationTimeoutMs: number;
+  readonly recipientsPerConversation: number;
   /** How long what may pass is waited for, again and again. */
   readonly retryDelaysMs: readonly number[];
   readonly domainMemoryMs: number;
-  readonly clock: Clock;
-  readonly random: () => number;
 }
 
 /** Conversations that may come to nothing for a mailbox before it waits for another day. */
@@ -54,6 +49,7 @@ export class MailProbe {
   /** Tasks of domains whose exchangers are being looked up. */
   readonly #unrouted = new Map<string, MailTask[]>();
   readonly #line: GateLine;
+  readonly #conversations: Conversations;
   /** Which queue a domain's mailboxes wait in. */
   readonly #queueOf: TtlCache<ExchangerQueue>;
   /** How exchangers, by the key of their queue, have received us of late. */
@@ -67,7 +63,25 @@ export class MailProbe {
     this.#memory = new DomainMemory({ ttlMs, now });
     this.#queueOf = new TtlCache(mostRemembered, now);
     this.#unwilling = new TtlCache(mostRemembered, now);
-    this.#line = new GateLine(options.limits, async (queue, tasks) => this.#converse(queue, tasks));
+    this.#conversations = new Conversations({
+      ...options,
+      memory: this.#memory,
+      signal: this.#ending.signal,
+    });
+    this.#line = new GateLine(
+      {
+        conversationsPerExchanger: options.limits.conversationsPerExchanger,
+        recipientsOf: (host) =>
+          Math.min(
+            options.recipientsPerConversation,
+            options.providers.of(host)?.recipientsPerConversation ?? Infinity,
+          ),
+        memoryMs: ttlMs,
+        now,
+        signal: this.#ending.signal,
+      },
+      async (queue, onTaken) => this.#converse(queue, onTaken),
+    );
     const { signal } = this.#ending;
     // All conversations hang on it.
     setMaxListeners(0, signal);
@@ -172,57 +186,45 @@ export class MailProbe {
     this.#line.add(task, queue);
   }
 
-  async #converse(queue: ExchangerQueue, tasks: readonly MailTask[]): Promise<void> {
-    const open = new Set(tasks);
+  async #converse(queue: ExchangerQueue, onTaken: () => void): Promise<void> {
+    const open = new Set<MailTask>();
     try {
-      const ended = await this.#ask(queue, tasks, open);
-      this.#conclude(queue, [...open], { ended, hasProgress: open.size < tasks.length });
+      await this.#conversations.hold(queue, {
+        onTaken: (tasks) => {
+          onTaken();
+          for (const task of tasks) {
+            if (task.signal.aborted) this.#pending -= 1;
+            else open.add(task);
+          }
+          return [...open];
+        },
+        onAnswer: (task, answer, at) => {
+          if (open.delete(task)) this.#answer(queue, task, answer, at);
+        },
+        onEnded: (ended, count) => this.#conclude(queue, [...open], { ended, count }),
+      });
     } catch (error) {
       if (!this.#ending.signal.aborted) for (const task of open) this.#fail(task, error);
     }
   }
 
-  async #ask(
+  #answer(
     queue: ExchangerQueue,
-    tasks: readonly MailTask[],
-    open: Set<MailTask>,
-  ): Promise<ConversationEnd> {
-    const { manners, conversationTimeoutMs, random } = this.#options;
-    const memory = this.#memory;
-    // Somebody who waits and leaves ends a conversation that is theirs alone.
-    const [only] = tasks.length === 1 ? tasks : [];
-    const signal = only?.isUrgent
-      ? AbortSignal.any([this.#ending.signal, only.signal])
-      : this.#ending.signal;
-    return converse(
-      { exchangers: queue.exchangers, manners, timeoutMs: conversationTimeoutMs, random, signal },
-      {
-        mailFrom: manners.mailFrom,
-        recipients: tasks.map(({ path }) => path),
-        isKnownToTell: (domain) => memory.isKnownToTell(domain),
-        madeUpName: () => madeUpName(random),
-        onShown: (domain, shown) => memory.learn(domain, shown),
-        onAnswer: (place, answer) => {
-          const task = tasks[place];
-          if (task === undefined || !open.delete(task)) return;
-          this.#answer(queue, task, answer, place);
-        },
-      },
-    );
-  }
-
-  #answer(queue: ExchangerQueue, task: MailTask, answer: Answer, place: number): void {
+    task: MailTask,
+    answer: Answer,
+    { place, count }: { readonly place: number; readonly count: number },
+  ): void {
     switch (answer) {
       case 'temporary':
       case 'undetermined':
         this.#later(task, 'not_told');
         return;
       case 'too_many':
-        queue.mostRecipients = Math.max(1, Math.min(queue.mostRecipients, place));
+        this.#line.bears(queue, place);
         this.#again(task, 'not_told');
         return;
       case 'doubtful':
-        queue.mostRecipients = Math.max(1, Math.floor(queue.mostRecipients / 2));
+        this.#line.bears(queue, count / 2);
         this.#again(task, 'not_told');
         return;
       case 'catch_all':
@@ -237,12 +239,11 @@ export class MailProbe {
   #conclude(
     queue: ExchangerQueue,
     open: readonly MailTask[],
-    { ended, hasProgress }: { readonly ended: ConversationEnd; readonly hasProgress: boolean },
+    { ended, count }: { readonly ended: ConversationEnd; readonly count: number },
   ): void {
+    const hasProgress = open.length < count;
     if (ended === 'asked' || ended === 'lost') {
-      if (ended === 'lost') {
-        queue.mostRecipients = Math.max(1, Math.floor(queue.mostRecipients / 2));
-      }
+      if (ended === 'lost') this.#line.bears(queue, count / 2);
       for (const [index, task] of open.entries()) {
         // Only the one that was being asked for may be to blame; the others were not reached.
         if (hasProgress && index > 0) this.#route(task);

@@ -5,6 +5,8 @@ export type MailOutcome =
   | 'accepted'
   | 'full'
   | 'no_mailbox'
+  /** It is there, and takes no mail any more. */
+  | 'disabled'
   | 'catch_all'
   /** A server was asked and does not tell. */
   | 'not_told'

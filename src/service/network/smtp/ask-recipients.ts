@@ -1,30 +1,11 @@
-import { judgeReply, judgeSession, type Finding } from './judge-reply.js';
+import { judgeReply, judgeSession } from './judge-reply.js';
 import type { NoSession, Session } from './open-session.js';
+import type { Questions } from './questions.js';
+import { Refusals } from './refusals.js';
+import type { Reply } from './reply-reader.js';
+import type { Finding } from './reply-rules.js';
+import { refusalText } from './reply-words.js';
 import type { SmtpPath } from './smtp-path.js';
-
-/** What is asked in one conversation, and who hears of the answers. */
-export interface Questions {
-  readonly mailFrom: string;
-  /** Their domains may differ; their exchanger is one. */
-  readonly recipients: readonly SmtpPath[];
-  /** Whether a domain is known to tell its mailboxes from others. */
-  readonly isKnownToTell: (domain: string) => boolean;
-  /** Makes a local part that nobody has. */
-  readonly madeUpName: () => string;
-  /** Told what a made-up name, or an answer as good as one, has shown of a domain. */
-  readonly onShown: (domain: string, shown: Shown) => void;
-  /** Told of each answer, by the place of its recipient; at most once for each. */
-  readonly onAnswer: (place: number, answer: Answer) => void;
-}
-
-/** What a domain does with names that nobody has: takes them, tells them, or now this, now that. */
-export type Shown = 'takes_all' | 'tells' | 'wavers';
-
-/**
- * What was found of one recipient. `doubtful`: taken, but when the server also took a name that nobody
- * has. `undetermined`: taken, and whether the server takes everything could not be found out.
- */
-export type Answer = Exclude<Finding, 'refused'> | 'doubtful' | 'undetermined' | 'catch_all';
 
 /** How a conversation ended; recipients without an answer were not reached. */
 export type Ended = 'asked' | NoSession;
@@ -32,8 +13,8 @@ export type Ended = 'asked' | NoSession;
 /**
  * Asks a server for recipients, and never sends a message: after the last answer it takes leave. For
  * each domain that is not known, a made-up name is asked for first: where that is taken, so is
- * everything. After the last acceptance one is asked for again, because some servers take everything
- * after some wrong names.
+ * everything. It is asked for again after the last acceptance, and a mailbox that was taken after the
+ * last refusal, because some servers take or refuse everything after some wrong names.
  *
  * @throws SmtpFailure when the connection breaks; answers until then stand
  */
@@ -41,8 +22,12 @@ export async function askRecipients(session: Session, questions: Questions): Pro
   const conversation = new Conversation(session, questions);
   const begun = await conversation.begin();
   if (begun !== 'ready') return begun;
-  await conversation.askAll();
-  await conversation.settle();
+  try {
+    await conversation.askAll();
+    await conversation.settle();
+  } finally {
+    conversation.leave();
+  }
   return 'asked';
 }
 
@@ -51,26 +36,24 @@ type Canary = 'taken' | 'not_taken' | 'undetermined';
 class Conversation {
   readonly #session: Session;
   readonly #questions: Questions;
-  readonly #canaries = new Map<string, Canary>();
+  readonly #canaries = new Map<string, { readonly canary: Canary; readonly finding: Finding }>();
   /** Acceptances since a refusal last showed that the server tells. */
   #unproved: number[] = [];
-  /** Places whose refusal had no reason, by domain. */
-  readonly #refused = new Map<string, number[]>();
-  /** Domains that accepted and refused: they tell. */
-  readonly #accepting = new Set<string>();
+  readonly #refusals: Refusals;
   #isFull = false;
 
   constructor(session: Session, questions: Questions) {
     this.#session = session;
     this.#questions = questions;
+    this.#refusals = new Refusals(questions);
   }
 
   /** Says who asks, and asks for a made-up name in every domain that is not known. */
   async begin(): Promise<'ready' | NoSession> {
-    const { mailFrom, recipients, isKnownToTell } = this.#questions;
+    const { mailFrom, recipients, memory } = this.#questions;
     const needsUtf8 = this.#session.takesUtf8 && recipients.some((path) => path.needsUtf8);
     const unknown = new Set(
-      recipients.map(({ domain }) => domain).filter((domain) => !isKnownToTell(domain)),
+      recipients.map(({ domain }) => domain).filter((domain) => !memory.isKnownToTell(domain)),
     );
     const mail = `MAIL FROM:<${mailFrom}>${needsUtf8 ? ' SMTPUTF8' : ''}`;
     const { connection, pipelines } = this.#session;
@@ -81,7 +64,7 @@ class Conversation {
     if (said !== 'ready') return said;
     for (const domain of unknown) {
       if (!pipelines) connection.send(this.#canaryCommand(domain));
-      this.#learn(domain, judgeReply(await connection.reply()));
+      this.#learn(domain, await connection.reply());
     }
     return 'ready';
   }
@@ -97,19 +80,24 @@ class Conversation {
         if (this.#isFull) break;
         connection.send(commands[index] ?? '');
       }
-      this.#hear(place, judgeReply(await connection.reply()));
+      this.#hear(place, await connection.reply());
     }
   }
 
   /** Decides what was left open. */
   async settle(): Promise<void> {
     await this.#proveAcceptances();
-    await this.#explainRefusals();
+    await this.#proveRefusals();
+  }
+
+  /** A conversation that broke proves nothing more: what a server said in words still counts. */
+  leave(): void {
+    this.#refusals.settle('unproved');
   }
 
   #isAsked({ domain, needsUtf8 }: SmtpPath, place: number): boolean {
     const { onAnswer } = this.#questions;
-    if (this.#canaries.get(domain) === 'taken') {
+    if (this.#canaries.get(domain)?.canary === 'taken') {
       onAnswer(place, 'catch_all');
       return false;
     }
@@ -121,30 +109,46 @@ class Conversation {
     return true;
   }
 
-  #learn(domain: string, finding: Finding): void {
-    const canary = canaryOf(finding);
-    this.#canaries.set(domain, canary);
-    if (canary === 'taken') this.#questions.onShown(domain, 'takes_all');
+  #learn(domain: string, reply: Reply): void {
+    const { madeUpName, memory } = this.#questions;
+    const finding = this.#judge(reply);
+    const canary = canaryOf(reply, finding);
+    this.#canaries.set(domain, { canary, finding });
+    if (canary === 'taken') memory.learn(domain, 'takes_all');
+    if (canary === 'not_taken') memory.learnRefusal(domain, refusalText(reply, madeUpName(domain)));
     // A bare refusal may mean the asker: that the domain tells is not proved by it.
-    if (finding === 'no_mailbox') this.#questions.onShown(domain, 'tells');
+    if (finding === 'no_mailbox') memory.learn(domain, 'tells');
   }
 
-  #hear(place: number, finding: Finding): void {
+  #hear(place: number, reply: Reply): void {
     const { onAnswer, recipients } = this.#questions;
-    const domain = recipients[place]?.domain ?? '';
+    const path = recipients[place];
+    if (path === undefined) return;
+    const known = this.#canaries.get(path.domain);
+    const finding = this.#judge(reply);
     switch (finding) {
       case 'accepted':
-        this.#accepting.add(domain);
-        if (this.#canaries.get(domain) === 'undetermined') onAnswer(place, 'undetermined');
+        // Nobody need ask such a provider for a made-up name: it may refuse that one, and no other.
+        if (this.#session.provider?.takesAll === true) {
+          onAnswer(place, 'catch_all');
+          return;
+        }
+        this.#refusals.taken(place);
+        if (known?.canary === 'undetermined') onAnswer(place, 'undetermined');
+        else this.#unproved.push(place);
+        return;
+      case 'full':
+      case 'busy':
+        // Said of a name that nobody has, it says nothing.
+        if (known?.finding === finding) onAnswer(place, 'not_told');
+        else if (finding === 'full') onAnswer(place, finding);
         else this.#unproved.push(place);
         return;
       case 'refused':
-        this.#refused.set(domain, [...(this.#refused.get(domain) ?? []), place]);
-        this.#trust();
-        return;
       case 'no_mailbox':
+      case 'disabled':
         this.#trust();
-        onAnswer(place, finding);
+        this.#refusals.refused(place, finding, refusalText(reply, path.local));
         return;
       case 'too_many':
         this.#isFull = true;
@@ -157,59 +161,57 @@ class Conversation {
 
   /** A refusal shows that the server still tells: what it took before is there. */
   #trust(): void {
-    for (const place of this.#unproved) this.#questions.onAnswer(place, 'accepted');
+    const { memory, onAnswer, recipients } = this.#questions;
+    for (const place of this.#unproved) {
+      const path = recipients[place];
+      if (path && this.#refusals.isTaken(place)) memory.learnWitness(path.domain, path.text);
+      onAnswer(place, 'accepted');
+    }
     this.#unproved = [];
   }
 
   async #proveAcceptances(): Promise<void> {
     const last = this.#unproved.at(-1);
     if (last === undefined) return;
-    const { onAnswer, onShown, recipients } = this.#questions;
+    const { onAnswer, memory, recipients } = this.#questions;
     const domain = recipients[last]?.domain ?? '';
     const { connection } = this.#session;
     connection.send(this.#canaryCommand(domain));
-    if (canaryOf(judgeReply(await connection.reply())) === 'taken') {
+    const reply = await connection.reply();
+    if (canaryOf(reply, this.#judge(reply)) === 'taken') {
       for (const place of this.#unproved) onAnswer(place, 'doubtful');
       this.#unproved = [];
-      onShown(domain, 'wavers');
+      memory.learn(domain, 'wavers');
       return;
     }
     this.#trust();
   }
 
-  /**
-   * A server that refuses without a reason may mean the asker. One that took another name of the domain
-   * tells; so does one that takes postmaster, which every domain has (RFC 5321 4.5.1).
-   */
-  async #explainRefusals(): Promise<void> {
-    const { connection } = this.#session;
-    for (const [domain, places] of this.#refused) {
-      let tells = this.#accepting.has(domain) || this.#questions.isKnownToTell(domain);
-      if (!tells) {
-        connection.send(`RCPT TO:<postmaster@${domain}>`);
-        tells = judgeReply(await connection.reply()) === 'accepted';
-      }
-      if (tells) this.#questions.onShown(domain, 'tells');
-      for (const place of places) {
-        this.#questions.onAnswer(place, tells ? 'no_mailbox' : 'not_told');
-      }
+  /** Asks for a mailbox that was taken: a server that refuses it now refuses whoever is asked for. */
+  async #proveRefusals(): Promise<void> {
+    const witness = this.#refusals.witness();
+    if (witness === undefined) {
+      this.#refusals.settle('unproved');
+      return;
     }
+    const { connection } = this.#session;
+    connection.send(`RCPT TO:<${witness}>`);
+    const { code } = await connection.reply();
+    const kind = Math.floor(code / 100);
+    this.#refusals.settle(kind === 2 ? 'proved' : kind === 5 ? 'disproved' : 'unproved');
+  }
+
+  #judge(reply: Reply): Finding {
+    return judgeReply(reply, this.#session.provider);
   }
 
   #canaryCommand(domain: string): string {
-    return `RCPT TO:<${this.#questions.madeUpName()}@${domain}>`;
+    return `RCPT TO:<${this.#questions.madeUpName(domain)}@${domain}>`;
   }
 }
 
-function canaryOf(finding: Finding): Canary {
-  switch (finding) {
-    case 'accepted':
-    case 'full':
-      return 'taken';
-    case 'no_mailbox':
-    case 'refused':
-      return 'not_taken';
-    default:
-      return 'undetermined';
-  }
+/** Whatever the reason: a server that refuses a made-up name for good does not take everything. */
+function canaryOf({ code }: Reply, finding: Finding): Canary {
+  if (finding === 'accepted') return 'taken';
+  return code >= 500 && finding !== 'too_many' ? 'not_taken' : 'undetermined';
 }

@@ -1,29 +1,37 @@
 import { beforeDeadline } from '../../../system/before-deadline.js';
 import { systemClock } from '../../../system/clock.js';
 import type { Exchanger } from '../dns/find-exchangers.js';
-import { askRecipients, type Questions } from './ask-recipients.js';
+import { askRecipients } from './ask-recipients.js';
 import { openSession, type Manners, type NoSession, type Target } from './open-session.js';
+import type { ProviderTable } from './provider-table.js';
+import type { Questions } from './questions.js';
 import { SmtpFailure } from './smtp-failure.js';
 
 export interface ConversationOptions {
-  readonly exchangers: readonly Exchanger[];
+  /** In the order in which they are tried. */
+  readonly targets: readonly Target[];
   readonly manners: Manners;
-  /** How long the whole may take, over all servers that are tried. */
+  /** How long a conversation with one of them may take. */
   readonly timeoutMs: number;
-  /** From 0 to below 1. */
-  readonly random: () => number;
+  /** Waits until a target may be connected to; what it gives is told of the greeting and of the end. */
+  readonly enter: (target: Target) => Promise<Entered>;
   readonly signal: AbortSignal;
+}
+
+interface Entered {
+  greeted(): Promise<void>;
+  leave(): void;
 }
 
 /** `lost`: the connection broke when recipients were already asked for. */
 export type ConversationEnd = 'asked' | 'lost' | NoSession;
 
 /** Servers that are tried for one conversation. */
-const mostTargets = 4;
+const mostTargets = 20;
 
 /**
- * Has one conversation with the first exchanger that will: in order of preference, equal ones in any
- * order (RFC 5321 5.1). One that refuses the asker is taken at its word: its neighbours are not asked.
+ * Has one conversation with the first exchanger that will. One that refuses the asker after its greeting
+ * is taken at its word: its neighbours are not asked.
  *
  * @throws the signal's reason
  */
@@ -31,55 +39,73 @@ export async function converse(
   options: ConversationOptions,
   questions: Questions,
 ): Promise<ConversationEnd> {
-  options.signal.throwIfAborted();
-  return beforeDeadline(async (signal) => tryTargets(options, questions, signal), {
-    clock: systemClock,
-    ms: options.timeoutMs,
-    signal: options.signal,
-    toError: () => new SmtpFailure('timeout', 'the conversation took too long'),
-  });
-}
-
-async function tryTargets(
-  { exchangers, manners, random }: ConversationOptions,
-  questions: Questions,
-  signal: AbortSignal,
-): Promise<ConversationEnd> {
   const met: NoSession[] = [];
-  let wasAsked = false;
-  try {
-    for (const target of targetsOf(exchangers, random).slice(0, mostTargets)) {
-      const session = await openSession(target, manners, signal);
-      if (typeof session === 'string') {
-        met.push(session);
-        if (session === 'not_told') break;
-        continue;
-      }
-      wasAsked = true;
-      try {
-        const ended = await askRecipients(session, questions);
-        await session.connection.quit();
-        if (ended === 'asked') return ended;
-        wasAsked = false;
-        met.push(ended);
-        if (ended === 'not_told') break;
-      } finally {
-        session.connection.close();
-      }
+  for (const target of options.targets.slice(0, mostTargets)) {
+    const entered = await options.enter(target);
+    try {
+      const { ended, isFinal } = await tryTarget(target, entered, options, questions);
+      if (ended === 'asked' || ended === 'lost') return ended;
+      met.push(ended);
+      if (isFinal) break;
+    } finally {
+      entered.leave();
     }
-  } catch (error) {
-    if (!(error instanceof SmtpFailure)) throw error;
-    return wasAsked ? 'lost' : 'failed';
   }
   return worthMost(met);
 }
 
-function targetsOf(exchangers: readonly Exchanger[], random: () => number): Target[] {
+interface Tried {
+  readonly ended: ConversationEnd;
+  /** Whether no other server is tried. */
+  readonly isFinal: boolean;
+}
+
+async function tryTarget(
+  target: Target,
+  entered: Entered,
+  { manners, timeoutMs, signal }: ConversationOptions,
+  questions: Questions,
+): Promise<Tried> {
+  let wasAsked = false;
+  const limits = {
+    clock: systemClock,
+    ms: timeoutMs,
+    signal,
+    toError: () => new SmtpFailure('timeout', 'the conversation took too long'),
+  };
+  const talk = async (until: AbortSignal): Promise<Tried> => {
+    const session = await openSession(target, manners, until);
+    if ('why' in session) return { ended: session.why, isFinal: session.isFinal };
+    try {
+      await entered.greeted();
+      wasAsked = true;
+      const ended = await askRecipients(session, questions);
+      await session.connection.quit();
+      wasAsked = ended === 'asked';
+      return { ended, isFinal: ended === 'not_told' };
+    } finally {
+      session.connection.close();
+    }
+  };
+  try {
+    return await beforeDeadline(talk, limits);
+  } catch (error) {
+    if (!(error instanceof SmtpFailure)) throw error;
+    return { ended: wasAsked ? 'lost' : 'failed', isFinal: false };
+  }
+}
+
+/** In order of preference, equal ones in any order (RFC 5321 5.1). */
+export function targetsOf(
+  exchangers: readonly Exchanger[],
+  random: () => number,
+  providers: ProviderTable,
+): Target[] {
   const inOrder = exchangers
     .map((exchanger) => ({ exchanger, lot: random() }))
     .toSorted((a, b) => a.exchanger.preference - b.exchanger.preference || a.lot - b.lot);
   return inOrder.flatMap(({ exchanger: { host, addresses } }) =>
-    addresses.map((address) => ({ host, address })),
+    addresses.map((address) => ({ host, address, provider: providers.of(host) })),
   );
 }
 

@@ -1,4 +1,5 @@
 import { judgeSession } from './judge-reply.js';
+import type { MailProvider } from './providers.js';
 import type { Reply } from './reply-reader.js';
 import { SmtpConnection } from './smtp-connection.js';
 import { SmtpFailure } from './smtp-failure.js';
@@ -21,6 +22,8 @@ export interface Manners {
 export interface Target {
   readonly host: string;
   readonly address: string;
+  /** Whose it is, where that is known. */
+  readonly provider?: MailProvider | undefined;
 }
 
 /** A server that greeted, and what it can do. */
@@ -28,10 +31,18 @@ export interface Session {
   readonly connection: SmtpConnection;
   readonly pipelines: boolean;
   readonly takesUtf8: boolean;
+  readonly provider?: MailProvider | undefined;
 }
 
 /** Why a server is of no use now. */
 export type NoSession = 'temporary' | 'not_told' | 'no_mailbox' | 'failed';
+
+/** A server that would not talk. */
+export interface Unwilling {
+  readonly why: NoSession;
+  /** Whether its neighbours would say the same: it heard who asks. */
+  readonly isFinal: boolean;
+}
 
 /**
  * Connects, and greets: EHLO, or HELO for a server that knows no other; STARTTLS where it is offered.
@@ -43,30 +54,32 @@ export async function openSession(
   target: Target,
   manners: Manners,
   signal: AbortSignal,
-): Promise<Session | NoSession> {
+): Promise<Session | Unwilling> {
   const first = await greet(target, manners, { secure: manners.startTls, signal });
   if (first !== 'tls_failed') return first;
   const second = await greet(target, manners, { secure: false, signal });
-  return second === 'tls_failed' ? 'failed' : second;
+  return second === 'tls_failed' ? failed : second;
 }
 
 async function greet(
   target: Target,
   manners: Manners,
   { secure, signal }: { readonly secure: boolean; readonly signal: AbortSignal },
-): Promise<Session | NoSession | 'tls_failed'> {
+): Promise<Session | Unwilling | 'tls_failed'> {
   let connection: SmtpConnection | undefined;
   try {
     connection = await SmtpConnection.open({
       address: target.address,
       port: manners.port,
       timeoutMs: manners.replyTimeoutMs,
+      via: target.provider?.via,
       signal,
     });
     const greeting = judgeSession(await connection.reply());
-    if (greeting !== 'ready') return await leave(connection, greeting);
+    // One that greets nobody with 554 may have neighbours that do: Postfix goes on to them too.
+    if (greeting !== 'ready') return await leave(connection, greeting, false);
     let extensions = await hello(connection, manners);
-    if (typeof extensions === 'string') return await leave(connection, extensions);
+    if (typeof extensions === 'string') return await leave(connection, extensions, true);
     if (secure && extensions.has('STARTTLS')) {
       connection.send('STARTTLS');
       const { code } = await connection.reply();
@@ -74,24 +87,31 @@ async function greet(
         await connection.secure(target.host);
         // What was learned in the clear is forgotten (RFC 3207 4.2).
         extensions = await hello(connection, manners);
-        if (typeof extensions === 'string') return await leave(connection, extensions);
+        if (typeof extensions === 'string') return await leave(connection, extensions, true);
       }
     }
     return {
       connection,
       pipelines: extensions.has('PIPELINING'),
       takesUtf8: extensions.has('SMTPUTF8'),
+      provider: target.provider,
     };
   } catch (error) {
     connection?.close();
     if (!(error instanceof SmtpFailure)) throw error;
-    return error.kind === 'tls' ? 'tls_failed' : 'failed';
+    return error.kind === 'tls' ? 'tls_failed' : failed;
   }
 }
 
-async function leave(connection: SmtpConnection, why: NoSession): Promise<NoSession> {
+const failed: Unwilling = { why: 'failed', isFinal: false };
+
+async function leave(
+  connection: SmtpConnection,
+  why: NoSession,
+  knowsAsker: boolean,
+): Promise<Unwilling> {
   await connection.quit();
-  return why;
+  return { why, isFinal: knowsAsker && why === 'not_told' };
 }
 
 /** @returns the keywords of the extensions, or why there is nothing to say */

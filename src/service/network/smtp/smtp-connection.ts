@@ -1,5 +1,7 @@
-import { connect, isIP, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { openSocket } from './open-socket.js';
+import type { Via } from './providers.js';
 import { ReplyReader, type Reply } from './reply-reader.js';
 import { SmtpFailure } from './smtp-failure.js';
 
@@ -8,6 +10,7 @@ export interface ConnectionOptions {
   readonly port: number;
   /** How long the connection, and each reply, may take. */
   readonly timeoutMs: number;
+  readonly via?: Via | undefined;
   /** Its abort ends the connection. */
   readonly signal: AbortSignal;
 }
@@ -41,13 +44,12 @@ export class SmtpConnection {
 
   /** @throws SmtpFailure `connection`, `timeout` */
   static async open(options: ConnectionOptions): Promise<SmtpConnection> {
-    const { address, port, signal } = options;
-    signal.throwIfAborted();
-    const socket = connect({ host: address, port });
+    options.signal.throwIfAborted();
+    const socket = await openSocket(options);
     socket.setNoDelay(true);
     const connection = new SmtpConnection(socket, options);
     try {
-      await connection.#until((ready) => socket.once('connect', ready));
+      if (socket.connecting) await connection.#until((ready) => socket.once('connect', ready));
       return connection;
     } catch (error) {
       connection.close();

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigurationError } from '../index.js';
-import type { VerificationEngine } from '../service/index.js';
+import type { AskLimits, OwnProvider, VerificationEngine } from '../service/index.js';
 import { defineOptions, type ParsedOptions, type NameOf } from './command.js';
 import { countOption, durationOption } from './option-values.js';
 import { whereGiven } from './where-given.js';
 
 const ways = ['offline', 'network'] as const;
 
-/** Options of `serve` that only mean something with `--verify network`. */
+/** Options that only mean something with `--verify network`. */
 const networkOptions = defineOptions([
   {
     name: 'helo',
@@ -36,6 +36,16 @@ const networkOptions = defineOptions([
     name: 'recipients',
     value: '<n>',
     help: 'Addresses asked for in one conversation (default 50).',
+  },
+  {
+    name: 'ask-limits',
+    value: '<list>',
+    help: 'Addresses asked for at most, as 5/second,1000/hour; also minute, day (default: no limit).',
+  },
+  {
+    name: 'providers',
+    value: '<file>',
+    help: 'How providers answer, and by which proxy or address they are asked, as this JSON file says.',
   },
   {
     name: 'reply-timeout',
@@ -76,6 +86,21 @@ export const engineOptions = defineOptions([
 
 type EngineOption = NameOf<typeof engineOptions>;
 
+/** @throws ConfigurationError for a way that is none, and for options of the network without it */
+export function checkEngineOptions(options: ParsedOptions<EngineOption>): void {
+  const way = options.text('verify') ?? 'offline';
+  if (!ways.some((known) => known === way)) {
+    throw new ConfigurationError(`--verify takes ${ways.join(' or ')}, not ${JSON.stringify(way)}`);
+  }
+  if (way === 'network') return;
+  const given = networkOptions.find(({ name }) => options.has(name));
+  if (given) throw new ConfigurationError(`--${given.name} needs --verify network`);
+}
+
+export function asksNetwork(options: ParsedOptions<EngineOption>): boolean {
+  return options.text('verify') === 'network';
+}
+
 /**
  * The engine that the options ask for; `undefined` for the service's own.
  *
@@ -85,15 +110,8 @@ export async function engineOf(
   options: ParsedOptions<EngineOption>,
   environment: NodeJS.ProcessEnv,
 ): Promise<VerificationEngine | undefined> {
-  const way = options.text('verify') ?? 'offline';
-  if (!ways.some((known) => known === way)) {
-    throw new ConfigurationError(`--verify takes ${ways.join(' or ')}, not ${JSON.stringify(way)}`);
-  }
-  if (way === 'offline') {
-    const given = networkOptions.find(({ name }) => options.has(name));
-    if (given) throw new ConfigurationError(`--${given.name} needs --verify network`);
-    return undefined;
-  }
+  checkEngineOptions(options);
+  if (!asksNetwork(options)) return undefined;
   const { networkEngine } = await import('../service/index.js');
   const replyTimeout = durationOption(options, 'reply-timeout');
   return networkEngine({
@@ -106,6 +124,8 @@ export async function engineOf(
       conversations: countOption(options, 'conversations'),
       conversationsPerExchanger: countOption(options, 'per-exchanger'),
       recipientsPerConversation: countOption(options, 'recipients'),
+      askLimits: askLimitsOf(listOption(options, 'ask-limits')),
+      providers: await providersOf(options.text('providers')),
       replyTimeoutMs: replyTimeout === undefined ? undefined : Math.round(replyTimeout * 1000),
       retryDelaysMs: listOption(options, 'retry-after')?.map(secondsToMs),
       allowedRanges: listOption(options, 'allow-ranges'),
@@ -134,14 +154,36 @@ function secondsToMs(text: string): number {
   );
 }
 
+function askLimitsOf(list: readonly string[] | undefined): AskLimits | undefined {
+  if (list === undefined) return undefined;
+  return Object.fromEntries(
+    list.map((text) => {
+      const [, most, span] = /^(\d+)\/([a-z]+)$/.exec(text) ?? [];
+      if (most !== undefined && span !== undefined) return [span, Number(most)];
+      throw new ConfigurationError(
+        `--ask-limits takes counts and spans, as 5/second,1000/hour, not ${JSON.stringify(text)}`,
+      );
+    }),
+  );
+}
+
+async function providersOf(path: string | undefined): Promise<readonly OwnProvider[] | undefined> {
+  if (path === undefined) return undefined;
+  const { parseProviders } = await import('../service/index.js');
+  return parseProviders(await readOptionFile(path, 'providers'));
+}
+
 async function phoneProviderOf(path: string | undefined, environment: NodeJS.ProcessEnv) {
   if (path === undefined) return undefined;
-  let json: string;
-  try {
-    json = await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new ConfigurationError(`cannot read the phone provider ${path}`, { cause });
-  }
+  const json = await readOptionFile(path, 'phone provider');
   const { parsePhoneProvider } = await import('../service/index.js');
   return parsePhoneProvider(json, environment);
+}
+
+async function readOptionFile(path: string, what: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new ConfigurationError(`cannot read the ${what} ${path}`, { cause });
+  }
 }

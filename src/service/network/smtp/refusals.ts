@@ -1,0 +1,98 @@
+import type { Questions } from './questions.js';
+
+interface Refusal {
+  readonly place: number;
+  /** By words about a mailbox, or without any. */
+  readonly finding: 'no_mailbox' | 'disabled' | 'refused';
+  readonly text: string;
+}
+
+/**
+ * The refusals of one conversation, until it is known what they are worth. Those before an acceptance
+ * were given by a server that did not refuse everything; those after the last one are open until a mailbox
+ * that was taken has been asked for again.
+ */
+export class Refusals {
+  readonly #questions: Questions;
+  readonly #taken = new Set<number>();
+  #last: number | undefined;
+  #early: Refusal[] = [];
+  #late: Refusal[] = [];
+
+  constructor(questions: Questions) {
+    this.#questions = questions;
+  }
+
+  taken(place: number): void {
+    if (isPostmaster(this.#questions.recipients[place]?.local ?? '')) return;
+    this.#taken.add(place);
+    this.#last = place;
+    this.#early.push(...this.#late);
+    this.#late = [];
+  }
+
+  /** Whether it was taken, and is the mailbox of somebody. */
+  isTaken(place: number): boolean {
+    return this.#taken.has(place);
+  }
+
+  refused(place: number, finding: Refusal['finding'], text: string): void {
+    this.#late.push({ place, finding, text });
+  }
+
+  /** Whom to ask for again; `undefined` when nothing is open, or nobody was ever taken. */
+  witness(): string | undefined {
+    if (this.#late.length === 0) return undefined;
+    const { memory, recipients } = this.#questions;
+    if (this.#last !== undefined) return recipients[this.#last]?.text;
+    for (const { place } of this.#late) {
+      const mailbox = memory.witnessOf(recipients[place]?.domain ?? '');
+      if (mailbox !== undefined) return mailbox;
+    }
+    return undefined;
+  }
+
+  /**
+   * Gives all answers.
+   *
+   * @param witness whether a mailbox that was taken before is still taken
+   */
+  settle(witness: 'proved' | 'disproved' | 'unproved'): void {
+    const { onAnswer } = this.#questions;
+    for (const refusal of this.#early) this.#answer(refusal, true);
+    for (const refusal of this.#late) {
+      if (witness === 'disproved') onAnswer(refusal.place, 'doubtful');
+      else this.#answer(refusal, witness === 'proved');
+    }
+    this.#early = [];
+    this.#late = [];
+  }
+
+  #answer({ place, finding, text }: Refusal, isProved: boolean): void {
+    const { memory, onAnswer } = this.#questions;
+    if (finding !== 'refused') {
+      onAnswer(place, finding);
+      return;
+    }
+    const domain = this.#domainOf(place);
+    const counts = isProved && this.#hasTaken(domain) && memory.refusalOf(domain) === text;
+    if (counts) memory.learn(domain, 'tells');
+    onAnswer(place, counts ? 'no_mailbox' : 'undetermined');
+  }
+
+  /** Whether a mailbox of the domain was taken, now or before. */
+  #hasTaken(domain: string): boolean {
+    const { memory } = this.#questions;
+    if (memory.witnessOf(domain) !== undefined) return true;
+    return [...this.#taken].some((place) => this.#domainOf(place) === domain);
+  }
+
+  #domainOf(place: number): string {
+    return this.#questions.recipients[place]?.domain ?? '';
+  }
+}
+
+/** RFC 5321 4.5.1: every domain has it, and many take mail for it from whom they refuse elsewhere. */
+function isPostmaster(local: string): boolean {
+  return local.toLowerCase() === 'postmaster';
+}
