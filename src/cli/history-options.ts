@@ -96,7 +96,8 @@ export function maxAgeOf(options: ParsedOptions<'max-age'>): MaxAgeDays | undefi
 async function serviceNameOf(target: Target): Promise<string> {
   // What was judged offline is no answer of an exchanger.
   if (target.kind === 'local') return target.engine ? 'local, by the network' : 'local';
-  const client = new Client(target);
+  const { baseUrl, apiKey } = target;
+  const client = new Client({ baseUrl, apiKey });
   await client.close();
   return client.baseUrl;
 }

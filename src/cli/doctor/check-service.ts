@@ -19,7 +19,8 @@ export async function checkService(target: Target, signal: AbortSignal): Promise
   }
   let report: RequestReport | undefined;
   const client = new Client({
-    ...target,
+    baseUrl: target.baseUrl,
+    apiKey: target.apiKey,
     timeoutMs: patienceMs,
     connectTimeoutMs: patienceMs,
     totalTimeoutMs: patienceMs,
