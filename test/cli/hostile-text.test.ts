@@ -202,6 +202,21 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
     answer = () => ({ status: 200, body: { [hostileText]: hostileText } });
     await expectEscaped('format', 'lines.txt', ...lane);
   },
+  async 'load-statement'() {
+    await writeFile(join(folder, 'list.csv'), `id,"${hostile}",email\n1,x,good@sluice.test\n`);
+    const run = ['--email', 'email', '--country', 'US', '--part-size', '1MB'];
+    expect((await sluice('verify', 'list.csv', ...run, '-o', 'parts')).code).toBe(0);
+    for (const target of ['postgres', 'duckdb', 'clickhouse', 'snowflake', 'bigquery']) {
+      const from = ['postgres', 'duckdb', 'clickhouse'].includes(target)
+        ? []
+        : ['--from', target === 'snowflake' ? '@stage' : 'gs://bucket/parts/'];
+      const ended = await expectEscaped('load-statement', 'parts', '--for', target, ...from);
+      expect(ended.code).toBe(2);
+    }
+    await expectEscaped('load-statement', hostile, '--for', 'postgres');
+    await expectEscaped('load-statement', 'parts', '--for', hostile);
+    await expectEscaped('load-statement', 'parts', '--for', 'postgres', '--table', hostile);
+  },
   async targets() {
     await expectEscaped('targets', hostile);
   },
