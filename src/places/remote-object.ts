@@ -50,7 +50,7 @@ export class PassingTrouble extends Error {
 /** What an object says of itself is not what its first answer said. */
 export function changedError(name: string): StateError {
   return new StateError(
-    `${name} has changed since this run began to read it: put back what it held and run again to go on, or start over with --fresh`,
+    `${name} has changed since this run began to read it: run again, which uses what was paid for with what it holds then`,
     { code: 'state_mismatch' },
   );
 }

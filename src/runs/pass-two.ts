@@ -118,7 +118,7 @@ async function joinAll(
   const content = reading.contentDigest?.() ?? null;
   if (!(await tickets.isAtEnd()) || rows !== entry.rows || content !== entry.content) {
     throw new InputError(
-      `${source.name} has changed since the run read it; put back what it held and run again to go on, or start over with --fresh`,
+      `${source.name} has changed since the run read it: run again, which uses what was paid for with what it holds then`,
       { code: 'input_changed' },
     );
   }
