@@ -20,9 +20,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Client } from '../src/index.js';
-import { networkEngine } from '../src/service/index.js';
 import { sluiceCommand } from './harness/sluice-command.js';
 import { addressAt, hasMailbox, startMail } from './network-mail.js';
+import { askAll, heloName, range } from './service/ask-all.js';
 
 const { values } = parseArgs({
   options: {
@@ -35,43 +35,12 @@ const exchangers = 50;
 const perExchanger = 2;
 const delayMs = Number(values.delay);
 const key = 'a-key-for-the-benchmark';
-const range = '127.0.0.0/8';
-const heloName = 'verify.sluice-lab.net';
 
 /** Recipients that the delays allow a second: one reply at a time on every connection. */
 const bound = (exchangers * perExchanger * 1000) / delayMs;
 
 async function throughput(addresses: number): Promise<void> {
-  const mail = await startMail({ exchangers, addresses, delayMs });
-  const engine = await networkEngine({
-    heloName,
-    resolvers: [mail.resolver],
-    allowedRanges: [range],
-    smtpPort: mail.smtpPort,
-    conversations: exchangers * perExchanger,
-    conversationsPerExchanger: perExchanger,
-  });
-  const { signal } = new AbortController();
-  const live = engine.live?.({ type: 'email', country: 'US' }, signal);
-  if (!live) throw new Error('no live verification');
-  let answered = 0;
-  let valid = 0;
-  const begun = performance.now();
-  for (let at = 0; at < addresses; at += 1) {
-    const isTaken = live.offer(addressAt(at, exchangers), (verdict) => {
-      answered += 1;
-      if (verdict.valid) valid += 1;
-    });
-    if (isTaken) continue;
-    await live.moved();
-    at -= 1;
-  }
-  while (answered < addresses) await live.moved();
-  const seconds = (performance.now() - begun) / 1000;
-  live.end();
-  engine.close?.();
-  mail.close();
-  if (valid !== Math.ceil(addresses / 10)) throw new Error(`${valid} are valid`);
+  const seconds = await askAll({ addresses, exchangers, perExchanger, delayMs });
   say('sluice', addresses, seconds);
 }
 

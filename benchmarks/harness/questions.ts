@@ -10,6 +10,7 @@ import { peakMemory } from '../peak-memory.js';
 import { readExport } from '../results/read-export.js';
 import { join } from '../runs/join.js';
 import { replay } from '../runs/replay.js';
+import { asking } from '../service/asking.js';
 import { verifyDuplex } from '../streams/verify.js';
 import type { Question } from './question.js';
 
@@ -27,6 +28,7 @@ export const questions: Readonly<Record<string, Question>> = {
   'client/pace': pace,
   'runs/replay': replay,
   'batches/critical-path': criticalPath,
+  'service/asking': asking,
   'list-sizes': listSizes,
   'largest-list': largestList,
 };
