@@ -1,4 +1,3 @@
-import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import { readdir } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -7,24 +6,11 @@ import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { csvRows } from './csv-cells.js';
+import { get, keys, put } from '../servers/bucket-objects.js';
 import { runSluice, startSluice } from './run-sluice.js';
 
 const settings =
   '--email email --country US --batch-size 10 --poll-interval 10 --concurrency 1'.split(' ');
-
-async function put({ client }: S3Server, key: string, content: string): Promise<void> {
-  await client.send(new PutObjectCommand({ Bucket: 'lists', Key: key, Body: content }));
-}
-
-async function get({ client }: S3Server, key: string): Promise<Buffer> {
-  const { Body: body } = await client.send(new GetObjectCommand({ Bucket: 'lists', Key: key }));
-  return Buffer.from((await body?.transformToByteArray()) ?? []);
-}
-
-async function keys({ client }: S3Server): Promise<readonly string[]> {
-  const { Contents: found = [] } = await client.send(new ListObjectsV2Command({ Bucket: 'lists' }));
-  return found.map(({ Key: key = '' }) => key).toSorted();
-}
 
 async function putLists(server: S3Server): Promise<void> {
   for (const [index, name] of ['a.csv', 'b.csv', 'c.csv'].entries()) {

@@ -1,4 +1,3 @@
-import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import { createHash, randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -7,6 +6,7 @@ import type { Sink } from '../../src/rows/sink.js';
 import type { Source } from '../../src/rows/source.js';
 import { sourceChecks } from '../../src/testing/index.js';
 import { findS3Objects, s3PartsSink, s3Sink, s3Source } from '../../src/places/s3/index.js';
+import { get, keys, put } from '../servers/bucket-objects.js';
 import { withS3, type S3Server } from '../servers/start-s3.js';
 
 const clock = { now: () => 0, wallNow: () => 0, sleep: async () => undefined };
@@ -19,20 +19,6 @@ async function start(): Promise<S3Server> {
     vi.unstubAllEnvs();
   });
   return server;
-}
-
-async function put({ client }: S3Server, key: string, content: string | Buffer): Promise<void> {
-  await client.send(new PutObjectCommand({ Bucket: 'lists', Key: key, Body: content }));
-}
-
-async function get({ client }: S3Server, key: string): Promise<Buffer> {
-  const { Body: body } = await client.send(new GetObjectCommand({ Bucket: 'lists', Key: key }));
-  return Buffer.from((await body?.transformToByteArray()) ?? []);
-}
-
-async function keys({ client }: S3Server): Promise<readonly string[]> {
-  const { Contents: found = [] } = await client.send(new ListObjectsV2Command({ Bucket: 'lists' }));
-  return found.map(({ Key: key = '' }) => key).toSorted();
 }
 
 async function readIds(source: Source): Promise<readonly unknown[]> {
