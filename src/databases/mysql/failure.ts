@@ -87,7 +87,8 @@ export function failureOf(error: unknown): DatabaseFailure {
   const isMisuse = misuses.has(code ?? '');
   if (isMisuse) return { words: message, code, isMisuse, refusal };
   const isLost = code === undefined && /clos|lost|ended/i.test(message);
-  return { words: isLost ? 'the connection was lost' : 'the server refuses', code, isMisuse };
+  const refuses = `the server refuses${code === undefined ? '' : ` (${code})`}`;
+  return { words: isLost ? 'the connection was lost' : refuses, code, isMisuse };
 }
 
 function nameOfError(error: unknown): string | undefined {

@@ -72,7 +72,7 @@ function wordsFor(error: unknown, code: string | undefined): string {
   const known = words.get(code);
   if (known !== undefined) return known;
   if (openClasses.has(code.slice(0, 2))) return message;
-  return code.startsWith('08') ? 'the connection was lost' : 'the server refuses';
+  return code.startsWith('08') ? 'the connection was lost' : `the server refuses (${code})`;
 }
 
 /** `COPY t, line 3, column id: "…"`: the column, and nothing of the cell. */
