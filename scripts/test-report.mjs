@@ -7,13 +7,18 @@ export const testReportFile = join(projectRoot, '.cache', 'test-report.json');
 
 /**
  * Counts the tests of the last measured run. A run that ended badly with no failed test (an unhandled
- * error, a coverage threshold, a file that does not load) still counts as one failure.
+ * error, a coverage threshold, a file that does not load) still counts as one failure. `retried` says of
+ * each test that passed only when it was run again what its first run said.
  */
 export async function countTests(exitCode) {
   const text = await readFile(testReportFile, 'utf8').catch(() => undefined);
-  if (text === undefined) return { passed: 0, failed: 1, skipped: 0 };
+  if (text === undefined) return { passed: 0, failed: 1, skipped: 0, retried: [] };
   const report = JSON.parse(text);
   const { numPassedTests: passed, numFailedTests, numPendingTests, numTodoTests } = report;
   const failed = exitCode !== 0 || passed === 0 ? Math.max(1, numFailedTests) : numFailedTests;
-  return { passed, failed, skipped: numPendingTests + numTodoTests };
+  const retried = report.testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
+    .map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0]}`);
+  return { passed, failed, skipped: numPendingTests + numTodoTests, retried };
 }

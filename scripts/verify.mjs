@@ -43,6 +43,7 @@ if (tests.skipped > 0) failures.push('no skipped tests');
 const failedChecks = failures.filter((name) => name !== 'tests').length;
 const passedChecks = checks.length + 1 - failedChecks;
 
+for (const test of tests.retried) console.log(`passed only when it was run again: ${test}`);
 console.log(`tests: ${tests.passed} passed, ${tests.failed} failed, ${tests.skipped} skipped`);
 console.log(`checks: ${passedChecks} passed, ${failedChecks} failed`);
 if (failures.length > 0) console.log(`failed: ${failures.join(', ')}`);
@@ -54,6 +55,8 @@ async function run(name, command, args, environment = env) {
   const { code, stdout, stderr } = await runTool(command, args, { env: environment });
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
+  const retried = stdout.split('\n').filter((line) => line.includes('(retry x'));
+  for (const line of retried) console.log(`passed only when it was run again: ${line.trim()}`);
   if (code !== 0) {
     failures.push(name);
     console.log(`${stdout}${stderr}`);

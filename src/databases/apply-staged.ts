@@ -4,7 +4,7 @@ import type { Connection } from './connection.js';
 import type { Dialect, Staging } from './dialect.js';
 import { addLeftAlone, findLeftAlone } from './left-alone.js';
 import type { TablePlan, RunMarker } from './table-plan.js';
-import { createMarker, createMarkers, isMarked, writeMarker } from './run-marker.js';
+import { createMarker, createMarkers, findWritten, isMarked, writeMarker } from './run-marker.js';
 import {
   definitionStatements,
   repeatedKeysQuery,
@@ -35,9 +35,40 @@ export interface TableWriting<Database extends Connection> {
 export async function applyStaged<Database extends Connection>(
   writing: TableWriting<Database>,
 ): Promise<LeftAlone | undefined> {
-  const { dialect, connection, plan, staging, runId, maxRows, waiting } = writing;
+  const marker = createMarker(writing.runId, await writing.staging.end());
+  try {
+    return await applyMarked(writing, marker);
+  } catch (error) {
+    if (await hasAppeared(writing, marker)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Whether a table that was to be made has been made since: the commit of a process of the same run that
+ * was killed can arrive at the database when that process is gone already.
+ */
+async function hasAppeared<Database extends Connection>(
+  { dialect, connection, plan }: TableWriting<Database>,
+  made: RunMarker,
+): Promise<boolean> {
+  if (plan.mode !== 'create') return false;
+  try {
+    // Where nothing was begun there is nothing to take back.
+    await connection.query('ROLLBACK').catch(() => undefined);
+    const { marker } = await findWritten(dialect, connection, plan.name);
+    return isMarked(marker, made) && marker.applied >= made.rows;
+  } catch {
+    return false;
+  }
+}
+
+async function applyMarked<Database extends Connection>(
+  writing: TableWriting<Database>,
+  marker: RunMarker,
+): Promise<LeftAlone | undefined> {
+  const { dialect, connection, plan, staging, maxRows, waiting } = writing;
   const { statements, putInPlace } = dialect;
-  const marker = createMarker(runId, await staging.end());
   const { rows } = marker;
   const isBegun = isMarked(plan.marker, marker);
   let applied = isBegun ? (plan.marker?.applied ?? 0) : 0;

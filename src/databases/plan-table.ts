@@ -42,10 +42,8 @@ export function planTable(
   opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId' | 'verified'>,
 ): TablePlan {
   const { reading, added, runId } = opening;
-  const { dialect, name, table } = place;
+  const { dialect, name, table, marker } = place;
   const { quote, longestName } = dialect.statements;
-  // Of a table that is gone it tells nothing any more.
-  const marker = table && place.marker;
   refuseRepeatedNames(reading.header, 'a table');
   const keyPositions = findKeyColumns(reading.header, target.key);
   const wanted = [

@@ -34,7 +34,18 @@ function markersOf(name: TableName): TableName {
   return { ...name, table: 'sluice_runs' };
 }
 
-export async function readMarker<Database extends Connection>(
+/** A table as it is now, and what it was last written by; of one that is gone nothing is known. */
+export async function findWritten<Database extends Connection>(
+  dialect: Dialect<Database>,
+  connection: Database,
+  name: TableName,
+): Promise<{ readonly table: TableThere | undefined; readonly marker: RunMarker | undefined }> {
+  const table = await dialect.findTable(connection, name);
+  const marker = table && ((await readMarker(dialect, connection, name)) ?? table.marker);
+  return { table, marker };
+}
+
+async function readMarker<Database extends Connection>(
   dialect: Dialect<Database>,
   connection: Database,
   name: TableName,

@@ -28,7 +28,7 @@ import { parseTableName } from './names.js';
 import { ownTypes, planTable } from './plan-table.js';
 import type { TablePlan } from './table-plan.js';
 import { rehearse } from './rehearse.js';
-import { readMarker } from './run-marker.js';
+import { findWritten } from './run-marker.js';
 import { SampleRows } from './sample-rows.js';
 
 /** How the rows of a table are told apart. */
@@ -84,14 +84,24 @@ export function tableSink<Database extends Connection>(
   ): Promise<Value> => useConnection(() => dialect.connect(url, purpose), refuseWith, work);
   const plan = async (connection: Database, opening: OpenSinkOptions): Promise<TablePlan> => {
     const place = await dialect.locate(connection, parts);
-    const table = await dialect.findTable(connection, place);
-    const marker = (await readMarker(dialect, connection, place)) ?? table?.marker;
+    const written = await findWritten(dialect, connection, place);
     const wanted = { key, isUpdate: options.isUpdate, facts: tally?.facts };
     return planTable(
-      { dialect, store: connection.store, name: place, table, marker },
+      { dialect, store: connection.store, name: place, ...written },
       wanted,
       opening,
     );
+  };
+  /** The plan where a table that was to be made has come from this run since, see `hasAppeared`. */
+  const planAgain = async (
+    connection: Database,
+    { mode }: TablePlan,
+    opening: OpenSinkOptions,
+  ): Promise<TablePlan | undefined> => {
+    if (mode !== 'create' || opening.runId === undefined) return undefined;
+    await connection.query('ROLLBACK').catch(() => undefined);
+    const again = await plan(connection, opening).catch(() => undefined);
+    return again?.marker?.run === opening.runId ? again : undefined;
   };
   /** What has its type already is taken as it is. */
   const tallyOf = (reading: SourceReading, { store }: Connection): KindTally => {
@@ -196,7 +206,7 @@ export function tableSink<Database extends Connection>(
     hasWritten: (runId) =>
       use('look', refuse, async (connection) => {
         const place = await dialect.locate(connection, parts);
-        const marker = await readMarker(dialect, connection, place);
+        const { marker } = await findWritten(dialect, connection, place);
         await connection.close();
         return marker?.run === runId;
       }),
@@ -209,7 +219,13 @@ export function tableSink<Database extends Connection>(
         const planned = await plan(connection, opening);
         if (!tally)
           telling(opening.reading, planned, opening)(tallyOf(opening.reading, connection));
-        const writing = await begin(connection, planned, opening, patienceMs);
+        const writing = await begin(connection, planned, opening, patienceMs).catch(
+          async (error: unknown) => {
+            const again = await planAgain(connection, planned, opening);
+            if (!again) throw error;
+            return begin(connection, again, opening, patienceMs);
+          },
+        );
         let isOpen = true;
         return {
           async write(rows) {

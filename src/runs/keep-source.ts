@@ -67,9 +67,14 @@ async function haveSameBytes(files: FileSystem, one: string, other: string): Pro
   );
   if (sizes[0].size !== sizes[1].size) return false;
   const bytes = readFileBytes(files, other);
-  for await (const chunk of readFileBytes(files, one)) {
-    const next = await bytes.next();
-    if (next.done === true || !chunk.equals(next.value)) return false;
+  try {
+    for await (const chunk of readFileBytes(files, one)) {
+      const next = await bytes.next();
+      if (next.done === true || !chunk.equals(next.value)) return false;
+    }
+    return true;
+  } finally {
+    // A reading that is not brought to its end keeps its file open.
+    await bytes.return(undefined);
   }
-  return true;
 }

@@ -1,10 +1,12 @@
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../src/client/client.js';
 import { fileSink } from '../../src/formats/file-sink.js';
 import { fileSource } from '../../src/formats/file-source.js';
+import { rowsSource } from '../../src/rows/rows-source.js';
 import type { FileSystem } from '../../src/system/file-system.js';
 import type { RunOptions, RunProgress } from '../../src/runs/run-options.js';
 import { run } from '../../src/runs/run.js';
@@ -275,6 +277,15 @@ it('lets go of its input when the output cannot be opened', async () => {
   await expect(verify({ source: counted, sink: failing })).rejects.toThrow('EACCES');
   expect(readings).toBe(2);
   expect(open).toEqual([]);
+});
+
+it('has no file open when it ends, of copies that it compared among others', async () => {
+  const people = [{ email: 'good1@sluice.test' }, { email: 'good2@sluice.test' }];
+  const files = watchedFiles();
+  const once = { source: rowsSource(Readable.from(people)), batchSize: 1, files };
+  await expect(verify({ ...once, maxCredits: 1 })).rejects.toThrow('credits');
+  await verify({ ...once, source: rowsSource(Readable.from(people)) });
+  expect(files.openFiles).toEqual([]);
 });
 
 describe('a disk that fails', () => {

@@ -19,11 +19,14 @@ export function watchedFiles(tell: Call = () => undefined): WatchedFiles {
   const openFiles: string[] = [];
   const opened = async (file: FileHandle, name: string): Promise<FileHandle> => {
     openFiles.push(name);
+    let isOpen = true;
     return new Proxy(file, {
       get: (real, property) =>
         wrapped(real, property, async (call, args) => {
           const close = property === 'close';
-          if (close) openFiles.splice(openFiles.indexOf(name), 1);
+          // It may be closed twice.
+          if (close && isOpen) openFiles.splice(openFiles.indexOf(name), 1);
+          if (close) isOpen = false;
           try {
             await tell(`${String(property)} ${name}`);
           } catch (error) {

@@ -87,7 +87,7 @@ export function failureOf(error: unknown): DatabaseFailure {
   const isMisuse = misuses.has(code ?? '');
   if (isMisuse) return { words: message, code, isMisuse, refusal };
   const isLost = code === undefined && /clos|lost|ended/i.test(message);
-  const refuses = `the server refuses${code === undefined ? '' : ` (${code})`}`;
+  const refuses = code === undefined ? 'the driver failed' : `the server refuses (${code})`;
   return { words: isLost ? 'the connection was lost' : refuses, code, isMisuse };
 }
 
