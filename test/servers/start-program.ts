@@ -1,4 +1,5 @@
 import { spawn, type SpawnOptions } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
 
 /** A server of this machine that is ready. */
 export interface ServerProgram {
@@ -9,13 +10,13 @@ export interface ServerProgram {
 /**
  * Starts a program that stays, and waits until it says that it is ready.
  *
- * @param ready words of its standard error
+ * @param ready words of its standard error; or whether it answers, for one that says nothing
  * @param options.endsWith the signal that ends it. @default SIGTERM
  */
 export async function startProgram(
   program: string,
   args: readonly string[],
-  ready: string,
+  ready: string | (() => Promise<boolean>),
   {
     endsWith = 'SIGTERM',
     ...user
@@ -30,9 +31,10 @@ export async function startProgram(
     new Promise<void>((resolve) => {
       server.stderr.on('data', (bytes: Buffer) => {
         said += bytes.toString();
-        if (said.includes(ready)) resolve();
+        if (typeof ready === 'string' && said.includes(ready)) resolve();
       });
     }),
+    ...(typeof ready === 'string' ? [] : [untilAnswered(ready)]),
     ended.then(() => {
       throw new Error(`${program} ended: ${said}`);
     }),
@@ -43,4 +45,10 @@ export async function startProgram(
       await ended;
     },
   };
+}
+
+const pauseMs = 50;
+
+async function untilAnswered(ready: () => Promise<boolean>): Promise<void> {
+  while (!(await ready())) await setTimeout(pauseMs);
 }

@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { onTestFinished } from 'vitest';
+import { freePort } from './free-port.js';
+import { startProgram } from './start-program.js';
+
+/** Where Debian puts it. */
+export const swiftProgram = '/usr/bin/swift-proxy-server';
+
+const kinds = ['account', 'container', 'object'] as const;
+
+const access = { accessKeyId: 'test:tester', secretAccessKey: 'a-secret-of-the-tests' };
+
+/** OpenStack Swift on one disk, with its S3 interface and an empty bucket `lists`. */
+export async function withSwift(): Promise<{
+  readonly env: Readonly<Record<string, string>>;
+  readonly client: S3Client;
+}> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-swift-'));
+  const devices = join(folder, 'devices');
+  await mkdir(join(devices, 'disk'), { recursive: true });
+  await writeFile(
+    join(folder, 'swift.conf'),
+    '[swift-hash]\nswift_hash_path_suffix = tests\n[storage-policy:0]\nname = one\ndefault = yes\n',
+  );
+  const stops: (() => Promise<void>)[] = [];
+  onTestFinished(async () => {
+    await Promise.all(stops.map((stop) => stop()));
+    await rm(folder, { recursive: true, force: true });
+  });
+  const start = async (kind: string, port: number, lines: readonly string[]): Promise<void> => {
+    const path = join(folder, `${kind}-server.conf`);
+    const common = [
+      '[DEFAULT]',
+      'bind_ip = 127.0.0.1',
+      `bind_port = ${port}`,
+      'workers = 0',
+      `user = ${process.getuid?.() === 0 ? 'root' : (process.env['USER'] ?? '')}`,
+      `swift_dir = ${folder}`,
+      `devices = ${devices}`,
+      'mount_check = false',
+      'disable_fallocate = true',
+    ];
+    await writeFile(path, [...common, ...lines, ''].join('\n'));
+    const { stop } = await startProgram(`/usr/bin/swift-${kind}-server`, [path], () =>
+      answers(port),
+    );
+    stops.push(stop);
+  };
+  for (const kind of kinds) {
+    const port = await freePort();
+    const build = async (...args: readonly string[]): Promise<unknown> =>
+      promisify(execFile)('swift-ring-builder', [join(folder, `${kind}.builder`), ...args]);
+    await build('create', '4', '1', '1');
+    await build('add', `r1z1-127.0.0.1:${port}/disk`, '100');
+    await build('rebalance');
+    await start(kind, port, [
+      '[pipeline:main]',
+      `pipeline = ${kind}-server`,
+      `[app:${kind}-server]`,
+      `use = egg:swift#${kind}`,
+    ]);
+  }
+  const settings = {
+    catch_errors: [],
+    // Asked for, and not needed: nobody listens there.
+    memcache: ['memcache_servers = 127.0.0.1:1'],
+    listing_formats: [],
+    s3api: ['location = us-east-1'],
+    tempauth: [`user_test_tester = ${access.secretAccessKey} .admin`],
+    copy: [],
+    slo: [],
+  };
+  const port = await freePort();
+  await start('proxy', port, [
+    '[pipeline:main]',
+    `pipeline = ${Object.keys(settings).join(' ')} proxy-server`,
+    '[app:proxy-server]',
+    'use = egg:swift#proxy',
+    'account_autocreate = true',
+    ...Object.entries(settings).flatMap(([filter, lines]) => [
+      `[filter:${filter}]`,
+      `use = egg:swift#${filter}`,
+      ...lines,
+    ]),
+  ]);
+  const endpoint = `http://127.0.0.1:${port}`;
+  const client = new S3Client({
+    endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: access,
+  });
+  onTestFinished(() => client.destroy());
+  await client.send(new CreateBucketCommand({ Bucket: 'lists' }));
+  return {
+    client,
+    env: {
+      AWS_ENDPOINT_URL: endpoint,
+      AWS_ACCESS_KEY_ID: access.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: access.secretAccessKey,
+      AWS_REGION: 'us-east-1',
+    },
+  };
+}
+
+async function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    const end = (isThere: boolean): void => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+  });
+}
