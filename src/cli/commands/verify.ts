@@ -12,6 +12,7 @@ import { showArgument } from '../database-url.js';
 import { withConfig } from '../config-file.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { dryRun } from '../dry-run.js';
+import { envFileOption, loadEnvFile } from '../env-file.js';
 import { exitCodes } from '../exit-code.js';
 import { openHistory } from '../history-options.js';
 import { askAboutColumns } from '../launch-options.js';
@@ -42,8 +43,15 @@ export const verifyCommand = defineCommand({
     'sluice verify contacts.csv --email email --country US -o verified.csv --local --verify network --helo verify.example.com',
     'cat contacts.csv | sluice verify - --email "#3" --country DE > verified.csv',
   ],
-  run: async (input) =>
-    verifyList({ ...input, options: await withConfig(input.options, verifyOptions) }),
+  async run(input) {
+    const options = await withConfig<VerifyOption | 'env-file'>(input.options, [
+      ...verifyOptions,
+      envFileOption,
+    ]);
+    // One that the configuration names; that of the command line is read by now.
+    await loadEnvFile(options, input.environment);
+    return verifyList({ ...input, options });
+  },
 });
 
 async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
