@@ -15,6 +15,11 @@ export interface ColumnOptions {
   readonly phone?: readonly string[];
   /** Column that holds the target country row by row. */
   readonly countryColumn?: string;
+  /**
+   * Column of phone numbers whose calling codes (`+44…`, `0044…`) say the target country row by row;
+   * `country` is that of the other rows.
+   */
+  readonly countryFrom?: string;
   /** By verified column: what its added columns begin with. @default its name */
   readonly prefix?: Readonly<Record<string, string>>;
   /**
@@ -32,6 +37,7 @@ export interface ColumnLayout {
     readonly name: string;
   }[];
   readonly countryPosition: number | undefined;
+  readonly countryFromPosition?: number | undefined;
   /** The added columns, for each verified column. */
   readonly added: readonly (readonly AddedColumn[])[];
   /** Whether the last of them say where a result is from. */
@@ -63,10 +69,12 @@ export function layOutColumns(header: readonly string[], options: ColumnOptions)
     ),
   );
   checkAdded(header, added.flat());
+  const positionOf = (column: string | undefined): number | undefined =>
+    column === undefined ? undefined : findColumn(header, column);
   return {
     columns,
-    countryPosition:
-      options.countryColumn === undefined ? undefined : findColumn(header, options.countryColumn),
+    countryPosition: positionOf(options.countryColumn),
+    countryFromPosition: positionOf(options.countryFrom),
     added,
     withOrigin: options.provenance === true,
   };
@@ -78,8 +86,8 @@ export function layOutColumns(header: readonly string[], options: ColumnOptions)
  * @throws ConfigurationError `column_not_found` (naming the columns there are), `column_exists`
  */
 export function checkColumnNames(names: readonly string[], options: ColumnOptions): void {
-  const given = [...givenColumns(options).map(({ as }) => as), options.countryColumn];
-  for (const name of given) {
+  const verified = givenColumns(options).map(({ as }) => as);
+  for (const name of [...verified, options.countryColumn, options.countryFrom]) {
     if (name !== undefined && !names.includes(name)) throw columnNotFound(names, name);
   }
   layOutColumns(names, options);

@@ -20,6 +20,7 @@ export const columnShape: OptionShape<ColumnOptions> = {
   email: columnNames,
   phone: columnNames,
   countryColumn: columnName,
+  countryFrom: columnName,
   prefix: record,
   provenance: flag,
 };

@@ -49,6 +49,7 @@ export class Plan {
       country: {
         fallback: settings.country,
         position: settings.layout.countryPosition,
+        phonePosition: settings.layout.countryFromPosition,
         ofEmails: settings.emailCountry,
       },
       book: this.book,
@@ -105,7 +106,10 @@ export class Plan {
 
 /** What decides which country's lane an address belongs to. */
 export interface CountryOptions {
-  /** Target country of every row, or, with `countryColumn`, of the rows whose own cell is empty. */
+  /**
+   * Target country of every row; with `countryColumn` of the rows whose own cell is empty, with
+   * `countryFrom` of those whose number has no calling code.
+   */
   readonly country?: string;
   /** Target country of all emails, whatever that of their row is. */
   readonly emailCountry?: string;
@@ -115,6 +119,7 @@ export interface CountryOptions {
 export type CountryChoice =
   | { readonly country: string }
   | { readonly countryColumn: string }
+  | { readonly countryFrom: string }
   | { readonly emailCountry: string; readonly phone?: readonly [] };
 
 /**
@@ -123,17 +128,23 @@ export type CountryChoice =
  * @throws ConfigurationError `invalid_option`, `country_missing`
  */
 export function checkCountries(
-  options: CountryOptions & Pick<ColumnOptions, 'countryColumn' | 'phone'>,
+  options: CountryOptions & Pick<ColumnOptions, 'countryColumn' | 'countryFrom' | 'phone'>,
 ): Pick<PlanSettings, 'country' | 'emailCountry'> {
   const country = checkCountry(options.country);
   const emailCountry = checkCountry(options.emailCountry);
-  const isEveryRowKnown = country !== undefined || options.countryColumn !== undefined;
+  const { countryColumn, countryFrom } = options;
+  if (countryColumn !== undefined && countryFrom !== undefined) {
+    throw new ConfigurationError(
+      'the country of a row is in a column of its own (countryColumn), or in its phone number (countryFrom): give one of them',
+    );
+  }
+  const isEveryRowKnown = [country, countryColumn, countryFrom].some((way) => way !== undefined);
   const hasPhones = (options.phone ?? []).length > 0;
   if (isEveryRowKnown || (emailCountry !== undefined && !hasPhones)) {
     return { country, emailCountry };
   }
   throw new ConfigurationError(
-    'a target country is needed: give one for all rows (country), or the column that holds it row by row (countryColumn)',
+    'a target country is needed: give one for all rows (country), the column that holds it row by row (countryColumn), or a column of international phone numbers (countryFrom)',
     { code: 'country_missing' },
   );
 }

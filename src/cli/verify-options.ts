@@ -86,6 +86,11 @@ export const verifyOptions = [
         help: 'Column with the country of each row; --country is then used for empty cells.',
       },
       {
+        name: 'country-from',
+        value: '<phone column>',
+        help: "Country of each row by its number's calling code (+44…, 0044…); --country is then used for other numbers.",
+      },
+      {
         name: 'email-country',
         value: '<CC>',
         help: 'Target country of all emails, whatever the country of their row.',

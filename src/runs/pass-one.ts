@@ -226,6 +226,8 @@ function planEntryOf(
 /** The cells that pass one asks for. */
 export function wantedPositions(layout: ColumnLayout): readonly number[] {
   const positions = new Set(layout.columns.map((column) => column.position));
-  if (layout.countryPosition !== undefined) positions.add(layout.countryPosition);
+  for (const position of [layout.countryPosition, layout.countryFromPosition]) {
+    if (position !== undefined) positions.add(position);
+  }
   return [...positions];
 }

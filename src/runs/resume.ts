@@ -33,6 +33,7 @@ export function decidingOptions(options: RunOptions): RunEntry['decides'] {
       'batch-size': batchSize ?? defaults.batchSize,
       settings: options.settings ?? {},
       // Where they are not given the journal has no word of them: it may be an older one.
+      ...(options.countryFrom !== undefined && { 'country-from': options.countryFrom }),
       ...(options.emailCountry !== undefined && { 'email-country': options.emailCountry }),
       ...(options.provenance === true && { provenance: true }),
       ...source.decides,

@@ -86,6 +86,8 @@ export class StreamPlan {
 
 function readColumns(options: ColumnOptions): readonly string[] {
   const columns = new Set([...(options.email ?? []), ...(options.phone ?? [])]);
-  if (options.countryColumn !== undefined) columns.add(options.countryColumn);
+  for (const column of [options.countryColumn, options.countryFrom]) {
+    if (column !== undefined) columns.add(column);
+  }
   return [...columns];
 }

@@ -39,7 +39,7 @@ describe('--env-file', () => {
     const credits = await inFolder(['credits', '--env-file', '.env', '--json']);
     expect(JSON.parse(String(credits.stdout))).toMatchObject({ email_credit: expect.any(Number) });
     for (const { stdout, stderr } of [ended, credits]) {
-      expect(`${String(stdout)}${stderr}`).not.toContain(connectTo(service).SLUICE_API_KEY);
+      expect(`${String(stdout)}${stderr}`).not.toContain(service.apiKey);
     }
   });
 
@@ -60,7 +60,7 @@ describe('--env-file', () => {
   it('yields to what is set already', async () => {
     await envFile('.env', { ...connectTo(service), SLUICE_API_KEY: 'another-key' });
     const ended = await inFolder([...verify, 'list.csv', '--env-file', '.env'], {
-      SLUICE_API_KEY: connectTo(service).SLUICE_API_KEY,
+      SLUICE_API_KEY: service.apiKey,
     });
     expect(ended.code, ended.stderr).toBe(0);
   });

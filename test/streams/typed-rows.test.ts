@@ -73,6 +73,7 @@ it('verify() does not compile without a country or with an unknown option', asyn
   expect(() => verify({ client, country: 'US', emial: ['email'] })).toThrow('did you mean email?');
   verify({ client, email: ['email'], emailCountry: 'US' }).destroy();
   verify({ client, phone: ['mobile'], countryColumn: 'cc' }).destroy();
+  verify({ client, phone: ['mobile'], countryFrom: 'mobile' }).destroy();
 });
 
 it('verify() takes rows of any type where columns are named at run time', async () => {
