@@ -2,13 +2,14 @@ import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
 import { addedColumns } from '../results/columns.js';
 import type { AddedColumn } from '../rows/sink.js';
+import { checkFields, fieldsOf, wantsOrigin, type FieldOptions } from './added-fields.js';
 import { caseless, closestColumn } from './closest-column.js';
 
 /**
  * Which columns are verified, as the caller names them: by name or, where the rows come from a source
  * with a header, by position (`#3`).
  */
-export interface ColumnOptions {
+export interface ColumnOptions extends FieldOptions {
   /** Columns of email addresses. */
   readonly email?: readonly string[];
   /** Columns of phone numbers. */
@@ -22,11 +23,6 @@ export interface ColumnOptions {
   readonly countryFrom?: string;
   /** By verified column: what its added columns begin with. @default its name */
   readonly prefix?: Readonly<Record<string, string>>;
-  /**
-   * Whether columns are added that say when, by which batch and from where each result came.
-   * @default false
-   */
-  readonly provenance?: boolean;
 }
 
 /** Where the columns stand in a header, and which are added to it. */
@@ -40,7 +36,9 @@ export interface ColumnLayout {
   readonly countryFromPosition?: number | undefined;
   /** The added columns, for each verified column. */
   readonly added: readonly (readonly AddedColumn[])[];
-  /** Whether the last of them say where a result is from. */
+  /** The usual ones, where others are chosen. */
+  readonly whole?: ColumnLayout['added'];
+  /** Whether some of them say where a result is from. */
   readonly withOrigin: boolean;
 }
 
@@ -55,18 +53,17 @@ export function layOutColumns(header: readonly string[], options: ColumnOptions)
   if (given.length === 0) {
     throw new ConfigurationError('name at least one column of email addresses or phone numbers');
   }
+  countVerified(options);
   const columns = given.map(({ type, as }) => {
     const position = findColumn(header, as);
     return { type, position, name: header[position] ?? as };
   });
   const prefixes = new Map(Object.entries(options.prefix ?? {}));
   checkPrefixes([...prefixes.keys()], [...given.map(({ as }) => as), ...columns.map(nameOf)]);
+  const prefixOf = (name: string, index: number): string =>
+    prefixes.get(given[index]?.as ?? name) ?? prefixes.get(name) ?? name;
   const added = columns.map(({ type, name }, index) =>
-    addedColumns(
-      type,
-      prefixes.get(given[index]?.as ?? name) ?? prefixes.get(name) ?? name,
-      options.provenance,
-    ),
+    addedColumns(type, prefixOf(name, index), fieldsOf(type, options)),
   );
   checkAdded(header, added.flat());
   const positionOf = (column: string | undefined): number | undefined =>
@@ -76,7 +73,10 @@ export function layOutColumns(header: readonly string[], options: ColumnOptions)
     countryPosition: positionOf(options.countryColumn),
     countryFromPosition: positionOf(options.countryFrom),
     added,
-    withOrigin: options.provenance === true,
+    ...(options.columns && {
+      whole: columns.map(({ type, name }, index) => addedColumns(type, prefixOf(name, index))),
+    }),
+    withOrigin: wantsOrigin(options),
   };
 }
 
@@ -93,9 +93,15 @@ export function checkColumnNames(names: readonly string[], options: ColumnOption
   layOutColumns(names, options);
 }
 
-/** How many columns are verified. */
+/**
+ * How many columns are verified.
+ *
+ * @throws ConfigurationError `invalid_option` when what is chosen to be added is not theirs
+ */
 export function countVerified(options: ColumnOptions): number {
-  return givenColumns(options).length;
+  const given = givenColumns(options);
+  if (given.length > 0) checkFields(new Set(given.map(({ type }) => type)), options);
+  return given.length;
 }
 
 function givenColumns(

@@ -23,6 +23,8 @@ export const columnShape: OptionShape<ColumnOptions> = {
   countryFrom: columnName,
   prefix: record,
   provenance: flag,
+  columns: columnNames,
+  suggest: flag,
 };
 
 export const countryShape: OptionShape<CountryOptions> = { country: text, emailCountry: text };

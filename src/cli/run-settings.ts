@@ -68,10 +68,16 @@ function columnOptions(options: ParsedOptions<VerifyOption>): ColumnOptions {
     email,
     phone,
     ...(options.has('provenance') && { provenance: true }),
+    ...(options.has('suggest') && { suggest: true }),
     ...whereGiven({
       countryColumn: options.text('country-column'),
       countryFrom: options.text('country-from'),
       prefix: pairsOption(options, 'prefix'),
+      // Names that are none, the library refuses with those that there are.
+      columns: options
+        .text('columns')
+        ?.split(',')
+        .map((name) => name.trim()) as ColumnOptions['columns'],
     }),
   };
 }

@@ -135,6 +135,21 @@ export const verifyOptions = [
         help: 'Write a folder of parts of about that size (256MB) with a manifest: gzip CSV, or --output-format.',
       },
       {
+        name: 'split-by',
+        value: '<what>',
+        values: ['verdict'],
+        help: 'verdict: the output is a folder with a file each for valid, wrong, unknown and none.',
+      },
+      {
+        name: 'columns',
+        value: '<list>',
+        help: 'Which added columns are written, without their prefix, in that order: verification,valid,quality (default: all).',
+      },
+      {
+        name: 'suggest',
+        help: 'Add <column>_suggestion: the domain probably meant by a misspelt one (gmial.com: gmail.com). It is never sent.',
+      },
+      {
         name: 'neutralize-formulas',
         help: 'In CSV and TSV: put an apostrophe before text from the service that a spreadsheet would run as a formula.',
       },

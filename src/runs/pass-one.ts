@@ -196,7 +196,9 @@ export async function startExamining(
       verified: layout.columns.map(({ position }) => position),
       added: layout.added,
       ...(onTextColumn && { onTextColumn }),
-      samples: layout.columns.map(({ type }) => sampleCells(type, layout.withOrigin)),
+      samples: layout.columns.map(({ type }, column) =>
+        sampleCells(type, layout.added[column] ?? []),
+      ),
     });
   } catch (error) {
     await closeReading(reading);

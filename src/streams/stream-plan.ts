@@ -45,14 +45,15 @@ export class StreamPlan {
     this.history = history;
     this.#options = options;
     this.#isLaidOut = layout !== undefined;
+    const laidOut = layout ?? layOutColumns(readColumns(options), options);
     this.plan = new Plan({
-      layout: layout ?? layOutColumns(readColumns(options), options),
+      layout: laidOut,
       ...countries,
       batchSize,
       storage: this.storage,
       ...(history && {
         seed: history.seed,
-        recall: (outcomes) => history.recall(outcomes, options.provenance === true),
+        recall: (outcomes) => history.recall(outcomes, laidOut.withOrigin),
       }),
     });
     this.window = new Window({
