@@ -124,7 +124,10 @@ function isSlip(name: string, provider: string): boolean {
   const typed = name[at] ?? '';
   if (name.length === provider.length) {
     const areSwapped = name[at] === provider[at + 1] && name[at + 1] === provider[at];
-    return areSwapped || areBeside(typed, provider[at]) || areVowels(typed, provider[at]);
+    const isRepeated = typed === provider[at - 1] || typed === provider[at + 1];
+    return (
+      areSwapped || isRepeated || areBeside(typed, provider[at]) || areVowels(typed, provider[at])
+    );
   }
   const around = [provider[at - 1], provider[at]];
   return around.some((letter) => letter === typed || areBeside(typed, letter));

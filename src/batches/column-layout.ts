@@ -3,7 +3,8 @@ import { ConfigurationError } from '../errors/family.js';
 import { addedColumns } from '../results/columns.js';
 import type { AddedColumn } from '../rows/sink.js';
 import { checkFields, fieldsOf, wantsOrigin, type FieldOptions } from './added-fields.js';
-import { caseless, closestColumn } from './closest-column.js';
+import { caseless } from '../rows/column-spelling.js';
+import { closestColumn } from './closest-column.js';
 
 /**
  * Which columns are verified, as the caller names them: by name or, where the rows come from a source

@@ -1,6 +1,7 @@
-import parsePhoneNumber, {
+import {
   getCountries,
   getExampleNumber,
+  parsePhoneNumber,
   type CountryCode as LibraryCountry,
 } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
