@@ -67,8 +67,12 @@ describe('--columns', () => {
       const ended = await verify([...both, '--columns', 'valid,quality'], list, output);
       expect(ended.code, ended.stderr).toBe(0);
       expect(await headerOf(output)).toEqual([
-        ...['id', 'Email', 'mobile'],
-        ...['Email_valid', 'Email_quality', 'mobile_valid'],
+        'id',
+        'Email',
+        'mobile',
+        'Email_valid',
+        'Email_quality',
+        'mobile_valid',
       ]);
     },
   );
@@ -99,7 +103,10 @@ describe('--columns', () => {
     const ended = await verify([
       ...both.slice(0, 2),
       ...keep,
-      ...['--columns', 'reason', '--report', 'report.html'],
+      '--columns',
+      'reason',
+      '--report',
+      'report.html',
     ]);
     expect(ended.code, ended.stderr).toBe(0);
     expect(await read('out.csv')).toEqual([
@@ -311,9 +318,9 @@ describe('--split-by verdict', () => {
     expect(ended.code, ended.stderr).toBe(0);
     const { valid, wrong, unknown, none } = await idsIn('out');
     const rejects = (await read('rejects.csv')).slice(1).map((row) => row.split(',')[0]);
-    expect([valid, wrong, unknown, none, rejects].flat().toSorted()).toEqual([
-      ...['1', '2', '3', '4', '5', '6'],
-    ]);
+    const all = [valid, wrong, unknown, none, rejects].flat();
+    expect(all).toHaveLength(6);
+    expect(new Set(all)).toEqual(new Set(['1', '2', '3', '4', '5', '6']));
     expect(valid).toEqual(['1', '6']);
     expect(rejects).toContain('4');
   });
