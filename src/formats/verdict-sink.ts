@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigurationError, OutputError } from '../errors/family.js';
 import { checkOutputPath } from '../output-files/output-path.js';
@@ -73,12 +73,26 @@ export function verdictFolder(
     },
     mayBeginEarly: async () => !(await isThere()) || (await sink.mayBeginEarly?.()) === true,
     async open(opening) {
-      await mkdir(path, { recursive: true }).catch((cause: unknown) => {
+      const made = await mkdir(path, { recursive: true }).catch((cause: unknown) => {
         throw new OutputError(`cannot make the folder ${path}: ${describeSystemError(cause)}`, {
           cause,
         });
       });
-      return sink.open(opening);
+      // Only one that is empty goes.
+      const unmake = async (): Promise<void> => {
+        if (made !== undefined) await rmdir(path).catch(() => undefined);
+      };
+      const writing = await sink.open(opening).catch(async (error: unknown) => {
+        await unmake();
+        throw error;
+      });
+      return {
+        ...writing,
+        async abort() {
+          await writing.abort();
+          await unmake();
+        },
+      };
     },
   };
 }
