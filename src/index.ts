@@ -11,6 +11,7 @@ export type { VerifyProgress } from './streams/verify-progress.js';
 export type { EnrichedRow, RowStream } from './streams/enriched-row.js';
 export type { CountryChoice } from './batches/plan.js';
 export type { ColumnOptions } from './batches/column-layout.js';
+export type { AddedField } from './results/columns.js';
 export type { Row } from './rows/object-chunk.js';
 
 // Runs
@@ -53,6 +54,7 @@ export { fileSource, streamSource } from './formats/file-source.js';
 export type { FileOptions } from './formats/file-options.js';
 export { fileSink, streamSink, type FileSinkOptions } from './formats/file-sink.js';
 export { fileFormats, parseFileFormat, type FileFormat } from './formats/file-format.js';
+export { verdictFolder, verdictSink } from './formats/verdict-sink.js';
 export { partsSink, type PartsSinkOptions } from './formats/parts-sink.js';
 export {
   loadStatement,

@@ -1,12 +1,8 @@
+import { caseless } from '../rows/column-spelling.js';
 import { editDistance } from '../words/edit-distance.js';
 
 /** Columns whose names differ in more characters are not meant. */
 const furthest = 2;
-
-/** A column's name, however it is written. */
-export function caseless(name: string): string {
-  return name.normalize('NFC').trim().toLowerCase();
-}
 
 /** The column that was probably meant; `undefined` when none is near. */
 export function closestColumn(header: readonly string[], given: string): string | undefined {

@@ -2,26 +2,28 @@ import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
 import { addedColumns } from '../results/columns.js';
 import type { AddedColumn } from '../rows/sink.js';
-import { caseless, closestColumn } from './closest-column.js';
+import { checkFields, fieldsOf, wantsOrigin, type FieldOptions } from './added-fields.js';
+import { caseless } from '../rows/column-spelling.js';
+import { closestColumn } from './closest-column.js';
 
 /**
  * Which columns are verified, as the caller names them: by name or, where the rows come from a source
  * with a header, by position (`#3`).
  */
-export interface ColumnOptions {
+export interface ColumnOptions extends FieldOptions {
   /** Columns of email addresses. */
   readonly email?: readonly string[];
   /** Columns of phone numbers. */
   readonly phone?: readonly string[];
   /** Column that holds the target country row by row. */
   readonly countryColumn?: string;
+  /**
+   * Column of phone numbers whose calling codes (`+44…`, `0044…`) say the target country row by row;
+   * `country` is that of the other rows.
+   */
+  readonly countryFrom?: string;
   /** By verified column: what its added columns begin with. @default its name */
   readonly prefix?: Readonly<Record<string, string>>;
-  /**
-   * Whether columns are added that say when, by which batch and from where each result came.
-   * @default false
-   */
-  readonly provenance?: boolean;
 }
 
 /** Where the columns stand in a header, and which are added to it. */
@@ -32,9 +34,12 @@ export interface ColumnLayout {
     readonly name: string;
   }[];
   readonly countryPosition: number | undefined;
+  readonly countryFromPosition?: number | undefined;
   /** The added columns, for each verified column. */
   readonly added: readonly (readonly AddedColumn[])[];
-  /** Whether the last of them say where a result is from. */
+  /** The usual ones, where others are chosen. */
+  readonly whole?: ColumnLayout['added'];
+  /** Whether some of them say where a result is from. */
   readonly withOrigin: boolean;
 }
 
@@ -49,26 +54,30 @@ export function layOutColumns(header: readonly string[], options: ColumnOptions)
   if (given.length === 0) {
     throw new ConfigurationError('name at least one column of email addresses or phone numbers');
   }
+  countVerified(options);
   const columns = given.map(({ type, as }) => {
     const position = findColumn(header, as);
     return { type, position, name: header[position] ?? as };
   });
   const prefixes = new Map(Object.entries(options.prefix ?? {}));
   checkPrefixes([...prefixes.keys()], [...given.map(({ as }) => as), ...columns.map(nameOf)]);
+  const prefixOf = (name: string, index: number): string =>
+    prefixes.get(given[index]?.as ?? name) ?? prefixes.get(name) ?? name;
   const added = columns.map(({ type, name }, index) =>
-    addedColumns(
-      type,
-      prefixes.get(given[index]?.as ?? name) ?? prefixes.get(name) ?? name,
-      options.provenance,
-    ),
+    addedColumns(type, prefixOf(name, index), fieldsOf(type, options)),
   );
   checkAdded(header, added.flat());
+  const positionOf = (column: string | undefined): number | undefined =>
+    column === undefined ? undefined : findColumn(header, column);
   return {
     columns,
-    countryPosition:
-      options.countryColumn === undefined ? undefined : findColumn(header, options.countryColumn),
+    countryPosition: positionOf(options.countryColumn),
+    countryFromPosition: positionOf(options.countryFrom),
     added,
-    withOrigin: options.provenance === true,
+    ...(options.columns && {
+      whole: columns.map(({ type, name }, index) => addedColumns(type, prefixOf(name, index))),
+    }),
+    withOrigin: wantsOrigin(options),
   };
 }
 
@@ -78,16 +87,22 @@ export function layOutColumns(header: readonly string[], options: ColumnOptions)
  * @throws ConfigurationError `column_not_found` (naming the columns there are), `column_exists`
  */
 export function checkColumnNames(names: readonly string[], options: ColumnOptions): void {
-  const given = [...givenColumns(options).map(({ as }) => as), options.countryColumn];
-  for (const name of given) {
+  const verified = givenColumns(options).map(({ as }) => as);
+  for (const name of [...verified, options.countryColumn, options.countryFrom]) {
     if (name !== undefined && !names.includes(name)) throw columnNotFound(names, name);
   }
   layOutColumns(names, options);
 }
 
-/** How many columns are verified. */
+/**
+ * How many columns are verified.
+ *
+ * @throws ConfigurationError `invalid_option` when what is chosen to be added is not theirs
+ */
 export function countVerified(options: ColumnOptions): number {
-  return givenColumns(options).length;
+  const given = givenColumns(options);
+  if (given.length > 0) checkFields(new Set(given.map(({ type }) => type)), options);
+  return given.length;
 }
 
 function givenColumns(

@@ -20,8 +20,11 @@ export const columnShape: OptionShape<ColumnOptions> = {
   email: columnNames,
   phone: columnNames,
   countryColumn: columnName,
+  countryFrom: columnName,
   prefix: record,
   provenance: flag,
+  columns: columnNames,
+  suggest: flag,
 };
 
 export const countryShape: OptionShape<CountryOptions> = { country: text, emailCountry: text };

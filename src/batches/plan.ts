@@ -6,10 +6,12 @@ import { Planner, type OnChanged } from './planner.js';
 import type { Recall, ResultHistory } from './result-history.js';
 import { ResultJoin, type BatchEnding } from './result-join.js';
 import { findCountry } from '../addresses/find-country.js';
+import { suggestDomain } from '../addresses/suggest-domain.js';
 import type { CountryCode } from '../contract/countries.js';
 import { ConfigurationError } from '../errors/family.js';
-import { outcomeCells } from '../results/columns.js';
+import { fieldPlace, outcomeCells } from '../results/columns.js';
 import { OutcomeTable } from '../results/outcome-table.js';
+import type { RowChunk } from '../rows/row-chunk.js';
 import type { OutputCell } from '../rows/sink.js';
 import type { ColumnLayout, ColumnOptions } from './column-layout.js';
 
@@ -39,9 +41,18 @@ export class Plan {
   readonly cutter: BatchCutter;
   readonly planner: Planner;
   readonly join: ResultJoin;
+  /** By verified column: where what is of the cell itself stands. */
+  readonly #own: readonly (readonly { readonly at: number; readonly field: string }[])[];
+  readonly #places: ColumnPlaces;
+  readonly #wholePlaces: ColumnPlaces;
 
   constructor(settings: PlanSettings) {
     this.layout = settings.layout;
+    this.#places = placesOf(settings.layout, settings.layout.added);
+    this.#wholePlaces = placesOf(settings.layout, settings.layout.whole ?? settings.layout.added);
+    this.#own = settings.layout.added.map((columns) =>
+      columns.flatMap(({ field }, at) => (ownFields.has(field) ? [{ at, field }] : [])),
+    );
     this.book = new AddressBook({ seed: settings.seed ?? randomBytes(32) });
     this.cutter = new BatchCutter(settings);
     this.planner = new Planner({
@@ -49,6 +60,7 @@ export class Plan {
       country: {
         fallback: settings.country,
         position: settings.layout.countryPosition,
+        phonePosition: settings.layout.countryFromPosition,
         ofEmails: settings.emailCountry,
       },
       book: this.book,
@@ -96,16 +108,64 @@ export class Plan {
     return this.layout.columns.length;
   }
 
-  /** Cells that an outcome adds in the k-th verified column. */
+  /** Whether cells that are added depend on the row, not on their outcome alone. */
+  get hasOwnCells(): boolean {
+    return this.#own.some((places) => places.length > 0);
+  }
+
+  /** Cells that an outcome adds in the k-th verified column; null for what is of the cell itself. */
   cellsOf(outcome: number, column: number): readonly OutputCell[] {
+    return this.#pick(outcome, column, this.#places);
+  }
+
+  /** The same for the usual columns. */
+  wholeCellsOf(outcome: number, column: number): readonly OutputCell[] {
+    return this.#pick(outcome, column, this.#wholePlaces);
+  }
+
+  /** Fills in what is of the cell itself. */
+  withOwn(
+    cells: readonly OutputCell[],
+    chunk: RowChunk,
+    row: number,
+    column: number,
+  ): readonly OutputCell[] {
+    let filled = cells;
+    for (const { at, field } of this.#own[column] ?? []) {
+      const value =
+        field === 'submitted'
+          ? this.planner.lineOf(chunk, row, column)
+          : suggestDomain(chunk.text(row, this.layout.columns[column]?.position ?? 0));
+      filled = filled.with(at, value ?? null);
+    }
+    return filled;
+  }
+
+  #pick(outcome: number, column: number, places: ColumnPlaces): readonly OutputCell[] {
     const { type } = this.layout.columns[column] ?? { type: 'email' as const };
-    return outcomeCells(this.outcomes.get(outcome), type, this.layout.withOrigin);
+    const cells = outcomeCells(this.outcomes.get(outcome), type);
+    return places[column]?.map((at) => cells[at] ?? null) ?? [];
   }
 }
 
+/** By verified column: where in the cells of an outcome those are that are added. */
+type ColumnPlaces = readonly (readonly number[])[];
+
+function placesOf({ columns }: ColumnLayout, added: ColumnLayout['added']): ColumnPlaces {
+  return columns.map(({ type }, column) =>
+    (added[column] ?? []).map(({ field }) => fieldPlace(type, field)),
+  );
+}
+
+/** What follows from the cell, not from what became of it. */
+const ownFields: ReadonlySet<string> = new Set(['submitted', 'suggestion']);
+
 /** What decides which country's lane an address belongs to. */
 export interface CountryOptions {
-  /** Target country of every row, or, with `countryColumn`, of the rows whose own cell is empty. */
+  /**
+   * Target country of every row; with `countryColumn` of the rows whose own cell is empty, with
+   * `countryFrom` of those whose number has no calling code.
+   */
   readonly country?: string;
   /** Target country of all emails, whatever that of their row is. */
   readonly emailCountry?: string;
@@ -115,6 +175,7 @@ export interface CountryOptions {
 export type CountryChoice =
   | { readonly country: string }
   | { readonly countryColumn: string }
+  | { readonly countryFrom: string }
   | { readonly emailCountry: string; readonly phone?: readonly [] };
 
 /**
@@ -123,17 +184,23 @@ export type CountryChoice =
  * @throws ConfigurationError `invalid_option`, `country_missing`
  */
 export function checkCountries(
-  options: CountryOptions & Pick<ColumnOptions, 'countryColumn' | 'phone'>,
+  options: CountryOptions & Pick<ColumnOptions, 'countryColumn' | 'countryFrom' | 'phone'>,
 ): Pick<PlanSettings, 'country' | 'emailCountry'> {
   const country = checkCountry(options.country);
   const emailCountry = checkCountry(options.emailCountry);
-  const isEveryRowKnown = country !== undefined || options.countryColumn !== undefined;
+  const { countryColumn, countryFrom } = options;
+  if (countryColumn !== undefined && countryFrom !== undefined) {
+    throw new ConfigurationError(
+      'the country of a row is in a column of its own (countryColumn), or in its phone number (countryFrom): give one of them',
+    );
+  }
+  const isEveryRowKnown = [country, countryColumn, countryFrom].some((way) => way !== undefined);
   const hasPhones = (options.phone ?? []).length > 0;
   if (isEveryRowKnown || (emailCountry !== undefined && !hasPhones)) {
     return { country, emailCountry };
   }
   throw new ConfigurationError(
-    'a target country is needed: give one for all rows (country), or the column that holds it row by row (countryColumn)',
+    'a target country is needed: give one for all rows (country), the column that holds it row by row (countryColumn), or a column of international phone numbers (countryFrom)',
     { code: 'country_missing' },
   );
 }

@@ -2,6 +2,7 @@ import { emailLine } from '../addresses/email-line.js';
 import { laneNumber, parseCountryCell, type Lane } from '../addresses/lane.js';
 import type { AddressLine } from '../addresses/address-line.js';
 import { looksLike, looksLikeEmail, looksLikeOther } from '../addresses/address-form.js';
+import { phoneCountry } from '../addresses/phone-country.js';
 import { phoneLine } from '../addresses/phone-line.js';
 import { plainKeyBytes, writePlainKey } from '../addresses/plain-email.js';
 import { trimCell } from '../addresses/trim-cell.js';
@@ -27,6 +28,8 @@ export interface CountryRule {
   readonly fallback: CountryCode | undefined;
   /** Position of the column that holds a country row by row. */
   readonly position: number | undefined;
+  /** Position of the phone column whose calling codes say the country row by row. */
+  readonly phonePosition?: number | undefined;
   /** Country of all emails, whatever that of their row is. */
   readonly ofEmails?: CountryCode | undefined;
 }
@@ -144,7 +147,11 @@ export class Planner {
   }
 
   #countryOf(chunk: RowChunk, row: number): ReturnType<typeof parseCountryCell> {
-    const { position, fallback } = this.#country;
+    const { position, phonePosition, fallback } = this.#country;
+    if (phonePosition !== undefined) {
+      const own = phoneCountry(chunk.text(row, phonePosition));
+      return own ?? fallback ?? { reason: 'country_missing' };
+    }
     const cell = position === undefined ? undefined : chunk.text(row, position);
     let country = this.#countries.get(cell);
     if (country === undefined) {

@@ -42,7 +42,8 @@ export interface Surroundings {
 /** What a command was called with. */
 export interface CommandInput<Name extends string = string> extends Surroundings {
   readonly positionals: readonly string[];
-  readonly options: ParsedOptions<Name>;
+  /** Its own, and the one of every command that a configuration may name too. */
+  readonly options: ParsedOptions<Name | 'env-file'>;
 }
 
 export interface Command<Name extends string = string> {

@@ -25,13 +25,14 @@ export function commandHelp(command: Command, all = false): string {
   const common = command.options.filter(({ isCommon }) => isCommon === true);
   const isShort = !all && common.length > 0;
   const shown = isShort ? common : command.options;
+  const shared = isShort ? commonOptions.filter(({ isCommon }) => isCommon) : commonOptions;
   return [
     `Usage: sluice ${command.name} ${command.usage}`,
     '',
     command.summary,
     '',
     ...subcommandLines(command),
-    ...groupLines([...shown, ...defineOptions(commonOptions, shown.at(-1)?.group)]),
+    ...groupLines([...shown, ...defineOptions(shared, shown.at(-1)?.group)]),
     ...(isShort
       ? [`sluice ${command.name} --help-all shows all ${command.options.length} options.`, '']
       : []),

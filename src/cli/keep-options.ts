@@ -13,6 +13,7 @@ import { findOutput, isSamePlace, type SinkOption } from './list-ends.js';
 import { besidePlace, placeOf, type ListPlace } from './list-places.js';
 import { amountOption } from './option-values.js';
 import { standard } from './standard.js';
+import { filesOfOutput } from './verdict-output.js';
 import { whereGiven } from './where-given.js';
 
 export const keepOptions = defineOptions([
@@ -43,7 +44,8 @@ export const keepOptions = defineOptions([
   },
 ]);
 
-type KeepOption = NameOf<typeof keepOptions> | SinkOption | 'email' | 'part-size' | 'summary';
+type KeepOption =
+  NameOf<typeof keepOptions> | SinkOption | 'email' | 'part-size' | 'summary' | 'input-format';
 
 /** Where rows go, once it is decided which. */
 export interface KeptOutput {
@@ -132,7 +134,7 @@ async function checkRejects(
   rejects: ListPlace,
   keep: KeepRule | undefined,
   { from, to }: { readonly from: readonly ListPlace[]; readonly to: ListPlace },
-  options: ParsedOptions<'summary'>,
+  options: ParsedOptions<KeepOption>,
 ): Promise<void> {
   if (!keep) {
     throw new ConfigurationError(
@@ -147,7 +149,7 @@ async function checkRejects(
   const summary = options.text('summary');
   const others = [
     ...from.map((place) => ['input', place] as const),
-    ['output', to] as const,
+    ...filesOfOutput(from, to, options).map((place) => ['output', place] as const),
     ...(summary === undefined ? [] : [['summary', placeOf(summary, {})] as const]),
   ];
   for (const [what, other] of others) {

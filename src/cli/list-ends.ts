@@ -23,6 +23,7 @@ import {
 import { pathOf, type ListPlace } from './list-places.js';
 import { sizeOption, wholeOption } from './option-values.js';
 import { standard } from './standard.js';
+import { filesOfOutput, verdictOutput } from './verdict-output.js';
 import { whereGiven } from './where-given.js';
 
 /** Where the rows of `sluice verify` come from, and where they go. */
@@ -47,7 +48,8 @@ const formOptions = [
 type FileOption = (typeof formOptions)[number] | 'no-header' | 'output-format';
 
 /** Options that say what form an output has. */
-export type SinkOption = 'output-format' | 'neutralize-formulas' | 'part-size';
+export type SinkOption =
+  'output-format' | 'neutralize-formulas' | 'part-size' | 'split-by' | 'max-unknown';
 
 /** @throws ConfigurationError, InputError `input_unreadable` */
 export async function findListEnds(
@@ -60,8 +62,8 @@ export async function findListEnds(
     input: inputs.some(({ database }) => database !== undefined),
     output: to !== undefined,
   });
-  const sink = to ? await databaseSink(to, options) : await findOutput(output, options);
-  await refuseSameFile(inputs, output);
+  const sink = await findSinkOf(inputs, output, options);
+  for (const file of filesOfOutput(inputs, output, options)) await refuseSameFile(inputs, file);
   const source = await findSource(inputs, output, options);
   const given = formOptions.flatMap((name) => {
     const value = options.text(name);
@@ -77,6 +79,15 @@ export async function findListEnds(
       ...(outputFormat !== undefined && { 'output-format': outputFormat }),
     },
   };
+}
+
+async function findSinkOf(
+  inputs: readonly ListPlace[],
+  output: ListPlace,
+  options: ParsedOptions<FileOption | SinkOption | DatabaseOption>,
+): Promise<Sink> {
+  if (options.has('split-by')) return verdictOutput(inputs, output, options);
+  return output.database ? databaseSink(output.database, options) : findOutput(output, options);
 }
 
 async function findSource(

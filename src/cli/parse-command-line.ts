@@ -2,11 +2,13 @@ import { parseArgs } from 'node:util';
 import { ConfigurationError } from '../index.js';
 import { guess } from './closest-name.js';
 import { defineOptions, ParsedOptions, type Command, type OptionDefinition } from './command.js';
+import { envFileOption } from './env-file.js';
 
 /** Options that every command has. */
 export const commonOptions = defineOptions([
-  { name: 'help', short: 'h', help: 'Show this help.' },
-  { name: 'help-all', help: 'Show this help with every option.' },
+  envFileOption,
+  { name: 'help', short: 'h', isCommon: true, help: 'Show this help.' },
+  { name: 'help-all', isCommon: true, help: 'Show this help with every option.' },
 ]);
 
 /**

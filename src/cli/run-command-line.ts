@@ -2,6 +2,7 @@ import { version, ConfigurationError } from '../index.js';
 import type { Surroundings, Command } from './command.js';
 import { commands } from './commands.js';
 import { describeError } from './describe-error.js';
+import { loadEnvFile } from './env-file.js';
 import { guess } from './closest-name.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import { commandHelp, programHelp } from './help.js';
@@ -53,6 +54,7 @@ async function dispatch(args: readonly string[], surroundings: Surroundings): Pr
     await print(commandHelp(command, options.has('help-all')));
     return exitCodes.done;
   }
+  await loadEnvFile(options, surroundings.environment);
   return command.run({ positionals, options, ...surroundings });
 }
 

@@ -42,10 +42,16 @@ export function sharedOptions(
 }
 
 function countryOption(options: ParsedOptions<VerifyOption>): string | undefined {
-  if (options.has('country') || options.has('country-column')) return options.text('country');
+  if (options.has('country-column') && options.has('country-from')) {
+    throw new ConfigurationError(
+      'the country of a row is in a column of its own (--country-column), or in its phone number (--country-from): give one of them',
+    );
+  }
+  const isRowByRow = options.has('country-column') || options.has('country-from');
+  if (isRowByRow || options.has('country')) return options.text('country');
   if (options.has('email-country') && options.texts('phone').length === 0) return undefined;
   throw new ConfigurationError(
-    'a target country is needed: --country <CC> for all rows, or --country-column <column>',
+    'a target country is needed: --country <CC> for all rows, --country-column <column>, or --country-from <phone column>',
     { code: 'country_missing' },
   );
 }
@@ -62,9 +68,16 @@ function columnOptions(options: ParsedOptions<VerifyOption>): ColumnOptions {
     email,
     phone,
     ...(options.has('provenance') && { provenance: true }),
+    ...(options.has('suggest') && { suggest: true }),
     ...whereGiven({
       countryColumn: options.text('country-column'),
+      countryFrom: options.text('country-from'),
       prefix: pairsOption(options, 'prefix'),
+      // Names that are none, the library refuses with those that there are.
+      columns: options
+        .text('columns')
+        ?.split(',')
+        .map((name) => name.trim()) as ColumnOptions['columns'],
     }),
   };
 }

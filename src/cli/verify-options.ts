@@ -86,6 +86,11 @@ export const verifyOptions = [
         help: 'Column with the country of each row; --country is then used for empty cells.',
       },
       {
+        name: 'country-from',
+        value: '<phone column>',
+        help: "Country of each row by its number's calling code (+44…, 0044…); --country is then used for other numbers.",
+      },
+      {
         name: 'email-country',
         value: '<CC>',
         help: 'Target country of all emails, whatever the country of their row.',
@@ -128,6 +133,21 @@ export const verifyOptions = [
         name: 'part-size',
         value: '<size>',
         help: 'Write a folder of parts of about that size (256MB) with a manifest: gzip CSV, or --output-format.',
+      },
+      {
+        name: 'split-by',
+        value: '<what>',
+        values: ['verdict'],
+        help: 'verdict: the output is a folder with a file each for valid, wrong, unknown and none.',
+      },
+      {
+        name: 'columns',
+        value: '<list>',
+        help: 'Which added columns are written, without their prefix, in that order: verification,valid,quality (default: all).',
+      },
+      {
+        name: 'suggest',
+        help: 'Add <column>_suggestion: the domain probably meant by a misspelt one (gmial.com: gmail.com). It is never sent.',
       },
       {
         name: 'neutralize-formulas',

@@ -121,7 +121,7 @@ const jsonlWriting: FormatWriting = {
     let isChecked = false;
     return (chunk) => {
       // Rows that are copied need no form.
-      const own = chunk instanceof CombinedChunk ? chunk.own : chunk;
+      const own = chunk instanceof CombinedChunk ? chunk.copied : chunk;
       if (own instanceof JsonlChunk) return;
       if (!isChecked) refuseRepeatedNames(reading.header, 'JSON');
       isChecked = true;

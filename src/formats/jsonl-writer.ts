@@ -42,7 +42,7 @@ export class JsonlWriter implements RowsWriter {
 
   async write(rows: JoinedRows): Promise<void> {
     const { chunk, from, to, outcomes, width } = rows;
-    const own = chunk instanceof CombinedChunk ? chunk.own : chunk;
+    const own = chunk instanceof CombinedChunk ? chunk.copied : chunk;
     for (let row = from; row < to; row += 1) {
       const members: Buffer[] = [];
       for (let column = 0; column < width; column += 1) {

@@ -1,15 +1,9 @@
 import { emailRecordFields } from '../contract/records.js';
 import { ConfigurationError } from '../errors/family.js';
 import { verdictOf, type Verdict } from '../results/verdict.js';
-import type {
-  JoinedRows,
-  OpenSinkOptions,
-  OutputCell,
-  RowExaminer,
-  Sink,
-  SinkWriting,
-} from '../rows/sink.js';
+import type { AddedCells, OutputCell, Sink } from '../rows/sink.js';
 import { OutcomeForms } from './outcome-forms.js';
+import { routeSink } from './route-sink.js';
 
 /** Which rows an output is to have. */
 export interface KeepRule {
@@ -36,131 +30,49 @@ const qualityCell = cellsBefore + emailRecordFields.indexOf('quality');
  * that whoever sees the output finds them.
  */
 export function splitSink({ output, rejects, keep }: SplitSinkOptions): Sink {
-  const sinks = rejects ? [output, rejects] : [output];
-  const bounds = sinks.flatMap(({ maxRows }) => (maxRows === undefined ? [] : [maxRows]));
+  const sinks = rejects ? [rejects, output] : [output];
+  const [others, kept] = rejects ? [0, 1] : [-1, 0];
   let leftOut = 0;
-  return {
+  const sink = routeSink({
     name: output.name,
-    ...(bounds.length > 0 && { maxRows: Math.min(...bounds) }),
     decides: { ...rejects?.decides, ...output.decides },
-    rowsLeftOut: () => leftOut,
-    leftAlone: () => output.leftAlone?.(),
-    async check(verifiedColumns) {
-      for (const sink of sinks) await sink.check(verifiedColumns);
-    },
-    async examine(reading, columns) {
-      const shared = { ...columns, onTextColumn: tellOnce(columns.onTextColumn) };
-      const examiners = await Promise.all(
-        sinks.map(async (sink) => sink.examine?.(reading, shared)),
-      );
-      const wanted = examiners.filter((examine) => examine !== undefined);
-      if (wanted.length === 0) return undefined;
-      const all: RowExaminer = (chunk) => {
-        for (const examine of wanted) examine(chunk);
-      };
-      return Object.assign(all, {
-        async end() {
-          for (const examine of wanted) await examine.end?.();
-        },
-      });
-    },
-    async hasWritten(runId) {
-      for (const sink of sinks) if ((await sink.hasWritten?.(runId)) === true) return true;
-      return false;
-    },
-    async mayBeginEarly() {
-      for (const sink of sinks) if (!(await sink.mayBeginEarly?.())) return false;
-      return true;
-    },
-    async open(given) {
-      const opening = { ...given, onTextColumn: tellOnce(given.onTextColumn) };
+    sinks,
+    createRoute(opening) {
       leftOut = 0;
-      const isKept = createKeepTest(keep, opening);
-      const kept = await output.open(opening);
-      const others = await rejects?.open(opening).catch(async (error: unknown) => {
-        await kept.abort();
-        throw error;
-      });
-      return {
-        async write(rows) {
-          for (const stretch of stretches(rows, isKept)) {
-            if (stretch.isKept) await kept.write(stretch.rows);
-            else leftOut += stretch.rows.to - stretch.rows.from;
-            if (!stretch.isKept) await others?.write(stretch.rows);
-          }
-        },
-        async finish() {
-          await others?.finish();
-          await kept.finish();
-        },
-        async abort() {
-          await kept.abort();
-          await others?.abort();
-        },
-      } satisfies SinkWriting;
+      const isKept = createKeepTest(keep, opening.whole ?? opening);
+      const width = opening.added.length;
+      return (outcomes, first) => {
+        for (let column = 0; column < width; column += 1) {
+          if (!isKept(outcomes[first + column] ?? 0, column)) return others;
+        }
+        return kept;
+      };
     },
-  };
-}
-
-/** Tells of a column once where both outputs make it text in the same way. */
-function tellOnce(tell: OpenSinkOptions['onTextColumn']): OpenSinkOptions['onTextColumn'] {
-  const told = new Set<string>();
-  return (
-    tell &&
-    ((column) => {
-      const key = `${column.output} ${column.column}`;
-      if (told.has(key)) return;
-      told.add(key);
-      tell(column);
-    })
-  );
+    onRows(place, rows) {
+      if (place !== kept) leftOut += rows;
+    },
+  });
+  return { ...sink, rowsLeftOut: () => leftOut, leftAlone: () => output.leftAlone?.() };
 }
 
 type KeepTest = (outcome: number, column: number) => boolean;
 
 /** Whether a cell lets its row be kept; found out once for each outcome. */
-function createKeepTest(
-  { verdicts, quality }: KeepRule,
-  { added, cellsOf }: Pick<OpenSinkOptions, 'added' | 'cellsOf'>,
-): KeepTest {
-  const isEmail = added.map((columns) => columns[qualityCell]?.field === 'quality');
+function createKeepTest({ verdicts, quality }: KeepRule, found: AddedCells): KeepTest {
+  const isEmail = found.added.map((columns) => columns[qualityCell]?.field === 'quality');
   if (quality && !isEmail.includes(true)) {
     throw new ConfigurationError('rows are to be kept by quality, which only emails have');
   }
   const test = (cells: readonly OutputCell[], column: number): boolean => {
-    const [, , valid = null, wrong = null, unknown = null] = cells;
-    const verdict = verdictOf({ values: [valid, wrong, unknown].map(flag) });
-    if (verdicts && !verdicts.includes(verdict)) return false;
+    if (verdicts && !verdicts.includes(verdictOfCells(cells))) return false;
     return !quality || isEmail[column] !== true || quality.includes(String(cells[qualityCell]));
   };
-  const known = new OutcomeForms({ added, cellsOf }, test);
+  const known = new OutcomeForms(found, test);
   return (outcome, column) => known.of(column, outcome);
 }
 
-function flag(cell: OutputCell): boolean {
-  return cell === true;
-}
-
-/** The rows of a stretch, cut where rows that are kept and others meet. */
-function* stretches(
-  rows: JoinedRows,
-  isKept: KeepTest,
-): Generator<{ readonly isKept: boolean; readonly rows: JoinedRows }> {
-  const { from, to, width, outcomes } = rows;
-  const keeps = (row: number): boolean => {
-    const first = (row - from) * width;
-    for (let column = 0; column < width; column += 1) {
-      if (!isKept(outcomes[first + column] ?? 0, column)) return false;
-    }
-    return true;
-  };
-  let start = from;
-  while (start < to) {
-    const isFirstKept = keeps(start);
-    let end = start + 1;
-    while (end < to && keeps(end) === isFirstKept) end += 1;
-    const cut = outcomes.subarray((start - from) * width, (end - from) * width);
-    yield { isKept: isFirstKept, rows: { ...rows, from: start, to: end, outcomes: cut } };
-    start = end;
-  }
+/** The verdict of a cell by what all columns of its result hold. */
+export function verdictOfCells(cells: readonly OutputCell[]): Verdict {
+  const flags = cells.slice(cellsBefore, cellsBefore + 3);
+  return verdictOf({ values: flags.map((cell) => cell === true) });
 }

@@ -1,13 +1,22 @@
 import { z } from 'zod';
 import type { VerificationType } from '../contract/enums.js';
 import { emailRecord, phoneRecord, recordFields } from '../contract/records.js';
-import type { AddedColumn, OutputCell } from '../rows/sink.js';
+import type { AddedColumn } from '../rows/sink.js';
 import type { Outcome, OutcomeValue } from './outcome-table.js';
 
-/** What the columns of a result's origin are called: what was sent, and what came of it. */
-const originFields = ['submitted', 'verified_at', 'source', 'batch_uuid'] as const;
-/** The first of them is of the cell, not of its outcome. */
-const submittedFromEnd = originFields.length;
+/** Of every verified cell. */
+const always = ['verification', 'reason'] as const;
+/** Those of a result's origin: what was sent, and what came of it. */
+export const originFields = ['submitted', 'verified_at', 'source', 'batch_uuid'] as const;
+
+/** What each verified column may add, in the order of {@link outcomeCells}. */
+export const addedFields = {
+  email: [...always, ...recordFields.email, 'suggestion', ...originFields],
+  phone: [...always, ...recordFields.phone, ...originFields],
+} as const;
+
+/** What an added column is called, without its prefix. */
+export type AddedField = (typeof addedFields)[VerificationType][number];
 
 const flags = { email: flagsOf(emailRecord), phone: flagsOf(phoneRecord) };
 
@@ -17,18 +26,27 @@ function flagsOf({ shape }: z.ZodObject): ReadonlySet<string> {
   return new Set(fields.map(([field]) => field));
 }
 
+/** The fields of a result without its origin: those that are added where nobody chooses. */
+export function usualFields(type: VerificationType): readonly AddedField[] {
+  return [...always, ...recordFields[type]];
+}
+
+/** Where a field stands among {@link outcomeCells}. */
+export function fieldPlace(type: VerificationType, field: string): number {
+  const fields: readonly string[] = addedFields[type];
+  return fields.indexOf(field);
+}
+
 /**
  * The columns that a verified column adds, in order; each name begins with `<prefix>_`.
  *
- * @param withOrigin whether they say where a result is from
+ * @param fields some of {@link addedFields}
  */
 export function addedColumns(
   type: VerificationType,
   prefix: string,
-  withOrigin = false,
+  fields: readonly AddedField[] = usualFields(type),
 ): readonly AddedColumn[] {
-  const fields = ['verification', 'reason', ...recordFields[type]];
-  if (withOrigin) fields.push(...originFields);
   return fields.map((field) => ({
     name: `${prefix}_${field}`,
     field,
@@ -37,22 +55,18 @@ export function addedColumns(
 }
 
 /**
- * What stands in the columns of {@link addedColumns}: nulls for the record's fields unless the cell is
- * verified.
+ * What an outcome puts under all of {@link addedFields}: nulls for the record's fields unless the cell is
+ * verified, and for what is of the cell itself.
  *
  * @throws TypeError when the outcome is a result of the other type
  */
-export function outcomeCells(
-  outcome: Outcome,
-  type: VerificationType,
-  withOrigin = false,
-): readonly OutcomeValue[] {
+export function outcomeCells(outcome: Outcome, type: VerificationType): readonly OutcomeValue[] {
   if (outcome.type !== undefined && outcome.type !== type) {
     throw new TypeError(`a result of type ${outcome.type} in a column of type ${type}`);
   }
   const values = outcome.values ?? recordFields[type].map(() => null);
-  const cells = [outcome.verification, outcome.reason, ...values];
-  return withOrigin ? [...cells, ...originCells(outcome)] : cells;
+  const own = type === 'email' ? [null] : [];
+  return [outcome.verification, outcome.reason, ...values, ...own, ...originCells(outcome)];
 }
 
 /** What the service did not tell has no time; the batch that failed is named all the same. */
@@ -60,12 +74,4 @@ function originCells({ verification, origin }: Outcome): readonly OutcomeValue[]
   if (!origin) return originFields.map(() => null);
   const { verifiedAt, source, batchUuid } = origin;
   return [null, verification === 'failed' ? null : verifiedAt, source, batchUuid || null];
-}
-
-/** The same cells, of an outcome with its origin, for a cell for which a line was sent, or none. */
-export function withSubmitted(
-  cells: readonly OutputCell[],
-  line: string | undefined,
-): readonly OutputCell[] {
-  return cells.with(-submittedFromEnd, line ?? null);
 }

@@ -1,8 +1,8 @@
 import { notSubmittedReasons } from '../addresses/not-submitted.js';
 import { emailQualities, emailResults, type VerificationType } from '../contract/enums.js';
 import { recordFields } from '../contract/records.js';
-import type { OutputCell } from '../rows/sink.js';
-import { outcomeCells, withSubmitted } from './columns.js';
+import type { AddedColumn, OutputCell } from '../rows/sink.js';
+import { fieldPlace, outcomeCells } from './columns.js';
 import type { Outcome, OutcomeValue } from './outcome-table.js';
 
 /** Outcomes of every kind that has another form in the output. */
@@ -42,15 +42,19 @@ function sampleValue(field: string, at: number): OutcomeValue {
   return texts ? (texts[at % texts.length] ?? null) : at % 2 === 0;
 }
 
-/** Cells of results of every kind in the columns of `addedColumns`. */
+/** Cells of results of every kind in some added columns. */
 export function sampleCells(
   type: VerificationType,
-  withOrigin = false,
+  added: readonly Pick<AddedColumn, 'field'>[],
 ): readonly (readonly OutputCell[])[] {
   return sampleOutcomes(type).map((outcome) => {
-    const cells = outcomeCells(outcome, type, withOrigin);
-    const isSent = withOrigin && outcome.verification !== 'not_submitted';
-    return isSent ? withSubmitted(cells, sampleLines[type]) : cells;
+    const cells = outcomeCells(outcome, type);
+    const isSent = outcome.verification !== 'not_submitted';
+    return added.map(({ field }) => {
+      if (field === 'submitted') return isSent ? sampleLines[type] : null;
+      if (field === 'suggestion') return 'gmail.com';
+      return cells[fieldPlace(type, field)] ?? null;
+    });
   });
 }
 

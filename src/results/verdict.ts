@@ -13,6 +13,14 @@ export function verdictOf({ values }: Pick<Outcome, 'values'>): Verdict {
   return valid === true ? 'valid' : 'none';
 }
 
+/** From the worst: whatever else a row has, one wrong address makes it a row to look at. */
+const fromWorst = ['wrong', 'unknown', 'none', 'valid'] as const satisfies readonly Verdict[];
+
+/** The verdict of a row by those of its cells. */
+export function worstVerdict(of: readonly Verdict[]): Verdict {
+  return fromWorst.find((verdict) => of.includes(verdict)) ?? 'none';
+}
+
 /** The quality that the record of an email gives; empty where it gives none. */
 export function qualityOf({ values }: Pick<Outcome, 'values'>): string {
   return String(values?.[qualityField] ?? '');

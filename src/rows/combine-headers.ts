@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../errors/family.js';
+import { caseless } from './column-spelling.js';
 import type { ColumnMap } from './combined-chunk.js';
 import type { SourceReading } from './source.js';
 
@@ -14,45 +15,39 @@ export interface CombinedHeader {
   readonly isUnnamed: boolean;
   /** For each source; `undefined` where its header is the combined one. */
   readonly maps: readonly (ColumnMap | undefined)[];
+  /** Whether a source calls a column otherwise. */
+  readonly renamed: readonly boolean[];
 }
 
 /**
- * Combines headers by name: the columns of the first, then those that the others have beside them.
+ * Combines headers by name: the columns of the first, then those that the others have beside them. A name
+ * that is written otherwise (`email`, `Email `) is that of the first that has it, where only one is meant.
  *
  * @throws ConfigurationError naming the source whose header contradicts those before it
  */
 export function combineHeaders(all: readonly OneHeader[]): CombinedHeader {
   // A source without columns has no rows, as an empty JSONL file.
   const [first, ...others] = all.filter(({ header }) => header.length > 0);
-  if (!first) return { header: [], isUnnamed: false, maps: all.map(() => undefined) };
+  if (!first) return { header: [], isUnnamed: false, maps: all.map(() => undefined), renamed: [] };
   const header = [...first.header];
-  const spellings = new Map(header.map((name) => [spellingOf(name), { name, in: first.name }]));
   for (const other of others) {
     checkAgainst(first, other);
     if (isSame(other.header, header)) continue;
     refuseRepeated(first);
     refuseRepeated(other);
-    if (!other.header.some((name) => header.includes(name))) {
+    const names = namesIn(header, other);
+    if (!names.some((name) => header.includes(name))) {
       throw new ConfigurationError(
         `${other.name} has no column in common with ${first.name}: its columns are ${listed(other.header)}. Does it have no header, or is it another list?`,
       );
     }
-    for (const name of other.header) {
-      const known = spellings.get(spellingOf(name));
-      if (known && known.name !== name) {
-        throw new ConfigurationError(
-          `${known.in} has a column ${JSON.stringify(known.name)}, and ${other.name} has ${JSON.stringify(name)}: write the name in one way in all of them`,
-        );
-      }
-      if (known) continue;
-      spellings.set(spellingOf(name), { name, in: other.name });
-      header.push(name);
-    }
+    header.push(...names.filter((name) => !header.includes(name)));
   }
   return {
     header,
     isUnnamed: first.isUnnamed === true,
     maps: all.map((one) => mapOf(one, header)),
+    renamed: all.map((one) => one.header.some((name) => !header.includes(name))),
   };
 }
 
@@ -101,19 +96,32 @@ function refuseRepeated({ name, header }: OneHeader): void {
   );
 }
 
-function mapOf({ header: own }: OneHeader, header: readonly string[]): ColumnMap | undefined {
-  if (isSame(own, header)) return undefined;
-  const positions = new Map(own.map((name, at) => [name, at]));
+/**
+ * What the columns of another source are called in the common header.
+ *
+ * @throws ConfigurationError where a name may be one of two
+ */
+function namesIn(header: readonly string[], { name: source, header: own }: OneHeader) {
+  return own.map((name) => {
+    if (header.includes(name)) return name;
+    const isAlike = (other: string): boolean => caseless(other) === caseless(name);
+    const [meant, ...others] = header.filter(isAlike);
+    const isTaken = own.filter(isAlike).length > 1;
+    if (meant === undefined || (others.length === 0 && !isTaken)) return meant ?? name;
+    throw new ConfigurationError(
+      `${source} has a column ${JSON.stringify(name)}, which may be ${[meant, ...others].map((other) => JSON.stringify(other)).join(' or ')} of the other files: write the name in one way in all of them`,
+    );
+  });
+}
+
+function mapOf(one: OneHeader, header: readonly string[]): ColumnMap | undefined {
+  if (isSame(one.header, header)) return undefined;
+  const positions = new Map(namesIn(header, one).map((name, at) => [name, at]));
   return header.map((name) => positions.get(name) ?? -1);
 }
 
 export function isSame(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((name, at) => name === other[at]);
-}
-
-/** Names that a person takes for the same. */
-function spellingOf(name: string): string {
-  return name.normalize('NFC').trim().toLowerCase();
 }
 
 const mostNames = 30;

@@ -7,13 +7,18 @@ export type ColumnMap = readonly number[];
 export class CombinedChunk implements RowChunk {
   readonly length: number;
   readonly byteSize: number;
-  /** The rows as their own source has them: what is copied byte by byte needs no common header. */
-  readonly own: RowChunk;
+  /**
+   * The rows as their own source has them: what is copied byte by byte needs no common header. These rows,
+   * where the source calls a column otherwise.
+   */
+  readonly copied: RowChunk;
   readonly raw?: RawCells;
+  readonly #own: RowChunk;
   readonly #map: ColumnMap;
 
-  constructor(own: RowChunk, map: ColumnMap) {
-    this.own = own;
+  constructor(own: RowChunk, map: ColumnMap, isRenamed = false) {
+    this.#own = own;
+    this.copied = isRenamed ? this : own;
     this.#map = map;
     this.length = own.length;
     this.byteSize = own.byteSize;
@@ -22,24 +27,24 @@ export class CombinedChunk implements RowChunk {
 
   text(row: number, column: number): CellText {
     const at = this.#map[column] ?? -1;
-    return at === -1 ? undefined : this.own.text(row, at);
+    return at === -1 ? undefined : this.#own.text(row, at);
   }
 
   value(row: number, column: number): unknown {
     const at = this.#map[column] ?? -1;
     if (at === -1) return undefined;
-    return this.own.value ? this.own.value(row, at) : this.own.text(row, at);
+    return this.#own.value ? this.#own.value(row, at) : this.#own.text(row, at);
   }
 
   cells(row: number): readonly unknown[] {
-    const cells = this.own.cells?.(row);
+    const cells = this.#own.cells?.(row);
     return this.#map.map((at, column) =>
       at === -1 ? undefined : cells ? cells[at] : this.value(row, column),
     );
   }
 
   unlisted(row: number): string | undefined {
-    return this.own.unlisted?.(row);
+    return this.#own.unlisted?.(row);
   }
 }
 

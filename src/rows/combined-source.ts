@@ -106,7 +106,7 @@ async function openCombined(
         for (;;) {
           const step = await current.next();
           if (step.done === true) break;
-          yield map ? new CombinedChunk(step.value, map) : step.value;
+          yield map ? new CombinedChunk(step.value, map, combined.renamed[index]) : step.value;
         }
       } finally {
         await current.return?.();

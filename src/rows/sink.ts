@@ -39,7 +39,19 @@ export interface TextColumn {
   readonly output: string;
 }
 
-export interface OpenSinkOptions {
+/** What is added to rows: its columns, and what stands in them. */
+export interface AddedCells {
+  /** The columns to add, for each verified column. */
+  readonly added: readonly (readonly AddedColumn[])[];
+  /**
+   * Cells to add for an outcome in the k-th verified column, one for each of `added[k]`; asked for while
+   * rows with that outcome are written. Where cells depend on the row (`submitted`, `suggestion`), each
+   * has an outcome id of its own.
+   */
+  cellsOf(outcome: number, column: number): readonly OutputCell[];
+}
+
+export interface OpenSinkOptions extends AddedCells {
   /** Which run writes: the same for each process that goes on with it. Absent where nothing is kept. */
   readonly runId?: string;
   /** Those of the file that the rows come from: a new file is no more open. Absent where there is none. */
@@ -48,13 +60,11 @@ export interface OpenSinkOptions {
   readonly reading: SourceReading;
   /** Positions of the verified columns in the reading's header. */
   readonly verified: readonly number[];
-  /** The columns to add, for each verified column. */
-  readonly added: readonly (readonly AddedColumn[])[];
   /**
-   * Cells to add for an outcome in the k-th verified column, one for each of `added[k]`; asked for while
-   * rows with that outcome are written. With provenance each cell has an outcome id of its own.
+   * The same with every column of the results, where only chosen ones are added: for whoever decides by
+   * what is not written. @default what is added
    */
-  cellsOf(outcome: number, column: number): readonly OutputCell[];
+  readonly whole?: AddedCells;
   /** Is told once of each column that becomes text. @default nobody is */
   readonly onTextColumn?: ((column: TextColumn) => void) | undefined;
   /** Told, in a sentence, what keeps the writing waiting, or is not done as one would think. */

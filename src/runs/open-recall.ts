@@ -1,4 +1,4 @@
-import type { ColumnOptions } from '../batches/column-layout.js';
+import { wantsOrigin, type FieldOptions } from '../batches/added-fields.js';
 import type { Recall } from '../batches/result-history.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { FileSystem } from '../system/file-system.js';
@@ -23,7 +23,7 @@ interface RecallOptions {
   readonly files: FileSystem;
   readonly seed: Uint8Array;
   readonly history?: History | undefined;
-  readonly columns: Pick<ColumnOptions, 'provenance'>;
+  readonly columns: FieldOptions;
   /** Whether addresses that failed in the runs before are sent again. */
   readonly retries?: boolean;
 }
@@ -37,7 +37,7 @@ interface RecallOptions {
  */
 export async function openRecall(options: RecallOptions): Promise<OpenRecall | undefined> {
   const { state, files, seed, history } = options;
-  const withOrigin = options.columns.provenance === true;
+  const withOrigin = wantsOrigin(options.columns);
   const { plan, earlier } = state.known;
   const own = carriedUuids(earlier);
   if (plan) {

@@ -196,7 +196,9 @@ export async function startExamining(
       verified: layout.columns.map(({ position }) => position),
       added: layout.added,
       ...(onTextColumn && { onTextColumn }),
-      samples: layout.columns.map(({ type }) => sampleCells(type, layout.withOrigin)),
+      samples: layout.columns.map(({ type }, column) =>
+        sampleCells(type, layout.added[column] ?? []),
+      ),
     });
   } catch (error) {
     await closeReading(reading);
@@ -226,6 +228,8 @@ function planEntryOf(
 /** The cells that pass one asks for. */
 export function wantedPositions(layout: ColumnLayout): readonly number[] {
   const positions = new Set(layout.columns.map((column) => column.position));
-  if (layout.countryPosition !== undefined) positions.add(layout.countryPosition);
+  for (const position of [layout.countryPosition, layout.countryFromPosition]) {
+    if (position !== undefined) positions.add(position);
+  }
   return [...positions];
 }

@@ -6,9 +6,9 @@ import type { Plan } from '../batches/plan.js';
 import { closeReading } from './close-reading.js';
 import { wantedPositions } from './pass-one.js';
 import type { PlanEntry } from './run-entries.js';
+import { OwnCells } from './own-cells.js';
 import { OutcomeTally } from './outcome-tally.js';
 import type { TicketFile, TicketReader } from './ticket-file.js';
-import { SubmittedCells } from './write-submitted.js';
 
 export interface PassTwoOptions {
   readonly source: Source;
@@ -41,8 +41,8 @@ export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally
   const { source, plan, signal } = options;
   const reading = await source.open({
     signal,
-    // What was sent for a cell is read from it again.
-    wanted: () => (plan.layout.withOrigin ? wantedPositions(plan.layout) : []),
+    // What is of a cell itself is read from it again.
+    wanted: () => (plan.hasOwnCells ? wantedPositions(plan.layout) : []),
   });
   const writing = await openSink(options, reading);
   const tickets = options.tickets.read();
@@ -73,7 +73,8 @@ export async function openSink(
   reading: SourceReading,
   onTextColumn?: OpenSinkOptions['onTextColumn'],
 ): Promise<SinkWriting> {
-  const submitted = plan.layout.withOrigin ? new SubmittedCells(plan) : undefined;
+  const own = plan.hasOwnCells ? new OwnCells(plan) : undefined;
+  const { added, whole } = plan.layout;
   try {
     const permissions = await source.permissions?.();
     const writing = await sink.open({
@@ -83,11 +84,17 @@ export async function openSink(
       ...(signal && { signal }),
       reading,
       verified: plan.layout.columns.map(({ position }) => position),
-      added: plan.layout.added,
+      added,
       ...(onTextColumn && { onTextColumn }),
-      cellsOf: submitted?.cellsOf ?? ((outcome, column) => plan.cellsOf(outcome, column)),
+      cellsOf: own?.cellsOf ?? ((outcome, column) => plan.cellsOf(outcome, column)),
+      ...(whole && {
+        whole: {
+          added: whole,
+          cellsOf: own?.wholeCellsOf ?? ((outcome, column) => plan.wholeCellsOf(outcome, column)),
+        },
+      }),
     });
-    return submitted?.over(writing) ?? writing;
+    return own?.over(writing) ?? writing;
   } catch (error) {
     await closeReading(reading);
     throw error;

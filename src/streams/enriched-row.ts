@@ -5,6 +5,7 @@ import type {
   PhoneRecord,
   phoneRecordFields,
 } from '../contract/records.js';
+import type { AddedField } from '../results/columns.js';
 import type { Verification } from '../results/outcome-table.js';
 
 /** What is added for any verified column. */
@@ -12,7 +13,7 @@ interface CommonCells {
   readonly verification: Verification;
   /** Empty when verified. */
   readonly reason: string;
-  /** This and the next three: only with `provenance`. */
+  /** This and the next three: only with `provenance`, or where `columns` names them. */
   readonly submitted?: string | null;
   readonly verified_at?: string | null;
   readonly source?: 'service' | 'history' | null;
@@ -24,7 +25,11 @@ type RecordCells<Fields extends string, Verdict> = {
   readonly [Field in Fields & keyof Verdict]-?: Exclude<Verdict[Field], undefined> | null;
 };
 
-type EmailCells = CommonCells & RecordCells<(typeof emailRecordFields)[number], EmailRecord>;
+type EmailCells = CommonCells &
+  RecordCells<(typeof emailRecordFields)[number], EmailRecord> & {
+    /** Only with `suggest`, or where `columns` names it. */
+    readonly suggestion?: string | null;
+  };
 type PhoneCells = CommonCells & RecordCells<(typeof phoneRecordFields)[number], PhoneRecord>;
 
 /** What the names of the columns added for a column begin with. */
@@ -32,15 +37,18 @@ type PrefixOf<Column extends string, Prefix> = Column extends keyof Prefix
   ? Prefix[Column] & string
   : Column;
 
-type Added<Columns extends string, Cells, Prefix> = UnionToIntersection<
+type Added<Columns extends string, Cells, Prefix, Chosen> = UnionToIntersection<
   Columns extends string
     ? {
         readonly [
-          Field in keyof Cells & string as `${PrefixOf<Columns, Prefix>}_${Field}`
+          Field in keyof Cells & string & Chosen as `${PrefixOf<Columns, Prefix>}_${Field}`
         ]: Cells[Field];
       }
     : never
 >;
+
+/** What other options add to the columns that are chosen. */
+type AlwaysPossible = 'submitted' | 'verified_at' | 'source' | 'batch_uuid' | 'suggestion';
 
 type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer All,
@@ -54,13 +62,29 @@ type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void 
  * @template Email names of the columns of email addresses
  * @template Phone names of the columns of phone numbers
  * @template Prefix what added columns begin with in place of their column's name, by column
+ * @template Chosen which of the added columns are written, where they are chosen
  */
 export type EnrichedRow<
   Input,
   Email extends string,
   Phone extends string = never,
   Prefix = unknown,
-> = Input & Added<Email, EmailCells, Prefix> & Added<Phone, PhoneCells, Prefix>;
+  Chosen extends AddedField = never,
+> = Input &
+  ([Chosen] extends [never]
+    ? AddedTo<Email, Phone, Prefix, AddedField>
+    : // Chosen at run time, any of them may be missing.
+      [AddedField] extends [Chosen]
+      ? Partial<AddedTo<Email, Phone, Prefix, AddedField>>
+      : AddedTo<Email, Phone, Prefix, Chosen | AlwaysPossible>);
+
+type AddedTo<Email extends string, Phone extends string, Prefix, Fields> = Added<
+  Email,
+  EmailCells,
+  Prefix,
+  Fields
+> &
+  Added<Phone, PhoneCells, Prefix, Fields>;
 
 /** The columns of a row that may hold addresses. */
 export type TextColumn<Input> = {

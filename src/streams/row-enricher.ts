@@ -1,4 +1,3 @@
-import { withSubmitted } from '../results/columns.js';
 import type { Row } from '../rows/object-chunk.js';
 import type { AddedColumn, JoinedRows, OutputCell } from '../rows/sink.js';
 import type { Plan } from '../batches/plan.js';
@@ -42,15 +41,12 @@ export class RowEnricher {
     const enriched = { ...this.#shape.model };
     // Every key is the model's own by now: not even `__proto__` reaches a setter.
     for (const column of columns) enriched[column] = input[column];
-    const { planner, layout } = this.#plan;
-    const { withOrigin } = layout;
+    const { layout, hasOwnCells } = this.#plan;
     const start = (row - joined.from) * joined.width;
     for (let k = 0; k < joined.width; k += 1) {
       const added = layout.added[k] ?? [];
       const outcome = this.#cellsOf(joined.outcomes[start + k] ?? 0, k);
-      const cells = withOrigin
-        ? withSubmitted(outcome, planner.lineOf(joined.chunk, row, k))
-        : outcome;
+      const cells = hasOwnCells ? this.#plan.withOwn(outcome, joined.chunk, row, k) : outcome;
       for (let n = 0; n < added.length; n += 1) {
         enriched[(added[n] as AddedColumn).name] = cells[n] ?? null;
       }

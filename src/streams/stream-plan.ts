@@ -45,14 +45,15 @@ export class StreamPlan {
     this.history = history;
     this.#options = options;
     this.#isLaidOut = layout !== undefined;
+    const laidOut = layout ?? layOutColumns(readColumns(options), options);
     this.plan = new Plan({
-      layout: layout ?? layOutColumns(readColumns(options), options),
+      layout: laidOut,
       ...countries,
       batchSize,
       storage: this.storage,
       ...(history && {
         seed: history.seed,
-        recall: (outcomes) => history.recall(outcomes, options.provenance === true),
+        recall: (outcomes) => history.recall(outcomes, laidOut.withOrigin),
       }),
     });
     this.window = new Window({
@@ -86,6 +87,8 @@ export class StreamPlan {
 
 function readColumns(options: ColumnOptions): readonly string[] {
   const columns = new Set([...(options.email ?? []), ...(options.phone ?? [])]);
-  if (options.countryColumn !== undefined) columns.add(options.countryColumn);
+  for (const column of [options.countryColumn, options.countryFrom]) {
+    if (column !== undefined) columns.add(column);
+  }
   return [...columns];
 }

@@ -3,6 +3,7 @@ import { checkHistoryService } from '../batches/check-history-service.js';
 import type { BatchProgress } from '../batches/drive-options.js';
 import { checkOptions } from '../options/check-options.js';
 import { DriveBatches } from './drive-batches.js';
+import type { AddedField } from '../results/columns.js';
 import type { Row } from '../rows/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
 import { PatientDuplex } from './patient-duplex.js';
@@ -26,16 +27,30 @@ export function verify<
   const Email extends string = never,
   const Phone extends string = never,
   const Prefix = unknown,
+  const Chosen extends AddedField = never,
 >(
-  options: VerifyOptions & Columns<Email, Phone> & { readonly prefix?: Prefix },
-): RowStream<Row, EnrichedRow<Row, Email, Phone, Prefix>>;
+  options: VerifyOptions &
+    Columns<Email, Phone> & { readonly prefix?: Prefix; readonly columns?: readonly Chosen[] },
+): RowStream<Row, EnrichedRow<Row, Email, Phone, Prefix, Chosen>>;
 export function verify<
   Input extends object,
   Email extends TextColumn<Input> = TextColumn<Input>,
   Phone extends TextColumn<Input> = TextColumn<Input>,
 >(
-  options: VerifyOptions & Columns<Email, Phone> & { readonly prefix?: undefined },
+  options: VerifyOptions &
+    Columns<Email, Phone> & { readonly prefix?: undefined; readonly columns?: undefined },
 ): RowStream<Input, EnrichedRow<Input, Email, Phone>>;
+export function verify<
+  Input extends object,
+  Email extends TextColumn<Input> = TextColumn<Input>,
+  Phone extends TextColumn<Input> = TextColumn<Input>,
+>(
+  options: VerifyOptions &
+    Columns<Email, Phone> & {
+      readonly prefix?: undefined;
+      readonly columns: readonly AddedField[];
+    },
+): RowStream<Input, Input & Partial<EnrichedRow<Input, Email, Phone>>>;
 export function verify(options: VerifyOptions): Duplex {
   checkOptions(options, verifyShape);
   const { client, history } = options;

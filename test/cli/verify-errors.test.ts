@@ -38,7 +38,7 @@ describe('what cannot be done is said before anything is sent', () => {
     [
       'no country',
       2,
-      '--country <CC> for all rows, or --country-column <column>',
+      '--country <CC> for all rows, --country-column <column>, or --country-from <phone column>',
       ['verify', 'plain.csv', '--email', 'mail', '-o', 'out.csv'],
     ],
     [

@@ -225,4 +225,39 @@ describe('countries and columns', () => {
     expect((await verify(['--email', 'Email', '--email-country', 'US'])).code).toBe(0);
     expect((await verify(['--phone', 'mobile', '--email-country', 'US'])).code).toBe(2);
   });
+
+  it('are those of calling codes with --country-from, and --country for the other rows', async () => {
+    const numbers = [
+      'id,Email,Mobile',
+      '1,good1@sluice.test,+49 151 23456789',
+      '2,good2@sluice.test,0044 7400 123456',
+      '3,good3@sluice.test,(202) 555-0143',
+      '4,good4@sluice.test,+220 301 2345',
+      '5,good1@sluice.test,',
+      '6,good2@sluice.test,+44 7400 123456',
+      '',
+    ].join('\n');
+    const columns = ['--email', 'Email', '--phone', 'Mobile', '--country-from', 'mobile'];
+    const ended = await verify([...columns, '--country', 'US', '--summary', 's.json'], numbers);
+    expect(ended.code, ended.stderr).toBe(0);
+    const { batches } = JSON.parse((await read('s.json')).join('\n')) as {
+      batches: { type: string; country: string; addresses: number }[];
+    };
+    expect(
+      batches.map(({ type, country, addresses }) => `${type} ${country} ${addresses}`).toSorted(),
+    ).toEqual(['email DE 1', 'email GB 1', 'email US 2', 'phone DE 1', 'phone GB 1', 'phone US 1']);
+    expect(await chargesOf(service)).toHaveLength(7);
+    expect((await read('out.csv'))[4]).toContain('country_unsupported');
+    // A number without a calling code has none where no country is given.
+    await verify(columns, numbers);
+    expect((await read('out.csv'))[3]).toContain('not_submitted,country_missing');
+  });
+
+  it('are said in one way: --country-from and --country-column end with 2 together', async () => {
+    const ways = ['--country-from', 'mobile', '--country-column', 'country'];
+    const { code, stderr } = await verify(['--email', 'Email', ...ways]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('(--country-from): give one of them');
+    expect(await chargesOf(service)).toEqual([]);
+  });
 });

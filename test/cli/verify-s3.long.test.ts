@@ -57,6 +57,37 @@ describe('lists in a bucket', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  it.each([
+    ['objects', 's3://lists/out'],
+    ['files', 'out/'],
+  ])('become %s by verdict, the same after a kill', async (_, output) => {
+    const [server, { service }, folder] = [await withS3(), await withService(), await withFolder()];
+    await putLists(server);
+    await put(server, 'in/d.csv', 'id,email\n30,bad@sluice.test\n31,\n32,unknown@sluice.test\n');
+    const args = ['verify', 's3://lists/in/*.csv', ...settings, '-o', output];
+    const options = { cwd: folder, env: { ...connectTo(service), ...server.env } };
+    const killed = startSluice([...args, '--split-by', 'verdict', '--verbose'], options);
+    await killed.said(/: verifying/);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    expect((await keys(server)).filter((key) => key.startsWith('out/'))).toEqual([]);
+    const ended = await runSluice([...args, '--split-by', 'verdict'], options);
+    expect(ended.code, ended.stderr).toBe(0);
+    const idsOf = async (verdict: string) => {
+      const name = `out/${verdict}.csv`;
+      const isObject = output.startsWith('s3');
+      const bytes = isObject ? await get(server, name) : await readFile(join(folder, name));
+      return csvRows(bytes).map(({ id }) => id);
+    };
+    expect(await idsOf('valid')).toEqual(thirty);
+    expect(await idsOf('wrong')).toEqual(['30']);
+    expect(await idsOf('none')).toEqual(['31']);
+    expect(await idsOf('unknown')).toEqual(['32']);
+    expect(await chargesOf(service)).toHaveLength(32);
+    expect(server.openUploads()).toEqual([]);
+    expect(await readdir(folder)).toEqual(output.startsWith('s3') ? [] : ['out']);
+  });
+
   it('are refused, and nothing is sent, where the bucket or the output is wrong', async () => {
     const [server, { service }, folder] = [await withS3(), await withService(), await withFolder()];
     await putLists(server);

@@ -55,6 +55,36 @@ async function idsOfOutput(): Promise<readonly (string | undefined)[]> {
 const thirty = Array.from({ length: 30 }, (_, at) => String(at));
 
 describe('several inputs', () => {
+  it.each(['out.jsonl', 'out.csv'])(
+    'line up columns whose names differ in their capitals alone, in %s',
+    async (output) => {
+      const { service } = await withService();
+      await writeFile(inLists('a.jsonl'), '{"id":1,"Email":"good1@sluice.test"}\n');
+      await writeFile(inLists('b.jsonl'), '{"EMAIL":"good2@sluice.test","id":2}\n');
+      await writeFile(inLists('c.csv'), 'ID,email\n3,good1@sluice.test\n');
+      const more = ['-o', output, '--columns', 'valid'];
+      const args = ['verify', 'lists', ...settings.split(' '), ...more];
+      const ended = await runInProcess(args, { cwd: folder, env: connectTo(service) });
+      expect(ended.code, ended.stderr).toBe(0);
+      const rows = (await readFile(join(folder, output), 'utf8')).trimEnd().split('\n');
+      expect(rows).toEqual(
+        output === 'out.csv'
+          ? [
+              'id,Email,Email_valid',
+              '1,good1@sluice.test,true',
+              '2,good2@sluice.test,true',
+              '3,good1@sluice.test,true',
+            ]
+          : [
+              '{"id":1,"Email":"good1@sluice.test","Email_valid":true}',
+              '{"id":2,"Email":"good2@sluice.test","Email_valid":true}',
+              '{"id":"3","Email":"good1@sluice.test","Email_valid":true}',
+            ],
+      );
+      expect(await chargesOf(service)).toHaveLength(2);
+    },
+  );
+
   it.each([
     ['files', ['lists/a.csv', 'lists/b.csv', 'lists/c.csv']],
     ['a pattern', ['lists/*.csv']],

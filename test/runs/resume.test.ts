@@ -127,6 +127,7 @@ describe('findChange', () => {
     ['--phone', { phone: ['mobile'] }],
     ['--country', { country: 'DE' }],
     ['--country-column', { countryColumn: 'country' }],
+    ['--country-from', { countryFrom: 'mobile' }],
     ['--batch-size', { batchSize: 7 }],
     ['--no-header', { decides: { header: false } }],
     ['--country, --batch-size', { country: 'DE', batchSize: 7 }],

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, expectTypeOf, it } from 'vitest';
-import { verify, type Row } from '../../src/index.js';
+import { verify, type AddedField, type Row } from '../../src/index.js';
 import { withClient } from './with-client.js';
 
 // The compiler is the judge of these types: `npm run types` reads this file too.
@@ -63,6 +63,40 @@ it('verify<Row>() gives that row and its added columns, and knows no other', asy
   verify<Contact>({ ...options, email: ['emial'] }).destroy();
 });
 
+it('verify() gives rows with the chosen columns, and knows no other', async () => {
+  const { client } = await withClient();
+  const options = { client, country: 'US', pollIntervalMs: 1 } as const;
+  const rows = Readable.from(contacts).pipe(
+    verify({ ...options, email: ['email'], columns: ['valid', 'quality'], suggest: true }),
+  );
+  const out = [];
+  for await (const row of rows) {
+    expectTypeOf(row.email_valid).toEqualTypeOf<boolean | null>();
+    expectTypeOf(row.email_suggestion).toEqualTypeOf<string | null | undefined>();
+    // A column that was not chosen is any other of the row.
+    expectTypeOf(row['email_result']).toEqualTypeOf<unknown>();
+    out.push(row);
+  }
+  expect(out).toEqual([
+    { ...contacts[0], email_valid: true, email_quality: 'good', email_suggestion: null },
+  ]);
+  const typed = verify<Contact>({ ...options, email: ['email'], columns: ['valid'] });
+  typed.end();
+  for await (const row of typed) {
+    expectTypeOf(row.id).toEqualTypeOf<number>();
+    expectTypeOf(row.email_valid).toEqualTypeOf<boolean | null | undefined>();
+  }
+  const columns: readonly AddedField[] = ['valid'];
+  const known = verify({ ...options, email: ['email'], columns });
+  known.end();
+  for await (const row of known) {
+    expectTypeOf(row.email_valid).toEqualTypeOf<boolean | null | undefined>();
+  }
+  // @ts-expect-error a misspelt column
+  const misspelt = () => verify({ ...options, email: ['email'], columns: ['vaild'] });
+  expect(misspelt).toThrow('did you mean "valid"?');
+});
+
 it('verify() does not compile without a country or with an unknown option', async () => {
   const { client } = await withClient();
   // @ts-expect-error no country
@@ -73,6 +107,7 @@ it('verify() does not compile without a country or with an unknown option', asyn
   expect(() => verify({ client, country: 'US', emial: ['email'] })).toThrow('did you mean email?');
   verify({ client, email: ['email'], emailCountry: 'US' }).destroy();
   verify({ client, phone: ['mobile'], countryColumn: 'cc' }).destroy();
+  verify({ client, phone: ['mobile'], countryFrom: 'mobile' }).destroy();
 });
 
 it('verify() takes rows of any type where columns are named at run time', async () => {

@@ -170,6 +170,20 @@ describe('rows through verify() and a service over HTTP', () => {
     expect(lanes).toBe(3);
   });
 
+  test('have the country of their number with countryFrom, their emails too', async () => {
+    const { client, service } = await withClient();
+    const numbers = ['+49 151 23456789', '0044 7400 123456', '2025550143', '+4915123456789'];
+    const rows = await verifyRows(
+      numbers.map((tel) => ({ email: 'good@sluice.test', tel })),
+      { client, email: ['email'], countryFrom: 'tel', country: 'US' },
+    );
+    expect(rows.map((row) => row['email_valid'])).toEqual([true, true, true, true]);
+    expect(await chargesOf(service)).toHaveLength(3);
+    await expect(
+      verifyRows([{ email: 'a@sluice.test' }], { client, email: ['email'], countryFrom: 'tel' }),
+    ).rejects.toThrow('no column "tel"');
+  });
+
   test('take several columns of one type, and names of their own for what is added', async () => {
     const { client, service } = await withClient();
     const rows = await verifyRows(

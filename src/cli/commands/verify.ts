@@ -12,6 +12,7 @@ import { showArgument } from '../database-url.js';
 import { withConfig } from '../config-file.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { dryRun } from '../dry-run.js';
+import { envFileOption, loadEnvFile } from '../env-file.js';
 import { exitCodes } from '../exit-code.js';
 import { openHistory } from '../history-options.js';
 import { askAboutColumns } from '../launch-options.js';
@@ -25,6 +26,7 @@ import { runDurably, stream, type Job } from '../run-list.js';
 import { sharedOptions } from '../run-settings.js';
 import { standard } from '../standard.js';
 import { sayStopped, type RunSoFar } from '../stopped-run.js';
+import { filesOfOutput } from '../verdict-output.js';
 import { verifyOptions, type VerifyOption } from '../verify-options.js';
 import { withEngine } from '../with-engine.js';
 
@@ -42,8 +44,15 @@ export const verifyCommand = defineCommand({
     'sluice verify contacts.csv --email email --country US -o verified.csv --local --verify network --helo verify.example.com',
     'cat contacts.csv | sluice verify - --email "#3" --country DE > verified.csv',
   ],
-  run: async (input) =>
-    verifyList({ ...input, options: await withConfig(input.options, verifyOptions) }),
+  async run(input) {
+    const options = await withConfig<VerifyOption | 'env-file'>(input.options, [
+      ...verifyOptions,
+      envFileOption,
+    ]);
+    // One that the configuration names; that of the command line is read by now.
+    await loadEnvFile(options, input.environment);
+    return verifyList({ ...input, options });
+  },
 });
 
 async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
@@ -86,7 +95,8 @@ async function verifyTo(
 ): Promise<number> {
   const { options } = input;
   const from = await findInputs(input.positionals, input.environment);
-  await papers.keepApart(filesAmong(from.map(pathOf)));
+  const outputs = filesOfOutput(from, to, options).map(pathOf);
+  await papers.keepApart(filesAmong([...from.map(pathOf), ...outputs]));
   const target = withEngine(await chooseTarget(options, input.environment), input);
   refuseUnmeant(target, to);
   const ends = await findListEnds(from, to, options);
@@ -99,7 +109,7 @@ async function verifyTo(
   const { noMoreOpenThan } = run;
   if (noMoreOpenThan) {
     const paths = [
-      pathOf(to),
+      ...outputs,
       ...(['rejects', 'report', 'summary'] as const).map((name) => options.text(name)),
     ];
     const open = await moreOpenFiles(filesAmong(paths), noMoreOpenThan);
@@ -188,14 +198,15 @@ function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
 /** Where a run into a place keeps what it needs to go on, if it keeps anything. */
 function stateDirectoryOf(
   { path, database, remote }: ListPlace,
-  options: ParsedOptions<'state' | 'into' | 'part-size'>,
+  options: ParsedOptions<'state' | 'into' | 'part-size' | 'split-by'>,
 ): string | undefined {
   const given = options.text('state');
   if (given !== undefined) return given;
   if (database) return options.has('into') ? tableStateDirectory(options) : undefined;
   if (remote) return bucketStateDirectory(remote.url);
   if (path === standard) return undefined;
-  return options.has('part-size') ? partsStateDirectory(path) : `${path}.sluice`;
+  const isFolder = options.has('part-size') || options.has('split-by');
+  return isFolder ? partsStateDirectory(path) : `${path}.sluice`;
 }
 
 /** What is written directly has no state directory unless one is asked for. */

@@ -1,4 +1,4 @@
-import type { JoinedRows, OpenSinkOptions, OutputCell } from '../../rows/sink.js';
+import type { AddedCells, JoinedRows, OpenSinkOptions, OutputCell } from '../../rows/sink.js';
 import { TopCounts } from './top-counts.js';
 
 /** What became of a cell, as the report's charts tell it apart. */
@@ -20,17 +20,20 @@ const longestDomain = 253;
 export class ListFigures {
   readonly domains = new TopCounts({ ways: fates.length });
   readonly operators = new TopCounts({ ways: fates.length });
-  readonly #opening: OpenSinkOptions;
+  readonly #verified: readonly number[];
+  /** All that is known of a cell, also what is not written. */
+  readonly #found: AddedCells;
   /** By verified column: what its outcomes mean. */
   readonly #meanings: readonly Map<number, Meaning>[];
 
   constructor(opening: OpenSinkOptions) {
-    this.#opening = opening;
+    this.#verified = opening.verified;
+    this.#found = opening.whole ?? opening;
     this.#meanings = opening.added.map(() => new Map());
   }
 
   add({ chunk, from, to, outcomes, width }: JoinedRows): void {
-    for (const [column, position] of this.#opening.verified.entries()) {
+    for (const [column, position] of this.#verified.entries()) {
       const isEmail = !this.#fieldsOf(column).includes('operator');
       for (let row = from; row < to; row += 1) {
         const { way, operator } = this.#meaningOf(
@@ -51,7 +54,7 @@ export class ListFigures {
     const known = this.#meanings[column]?.get(outcome);
     if (known) return known;
     const fields = this.#fieldsOf(column);
-    const cells = this.#opening.cellsOf(outcome, column);
+    const cells = this.#found.cellsOf(outcome, column);
     const cellOf = (field: string): OutputCell => cells[fields.indexOf(field)] ?? null;
     const operator = cellOf('operator');
     const meaning = {
@@ -65,7 +68,7 @@ export class ListFigures {
   }
 
   #fieldsOf(column: number): readonly string[] {
-    return this.#opening.added[column]?.map(({ field }) => field) ?? [];
+    return this.#found.added[column]?.map(({ field }) => field) ?? [];
   }
 }
 

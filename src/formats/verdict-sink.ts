@@ -1,0 +1,98 @@
+import { mkdir, rmdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigurationError, OutputError } from '../errors/family.js';
+import { checkOutputPath } from '../output-files/output-path.js';
+import { worstVerdict, verdicts, type Verdict } from '../results/verdict.js';
+import type { Sink } from '../rows/sink.js';
+import { describeSystemError } from '../system/describe-system-error.js';
+import { fileSink, type FileSinkOptions } from './file-sink.js';
+import { OutcomeForms } from './outcome-forms.js';
+import { routeSink } from './route-sink.js';
+import { verdictOfCells } from './split-sink.js';
+
+export type VerdictSinks = Readonly<Record<Verdict, Sink>>;
+
+/** In this order they are finished: whoever sees the valid rows finds all others. */
+const order = ['none', 'unknown', 'wrong', 'valid'] as const satisfies readonly Verdict[];
+
+/**
+ * An output for each verdict: every row is in exactly one of them. Of the verdicts of a row's verified
+ * columns the worst counts: wrong before unknown before none before valid.
+ *
+ * @param name how messages call all of them together
+ */
+export function verdictSink(name: string, outputs: VerdictSinks): Sink {
+  return routeSink({
+    name,
+    decides: { ...outputs.valid.decides, 'split-by': 'verdict' },
+    sinks: order.map((verdict) => outputs[verdict]),
+    createRoute(opening) {
+      const known = new OutcomeForms(opening.whole ?? opening, verdictOfCells);
+      return (outcomes, first) =>
+        order.indexOf(
+          worstVerdict(
+            opening.added.map((_, column) => known.of(column, outcomes[first + column])),
+          ),
+        );
+    },
+  });
+}
+
+/**
+ * The same as files in a folder, which is made when it is missing: `valid.csv`, `wrong.csv`,
+ * `unknown.csv` and `none.csv`. Each appears whole, by rename, or not at all; a verdict that no row has
+ * gets a file without rows. What else is in the folder stays.
+ *
+ * @param options.ending of the files' names, such as `csv` or `jsonl.gz`: it says their format
+ * @throws ConfigurationError `invalid_option`
+ */
+export function verdictFolder(
+  path: string,
+  { ending, ...options }: Omit<FileSinkOptions, 'namedAs'> & { readonly ending: string },
+): Sink {
+  const sinkOf = (verdict: Verdict): readonly [Verdict, Sink] => [
+    verdict,
+    fileSink(join(path, `${verdict}.${ending}`), options),
+  ];
+  const sink = verdictSink(path, Object.fromEntries(verdicts.map(sinkOf)) as VerdictSinks);
+  const isThere = async (): Promise<boolean> => {
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isDirectory() === false) {
+      throw new ConfigurationError(
+        `cannot write ${path}: it is a file, and a file for each verdict goes into a folder`,
+      );
+    }
+    return found !== undefined;
+  };
+  return {
+    ...sink,
+    async check(verifiedColumns) {
+      if (await isThere()) return sink.check(verifiedColumns);
+      // A file of that name could be made: so can the folder.
+      await checkOutputPath(path.replace(/[/\\]+$/, ''));
+    },
+    mayBeginEarly: async () => !(await isThere()) || (await sink.mayBeginEarly?.()) === true,
+    async open(opening) {
+      const made = await mkdir(path, { recursive: true }).catch((cause: unknown) => {
+        throw new OutputError(`cannot make the folder ${path}: ${describeSystemError(cause)}`, {
+          cause,
+        });
+      });
+      // Only one that is empty goes.
+      const unmake = async (): Promise<void> => {
+        if (made !== undefined) await rmdir(path).catch(() => undefined);
+      };
+      const writing = await sink.open(opening).catch(async (error: unknown) => {
+        await unmake();
+        throw error;
+      });
+      return {
+        ...writing,
+        async abort() {
+          await writing.abort();
+          await unmake();
+        },
+      };
+    },
+  };
+}
