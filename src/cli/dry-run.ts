@@ -55,9 +55,10 @@ function quote(text: string): string {
 }
 
 function describeEstimate(estimate: Estimate): readonly string[] {
-  const { rows, email, phone, balance } = estimate;
+  const { rows, limit, email, phone, balance } = estimate;
+  const first = limit === undefined ? '' : ` of at most ${limit}`;
   return [
-    `dry run: ${rows} rows read, nothing is sent`,
+    `dry run: ${rows} rows${first} read, nothing is sent`,
     ...describeType('email', email, balance?.email),
     ...describeType('phone', phone, balance?.phone),
   ];

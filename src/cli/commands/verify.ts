@@ -21,6 +21,7 @@ import { findInputs, pathOf, placeOf, removePlace, type ListPlace } from '../lis
 import { print } from '../print.js';
 import { progressMode } from '../progress/progress-mode.js';
 import { Reporter } from '../reporter.js';
+import { limitLines } from '../run-lines.js';
 import { runDurably, stream, type Job } from '../run-list.js';
 import { sharedOptions } from '../run-settings.js';
 import { standard } from '../standard.js';
@@ -115,6 +116,7 @@ async function verifyTo(
   const tell = async (figures: Summary | Estimate): Promise<void> => {
     if (!('dry_run' in figures)) {
       reporter.finished(figures);
+      reporter.tell(limitLines(figures, options.has('history')));
       // What was suspect once is of no use beside an output that is not.
       if (!figures.suspect) await Promise.all(suspects.map(removePlace));
     }
