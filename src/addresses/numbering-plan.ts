@@ -100,6 +100,23 @@ export class PlanFamily {
   }
 
   /**
+   * The countries of the calling code: the main one, and the one whose valid number this is.
+   *
+   * @returns none for a calling code of no country
+   */
+  countriesOf(national: string | undefined): {
+    readonly main: string | undefined;
+    readonly own: string | undefined;
+  } {
+    const [main = ''] = this.#plans.keys();
+    if (main === this.callingCode) return { main: undefined, own: undefined };
+    const plan = national === undefined ? undefined : this.#planOf(national);
+    const isOwn = national !== undefined && plan?.isValid(national) === true;
+    const own = isOwn ? [...this.#plans].find(([, each]) => each === plan)?.[0] : undefined;
+    return { main, own };
+  }
+
+  /**
    * The E.164 form of a national number; `undefined` when it is not possible.
    *
    * @param plan by which it was read

@@ -18,6 +18,7 @@ import { askAboutColumns } from '../launch-options.js';
 import { keepOutput } from '../keep-options.js';
 import { bucketStateDirectory, findListEnds, partsStateDirectory } from '../list-ends.js';
 import { findInputs, pathOf, placeOf, removePlace, type ListPlace } from '../list-places.js';
+import { parseCommandLine } from '../parse-command-line.js';
 import { print } from '../print.js';
 import { progressMode } from '../progress/progress-mode.js';
 import { Reporter } from '../reporter.js';
@@ -27,6 +28,7 @@ import { sharedOptions } from '../run-settings.js';
 import { standard } from '../standard.js';
 import { sayStopped, type RunSoFar } from '../stopped-run.js';
 import { verifyOptions, type VerifyOption } from '../verify-options.js';
+import { namesNoColumn, showWayIn } from '../way-in/way-in.js';
 import { withEngine } from '../with-engine.js';
 
 export const verifyCommand = defineCommand({
@@ -43,13 +45,55 @@ export const verifyCommand = defineCommand({
     'sluice verify contacts.csv --email email --country US -o verified.csv --local --verify network --helo verify.example.com',
     'cat contacts.csv | sluice verify - --email "#3" --country DE > verified.csv',
   ],
-  run: async (input) =>
-    verifyList({ ...input, options: await withConfig(input.options, verifyOptions) }),
+  async run(given) {
+    const input = { ...given, options: await withConfig(given.options, verifyOptions) };
+    return namesNoColumn(input) ? wayIn(input, given) : verifyList(input);
+  },
 });
 
 async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
+  const { options, environment } = input;
+  return sayIfStopped(input, placeOf(options.text('output') ?? standard, environment), verifyTo);
+}
+
+/** A list is looked at first: what runs then is the command that was shown. */
+async function wayIn(
+  input: CommandInput<VerifyOption>,
+  given: CommandInput<VerifyOption>,
+): Promise<number> {
+  const { options, environment } = input;
+  const to = placeOf(options.text('output') ?? 'verified.csv', environment);
+  const again = (args: readonly string[]): CommandInput => ({
+    ...input,
+    ...parseCommandLine(verifyCommand, args),
+  });
+  return sayIfStopped(input, to, async (_, _input, { reporter }) =>
+    showWayIn(input, {
+      reporter,
+      given,
+      person: { input: process.stdin, output: process.stderr },
+      estimate: async (args) => estimateList(again([...args, '--dry-run']), reporter),
+      verify: async (args) => verifyCommand.run(again(args)),
+    }),
+  );
+}
+
+/** What a run is told to, and by. */
+interface RunParts {
+  readonly run: RunSoFar;
+  readonly reporter: Reporter;
+  readonly papers: RunPapers;
+}
+
+type Work = (to: ListPlace, input: CommandInput<VerifyOption>, parts: RunParts) => Promise<number>;
+
+/** Does a run's work; one that stops says why, and leaves its papers. */
+async function sayIfStopped(
+  input: CommandInput<VerifyOption>,
+  to: ListPlace,
+  work: Work,
+): Promise<number> {
   const { options, environment, positionals } = input;
-  const to = placeOf(options.text('output') ?? standard, environment);
   const reporter = new Reporter(process.stderr, {
     isQuiet: options.has('quiet'),
     isVerbose: options.has('verbose'),
@@ -70,21 +114,73 @@ async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
     noMoreOpenThan: undefined,
   };
   try {
-    return await verifyTo(to, input, { run, reporter, papers });
+    return await work(to, input, { run, reporter, papers });
   } catch (error) {
     return sayStopped(error, run, { reporter, papers });
+  }
+}
+
+/** Counts what a command would do, without its papers. */
+async function estimateList(
+  given: CommandInput<VerifyOption>,
+  reporter: Reporter,
+): Promise<Estimate> {
+  const input = { ...given, options: await withConfig(given.options, verifyOptions) };
+  const to = placeOf(input.options.text('output') ?? standard, input.environment);
+  const run = { input: '', output: '', stateDir: stateDirectoryOf(to, input.options) };
+  const parts = { run: { ...run, isStreaming: false, noMoreOpenThan: undefined }, reporter };
+  const { job, history } = await prepareJob(to, input, {
+    ...parts,
+    papers: await RunPapers.open({}),
+  });
+  try {
+    return await dryRun(job, run.stateDir);
+  } finally {
+    reporter.close();
+    await history?.close();
   }
 }
 
 async function verifyTo(
   to: ListPlace,
   input: CommandInput<VerifyOption>,
-  {
-    run,
-    reporter,
-    papers,
-  }: { readonly run: RunSoFar; readonly reporter: Reporter; readonly papers: RunPapers },
+  parts: RunParts,
 ): Promise<number> {
+  const { options } = input;
+  const { run, papers } = parts;
+  const { job, history, sink, tell, exitCode } = await prepareJob(to, input, parts);
+  try {
+    const isDurable = options.has('state') || (await isHeldBack(to, sink, options));
+    const stateDir = isDurable ? run.stateDir : undefined;
+    if (options.has('dry-run')) {
+      await papers.begin();
+      await tell(await dryRun(job, stateDir));
+    } else if (stateDir === undefined) {
+      run.isStreaming = true;
+      await tell(await stream(job));
+    } else await runDurably(job, stateDir);
+    return exitCode();
+  } finally {
+    await history?.close();
+  }
+}
+
+interface Prepared {
+  readonly job: Job;
+  readonly history: Awaited<ReturnType<typeof openHistory>>;
+  readonly sink: Sink;
+  /** Says what became of the run. @throws OutputError */
+  readonly tell: (figures: Summary | Estimate) => Promise<void>;
+  /** After what it came to was told. */
+  readonly exitCode: () => number;
+}
+
+/** Finds all that a run needs, and checks it, before anything is read. */
+async function prepareJob(
+  to: ListPlace,
+  input: CommandInput<VerifyOption>,
+  { run, reporter, papers }: RunParts,
+): Promise<Prepared> {
   const { options } = input;
   const from = await findInputs(input.positionals, input.environment);
   await papers.keepApart(filesAmong(from.map(pathOf)));
@@ -143,20 +239,7 @@ async function verifyTo(
     begin: async () => papers.begin(),
     tell,
   };
-  try {
-    const isDurable = options.has('state') || (await isHeldBack(to, ends.sink, options));
-    const stateDir = isDurable ? run.stateDir : undefined;
-    if (options.has('dry-run')) {
-      await papers.begin();
-      await tell(await dryRun(job, stateDir));
-    } else if (stateDir === undefined) {
-      run.isStreaming = true;
-      await tell(await stream(job));
-    } else await runDurably(job, stateDir);
-    return exitCode;
-  } finally {
-    await history?.close();
-  }
+  return { job, history, tell, sink: ends.sink, exitCode: () => exitCode };
 }
 
 /** @throws ConfigurationError, OutputError before anything is read */
