@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
 import { runInProcess } from './run-in-process.js';
-import { runShell, runSluice } from './run-sluice.js';
+import { runShell } from './run-sluice.js';
 
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -40,18 +40,22 @@ function commandIn(said: string): string {
 /** Runs a printed line as it is, in a real shell that knows the command by its name. */
 async function paste(
   line: string,
-  { shell = 'sh', env = {} }: { shell?: string; env?: Readonly<Record<string, string>> } = {},
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly code: number | null; readonly stderr: string }> {
   const bin = await withFolder();
   const named = join(bin, 'sluice');
   await writeFile(named, `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
   await chmod(named, 0o755);
-  const { status, stderr } = spawnSync(shell, ['-c', line], {
+  const child = spawn('sh', ['-c', line], {
     cwd: folder,
     env: { PATH: `${bin}:${process.env['PATH'] ?? ''}`, HOME: bin, ...env },
-    encoding: 'utf8',
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  return { code: status, stderr };
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  return new Promise((resolve) => {
+    child.on('close', (code) => resolve({ code, stderr }));
+  });
 }
 
 async function paid(service: Service): Promise<number> {
@@ -192,11 +196,15 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(commandIn(piped.stderr)).toBe(
       'sluice verify - --country US --email mail -o verified.csv',
     );
+    await write('a.db', '');
     const query = ['--query', "select 'good1@sluice.test' as mail"];
     const database = await runInProcess(['verify', 'sqlite:a.db', ...query, '--country', 'US'], {
       cwd: folder,
     });
     expect(database.code).toBe(2);
+    expect(commandIn(database.stderr)).toBe(
+      "sluice verify sqlite:a.db --query 'select '\\''good1@sluice.test'\\'' as mail' --country US --email mail -o verified.csv",
+    );
     const { service } = await withService();
     const secret = `${service.baseUrl.replace('://', '://user:pass@')}/x.csv?key=hidden`;
     const web = await runInProcess(['verify', secret, '--country', 'US'], { cwd: folder });
@@ -239,7 +247,7 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(await paid(service)).toBe(4);
     const asked = await readFile(join(folder, 'list.verified.csv'));
     const other = await withService();
-    const pasted = await paste(commandIn(seen), { env: connectTo(other.service) });
+    const pasted = await paste(commandIn(seen), connectTo(other.service));
     expect(pasted.code, pasted.stderr).toBe(0);
     expect((await readFile(join(folder, 'list.verified.csv'))).equals(asked)).toBe(true);
     expect(await paid(other.service)).toBe(4);
@@ -302,23 +310,16 @@ describe('sluice verify without a column, at a terminal', () => {
   });
 
   it('makes what would steer the terminal visible', async () => {
-    const cell = '"\u001b[31mgood1\u202e@sluice.test"';
-    await write('list.csv', `e\u001b[2Jmail\n${cell}\ngood2@sluice.test\ngood3@sluice.test\n`);
+    const cell = '"good1\u202e@sluice.test"';
+    await write('list.csv', `mail\u001b[2J\n${cell}\ngood2@sluice.test\ngood3@sluice.test\n`);
     const { seen } = await runAtTerminal(['verify', 'list.csv', '--country', 'US', '--local'], {
       cwd: folder,
       answers: [[/Start/, 'n\r']],
     });
-    expect(seen).toContain('\\u001b[31mgood1\\u202e@sluice.test');
+    expect(seen).toContain('\\u001b[2J');
+    expect(seen).toContain('good1\\u202e@sluice.test');
     // oxlint-disable-next-line no-control-regex
     expect(seen).not.toMatch(/\u202e|\u001b/);
     expect(commandIn(seen)).toContain("--email '#1'");
-  });
-
-  it('asks nothing of a pipe', async () => {
-    await write('list.csv', german);
-    const line = `cat list.csv | '${process.execPath}' '${program}' verify -`;
-    const ended = await runSluice(['verify', '-'], { cwd: folder, input: german });
-    expect(ended.code).toBe(2);
-    expect(line).toContain('verify -');
   });
 });

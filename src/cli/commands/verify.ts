@@ -33,10 +33,11 @@ import { withEngine } from '../with-engine.js';
 
 export const verifyCommand = defineCommand({
   name: 'verify',
-  usage: '<input>... -o <output> --email <column> [--phone <column>] --country <CC>',
+  usage: '<input>... [-o <output> --email <column> --phone <column> --country <CC>]',
   summary: 'Verify the addresses in a list: every row comes out, with its results beside it.',
   options: verifyOptions,
   examples: [
+    'sluice verify contacts.csv   # finds the columns, shows the cost, and asks',
     'sluice verify contacts.csv --email email --country US -o verified.csv',
     'sluice verify contacts.csv --email email --phone mobile --country-column country --country US -o verified.csv',
     'sluice verify contacts.xlsx --sheet Leads --email E-Mail --country DE -o verified.parquet',
