@@ -130,6 +130,23 @@ describe('--limit', () => {
     expect(await addressesPaid(service)).toHaveLength(25);
   });
 
+  it('goes on after a kill, and pays for nothing twice', async () => {
+    await write('list.csv', listOf(300));
+    const { service } = await withService({ verifyDelayMs: 300 });
+    const args = ['list.csv', '-o', 'out.csv', '-n', '25'];
+    const running = startSluice(['verify', ...args, ...columns, ...quick, '--verbose'], {
+      cwd: folder,
+      env: connectTo(service),
+    });
+    await running.said(/: verifying/);
+    running.child.kill('SIGKILL');
+    expect(await running.ended).toMatchObject({ signal: 'SIGKILL' });
+    const done = await verify(service, ...args);
+    expect(done.code, done.stderr).toBe(0);
+    expect(await addressesPaid(service)).toHaveLength(25);
+    expect((await read('out.csv')).trimEnd().split('\r\n')).toHaveLength(26);
+  });
+
   it('is another list with another limit: what was paid is used, or the run refused', async () => {
     await write('list.csv', listOf(40));
     const { service } = await withService();
