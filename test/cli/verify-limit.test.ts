@@ -54,7 +54,13 @@ describe('--limit', () => {
     const { service } = await withService();
     const trial = await verify(
       service,
-      ...['list.csv', '-o', 'trial.csv', '--limit', '25', '--summary', 'summary.json'],
+      'list.csv',
+      '-o',
+      'trial.csv',
+      '--limit',
+      '25',
+      '--summary',
+      'summary.json',
     );
     expect(trial.code, trial.stderr).toBe(0);
     expect(await addressesPaid(service)).toHaveLength(25);
@@ -244,7 +250,13 @@ describe('--limit', () => {
       "with recursive n(x) as (select 0 union all select x + 1 from n) select 'good' || x || '@sluice.test' as email from n";
     const ended = await verify(
       service,
-      ...['sqlite:empty.db', '--query', endless, '-o', 'out.csv', '-n', '25'],
+      'sqlite:empty.db',
+      '--query',
+      endless,
+      '-o',
+      'out.csv',
+      '-n',
+      '25',
     );
     expect(ended.code, ended.stderr).toBe(0);
     expect((await read('out.csv')).trimEnd().split('\n')).toHaveLength(26);
