@@ -7,7 +7,6 @@ import {
   type Summary,
 } from '../../index.js';
 import { defineCommand, type ParsedOptions, type CommandInput } from '../command.js';
-import { tableStateDirectory } from '../database-ends.js';
 import { showArgument } from '../database-url.js';
 import { withConfig } from '../config-file.js';
 import { chooseTarget, type Target } from '../connect.js';
@@ -16,7 +15,7 @@ import { exitCodes } from '../exit-code.js';
 import { openHistory } from '../history-options.js';
 import { askAboutColumns } from '../launch-options.js';
 import { keepOutput } from '../keep-options.js';
-import { bucketStateDirectory, findListEnds, partsStateDirectory } from '../list-ends.js';
+import { findListEnds } from '../list-ends.js';
 import { findInputs, pathOf, placeOf, removePlace, type ListPlace } from '../list-places.js';
 import { parseCommandLine } from '../parse-command-line.js';
 import { print } from '../print.js';
@@ -26,6 +25,7 @@ import { limitLines } from '../run-lines.js';
 import { runDurably, stream, type Job } from '../run-list.js';
 import { sharedOptions } from '../run-settings.js';
 import { standard } from '../standard.js';
+import { isHeldBack, stateDirectoryOf } from '../state-of-output.js';
 import { sayStopped, type RunSoFar } from '../stopped-run.js';
 import { verifyOptions, type VerifyOption } from '../verify-options.js';
 import { namesNoColumn, showWayIn } from '../way-in/way-in.js';
@@ -269,29 +269,6 @@ async function openPapers(
 
 function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
   return paths.filter((path): path is string => path !== undefined && path !== standard);
-}
-
-/** Where a run into a place keeps what it needs to go on, if it keeps anything. */
-function stateDirectoryOf(
-  { path, database, remote }: ListPlace,
-  options: ParsedOptions<'state' | 'into' | 'part-size'>,
-): string | undefined {
-  const given = options.text('state');
-  if (given !== undefined) return given;
-  if (database) return options.has('into') ? tableStateDirectory(options) : undefined;
-  if (remote) return bucketStateDirectory(remote.url);
-  if (path === standard) return undefined;
-  return options.has('part-size') ? partsStateDirectory(path) : `${path}.sluice`;
-}
-
-/** What is written directly has no state directory unless one is asked for. */
-async function isHeldBack(
-  { database, remote }: ListPlace,
-  sink: Sink,
-  options: ParsedOptions<'part-size'>,
-): Promise<boolean> {
-  if (database ?? remote ?? options.has('part-size')) return true;
-  return (await sink.mayBeginEarly?.()) === true;
 }
 
 /** The local service's verdicts must not get into a database because a variable was not set. */
