@@ -11,6 +11,7 @@ export type { VerifyProgress } from './streams/verify-progress.js';
 export type { EnrichedRow, RowStream } from './streams/enriched-row.js';
 export type { CountryChoice } from './batches/plan.js';
 export type { ColumnOptions } from './batches/column-layout.js';
+export { parseCountry } from './addresses/find-country.js';
 export type { AddedField } from './results/columns.js';
 export type { Row } from './rows/object-chunk.js';
 
@@ -48,6 +49,7 @@ export {
 export { abandonRun, type AbandonRunOptions } from './runs/abandon-run.js';
 export { estimateRun, type Estimate, type TypeEstimate } from './runs/estimate.js';
 export { streamRun } from './runs/stream-run.js';
+export { findColumns, type FindColumnsOptions, type SampledList } from './runs/find-columns.js';
 
 // Files, and rows of a program
 export { fileSource, streamSource } from './formats/file-source.js';

@@ -1,4 +1,6 @@
 import { isCountryCode, type CountryCode } from '../contract/countries.js';
+import { ConfigurationError } from '../errors/family.js';
+import { editDistance } from '../words/edit-distance.js';
 import { countryNames } from './country-names.js';
 
 /** No name of a country is longer. */
@@ -19,15 +21,51 @@ export function findCountry(text: string): CountryCode | undefined {
   return byName.get(plain(text));
 }
 
+/**
+ * The country that an option names, as `findCountry` finds it.
+ *
+ * @param option how a message calls what was given
+ * @throws ConfigurationError that guesses which country was meant
+ */
+export function parseCountry(text: string, option = 'the country'): CountryCode {
+  const code = findCountry(text.trim());
+  if (code !== undefined) return code;
+  const near = closestCountry(text);
+  const guess = near === undefined ? '' : `; did you mean ${near}?`;
+  throw new ConfigurationError(
+    `the service does not take ${option} ${JSON.stringify(text)}${guess || '; give a two-letter code such as US'}`,
+  );
+}
+
+/** So many wrong letters in a name. */
+const furthest = 2;
+
+/** The code and the name of the country whose name is nearest; `undefined` when none is near. */
+function closestCountry(text: string): string | undefined {
+  const wanted = plain(text.slice(0, maxNameLength));
+  if (wanted.length <= 2 * furthest) return undefined;
+  const [nearest] = countryNames
+    .flatMap((line) => namesIn(line).map((name) => ({ name, code: line.slice(0, 2) })))
+    .map((each) => ({ ...each, distance: editDistance(wanted, plain(each.name)) }))
+    .filter(({ distance }) => distance <= furthest)
+    .toSorted((one, other) => one.distance - other.distance);
+  return nearest && `${nearest.code} (${nearest.name})`;
+}
+
 function readNames(): ReadonlyMap<string, CountryCode> {
   const names = new Map<string, CountryCode>();
   for (const line of countryNames) {
     const [code = '', threeLetters = ''] = line.split(' ', 2);
     if (!isCountryCode(code)) throw new Error(`${code} is no country of the service`);
     names.set(plain(threeLetters), code);
-    for (const name of line.slice(7).split(' / ')) names.set(plain(name), code);
+    for (const name of namesIn(line)) names.set(plain(name), code);
   }
   return names;
+}
+
+/** Names that follow the two codes. */
+function namesIn(line: string): readonly string[] {
+  return line.slice(7).split(' / ');
 }
 
 function plain(text: string): string {

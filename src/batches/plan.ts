@@ -5,7 +5,7 @@ import { BatchCutter, type BatchStorage } from './batch-cutter.js';
 import { Planner, type OnChanged } from './planner.js';
 import type { Recall, ResultHistory } from './result-history.js';
 import { ResultJoin, type BatchEnding } from './result-join.js';
-import { findCountry } from '../addresses/find-country.js';
+import { parseCountry } from '../addresses/find-country.js';
 import { suggestDomain } from '../addresses/suggest-domain.js';
 import type { CountryCode } from '../contract/countries.js';
 import { ConfigurationError } from '../errors/family.js';
@@ -206,10 +206,5 @@ export function checkCountries(
 }
 
 function checkCountry(country: string | undefined): CountryCode | undefined {
-  if (country === undefined) return undefined;
-  const code = findCountry(country.trim());
-  if (code !== undefined) return code;
-  throw new ConfigurationError(
-    `the service does not take the country ${JSON.stringify(country)}; give a two-letter code such as US`,
-  );
+  return country === undefined ? undefined : parseCountry(country);
 }

@@ -11,17 +11,40 @@ export function isThere({ input, output }: Person): boolean {
   return input.isTTY && output.isTTY;
 }
 
-/** Asks a question to which only yes is yes. */
-export async function agrees(
+/**
+ * Asks a question.
+ *
+ * @returns the trimmed answer; `undefined` when the input ends without one
+ * @throws the signal's reason
+ */
+export async function ask(
   question: string,
   { input, output }: Person,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const terminal = createInterface({ input, output });
+  const ended = new Promise<undefined>((resolve) => {
+    terminal.on('close', () => resolve(undefined));
+  });
+  // A terminal that is read key by key sends no signal of its own.
+  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
-    const answer = await terminal.question(`${question} [y/N] `, { signal });
-    return /^y(?:es)?$/i.test(answer.trim());
+    const answer = terminal.question(`${question} `, { signal });
+    return (await Promise.race([answer, ended]))?.trim();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
   } finally {
     terminal.close();
   }
+}
+
+/** Asks a question to which only yes is yes. */
+export async function agrees(
+  question: string,
+  person: Person,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const answer = await ask(`${question} [y/N]`, person, signal);
+  return /^y(?:es)?$/i.test(answer ?? '');
 }

@@ -85,6 +85,11 @@ export class ParsedOptions<in Name extends string = string> {
     return new ParsedOptions(new Map([...given, ...this.#values]));
   }
 
+  /** Every option that was given, by name, with its values in order. */
+  given(): readonly (readonly [string, readonly (string | true)[]])[] {
+    return [...this.#values];
+  }
+
   has(name: Name): boolean {
     return this.#values.has(name);
   }

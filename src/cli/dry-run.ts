@@ -4,9 +4,9 @@ import { describePrice } from './launch-options.js';
 import { say } from './print.js';
 import { describeLostDigits } from './run-lines.js';
 import type { Job } from './run-list.js';
+import { shownCell } from '../words/shown-cell.js';
 
 const mostExamples = 5;
-const mostCharacters = 60;
 
 /** Reads and counts what a run would send, and says it: also when it is quiet, for it was asked for. */
 export async function dryRun(
@@ -26,7 +26,7 @@ export async function dryRun(
       ...shared,
       onChangedCell: ({ column, cell, submitted }) => {
         if (!isShown || examples.size >= mostExamples) return;
-        examples.set(`${quote(column)}: ${quote(cell)}`, quote(submitted));
+        examples.set(`${shownCell(column)}: ${shownCell(cell)}`, shownCell(submitted));
       },
       ...(connection && { client: connection.client }),
     });
@@ -41,23 +41,11 @@ export async function dryRun(
   }
 }
 
-/** A text from the input as a terminal can show it, and so that nothing in it is overlooked. */
-function quote(text: string): string {
-  const characters = Array.from(text);
-  const isLong = characters.length > mostCharacters;
-  const shown = isLong ? `${characters.slice(0, mostCharacters).join('')}…` : text;
-  return JSON.stringify(shown).replaceAll(/[\p{C}\p{Zl}\p{Zp}]|[^\P{Zs} ]/gu, (character) =>
-    Array.from(
-      { length: character.length },
-      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
-    ).join(''),
-  );
-}
-
 function describeEstimate(estimate: Estimate): readonly string[] {
-  const { rows, email, phone, balance } = estimate;
+  const { rows, limit, email, phone, balance } = estimate;
+  const first = limit === undefined ? '' : ` of at most ${limit}`;
   return [
-    `dry run: ${rows} rows read, nothing is sent`,
+    `dry run: ${rows} rows${first} read, nothing is sent`,
     ...describeType('email', email, balance?.email),
     ...describeType('phone', phone, balance?.phone),
   ];

@@ -11,7 +11,9 @@ export function programHelp(commands: readonly Command[], version: string): stri
     'Commands:',
     ...table(commands.map(({ name, summary }) => [name, summary])),
     '',
+    'sluice verify <list> finds the columns to verify, shows the cost, and asks.',
     'sluice help <command> shows the options of a command.',
+    'sluice --version (-V) prints the version.',
     '',
   ].join('\n');
 }

@@ -1,10 +1,5 @@
-import {
-  isCountryCode,
-  verificationTypes,
-  type CountryCode,
-  type VerificationType,
-} from '../contract/index.js';
-import { ConfigurationError } from '../index.js';
+import { verificationTypes, type CountryCode, type VerificationType } from '../contract/index.js';
+import { ConfigurationError, parseCountry } from '../index.js';
 import { guess } from './closest-name.js';
 import type { ParsedOptions, OptionDefinition } from './command.js';
 
@@ -44,10 +39,5 @@ export function readCountry(options: ParsedOptions<'country'>): CountryCode {
 /** @throws ConfigurationError */
 export function findCountry(options: ParsedOptions<'country'>): CountryCode | undefined {
   const text = options.text('country');
-  if (text === undefined) return undefined;
-  const code = text.trim().toUpperCase();
-  if (isCountryCode(code)) return code;
-  throw new ConfigurationError(
-    `--country ${JSON.stringify(text)} is no country of the service: give two letters, such as US`,
-  );
+  return text === undefined ? undefined : parseCountry(text, '--country');
 }

@@ -90,15 +90,16 @@ async function findSinkOf(
   return output.database ? databaseSink(output.database, options) : findOutput(output, options);
 }
 
-async function findSource(
+/** @param output where the rows go: some forms need all columns beforehand. @default anywhere */
+export async function findSource(
   inputs: readonly ListPlace[],
-  output: ListPlace,
+  output: ListPlace | undefined,
   options: ParsedOptions<FileOption | DatabaseOption>,
 ): Promise<Source> {
   const [only] = inputs;
   if (!only) throw new ConfigurationError('name the input');
   if (only.database) return databaseSource(only.database, options);
-  const form = fileOptions(options, output.remote?.url ?? pathOf(output) ?? '');
+  const form = fileOptions(options, output?.remote?.url ?? (output && pathOf(output)) ?? '');
   if (inputs.length === 1) return findOne(only, form);
   // Each file's own columns are in the common header, wherever in it they come first.
   const all = { ...form, columns: 'all' as const };

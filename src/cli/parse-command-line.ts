@@ -26,11 +26,8 @@ export function parseCommandLine(
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
     const definition = definitions.find(({ name }) => name === token.name);
-    if (!definition) {
-      throw new ConfigurationError(
-        `${command.name} has no option ${token.rawName}${guessOption(token.name, definitions)}; sluice ${command.name} --help lists those it has`,
-      );
-    }
+    refuseOneDash(args[token.index] ?? '', definitions);
+    if (!definition) throw unknownOption(command, token, definitions);
     const given = values.get(definition.name) ?? [];
     if (isNextOption(token, definitions)) throw valueMissing(definition, token.rawName);
     given.push(valueOf(definition, token.rawName, token.value));
@@ -42,9 +39,34 @@ export function parseCommandLine(
   return { positionals, options: new ParsedOptions(values) };
 }
 
-function guessOption(name: string, definitions: readonly OptionDefinition[]): string {
+function unknownOption(
+  { name: command }: Command,
+  { name, rawName }: OptionToken,
+  definitions: readonly OptionDefinition[],
+): ConfigurationError {
   const names = definitions.map((definition) => definition.name);
-  return guess(name, names, '--');
+  const hint = rawName.startsWith('--') ? guess(name, names, '--') : shortForms(name, definitions);
+  return new ConfigurationError(
+    `${command} has no option ${rawName}${hint}; sluice ${command} --help lists those it has`,
+  );
+}
+
+/** The short forms that there are, and the options whose names begin with the letter. */
+function shortForms(letter: string, definitions: readonly OptionDefinition[]): string {
+  const forms = definitions.flatMap(({ short }) => (short === undefined ? [] : [`-${short}`]));
+  const meant = definitions
+    .filter(({ name }) => name.startsWith(letter.toLowerCase()))
+    .map(({ name }) => `--${name}`);
+  const guessed =
+    meant.length === 0 ? '' : `; did you mean ${meant.join(', ').replace(/, (?=[^,]*$)/, ' or ')}?`;
+  return `; the short forms are ${forms.join(', ')}${guessed}`;
+}
+
+/** `-output` would be `-o` with the value `utput`. */
+function refuseOneDash(argument: string, definitions: readonly OptionDefinition[]): void {
+  const [, name] = /^-([a-z][a-z-]+)(?:=|$)/.exec(argument) ?? [];
+  if (!definitions.some((definition) => definition.name === name)) return;
+  throw new ConfigurationError(`-${name ?? ''} is no option; did you mean --${name ?? ''}?`);
 }
 
 function tokenize(
@@ -72,15 +94,17 @@ function tokenize(
   return { tokens, positionals };
 }
 
-type Token =
-  | {
-      readonly kind: 'option';
-      readonly name: string;
-      readonly rawName: string;
-      readonly value?: string | undefined;
-      readonly inlineValue?: boolean | undefined;
-    }
-  | { readonly kind: 'positional' | 'option-terminator' };
+interface OptionToken {
+  readonly kind: 'option';
+  /** Which argument it is, or begins with. */
+  readonly index: number;
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+type Token = OptionToken | { readonly kind: 'positional' | 'option-terminator' };
 
 function valueOf(
   definition: OptionDefinition,

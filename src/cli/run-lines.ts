@@ -44,6 +44,19 @@ export function summaryLines(summary: Summary): readonly Said[] {
   return said;
 }
 
+/** What a trial has left. */
+export function limitLines(
+  { rows, limit }: Pick<Summary, 'rows' | 'limit'>,
+  hasHistory: boolean,
+): readonly Said[] {
+  if (limit === undefined || rows < limit) return [];
+  const again = hasHistory
+    ? 'what was verified now is not paid for again'
+    : 'with --history <file> in both, what was verified is not paid for again';
+  const line = `the first ${limit} rows only; leave out --limit for the rest (${again})`;
+  return [{ event: 'limited', fields: { rows, limit }, line }];
+}
+
 /** What to do about cells that a spreadsheet has written as `4.91702E+11`. */
 export function describeLostDigits(cells: number): string {
   const are = cells === 1 ? '1 cell is' : `${cells} cells are`;

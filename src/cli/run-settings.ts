@@ -26,6 +26,7 @@ export function sharedOptions(
     ...whereGiven({
       country: countryOption(options),
       emailCountry: options.text('email-country'),
+      limit: countOption(options, 'limit'),
       batchSize: countOption(options, 'batch-size'),
       concurrency: countOption(options, 'concurrency'),
       pollIntervalMs:

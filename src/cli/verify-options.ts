@@ -156,7 +156,19 @@ export const verifyOptions = [
     ],
     'Output',
   ),
-  ...defineOptions(keepOptions, 'Which rows'),
+  ...defineOptions(
+    [
+      {
+        name: 'limit',
+        short: 'n',
+        value: '<n>',
+        isCommon: true,
+        help: 'Only the first n rows: a trial.',
+      },
+      ...keepOptions,
+    ],
+    'Which rows',
+  ),
   ...defineOptions(
     [
       ...launchOptions,
@@ -263,7 +275,6 @@ export const verifyOptions = [
       {
         name: 'quiet',
         short: 'q',
-        isCommon: true,
         help: 'Print only errors (and the local-service notice).',
       },
       { name: 'verbose', short: 'v', help: 'Print what happens to every batch.' },

@@ -2,12 +2,15 @@ import type { Readable } from 'node:stream';
 import { ConfigurationError } from '../errors/family.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../rows/source.js';
 import { fileInput, findInput, isRepeatable, streamInput, type ByteInput } from './byte-input.js';
+import type { ByteReader } from './byte-reader.js';
+import { copyFirstRows } from './copy-first-rows.js';
 import { copyToFile } from './copy-to-file.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
 import { refuseUnknown, type FileOptions } from './file-options.js';
 import type { JsonlMemory } from './jsonl-reading.js';
 import { permissionsOf } from '../output-files/no-more-open.js';
 import { openReading } from './open-reading.js';
+import { ParsedCsvReading } from './parsed-csv-reading.js';
 import { parseEncoding } from './text-encoding.js';
 
 /**
@@ -86,6 +89,11 @@ function checkOptions(format: FileFormat | undefined, options: FileOptions): voi
   refuseUnknown(format, options);
 }
 
+/** Those that another program's parser reads take bytes ahead. */
+function isStepwise(reading: SourceReading): boolean {
+  return !(reading instanceof ParsedCsvReading);
+}
+
 /** Opens one reading of an input's rows. */
 type OpenReading = (input: ByteInput, opening: OpenSourceOptions) => Promise<SourceReading>;
 
@@ -96,8 +104,19 @@ function byteSource(input: ByteInput, openReading: OpenReading): Source {
     name: input.name,
     open: (opening) => openReading(input, opening),
     ...(!isRepeatable(input) && {
-      async keep(path: string, signal?: AbortSignal) {
-        await copyToFile(path, () => input.openReader(signal));
+      async keep(path: string, signal?: AbortSignal, rows?: number) {
+        const openReader = (): Promise<ByteReader> => input.openReader(signal);
+        await (rows === undefined
+          ? copyToFile(path, openReader)
+          : copyFirstRows(path, openReader, {
+              rows,
+              isStepwise,
+              openReading: (reader) =>
+                openReading(
+                  { name: input.name, openReader: async () => reader },
+                  { ...(signal && { signal }), rows, wanted: () => [] },
+                ),
+            }));
         return kept(path);
       },
       kept,

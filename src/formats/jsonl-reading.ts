@@ -61,7 +61,7 @@ export class JsonlReading implements SourceReading<JsonlChunk> {
     const feed = new LineFeed(reader, { name, maxLineBytes: maxRowBytes });
     try {
       const first = await feed.next();
-      let known = await columnsToBeginWith(first, options);
+      let known = await columnsToBeginWith(first, options, opening.rows);
       const ask = (names: readonly string[]): readonly number[] => opening.wanted(names);
       let wanted;
       try {
@@ -70,7 +70,7 @@ export class JsonlReading implements SourceReading<JsonlChunk> {
         // A column that the first rows lack may well be in a later one.
         const isMissing = isSluiceError(error, 'column_not_found');
         if (!isMissing || options.memory?.columns || !options.reopen) throw error;
-        known = await findAllColumns(options, options.reopen);
+        known = await findAllColumns(options, options.reopen, opening.rows);
         wanted = ask(known.names);
       }
       const header: JsonlHeader = { name, columns: known.all, known };
@@ -105,25 +105,27 @@ async function* toChunks(
 async function columnsToBeginWith(
   first: Lines | undefined,
   options: JsonlReadingOptions,
+  rows: number | undefined,
 ): Promise<JsonColumns> {
   if (options.memory?.columns) return options.memory.columns;
-  if (options.findsAll && options.reopen) return findAllColumns(options, options.reopen);
+  if (options.findsAll && options.reopen) return findAllColumns(options, options.reopen, rows);
   const columns = new JsonColumns();
-  if (first !== undefined) addColumns(first, columns, options.name);
+  if (first !== undefined) addColumns(first, columns, options.name, rows);
   return columns;
 }
 
 async function findAllColumns(
   { name, maxRowBytes, memory }: JsonlReadingOptions,
   reopen: () => Promise<ByteReader>,
+  rows = Infinity,
 ): Promise<JsonColumns> {
   const columns = new JsonColumns();
   const feed = new LineFeed(await reopen(), { name, maxLineBytes: maxRowBytes });
   try {
-    for (;;) {
+    for (let left = rows; left > 0;) {
       const lines = await feed.next();
       if (lines === undefined) break;
-      addColumns(lines, columns, name);
+      left -= addColumns(lines, columns, name, left);
     }
   } finally {
     await feed.close();
@@ -132,15 +134,18 @@ async function findAllColumns(
   return columns;
 }
 
-function addColumns(lines: Lines, columns: JsonColumns, name: string): void {
+/** @returns how many rows were looked at */
+function addColumns(lines: Lines, columns: JsonColumns, name: string, most = Infinity): number {
   const chunk = new JsonlChunk(lines, { name, columns: [], known: columns });
-  for (let row = 0; row < chunk.length; row += 1) {
+  const rows = Math.min(chunk.length, most);
+  for (let row = 0; row < rows; row += 1) {
     columns.add(chunk.row(row));
     if (columns.size <= maxColumns) continue;
     throw new InputError(
       `${name} has more than ${String(maxColumns)} columns, as each name in a nested object is one: what varies from row to row belongs into a list`,
     );
   }
+  return rows;
 }
 
 type NameCheck = (chunk: JsonlChunk, row: number) => void;

@@ -68,11 +68,15 @@ interface OneHead extends OneHeader {
 
 async function readHeads(
   sources: readonly Source[],
-  { signal }: OpenSourceOptions,
+  { signal, rows }: OpenSourceOptions,
 ): Promise<readonly OneHead[]> {
   const heads: OneHead[] = [];
   for (const source of sources) {
-    const reading = await source.open({ ...(signal && { signal }), wanted: () => [] });
+    const reading = await source.open({
+      ...(signal && { signal }),
+      ...(rows !== undefined && { rows }),
+      wanted: () => [],
+    });
     await close(reading);
     const { header, isUnnamed = false, storedForm } = reading;
     heads.push({ name: source.name, header, isUnnamed, storedForm });

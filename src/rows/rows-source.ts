@@ -40,8 +40,9 @@ export function rowsSource(rows: RowsInput, options: RowsSourceOptions = {}): So
   return {
     name,
     open,
-    async keep(path, signal) {
-      await keepRows(path, asAsync(rows), name, { ...(signal && { signal }) });
+    async keep(path, signal, most) {
+      const kept = most === undefined ? asAsync(rows) : firstOf(asAsync(rows), most);
+      await keepRows(path, kept, name, { ...(signal && { signal }) });
       return keptSource(path, { ...options, name });
     },
     kept: (path) => keptSource(path, { ...options, name }),
@@ -152,6 +153,15 @@ async function nextRows(
         cause,
       },
     );
+  }
+}
+
+async function* firstOf(rows: AsyncIterable<unknown>, most: number): AsyncGenerator {
+  let given = 0;
+  for await (const row of rows) {
+    yield row;
+    given += 1;
+    if (given === most) return;
   }
 }
 

@@ -14,6 +14,8 @@ export interface FoundHeader {
 
 export interface OpenSourceOptions {
   readonly signal?: AbortSignal;
+  /** How many rows will be asked for at most: what is after them need not be looked at. @default all */
+  readonly rows?: number;
   /** Told of a header that was found below other lines, before `wanted` is asked. */
   onHeaderFound?(found: FoundHeader): void;
   /**
@@ -69,9 +71,10 @@ export interface Source<Chunk extends RowChunk = RowChunk> {
    * Only on a source that can be read once: reads all of it into a new file and gives the source that
    * reads this file, as often as asked.
    *
+   * @param rows how many rows will be asked for at most: what is after them need not be kept
    * @throws InputError, OutputError
    */
-  keep?(path: string, signal?: AbortSignal): Promise<Source<Chunk>>;
+  keep?(path: string, signal?: AbortSignal, rows?: number): Promise<Source<Chunk>>;
   /** Only beside `keep`: the source that reads a file which an earlier `keep` has written whole. */
   kept?(path: string): Source<Chunk>;
 }

@@ -8,6 +8,7 @@ import { defaults } from '../batches/defaults.js';
 import { doubtfulColumns } from '../batches/doubtful-columns.js';
 import { checkCountries, Plan } from '../batches/plan.js';
 import { checkOptions } from '../options/check-options.js';
+import { limitedSource } from '../rows/limited-source.js';
 import { budgetNotices } from './budget-notices.js';
 import { readCredits } from './balance.js';
 import { startExamining, wantedPositions } from './pass-one.js';
@@ -25,7 +26,8 @@ export type { Estimate, TypeEstimate } from './summary.js';
  */
 export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
   checkOptions(options, estimateShape);
-  const { source, sink, client, history, onChangedCell } = options;
+  const { sink, client, history, onChangedCell, limit } = options;
+  const source = limitedSource(options.source, limit);
   const { signal = new AbortController().signal } = options;
   const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
   const service = options.serviceName ?? client?.baseUrl ?? '';
@@ -98,6 +100,7 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
     output: sink.name,
     service,
     rows,
+    ...(limit !== undefined && { limit }),
     email,
     phone,
     balance: balance ? balanceOf(balance) : null,

@@ -17,6 +17,12 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
   readonly source: Source;
   readonly sink: Sink;
   /**
+   * Only so many rows from the first: a trial. What is after them is not read. It decides the rows: an
+   * unfinished run with another limit is one whose list has changed.
+   * @default all
+   */
+  readonly limit?: number;
+  /**
    * The service, or what connects to it once the state directory is this process's own; it is given a
    * folder in it, where an in-process local service keeps its data.
    */

@@ -36,6 +36,7 @@ export const runShape: OptionShape<RunOptions> = {
   ...doubtShape,
   source: aSource,
   sink: aSink,
+  limit: count,
   client: required({
     what: 'a Client, or a function that makes one',
     isRight: (value) => called.isRight(value) || aClient.isRight(value),
@@ -70,6 +71,7 @@ export const streamRunShape: OptionShape<StreamRunOptions> = {
   ...doubtShape,
   source: aSource,
   sink: aSink,
+  limit: count,
   client: required(aClient),
   batchSize: count,
   history: aHistory,

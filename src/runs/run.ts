@@ -14,6 +14,7 @@ import { checkDiskSpace } from './check-disk-space.js';
 import { driveRun } from './drive-run.js';
 import type { DriveRunEnd } from './drive-run-options.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
+import { limitedSource } from '../rows/limited-source.js';
 import { addressesToFetch, hasSent } from './known-run.js';
 import { checkMaxUnknown } from './find-suspect.js';
 import type { PassOne } from './pass-one.js';
@@ -59,7 +60,8 @@ export async function run(options: RunOptions): Promise<Summary> {
     throw error;
   });
   const onProgress = observedProgress(options.onProgress);
-  const current = new Run({ ...options, onProgress }, state, checked);
+  const source = limitedSource(options.source, options.limit);
+  const current = new Run({ ...options, source, onProgress }, state, checked);
   try {
     return await observeRun(
       { kind: 'durable', input: options.source.name, output: options.sink.name },
@@ -201,6 +203,7 @@ class Run {
       output: sink.name,
       service: entry.service,
       rows: passOne.entry.rows,
+      limit: this.#options.limit,
       rowsLeftOut: sink.rowsLeftOut?.() ?? 0,
       leftAlone: sink.leftAlone?.(),
       isSuspect,
@@ -210,7 +213,9 @@ class Run {
       batches: end.batches,
       balances: await readBalances(),
     });
-    const compared = this.#options.history?.compareRun(entry.id, summary);
+    const { history, limit } = this.#options;
+    // A trial is no night of the list.
+    const compared = limit === undefined ? history?.compareRun(entry.id, summary) : undefined;
     return { ...summary, ...(compared && { compared }) };
   }
 
@@ -224,7 +229,7 @@ class Run {
 
   /** The state of a run with failed rows is kept for their retry; any other is of no use any more. */
   async #end(runId: string, summary: Summary): Promise<void> {
-    await this.#options.history?.keepRun(runId, summary);
+    if (summary.limit === undefined) await this.#options.history?.keepRun(runId, summary);
     await this.#options.onSummary?.(summary);
     const isWorthKeeping = hasFailed(summary) && !summary.suspect;
     if (isWorthKeeping) await this.#state.record({ entry: 'ended' });

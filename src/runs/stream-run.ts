@@ -5,6 +5,7 @@ import { checkHistoryService } from '../batches/check-history-service.js';
 import type { BatchProgress } from '../batches/drive-options.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { JoinedRows, SinkWriting } from '../rows/sink.js';
+import { limitedSource } from '../rows/limited-source.js';
 import type { SourceReading } from '../rows/source.js';
 import { countVerified, layOutColumns, type ColumnLayout } from '../batches/column-layout.js';
 import { releaseStretch } from '../streams/join-results.js';
@@ -48,7 +49,8 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
   checkHistoryService(options.history, options.serviceName ?? options.client.baseUrl);
   await options.sink.check(countVerified(options));
   let layout: ColumnLayout | undefined;
-  const reading = await options.source.open({
+  const source = limitedSource(options.source, options.limit);
+  const reading = await source.open({
     ...(options.signal && { signal: options.signal }),
     onHeaderFound: (found) => options.onProgress?.({ stage: 'header_found', ...found }),
     wanted: (header) => {
@@ -74,6 +76,7 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
       output: options.sink.name,
       service: options.serviceName ?? options.client.baseUrl,
       rows,
+      limit: options.limit,
       rowsLeftOut: options.sink.rowsLeftOut?.() ?? 0,
       leftAlone: options.sink.leftAlone?.(),
       seconds: (performance.now() - startedMs) / 1000,
@@ -83,7 +86,7 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
       balances: undefined,
     });
     const { history } = options;
-    if (!history) return summary;
+    if (!history || options.limit !== undefined) return summary;
     const id = randomBytes(8).toString('hex');
     const compared = history.compareRun(id, summary);
     await history.keepRun(id, summary);

@@ -12,6 +12,8 @@ export interface Summarized {
   readonly output: string;
   readonly service: string;
   readonly rows: number;
+  /** How many rows were asked for at most. @default all */
+  readonly limit?: number | undefined;
   /** Rows that are not in the output. @default 0 */
   readonly rowsLeftOut?: number;
   /** Whether the rows went beside the output. @default false */
@@ -38,6 +40,7 @@ export function summarize(run: Summarized): Summary {
     output,
     service,
     rows,
+    ...(run.limit !== undefined && { limit: run.limit }),
     rows_left_out: run.rowsLeftOut ?? 0,
     suspect: run.isSuspect ?? false,
     ...(run.leftAlone && { left_alone: run.leftAlone }),

@@ -91,6 +91,12 @@ const comparison = z
   .describe('Earlier runs of the list; absent without a history');
 const credits = z.object({ email: creditSummary.nullable(), phone: creditSummary.nullable() });
 
+const limit = z
+  .int()
+  .min(1)
+  .optional()
+  .describe('How many rows were asked for at most; absent where all were');
+
 const ends = {
   input: z.string(),
   output: z.string(),
@@ -102,6 +108,7 @@ const ends = {
 export const summarySchema = z
   .object({
     ...ends,
+    limit,
     rows_left_out: count.describe(
       'Rows that the output does not have, as they were not to be kept',
     ),
@@ -139,6 +146,7 @@ export const estimateSchema = z
   .object({
     dry_run: z.literal(true),
     ...ends,
+    limit,
     email: typeEstimate.nullable(),
     phone: typeEstimate.nullable(),
     balance: z.object({ email: z.number(), phone: z.number() }).nullable(),

@@ -10,6 +10,8 @@ export interface Summary {
   /** The service's base URL, or `local`. */
   readonly service: string;
   readonly rows: number;
+  /** How many rows were asked for at most; absent where all were. */
+  readonly limit?: number | undefined;
   /** Rows that the output does not have, as they were not to be kept. */
   readonly rows_left_out: number;
   /** Whether too many verdicts are unknown, so that the rows went beside the output. */
@@ -162,6 +164,8 @@ export interface Estimate {
   /** The service's base URL, or `local`. */
   readonly service: string;
   readonly rows: number;
+  /** How many rows were asked for at most; absent where all were. */
+  readonly limit?: number | undefined;
   readonly email: TypeEstimate | null;
   readonly phone: TypeEstimate | null;
   /** What the account has; `null` where the service does not tell. */

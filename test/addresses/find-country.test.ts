@@ -1,7 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { countryNames } from '../../src/addresses/country-names.js';
-import { findCountry } from '../../src/addresses/find-country.js';
+import { findCountry, parseCountry } from '../../src/addresses/find-country.js';
 import { countryCodes } from '../../src/contract/countries.js';
+
+describe('parseCountry', () => {
+  it('takes what people write, and guesses what they meant', () => {
+    expect([' uk ', 'USA', 'Germany'].map((text) => parseCountry(text))).toEqual([
+      'GB',
+      'US',
+      'DE',
+    ]);
+    const trouble = (text: string): void => void parseCountry(text, '--country');
+    expect(() => trouble('Germny')).toThrow('--country "Germny"; did you mean DE (Germany)?');
+    expect(() => trouble('Untied States')).toThrow('did you mean US (United States)?');
+    for (const text of ['XX', 'Narnia', '', 'x'.repeat(10_000)]) {
+      expect(() => trouble(text), text).toThrow('; give a two-letter code such as US');
+    }
+  });
+});
 
 describe('findCountry', () => {
   it('knows a code, a three-letter code and a name of every country of the service', () => {

@@ -59,6 +59,7 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
     await writeFile(join(folder, hostile), `id,"${hostile}"\n1,good@sluice.test\n`);
     await expectEscaped('verify', `${hostile}-missing`, '--email', 'email', '--country', 'US');
     const column = ['--email', hostile, '--country', 'US'];
+    expect((await expectEscaped('verify', hostile)).code).toBe(2);
     await expectEscaped('verify', hostile, '--email', 'email', '--country', 'US');
     await expectEscaped('verify', hostile, ...column, '-o', `${hostile}/out.csv`);
     await expectEscaped('verify', hostile, ...column, '--summary', hostile, '-o', 'out.csv');

@@ -53,7 +53,10 @@ describe('parseCommandLine', () => {
 
   it.each([
     ['--nope', 'try has no option --nope; sluice try --help lists those it has'],
-    ['-x', 'try has no option -x'],
+    ['-x', 'try has no option -x; the short forms are -o, -h; sluice try --help'],
+    ['-e', 'the short forms are -o, -h; did you mean --email?; sluice try --help'],
+    ['-output', '-output is no option; did you mean --output?'],
+    ['-email=x', '-email is no option; did you mean --email?'],
     ['--__proto__', 'try has no option --__proto__'],
     ['--no-quiet', 'try has no option --no-quiet'],
     ['--quiet=yes', '--quiet takes no value'],

@@ -48,9 +48,15 @@ describe('what cannot be done is said before anything is sent', () => {
       ['verify', 'plain.csv', '--email', 'mail', '--country', 'XX', '-o', 'out.csv'],
     ],
     [
+      'a country that is misspelt',
+      2,
+      'the service does not take the country "Germny"; did you mean DE (Germany)?',
+      ['verify', 'plain.csv', '--email', 'mail', '--country', 'Germny', '-o', 'out.csv'],
+    ],
+    [
       'no column at all',
       2,
-      'name the columns to verify: --email <column>, --phone <column>, or both',
+      'no column is named, and nobody can be asked: run the command above',
       ['verify', 'plain.csv', '--country', 'US', '-o', 'out.csv'],
     ],
     [

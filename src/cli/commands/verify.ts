@@ -7,7 +7,6 @@ import {
   type Summary,
 } from '../../index.js';
 import { defineCommand, type ParsedOptions, type CommandInput } from '../command.js';
-import { tableStateDirectory } from '../database-ends.js';
 import { showArgument } from '../database-url.js';
 import { withConfig } from '../config-file.js';
 import { chooseTarget, type Target } from '../connect.js';
@@ -17,25 +16,30 @@ import { exitCodes } from '../exit-code.js';
 import { openHistory } from '../history-options.js';
 import { askAboutColumns } from '../launch-options.js';
 import { keepOutput } from '../keep-options.js';
-import { bucketStateDirectory, findListEnds, partsStateDirectory } from '../list-ends.js';
+import { findListEnds } from '../list-ends.js';
 import { findInputs, pathOf, placeOf, removePlace, type ListPlace } from '../list-places.js';
+import { parseCommandLine } from '../parse-command-line.js';
 import { print } from '../print.js';
 import { progressMode } from '../progress/progress-mode.js';
 import { Reporter } from '../reporter.js';
+import { limitLines } from '../run-lines.js';
 import { runDurably, stream, type Job } from '../run-list.js';
 import { sharedOptions } from '../run-settings.js';
 import { standard } from '../standard.js';
+import { isHeldBack, stateDirectoryOf } from '../state-of-output.js';
 import { sayStopped, type RunSoFar } from '../stopped-run.js';
 import { filesOfOutput } from '../verdict-output.js';
 import { verifyOptions, type VerifyOption } from '../verify-options.js';
+import { namesNoColumn, showWayIn } from '../way-in/way-in.js';
 import { withEngine } from '../with-engine.js';
 
 export const verifyCommand = defineCommand({
   name: 'verify',
-  usage: '<input>... -o <output> --email <column> [--phone <column>] --country <CC>',
+  usage: '<input>... [-o <output> --email <column> --phone <column> --country <CC>]',
   summary: 'Verify the addresses in a list: every row comes out, with its results beside it.',
   options: verifyOptions,
   examples: [
+    'sluice verify contacts.csv   # finds the columns, shows the cost, and asks',
     'sluice verify contacts.csv --email email --country US -o verified.csv',
     'sluice verify contacts.csv --email email --phone mobile --country-column country --country US -o verified.csv',
     'sluice verify contacts.xlsx --sheet Leads --email E-Mail --country DE -o verified.parquet',
@@ -44,20 +48,68 @@ export const verifyCommand = defineCommand({
     'sluice verify contacts.csv --email email --country US -o verified.csv --local --verify network --helo verify.example.com',
     'cat contacts.csv | sluice verify - --email "#3" --country DE > verified.csv',
   ],
-  async run(input) {
-    const options = await withConfig<VerifyOption | 'env-file'>(input.options, [
-      ...verifyOptions,
-      envFileOption,
-    ]);
-    // One that the configuration names; that of the command line is read by now.
-    await loadEnvFile(options, input.environment);
-    return verifyList({ ...input, options });
+  async run(given) {
+    const input = await withSettings(given);
+    return namesNoColumn(input) ? wayIn(input, given) : verifyList(input);
   },
 });
 
+/** With the options that the configuration gives, and the environment that it names. */
+async function withSettings(
+  given: CommandInput<VerifyOption>,
+): Promise<CommandInput<VerifyOption>> {
+  const options = await withConfig<VerifyOption | 'env-file'>(given.options, [
+    ...verifyOptions,
+    envFileOption,
+  ]);
+  // That of the command line is read by now.
+  await loadEnvFile(options, given.environment);
+  return { ...given, options };
+}
+
 async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
+  const { options, environment } = input;
+  return sayIfStopped(input, placeOf(options.text('output') ?? standard, environment), verifyTo);
+}
+
+/** A list is looked at first: what runs then is the command that was shown. */
+async function wayIn(
+  input: CommandInput<VerifyOption>,
+  given: CommandInput<VerifyOption>,
+): Promise<number> {
+  const { options, environment } = input;
+  const to = placeOf(options.text('output') ?? 'verified.csv', environment);
+  const again = (args: readonly string[]): CommandInput => ({
+    ...input,
+    ...parseCommandLine(verifyCommand, args),
+  });
+  return sayIfStopped(input, to, async (_, _input, { reporter }) =>
+    showWayIn(input, {
+      reporter,
+      given,
+      person: { input: process.stdin, output: process.stderr },
+      estimate: async (args) => estimateList(again([...args, '--dry-run']), reporter),
+      verify: async (args) => verifyCommand.run(again(args)),
+    }),
+  );
+}
+
+/** What a run is told to, and by. */
+interface RunParts {
+  readonly run: RunSoFar;
+  readonly reporter: Reporter;
+  readonly papers: RunPapers;
+}
+
+type Work = (to: ListPlace, input: CommandInput<VerifyOption>, parts: RunParts) => Promise<number>;
+
+/** Does a run's work; one that stops says why, and leaves its papers. */
+async function sayIfStopped(
+  input: CommandInput<VerifyOption>,
+  to: ListPlace,
+  work: Work,
+): Promise<number> {
   const { options, environment, positionals } = input;
-  const to = placeOf(options.text('output') ?? standard, environment);
   const reporter = new Reporter(process.stderr, {
     isQuiet: options.has('quiet'),
     isVerbose: options.has('verbose'),
@@ -78,21 +130,73 @@ async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
     noMoreOpenThan: undefined,
   };
   try {
-    return await verifyTo(to, input, { run, reporter, papers });
+    return await work(to, input, { run, reporter, papers });
   } catch (error) {
     return sayStopped(error, run, { reporter, papers });
+  }
+}
+
+/** Counts what a command would do, without its papers. */
+async function estimateList(
+  given: CommandInput<VerifyOption>,
+  reporter: Reporter,
+): Promise<Estimate> {
+  const input = await withSettings(given);
+  const to = placeOf(input.options.text('output') ?? standard, input.environment);
+  const run = { input: '', output: '', stateDir: stateDirectoryOf(to, input.options) };
+  const parts = { run: { ...run, isStreaming: false, noMoreOpenThan: undefined }, reporter };
+  const { job, history } = await prepareJob(to, input, {
+    ...parts,
+    papers: await RunPapers.open({}),
+  });
+  try {
+    return await dryRun(job, run.stateDir);
+  } finally {
+    reporter.close();
+    await history?.close();
   }
 }
 
 async function verifyTo(
   to: ListPlace,
   input: CommandInput<VerifyOption>,
-  {
-    run,
-    reporter,
-    papers,
-  }: { readonly run: RunSoFar; readonly reporter: Reporter; readonly papers: RunPapers },
+  parts: RunParts,
 ): Promise<number> {
+  const { options } = input;
+  const { run, papers } = parts;
+  const { job, history, sink, tell, exitCode } = await prepareJob(to, input, parts);
+  try {
+    const isDurable = options.has('state') || (await isHeldBack(to, sink, options));
+    const stateDir = isDurable ? run.stateDir : undefined;
+    if (options.has('dry-run')) {
+      await papers.begin();
+      await tell(await dryRun(job, stateDir));
+    } else if (stateDir === undefined) {
+      run.isStreaming = true;
+      await tell(await stream(job));
+    } else await runDurably(job, stateDir);
+    return exitCode();
+  } finally {
+    await history?.close();
+  }
+}
+
+interface Prepared {
+  readonly job: Job;
+  readonly history: Awaited<ReturnType<typeof openHistory>>;
+  readonly sink: Sink;
+  /** Says what became of the run. @throws OutputError */
+  readonly tell: (figures: Summary | Estimate) => Promise<void>;
+  /** After what it came to was told. */
+  readonly exitCode: () => number;
+}
+
+/** Finds all that a run needs, and checks it, before anything is read. */
+async function prepareJob(
+  to: ListPlace,
+  input: CommandInput<VerifyOption>,
+  { run, reporter, papers }: RunParts,
+): Promise<Prepared> {
   const { options } = input;
   const from = await findInputs(input.positionals, input.environment);
   const outputs = filesOfOutput(from, to, options).map(pathOf);
@@ -125,6 +229,7 @@ async function verifyTo(
   const tell = async (figures: Summary | Estimate): Promise<void> => {
     if (!('dry_run' in figures)) {
       reporter.finished(figures);
+      reporter.tell(limitLines(figures, options.has('history')));
       // What was suspect once is of no use beside an output that is not.
       if (!figures.suspect) await Promise.all(suspects.map(removePlace));
     }
@@ -151,20 +256,7 @@ async function verifyTo(
     begin: async () => papers.begin(),
     tell,
   };
-  try {
-    const isDurable = options.has('state') || (await isHeldBack(to, ends.sink, options));
-    const stateDir = isDurable ? run.stateDir : undefined;
-    if (options.has('dry-run')) {
-      await papers.begin();
-      await tell(await dryRun(job, stateDir));
-    } else if (stateDir === undefined) {
-      run.isStreaming = true;
-      await tell(await stream(job));
-    } else await runDurably(job, stateDir);
-    return exitCode;
-  } finally {
-    await history?.close();
-  }
+  return { job, history, tell, sink: ends.sink, exitCode: () => exitCode };
 }
 
 /** @throws ConfigurationError, OutputError before anything is read */
@@ -193,30 +285,6 @@ async function openPapers(
 
 function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
   return paths.filter((path): path is string => path !== undefined && path !== standard);
-}
-
-/** Where a run into a place keeps what it needs to go on, if it keeps anything. */
-function stateDirectoryOf(
-  { path, database, remote }: ListPlace,
-  options: ParsedOptions<'state' | 'into' | 'part-size' | 'split-by'>,
-): string | undefined {
-  const given = options.text('state');
-  if (given !== undefined) return given;
-  if (database) return options.has('into') ? tableStateDirectory(options) : undefined;
-  if (remote) return bucketStateDirectory(remote.url);
-  if (path === standard) return undefined;
-  const isFolder = options.has('part-size') || options.has('split-by');
-  return isFolder ? partsStateDirectory(path) : `${path}.sluice`;
-}
-
-/** What is written directly has no state directory unless one is asked for. */
-async function isHeldBack(
-  { database, remote }: ListPlace,
-  sink: Sink,
-  options: ParsedOptions<'part-size'>,
-): Promise<boolean> {
-  if (database ?? remote ?? options.has('part-size')) return true;
-  return (await sink.mayBeginEarly?.()) === true;
 }
 
 /** The local service's verdicts must not get into a database because a variable was not set. */

@@ -1,0 +1,42 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { ParsedOptions } from '../command.js';
+import { pathOf, placeOf } from '../list-places.js';
+import { standard } from '../standard.js';
+
+const endings = /\.(?:csv|tsv|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i;
+/** A list of addresses alone has no room for results. */
+const textEnding = /\.txt(?:\.gz)?$/i;
+
+/**
+ * The file that a list's rows would go to: beside the list, under its name, else in the current folder.
+ *
+ * @throws ConfigurationError
+ */
+export async function proposedOutput(
+  positionals: readonly string[],
+  options: ParsedOptions<'output-format' | 'part-size' | 'split-by'>,
+  environment: NodeJS.ProcessEnv,
+): Promise<string> {
+  const [only, ...more] = positionals.map((path) => placeOf(path, environment));
+  const path = only && more.length === 0 ? pathOf(only) : undefined;
+  const format = options.text('output-format');
+  const isFolder = options.has('part-size') || options.has('split-by');
+  const wanted = isFolder ? '' : format === undefined ? undefined : `.${format}`;
+  const isFile =
+    path !== undefined && path !== standard && (await stat(path).catch(() => undefined))?.isFile();
+  if (!isFile) return `verified${wanted ?? '.csv'}`;
+  const ending = endings.exec(path)?.[0];
+  const name = basename(path).replace(ending === undefined ? textEnding : endings, '');
+  const output = `${name}.verified${wanted ?? ending ?? '.csv'}`;
+  const folder = dirname(path);
+  return (await isWritable(folder)) ? join(folder, output) : output;
+}
+
+async function isWritable(folder: string): Promise<boolean> {
+  return access(folder, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}

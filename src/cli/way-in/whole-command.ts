@@ -1,0 +1,60 @@
+import { shellQuote } from '../../words/shell-quote.js';
+import type { ParsedOptions } from '../command.js';
+import { showArgument } from '../database-url.js';
+import { standard } from '../standard.js';
+
+/** An option and its value, as they are added to a command. */
+export type AddedOption = readonly [name: string, value: string];
+
+/** The arguments of a command: those that were given, and what was found. */
+export function wholeCommand(
+  positionals: readonly string[],
+  options: ParsedOptions<never>,
+  added: readonly AddedOption[],
+): readonly string[] {
+  const given = options
+    .given()
+    .flatMap(([name, values]) => values.map((value) => [name, value] as const));
+  return [
+    ...positionals.map(asPath),
+    ...[...given, ...added].flatMap(([name, value]) => {
+      if (value === true) return [`--${name}`];
+      // What begins with a dash would be taken for an option.
+      return value.startsWith('-') && value !== standard
+        ? [`--${name}=${value}`]
+        : [shortNames[name] ?? `--${name}`, value];
+    }),
+  ];
+}
+
+/** People know it by this. */
+const shortNames: Readonly<Record<string, string>> = { output: '-o' };
+
+function asPath(positional: string): string {
+  return positional.startsWith('-') && positional !== standard ? `./${positional}` : positional;
+}
+
+/** A place in a command for what a person has to fill in. */
+export const countryToFillIn = '<CC>';
+
+/**
+ * The same as a line for a shell, and whether it is whole: what may hold a password or a signature is not
+ * printed.
+ */
+export function printCommand(args: readonly string[]): {
+  readonly line: string;
+  readonly hidden: readonly string[];
+} {
+  const hidden: string[] = [];
+  const words = args.map((argument) => {
+    if (argument === countryToFillIn) return argument;
+    if (!mayHoldSecret(argument)) return shellQuote(argument);
+    hidden.push(showArgument(argument));
+    return shellQuote(showArgument(argument));
+  });
+  return { line: ['sluice', 'verify', ...words].join(' '), hidden };
+}
+
+function mayHoldSecret(argument: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\/.*[@?]/is.test(argument);
+}

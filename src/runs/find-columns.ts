@@ -1,0 +1,52 @@
+import { judgeColumns, type FoundColumns } from '../batches/judge-columns.js';
+import { limitedSource } from '../rows/limited-source.js';
+import type { CellText } from '../rows/row-chunk.js';
+import type { Source } from '../rows/source.js';
+
+/** What the beginning of a list shows. */
+export interface SampledList extends FoundColumns {
+  /** How many rows were looked at. */
+  readonly rows: number;
+  /** Whether they are all. */
+  readonly isWhole: boolean;
+}
+
+export interface FindColumnsOptions {
+  /** How many rows are looked at. @default 3000 */
+  readonly rows?: number;
+  readonly signal?: AbortSignal;
+}
+
+const defaultRows = 3000;
+
+/**
+ * Finds the columns of email addresses, phone numbers and countries in a list, by their names in a dozen
+ * languages and by what their first cells hold. A guess, for a person to confirm: examples are cells of
+ * the list.
+ *
+ * @throws InputError when the source cannot be read
+ *
+ * @example
+ * const { contacts, country } = await findColumns(fileSource('contacts.csv'));
+ */
+export async function findColumns(
+  source: Source,
+  { rows: most = defaultRows, signal }: FindColumnsOptions = {},
+): Promise<SampledList> {
+  const reading = await limitedSource(source, most).open({
+    ...(signal && { signal }),
+    wanted: () => [],
+  });
+  const columns = reading.header.map((_, at) => at);
+  const cells: (readonly CellText[])[] = [];
+  for await (const chunk of reading.chunks) {
+    for (let row = 0; row < chunk.length; row += 1) {
+      cells.push(columns.map((column) => chunk.text(row, column)));
+    }
+  }
+  return {
+    ...judgeColumns(reading.header, cells),
+    rows: cells.length,
+    isWhole: cells.length < most,
+  };
+}
