@@ -38,12 +38,17 @@ const qualityCell = cellsBefore + emailRecordFields.indexOf('quality');
 export function splitSink({ output, rejects, keep }: SplitSinkOptions): Sink {
   const sinks = rejects ? [output, rejects] : [output];
   const bounds = sinks.flatMap(({ maxRows }) => (maxRows === undefined ? [] : [maxRows]));
+  let kept = 0;
   let leftOut = 0;
   return {
     name: output.name,
     ...(bounds.length > 0 && { maxRows: Math.min(...bounds) }),
     decides: { ...rejects?.decides, ...output.decides },
     rowsLeftOut: () => leftOut,
+    outputs: () => [
+      { name: output.name, rows: kept },
+      ...(rejects ? [{ name: rejects.name, rows: leftOut }] : []),
+    ],
     leftAlone: () => output.leftAlone?.(),
     async check(verifiedColumns) {
       for (const sink of sinks) await sink.check(verifiedColumns);
@@ -74,27 +79,29 @@ export function splitSink({ output, rejects, keep }: SplitSinkOptions): Sink {
     },
     async open(given) {
       const opening = { ...given, onTextColumn: tellOnce(given.onTextColumn) };
+      kept = 0;
       leftOut = 0;
       const isKept = createKeepTest(keep, opening);
-      const kept = await output.open(opening);
+      const main = await output.open(opening);
       const others = await rejects?.open(opening).catch(async (error: unknown) => {
-        await kept.abort();
+        await main.abort();
         throw error;
       });
       return {
-        async write(rows) {
-          for (const stretch of stretches(rows, isKept)) {
-            if (stretch.isKept) await kept.write(stretch.rows);
-            else leftOut += stretch.rows.to - stretch.rows.from;
-            if (!stretch.isKept) await others?.write(stretch.rows);
+        async write(joined) {
+          for (const stretch of stretches(joined, isKept)) {
+            const rows = stretch.rows.to - stretch.rows.from;
+            if (stretch.isKept) kept += rows;
+            else leftOut += rows;
+            await (stretch.isKept ? main : others)?.write(stretch.rows);
           }
         },
         async finish() {
           await others?.finish();
-          await kept.finish();
+          await main.finish();
         },
         async abort() {
-          await kept.abort();
+          await main.abort();
           await others?.abort();
         },
       } satisfies SinkWriting;

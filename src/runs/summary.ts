@@ -1,7 +1,7 @@
 import type { VerificationType } from '../contract/enums.js';
-import type { LeftAlone } from '../rows/sink.js';
-import type { Verification } from '../results/outcome-table.js';
+import type { LeftAlone, OutputRows } from '../rows/sink.js';
 import type { BatchTimes } from './batch-times.js';
+import type { CellTally } from './outcome-tally.js';
 
 /** What a run says of itself when it is over; all of it is JSON. */
 export interface Summary {
@@ -12,6 +12,10 @@ export interface Summary {
   readonly rows: number;
   /** Rows that the output does not have, as they were not to be kept. */
   readonly rows_left_out: number;
+  /** Where the rows are: the output first, then what got those that it does not have. */
+  readonly outputs: readonly OutputRows[];
+  /** Rows with at least one valid address. */
+  readonly reachable_rows: number;
   /** Whether too many verdicts are unknown, so that the rows went beside the output. */
   readonly suspect: boolean;
   /**
@@ -20,6 +24,8 @@ export interface Summary {
    */
   readonly left_alone?: LeftAlone | undefined;
   readonly seconds: number;
+  /** What became of each verified column, in the order in which they were named. */
+  readonly columns: readonly ColumnSummary[];
   readonly email: TypeSummary | null;
   readonly phone: TypeSummary | null;
   readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
@@ -28,21 +34,20 @@ export interface Summary {
   readonly compared?: Comparison | undefined;
 }
 
+/** What became of one verified column, cell by cell. */
+export interface ColumnSummary extends CellTally {
+  readonly name: string;
+  readonly type: VerificationType;
+}
+
 /** What became of one verification type. Cells are counted, addresses where it says so. */
-export interface TypeSummary {
+export interface TypeSummary extends CellTally {
   /** Unique addresses: those that were sent, and those that the history knew. */
   readonly addresses: number;
   /** Unique addresses whose result came from the history: they were not sent. */
   readonly from_history: number;
   /** Cells that held an address seen before in their lane. */
   readonly duplicates: number;
-  /** Cells by what became of them. */
-  readonly buckets: Readonly<Record<Verification, number>>;
-  /** Cells that are not verified, by reason. */
-  readonly reasons: Readonly<Record<string, number>>;
-  readonly verdicts: Readonly<Record<'valid' | 'wrong' | 'unknown' | 'none', number>>;
-  /** Verified cells by quality; empty for phones. */
-  readonly quality: Readonly<Record<string, number>>;
 }
 
 export interface CreditSummary {

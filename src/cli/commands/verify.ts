@@ -12,6 +12,7 @@ import { showArgument } from '../database-url.js';
 import { withConfig } from '../config-file.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { dryRun } from '../dry-run.js';
+import { asksNetwork } from '../engine-options.js';
 import { exitCodes } from '../exit-code.js';
 import { openHistory } from '../history-options.js';
 import { askAboutColumns } from '../launch-options.js';
@@ -58,6 +59,7 @@ async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
       isTerminal: process.stderr.isTTY,
       isOutputThere: to.path === standard && process.stdout.isTTY,
     }),
+    isTerminal: process.stderr.isTTY,
     environment,
   });
   const papers = await openPapers(options, [...positionals, pathOf(to)], to);
@@ -114,7 +116,7 @@ async function verifyTo(
   let exitCode: number = exitCodes.done;
   const tell = async (figures: Summary | Estimate): Promise<void> => {
     if (!('dry_run' in figures)) {
-      reporter.finished(figures);
+      reporter.finished(figures, papers.endOf(figures));
       // What was suspect once is of no use beside an output that is not.
       if (!figures.suspect) await Promise.all(suspects.map(removePlace));
     }
@@ -159,7 +161,7 @@ async function verifyTo(
 
 /** @throws ConfigurationError, OutputError before anything is read */
 async function openPapers(
-  options: ParsedOptions<'report' | 'summary' | 'rejects' | 'dry-run'>,
+  options: ParsedOptions<VerifyOption>,
   others: readonly (string | undefined)[],
   to: ListPlace,
 ): Promise<RunPapers> {
@@ -178,6 +180,7 @@ async function openPapers(
     report: options.has('dry-run') ? undefined : report,
     summary: summary === standard ? print : summary,
     besides: filesAmong([...others, options.text('rejects')]),
+    asksNetwork: asksNetwork(options),
   });
 }
 

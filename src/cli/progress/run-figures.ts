@@ -36,9 +36,14 @@ const batchStages = {
   exporting: { in: ranks.done, through: ranks.exported },
 } as const;
 
+const batchStageNames = ['uploading', 'preparing', 'verifying', 'exporting'] as const;
+type BatchStage = (typeof batchStageNames)[number];
+
 export interface StageFigures {
   /** Rows or addresses that are through it. */
   readonly done: number;
+  /** Those of them that were not through it before this process began. */
+  readonly doneHere: number;
   /** How many there are to be; `undefined` while nobody knows. */
   readonly total: number | undefined;
   /** Batches that are in it now. */
@@ -46,6 +51,13 @@ export interface StageFigures {
   /** When its first row or batch came; `undefined` before. */
   readonly sinceMs: number | undefined;
   readonly isOver: boolean;
+}
+
+export interface TimeFigures {
+  /** Since this process began. */
+  readonly elapsedMs: number;
+  /** Until the output is written; `undefined` while nobody knows. */
+  readonly leftMs: number | undefined;
 }
 
 export interface CreditFigures {
@@ -69,11 +81,23 @@ export class RunFigures {
   #isRead = false;
   #rowsWritten = 0;
   #isWritten = false;
-  #addresses: number | undefined;
+  #toSend: number | undefined;
+  #plannedBatches: number | undefined;
+  #startedMs: number | undefined;
+  /** How long the reading took. */
+  #readMs = 0;
   readonly #batches = new Map<string, SeenBatch>();
   readonly #since = new Map<RunStage, number>();
+  /** Addresses that were through a stage when this process first heard of their batch. */
+  readonly #before: Record<BatchStage, number> = {
+    uploading: 0,
+    preparing: 0,
+    verifying: 0,
+    exporting: 0,
+  };
 
   note(progress: RunProgress, nowMs: number): void {
+    this.#startedMs ??= nowMs;
     switch (progress.stage) {
       case 'reading':
       case 'read':
@@ -81,7 +105,9 @@ export class RunFigures {
         this.#rowsRead = progress.rows;
         if (progress.stage === 'read') {
           this.#isRead = true;
-          this.#addresses = progress.addresses;
+          this.#readMs = nowMs - (this.#since.get('reading') ?? nowMs);
+          this.#toSend = progress.toSend;
+          this.#plannedBatches = progress.batches;
         }
         return;
       case 'batch':
@@ -101,11 +127,13 @@ export class RunFigures {
     const sinceMs = this.#since.get(stage);
     if (stage === 'reading') {
       const total = this.#isRead ? this.#rowsRead : undefined;
-      return { done: this.#rowsRead, total, batches: 0, sinceMs, isOver: this.#isRead };
+      const done = this.#rowsRead;
+      return { done, doneHere: done, total, batches: 0, sinceMs, isOver: this.#isRead };
     }
     if (stage === 'writing') {
       const total = this.#isRead ? this.#rowsRead : undefined;
-      return { done: this.#rowsWritten, total, batches: 0, sinceMs, isOver: this.#isWritten };
+      const done = this.#rowsWritten;
+      return { done, doneHere: done, total, batches: 0, sinceMs, isOver: this.#isWritten };
     }
     const { in: from, through } = batchStages[stage];
     let done = 0;
@@ -115,8 +143,22 @@ export class RunFigures {
       if (rank >= through) done += addresses;
       else if (rank >= from) batches += 1;
     }
-    const total = this.#addresses;
-    return { done, total, batches, sinceMs, isOver: total !== undefined && done >= total };
+    const total = this.#toSend;
+    const doneHere = done - this.#before[stage];
+    const isOver = total !== undefined && done >= total;
+    return { done, doneHere, total, batches, sinceMs, isOver };
+  }
+
+  time(nowMs: number): TimeFigures {
+    return { elapsedMs: nowMs - (this.#startedMs ?? nowMs), leftMs: this.#leftMs(nowMs) };
+  }
+
+  /** Batches that are at their end, and how many there are to be. */
+  get batches(): { readonly done: number; readonly total: number | undefined } {
+    const done = [...this.#batches.values()].filter(
+      ({ known }) => ranks[known.stage] === ranks.exported,
+    ).length;
+    return { done, total: this.#plannedBatches };
   }
 
   get failedBatches(): number {
@@ -138,21 +180,45 @@ export class RunFigures {
     return [...this.#batches.values()].filter((batch) => batch.mayHaveLaunched).length;
   }
 
+  /**
+   * The stages work side by side, so what counts is how far they are on average. Until results of a batch
+   * are there, nobody knows how long the service takes.
+   */
+  #leftMs(nowMs: number): number | undefined {
+    if (!this.#isRead || this.#isWritten) return undefined;
+    const stages = batchStageNames.map((stage) => this.of(stage));
+    if (stages.every(({ isOver }) => isOver)) {
+      const { done, total = 0, sinceMs = nowMs } = this.of('writing');
+      // To write the rows takes about as long as to read them.
+      return done === 0 ? this.#readMs : ((nowMs - sinceMs) / done) * (total - done);
+    }
+    const beganMs = this.#since.get('uploading');
+    if (beganMs === undefined || this.of('exporting').doneHere <= 0) return undefined;
+    const shares = stages.map(({ done, doneHere, total = 0, isOver }) =>
+      isOver ? 1 : doneHere / (total - done + doneHere),
+    );
+    const share = shares.reduce((sum, each) => sum + each, 0) / shares.length;
+    return ((nowMs - beganMs) * (1 - share)) / share + this.#readMs;
+  }
+
   #noteBatch(
     { batch, known, mayHaveLaunched, charge }: Extract<RunProgress, { readonly stage: 'batch' }>,
     nowMs: number,
   ): void {
     const { addresses, lane } = batch;
-    this.#batches.set(keyOf(batch), {
+    const rank = ranks[known.stage];
+    const key = keyOf(batch);
+    const isNew = !this.#batches.has(key);
+    this.#batches.set(key, {
       addresses,
       type: lane.type,
       known,
       mayHaveLaunched,
       charge,
     });
-    const rank = ranks[known.stage];
-    for (const stage of ['uploading', 'preparing', 'verifying', 'exporting'] as const) {
+    for (const stage of batchStageNames) {
       if (rank >= batchStages[stage].in) this.#begin(stage, nowMs);
+      if (isNew && rank >= batchStages[stage].through) this.#before[stage] += addresses;
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Summary } from '../../runs/summary.js';
+import type { Summary, TypeSummary } from '../../runs/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
 import { grouped } from '../../words/shown-numbers.js';
 import { cardTable } from './card-table.js';
@@ -11,21 +11,26 @@ const sources = {
 
 const creditColumns = [
   { name: 'Type' },
+  { name: 'Unique addresses', kind: 'number' },
   { name: 'Spent', kind: 'number' },
   { name: 'Refunded', kind: 'number' },
   { name: 'Net', kind: 'number' },
   { name: 'Known' },
 ] as const;
 
-/** What a run has cost, by type. */
-export function creditTable({ credits: all }: Pick<Summary, 'credits'>): Html {
+type CountedCredits = Pick<Summary, 'credits'> & Partial<Pick<Summary, 'email' | 'phone'>>;
+
+/** What a run has cost, by type, and for how many addresses. */
+export function creditTable({ credits: all, ...types }: CountedCredits): Html {
   const rows = (['email', 'phone'] as const).flatMap((type) => {
     const given = all[type];
     if (!given) return [];
+    const counts = types[type];
     const shown = (value: number | null): string => (value === null ? 'not known' : grouped(value));
     return [
       html`<tr>
         <th scope="row">${type}</th>
+        <td class="number">${counts ? describeAddresses(counts) : ''}</td>
         <td class="number">${shown(given.spent)}</td>
         <td class="number">${shown(given.refunded)}</td>
         <td class="number">${shown(given.net)}</td>
@@ -35,7 +40,15 @@ export function creditTable({ credits: all }: Pick<Summary, 'credits'>): Html {
   });
   if (rows.length === 0) return nothing;
   return html`<section>
-    <h2>Credits</h2>
+    <h2>Cost</h2>
     ${cardTable(creditColumns, rows)}
   </section>`;
+}
+
+function describeAddresses({ addresses, duplicates, from_history: known }: TypeSummary): Html {
+  const others = [
+    ...(duplicates > 0 ? [`${grouped(duplicates)} duplicates`] : []),
+    ...(known > 0 ? [`${grouped(known)} from earlier runs`] : []),
+  ];
+  return html`${grouped(addresses)}${others.map((other) => html`<br /><small>${other}</small>`)}`;
 }
