@@ -1,19 +1,7 @@
 import type { VerificationType } from '../contract/enums.js';
-import type { Verification } from '../results/outcome-table.js';
 import { qualityOf, verdictOf } from '../results/verdict.js';
 import type { Plan } from '../batches/plan.js';
-
-/** What became of the cells of a column, or of all columns of a verification type. */
-export interface CellTally {
-  /** Cells by bucket: they add up to the rows of each column. */
-  readonly buckets: Readonly<Record<Verification, number>>;
-  /** Cells that are not verified, by reason. */
-  readonly reasons: Readonly<Record<string, number>>;
-  /** Verified cells by the record's flags; of one with more than one, wrong before unknown before valid. */
-  readonly verdicts: Readonly<Record<'valid' | 'wrong' | 'unknown' | 'none', number>>;
-  /** Verified cells by `quality`; empty for phones. */
-  readonly quality: Readonly<Record<string, number>>;
-}
+import type { CellTally } from './summary.js';
 
 const [notSeen, isValid, isNotValid] = [0, 1, 2];
 

@@ -1,7 +1,7 @@
 import type { VerificationType } from '../contract/enums.js';
+import type { Verification } from '../results/outcome-table.js';
 import type { LeftAlone, OutputRows } from '../rows/sink.js';
 import type { BatchTimes } from './batch-times.js';
-import type { CellTally } from './outcome-tally.js';
 
 /** What a run says of itself when it is over; all of it is JSON. */
 export interface Summary {
@@ -34,6 +34,9 @@ export interface Summary {
   readonly compared?: Comparison | undefined;
 }
 
+/** What became of cells: of one column, or of all columns of a type. */
+export type CellTally = Pick<TypeSummary, 'buckets' | 'reasons' | 'verdicts' | 'quality'>;
+
 /** What became of one verified column, cell by cell. */
 export interface ColumnSummary extends CellTally {
   readonly name: string;
@@ -41,13 +44,21 @@ export interface ColumnSummary extends CellTally {
 }
 
 /** What became of one verification type. Cells are counted, addresses where it says so. */
-export interface TypeSummary extends CellTally {
+export interface TypeSummary {
   /** Unique addresses: those that were sent, and those that the history knew. */
   readonly addresses: number;
   /** Unique addresses whose result came from the history: they were not sent. */
   readonly from_history: number;
   /** Cells that held an address seen before in their lane. */
   readonly duplicates: number;
+  /** Cells by what became of them: they add up to the rows of each column. */
+  readonly buckets: Readonly<Record<Verification, number>>;
+  /** Cells that are not verified, by reason. */
+  readonly reasons: Readonly<Record<string, number>>;
+  /** Verified cells by the record's flags; of one with more than one, wrong before unknown before valid. */
+  readonly verdicts: Readonly<Record<'valid' | 'wrong' | 'unknown' | 'none', number>>;
+  /** Verified cells by quality; empty for phones. */
+  readonly quality: Readonly<Record<string, number>>;
 }
 
 export interface CreditSummary {

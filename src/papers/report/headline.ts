@@ -50,7 +50,7 @@ function figure(share: string, label: string | Html, detail: string, bar: Html =
 }
 
 /** Cells that hold something: an empty one can be neither valid nor wrong. */
-export function filledCells({
+function filledCells({
   buckets,
   reasons,
 }: Pick<ColumnSummary, 'buckets' | 'reasons'>): number {
