@@ -50,9 +50,9 @@ export function timeText(figures: RunFigures, nowMs: number): string {
   return `${duration(elapsedMs / 1000)}${left}`;
 }
 
-/** Nobody knows the seconds of a long time. */
+/** Nobody knows the seconds of a long time, and what is not over takes some. */
 function roughly(seconds: number): number {
-  return seconds < 120 ? seconds : Math.round(seconds / 60) * 60;
+  return seconds < 120 ? Math.max(1, seconds) : Math.round(seconds / 60) * 60;
 }
 
 function stageLine(

@@ -67,6 +67,13 @@ export interface CreditFigures {
   readonly refunded: number;
 }
 
+interface Amount {
+  readonly addresses: number;
+  readonly batches: number;
+}
+
+const noAmount: Amount = { addresses: 0, batches: 0 };
+
 interface SeenBatch {
   readonly addresses: number;
   readonly type: VerificationType;
@@ -88,12 +95,12 @@ export class RunFigures {
   #readMs = 0;
   readonly #batches = new Map<string, SeenBatch>();
   readonly #since = new Map<RunStage, number>();
-  /** Addresses that were through a stage when this process first heard of their batch. */
-  readonly #before: Record<BatchStage, number> = {
-    uploading: 0,
-    preparing: 0,
-    verifying: 0,
-    exporting: 0,
+  /** What was through a stage when this process first heard of it. */
+  readonly #before: Record<BatchStage, Amount> = {
+    uploading: noAmount,
+    preparing: noAmount,
+    verifying: noAmount,
+    exporting: noAmount,
   };
 
   note(progress: RunProgress, nowMs: number): void {
@@ -144,7 +151,7 @@ export class RunFigures {
       else if (rank >= from) batches += 1;
     }
     const total = this.#toSend;
-    const doneHere = done - this.#before[stage];
+    const doneHere = done - this.#before[stage].addresses;
     const isOver = total !== undefined && done >= total;
     return { done, doneHere, total, batches, sinceMs, isOver };
   }
@@ -181,24 +188,42 @@ export class RunFigures {
   }
 
   /**
-   * The stages work side by side, so what counts is how far they are on average. Until results of a batch
-   * are there, nobody knows how long the service takes.
+   * The stages work side by side, so what counts is how far they are on average. A batch takes its time
+   * however small it is, so a stage is no further than its batches are. Until results of a batch are there,
+   * nobody knows how long the service takes.
    */
   #leftMs(nowMs: number): number | undefined {
     if (!this.#isRead || this.#isWritten) return undefined;
-    const stages = batchStageNames.map((stage) => this.of(stage));
-    if (stages.every(({ isOver }) => isOver)) {
+    if (batchStageNames.every((stage) => this.of(stage).isOver)) {
       const { done, total = 0, sinceMs = nowMs } = this.of('writing');
       // To write the rows takes about as long as to read them.
       return done === 0 ? this.#readMs : ((nowMs - sinceMs) / done) * (total - done);
     }
     const beganMs = this.#since.get('uploading');
     if (beganMs === undefined || this.of('exporting').doneHere <= 0) return undefined;
-    const shares = stages.map(({ done, doneHere, total = 0, isOver }) =>
-      isOver ? 1 : doneHere / (total - done + doneHere),
-    );
+    const shares = batchStageNames.map((stage) => this.#shareHere(stage));
     const share = shares.reduce((sum, each) => sum + each, 0) / shares.length;
     return ((nowMs - beganMs) * (1 - share)) / share + this.#readMs;
+  }
+
+  /** How much of what this process found to do in a stage is done. */
+  #shareHere(stage: BatchStage): number {
+    const { addresses, batches } = this.#through(stage);
+    const before = this.#before[stage];
+    const shareOf = (done: number, total: number): number =>
+      total <= 0 ? 1 : Math.min(1, done / total);
+    return Math.min(
+      shareOf(addresses - before.addresses, (this.#toSend ?? 0) - before.addresses),
+      shareOf(batches - before.batches, (this.#plannedBatches ?? 0) - before.batches),
+    );
+  }
+
+  #through(stage: BatchStage): Amount {
+    const through = [...this.#batches.values()].filter(
+      ({ known }) => ranks[known.stage] >= batchStages[stage].through,
+    );
+    const addresses = through.reduce((sum, batch) => sum + batch.addresses, 0);
+    return { addresses, batches: through.length };
   }
 
   #noteBatch(
@@ -218,7 +243,13 @@ export class RunFigures {
     });
     for (const stage of batchStageNames) {
       if (rank >= batchStages[stage].in) this.#begin(stage, nowMs);
-      if (isNew && rank >= batchStages[stage].through) this.#before[stage] += addresses;
+      if (isNew && rank >= batchStages[stage].through) {
+        const before = this.#before[stage];
+        this.#before[stage] = {
+          addresses: before.addresses + addresses,
+          batches: before.batches + 1,
+        };
+      }
     }
   }
 

@@ -94,6 +94,15 @@ describe('what is known of a run while it goes', () => {
       expect(figures.time(11_000).leftMs).toBe(11_000);
     });
 
+    it('counts small batches like large ones, which take as long', () => {
+      const figures = new RunFigures();
+      figures.note({ stage: 'reading', rows: 50, addresses: 40 }, 1000);
+      figures.note({ stage: 'read', rows: 500, addresses: 109, toSend: 109, batches: 10 }, 1000);
+      // A batch of a hundred, and nine of a single address.
+      note(figures, 0, 8, 1000);
+      expect(figures.time(11_000).leftMs).toBe(90_000);
+    });
+
     it('is that of the rows when all results are there, and none at the end', () => {
       const figures = fourBatches();
       for (const id of [0, 1, 2, 3]) note(figures, id, 8, 2000);
