@@ -9,9 +9,9 @@ const sources = {
   launched: 'addresses of what was launched; the service has not said its cost yet',
 } as const;
 
+const typeColumn = { name: 'Type' };
+const addressColumn = { name: 'Unique addresses', kind: 'number' } as const;
 const creditColumns = [
-  { name: 'Type' },
-  { name: 'Unique addresses', kind: 'number' },
   { name: 'Spent', kind: 'number' },
   { name: 'Refunded', kind: 'number' },
   { name: 'Net', kind: 'number' },
@@ -22,15 +22,15 @@ type CountedCredits = Pick<Summary, 'credits'> & Partial<Pick<Summary, 'email' |
 
 /** What a run has cost, by type, and for how many addresses. */
 export function creditTable({ credits: all, ...types }: CountedCredits): Html {
+  const isCounted = types.email !== undefined || types.phone !== undefined;
   const rows = (['email', 'phone'] as const).flatMap((type) => {
     const given = all[type];
     if (!given) return [];
-    const counts = types[type];
     const shown = (value: number | null): string => (value === null ? 'not known' : grouped(value));
     return [
       html`<tr>
         <th scope="row">${type}</th>
-        <td class="number">${counts ? describeAddresses(counts) : ''}</td>
+        ${isCounted ? html`<td class="number">${describeAddresses(types[type])}</td>` : nothing}
         <td class="number">${shown(given.spent)}</td>
         <td class="number">${shown(given.refunded)}</td>
         <td class="number">${shown(given.net)}</td>
@@ -41,11 +41,13 @@ export function creditTable({ credits: all, ...types }: CountedCredits): Html {
   if (rows.length === 0) return nothing;
   return html`<section>
     <h2>Cost</h2>
-    ${cardTable(creditColumns, rows)}
+    ${cardTable([typeColumn, ...(isCounted ? [addressColumn] : []), ...creditColumns], rows)}
   </section>`;
 }
 
-function describeAddresses({ addresses, duplicates, from_history: known }: TypeSummary): Html {
+function describeAddresses(counts: TypeSummary | null | undefined): Html {
+  if (!counts) return nothing;
+  const { addresses, duplicates, from_history: known } = counts;
   const others = [
     ...(duplicates > 0 ? [`${grouped(duplicates)} duplicates`] : []),
     ...(known > 0 ? [`${grouped(known)} from earlier runs`] : []),

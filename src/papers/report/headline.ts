@@ -50,10 +50,7 @@ function figure(share: string, label: string | Html, detail: string, bar: Html =
 }
 
 /** Cells that hold something: an empty one can be neither valid nor wrong. */
-function filledCells({
-  buckets,
-  reasons,
-}: Pick<ColumnSummary, 'buckets' | 'reasons'>): number {
+function filledCells({ buckets, reasons }: Pick<ColumnSummary, 'buckets' | 'reasons'>): number {
   const all = Object.values(buckets).reduce((sum, count) => sum + count, 0);
   return all - (reasons['empty'] ?? 0);
 }
