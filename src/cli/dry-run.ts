@@ -2,7 +2,7 @@ import { estimateRun, readRunStatus, type Estimate, type TypeEstimate } from '..
 import { connect } from './connect.js';
 import { describePrice } from './launch-options.js';
 import { say } from './print.js';
-import { describeLostDigits } from './run-lines.js';
+import { lostDigitsSentence } from '../words/lost-digits-sentence.js';
 import type { Job } from './run-list.js';
 import { shownCell } from '../words/shown-cell.js';
 
@@ -65,7 +65,7 @@ function describeType(
   return [
     `${name}: ${type.addresses} addresses (${type.duplicates} duplicates), ${type.from_history} of them in the history`,
     ...(reasons.length > 0 ? [`${name}: cells that cannot be sent: ${reasons.join(', ')}`] : []),
-    ...(lost > 0 ? [describeLostDigits(lost)] : []),
+    ...(lost > 0 ? [lostDigitsSentence(lost)] : []),
     `${name} batches: ${lanes.length > 0 ? lanes.join(', ') : 'none'}`,
     `${name} credits: ${describePrice(type.credits, balance)}`,
   ];

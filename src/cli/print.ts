@@ -21,9 +21,9 @@ export function say(line: string, out: Writable = process.stderr): void {
   out.write(`${printableLine(line)}\n`);
 }
 
-/** Says several lines on standard error. */
-export function sayLines(text: string): void {
-  process.stderr.write(printable(text));
+/** Says several lines on standard error, or where else a person reads. */
+export function sayLines(text: string, out: Writable = process.stderr): void {
+  out.write(printable(text));
 }
 
 /**

@@ -4,6 +4,31 @@ import type { Said } from './run-lines.js';
 
 type Progress<Stage extends RunProgress['stage']> = Extract<RunProgress, { readonly stage: Stage }>;
 
+export function readingLine({ rows, addresses }: Progress<'reading'>): Said {
+  return {
+    event: 'reading',
+    fields: { rows, addresses },
+    line: `read ${rows} rows, ${addresses} addresses`,
+  };
+}
+
+export function readLine({ rows, addresses, batches }: Progress<'read'>): Said {
+  return {
+    event: 'read',
+    fields: { rows, addresses, batches },
+    line: `read ${rows} rows: ${addresses} addresses in ${batches} batches`,
+  };
+}
+
+/** The run stops, and writes what it has. */
+export function stoppedLine({ error: { message, code } }: Progress<'stopped'>): Said {
+  return {
+    event: 'stopped',
+    fields: { code, message },
+    line: `stopped: ${message}; what is not finished is written as failed`,
+  };
+}
+
 /** A header that was found below other lines. */
 export function headerLine({ input, unit, number }: Progress<'header_found'>): Said {
   return {

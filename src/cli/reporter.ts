@@ -5,6 +5,7 @@ import {
   type Client,
   type ComparedExport,
   type DoubtfulColumn,
+  type RunEnd,
   type RunProgress,
   type ServiceTrouble,
   type Summary,
@@ -18,7 +19,7 @@ import { localNotice } from './local-notice.js';
 import { say, sayLines } from './print.js';
 import { printableLine } from '../words/printable.js';
 import { LiveLines } from './progress/live-lines.js';
-import { progressLines } from './progress/progress-lines.js';
+import { progressLines, timeText } from './progress/progress-lines.js';
 import { progressForm, type ProgressMode } from './progress/progress-mode.js';
 import { RunFigures } from './progress/run-figures.js';
 import {
@@ -28,17 +29,22 @@ import {
   doubtfulLine,
   headerLine,
   olderStateLine,
+  readingLine,
+  readLine,
+  stoppedLine,
   textColumnLine,
 } from './progress-said.js';
-import { summaryLines, type Said } from './run-lines.js';
+import { endColumns, endLines, endTable } from './end-table.js';
+import { endLinesOf, type Said } from './run-lines.js';
 import { goingOnLine, type paidInVainLines } from './stop-lines.js';
 import { troubleLine } from './trouble-line.js';
 
 /** So many batches are told of whose exports differ from what was counted. */
 const mostDifferences = 5;
 
-/** Plain lines come at most so often. */
+/** Plain lines come at most so often; while the service verifies, which may take hours, seldom. */
 const lineEveryMs = 5000;
+const batchLineEveryMs = 60_000;
 
 export interface ReporterOptions {
   readonly isQuiet: boolean;
@@ -47,6 +53,8 @@ export interface ReporterOptions {
   readonly isJson?: boolean;
   /** @default 'lines' */
   readonly mode?: ProgressMode;
+  /** Whether a person reads at a terminal: the end of a run is then a table. @default false */
+  readonly isTerminal?: boolean;
   /** Tells what a terminal shows. @default none */
   readonly environment?: NodeJS.ProcessEnv;
 }
@@ -134,36 +142,18 @@ export class Reporter {
       case 'going_on':
         this.#say(goingOnLine(progress.status));
         return;
-      case 'reading': {
-        const { rows, addresses } = progress;
-        this.#sayNowAndThen({
-          event: 'reading',
-          fields: { rows, addresses },
-          line: `read ${rows} rows, ${addresses} addresses`,
-        });
+      case 'reading':
+        this.#sayNowAndThen(readingLine(progress));
         return;
-      }
-      case 'read': {
-        const { rows, addresses, batches } = progress;
-        this.#say({
-          event: 'read',
-          fields: { rows, addresses, batches },
-          line: `read ${rows} rows: ${addresses} addresses in ${batches} batches`,
-        });
+      case 'read':
+        this.#say(readLine(progress));
         return;
-      }
       case 'batch':
         this.#batch(progress);
         return;
-      case 'stopped': {
-        const { message, code } = progress.error;
-        this.#write({
-          event: 'stopped',
-          fields: { code, message },
-          line: `stopped: ${message}; what is not finished is written as failed`,
-        });
+      case 'stopped':
+        this.#write(stoppedLine(progress));
         return;
-      }
       case 'left_behind':
         this.#write({
           event: 'left_behind',
@@ -188,12 +178,14 @@ export class Reporter {
       }
       case 'written': {
         const { rows } = progress;
-        this.#say({ event: 'written', fields: { rows }, line: `wrote ${rows} rows` });
+        // For people, the end of the run says it, with the names of the outputs.
+        if (this.#options.isJson === true)
+          this.#say({ event: 'written', fields: { rows }, line: '' });
       }
     }
   }
 
-  finished(summary: Summary): void {
+  finished(summary: Summary, end: RunEnd): void {
     this.close();
     if (this.#options.isJson === true) {
       // The batches have been told one by one.
@@ -201,12 +193,13 @@ export class Reporter {
       for (const odd of oddLines(summary)) this.#write(odd);
       this.#say({
         event: 'finished',
-        fields: { ...figures, batches: batches.length, previous: compared?.previous },
+        fields: { ...figures, ...end, batches: batches.length, previous: compared?.previous },
         line: '',
       });
       return;
     }
-    this.tell([...summaryLines(summary), ...comparedLines(summary), ...oddLines(summary)]);
+    this.#table(summary);
+    this.tell([...comparedLines(summary), ...oddLines(summary), ...endLinesOf(summary, end)]);
   }
 
   /** Says why the run ends. */
@@ -232,6 +225,17 @@ export class Reporter {
     this.#live?.stop();
   }
 
+  #table(summary: Summary): void {
+    const columns = endColumns(summary);
+    if (this.#options.isTerminal !== true) {
+      for (const line of endLines(columns)) this.#say({ event: 'column', line });
+      return;
+    }
+    if (this.#options.isQuiet || columns.length === 0) return;
+    const { columns: width = 80 } = this.#out as Partial<NodeJS.WriteStream>;
+    sayLines(`\n${endTable(columns, width)}\n`, this.#out);
+  }
+
   #batch(progress: Extract<RunProgress, { readonly stage: 'batch' }>): void {
     const { known, exported } = progress;
     const reason = known.stage === 'failed' ? known.reason : undefined;
@@ -240,7 +244,7 @@ export class Reporter {
     if (isExportWrong(reason)) this.#write(said);
     else if (reason !== undefined || this.#options.isVerbose || this.#options.isJson === true) {
       this.#say(said);
-    }
+    } else this.#sayNowAndThen(this.#howFar(), batchLineEveryMs);
     if (known.stage === 'exported' && exported && exportDiffers(exported)) {
       this.#difference(batchCalled(progress), exported);
     }
@@ -260,10 +264,17 @@ export class Reporter {
   }
 
   /** Where lines are drawn, or none are wanted, there is nothing to be said in between. */
-  #sayNowAndThen(said: Said): void {
+  #sayNowAndThen(said: Said, everyMs = lineEveryMs): void {
     if ((this.#options.mode ?? 'lines') !== 'lines') return;
-    if (performance.now() - this.#latestLineMs < lineEveryMs) return;
+    if (performance.now() - this.#latestLineMs < everyMs) return;
     this.#say(said);
+  }
+
+  #howFar(): Said {
+    const { done, total } = this.#figures.batches;
+    const all = total === undefined ? '' : ` of ${total}`;
+    const time = timeText(this.#figures, performance.now());
+    return { event: 'progress', line: `${done}${all} batches done after ${time}` };
   }
 
   #say(said: Said): void {

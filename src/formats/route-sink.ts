@@ -23,11 +23,15 @@ export type Route = (outcomes: Uint32Array, first: number) => number;
 /** Several outputs in one: every row goes into one of them, or into none. */
 export function routeSink(options: RouteSinkOptions): Sink {
   const { name, sinks, decides, createRoute, onRows } = options;
+  let written = sinks.map(() => 0);
   const bounds = sinks.flatMap(({ maxRows }) => (maxRows === undefined ? [] : [maxRows]));
   return {
     name,
     ...(bounds.length > 0 && { maxRows: Math.min(...bounds) }),
     ...(decides && { decides }),
+    // What is finished last is what one looks for first.
+    outputs: () =>
+      sinks.map((sink, place) => ({ name: sink.name, rows: written[place] ?? 0 })).toReversed(),
     async check(verifiedColumns) {
       for (const sink of sinks) await sink.check(verifiedColumns);
     },
@@ -58,6 +62,7 @@ export function routeSink(options: RouteSinkOptions): Sink {
     async open(given) {
       const opening = { ...given, onTextColumn: tellOnce(given.onTextColumn) };
       const route = createRoute(opening);
+      written = sinks.map(() => 0);
       const writings: SinkWriting[] = [];
       const abort = async (): Promise<void> => {
         for (const writing of writings) await writing.abort();
@@ -69,10 +74,12 @@ export function routeSink(options: RouteSinkOptions): Sink {
         throw error;
       }
       return {
-        async write(rows) {
-          for (const stretch of stretches(rows, route)) {
+        async write(joined) {
+          for (const stretch of stretches(joined, route)) {
+            const rows = stretch.rows.to - stretch.rows.from;
             await writings[stretch.place]?.write(stretch.rows);
-            onRows?.(stretch.place, stretch.rows.to - stretch.rows.from);
+            if (stretch.place >= 0) written[stretch.place] = (written[stretch.place] ?? 0) + rows;
+            onRows?.(stretch.place, rows);
           }
         },
         async finish() {

@@ -9,7 +9,10 @@ export interface PageLook {
   readonly policy: string;
 }
 
-/** What all pages have alike: colours by day and by night, and the plainest of their elements. */
+/**
+ * What all pages have alike: colours by day and by night, those of the verdicts, and the plainest of their
+ * elements. A colour of a verdict means that verdict and nothing else, and a word is beside it.
+ */
 const shared = `
 :root {
   color-scheme: light dark;
@@ -18,6 +21,9 @@ const shared = `
   --line: light-dark(#d8dee4, #333c46);
   --back: light-dark(#f5f7f9, #14191e);
   --card: light-dark(#ffffff, #1c2329);
+  --valid: light-dark(#00795c, #35c498);
+  --wrong: light-dark(#c1351d, #ff8a70);
+  --unknown: light-dark(#b26a00, #f0b23e);
 }
 * { box-sizing: border-box; }
 body {
@@ -27,6 +33,7 @@ body {
 h1 { margin: 0; }
 p { margin: 0.2rem 0; color: var(--soft); }
 small { color: var(--soft); }
+summary { cursor: pointer; }
 table { width: 100%; border-collapse: collapse; }
 th, td { text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }

@@ -1,34 +1,29 @@
 import { describeStatus } from '../runs/describe-status.js';
 import type { RunStatus } from '../runs/run-status.js';
 import { hasFailed, type Estimate, type RunEnd, type Summary } from '../runs/summary.js';
+import { adviceOf, isNotFinished, type AdviceOptions } from './advice.js';
 
 /** How a run ended that went to its end. */
-export function endOf(figures: Summary | Estimate): RunEnd {
+export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}): RunEnd {
   if ('dry_run' in figures) return { exit_code: 0, reason: null, message: null, next: null };
+  const [next = null] = adviceOf(figures, options);
   if (figures.suspect) {
-    return {
-      exit_code: 8,
-      reason: 'suspect',
-      message: `too many verdicts are unknown: the output is untouched, the rows are in ${figures.output}`,
-      next: 'the next run starts over; what a history (--history) knows is not paid again',
-    };
+    const message = `too many verdicts are unknown: the output is untouched, the rows are in ${figures.output}`;
+    return { exit_code: 8, reason: 'suspect', message, next };
   }
-  if (!hasFailed(figures)) return { exit_code: 0, reason: null, message: null, next: null };
-  const isPartial = [figures.email, figures.phone].some(
-    (type) => (type?.reasons['not_finished'] ?? 0) > 0,
-  );
-  return isPartial
+  if (!hasFailed(figures)) return { exit_code: 0, reason: null, message: null, next };
+  return isNotFinished(figures)
     ? {
         exit_code: 3,
         reason: 'not_finished',
-        message: 'the output is written, and some addresses are not finished',
-        next: 'run the same command again: it goes on and completes the output',
+        message: 'the output is written, but some addresses are not finished',
+        next,
       }
     : {
         exit_code: 3,
         reason: 'rows_failed',
-        message: 'the output is written, and some rows are failed',
-        next: 'add --retry-failed to send again only what failed; without it the next run starts over',
+        message: 'the output is written, but some rows failed',
+        next,
       };
 }
 

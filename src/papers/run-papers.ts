@@ -4,6 +4,7 @@ import { readStoppedRun, type StoppedRun } from '../runs/stopped-summary.js';
 import type { RunStatus } from '../runs/run-status.js';
 import type { Estimate, RunEnd, StoppedSummary, Summary, SummaryFile } from '../runs/summary.js';
 import { printable } from '../words/printable.js';
+import { adviceOf } from './advice.js';
 import { PaperFile } from './paper-file.js';
 import type { ListFigures } from './report/list-figures.js';
 import { endOf, nextAfter } from './run-end.js';
@@ -21,6 +22,8 @@ export interface RunPapersOptions {
   readonly report?: string | undefined;
   /** Files of the same run, whose places these must not take. */
   readonly besides?: readonly string[];
+  /** Whether the local service asks mail servers: then nobody is told that it could. @default false */
+  readonly asksNetwork?: boolean;
 }
 
 /** What is known of a run that stopped, besides why. */
@@ -62,6 +65,7 @@ export interface StoppedPapers {
 export class RunPapers {
   readonly #summary: PaperFile | TakeJson | undefined;
   readonly #report: PaperFile | undefined;
+  readonly #asksNetwork: boolean;
   readonly #openedMs = performance.now();
   /** Whether what takes the summary was given it. */
   #isTaken = false;
@@ -69,10 +73,12 @@ export class RunPapers {
   #figures: ListFigures | undefined;
 
   /** @throws ConfigurationError, OutputError when they could not be written */
-  static async open({ summary, report, besides = [] }: RunPapersOptions): Promise<RunPapers> {
+  static async open(options: RunPapersOptions): Promise<RunPapers> {
+    const { summary, report, besides = [], asksNetwork = false } = options;
     const papers = new RunPapers(
       typeof summary === 'string' ? await PaperFile.open(summary, 'summary') : summary,
       report === undefined ? undefined : await PaperFile.open(report, 'report'),
+      asksNetwork,
     );
     await papers.keepApart(besides);
     const [first, second] = papers.#files();
@@ -80,9 +86,14 @@ export class RunPapers {
     return papers;
   }
 
-  private constructor(summary: PaperFile | TakeJson | undefined, report: PaperFile | undefined) {
+  private constructor(
+    summary: PaperFile | TakeJson | undefined,
+    report: PaperFile | undefined,
+    asksNetwork: boolean,
+  ) {
     this.#summary = summary;
     this.#report = report;
+    this.#asksNetwork = asksNetwork;
   }
 
   /** @throws ConfigurationError when one of them would take the place of another file of the run */
@@ -103,12 +114,17 @@ export class RunPapers {
     for (const file of this.#files()) await file.remove();
   }
 
+  /** How a run ended that went to its end: its exit code, and what to do next. */
+  endOf(figures: Summary | Estimate): RunEnd {
+    return endOf(figures, { asksNetwork: this.#asksNetwork });
+  }
+
   /** Writes what a run, or a dry run, has come to. @throws OutputError */
   async finished(
     figures: Summary | Estimate,
     { noMoreOpenThan }: Pick<StoppedOptions, 'noMoreOpenThan'> = {},
   ): Promise<RunEnd> {
-    const end = endOf(figures);
+    const end = this.endOf(figures);
     const json = jsonOf({ ...figures, ...end });
     if (this.#summary instanceof PaperFile) {
       await this.#summary.writeAfterOutput(json, noMoreOpenThan);
@@ -118,7 +134,13 @@ export class RunPapers {
     }
     if (this.#report && !('dry_run' in figures)) {
       const { reportPage } = await import('./report/report-page.js');
-      const page = reportPage({ summary: figures, figures: this.#figures, madeAt: new Date() });
+      const page = reportPage({
+        summary: figures,
+        figures: this.#figures,
+        end,
+        advice: adviceOf(figures, { asksNetwork: this.#asksNetwork }),
+        madeAt: new Date(),
+      });
       await this.#report.writeAfterOutput(page, noMoreOpenThan);
     }
     return end;

@@ -13,6 +13,7 @@ export function watchSink(sink: Sink, onFigures: (figures: ListFigures) => void)
       examine: (reading, columns) => sink.examine?.(reading, columns),
     }),
     ...(sink.rowsLeftOut && { rowsLeftOut: () => sink.rowsLeftOut?.() ?? 0 }),
+    ...(sink.outputs && { outputs: () => sink.outputs?.() ?? [] }),
     ...(sink.leftAlone && { leftAlone: () => sink.leftAlone?.() }),
     mayBeginEarly: async () => (await sink.mayBeginEarly?.()) ?? false,
     async open(opening) {

@@ -130,8 +130,17 @@ export interface Sink {
   open(options: OpenSinkOptions): Promise<SinkWriting>;
   /** How many rows the last writing left out of the output. @default 0 */
   rowsLeftOut?(): number;
+  /** Where the rows of the last writing are, where that is more than one place. @default all in `name` */
+  outputs?(): readonly OutputRows[];
   /** Rows that the last writing left alone. @default none */
   leftAlone?(): LeftAlone | undefined;
+}
+
+/** A file, a table or an object, and how many rows it got. */
+export interface OutputRows {
+  /** As messages call it. */
+  readonly name: string;
+  readonly rows: number;
 }
 
 /** Rows of a table that were left as they are: since they were read, their verified cells changed or they went. */

@@ -1,25 +1,18 @@
 import type { VerificationType } from '../contract/enums.js';
-import type { Verification } from '../results/outcome-table.js';
 import { qualityOf, verdictOf } from '../results/verdict.js';
 import type { Plan } from '../batches/plan.js';
+import type { CellTally } from './summary.js';
 
-/** What became of the cells of one verification type. */
-export interface TypeTally {
-  /** Cells by bucket: they add up to rows × columns of the type. */
-  readonly buckets: Readonly<Record<Verification, number>>;
-  /** Cells that are not verified, by reason. */
-  readonly reasons: Readonly<Record<string, number>>;
-  /** Verified cells by the record's flags; of one with more than one, wrong before unknown before valid. */
-  readonly verdicts: Readonly<Record<'valid' | 'wrong' | 'unknown' | 'none', number>>;
-  /** Verified cells by `quality`; empty for phones. */
-  readonly quality: Readonly<Record<string, number>>;
-}
+const [notSeen, isValid, isNotValid] = [0, 1, 2];
 
-/** Counts outcomes as rows are written: one addition a cell. */
+/** Counts outcomes as rows are written: an addition and a look at a byte for each cell. */
 export class OutcomeTally {
   readonly #plan: Plan;
   /** By verified column, then by outcome. */
   readonly #counts: number[][];
+  /** By outcome: whether it is `valid`. */
+  #valid = new Uint8Array(1024);
+  #reachableRows = 0;
 
   constructor(plan: Plan) {
     this.#plan = plan;
@@ -36,16 +29,37 @@ export class OutcomeTally {
         counts[outcome] = (counts[outcome] ?? 0) + 1;
       }
     }
+    for (let row = 0; row < outcomes.length; row += width) {
+      for (let index = row; index < row + width; index += 1) {
+        if (!this.#isValid(outcomes[index] ?? 0)) continue;
+        this.#reachableRows += 1;
+        break;
+      }
+    }
   }
 
-  of(type: VerificationType): TypeTally {
+  /** Rows with at least one valid address. */
+  get reachableRows(): number {
+    return this.#reachableRows;
+  }
+
+  /** By verified column, in their order. */
+  columns(): readonly CellTally[] {
+    return this.#plan.layout.columns.map((_, column) => this.#tally([column]));
+  }
+
+  of(type: VerificationType): CellTally {
+    const { columns } = this.#plan.layout;
+    return this.#tally([...columns.keys()].filter((column) => columns[column]?.type === type));
+  }
+
+  #tally(columns: readonly number[]): CellTally {
     const buckets = { verified: 0, not_submitted: 0, no_result: 0, failed: 0 };
     const verdicts = { valid: 0, wrong: 0, unknown: 0, none: 0 };
     const reasons = new Map<string, number>();
     const quality = new Map<string, number>();
-    for (const [column, counts] of this.#counts.entries()) {
-      if (this.#plan.layout.columns[column]?.type !== type) continue;
-      counts.forEach((count, id) => {
+    for (const column of columns) {
+      this.#counts[column]?.forEach((count, id) => {
         const outcome = this.#plan.outcomes.get(id);
         buckets[outcome.verification] += count;
         if (outcome.values === undefined) {
@@ -53,7 +67,7 @@ export class OutcomeTally {
           return;
         }
         verdicts[verdictOf(outcome)] += count;
-        if (type === 'email') {
+        if (outcome.type === 'email') {
           const name = qualityOf(outcome);
           quality.set(name, (quality.get(name) ?? 0) + count);
         }
@@ -65,5 +79,18 @@ export class OutcomeTally {
       verdicts,
       quality: Object.fromEntries(quality),
     };
+  }
+
+  #isValid(outcome: number): boolean {
+    if (outcome >= this.#valid.length) {
+      const grown = new Uint8Array(Math.max(outcome + 1, this.#valid.length * 2));
+      grown.set(this.#valid);
+      this.#valid = grown;
+    }
+    if (this.#valid[outcome] === notSeen) {
+      const verdict = verdictOf(this.#plan.outcomes.get(outcome));
+      this.#valid[outcome] = verdict === 'valid' ? isValid : isNotValid;
+    }
+    return this.#valid[outcome] === isValid;
   }
 }

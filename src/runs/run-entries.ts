@@ -124,10 +124,16 @@ const partEntry = batchEntry.extend({
 });
 export type PartEntry = z.infer<typeof partEntry>;
 
+/** What summaries of older versions do not have: a run that ended with failed rows keeps its journal. */
+const addedLater = { columns: [], outputs: [], reachable_rows: 0 } satisfies Partial<Summary>;
+
 /** The output stands: what is left is tidying. */
 export const finishedEntry = z.object({
   entry: z.literal('finished'),
-  summary: z.custom<Summary>((value) => summarySchema.safeParse(value).success),
+  summary: z.preprocess(
+    (value) => (typeof value === 'object' ? { ...addedLater, ...value } : value),
+    z.custom<Summary>((value) => summarySchema.safeParse(value).success),
+  ),
 });
 export type FinishedEntry = z.infer<typeof finishedEntry>;
 

@@ -203,6 +203,8 @@ export type RunProgress =
       readonly stage: 'read';
       readonly rows: number;
       readonly addresses: number;
+      /** Addresses in the batches: those whose results nothing knows yet. */
+      readonly toSend: number;
       readonly batches: number;
     }
   | Extract<VerifyProgress, { readonly stage: 'batch' }>

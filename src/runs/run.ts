@@ -121,6 +121,7 @@ class Run {
       stage: 'read',
       rows: passOne.entry.rows,
       addresses: passOne.plan.book.size,
+      toSend: passOne.batches.reduce((sum, { addresses }) => sum + addresses, 0),
       batches: passOne.batches.length,
     });
     // Until the list is read nobody knows what an earlier process has sent.
@@ -200,12 +201,10 @@ class Run {
     onProgress?.({ stage: 'written', rows: passOne.entry.rows });
     const summary = summarize({
       input: source.name,
-      output: sink.name,
+      sink,
       service: entry.service,
       rows: passOne.entry.rows,
       limit: this.#options.limit,
-      rowsLeftOut: sink.rowsLeftOut?.() ?? 0,
-      leftAlone: sink.leftAlone?.(),
       isSuspect,
       seconds: (performance.now() - this.#startedMs) / 1000,
       plan: passOne.plan,

@@ -73,12 +73,10 @@ async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
     const batches = log.batches();
     const summary = summarize({
       input: options.source.name,
-      output: options.sink.name,
+      sink: options.sink,
       service: options.serviceName ?? options.client.baseUrl,
       rows,
       limit: options.limit,
-      rowsLeftOut: options.sink.rowsLeftOut?.() ?? 0,
-      leftAlone: options.sink.leftAlone?.(),
       seconds: (performance.now() - startedMs) / 1000,
       plan: plan.plan,
       tally,

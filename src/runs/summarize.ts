@@ -1,7 +1,7 @@
 import type { Charge } from '../batches/charge.js';
 import type { CreditBalance } from '../contract/bodies.js';
 import type { VerificationType } from '../contract/enums.js';
-import type { LeftAlone } from '../rows/sink.js';
+import type { Sink } from '../rows/sink.js';
 import type { Plan } from '../batches/plan.js';
 import { chargeOf, type DrivenBatch } from './drive-log.js';
 import type { OutcomeTally } from './outcome-tally.js';
@@ -9,17 +9,14 @@ import type { BatchReport, CreditSummary, Summary, TypeSummary } from './summary
 
 export interface Summarized {
   readonly input: string;
-  readonly output: string;
+  /** What the rows were written to. */
+  readonly sink: Pick<Sink, 'name' | 'rowsLeftOut' | 'outputs' | 'leftAlone'>;
   readonly service: string;
   readonly rows: number;
   /** How many rows were asked for at most. @default all */
   readonly limit?: number | undefined;
-  /** Rows that are not in the output. @default 0 */
-  readonly rowsLeftOut?: number;
   /** Whether the rows went beside the output. @default false */
   readonly isSuspect?: boolean;
-  /** Rows of a table that changed or went meanwhile. @default none */
-  readonly leftAlone?: LeftAlone | undefined;
   readonly seconds: number;
   readonly plan: Plan;
   readonly tally: OutcomeTally;
@@ -34,17 +31,26 @@ export interface Balances {
 }
 
 export function summarize(run: Summarized): Summary {
-  const { input, output, service, rows, seconds } = run;
+  const { input, sink, service, rows, seconds, plan, tally } = run;
+  const leftOut = sink.rowsLeftOut?.() ?? 0;
+  const leftAlone = sink.leftAlone?.();
+  const cells = tally.columns();
   return {
     input,
-    output,
+    output: sink.name,
     service,
     rows,
     ...(run.limit !== undefined && { limit: run.limit }),
-    rows_left_out: run.rowsLeftOut ?? 0,
+    rows_left_out: leftOut,
+    outputs: sink.outputs?.() ?? [{ name: sink.name, rows: rows - leftOut }],
+    reachable_rows: tally.reachableRows,
     suspect: run.isSuspect ?? false,
-    ...(run.leftAlone && { left_alone: run.leftAlone }),
+    ...(leftAlone && { left_alone: leftAlone }),
     seconds,
+    columns: plan.layout.columns.flatMap(({ name, type }, column) => {
+      const counts = cells[column];
+      return counts ? [{ name, type, ...counts }] : [];
+    }),
     email: typeSummary(run, 'email'),
     phone: typeSummary(run, 'phone'),
     credits: { email: creditSummary(run, 'email'), phone: creditSummary(run, 'phone') },

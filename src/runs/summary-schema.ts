@@ -12,12 +12,7 @@ const count = z.int().min(0);
 const counts = z.record(z.string(), count);
 const dateTime = z.string().meta({ format: 'date-time' });
 
-const typeSummary = z.object({
-  addresses: count.describe('Unique addresses: those sent, and those that the history knew'),
-  from_history: count.describe(
-    'Unique addresses whose result came from earlier runs: the history, or a run whose list has changed',
-  ),
-  duplicates: count.describe('Cells that held an address seen before in their lane'),
+const cellTally = {
   buckets: z
     .object({ verified: count, not_submitted: count, no_result: count, failed: count })
     .describe('Cells by what became of them'),
@@ -26,6 +21,21 @@ const typeSummary = z.object({
     .object({ valid: count, wrong: count, unknown: count, none: count })
     .describe('Verified cells by verdict'),
   quality: counts.describe('Verified cells by quality; empty for phones'),
+};
+
+const columnSummary = z.object({
+  name: z.string(),
+  type: z.enum(verificationTypes),
+  ...cellTally,
+});
+
+const typeSummary = z.object({
+  addresses: count.describe('Unique addresses: those sent, and those that the history knew'),
+  from_history: count.describe(
+    'Unique addresses whose result came from earlier runs: the history, or a run whose list has changed',
+  ),
+  duplicates: count.describe('Cells that held an address seen before in their lane'),
+  ...cellTally,
 });
 
 const creditSummary = z.object({
@@ -112,6 +122,10 @@ export const summarySchema = z
     rows_left_out: count.describe(
       'Rows that the output does not have, as they were not to be kept',
     ),
+    outputs: z
+      .array(z.object({ name: z.string(), rows: count }))
+      .describe('Where the rows are: the output first, then what got those that it does not have'),
+    reachable_rows: count.describe('Rows with at least one valid address'),
     suspect: z
       .boolean()
       .describe('Whether too many verdicts are unknown, so that the rows went beside the output'),
@@ -124,6 +138,9 @@ export const summarySchema = z
       .optional()
       .describe('Rows of a table verified in place that got no result, as they changed meanwhile'),
     seconds: z.number().min(0),
+    columns: z
+      .array(columnSummary)
+      .describe('Each verified column, in the order in which they were named'),
     email: typeSummary.nullable(),
     phone: typeSummary.nullable(),
     credits,
@@ -173,7 +190,10 @@ const runEnd = z.object({
     .nullable()
     .describe('Code of what stopped it, or of what is not as it should be'),
   message: z.string().nullable().describe('The same as a sentence'),
-  next: z.string().nullable().describe('What the next run will do'),
+  next: z
+    .string()
+    .nullable()
+    .describe('What to do next, and what the next run will do; null where there is nothing to do'),
 }) satisfies z.ZodType<RunEnd>;
 
 /** What is written at the end of a run, of a dry run, and of a run that stopped. */

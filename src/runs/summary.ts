@@ -1,6 +1,6 @@
 import type { VerificationType } from '../contract/enums.js';
-import type { LeftAlone } from '../rows/sink.js';
 import type { Verification } from '../results/outcome-table.js';
+import type { LeftAlone, OutputRows } from '../rows/sink.js';
 import type { BatchTimes } from './batch-times.js';
 
 /** What a run says of itself when it is over; all of it is JSON. */
@@ -14,6 +14,10 @@ export interface Summary {
   readonly limit?: number | undefined;
   /** Rows that the output does not have, as they were not to be kept. */
   readonly rows_left_out: number;
+  /** Where the rows are: the output first, then what got those that it does not have. */
+  readonly outputs: readonly OutputRows[];
+  /** Rows with at least one valid address. */
+  readonly reachable_rows: number;
   /** Whether too many verdicts are unknown, so that the rows went beside the output. */
   readonly suspect: boolean;
   /**
@@ -22,12 +26,23 @@ export interface Summary {
    */
   readonly left_alone?: LeftAlone | undefined;
   readonly seconds: number;
+  /** What became of each verified column, in the order in which they were named. */
+  readonly columns: readonly ColumnSummary[];
   readonly email: TypeSummary | null;
   readonly phone: TypeSummary | null;
   readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
   readonly batches: readonly BatchReport[];
   /** How it differs from earlier runs of its list; absent without a history. */
   readonly compared?: Comparison | undefined;
+}
+
+/** What became of cells: of one column, or of all columns of a type. */
+export type CellTally = Pick<TypeSummary, 'buckets' | 'reasons' | 'verdicts' | 'quality'>;
+
+/** What became of one verified column, cell by cell. */
+export interface ColumnSummary extends CellTally {
+  readonly name: string;
+  readonly type: VerificationType;
 }
 
 /** What became of one verification type. Cells are counted, addresses where it says so. */
@@ -38,10 +53,11 @@ export interface TypeSummary {
   readonly from_history: number;
   /** Cells that held an address seen before in their lane. */
   readonly duplicates: number;
-  /** Cells by what became of them. */
+  /** Cells by what became of them: they add up to the rows of each column. */
   readonly buckets: Readonly<Record<Verification, number>>;
   /** Cells that are not verified, by reason. */
   readonly reasons: Readonly<Record<string, number>>;
+  /** Verified cells by the record's flags; of one with more than one, wrong before unknown before valid. */
   readonly verdicts: Readonly<Record<'valid' | 'wrong' | 'unknown' | 'none', number>>;
   /** Verified cells by quality; empty for phones. */
   readonly quality: Readonly<Record<string, number>>;

@@ -13,7 +13,7 @@ export function rate(perSecond: number): string {
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;
-  if (whole < 600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  if (whole < 600 && whole % 60 > 0) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
   if (whole < 3600) return `${Math.round(whole / 60)} min`;
   const minutes = Math.round(whole / 60);
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { paidInVainLines } from '../../src/cli/stop-lines.js';
 import { Reporter, type ReporterOptions } from '../../src/cli/reporter.js';
 import { batchProgress, life } from './progress/batch-life.js';
@@ -38,6 +38,10 @@ describe('--json-log', () => {
       rows: 2,
       batches: 1,
       email: { addresses: 2 },
+      columns: [{ name: 'email', verdicts: { valid: 1, wrong: 1 } }],
+      outputs: [{ name: 'out.csv', rows: 2 }],
+      exit_code: 0,
+      next: null,
       credits: { email: { spent: 2 } },
     });
     expect(lines.join('')).not.toContain('@sluice.test');
@@ -93,13 +97,24 @@ describe('what is said of a run', () => {
     );
   });
 
+  it('is how far it is, a line a minute while the service verifies', () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { reporter, said } = reporterTo({});
+    reporter.progress({ stage: 'read', rows: 400, addresses: 400, toSend: 400, batches: 4 });
+    for (const known of life) reporter.progress(batchProgress(0, known));
+    expect(said()).toBe('sluice: read 400 rows: 400 addresses in 4 batches\n');
+    vi.advanceTimersByTime(60_000);
+    for (const id of [1, 2]) for (const known of life) reporter.progress(batchProgress(id, known));
+    expect(said()).toBe('sluice: 1 of 4 batches done after 1 min, about 3 min left\n');
+  });
+
   it('is nothing of how far it is with --no-progress', async () => {
     const { lines } = await verify(['--no-progress', '--local']);
     expect(lines.map((line) => line.replace(/\d+/g, 'n').split(':')[1]?.trim())).toEqual([
       'read n rows',
-      'wrote n rows',
       'email',
-      'email credits',
+      'wrote n rows to out.csv',
     ]);
   });
 });

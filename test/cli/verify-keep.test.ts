@@ -49,7 +49,7 @@ describe('--keep and --rejects', () => {
   it('put every row into exactly one of two files, with the same columns', async () => {
     const ended = await verify([...email, '--keep', 'valid', '--rejects', 'rejects.csv']);
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toContain('left 4 of 7 rows out');
+    expect(ended.stderr).toContain('sluice: wrote 3 rows to out.csv, 4 to rejects.csv\n');
     expect(await ids('out.csv')).toEqual(['1', '5', '7']);
     expect(await ids('rejects.csv')).toEqual(['2', '3', '4', '6']);
     expect((await read('out.csv'))[0]).toBe((await read('rejects.csv'))[0]);
@@ -72,10 +72,14 @@ describe('--keep and --rejects', () => {
   ])('%s keeps the rows it says', async (options, kept) => {
     const ended = await verify([...email, ...options, '--summary', 'summary.json']);
     expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toMatch(
+      new RegExp(`wrote ${kept.length} rows? to out.csv, left out ${7 - kept.length}\\n`),
+    );
     expect(await ids('out.csv')).toEqual(kept);
     expect(JSON.parse((await read('summary.json')).join('\n'))).toMatchObject({
       rows: 7,
       rows_left_out: 7 - kept.length,
+      outputs: [{ name: 'out.csv', rows: kept.length }],
     });
   });
 

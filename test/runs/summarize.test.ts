@@ -75,6 +75,12 @@ describe('OutcomeTally', () => {
       ['no_record', 1],
       ['__proto__', 1],
     ]);
+    expect(tally.columns().map(({ buckets }) => buckets)).toEqual([
+      { verified: 2, not_submitted: 0, no_result: 1, failed: 0 },
+      { verified: 2, not_submitted: 0, no_result: 0, failed: 1 },
+      { verified: 1, not_submitted: 2, no_result: 0, failed: 0 },
+    ]);
+    expect(tally.reachableRows).toBe(1);
     expect(tally.of('phone')).toEqual({
       buckets: { verified: 1, not_submitted: 2, no_result: 0, failed: 0 },
       reasons: { empty: 2 },
@@ -89,7 +95,7 @@ describe('summarize', () => {
     const tally = new OutcomeTally(plan);
     return summarize({
       input: 'in',
-      output: 'out',
+      sink: { name: 'out' },
       service: 'local',
       rows: 1,
       seconds: 2,

@@ -2,6 +2,7 @@ import { format } from 'prettier';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { estimateRun } from '../../src/runs/estimate.js';
+import { finishedEntry } from '../../src/runs/run-entries.js';
 import { estimateSchema, summaryFileSchema, summarySchema } from '../../src/runs/summary-schema.js';
 import { fileSink } from '../../src/formats/file-sink.js';
 import { fileSource } from '../../src/formats/file-source.js';
@@ -33,6 +34,16 @@ it('holds for what runs and dry runs say', async () => {
   });
   await history.close();
   expect(z.strictObject(estimateSchema.shape).parse(estimate)).toEqual(estimate);
+});
+
+it('takes what a journal has of a run that an older version finished', async () => {
+  const nights = await Nights.begin();
+  const summary = await nights.night(goodNames(1));
+  const { columns: _, outputs: __, reachable_rows: ___, ...older } = summary;
+  const read = finishedEntry.parse({ entry: 'finished', summary: older });
+  expect(read.summary).toEqual({ ...older, columns: [], outputs: [], reachable_rows: 0 });
+  expect(finishedEntry.parse({ entry: 'finished', summary })).toMatchObject({ summary });
+  expect(finishedEntry.safeParse({ entry: 'finished', summary: { rows: 1 } }).success).toBe(false);
 });
 
 it('accounts for every batch, with the times at which it got on', async () => {

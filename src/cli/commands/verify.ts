@@ -12,6 +12,7 @@ import { withConfig } from '../config-file.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { dryRun } from '../dry-run.js';
 import { envFileOption, loadEnvFile } from '../env-file.js';
+import { asksNetwork } from '../engine-options.js';
 import { exitCodes } from '../exit-code.js';
 import { openHistory } from '../history-options.js';
 import { askAboutColumns } from '../launch-options.js';
@@ -119,6 +120,7 @@ async function sayIfStopped(
       isTerminal: process.stderr.isTTY,
       isOutputThere: to.path === standard && process.stdout.isTTY,
     }),
+    isTerminal: process.stderr.isTTY,
     environment,
   });
   const papers = await openPapers(options, [...positionals, pathOf(to)], to);
@@ -228,7 +230,7 @@ async function prepareJob(
   let exitCode: number = exitCodes.done;
   const tell = async (figures: Summary | Estimate): Promise<void> => {
     if (!('dry_run' in figures)) {
-      reporter.finished(figures);
+      reporter.finished(figures, papers.endOf(figures));
       reporter.tell(limitLines(figures, options.has('history')));
       // What was suspect once is of no use beside an output that is not.
       if (!figures.suspect) await Promise.all(suspects.map(removePlace));
@@ -261,7 +263,7 @@ async function prepareJob(
 
 /** @throws ConfigurationError, OutputError before anything is read */
 async function openPapers(
-  options: ParsedOptions<'report' | 'summary' | 'rejects' | 'dry-run'>,
+  options: ParsedOptions<VerifyOption>,
   others: readonly (string | undefined)[],
   to: ListPlace,
 ): Promise<RunPapers> {
@@ -280,6 +282,7 @@ async function openPapers(
     report: options.has('dry-run') ? undefined : report,
     summary: summary === standard ? print : summary,
     besides: filesAmong([...others, options.text('rejects')]),
+    asksNetwork: asksNetwork(options),
   });
 }
 

@@ -18,13 +18,15 @@ const labels: Readonly<Record<RunStage, string>> = {
   writing: 'writing',
 };
 
-/** Columns of all that stands beside the bar, with and without what batches are in work. */
+/** Columns of all that is beside the bar. */
 const besideBar = 2 + 11 + 1 + 24 + 1 + 11 + 1 + 12;
-const besideWideBar = besideBar + 13;
 const mostBar = 40;
 const leastBar = 6;
 
-/** A run as lines of a terminal, none wider than it: one for each stage, and one for what it costs. */
+/**
+ * A run as lines of a terminal, none wider than it: one for each stage, one for what it costs, and one for
+ * how long it takes.
+ */
 export function progressLines(
   figures: RunFigures,
   form: ProgressForm,
@@ -33,7 +35,24 @@ export function progressLines(
   return [
     ...runStages.map((stage) => stageLine(figures, stage, form, nowMs)),
     creditLine(figures, form),
+    coloured(
+      cut(`  ${'elapsed'.padEnd(11)} ${timeText(figures, nowMs)}`, form.columns),
+      'dim',
+      form,
+    ),
   ];
+}
+
+/** How long a run has taken, and takes: `1 min 5 s, about 3 min left`. */
+export function timeText(figures: RunFigures, nowMs: number): string {
+  const { elapsedMs, leftMs } = figures.time(nowMs);
+  const left = leftMs === undefined ? '' : `, about ${duration(roughly(leftMs / 1000))} left`;
+  return `${duration(elapsedMs / 1000)}${left}`;
+}
+
+/** Nobody knows the seconds of a long time, and what is not over takes some. */
+function roughly(seconds: number): number {
+  return seconds < 120 ? Math.max(1, seconds) : Math.round(seconds / 60) * 60;
 }
 
 function stageLine(
@@ -42,22 +61,18 @@ function stageLine(
   form: ProgressForm,
   nowMs: number,
 ): string {
-  const { done, total, batches, sinceMs, isOver } = figures.of(stage);
+  const { done, doneHere, total, batches, sinceMs, isOver } = figures.of(stage);
   const isWaiting = sinceMs === undefined;
   const seconds = isWaiting || isOver ? 0 : (nowMs - sinceMs) / 1000;
-  const perSecond = seconds > 0 ? done / seconds : 0;
-  const hasLeft = perSecond > 0 && total !== undefined && seconds >= 1;
-  const left = hasLeft ? `${duration((total - done) / perSecond)} left` : '';
+  const perSecond = seconds > 0 ? doneHere / seconds : 0;
   const share = total === undefined ? undefined : total === 0 ? 1 : done / total;
   const inWork = batches > 0 ? `${grouped(batches)} ${batches === 1 ? 'batch' : 'batches'}` : '';
-  const isWide = form.columns > besideWideBar + leastBar + 20;
   const cells = [
     (isWaiting ? '' : countOf(stage, done, total)).padStart(form.columns < 80 ? 17 : 24),
     (perSecond > 0 ? rate(perSecond) : '').padStart(11),
-    isWide ? left.padEnd(13) : left || inWork,
-    isWide ? inWork : '',
+    inWork,
   ];
-  const bar = barOf(share, form, isWide ? besideWideBar : besideBar);
+  const bar = barOf(share, form);
   const begin = `${marker(isOver, isWaiting, form)} ${labels[stage].padEnd(11)}`;
   const line = cut(`${begin} ${bar}${cells.join(' ')}`, form.columns);
   return coloured(line, isWaiting ? 'dim' : isOver ? 'green' : 'plain', form);
@@ -88,12 +103,8 @@ function marker(isOver: boolean, isWaiting: boolean, { isUnicode }: ProgressForm
 }
 
 /** @param share of what is done; `undefined` while nobody knows */
-function barOf(
-  share: number | undefined,
-  { columns, isUnicode }: ProgressForm,
-  beside: number,
-): string {
-  const width = Math.min(mostBar, columns - 1 - beside);
+function barOf(share: number | undefined, { columns, isUnicode }: ProgressForm): string {
+  const width = Math.min(mostBar, columns - 1 - besideBar);
   if (width < leastBar) return '';
   if (share === undefined) return ' '.repeat(width + 1);
   const full = Math.floor(Math.min(1, Math.max(0, share)) * width);

@@ -36,9 +36,14 @@ const batchStages = {
   exporting: { in: ranks.done, through: ranks.exported },
 } as const;
 
+const batchStageNames = ['uploading', 'preparing', 'verifying', 'exporting'] as const;
+type BatchStage = (typeof batchStageNames)[number];
+
 export interface StageFigures {
   /** Rows or addresses that are through it. */
   readonly done: number;
+  /** Those of them that were not through it before this process began. */
+  readonly doneHere: number;
   /** How many there are to be; `undefined` while nobody knows. */
   readonly total: number | undefined;
   /** Batches that are in it now. */
@@ -48,12 +53,26 @@ export interface StageFigures {
   readonly isOver: boolean;
 }
 
+export interface TimeFigures {
+  /** Since this process began. */
+  readonly elapsedMs: number;
+  /** Until the output is written; `undefined` while nobody knows. */
+  readonly leftMs: number | undefined;
+}
+
 export interface CreditFigures {
   /** Before refunds: batches that may have been launched. */
   readonly launched: Readonly<Record<VerificationType, number>>;
   /** What the service has said that it gave back. */
   readonly refunded: number;
 }
+
+interface Amount {
+  readonly addresses: number;
+  readonly batches: number;
+}
+
+const noAmount: Amount = { addresses: 0, batches: 0 };
 
 interface SeenBatch {
   readonly addresses: number;
@@ -69,11 +88,23 @@ export class RunFigures {
   #isRead = false;
   #rowsWritten = 0;
   #isWritten = false;
-  #addresses: number | undefined;
+  #toSend: number | undefined;
+  #plannedBatches: number | undefined;
+  #startedMs: number | undefined;
+  /** How long the reading took. */
+  #readMs = 0;
   readonly #batches = new Map<string, SeenBatch>();
   readonly #since = new Map<RunStage, number>();
+  /** What was through a stage when this process first heard of it. */
+  readonly #before: Record<BatchStage, Amount> = {
+    uploading: noAmount,
+    preparing: noAmount,
+    verifying: noAmount,
+    exporting: noAmount,
+  };
 
   note(progress: RunProgress, nowMs: number): void {
+    this.#startedMs ??= nowMs;
     switch (progress.stage) {
       case 'reading':
       case 'read':
@@ -81,7 +112,9 @@ export class RunFigures {
         this.#rowsRead = progress.rows;
         if (progress.stage === 'read') {
           this.#isRead = true;
-          this.#addresses = progress.addresses;
+          this.#readMs = nowMs - (this.#since.get('reading') ?? nowMs);
+          this.#toSend = progress.toSend;
+          this.#plannedBatches = progress.batches;
         }
         return;
       case 'batch':
@@ -101,11 +134,13 @@ export class RunFigures {
     const sinceMs = this.#since.get(stage);
     if (stage === 'reading') {
       const total = this.#isRead ? this.#rowsRead : undefined;
-      return { done: this.#rowsRead, total, batches: 0, sinceMs, isOver: this.#isRead };
+      const done = this.#rowsRead;
+      return { done, doneHere: done, total, batches: 0, sinceMs, isOver: this.#isRead };
     }
     if (stage === 'writing') {
       const total = this.#isRead ? this.#rowsRead : undefined;
-      return { done: this.#rowsWritten, total, batches: 0, sinceMs, isOver: this.#isWritten };
+      const done = this.#rowsWritten;
+      return { done, doneHere: done, total, batches: 0, sinceMs, isOver: this.#isWritten };
     }
     const { in: from, through } = batchStages[stage];
     let done = 0;
@@ -115,8 +150,22 @@ export class RunFigures {
       if (rank >= through) done += addresses;
       else if (rank >= from) batches += 1;
     }
-    const total = this.#addresses;
-    return { done, total, batches, sinceMs, isOver: total !== undefined && done >= total };
+    const total = this.#toSend;
+    const doneHere = done - this.#before[stage].addresses;
+    const isOver = total !== undefined && done >= total;
+    return { done, doneHere, total, batches, sinceMs, isOver };
+  }
+
+  time(nowMs: number): TimeFigures {
+    return { elapsedMs: nowMs - (this.#startedMs ?? nowMs), leftMs: this.#leftMs(nowMs) };
+  }
+
+  /** Batches that are at their end, and how many there are to be. */
+  get batches(): { readonly done: number; readonly total: number | undefined } {
+    const done = [...this.#batches.values()].filter(
+      ({ known }) => ranks[known.stage] === ranks.exported,
+    ).length;
+    return { done, total: this.#plannedBatches };
   }
 
   get failedBatches(): number {
@@ -138,21 +187,69 @@ export class RunFigures {
     return [...this.#batches.values()].filter((batch) => batch.mayHaveLaunched).length;
   }
 
+  /**
+   * The stages work side by side, so what counts is how far they are on average. A batch takes its time
+   * however small it is, so a stage is no further than its batches are. Until results of a batch are there,
+   * nobody knows how long the service takes.
+   */
+  #leftMs(nowMs: number): number | undefined {
+    if (!this.#isRead || this.#isWritten) return undefined;
+    if (batchStageNames.every((stage) => this.of(stage).isOver)) {
+      const { done, total = 0, sinceMs = nowMs } = this.of('writing');
+      // To write the rows takes about as long as to read them.
+      return done === 0 ? this.#readMs : ((nowMs - sinceMs) / done) * (total - done);
+    }
+    const beganMs = this.#since.get('uploading');
+    if (beganMs === undefined || this.of('exporting').doneHere <= 0) return undefined;
+    const shares = batchStageNames.map((stage) => this.#shareHere(stage));
+    const share = shares.reduce((sum, each) => sum + each, 0) / shares.length;
+    return ((nowMs - beganMs) * (1 - share)) / share + this.#readMs;
+  }
+
+  /** How much of what this process found to do in a stage is done. */
+  #shareHere(stage: BatchStage): number {
+    const { addresses, batches } = this.#through(stage);
+    const before = this.#before[stage];
+    const shareOf = (done: number, total: number): number =>
+      total <= 0 ? 1 : Math.min(1, done / total);
+    return Math.min(
+      shareOf(addresses - before.addresses, (this.#toSend ?? 0) - before.addresses),
+      shareOf(batches - before.batches, (this.#plannedBatches ?? 0) - before.batches),
+    );
+  }
+
+  #through(stage: BatchStage): Amount {
+    const through = [...this.#batches.values()].filter(
+      ({ known }) => ranks[known.stage] >= batchStages[stage].through,
+    );
+    const addresses = through.reduce((sum, batch) => sum + batch.addresses, 0);
+    return { addresses, batches: through.length };
+  }
+
   #noteBatch(
     { batch, known, mayHaveLaunched, charge }: Extract<RunProgress, { readonly stage: 'batch' }>,
     nowMs: number,
   ): void {
     const { addresses, lane } = batch;
-    this.#batches.set(keyOf(batch), {
+    const rank = ranks[known.stage];
+    const key = keyOf(batch);
+    const isNew = !this.#batches.has(key);
+    this.#batches.set(key, {
       addresses,
       type: lane.type,
       known,
       mayHaveLaunched,
       charge,
     });
-    const rank = ranks[known.stage];
-    for (const stage of ['uploading', 'preparing', 'verifying', 'exporting'] as const) {
+    for (const stage of batchStageNames) {
       if (rank >= batchStages[stage].in) this.#begin(stage, nowMs);
+      if (isNew && rank >= batchStages[stage].through) {
+        const before = this.#before[stage];
+        this.#before[stage] = {
+          addresses: before.addresses + addresses,
+          batches: before.batches + 1,
+        };
+      }
     }
   }
 

@@ -1,5 +1,5 @@
 import { html, nothing, type Html } from '../../pages/html.js';
-import { table } from '../../pages/table.js';
+import { table, type TableColumn } from '../../pages/table.js';
 import { grouped } from '../../words/shown-numbers.js';
 
 /** A part of a whole, as charts and the tables beside them show it. */
@@ -45,6 +45,35 @@ export function stackedBar(shares: readonly Share[], described: string): Html {
   >
     ${parts}
   </svg>`;
+}
+
+/** A bar for each of several measures, all of one colour: no verdicts are meant. */
+export function measures(title: string, shares: readonly Share[], unit: string): Html {
+  const shown = shares.filter(({ count }) => count > 0);
+  if (shown.length === 0) return nothing;
+  const whole = shown.reduce((sum, { count }) => sum + count, 0);
+  const rows = shown.map(({ label, count, tone }) => {
+    const bar = [
+      { label, count, tone },
+      { label: 'others', count: whole - count, tone: 'rest' },
+    ];
+    return html`<tr>
+      <th scope="row">${label}</th>
+      <td class="chart">${stackedBar(bar, `${label} ${percent(count, whole)}`)}</td>
+      <td class="number">${grouped(count)}</td>
+      <td class="number">${percent(count, whole)}</td>
+    </tr>`;
+  });
+  const columns: readonly TableColumn[] = [
+    { name: 'Quality' },
+    { name: '', kind: 'chart' },
+    { name: unit, kind: 'number' },
+    { name: 'Share', kind: 'number' },
+  ];
+  return html`<figure>
+    <figcaption>${title}</figcaption>
+    ${table(columns, rows)}
+  </figure>`;
 }
 
 /** What a chart shows, in words and numbers. */

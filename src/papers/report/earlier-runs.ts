@@ -1,7 +1,6 @@
 import type { VerificationType } from '../../contract/enums.js';
 import type { Summary } from '../../runs/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
-import { oddSentence } from '../../words/odd-sentence.js';
 import { grouped } from '../../words/shown-numbers.js';
 import { cardTable } from './card-table.js';
 import { percent } from './charts.js';
@@ -22,8 +21,7 @@ const columns = [
 export function earlierRuns(summary: Summary): Html {
   const { compared } = summary;
   if (!compared?.previous) return nothing;
-  const { previous, runs, odd } = compared;
-  const warnings = odd.map((each) => html`<p class="warning">${oddSentence(each)}.</p>`);
+  const { previous, runs } = compared;
   const types = (['email', 'phone'] as const).map((type) => {
     const [now, before] = [figuresNow(summary, type), previous[type]];
     if (!now || !before) return nothing;
@@ -34,7 +32,7 @@ export function earlierRuns(summary: Summary): Html {
   return html`<section>
     <h2>Compared with earlier runs</h2>
     <p>The run before ended at ${moment(new Date(previous.finished_at))}.</p>
-    ${warnings} ${types}
+    ${types}
   </section>`;
 }
 

@@ -1,4 +1,5 @@
 import type { AddedCells, JoinedRows, OpenSinkOptions, OutputCell } from '../../rows/sink.js';
+import { ReasonExamples } from './reason-examples.js';
 import { TopCounts } from './top-counts.js';
 
 /** What became of a cell, as the report's charts tell it apart. */
@@ -9,6 +10,8 @@ type Fate = (typeof fates)[number];
 interface Meaning {
   readonly way: number;
   readonly operator: string | undefined;
+  /** Why there is no result; empty where there is one. */
+  readonly reason: string;
 }
 
 /** With `--provenance` each cell has an outcome of its own. */
@@ -16,30 +19,41 @@ const mostMeanings = 10_000;
 /** Longer names are of nobody. */
 const longestDomain = 253;
 
-/** What only the rows themselves tell: where emails are kept, and who carries phone numbers. */
+/**
+ * What only the rows themselves tell: where emails are kept, who carries phone numbers, and which cells
+ * have no result.
+ */
 export class ListFigures {
   readonly domains = new TopCounts({ ways: fates.length });
   readonly operators = new TopCounts({ ways: fates.length });
+  /** By verified column. */
+  readonly examples: readonly ReasonExamples[];
   readonly #verified: readonly number[];
   /** All that is known of a cell, also what is not written. */
   readonly #found: AddedCells;
   /** By verified column: what its outcomes mean. */
   readonly #meanings: readonly Map<number, Meaning>[];
+  #rows = 0;
 
   constructor(opening: OpenSinkOptions) {
     this.#verified = opening.verified;
     this.#found = opening.whole ?? opening;
     this.#meanings = opening.added.map(() => new Map());
+    this.examples = opening.added.map((_, column) => new ReasonExamples(this.#isEmail(column)));
   }
 
   add({ chunk, from, to, outcomes, width }: JoinedRows): void {
     for (const [column, position] of this.#verified.entries()) {
-      const isEmail = !this.#fieldsOf(column).includes('operator');
+      const isEmail = this.#isEmail(column);
+      const examples = this.examples[column];
       for (let row = from; row < to; row += 1) {
-        const { way, operator } = this.#meaningOf(
+        const { way, operator, reason } = this.#meaningOf(
           outcomes[(row - from) * width + column] ?? 0,
           column,
         );
+        if (reason !== '') {
+          examples?.add(reason, this.#rows + row - from + 1, chunk.text(row, position));
+        }
         if (isEmail) {
           const domain = domainOf(chunk.text(row, position));
           if (domain !== undefined) this.domains.add(domain, way);
@@ -48,6 +62,11 @@ export class ListFigures {
         }
       }
     }
+    this.#rows += to - from;
+  }
+
+  #isEmail(column: number): boolean {
+    return !this.#fieldsOf(column).includes('operator');
   }
 
   #meaningOf(outcome: number, column: number): Meaning {
@@ -56,10 +75,11 @@ export class ListFigures {
     const fields = this.#fieldsOf(column);
     const cells = this.#found.cellsOf(outcome, column);
     const cellOf = (field: string): OutputCell => cells[fields.indexOf(field)] ?? null;
-    const operator = cellOf('operator');
+    const [operator, reason] = [cellOf('operator'), cellOf('reason')];
     const meaning = {
       way: fates.indexOf(fateOf(cellOf)),
       operator: typeof operator === 'string' && operator !== '' ? operator : undefined,
+      reason: typeof reason === 'string' ? reason : '',
     };
     const meanings = this.#meanings[column];
     if ((meanings?.size ?? 0) >= mostMeanings) meanings?.clear();
@@ -82,6 +102,7 @@ function fateOf(cellOf: (field: string) => OutputCell): Fate {
 function domainOf(cell: unknown): string | undefined {
   if (typeof cell !== 'string') return undefined;
   const domain = cell.slice(cell.lastIndexOf('@') + 1).trim();
-  const isDomain = cell.includes('@') && domain !== '' && domain.length <= longestDomain;
+  const isDomain =
+    cell.includes('@') && domain.length <= longestDomain && /^[^\s,;:<>()"']+$/.test(domain);
   return isDomain ? domain.toLowerCase() : undefined;
 }

@@ -2,20 +2,21 @@ import { createPageLook } from '../../pages/page-look.js';
 
 export const reportLook = createPageLook(`
 :root {
-  --valid: light-dark(#2a8a58, #4fbf86);
-  --wrong: light-dark(#c23b3b, #ef7d78);
-  --unknown: light-dark(#d99a1f, #e8b551);
-  --none: light-dark(#8a95a0, #7c8894);
-  --no-result: light-dark(#5b7fb5, #7fa3d9);
-  --not-submitted: light-dark(#b4bcc5, #55606b);
-  --failed: light-dark(#7c3f8c, #c08bd0);
+  --none: light-dark(#5f6b77, #9aa6b2);
+  --no-result: light-dark(#3d6fb4, #7fa8e0);
+  --not-submitted: light-dark(#7d8893, #737f8b);
+  --failed: light-dark(#7c3f8c, #c792d8);
+  --rest: light-dark(#dfe4e9, #333c46);
+  --measure: light-dark(#3f566e, #a9bdd2);
+  --preparing: light-dark(#7388a0, #6d84a0);
+  --exporting: light-dark(#1f3a57, #d3e2f2);
 }
 body { max-width: 64rem; }
 h1 { font-size: 1.5rem; }
 h2 { font-size: 1.15rem; margin: 2.2rem 0 0.6rem; }
 h3 { font-size: 1rem; margin: 1.2rem 0 0.5rem; }
 p { overflow-wrap: anywhere; }
-p.warning { color: var(--ink); border-left: 0.25rem solid var(--unknown); padding-left: 0.8rem; margin: 0.8rem 0; }
+p.warning { color: var(--ink); border-left: 0.25rem solid var(--soft); padding-left: 0.8rem; margin: 0.8rem 0; }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(10.5rem, 1fr)); gap: 0.8rem; margin-top: 1.2rem; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.7rem 1rem; }
 .card b { display: block; font-size: 1.35rem; font-variant-numeric: tabular-nums; font-weight: 650; }
@@ -34,10 +35,24 @@ svg.life { height: 0.9rem; background: var(--line); border-radius: 0.2rem; }
 .no-result { fill: var(--no-result); background: var(--no-result); }
 .not-submitted { fill: var(--not-submitted); background: var(--not-submitted); }
 .failed { fill: var(--failed); background: var(--failed); }
-.preparing { fill: var(--no-result); background: var(--no-result); }
-.waiting { fill: var(--not-submitted); background: var(--not-submitted); }
-.verifying { fill: var(--unknown); background: var(--unknown); }
-.exporting { fill: var(--valid); background: var(--valid); }
+.empty, .rest, .waiting { fill: var(--rest); background: var(--rest); }
+.measure, .verifying { fill: var(--measure); background: var(--measure); }
+.preparing { fill: var(--preparing); background: var(--preparing); }
+.exporting { fill: var(--exporting); background: var(--exporting); }
+.headline { display: grid; grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); gap: 0.8rem; margin: 1rem 0; }
+.headline .figure { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.8rem 1rem; }
+.headline strong { display: block; font-size: 2.6rem; line-height: 1.1; font-weight: 700; font-variant-numeric: tabular-nums; }
+.headline .figure > span, .headline small { display: block; overflow-wrap: anywhere; }
+.headline .key { font-size: 0.85rem; }
+.headline svg { margin: 0.5rem 0 0.3rem; }
+.advice h2 { margin-top: 1rem; }
+.advice ul { margin: 0; padding-left: 1.2rem; }
+.advice li { overflow-wrap: anywhere; margin: 0.2rem 0; }
+ul.examples, p.examples { list-style: none; margin: 0.2rem 0 0; padding: 0; color: var(--soft); font-size: 0.85rem; }
+.examples code { color: var(--ink); }
+details { margin-top: 2.2rem; }
+summary h2 { display: inline; }
+summary h2 + small { margin-left: 0.5rem; }
 .swatch { display: inline-block; width: 0.8em; height: 0.8em; border-radius: 0.15em; margin-right: 0.5em; }
 .key span { margin-right: 1.2em; white-space: nowrap; }
 .card-table { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.3rem 0.4rem; overflow-x: auto; }
@@ -58,6 +73,9 @@ footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 0.6
 @media (max-width: 40rem) {
   body { font-size: 0.95rem; padding: 1rem 0.7rem 2rem; }
   .cards { grid-template-columns: 1fr 1fr; }
+  .headline { gap: 0.5rem; margin: 0.6rem 0; }
+  .headline .figure { padding: 0.5rem 0.8rem; }
+  .headline strong { font-size: 2rem; }
   .timeline > div { grid-template-columns: minmax(0, 1fr) auto; gap: 0.1rem 0.6rem; padding: 0.35rem 0; }
   .timeline svg { grid-column: 1 / -1; grid-row: 2; }
   td.chart, th.chart { display: none; }

@@ -8,7 +8,7 @@ import { duration, grouped } from '../../words/shown-numbers.js';
 import { failedBatches } from './batch-tables.js';
 import { creditTable } from './credit-table.js';
 import { moment } from './moment.js';
-import { card, endNote, serviceNote } from './report-page.js';
+import { adviceList, card, endNote, serviceNote } from './report-page.js';
 import { reportLook } from './report-style.js';
 import { timeline } from './timeline.js';
 
@@ -27,7 +27,8 @@ export function stoppedPage(
     body: html`<header>
         <h1>Verification of ${input}, stopped</h1>
         <p>${moment(madeAt)}. ${outputNote(output, status)}</p>
-        ${service === null ? nothing : serviceNote(service)} ${endNote(summary)}
+        ${endNote(summary)} ${adviceList(summary.next === null ? [] : [summary.next])}
+        ${service === null ? nothing : serviceNote(service)}
         ${status ? html`<p>So far: ${describeStatus(status).soFar}.</p>` : nothing}
       </header>
       <main>

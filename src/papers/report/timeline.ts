@@ -31,8 +31,12 @@ export function timeline(batches: readonly BatchReport[]): Html {
   }
   const shown = timed.slice(0, mostBatches);
   const more = timed.length - shown.length;
-  return html`<section>
-    <h2>Batches over time</h2>
+  const count = `${grouped(timed.length)} ${timed.length === 1 ? 'batch' : 'batches'}`;
+  return html`<details>
+    <summary>
+      <h2>Batches over time</h2>
+      <small>${count}, ${shortDuration(end - begin)}</small>
+    </summary>
     <p>
       From ${moment(new Date(begin))} to ${moment(new Date(end))} (${shortDuration(end - begin)}).
     </p>
@@ -45,7 +49,7 @@ export function timeline(batches: readonly BatchReport[]): Html {
         ? nothing
         : html`<p>and ${grouped(more)} more, which the summary (--summary) lists.</p>`
     }
-  </section>`;
+  </details>`;
 }
 
 function timelineRow(

@@ -54,6 +54,8 @@ export function noteRequest(
   response.once('close', () => {
     const tookMs = performance.now() - startedAt;
     const status = response.headersSent ? response.statusCode : null;
+    // The status page asks for itself every few seconds, and would push out what it shows.
+    if (known.path === '/' && status === 200) return;
     requests.add({ atMs, method, ...known, status, tookMs });
   });
   return known;

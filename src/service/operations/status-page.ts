@@ -18,7 +18,7 @@ import type { Handler } from './operation.js';
 const mostBatches = 100;
 
 /** `GET /`: batches with their progress, balances and requests, as a page for people. */
-export const statusPage: Handler = async ({ request }, service) => {
+export const statusPage: Handler = async ({ request, query }, service) => {
   const { store, requests, clock } = service;
   const known = [...store.state.accounts.values()];
   const accounts = pageAccounts(request, known);
@@ -34,6 +34,7 @@ export const statusPage: Handler = async ({ request }, service) => {
     moreBatches: batches.length - shown.length,
     requests: noted.map(requestView),
     requestsTotal: isAll ? requests.total : noted.length,
+    isWhole: query.has('all'),
   });
   return {
     status: 200,

@@ -1,5 +1,8 @@
 import { createPageLook } from '../../pages/page-look.js';
 
+/** So many of the newest a narrow window shows, unless it is asked for all. */
+export const mostOnPhone = { batches: 4, requests: 5 } as const;
+
 export const statusLook = createPageLook(`
 :root {
   --good: light-dark(#17663a, #6fd39a);
@@ -27,15 +30,26 @@ small { font-size: 0.8rem; }
 .bad { color: var(--bad); }
 progress { width: 100%; min-width: 6rem; height: 0.6rem; accent-color: var(--busy); }
 .empty { background: var(--card); border: 1px dashed var(--line); border-radius: 0.5rem; padding: 1rem; }
+.more { display: none; margin-top: 0.4rem; }
+a { color: inherit; }
 @media (max-width: 44rem) {
+  body { padding: 1rem 0.7rem 2rem; }
+  h2 { margin: 1.2rem 0 0.4rem; }
+  .accounts { gap: 0.5rem; }
+  .account { padding: 0.5rem 0.8rem; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  table, tbody, tr, td { display: block; }
-  table { border: 0; background: none; }
-  tr { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; margin-bottom: 0.7rem; padding: 0.4rem 0; }
-  td { display: grid; grid-template-columns: 6rem minmax(0, 1fr); gap: 0.8rem; border: 0; padding: 0.2rem 0.9rem; }
-  td::before { content: attr(data-name); color: var(--soft); font-size: 0.85rem; }
-  .number { text-align: left; }
-  .number, .nowrap, .status { white-space: normal; }
+  table, tbody { display: block; border: 0; background: none; }
+  tr { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 0.9rem; background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; margin-bottom: 0.4rem; padding: 0.4rem 0.8rem; }
+  td { border: 0; padding: 0; max-width: 100%; }
+  td:empty { display: none; }
+  .number, .nowrap, .status { white-space: normal; text-align: left; }
+  .soft { color: var(--soft); font-size: 0.8rem; }
+  .batches td:first-child { flex: 1 1 100%; }
+  td[data-name='Addresses']::before { content: 'addresses '; }
+  .requests td[data-name='Request'] { order: -2; flex: 1 1 70%; }
+  .requests td[data-name='Answer'] { order: -1; font-weight: 600; }
+  .batches.short tr:nth-child(n + ${mostOnPhone.batches + 1}), .requests.short tr:nth-child(n + ${mostOnPhone.requests + 1}) { display: none; }
+  .more { display: block; }
 }
 `);
 

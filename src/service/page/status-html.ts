@@ -1,7 +1,7 @@
 import { html, nothing, type Html } from '../../pages/html.js';
 import { page } from '../../pages/page.js';
 import { table } from '../../pages/table.js';
-import { statusLook } from './page-style.js';
+import { mostOnPhone, statusLook } from './page-style.js';
 
 /** What the page shows of an account. */
 export interface AccountView {
@@ -45,6 +45,8 @@ export interface StatusView {
   readonly moreBatches: number;
   readonly requests: readonly RequestView[];
   readonly requestsTotal: number;
+  /** Whether a narrow window shows all of them, too. */
+  readonly isWhole: boolean;
 }
 
 /** How often the page asks for itself again. */
@@ -63,12 +65,24 @@ export function statusHtml(view: StatusView): string {
       <main>
         <h2>Balances</h2>
         <div class="accounts">${view.accounts.map(accountCard)}</div>
-        <h2>Batches</h2>
-        ${batchTable(view)}
-        <h2>Requests</h2>
-        ${requestTable(view)}
+        <section class="batches${view.isWhole ? '' : ' short'}">
+          <h2>Batches</h2>
+          ${batchTable(view)} ${moreLink(view, view.batches.length, mostOnPhone.batches)}
+        </section>
+        <section class="requests${view.isWhole ? '' : ' short'}">
+          <h2>Requests</h2>
+          ${requestTable(view)} ${moreLink(view, view.requests.length, mostOnPhone.requests)}
+        </section>
       </main>`,
   });
+}
+
+/** Only a narrow window has it: it shows the newest, and the rest when asked to, also when it refreshes itself. */
+function moreLink({ isWhole }: StatusView, count: number, most: number): Html {
+  if (count <= most) return nothing;
+  return isWhole
+    ? html`<p class="more"><a href="?">Show the newest only</a></p>`
+    : html`<p class="more">The newest ${most}. <a href="?all">Show all ${amount(count)}</a></p>`;
 }
 
 function accountCard({ name, emailCredits, phoneCredits, batches, note }: AccountView): Html {
@@ -126,7 +140,7 @@ function batchRow(batch: BatchView): Html {
     </td>
     <td data-name="Addresses" class="number">${batch.addresses}</td>
     <td data-name="Outcome">${batch.outcome}</td>
-    <td data-name="Changed" class="nowrap">${batch.updatedAt}</td>
+    <td data-name="Changed" class="nowrap soft">${batch.updatedAt}</td>
   </tr>`;
 }
 
@@ -146,11 +160,11 @@ function requestTable({ requests, requestsTotal }: StatusView): Html {
 
 function requestRow({ at, what, account, status, tone, took }: RequestView): Html {
   return html`<tr>
-    <td data-name="Time" class="nowrap">${at}</td>
+    <td data-name="Time" class="nowrap soft">${at}</td>
     <td data-name="Request">${what}</td>
-    <td data-name="Account">${account}</td>
+    <td data-name="Account" class="soft">${account}</td>
     <td data-name="Answer"><span class="${tone}">${status}</span></td>
-    <td data-name="Took" class="number">${took}</td>
+    <td data-name="Took" class="number soft">${took}</td>
   </tr>`;
 }
 

@@ -12,28 +12,30 @@ const plain: ProgressForm = { columns: 80, hasColour: false, isUnicode: false };
 function halfVerified(): RunFigures {
   const figures = new RunFigures();
   figures.note({ stage: 'reading', rows: 10, addresses: 10 }, 0);
-  figures.note({ stage: 'read', rows: 3000, addresses: 400, batches: 4 }, 1000);
+  figures.note({ stage: 'read', rows: 3000, addresses: 400, toSend: 400, batches: 4 }, 1000);
   for (const id of [0, 1]) for (const known of life) figures.note(batchProgress(id, known), 2000);
   for (const known of life.slice(0, 6)) figures.note(batchProgress(2, known), 2000);
   return figures;
 }
 
 describe('the lines of a run', () => {
-  it('show a stage each, with counts, rates and the time left', () => {
+  it('show a stage each, with counts, rates and batches in work, and one time for all', () => {
     expect(progressLines(halfVerified(), plain, 12_000)).toEqual([
       '* read        ################                    3,000',
-      '> uploading   ############....                  300/400        30/s 3 s left',
-      '> preparing   ############....                  300/400        30/s 3 s left',
-      '> verifying   ########........                  200/400        20/s 10 s left',
-      '> exporting   ########........                  200/400        20/s 10 s left',
+      '> uploading   ############....                  300/400        30/s',
+      '> preparing   ############....                  300/400        30/s',
+      '> verifying   ########........                  200/400        20/s 1 batch',
+      '> exporting   ########........                  200/400        20/s',
       '  writing     ................',
       '  credits     300 email',
+      // 10 s for 62.5 %, and a second to write what took a second to read.
+      '  elapsed     12 s, about 7 s left',
     ]);
   });
 
-  it('show what is in work, too, where there is room', () => {
+  it('have a bar of forty at most', () => {
     const [, , , verifying] = progressLines(halfVerified(), { ...plain, columns: 200 }, 12_000);
-    expect(verifying).toMatch(/^> verifying {3}#{20}\.{20} .* 10 s left +1 batch$/);
+    expect(verifying).toMatch(/^> verifying {3}#{20}\.{20} .* 20\/s +1 batch$/);
   });
 
   it('are green when over and dim before they begin, without changing their text', () => {
@@ -54,7 +56,7 @@ describe('the lines of a run', () => {
         fc.boolean(),
         (columns, rows, nowMs, isUnicode) => {
           const figures = new RunFigures();
-          figures.note({ stage: 'read', rows, addresses: rows, batches: 1 }, 0);
+          figures.note({ stage: 'read', rows, addresses: rows, toSend: rows, batches: 1 }, 0);
           for (const known of life) figures.note(batchProgress(0, known), 0);
           figures.note({ stage: 'writing', rows: Math.floor(rows / 2) }, 0);
           const form = { columns, isUnicode, hasColour: false };
@@ -101,6 +103,7 @@ describe('how progress is shown', () => {
     [0.4, '0 s'],
     [59, '59 s'],
     [130, '2 min 10 s'],
+    [180, '3 min'],
     [3599, '60 min'],
     [11_100, '3 h 05 min'],
   ])('%d seconds are %s', (seconds, text) => {

@@ -5,7 +5,7 @@ import { batchProgress, life, tries } from './batch-life.js';
 describe('what is known of a run while it goes', () => {
   it('follows a batch through its stages', () => {
     const figures = new RunFigures();
-    figures.note({ stage: 'read', rows: 120, addresses: 100, batches: 1 }, 0);
+    figures.note({ stage: 'read', rows: 120, addresses: 100, toSend: 100, batches: 1 }, 0);
     const seen = life.map((known, at) => {
       figures.note(batchProgress(0, known), at);
       return (['uploading', 'preparing', 'verifying', 'exporting'] as const).map((stage) => {
@@ -62,11 +62,63 @@ describe('what is known of a run while it goes', () => {
     expect(figures.failedBatches).toBe(1);
   });
 
+  describe('the time that is left', () => {
+    /** Four batches to send, read within a second. */
+    function fourBatches(): RunFigures {
+      const figures = new RunFigures();
+      figures.note({ stage: 'reading', rows: 50, addresses: 40 }, 0);
+      figures.note({ stage: 'read', rows: 500, addresses: 900, toSend: 400, batches: 4 }, 1000);
+      return figures;
+    }
+    const note = (figures: RunFigures, id: number, stages: number, nowMs: number) => {
+      for (const known of life.slice(0, stages)) figures.note(batchProgress(id, known), nowMs);
+    };
+
+    it('is not guessed before results of a batch are there', () => {
+      const figures = fourBatches();
+      for (const id of [0, 1, 2, 3]) note(figures, id, 6, 2000);
+      expect(figures.time(60_000)).toEqual({ elapsedMs: 60_000, leftMs: undefined });
+      note(figures, 0, 8, 62_000);
+      // Of four stages two are over and two are at a quarter: 62.5 % in a minute.
+      expect(figures.time(62_000)).toEqual({ elapsedMs: 62_000, leftMs: 37_000 });
+    });
+
+    it('is measured by what this process does, not by what an earlier one did', () => {
+      const figures = fourBatches();
+      const [exported] = life.slice(-1);
+      if (!exported) throw new Error('a life has an end');
+      for (const id of [0, 1]) figures.note(batchProgress(id, exported), 1000);
+      note(figures, 2, 8, 1000);
+      expect(figures.of('exporting')).toMatchObject({ done: 300, doneHere: 100, total: 400 });
+      // One of two batches in ten seconds, and one second to write.
+      expect(figures.time(11_000).leftMs).toBe(11_000);
+    });
+
+    it('counts small batches like large ones, which take as long', () => {
+      const figures = new RunFigures();
+      figures.note({ stage: 'reading', rows: 50, addresses: 40 }, 1000);
+      figures.note({ stage: 'read', rows: 500, addresses: 109, toSend: 109, batches: 10 }, 1000);
+      // A batch of a hundred, and nine of a single address.
+      note(figures, 0, 8, 1000);
+      expect(figures.time(11_000).leftMs).toBe(90_000);
+    });
+
+    it('is that of the rows when all results are there, and none at the end', () => {
+      const figures = fourBatches();
+      for (const id of [0, 1, 2, 3]) note(figures, id, 8, 2000);
+      expect(figures.time(3000).leftMs).toBe(1000);
+      figures.note({ stage: 'writing', rows: 100 }, 3000);
+      expect(figures.time(5000).leftMs).toBe(8000);
+      figures.note({ stage: 'written', rows: 500 }, 9000);
+      expect(figures.time(9000)).toEqual({ elapsedMs: 9000, leftMs: undefined });
+    });
+  });
+
   it('knows how many rows are to be written once they are read', () => {
     const figures = new RunFigures();
     figures.note({ stage: 'reading', rows: 50, addresses: 40 }, 5);
     expect(figures.of('writing')).toMatchObject({ done: 0, total: undefined, sinceMs: undefined });
-    figures.note({ stage: 'read', rows: 120, addresses: 100, batches: 1 }, 6);
+    figures.note({ stage: 'read', rows: 120, addresses: 100, toSend: 100, batches: 1 }, 6);
     figures.note({ stage: 'writing', rows: 60 }, 7);
     expect(figures.of('reading')).toMatchObject({ done: 120, sinceMs: 5, isOver: true });
     expect(figures.of('writing')).toMatchObject({ done: 60, total: 120, isOver: false });

@@ -5,9 +5,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { reportPage } from '../../../src/papers/report/report-page.js';
+import { swatches, textContrasts } from '../../pages/look-of-page.js';
 import { runInProcess } from '../run-in-process.js';
-import { exampleFigures, exampleSummary } from '../../papers/report/example-report.js';
+import {
+  exampleFigures,
+  exampleReport,
+  exampleSummary,
+} from '../../papers/report/example-report.js';
 
 /** Debian's package, unless another is named. */
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -30,11 +34,12 @@ async function folderFor(): Promise<string> {
 /** Opens a report as a file, as people do; whatever the browser complains of is kept. */
 async function opened(
   context: Parameters<Browser['newPage']>[0],
+  input = evil,
 ): Promise<{ readonly page: Page; readonly complaints: readonly string[] }> {
   const path = join(await folderFor(), 'report.html');
-  const summary = { ...exampleSummary(), input: evil, output: 'x'.repeat(300) };
+  const summary = { ...exampleSummary(), input, output: 'x'.repeat(300) };
   const figures = exampleFigures(`${evil}${'y'.repeat(200)}`);
-  await writeFile(path, reportPage({ summary, figures, madeAt: new Date(0) }));
+  await writeFile(path, exampleReport({ summary, figures }));
   const page = await browser.newPage(context);
   onTestFinished(() => page.close());
   const complaints: string[] = [];
@@ -63,8 +68,50 @@ describe.skipIf(reason !== '')(`the report in a browser${reason}`, () => {
 
   it.each([1280, 390, 320])('fits a window %i pixels wide', async (width) => {
     const { page } = await opened({ viewport: { width, height: 800 } });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    const fits = async () => page.evaluate('document.documentElement.scrollWidth');
+    expect(await fits()).toBe(width);
+    await page.locator('summary').click();
+    expect(await page.locator('.timeline').isVisible()).toBe(true);
+    expect(await fits()).toBe(width);
   });
+
+  it.each([
+    ['a phone', { width: 390, height: 844 }],
+    ['a desktop', { width: 1280, height: 900 }],
+  ])(
+    'shows the result on the first screen of %s, and the batches when asked',
+    async (_, viewport) => {
+      const { page } = await opened({ viewport }, 'contacts.csv');
+      const headline = page.locator('.headline');
+      expect(await headline.textContent()).toMatch(/85 %.*of the rows.*61\.2 %.*valid in/s);
+      const { y = 0, height = Infinity } = (await headline.boundingBox()) ?? {};
+      expect(y + height).toBeLessThan(viewport.height);
+      expect(await page.locator('.timeline').isVisible()).toBe(false);
+    },
+  );
+
+  it.each(['light', 'dark'] as const)(
+    'can be read, and has one colour a meaning: %s',
+    async (scheme) => {
+      const { page } = await opened({ colorScheme: scheme });
+      await page.locator('summary').click();
+      const texts = await textContrasts(page);
+      expect(texts.length).toBeGreaterThan(100);
+      expect(texts.filter(({ ratio }) => ratio < 4.5)).toEqual([]);
+      const patches = await swatches(page);
+      // What is empty, or waits, is as faint as it is meant to be.
+      const shown = patches.filter(({ tone }) => tone !== 'empty' && tone !== 'waiting');
+      expect(shown.length).toBeGreaterThan(20);
+      expect(shown.filter(({ ratio, what }) => ratio < 3 || what === '')).toEqual([]);
+      const tonesOf = new Map<string, Set<string>>();
+      for (const { colour, tone } of shown) {
+        tonesOf.set(colour, (tonesOf.get(colour) ?? new Set()).add(tone));
+      }
+      expect([...tonesOf.values()].filter((tones) => tones.size > 1)).toEqual([]);
+      const verdicts = shown.filter(({ tone }) => ['valid', 'wrong', 'unknown'].includes(tone));
+      for (const { tone, what } of verdicts) expect(what).toBe(tone);
+    },
+  );
 
   it('is light, dark, and light on paper', async () => {
     const backgroundOf = async (page: Page): Promise<unknown> =>
@@ -92,6 +139,9 @@ describe('sluice verify --report', () => {
     expect(page).toContain('<th scope="row" class="word">example.com</th>');
     expect(page).toContain('Batches over time');
     expect(page).not.toContain('good@');
+    expect(page).toContain('33.3 %');
+    expect(page).toContain('50 %');
+    expect(page).toMatch(/rows 2</);
     expect((await readdir(cwd)).toSorted()).toEqual(['list.csv', 'out.csv', 'report.html']);
   });
 

@@ -1,4 +1,7 @@
 import { ListFigures } from '../../../src/papers/report/list-figures.js';
+import { adviceOf } from '../../../src/papers/advice.js';
+import { reportPage, type Report } from '../../../src/papers/report/report-page.js';
+import { endOf } from '../../../src/papers/run-end.js';
 import type { Summary } from '../../../src/index.js';
 import { addedColumnsOf } from '../../rows/added-columns.js';
 
@@ -30,21 +33,27 @@ export function exampleSummary(): Summary {
     verified_at: null,
     exported_at: null,
   };
-  const counts = {
-    addresses: 900,
-    from_history: 50,
-    duplicates: 20,
+  const cells = {
     buckets: { verified: 950, not_submitted: 20, no_result: 20, failed: 10 },
     reasons: { empty: 20, no_record: 20, internal_error: 10 },
     verdicts: { valid: 600, wrong: 200, unknown: 150, none: 0 },
     quality: { good: 600, bad: 200, risky: 50, unknown: 100 },
   };
+  const counts = { addresses: 900, from_history: 50, duplicates: 20, ...cells };
   return {
     input: 'contacts.csv',
     output: 'verified.csv',
     service: 'https://verify.example.com',
     rows: 1000,
+    rows_left_out: 0,
+    outputs: [{ name: 'verified.csv', rows: 1000 }],
+    reachable_rows: 850,
+    suspect: false,
     seconds: 61.5,
+    columns: [
+      { name: 'email', type: 'email', ...cells },
+      { name: 'mobile', type: 'phone', ...cells, quality: {} },
+    ],
     email: counts,
     phone: { ...counts, quality: {} },
     credits: {
@@ -69,17 +78,27 @@ const past = Array.from({ length: 30 }, (_, night) => {
 });
 const odd = [{ type: 'email', share: 'unknown', now: 0.158, usual: 0.01, allowed: 0.02 }];
 
+/** The page of a run, made as the command makes it. */
+export function exampleReport({
+  summary = exampleSummary(),
+  figures,
+}: Partial<Pick<Report, 'summary' | 'figures'>> = {}): string {
+  const advice = adviceOf(summary);
+  const madeAt = new Date('2026-11-21T03:00:00Z');
+  return reportPage({ summary, figures, end: endOf(summary), advice, madeAt });
+}
+
 /** What four rows of a list with an email and a phone tell. */
 export function exampleFigures(operator = 'Acme Mobile'): ListFigures {
   const emails = ['a@example.com', 'b@Example.com ', 'no address', 'c@example.com'];
   const opening = {
     verified: [0, 1],
     added: [
-      addedColumnsOf('email', 'verification', 'valid', 'wrong', 'unknown', 'quality'),
-      addedColumnsOf('mobile', 'verification', 'valid', 'wrong', 'unknown', 'operator'),
+      addedColumnsOf('email', 'reason', 'valid', 'wrong', 'unknown', 'quality'),
+      addedColumnsOf('mobile', 'reason', 'valid', 'wrong', 'unknown', 'operator'),
     ],
     cellsOf: (outcome: number, column: number) => [
-      outcome === 0 ? 'no_result' : 'verified',
+      outcome === 0 ? 'no_record' : '',
       outcome === 1,
       outcome === 2,
       false,

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { percent } from '../../../src/papers/report/charts.js';
-import { reportPage } from '../../../src/papers/report/report-page.js';
-import { exampleFigures, exampleSummary } from './example-report.js';
+import { exampleFigures, exampleReport, exampleSummary } from './example-report.js';
 
 const evil = '<img src=x onerror=alert(1)>&"\'\u202e';
 
 describe('the report of a run', () => {
-  const madeAt = new Date('2026-11-21T03:00:00Z');
-  const page = reportPage({ summary: exampleSummary(), figures: exampleFigures(), madeAt });
+  const page = exampleReport({ figures: exampleFigures() });
 
   it('loads nothing and runs nothing', () => {
     expect(page).toContain('default-src &#39;none&#39;; style-src &#39;sha256-');
@@ -18,19 +16,48 @@ describe('the report of a run', () => {
   it('has the figures of the summary in words, beside each chart', () => {
     const text = page.replaceAll(/<style>.*<\/style>/gs, '').replaceAll(/<[^>]+>/g, ' ');
     const plain = text.replaceAll(/\s+/g, ' ');
-    expect(plain).toContain('1,000 rows');
+    expect(plain).toContain('wrote 1,000 rows to verified.csv in 1 min 2 s.');
+    expect(plain).toContain('85 % of the rows can be reached');
+    expect(plain).toContain('850 of 1,000 have a valid email or phone');
+    // Of 1,000 cells 20 are empty.
+    expect(plain).toContain('61.2 % valid in email');
+    expect(plain).toContain(
+      'of 980 filled cells 600 valid 200 wrong 150 unknown 20 sent, without a result 10 failed',
+    );
     expect(plain).toContain('valid 600 60 %');
     expect(plain).toContain('no_record sent, and the service gave no result');
+    expect(plain).toContain('row 3 •• ••••••• row 4 •@example.com 20');
     expect(plain).toContain('example.com 3 1 1 0');
     expect(plain).toContain('Acme Mobile');
-    expect(plain).toContain('email 900 100 800 as the service says');
+    expect(plain).toContain(
+      'email 900 20 duplicates 50 from earlier runs 900 100 800 as the service says',
+    );
     expect(plain).toContain('internal_error');
     expect(plain).toMatch(/From 2026-11-21 03:00:00 UTC to 2026-11-21 03:00:40 UTC \(40 s\)/);
-    expect(plain).toContain('The history knew 50 of the addresses');
     expect(plain).toContain('The run before ended at 2026-11-20 03:00:00 UTC');
     expect(plain).toContain('Unknown 15.8 % 1.2 %');
     expect(plain).toContain('Credits, net 800 49');
     expect(plain).toContain('15.8 % unknown results, usually 1.0 % (0.0 % to 3.0 %)');
+  });
+
+  it('has the result first, then what to do, then the verdicts, the cost and the batches', () => {
+    const order = [
+      '85 %',
+      'but some rows failed',
+      'What to do next',
+      'Add --retry-failed',
+      'What became of the cells',
+      'Why cells have no result',
+      '>Domains<',
+      'Compared with earlier runs',
+      '>Cost<',
+      'Batches that failed',
+      '<details>',
+      'Batches over time',
+    ];
+    const places = order.map((text) => page.indexOf(text));
+    expect(places).not.toContain(-1);
+    expect(places.toSorted((one, other) => one - other)).toEqual(places);
   });
 
   it('draws a column for each of the last 30 runs, its own among them', () => {
@@ -38,7 +65,7 @@ describe('the report of a run', () => {
     expect(charts).toHaveLength(2);
     for (const chart of charts) expect(chart.match(/class="unknown"/g)).toHaveLength(30);
     const { compared: _, ...first } = exampleSummary();
-    const alone = reportPage({ summary: first, figures: undefined, madeAt });
+    const alone = exampleReport({ summary: first });
     expect(alone).not.toContain('Compared with earlier runs');
   });
 
@@ -49,25 +76,31 @@ describe('the report of a run', () => {
       input: evil,
       output: evil,
       service: evil,
-      email: summary.email && { ...summary.email, reasons: { [evil]: 1 }, quality: { [evil]: 2 } },
+      columns: summary.columns.map((column) => ({
+        ...column,
+        name: evil,
+        reasons: { [evil]: 1 },
+        quality: { [evil]: 2 },
+      })),
       batches: summary.batches.map((batch) => ({ ...batch, name: evil, reason: evil })),
     };
     const figures = exampleFigures(evil);
-    const made = reportPage({ summary: hostile, figures, madeAt });
+    const made = exampleReport({ summary: hostile, figures });
     expect(made).not.toContain('<img');
     expect(made).not.toContain('\u202e');
     expect(made.split('&lt;img src=x').length).toBeGreaterThan(8);
   });
 
   it('says what it cannot know', () => {
-    const summary = { ...exampleSummary(), service: 'local', email: null, batches: [] };
+    const columns = exampleSummary().columns.slice(1);
+    const summary = { ...exampleSummary(), columns, service: 'local', email: null, batches: [] };
     const none = { spent: null, refunded: null, net: null, source: null };
     const credits = { email: null, phone: none };
-    const page = reportPage({ summary: { ...summary, credits }, figures: undefined, madeAt });
+    const page = exampleReport({ summary: { ...summary, credits } });
     const made = page.replaceAll(/\s+/g, ' ');
-    expect(made).toContain('domains and operators were not counted');
+    expect(made).toContain('domains, operators and examples were not counted');
     expect(made).toContain('the service did not say');
-    expect(made).toContain('offline and free of charge');
+    expect(made).toContain('Verified by the local service, free of charge');
     expect(made).not.toContain('Batches over time');
   });
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { textContrasts } from '../../pages/look-of-page.js';
 import { withService } from '../with-service.js';
 
 /** Debian's package, unless another is named. */
@@ -64,6 +65,40 @@ describe.skipIf(reason !== '')(`the status page in a browser${reason}`, () => {
     const { page } = await opened({ viewport: { width, height: 800 } });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
     await page.close();
+  });
+
+  it('is two screens of a phone at most, and all of it when asked', async () => {
+    const { service, wire } = await withService();
+    const batches = 30;
+    for (let id = 0; id < batches; id += 1) {
+      await wire.verify(['good@sluice.test'], { name: `sluice-0011223344556677-${id}-1` });
+    }
+    const viewport = { width: 390, height: 844 };
+    const page = await browser.newPage({ viewport });
+    const shownBatches = async () => page.locator('.batches tbody tr:visible').count();
+    await page.goto(service.baseUrl);
+    expect(await shownBatches()).toBe(4);
+    expect(await page.evaluate('document.body.scrollHeight')).toBeLessThan(2 * viewport.height);
+    await page.getByText(`Show all ${batches}`).click();
+    expect(await shownBatches()).toBe(batches);
+    await page.waitForEvent('framenavigated');
+    expect(await shownBatches()).toBe(batches);
+    await page.getByText('Show the newest only').first().click();
+    expect(await shownBatches()).toBe(4);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    expect(await shownBatches()).toBe(batches);
+    expect(await page.locator('.more:visible').count()).toBe(0);
+    await page.close();
+  });
+
+  it.each(['light', 'dark'] as const)('can be read: %s', async (colorScheme) => {
+    for (const width of [390, 1280]) {
+      const { page } = await opened({ colorScheme, viewport: { width, height: 844 } });
+      const texts = await textContrasts(page);
+      expect(texts.length).toBeGreaterThan(20);
+      expect(texts.filter(({ ratio }) => ratio < 4.5)).toEqual([]);
+      await page.close();
+    }
   });
 
   it('has its style, in light and dark', async () => {

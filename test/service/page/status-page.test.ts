@@ -54,6 +54,15 @@ describe('the status page', () => {
     expect(page.text).not.toContain('sluice_');
   });
 
+  it('does not show that it was looked at, which would push out all else', async () => {
+    const { wire } = await withService();
+    await wire.get('/v1/account/credits');
+    for (let look = 0; look < 3; look += 1) await wire.get('/', { key: null });
+    const { text } = await wire.get('/', { key: null });
+    expect(text).toContain('The last 1 of 1 since the start.');
+    expect(text).toContain('GET /v1/account/credits');
+  });
+
   it('has a blank for each character of a name that steers, or turns the order of letters', async () => {
     const { wire } = await withService();
     await wire.upload(['good@sluice.test'], { name: 'list\u202egnp.exe\u2066\u009b2Jend' });

@@ -1,0 +1,133 @@
+import type { Summary } from '../index.js';
+import { printableLine } from '../words/printable.js';
+import { grouped } from '../words/shown-numbers.js';
+import { textTable, textWidth } from './text-table.js';
+
+/** A column of the table at the end of a run: a verified column, or what is known of all of a type alone. */
+export interface EndColumn {
+  readonly name: string;
+  readonly figures: ReadonlyMap<Figure, number | null>;
+}
+
+/** The rows of the table. Those under `verified` add up to it. */
+const figures = [
+  { figure: 'rows', isPart: false },
+  { figure: 'verified', isPart: false },
+  { figure: 'valid', isPart: true },
+  { figure: 'wrong', isPart: true },
+  { figure: 'unknown', isPart: true },
+  { figure: 'no verdict', isPart: true },
+  { figure: 'no result', isPart: false },
+  { figure: 'not submitted', isPart: false },
+  { figure: 'failed', isPart: false },
+  { figure: 'unique addresses', isPart: false },
+  { figure: 'from earlier runs', isPart: false },
+  { figure: 'credits', isPart: false },
+  { figure: 'after refunds of', isPart: true },
+] as const;
+type Figure = (typeof figures)[number]['figure'];
+
+/**
+ * What a run has come to, by verified column. Addresses and credits are counted by type: where several
+ * columns share one, they have a column of their own.
+ */
+export function endColumns(summary: Summary): readonly EndColumn[] {
+  const { columns, rows } = summary;
+  return columns.flatMap(({ name, type, ...cells }, index) => {
+    const isAlone = columns.filter((other) => other.type === type).length === 1;
+    const isLast = columns.findLastIndex((other) => other.type === type) === index;
+    const own = new Map<Figure, number | null>([['rows', rows], ...cellFigures(cells)]);
+    const shared = summary[type];
+    if (!isLast || !shared) return [{ name, figures: own }];
+    const ofType = typeFigures(summary, type);
+    if (isAlone) return [{ name, figures: new Map([...own, ...ofType]) }];
+    const all = new Map<Figure, number | null>([...cellFigures(shared), ...ofType]);
+    return [
+      { name, figures: own },
+      { name: `all ${type}s`, figures: all },
+    ];
+  });
+}
+
+type Cells = Pick<Summary['columns'][number], 'buckets' | 'verdicts'>;
+
+function cellFigures({ buckets, verdicts }: Cells): readonly [Figure, number][] {
+  return [
+    ['verified', buckets.verified],
+    ['valid', verdicts.valid],
+    ['wrong', verdicts.wrong],
+    ['unknown', verdicts.unknown],
+    ...seldom('no verdict', verdicts.none),
+    ['no result', buckets.no_result],
+    ['not submitted', buckets.not_submitted],
+    ['failed', buckets.failed],
+  ];
+}
+
+function typeFigures(
+  summary: Summary,
+  type: Summary['columns'][number]['type'],
+): readonly [Figure, number | null][] {
+  const { addresses = 0, from_history: known = 0 } = summary[type] ?? {};
+  const credits = summary.credits[type];
+  return [
+    ['unique addresses', addresses],
+    ...seldom('from earlier runs', known),
+    ['credits', credits?.net ?? null],
+    ...seldom('after refunds of', credits?.refunded ?? 0),
+  ];
+}
+
+/** A row that is seldom needed is there where it says something. */
+function seldom(figure: Figure, count: number): readonly [Figure, number][] {
+  return count > 0 ? [[figure, count]] : [];
+}
+
+/** The table, for a terminal so wide; columns that do not fit beside the others come below them. */
+export function endTable(columns: readonly EndColumn[], width: number): string {
+  const shown = figures.filter(({ figure }) => columns.some((each) => each.figures.has(figure)));
+  const labels = ['', ...shown.map(({ figure, isPart }) => `${isPart ? '  ' : ''}${figure}`)];
+  const cells = columns.map(({ name, figures: counts }) => [
+    shortened(name),
+    ...shown.map(({ figure }) => {
+      const count = counts.get(figure);
+      return count === undefined ? '' : count === null ? 'not known' : grouped(count);
+    }),
+  ]);
+  const tables: string[][][] = [];
+  let left = 0;
+  for (const column of cells) {
+    const needed = Math.max(...column.map(textWidth)) + gap;
+    if (needed > left) {
+      tables.push([labels]);
+      left = width - 1 - Math.max(...labels.map(textWidth));
+    }
+    tables.at(-1)?.push(column);
+    left -= needed;
+  }
+  return tables.map((table) => textTable(turned(table), 'numbers')).join('\n');
+}
+
+/** The same in a line for each column, for a log. */
+export function endLines(columns: readonly EndColumn[]): readonly string[] {
+  return columns.map(({ name, figures: counts }) => {
+    const said = [...counts].map(([figure, count]) => `${figure} ${count ?? 'not known'}`);
+    return `${name}: ${said.join(', ')}`;
+  });
+}
+
+/** Between two columns of a table. */
+const gap = 2;
+
+const longestName = 24;
+
+function shortened(name: string): string {
+  const letters = Array.from(printableLine(name));
+  return letters.length > longestName
+    ? `${letters.slice(0, longestName - 1).join('')}…`
+    : letters.join('');
+}
+
+function turned(columns: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  return (columns[0] ?? []).map((_, row) => columns.map((column) => column[row] ?? ''));
+}

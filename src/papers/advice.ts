@@ -1,0 +1,88 @@
+import type { ColumnSummary, Summary } from '../runs/summary.js';
+import { lostDigitsSentence } from '../words/lost-digits-sentence.js';
+import { grouped } from '../words/shown-numbers.js';
+
+/** What decides the advice beside the figures. */
+export interface AdviceOptions {
+  /** Whether the local service asked mail servers. @default false */
+  readonly asksNetwork?: boolean | undefined;
+}
+
+/** Of fewer cells nothing is concluded. */
+const leastCells = 10;
+
+/** What the figures of a run ask somebody to do, the most important first; its first is `next` of the summary. */
+export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonly string[] {
+  return [
+    ...failedAdvice(summary),
+    ...changedAdvice(summary),
+    ...lostDigitsAdvice(summary),
+    ...summary.columns.flatMap(countryAdvice),
+    ...summary.columns.flatMap(numbersAdvice),
+    ...unknownAdvice(summary, options),
+  ];
+}
+
+/** Whether the run itself is not at its end: its same command goes on. */
+export function isNotFinished({ email, phone }: Summary): boolean {
+  return [email, phone].some((type) => (type?.reasons['not_finished'] ?? 0) > 0);
+}
+
+function failedAdvice(summary: Summary): readonly string[] {
+  if (summary.suspect) {
+    return ['the next run starts over; what a history (--history) knows is not paid again'];
+  }
+  if (isNotFinished(summary)) {
+    return ['run the same command again: it goes on and completes the output'];
+  }
+  const failed = summary.columns.some(({ buckets }) => buckets.failed > 0);
+  return failed
+    ? ['add --retry-failed to send again only what failed; without it the next run starts over']
+    : [];
+}
+
+function changedAdvice({ left_alone: left }: Summary): readonly string[] {
+  if (!left || left.changed === 0) return [];
+  return [`run again to verify the rows that changed meanwhile (${grouped(left.changed)})`];
+}
+
+function lostDigitsAdvice({ phone }: Summary): readonly string[] {
+  const lost = phone?.reasons['scientific_notation'] ?? 0;
+  return lost > 0 ? [lostDigitsSentence(lost)] : [];
+}
+
+function countryAdvice({ name, reasons }: ColumnSummary): readonly string[] {
+  const missing = reasons['country_missing'] ?? 0;
+  if (missing === 0) return [];
+  return [
+    `${name}: ${grouped(missing)} not submitted, as their rows have no country: add --country for them`,
+  ];
+}
+
+/** Numbers of another country than the row's are malformed for the service. */
+function numbersAdvice({ name, type, buckets }: ColumnSummary): readonly string[] {
+  const { verified, no_result: without } = buckets;
+  if (type !== 'phone' || without < leastCells || without <= verified) return [];
+  return [
+    `${name}: ${grouped(without)} of ${grouped(verified + without)} numbers got no result: check that they belong to their country (--country, --country-column)`,
+  ];
+}
+
+function unknownAdvice(
+  { service, email, phone }: Summary,
+  { asksNetwork = false }: AdviceOptions,
+): readonly string[] {
+  const emails = email?.verdicts.unknown ?? 0;
+  if (service === 'local' && !asksNetwork) {
+    return emails > 0
+      ? [
+          `${grouped(emails)} unknown: the local service cannot ask mail servers; with --local --verify network it does (sluice verify --help-all)`,
+        ]
+      : [];
+  }
+  const unknown = emails + (phone?.verdicts.unknown ?? 0);
+  if (unknown === 0) return [];
+  return [
+    `${grouped(unknown)} unknown: ask again tomorrow; with --history only these are paid again`,
+  ];
+}

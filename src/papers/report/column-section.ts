@@ -1,0 +1,89 @@
+import type { ColumnSummary } from '../../runs/summary.js';
+import { html, nothing, type Html } from '../../pages/html.js';
+import { grouped } from '../../words/shown-numbers.js';
+import { cardTable } from './card-table.js';
+import { chart, measures, type Share } from './charts.js';
+import type { Example, ReasonExamples } from './reason-examples.js';
+import { reasonTexts } from './reason-texts.js';
+
+/** What became of a verified column: its verdicts, their quality, and why cells have none. */
+export function columnSection(column: ColumnSummary, examples: ReasonExamples | undefined): Html {
+  const { name, type } = column;
+  return html`<section>
+    <h2>
+      <span class="word">${name}</span> <small>${type === 'email' ? 'emails' : 'phones'}</small>
+    </h2>
+    ${chart('What became of the cells', [...fateShares(column), emptyShare(column)], 'Cells')}
+    ${measures('Quality of what was verified', qualityShares(column), 'Cells')}
+    ${reasonTable(column, examples)}
+  </section>`;
+}
+
+/** The cells that hold something. */
+export function fateShares({
+  verdicts,
+  buckets,
+  reasons,
+}: Pick<ColumnSummary, 'verdicts' | 'buckets' | 'reasons'>): readonly Share[] {
+  return [
+    { label: 'valid', count: verdicts.valid, tone: 'valid' },
+    { label: 'wrong', count: verdicts.wrong, tone: 'wrong' },
+    { label: 'unknown', count: verdicts.unknown, tone: 'unknown' },
+    { label: 'verified, without a verdict', count: verdicts.none, tone: 'none' },
+    { label: 'sent, without a result', count: buckets.no_result, tone: 'no-result' },
+    {
+      label: 'not sent',
+      count: buckets.not_submitted - (reasons['empty'] ?? 0),
+      tone: 'not-submitted',
+    },
+    { label: 'failed', count: buckets.failed, tone: 'failed' },
+  ];
+}
+
+function emptyShare({ reasons }: ColumnSummary): Share {
+  return { label: 'empty', count: reasons['empty'] ?? 0, tone: 'empty' };
+}
+
+const qualityOrder = ['good', 'risky', 'bad', 'unknown'];
+
+function qualityShares({ quality }: ColumnSummary): readonly Share[] {
+  const rank = (label: string): number =>
+    qualityOrder.includes(label) ? qualityOrder.indexOf(label) : qualityOrder.length;
+  return Object.entries(quality)
+    .toSorted(([one], [other]) => rank(one) - rank(other))
+    .map(([label, count]) => ({ label: label || '(none given)', count, tone: 'measure' }));
+}
+
+const reasonColumns = [
+  { name: 'Reason' },
+  { name: 'Meaning, and the first of them' },
+  { name: 'Cells', kind: 'number' },
+] as const;
+
+function reasonTable({ reasons }: ColumnSummary, examples: ReasonExamples | undefined): Html {
+  const entries = Object.entries(reasons).toSorted(([, one], [, other]) => other - one);
+  if (entries.length === 0) return nothing;
+  const rows = entries.map(
+    ([reason, count]) =>
+      html`<tr>
+        <th scope="row" class="word"><code>${reason}</code></th>
+        <td>${reasonTexts.get(reason) ?? ''}${exampleList(examples?.of(reason) ?? [])}</td>
+        <td class="number">${grouped(count)}</td>
+      </tr>`,
+  );
+  return html`<h3>Why cells have no result</h3>
+    ${cardTable(reasonColumns, rows)}`;
+}
+
+function exampleList(examples: readonly Example[]): Html {
+  if (examples.length === 0) return nothing;
+  if (examples.every(({ form }) => form === '')) {
+    return html`<p class="examples">rows ${examples.map(({ row }) => grouped(row)).join('; ')}</p>`;
+  }
+  return html`<ul class="examples">
+    ${examples.map(
+      ({ row, form }) =>
+        html`<li>row ${grouped(row)}${form === '' ? nothing : html` <code>${form}</code>`}</li>`,
+    )}
+  </ul>`;
+}
