@@ -12,6 +12,7 @@ import { budgetNotices } from './budget-notices.js';
 import { readCredits } from './balance.js';
 import { startExamining, wantedPositions } from './pass-one.js';
 import type { EstimateOptions } from './run-options.js';
+import { sinkOf, sourceOf } from './run-ends.js';
 import { estimateShape } from './run-shapes.js';
 import type { Estimate, LaneEstimate, TypeEstimate } from './summary.js';
 
@@ -25,14 +26,16 @@ export type { Estimate, TypeEstimate } from './summary.js';
  */
 export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
   checkOptions(options, estimateShape);
-  const { source, sink, client, history, onChangedCell } = options;
+  const { client, history, onChangedCell } = options;
   const { signal = new AbortController().signal } = options;
   const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
   const service = options.serviceName ?? client?.baseUrl ?? '';
   checkHistoryService(history, service);
   const countries = checkCountries(options);
   const { batchSize = defaults.batchSize } = options;
-  await sink.check(countVerified(options));
+  const sink = options.sink === undefined ? undefined : sinkOf('sink', options.sink);
+  const source = await sourceOf(options.source, options.sink);
+  await sink?.check(countVerified(options));
   let layout: ColumnLayout | undefined;
   const reading = await source.open({
     signal,
@@ -58,16 +61,18 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
       recall: (outcomes) => history.recall(outcomes, false),
     }),
   });
-  const examine = await startExamining(
-    {
-      sink,
-      signal,
-      onNotice,
-      onTextColumn: (column) => options.onProgress?.({ stage: 'text_column', ...column }),
-    },
-    reading,
-    layout,
-  );
+  const examine =
+    sink &&
+    (await startExamining(
+      {
+        sink,
+        signal,
+        onNotice,
+        onTextColumn: (column) => options.onProgress?.({ stage: 'text_column', ...column }),
+      },
+      reading,
+      layout,
+    ));
   const counter = new NotSubmitted(plan);
   const batches: Batch[] = [];
   let rows = 0;
@@ -95,7 +100,7 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
   return {
     dry_run: true,
     input: source.name,
-    output: sink.name,
+    output: sink?.name ?? null,
     service,
     rows,
     email,

@@ -19,7 +19,8 @@ import { checkMaxUnknown } from './find-suspect.js';
 import type { PassOne } from './pass-one.js';
 import { outputIdOf, type RunEntry } from './run-entries.js';
 import { RunOpening } from './run-opening.js';
-import type { RunOptions } from './run-options.js';
+import { findEnds, sinkOf, stateDirFor } from './run-ends.js';
+import type { ResolvedRun, RunOptions } from './run-options.js';
 import { runShape } from './run-shapes.js';
 import { RunOutput } from './run-output.js';
 import { StateDirectory } from './state-directory.js';
@@ -45,6 +46,24 @@ export async function run(options: RunOptions): Promise<Summary> {
     signal: options.signal ?? new AbortController().signal,
   };
   checkMaxUnknown(options.maxUnknown);
+  return runResolved(await resolve(options), checked);
+}
+
+/** Finds the places that options name. @throws ConfigurationError, InputError */
+async function resolve({ maxUnknown, ...options }: RunOptions): Promise<ResolvedRun> {
+  const { source, sink } = await findEnds(options);
+  return {
+    ...options,
+    source,
+    sink,
+    stateDir: options.stateDir ?? (await stateDirFor(options.sink, sink)),
+    ...(maxUnknown && {
+      maxUnknown: { ...maxUnknown, suspect: sinkOf('maxUnknown.suspect', maxUnknown.suspect) },
+    }),
+  };
+}
+
+async function runResolved(options: ResolvedRun, checked: Checked): Promise<Summary> {
   await options.sink.check(countVerified(options));
   await options.maxUnknown?.suspect.check(countVerified(options));
   const { waitLockMs, clock, signal } = options;
@@ -86,14 +105,14 @@ interface Checked extends ReturnType<typeof checkCountries> {
 }
 
 class Run {
-  readonly #options: RunOptions;
+  readonly #options: ResolvedRun;
   readonly #state: StateDirectory;
   readonly #checked: Checked;
   readonly #startedMs = performance.now();
   /** Whether nothing in the state directory is needed any more. */
   isRemovable: boolean;
 
-  constructor(options: RunOptions, state: StateDirectory, checked: Checked) {
+  constructor(options: ResolvedRun, state: StateDirectory, checked: Checked) {
     this.#options = options;
     this.#state = state;
     this.#checked = checked;

@@ -21,7 +21,8 @@ import { DriveLog } from './drive-log.js';
 import { OutcomeTally } from './outcome-tally.js';
 import { wantedPositions } from './pass-one.js';
 import { openSink } from './pass-two.js';
-import type { StreamRunOptions } from './run-options.js';
+import { findEnds } from './run-ends.js';
+import type { ResolvedRun, StreamRunOptions } from './run-options.js';
 import { streamRunShape } from './run-shapes.js';
 import { summarize } from './summarize.js';
 import type { Summary } from './summary.js';
@@ -34,17 +35,20 @@ import type { Summary } from './summary.js';
  */
 export async function streamRun(options: StreamRunOptions): Promise<Summary> {
   checkOptions(options, streamRunShape);
+  checkCountries(options);
+  const ends = await findEnds(options);
   const onProgress = observedProgress(options.onProgress);
   return observeRun(
-    { kind: 'streaming', input: options.source.name, output: options.sink.name },
-    async () => streamToEnd({ ...options, onProgress }),
+    { kind: 'streaming', input: ends.source.name, output: ends.sink.name },
+    async () => streamToEnd({ ...options, ...ends, onProgress }),
     observedEnd,
   );
 }
 
-async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
+type ResolvedStreamRun = StreamRunOptions & Pick<ResolvedRun, 'source' | 'sink'>;
+
+async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const startedMs = performance.now();
-  checkCountries(options);
   checkHistoryService(options.history, options.serviceName ?? options.client.baseUrl);
   await options.sink.check(countVerified(options));
   let layout: ColumnLayout | undefined;
@@ -103,7 +107,7 @@ const judgedRows = 100;
 async function* askFirst(
   chunks: AsyncIterable<RowChunk>,
   layout: ColumnLayout,
-  options: StreamRunOptions,
+  options: ResolvedStreamRun,
 ): AsyncGenerator<RowChunk> {
   if (!options.onDoubtfulColumns) {
     yield* chunks;
@@ -128,7 +132,7 @@ async function* askFirst(
 }
 
 async function flow(
-  options: StreamRunOptions,
+  options: ResolvedStreamRun,
   parts: {
     readonly reading: SourceReading;
     readonly writing: SinkWriting;

@@ -139,6 +139,7 @@ export const estimateSchema = z
   .object({
     dry_run: z.literal(true),
     ...ends,
+    output: z.string().nullable().describe('null where no output was named'),
     email: typeEstimate.nullable(),
     phone: typeEstimate.nullable(),
     balance: z.object({ email: z.number(), phone: z.number() }).nullable(),

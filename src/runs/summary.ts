@@ -158,7 +158,8 @@ export interface Estimate {
   /** Tells it from the summary of a run. */
   readonly dry_run: true;
   readonly input: string;
-  readonly output: string;
+  /** `null` where no sink was given. */
+  readonly output: string | null;
   /** The service's base URL, or `local`. */
   readonly service: string;
   readonly rows: number;

@@ -1,14 +1,15 @@
 import {
   ConfigurationError,
+  defaultStateDir,
   moreOpenFiles,
   RunPapers,
+  showPlace,
   type Estimate,
   type Sink,
   type Summary,
 } from '../../index.js';
 import { defineCommand, type ParsedOptions, type CommandInput } from '../command.js';
 import { tableStateDirectory } from '../database-ends.js';
-import { showArgument } from '../database-url.js';
 import { withConfig } from '../config-file.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { dryRun } from '../dry-run.js';
@@ -16,7 +17,7 @@ import { exitCodes } from '../exit-code.js';
 import { openHistory } from '../history-options.js';
 import { askAboutColumns } from '../launch-options.js';
 import { keepOutput } from '../keep-options.js';
-import { bucketStateDirectory, findListEnds, partsStateDirectory } from '../list-ends.js';
+import { findListEnds } from '../list-ends.js';
 import { findInputs, pathOf, placeOf, removePlace, type ListPlace } from '../list-places.js';
 import { print } from '../print.js';
 import { progressMode } from '../progress/progress-mode.js';
@@ -62,8 +63,8 @@ async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
   });
   const papers = await openPapers(options, [...positionals, pathOf(to)], to);
   const run: RunSoFar = {
-    input: positionals.map(showArgument).join(', '),
-    output: showArgument(to.path),
+    input: positionals.map(showPlace).join(', '),
+    output: showPlace(to.path),
     stateDir: stateDirectoryOf(to, options),
     isStreaming: false,
     noMoreOpenThan: undefined,
@@ -188,14 +189,12 @@ function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
 /** Where a run into a place keeps what it needs to go on, if it keeps anything. */
 function stateDirectoryOf(
   { path, database, remote }: ListPlace,
-  options: ParsedOptions<'state' | 'into' | 'part-size'>,
+  options: ParsedOptions<'state' | 'into'>,
 ): string | undefined {
   const given = options.text('state');
   if (given !== undefined) return given;
-  if (database) return options.has('into') ? tableStateDirectory(options) : undefined;
-  if (remote) return bucketStateDirectory(remote.url);
-  if (path === standard) return undefined;
-  return options.has('part-size') ? partsStateDirectory(path) : `${path}.sluice`;
+  if (database) return options.has('into') ? tableStateDirectory(database, options) : undefined;
+  return path === standard ? undefined : defaultStateDir(remote?.url ?? path);
 }
 
 /** What is written directly has no state directory unless one is asked for. */
