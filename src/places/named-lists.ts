@@ -26,7 +26,7 @@ export interface ListSinkOptions extends FileSinkOptions {
  *
  * @example
  * ```ts
- * for (const list of await findLists('lists/*.csv')) console.log(list);
+ * for (const list of await findLists('*.csv')) console.log(list); // contacts.csv
  * ```
  */
 export async function findLists(

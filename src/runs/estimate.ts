@@ -23,6 +23,12 @@ export type { Estimate, TypeEstimate } from './summary.js';
  *
  * @throws ConfigurationError, InputError, OutputError as a run does before it sends anything; ApiError
  *   `unauthorized`, DeadlineError when the balance cannot be asked for
+ *
+ * @example
+ * ```ts
+ * const estimate = await estimateRun({ source: 'contacts.csv', email: ['email'], country: 'US' });
+ * console.log(estimate.rows, estimate.email?.credits); // 3 2
+ * ```
  */
 export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
   checkOptions(options, estimateShape);

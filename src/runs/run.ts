@@ -35,6 +35,20 @@ import { TakeUp } from './take-up.js';
  * @throws ConfigurationError before anything is sent; StateError when the state directory belongs to
  *   another run or process; InputError, OutputError, ApiError, BudgetError, DeadlineError when it stops:
  *   call again to go on
+ *
+ * @example
+ * ```ts
+ * const summary = await run({
+ *   source: 'contacts.csv',
+ *   sink: 'verified.csv',
+ *   client,
+ *   email: ['email'],
+ *   phone: ['mobile'],
+ *   countryColumn: 'country',
+ *   country: 'US',
+ * });
+ * console.log(summary.rows, summary.email?.verdicts.valid); // 3 1
+ * ```
  */
 export async function run(options: RunOptions): Promise<Summary> {
   checkOptions(options, runShape);

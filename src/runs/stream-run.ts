@@ -32,6 +32,12 @@ import type { Summary } from './summary.js';
  * are read. Not durable: what was paid is lost with the process.
  *
  * @throws as `run` does; ended early, the run cannot go on
+ *
+ * @example
+ * ```ts
+ * const sink = streamSink(process.stdout, { name: 'standard output', ends: false });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
  */
 export async function streamRun(options: StreamRunOptions): Promise<Summary> {
   checkOptions(options, streamRunShape);

@@ -148,7 +148,15 @@ export interface StoppedSummary {
   readonly batches: readonly BatchReport[];
 }
 
-/** Whether any row of the run is `failed`. */
+/**
+ * Whether any row of the run is `failed`.
+ *
+ * @example
+ * ```ts
+ * const summary = await run({ source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * process.exitCode = hasFailed(summary) ? 3 : 0;
+ * ```
+ */
 export function hasFailed(summary: Summary): boolean {
   return [summary.email, summary.phone].some((type) => type !== null && type.buckets.failed > 0);
 }
