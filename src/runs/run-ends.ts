@@ -97,7 +97,7 @@ export function isPlaceName(given: unknown): given is string | URL {
   return typeof given === 'string' || given instanceof URL;
 }
 
-export function isListOfNames(given: unknown): given is readonly (string | URL)[] {
+function isListOfNames(given: unknown): given is readonly (string | URL)[] {
   return Array.isArray(given) && given.length > 0 && given.every(isPlaceName);
 }
 
