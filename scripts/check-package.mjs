@@ -15,7 +15,9 @@ await runScript(() =>
   withInstalledPackage(async (folder, tarball) => {
     const bin = (name) => join(projectRoot, 'node_modules', '.bin', name);
     await mustRun(bin('publint'), ['run', tarball, '--strict']);
-    await mustRun(bin('attw'), [tarball, '--profile', 'esm-only', '--no-emoji']);
+    // What require() is given in CommonJS hands over the ES module, whose types are right for both.
+    const attw = ['--profile', 'esm-only', '--ignore-rules', 'false-esm', '--no-emoji'];
+    await mustRun(bin('attw'), [tarball, ...attw]);
     console.log(await checkFootprint(folder));
     await checkImports(folder);
     await checkVersion(folder);

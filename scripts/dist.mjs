@@ -30,6 +30,7 @@ export async function build() {
   await mkdir(cache, { recursive: true });
   try {
     await Promise.all([hasDevelopmentPackages() && declare(fresh), bundle(fresh)]);
+    await writeForRequire(fresh);
     // npm makes a bin executable when it links it; what is built behind the link must be already.
     await chmod(join(fresh, 'cli', 'main.js'), 0o755);
     const output = await filesIn(fresh);
@@ -63,12 +64,43 @@ async function bundle(folder) {
   });
 }
 
+/**
+ * Writes what `require()` of an entry point loads: the same module. A Node that cannot says in its own
+ * words to edit the package's files; these say what a program does instead.
+ */
+async function writeForRequire(folder) {
+  for (const name of await faces()) {
+    const entry = `sluice/${name.replace(/\/?index$/, '').replace(/^.*\//, '')}`.replace(/\/$/, '');
+    const text = `'use strict';
+try {
+  module.exports = require('./${name.split('/').at(-1)}.js');
+} catch (error) {
+  if (error.code !== 'ERR_REQUIRE_ESM') throw error;
+  const message =
+    'sluice is an ES module, and Node ' + process.versions.node + ' cannot require() one: ' +
+    "write const sluice = await import('${entry}') in its place, or use Node 20.19, 22.12 or newer";
+  throw Object.assign(new Error(message), { code: error.code });
+}
+`;
+    await writeFile(join(folder, `${name}.cjs`), text);
+  }
+}
+
 /** The source files behind the names that can be imported and the command, by their place in dist/. */
 async function entryPoints() {
-  const { exports: faces, bin } = await readProjectJson('package.json');
-  const built = [...Object.values(faces).map((face) => face.default), ...Object.values(bin)];
-  const names = built.flatMap((file) => /^(?:\.\/)?dist\/(.*)\.js$/.exec(file ?? '')?.[1] ?? []);
+  const { bin } = await readProjectJson('package.json');
+  const names = [...(await faces()), ...Object.values(bin).flatMap(builtName)];
   return Object.fromEntries(names.map((name) => [name, join('src', `${name}.ts`)]));
+}
+
+/** What can be imported, by its place in dist/. */
+async function faces() {
+  const { exports: entries } = await readProjectJson('package.json');
+  return Object.values(entries).flatMap((face) => builtName(face.default));
+}
+
+function builtName(file) {
+  return /^(?:\.\/)?dist\/(.*)\.js$/.exec(file ?? '')?.[1] ?? [];
 }
 
 /** Builds only when dist/ is not what the present sources build to. */

@@ -42,7 +42,7 @@ const rooms = new Map([
   ['databases', ['errors', 'system', 'rows', 'output-files', 'formats', 'addresses']],
   ['loads', ['errors', 'rows', 'formats', 'databases']],
   ['streams', work],
-  ['runs', [...work, 'formats', 'streams']],
+  ['runs', [...work, 'formats', 'places', 'streams']],
   ['papers', [...bottom, 'pages', 'output-files', 'batches', 'runs']],
   ['service', ['errors', 'system', 'contract', 'hashing', 'pages', 'options']],
   // Its expectations are the specification's own words: a misread contract must not pass twice.

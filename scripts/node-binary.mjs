@@ -1,5 +1,6 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { cachedPackage } from './cached-package.mjs';
 import { projectRoot } from './project.mjs';
 import { mustRun } from './run-tool.mjs';
 
@@ -11,9 +12,7 @@ export async function nodeBinary(version) {
   const folder = join(projectRoot, '.cache', `node-${version}`);
   const binary = join(folder, 'node_modules', platformPackage(), ...binaryPath());
   if (!(await isFile(binary))) {
-    await mkdir(folder, { recursive: true });
-    const spec = `${platformPackage()}@${version}`;
-    await mustRun('npm', ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', spec]);
+    await cachedPackage(`node-${version}`, `${platformPackage()}@${version}`);
   }
   const { stdout } = await mustRun(binary, ['--version']);
   if (stdout.trim() !== `v${version}`) throw new Error(`${binary} is ${stdout.trim()}`);

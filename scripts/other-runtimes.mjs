@@ -1,8 +1,6 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { cachedPackage } from './cached-package.mjs';
 import { runMainJob } from './main-job.mjs';
-import { projectRoot } from './project.mjs';
-import { mustRun } from './run-tool.mjs';
 
 const { arch, platform } = process;
 
@@ -29,12 +27,12 @@ function denoPackage() {
 export async function runElsewhere(folder) {
   const lines = [];
   for (const { name, spec, path, args } of runtimes) {
-    const home = join(projectRoot, '.cache', name.replace(' ', '-').toLowerCase());
-    await mkdir(home, { recursive: true });
-    const options = ['--prefix', home, '--ignore-scripts', '--no-audit', '--force'];
-    await mustRun('npm', ['install', ...options, spec]);
-    const program = join(home, 'node_modules', spec.slice(0, spec.lastIndexOf('@')), ...path);
-    const command = [program, ...args, join(folder, 'node_modules/sluice/dist/cli/main.js')];
+    const home = await cachedPackage(name.replace(' ', '-').toLowerCase(), spec);
+    const command = [
+      join(home, ...path),
+      ...args,
+      join(folder, 'node_modules/sluice/dist/cli/main.js'),
+    ];
     lines.push(`${name}: main job of ${await runMainJob(folder, { command })} rows`);
   }
   return lines;

@@ -32,9 +32,20 @@ await runScript(() =>
   }),
 );
 
+/** require() of the package works, or says what to do. */
+async function checkRequire(node, folder) {
+  const script = "console.log(typeof require('sluice').run)";
+  const { stdout, stderr } = await runTool(node, ['-e', script], { cwd: folder });
+  if (stdout.trim() === 'function') return 'require() works';
+  if (stderr.includes("write const sluice = await import('sluice')"))
+    return 'require() is explained';
+  throw new Error(`require() says neither: ${stdout}${stderr}`);
+}
+
 async function runOn(version, folder) {
   const node = await nodeBinary(version);
   const done = [`main job of ${await runMainJob(folder, { node })} rows`];
+  done.push(await checkRequire(node, folder));
   if (!withoutRunner.includes(version)) {
     const env = { ...environmentOf(node), NO_COLOR: '1', COVERAGE: '0' };
     const { code, stdout, stderr } = await runTool(node, [vitest, 'run'], { env });

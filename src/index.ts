@@ -24,6 +24,7 @@ export type {
   RunProgress,
   StreamRunOptions,
 } from './runs/run-options.js';
+export type { SinkInput, SourceInput } from './runs/run-ends.js';
 export type { DoubtfulColumn } from './batches/doubtful-columns.js';
 export type { Preflight, PreparedType } from './runs/preflight.js';
 export {
@@ -72,7 +73,7 @@ export { verdicts, type Verdict } from './results/verdict.js';
 
 // Files that appear whole
 export { writeOutputFile, type OutputFileOptions } from './output-files/output-file.js';
-export { checkOutputPath, isSameFile, type OutputTarget } from './output-files/output-path.js';
+export { checkOutputPath, type OutputTarget } from './output-files/output-path.js';
 export { moreOpenFiles } from './output-files/more-open-files.js';
 
 // Results of earlier runs
@@ -126,7 +127,15 @@ export type { FilePermissions } from './system/file-permissions.js';
 export { diagnosticsChannels, type DiagnosticsEvents } from './diagnostics/channels.js';
 
 // Where lists are
-export { findFiles } from './places/find-files.js';
+export {
+  defaultStateDir,
+  isSameList,
+  parsePlace,
+  showPlace,
+  type DatabaseKind,
+  type ListPlace,
+} from './places/list-place.js';
+export { findLists, listSink, listSource, type ListSinkOptions } from './places/named-lists.js';
 export { httpSource } from './places/http-source.js';
 export type { RemoteOptions } from './places/remote-input.js';
 

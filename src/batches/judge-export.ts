@@ -57,7 +57,14 @@ export function judgeExport(facts: ExportFacts): ExportDoubt | undefined {
   return named * 2 < expected ? 'export_incomplete' : undefined;
 }
 
-/** Whether what came differs from what the service counted, or is partly of no use. */
+/**
+ * Whether what came differs from what the service counted, or is partly of no use.
+ *
+ * @example
+ * ```ts
+ * console.log(exportDiffers({ counted: 3, named: 3, strangers: 0, conflicting: 0 })); // false
+ * ```
+ */
 export function exportDiffers({ counted, named, strangers, conflicting }: ComparedExport): boolean {
   return (counted !== null && counted !== named) || strangers > 0 || conflicting > 0;
 }

@@ -1,6 +1,6 @@
-import { ConfigurationError, type Sink, type Source } from '../index.js';
+import { ConfigurationError, defaultStateDir, type Sink, type Source } from '../index.js';
 import type { ParsedOptions } from './command.js';
-import type { DatabaseUrl } from './database-url.js';
+import type { DatabaseUrl } from './list-places.js';
 
 /** Options that say what form a file has, or which rows of a database are meant. */
 const inputFileOptions = [
@@ -89,8 +89,8 @@ export async function databaseSink(
 }
 
 /** Where a run into a table keeps what it needs to go on. @throws ConfigurationError */
-export function tableStateDirectory(options: ParsedOptions<'into'>): string {
-  return `${tableOption(options).replaceAll(/[^\p{L}\p{N}_.-]/gu, '_')}.sluice`;
+export function tableStateDirectory({ url }: DatabaseUrl, options: ParsedOptions<'into'>): string {
+  return defaultStateDir(url, tableOption(options));
 }
 
 /**

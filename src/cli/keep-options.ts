@@ -50,7 +50,7 @@ type KeepOption =
 /** Where rows go, once it is decided which. */
 export interface KeptOutput {
   readonly sink: Sink;
-  readonly maxUnknown?: MaxUnknown;
+  readonly maxUnknown?: MaxUnknown & { readonly suspect: Sink };
   /** Where a suspect output goes: a good one removes what an earlier run has left there. */
   readonly suspects: readonly ListPlace[];
   /** What of it decides the output. */
@@ -71,9 +71,9 @@ export async function keepOutput(
   const given = options.text('rejects');
   const rejects = given === undefined ? undefined : placeOf(given, {});
   if (rejects) await checkRejects(rejects, keep, { from, to }, options);
-  const split = async (output: Sink, ending: string): Promise<Sink> => {
+  const split = (output: Sink, ending: string): Sink => {
     if (!keep) return output;
-    const others = rejects && (await findOutput(besidePlace(rejects, ending), options, given));
+    const others = rejects && findOutput(besidePlace(rejects, ending), options, given);
     return splitSink({ output, keep, ...(others && { rejects: others }) });
   };
   const percent = amountOption(options, 'max-unknown');
@@ -87,14 +87,11 @@ export async function keepOutput(
   );
   return {
     suspects,
-    sink: await split(sink, ''),
+    sink: split(sink, ''),
     ...(percent !== undefined && {
       maxUnknown: {
         percent,
-        suspect: await split(
-          await findOutput(besidePlace(to, '.suspect'), options, to.path),
-          '.suspect',
-        ),
+        suspect: split(findOutput(besidePlace(to, '.suspect'), options, to.path), '.suspect'),
       },
     }),
     decides: whereGiven({

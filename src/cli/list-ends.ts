@@ -1,12 +1,10 @@
 import {
   combinedSource,
   ConfigurationError,
-  fileSink,
-  fileSource,
-  httpSource,
-  isSameFile,
+  isSameList,
+  listSink,
+  listSource,
   parseFileFormat,
-  partsSink,
   streamSink,
   streamSource,
   type FileOptions,
@@ -103,18 +101,13 @@ export async function findSource(
   if (inputs.length === 1) return findOne(only, form);
   // Each file's own columns are in the common header, wherever in it they come first.
   const all = { ...form, columns: 'all' as const };
-  return combinedSource(await Promise.all(inputs.map(async (input) => findOne(input, all))));
+  return combinedSource(inputs.map((input) => findOne(input, all)));
 }
 
-async function findOne({ path, remote }: ListPlace, form: FileOptions): Promise<Source> {
-  if (remote?.kind === 's3') {
-    const { s3Source } = await import('../places/s3/index.js');
-    return s3Source(remote.url, form);
-  }
-  if (remote) return httpSource(remote.url, form);
+function findOne({ path, remote }: ListPlace, form: FileOptions): Source {
   return path === standard
     ? streamSource('standard input', () => process.stdin, form)
-    : fileSource(path, form);
+    : listSource(remote?.url ?? path, form);
 }
 
 async function refuseSameFile(inputs: readonly ListPlace[], output: ListPlace): Promise<void> {
@@ -130,68 +123,34 @@ async function refuseSameFile(inputs: readonly ListPlace[], output: ListPlace): 
 }
 
 export async function isSamePlace(input: ListPlace, output: ListPlace): Promise<boolean> {
-  if (input.remote ?? output.remote) return input.remote?.url === output.remote?.url;
-  const [from, to] = [pathOf(input), pathOf(output)];
+  const [from, to] = [input, output].map((place) => place.remote?.url ?? pathOf(place));
   if (from === undefined || to === undefined || [from, to].includes(standard)) return false;
-  return isSameFile(from, to);
+  return isSameList(from, to);
 }
 
 /**
  * @param namedAs name whose ending tells the form. @default the place's own
  * @throws ConfigurationError
  */
-export async function findOutput(
+export function findOutput(
   { path, remote }: ListPlace,
   options: ParsedOptions<SinkOption>,
   namedAs?: string,
-): Promise<Sink> {
-  if (!remote) return findSink(path, options, namedAs);
-  if (remote.kind === 'web') {
-    throw new ConfigurationError(
-      'a list is read from a web address, but not written to one: name a file with -o',
-    );
-  }
-  const { form, partBytes } = sinkForm(options, namedAs);
-  const { s3PartsSink, s3Sink } = await import('../places/s3/index.js');
-  return partBytes === undefined
-    ? s3Sink(remote.url, form)
-    : s3PartsSink(remote.url, { ...form, partBytes });
-}
-
-function findSink(path: string, options: ParsedOptions<SinkOption>, namedAs?: string): Sink {
-  const { form, partBytes } = sinkForm(options, namedAs);
-  if (path !== standard) {
-    return partBytes === undefined ? fileSink(path, form) : partsSink(path, { ...form, partBytes });
-  }
-  if (partBytes === undefined) {
+): Sink {
+  const name = options.text('output-format');
+  const form = {
+    ...whereGiven({
+      format: name === undefined ? undefined : parseFileFormat(name),
+      namedAs,
+      partBytes: sizeOption(options, 'part-size'),
+    }),
+    neutralizeFormulas: options.has('neutralize-formulas'),
+  };
+  if (path !== standard) return listSink(remote?.url ?? path, form);
+  if (form.partBytes === undefined) {
     return streamSink(process.stdout, { ...form, name: 'standard output', ends: false });
   }
   throw new ConfigurationError('parts go into a folder: name it with -o');
-}
-
-function sinkForm(options: ParsedOptions<SinkOption>, namedAs?: string) {
-  const name = options.text('output-format');
-  const format = name === undefined ? undefined : parseFileFormat(name);
-  return {
-    form: {
-      ...whereGiven({ format, namedAs }),
-      neutralizeFormulas: options.has('neutralize-formulas'),
-    },
-    partBytes: sizeOption(options, 'part-size'),
-  };
-}
-
-/** Where a run into a bucket keeps what it needs to go on: in this folder, under the object's name. */
-export function bucketStateDirectory(url: string): string {
-  const name = url.split('/').findLast((part) => part !== '') ?? 'list';
-  return `${name.replaceAll(/[^\p{L}\p{N}_.-]/gu, '_')}.sluice`;
-}
-
-/** Where a run into a folder of parts keeps what it needs to go on. */
-export function partsStateDirectory(path: string): string {
-  let folder = path;
-  while (folder.endsWith('/') || folder.endsWith('\\')) folder = folder.slice(0, -1);
-  return `${folder}.sluice`;
 }
 
 function fileOptions(options: ParsedOptions<FileOption>, outputPath: string): FileOptions {

@@ -1,11 +1,11 @@
-import { realpath, rm } from 'node:fs/promises';
-import { ConfigurationError, findFiles } from '../index.js';
+import { rm } from 'node:fs/promises';
 import {
-  findDatabaseUrl,
-  resolveArgument,
-  showArgument,
-  type DatabaseUrl,
-} from './database-url.js';
+  ConfigurationError,
+  findLists,
+  parsePlace,
+  showPlace,
+  type DatabaseKind,
+} from '../index.js';
 import { standard } from './standard.js';
 
 /** One end of a list, as it is named on the command line. */
@@ -17,6 +17,13 @@ export interface ListPlace {
   readonly remote?: RemoteUrl;
 }
 
+/** A database as an argument names it. */
+export interface DatabaseUrl {
+  readonly kind: DatabaseKind;
+  /** May hold a password: it is never printed. */
+  readonly url: string;
+}
+
 /** A list on a web server or in a bucket. */
 export interface RemoteUrl {
   readonly kind: 'web' | 's3';
@@ -26,14 +33,35 @@ export interface RemoteUrl {
 
 /** @throws ConfigurationError */
 export function placeOf(path: string, environment: NodeJS.ProcessEnv): ListPlace {
-  const url = resolveArgument(path, environment);
-  if (url.startsWith('s3://')) return { path, database: undefined, remote: { kind: 's3', url } };
-  if (/^https?:\/\//i.test(url)) return { path, database: undefined, remote: { kind: 'web', url } };
-  return { path, database: findDatabaseUrl(path, environment) };
+  const name = resolveArgument(path, environment);
+  const place = parsePlace(name);
+  if (place.kind === 'file') {
+    if (name === path) return placeOfFile(place.path);
+    // What it holds is not said: it may be a password.
+    throw new ConfigurationError(`what ${path} holds is not the URL of a list or of a database`);
+  }
+  const { kind, url } = place;
+  if (kind !== 's3' && kind !== 'web') return { path, database: { kind, url } };
+  return { path, database: undefined, remote: { kind, url } };
 }
 
-function s3Place(url: string): ListPlace {
-  return { path: url, database: undefined, remote: { kind: 's3', url } };
+/**
+ * What an argument stands for: `env:NAME` for what that variable of the environment holds.
+ *
+ * @throws ConfigurationError
+ */
+function resolveArgument(argument: string, environment: NodeJS.ProcessEnv): string {
+  const variable = /^env:(.+)$/s.exec(argument)?.[1];
+  if (variable === undefined) return argument;
+  const value = environment[variable];
+  if (value !== undefined && value !== '') return value;
+  throw new ConfigurationError(
+    `the environment has no variable ${variable}, which ${argument} names`,
+  );
+}
+
+function placeOfFile(path: string): ListPlace {
+  return { path, database: undefined };
 }
 
 /** The file or the object beside a place, whose name ends otherwise. */
@@ -72,39 +100,13 @@ export async function findInputs(
   const alone = places.find(({ path, database }) => database ?? path === standard);
   if (alone && places.length > 1) {
     throw new ConfigurationError(
-      `${alone.database ? 'a database' : 'standard input'} is an input of its own, but ${places.length} inputs are named: ${positionals.map(showArgument).join(', ')}`,
+      `${alone.database ? 'a database' : 'standard input'} is an input of its own, but ${places.length} inputs are named: ${positionals.map(showPlace).join(', ')}`,
     );
   }
   if (alone) return [alone];
-  const files: ListPlace[] = [];
-  for (const place of places) {
-    if (place.remote?.kind === 's3') {
-      const { findS3Objects } = await import('../places/s3/index.js');
-      const found = await findS3Objects(place.remote.url);
-      files.push(...found.map((url) => s3Place(url)));
-    } else if (place.remote) files.push(place);
-    else {
-      const found = await findFiles(place.path);
-      files.push(...found.map((path) => ({ path, database: undefined })));
-    }
-  }
-  await refuseRepeated(files);
-  return files;
-}
-
-/** Its rows would come out twice. */
-async function refuseRepeated(files: readonly ListPlace[]): Promise<void> {
-  const seen = new Map<string, string>();
-  for (const { path, remote } of files) {
-    const real = remote?.url ?? (await realpath(path).catch(() => path));
-    const before = seen.get(real);
-    if (before !== undefined) {
-      throw new ConfigurationError(
-        before === path || remote
-          ? `${showArgument(path)} is named twice: name each input once`
-          : `${showArgument(before)} and ${showArgument(path)} are the same file: name each input once`,
-      );
-    }
-    seen.set(real, path);
-  }
+  const lists = await findLists(places.map(({ path, remote }) => remote?.url ?? path));
+  return lists.map((list) => {
+    const place = parsePlace(list);
+    return place.kind === 'file' ? placeOfFile(place.path) : placeOf(list, {});
+  });
 }

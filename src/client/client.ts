@@ -54,8 +54,9 @@ export interface CallOptions {
  *
  * @example
  * ```ts
- * const client = new Client({ baseUrl: 'https://api.example.com', apiKey });
+ * const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
  * const { email_credit } = await client.credits();
+ * console.log(email_credit > 0); // true
  * await client.close();
  * ```
  */

@@ -22,7 +22,15 @@ export const batchUuid = z.guid();
 /** A timestamp of format `date-time`. */
 const dateTime = z.string().meta({ format: 'date-time' });
 
-/** Account credit balance (spec 2.1). */
+/**
+ * Account credit balance (spec 2.1).
+ *
+ * @example
+ * ```ts
+ * const answer = creditBalance.parse({ email_credit: 10, phone_credit: 0 });
+ * console.log(answer.email_credit); // 10
+ * ```
+ */
 export const creditBalance = z.looseObject({
   email_credit: z.number(),
   phone_credit: z.number(),

@@ -230,7 +230,14 @@ export type CountryCode = (typeof countryCodes)[number];
 
 const known: ReadonlySet<string> = new Set(countryCodes);
 
-/** Whether a text is a country code the service takes; case counts. */
+/**
+ * Whether a text is a country code the service takes; case counts.
+ *
+ * @example
+ * ```ts
+ * console.log(isCountryCode('US'), isCountryCode('us')); // true false
+ * ```
+ */
 export function isCountryCode(value: string): value is CountryCode {
   return known.has(value);
 }

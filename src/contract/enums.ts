@@ -54,6 +54,11 @@ export type Open<Known extends string> = Known | (string & {});
 /**
  * Schema of an answer's enum: the known values for the reader's eye, any text in fact, because an
  * answer that was paid for is not thrown away for a word that is new.
+ *
+ * @example
+ * ```ts
+ * console.log(openEnum(['ok', 'error']).parse('a_new_word')); // a_new_word
+ * ```
  */
 export function openEnum<const Known extends readonly string[]>(
   known: Known,

@@ -97,6 +97,16 @@ export type UnitRequest = z.infer<typeof unitRequest>;
 /**
  * The default form of a unit body: the type, the country, and the address under the name that result
  * records give it (`email` or `phone`, spec 2.7).
+ *
+ * @example
+ * ```ts
+ * const request = defaultUnitRequest({
+ *   type: 'email',
+ *   address: 'good@sluice.test',
+ *   targetCountry: 'US',
+ * });
+ * console.log((await client.verifyUnit(request)).status); // ok
+ * ```
  */
 export function defaultUnitRequest(given: {
   readonly type: VerificationType;

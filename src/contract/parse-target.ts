@@ -3,6 +3,11 @@
  * case and surrounding blanks.
  *
  * @returns the id, or `undefined` when the table has neither.
+ *
+ * @example
+ * ```ts
+ * console.log(parseTarget(targetAudiences, '1')); // 1
+ * ```
  */
 export function parseTarget<Id extends number>(
   table: Readonly<Record<Id, string>>,

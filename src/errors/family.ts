@@ -1,6 +1,17 @@
 import { SluiceError, type SluiceErrorCode } from './sluice-error.js';
 
-/** An option, a column or the environment is wrong: the caller fixes it. Nothing was sent. */
+/**
+ * An option, a column or the environment is wrong: the caller fixes it. Nothing was sent.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   listSource('ftp://example.com/contacts.csv');
+ * } catch (error) {
+ *   if (error instanceof ConfigurationError) console.log(error.code); // invalid_option
+ * }
+ * ```
+ */
 export class ConfigurationError extends SluiceError {
   constructor(
     message: string,
@@ -10,7 +21,18 @@ export class ConfigurationError extends SluiceError {
   }
 }
 
-/** The source is missing, unreadable or malformed. */
+/**
+ * The source is missing, unreadable or malformed.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await estimateRun({ source: 'missing.csv', email: ['email'], country: 'US' });
+ * } catch (error) {
+ *   if (error instanceof InputError) console.log(error.code); // input_unreadable
+ * }
+ * ```
+ */
 export class InputError extends SluiceError {
   /** Line of the input where the trouble begins, counted from 1, where it is known. */
   readonly line: number | undefined;
@@ -28,14 +50,36 @@ export class InputError extends SluiceError {
   }
 }
 
-/** The output, or what is kept on disk for it, cannot be written. */
+/**
+ * The output, or what is kept on disk for it, cannot be written.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await run({ source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * } catch (error) {
+ *   if (error instanceof OutputError) console.error('make room, then run again');
+ * }
+ * ```
+ */
 export class OutputError extends SluiceError {
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super(message, { code: 'output_failed', cause: options.cause });
   }
 }
 
-/** A request got no whole answer: connection refused, reset, timed out. */
+/**
+ * A request got no whole answer: connection refused, reset, timed out.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await run({ source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * } catch (error) {
+ *   if (error instanceof TransportError) console.error(error.operation, error.reason);
+ * }
+ * ```
+ */
 export class TransportError extends SluiceError {
   /** Name of the operation (`launchBatch`, …). */
   readonly operation: string;
@@ -71,7 +115,18 @@ export class TransportError extends SluiceError {
   }
 }
 
-/** The service answered with an error status (spec 7). */
+/**
+ * The service answered with an error status (spec 7).
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await run({ source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * } catch (error) {
+ *   if (error instanceof ApiError) console.error(error.operation, error.status);
+ * }
+ * ```
+ */
 export class ApiError extends SluiceError {
   readonly operation: string;
   /** HTTP status. */
@@ -100,7 +155,15 @@ export class ApiError extends SluiceError {
   }
 }
 
-/** An answer that says success is not what the specification shows. */
+/**
+ * An answer that says success is not what the specification shows.
+ *
+ * @example
+ * ```ts
+ * const error = new ContractError('credits answered without a balance', { operation: 'credits' });
+ * console.log(error.code, error.operation); // broken_contract credits
+ * ```
+ */
 export class ContractError extends SluiceError {
   readonly operation: string;
 
@@ -117,7 +180,18 @@ export class ContractError extends SluiceError {
   }
 }
 
-/** Something took longer than it may: a stage of a batch, or the service's return. */
+/**
+ * Something took longer than it may: a stage of a batch, or the service's return.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await run({ source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * } catch (error) {
+ *   if (error instanceof DeadlineError) console.error('the service is slow: run again later');
+ * }
+ * ```
+ */
 export class DeadlineError extends SluiceError {
   constructor(
     message: string,
@@ -134,21 +208,56 @@ export class DeadlineError extends SluiceError {
   }
 }
 
-/** Credits or the caller's own budget are used up; what runs is finished, nothing more is launched. */
+/**
+ * Credits or the caller's own budget are used up; what runs is finished, nothing more is launched.
+ *
+ * @example
+ * ```ts
+ * const job = { source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' };
+ * try {
+ *   await run({ ...job, maxCredits: 1 });
+ * } catch (error) {
+ *   if (error instanceof BudgetError) console.log('raise it, then run again'); // raise it, then run again
+ * }
+ * ```
+ */
 export class BudgetError extends SluiceError {
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super(message, { code: 'budget_exhausted', retryable: true, cause: options.cause });
   }
 }
 
-/** The run leaves what it began to the service, as it was told to: the same call later goes on. */
+/**
+ * The run leaves what it began to the service, as it was told to: the same call later goes on.
+ *
+ * @example
+ * ```ts
+ * const job = { source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' };
+ * try {
+ *   await run({ ...job, onPrepared: async () => false });
+ * } catch (error) {
+ *   if (error instanceof DetachedError) console.log('prepared, not launched'); // prepared, not launched
+ * }
+ * ```
+ */
 export class DetachedError extends SluiceError {
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super(message, { code: 'detached', retryable: true, cause: options.cause });
   }
 }
 
-/** The state directory is in use, of another run, or damaged. */
+/**
+ * The state directory is in use, of another run, or damaged.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await run({ source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * } catch (error) {
+ *   if (error instanceof StateError && error.code === 'state_locked') console.error('it runs already');
+ * }
+ * ```
+ */
 export class StateError extends SluiceError {
   constructor(
     message: string,

@@ -52,6 +52,15 @@ export interface SluiceErrorOptions {
 /**
  * The root of all errors that Sluice raises on purpose. Messages say what failed and on which id, and
  * hold neither a key nor a cell of the input.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await run({ source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * } catch (error) {
+ *   if (error instanceof SluiceError && error.retryable) console.error('run again:', error.code);
+ * }
+ * ```
  */
 export class SluiceError extends Error {
   readonly code: SluiceErrorCode;
@@ -65,7 +74,16 @@ export class SluiceError extends Error {
   }
 }
 
-/** Tells an error of Sluice from any other, and, given a code, that one from its kin. */
+/**
+ * Tells an error of Sluice from any other, and, given a code, that one from its kin.
+ *
+ * @example
+ * ```ts
+ * const options = { source: 'missing.csv', email: ['email'], country: 'US' };
+ * const error = await estimateRun(options).catch((reason: unknown) => reason);
+ * console.log(isSluiceError(error, 'input_unreadable')); // true
+ * ```
+ */
 export function isSluiceError(error: unknown, code?: SluiceErrorCode): error is SluiceError {
   return error instanceof SluiceError && (code === undefined || error.code === code);
 }

@@ -44,6 +44,11 @@ export function formatOfPath(path: string): NamedFormat {
  * The format of that name (`ndjson` is `jsonl`).
  *
  * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * console.log(parseFileFormat('ndjson')); // jsonl
+ * ```
  */
 export function parseFileFormat(name: string): FileFormat {
   const format = endings.get(name.toLowerCase());

@@ -41,6 +41,12 @@ export interface FileSinkOptions {
  * directly. It is compressed when its name ends in `.gz`.
  *
  * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const sink = fileSink('verified.csv.gz', { delimiter: ';', neutralizeFormulas: true });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
  */
 export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
   return placeSink(filePlace(path), path, options);
@@ -70,6 +76,13 @@ export function placeSink(place: OutputPlace, path: string, options: FileSinkOpt
  * Any format on a stream, such as standard output.
  *
  * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const stream = createWriteStream('verified.jsonl');
+ * const sink = streamSink(stream, { name: 'verified.jsonl', format: 'jsonl' });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
  */
 export function streamSink(stream: Writable, options: FileSinkOptions & StreamOutputOptions): Sink {
   return writerSink(

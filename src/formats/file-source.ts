@@ -17,6 +17,12 @@ import { parseEncoding } from './text-encoding.js';
  * The rows at a path, of any format: a file is read as often as asked, a pipe or a terminal once.
  *
  * @throws InputError `input_unreadable` when nothing is there; ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const source = fileSource('contacts.csv', { delimiter: ',', encoding: 'utf-8' });
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
  */
 export function fileSource(path: string, options: FileOptions = {}): Source {
   const source = createSource(() => findInput(path), path, options);
@@ -28,6 +34,12 @@ export function fileSource(path: string, options: FileOptions = {}): Source {
  * The rows of a stream of bytes of any format, once.
  *
  * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const source = streamSource('contacts.csv', () => createReadStream('contacts.csv'));
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
  */
 export function streamSource(
   name: string,

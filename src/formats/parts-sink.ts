@@ -38,6 +38,12 @@ const rowsAtOnce = 500;
  * A folder of parts with a manifest, as warehouses load them: it appears whole, by rename, or not at all.
  *
  * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const sink = partsSink('verified', { partBytes: 256_000_000, format: 'csv' });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
  */
 export function partsSink(path: string, options: PartsSinkOptions): Sink {
   return partsSinkAt(

@@ -28,6 +28,16 @@ const qualityCell = cellsBefore + emailRecordFields.indexOf('quality');
 /**
  * Two outputs in one: every row is in exactly one of them. The rejects stand before the output does, so
  * that whoever sees the output finds them.
+ *
+ * @example
+ * ```ts
+ * const sink = splitSink({
+ *   output: fileSink('valid.csv'),
+ *   rejects: fileSink('rejects.csv'),
+ *   keep: { verdicts: ['valid'] },
+ * });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
  */
 export function splitSink({ output, rejects, keep }: SplitSinkOptions): Sink {
   const sinks = rejects ? [rejects, output] : [output];

@@ -38,7 +38,12 @@ export interface LoadStatementOptions {
  * @throws ConfigurationError for what the warehouse has no form for, naming the column
  *
  * @example
- * await loadStatement('verified', { for: 'snowflake', table: 'crm.contacts', from: '@stage/verified/' });
+ * ```ts
+ * const sink = partsSink('verified', { partBytes: 256_000_000, format: 'csv' });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * const from = '@stage/verified/';
+ * console.log(await loadStatement('verified', { for: 'snowflake', table: 'crm.contacts', from }));
+ * ```
  */
 export async function loadStatement(
   folder: string,

@@ -22,10 +22,11 @@ const scopeName = 'sluice';
  *
  * @returns what ends it; spans that are open then are ended
  * @throws ConfigurationError `missing_dependency` without `@opentelemetry/api`
+ *
  * @example
  * ```ts
  * const stop = instrument();
- * await run({ … });
+ * await run({ source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' });
  * stop();
  * ```
  */

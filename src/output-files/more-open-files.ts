@@ -5,6 +5,12 @@ import { checkOutputPath } from './output-path.js';
 /**
  * Which files of a run keep permissions under which others may read what they may not in another file: one
  * that is there already keeps its own.
+ *
+ * @example
+ * ```ts
+ * const permissions = await fileSource('contacts.csv').permissions?.();
+ * if (permissions) console.log(await moreOpenFiles(['verified.csv'], permissions)); // []
+ * ```
  */
 export async function moreOpenFiles(
   paths: readonly string[],

@@ -28,6 +28,12 @@ export interface OutputTarget {
  *
  * @throws ConfigurationError `invalid_option` for a folder, or when its folder is missing; OutputError
  *   when it may not be written
+ *
+ * @example
+ * ```ts
+ * const { kind } = await checkOutputPath('verified.csv');
+ * console.log(kind); // file
+ * ```
  */
 export async function checkOutputPath(
   path: string,

@@ -51,16 +51,26 @@ export interface StoppedPapers {
  * `stopped` when it is over. Those of an earlier run are gone as soon as one begins.
  *
  * @example
+ * ```ts
  * const papers = await RunPapers.open({ summary: 'summary.json', report: 'report.html' });
  * await papers.begin();
  * try {
- *   const sink = papers.watch(fileSink('verified.csv'));
- *   await run({ ...options, sink, onSummary: async (summary) => void (await papers.finished(summary)) });
+ *   await run({
+ *     source: 'contacts.csv',
+ *     sink: papers.watch(fileSink('verified.csv')),
+ *     stateDir: 'verified.csv.sluice',
+ *     client,
+ *     email: ['email'],
+ *     country: 'US',
+ *     onSummary: async (summary) => void (await papers.finished(summary)),
+ *   });
  * } catch (error) {
- *   const end = { exit_code: 1, reason: isSluiceError(error) ? error.code : 'defect', message: String(error) };
- *   await papers.stopped(end, { input: 'list.csv', output: 'verified.csv', stateDir: 'verified.csv.sluice' });
+ *   const reason = isSluiceError(error) ? error.code : 'defect';
+ *   const places = { input: 'contacts.csv', output: 'verified.csv', stateDir: 'verified.csv.sluice' };
+ *   await papers.stopped({ exit_code: 1, reason, message: String(error) }, places);
  *   throw error;
  * }
+ * ```
  */
 export class RunPapers {
   readonly #summary: PaperFile | TakeJson | undefined;

@@ -16,7 +16,10 @@ const connectTimeoutMs = 10_000;
  * @throws ConfigurationError `invalid_option` for an address that is not https
  *
  * @example
- * const source = httpSource('https://lists.example.com/contacts.csv');
+ * ```ts
+ * const source = httpSource('https://lists.example.com/contacts.csv', { delimiter: ';' });
+ * console.log(source.name); // https://lists.example.com/contacts.csv
+ * ```
  */
 export function httpSource(address: string, options: FileOptions & RemoteOptions = {}): Source {
   const web = parseWebAddress(address);

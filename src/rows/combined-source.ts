@@ -30,7 +30,11 @@ export interface CombinedSourceOptions {
  * @throws ConfigurationError `invalid_option` for a source that can be read once only
  *
  * @example
- * const source = combinedSource([fileSource('north.csv'), fileSource('south.parquet')]);
+ * ```ts
+ * const newest = rowsSource([{ id: 4, email: 'good4@sluice.test' }], { name: 'the newest' });
+ * const source = combinedSource([fileSource('contacts.csv'), newest]);
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
  */
 export function combinedSource(
   sources: readonly Source[],

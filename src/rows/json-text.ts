@@ -2,7 +2,14 @@
 const heldDigits = 15;
 const smallestWhole = 2 ** -1022;
 
-/** JSON as its source wrote it: no digit, no repeated key and no order of it is touched. */
+/**
+ * JSON as its source wrote it: no digit, no repeated key and no order of it is touched.
+ *
+ * @example
+ * ```ts
+ * console.log(String(new JsonText('1.50'))); // 1.50
+ * ```
+ */
 export class JsonText {
   readonly text: string;
 

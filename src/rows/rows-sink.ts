@@ -15,8 +15,12 @@ export interface RowsSinkOptions {
  * values with their types. It is waited for; when it throws, so does the run.
  *
  * @example
+ * ```ts
  * const verified: Row[] = [];
- * await run({ source, sink: rowsSink((rows) => { verified.push(...rows); }), … });
+ * const sink = rowsSink((rows) => void verified.push(...rows));
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * console.log(verified.length); // 3
+ * ```
  */
 export function rowsSink(
   write: (rows: readonly Row[]) => void | Promise<void>,

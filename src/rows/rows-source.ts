@@ -30,7 +30,10 @@ export interface RowsSourceOptions {
  * Rows from memory or from any stream of objects: an array as often as asked, anything else once.
  *
  * @example
- * await run({ source: rowsSource(cursor.stream()), sink: fileSink('verified.csv'), … });
+ * ```ts
+ * const source = rowsSource([[1, 'good@sluice.test']], { header: ['id', 'email'] });
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
  */
 export function rowsSource(rows: RowsInput, options: RowsSourceOptions = {}): Source {
   const { name = 'rows' } = options;

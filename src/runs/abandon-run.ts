@@ -27,6 +27,14 @@ export interface AbandonRunOptions {
  *   were launched and stay
  * @throws StateError `state_locked` while a run works in it, `state_mismatch` when its batches are on
  *   another service or in another account; OutputError; what stops a request, with nothing given up
+ *
+ * @example
+ * ```ts
+ * for (const { stateDir } of await findRuns('.')) {
+ *   const { deleted, launched } = await abandonRun({ stateDir, client });
+ *   console.log(deleted, 'batches deleted; paid, and left on the service:', launched);
+ * }
+ * ```
  */
 export async function abandonRun(options: AbandonRunOptions): Promise<Deletions> {
   const { client, exportedToo = false } = options;

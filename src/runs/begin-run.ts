@@ -3,7 +3,7 @@ import type { Client } from '../client/client.js';
 import { systemClock } from '../system/clock.js';
 import { decidingOptions } from './resume.js';
 import type { RunEntry } from './run-entries.js';
-import type { RunOptions } from './run-options.js';
+import type { ResolvedRun } from './run-options.js';
 import type { StateDirectory } from './state-directory.js';
 
 /**
@@ -16,7 +16,7 @@ import type { StateDirectory } from './state-directory.js';
 export async function beginRun(
   client: Client,
   state: StateDirectory,
-  options: RunOptions,
+  options: ResolvedRun,
   given: Pick<RunEntry, 'outputId' | 'retries'> = {},
 ): Promise<RunEntry> {
   // With the history's own, an address is hashed once for both.
@@ -41,7 +41,7 @@ export async function beginRun(
 /** How a run calls its service. */
 export function serviceOf(
   client: Client,
-  { serviceName }: Pick<RunOptions, 'serviceName'>,
+  { serviceName }: Pick<ResolvedRun, 'serviceName'>,
 ): string {
   return serviceName ?? client.baseUrl;
 }

@@ -13,12 +13,12 @@ import { measureUse } from './paid-use.js';
 import type { PassOne } from './pass-one.js';
 import { paidNumbers, plannedBatches } from './planned-batches.js';
 import { outputIdOf, type PlanEntry, type RunEntry } from './run-entries.js';
-import type { RunOptions, RunProgress } from './run-options.js';
+import type { ResolvedRun, RunProgress } from './run-options.js';
 import type { StateDirectory } from './state-directory.js';
 import { TakeUp } from './take-up.js';
 
 export interface SettleOptions {
-  readonly run: RunOptions;
+  readonly run: ResolvedRun;
   readonly client: Client;
   readonly state: StateDirectory;
   readonly concurrency: number;
@@ -141,7 +141,7 @@ async function settle(
 }
 
 /** How far the batches of another list are is no progress of tonight's. */
-function tell(progress: RunProgress, onProgress: RunOptions['onProgress']): void {
+function tell(progress: RunProgress, onProgress: ResolvedRun['onProgress']): void {
   if (progress.stage !== 'batch') onProgress?.(progress);
 }
 

@@ -9,7 +9,15 @@ export interface DescribedRun {
   readonly next: string;
 }
 
-/** Says where a run is that has stopped or is going on, and what is left of it. */
+/**
+ * Says where a run is that has stopped or is going on, and what is left of it.
+ *
+ * @example
+ * ```ts
+ * const status = await readRunStatus('verified.csv.sluice').catch(() => undefined);
+ * if (status) console.log(describeStatus(status).soFar, describeStatus(status).next);
+ * ```
+ */
 export function describeStatus(status: RunStatus): DescribedRun {
   const { rows, batches, done, running, launchedCredits, openCredits, isFinished } = status;
   const spent = describeCredits(launchedCredits);
@@ -34,7 +42,15 @@ export function describeStatus(status: RunStatus): DescribedRun {
   return { soFar: [...places, paid].join(', '), next: `goes on, ${steps.join(' and ')}` };
 }
 
-/** When a run began, as a person at this machine says it: `03:15`, and the day where it is another. */
+/**
+ * When a run began, as a person at this machine says it: `03:15`, and the day where it is another.
+ *
+ * @example
+ * ```ts
+ * const status = await readRunStatus('verified.csv.sluice').catch(() => undefined);
+ * if (status) console.log('the run began at', describeStart(status));
+ * ```
+ */
 export function describeStart({ startedAt }: RunStatus, now = new Date()): string {
   const at = new Date(startedAt);
   const [day, today] = [at, now].map(

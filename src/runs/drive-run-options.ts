@@ -2,12 +2,12 @@ import type { Batch } from '../batches/batch.js';
 import type { Plan } from '../batches/plan.js';
 import type { Client } from '../client/client.js';
 import type { DrivenBatch } from './drive-log.js';
-import type { RunOptions } from './run-options.js';
+import type { ResolvedRun } from './run-options.js';
 import type { RunStore } from './run-store.js';
 import type { TakeUp } from './take-up.js';
 
 export interface DriveRunOptions {
-  readonly run: RunOptions;
+  readonly run: ResolvedRun;
   readonly client: Client;
   readonly takeUp: TakeUp;
   readonly concurrency: number;

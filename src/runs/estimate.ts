@@ -13,6 +13,7 @@ import { budgetNotices } from './budget-notices.js';
 import { readCredits } from './balance.js';
 import { startExamining, wantedPositions } from './pass-one.js';
 import type { EstimateOptions } from './run-options.js';
+import { sinkOf, sourceOf } from './run-ends.js';
 import { estimateShape } from './run-shapes.js';
 import type { Estimate, LaneEstimate, TypeEstimate } from './summary.js';
 
@@ -23,18 +24,25 @@ export type { Estimate, TypeEstimate } from './summary.js';
  *
  * @throws ConfigurationError, InputError, OutputError as a run does before it sends anything; ApiError
  *   `unauthorized`, DeadlineError when the balance cannot be asked for
+ *
+ * @example
+ * ```ts
+ * const estimate = await estimateRun({ source: 'contacts.csv', email: ['email'], country: 'US' });
+ * console.log(estimate.rows, estimate.email?.credits); // 3 2
+ * ```
  */
 export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
   checkOptions(options, estimateShape);
-  const { sink, client, history, onChangedCell, limit } = options;
-  const source = limitedSource(options.source, limit);
+  const { client, history, onChangedCell, limit } = options;
   const { signal = new AbortController().signal } = options;
   const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
   const service = options.serviceName ?? client?.baseUrl ?? '';
   checkHistoryService(history, service);
   const countries = checkCountries(options);
   const { batchSize = defaults.batchSize } = options;
-  await sink.check(countVerified(options));
+  const sink = options.sink === undefined ? undefined : sinkOf('sink', options.sink);
+  const source = limitedSource(await sourceOf(options.source, options.sink), limit);
+  await sink?.check(countVerified(options));
   let layout: ColumnLayout | undefined;
   const reading = await source.open({
     signal,
@@ -60,16 +68,18 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
       recall: (outcomes) => history.recall(outcomes, false),
     }),
   });
-  const examine = await startExamining(
-    {
-      sink,
-      signal,
-      onNotice,
-      onTextColumn: (column) => options.onProgress?.({ stage: 'text_column', ...column }),
-    },
-    reading,
-    layout,
-  );
+  const examine =
+    sink &&
+    (await startExamining(
+      {
+        sink,
+        signal,
+        onNotice,
+        onTextColumn: (column) => options.onProgress?.({ stage: 'text_column', ...column }),
+      },
+      reading,
+      layout,
+    ));
   const counter = new NotSubmitted(plan);
   const batches: Batch[] = [];
   let rows = 0;
@@ -97,7 +107,7 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
   return {
     dry_run: true,
     input: source.name,
-    output: sink.name,
+    output: sink?.name ?? null,
     service,
     rows,
     ...(limit !== undefined && { limit }),

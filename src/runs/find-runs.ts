@@ -18,6 +18,13 @@ export type FoundRun =
  * with rows to be sent again.
  *
  * @throws OutputError when the folder cannot be read
+ *
+ * @example
+ * ```ts
+ * for (const found of await findRuns('.')) {
+ *   console.log(found.stateDir, 'status' in found ? found.status.startedAt : found.error.message);
+ * }
+ * ```
  */
 export async function findRuns(folder: string): Promise<readonly FoundRun[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {

@@ -21,7 +21,7 @@ export function checkMaxUnknown(maxUnknown: MaxUnknown | undefined): void {
  * @throws OutputError
  */
 export async function isSuspect(
-  { percent }: MaxUnknown,
+  { percent }: Pick<MaxUnknown, 'percent'>,
   { plan, tickets, entry }: Pick<PassOne, 'plan' | 'tickets' | 'entry'>,
 ): Promise<boolean> {
   const tally = new OutcomeTally(plan);

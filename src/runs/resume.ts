@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { StateError } from '../errors/family.js';
 import { defaults } from '../batches/defaults.js';
 import type { PlanEntry, RunEntry } from './run-entries.js';
-import type { RunOptions } from './run-options.js';
+import type { ResolvedRun } from './run-options.js';
 
 /** Those that decide only what is written, and where. */
 const outputOptions: ReadonlySet<string> = new Set([
@@ -22,7 +22,7 @@ const outputOptions: ReadonlySet<string> = new Set([
 ]);
 
 /** The options that decide the rows, the batches and the output, by the names users know them by. */
-export function decidingOptions(options: RunOptions): RunEntry['decides'] {
+export function decidingOptions(options: ResolvedRun): RunEntry['decides'] {
   const { source, sink, email, phone, countryColumn, country, prefix, batchSize } = options;
   return JSON.parse(
     JSON.stringify({

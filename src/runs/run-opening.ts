@@ -18,7 +18,7 @@ import {
   refuseOthers,
 } from './resume.js';
 import { outputIdOf, type PlanEntry, type RunEntry } from './run-entries.js';
-import type { RunOptions } from './run-options.js';
+import type { ResolvedRun } from './run-options.js';
 import { statusOf } from './run-status.js';
 import type { StateDirectory } from './state-directory.js';
 import type { Summary } from './summary.js';
@@ -47,14 +47,14 @@ type Planned = KnownRun & { readonly run: RunEntry; readonly plan: PlanEntry };
  * because the list has changed.
  */
 export class RunOpening {
-  readonly #options: RunOptions;
+  readonly #options: ResolvedRun;
   readonly #state: StateDirectory;
   readonly #checked: Checked;
   #source: KeptSource | undefined;
   /** What was read to be compared with the run that is known. */
   #compared: Compared | undefined;
 
-  constructor(options: RunOptions, state: StateDirectory, checked: Checked) {
+  constructor(options: ResolvedRun, state: StateDirectory, checked: Checked) {
     this.#options = options;
     this.#state = state;
     this.#checked = checked;

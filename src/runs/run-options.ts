@@ -3,6 +3,7 @@ import type { Client } from '../client/client.js';
 import type { SluiceError } from '../errors/sluice-error.js';
 import type { Sink, TextColumn } from '../rows/sink.js';
 import type { FoundHeader, Source } from '../rows/source.js';
+import type { SinkInput, SourceInput } from './run-ends.js';
 import type { ColumnOptions } from '../batches/column-layout.js';
 import type { DoubtOptions } from '../batches/doubtful-columns.js';
 import type { CountryOptions } from '../batches/plan.js';
@@ -14,8 +15,8 @@ import type { Preflight } from './preflight.js';
 import type { Summary } from './summary.js';
 
 export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings, DoubtOptions {
-  readonly source: Source;
-  readonly sink: Sink;
+  readonly source: SourceInput;
+  readonly sink: SinkInput;
   /**
    * Only so many rows from the first: a trial. What is after them is not read. It decides the rows: an
    * unfinished run with another limit is one whose list has changed.
@@ -27,8 +28,12 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
    * folder in it, where an in-process local service keeps its data.
    */
   readonly client: Client | ((servicePath: string) => Promise<Client>);
-  /** Where the run keeps what it needs to go on after a kill. Made when missing, removed at the end. */
-  readonly stateDir: string;
+  /**
+   * Where the run keeps what it needs to go on after a kill. Made when missing, removed at the end.
+   * @default `<sink>.sluice` where the sink is a path (for an `s3:` URL in the current folder, under the
+   *   object's name); must be given with any other sink
+   */
+  readonly stateDir?: string;
   /**
    * Most addresses in one batch.
    * @default 50000
@@ -114,6 +119,14 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
   readonly files?: FileSystem;
 }
 
+/** The options of a run whose places are found. */
+export type ResolvedRun = Omit<RunOptions, 'source' | 'sink' | 'stateDir' | 'maxUnknown'> & {
+  readonly source: Source;
+  readonly sink: Sink;
+  readonly stateDir: string;
+  readonly maxUnknown?: ResolvedMaxUnknown;
+};
+
 /** The options of a run that keeps nothing on disk. */
 export type StreamRunOptions = Omit<
   RunOptions,
@@ -158,7 +171,9 @@ export interface ChangedCell {
 }
 
 /** The options of a run, as far as they decide what it would send. */
-export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir'> & {
+export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir' | 'sink'> & {
+  /** Where the rows would go: it is only asked whether it could take them. @default nobody is asked */
+  readonly sink?: SinkInput;
   /** The service, to be asked for the balance. @default nobody is asked */
   readonly client?: Client;
   /** Told of each cell that would be sent as something else than it holds. @default nobody is told */
@@ -171,6 +186,10 @@ export interface MaxUnknown {
   /** From 0 to 100. */
   readonly percent: number;
   /** Where the rows go instead. */
+  readonly suspect: SinkInput;
+}
+
+export interface ResolvedMaxUnknown extends MaxUnknown {
   readonly suspect: Sink;
 }
 

@@ -4,7 +4,7 @@ import { isSuspect } from './find-suspect.js';
 import type { OutcomeTally } from './outcome-tally.js';
 import type { PassOne } from './pass-one.js';
 import { writeJoined } from './pass-two.js';
-import type { RunOptions } from './run-options.js';
+import type { ResolvedRun } from './run-options.js';
 
 /** What was written, and where. */
 export interface WrittenOutput {
@@ -14,7 +14,7 @@ export interface WrittenOutput {
 }
 
 export interface RunOutputOptions {
-  readonly run: RunOptions;
+  readonly run: ResolvedRun;
   readonly runId: string;
   readonly passOne: PassOne;
   readonly signal: AbortSignal;

@@ -18,7 +18,9 @@ import {
   text,
   withMethods,
   type OptionShape,
+  type Wanted,
 } from '../options/check-options.js';
+import { isPlaceName, isRows, isSource } from './run-ends.js';
 import {
   changeWays,
   type EstimateOptions,
@@ -26,8 +28,16 @@ import {
   type StreamRunOptions,
 } from './run-options.js';
 
-const aSource = required(withMethods('a source, such as fileSource("contacts.csv")', 'open'));
-const aSink = required(withMethods('a sink, such as fileSink("verified.csv")', 'check', 'open'));
+const aSource = required({
+  what: 'a path, a URL, an array of these, rows, or a source such as fileSource("contacts.csv")',
+  isRight: (value) =>
+    (isPlaceName(value) && String(value) !== '') || isRows(value) || isSource(value),
+});
+const isSink = withMethods('a sink', 'check', 'open');
+const aSink: Wanted = {
+  what: 'a path, a URL, or a sink such as fileSink("verified.csv")',
+  isRight: (value) => (isPlaceName(value) && String(value) !== '') || isSink.isRight(value),
+};
 
 export const runShape: OptionShape<RunOptions> = {
   ...columnShape,
@@ -35,13 +45,13 @@ export const runShape: OptionShape<RunOptions> = {
   ...driveShape,
   ...doubtShape,
   source: aSource,
-  sink: aSink,
+  sink: required(aSink),
   limit: count,
   client: required({
     what: 'a Client, or a function that makes one',
     isRight: (value) => called.isRight(value) || aClient.isRight(value),
   }),
-  stateDir: required({ ...text, what: 'the path of a folder' }),
+  stateDir: { ...text, what: 'the path of a folder' },
   batchSize: count,
   fresh: flag,
   moved: flag,
@@ -70,7 +80,7 @@ export const streamRunShape: OptionShape<StreamRunOptions> = {
   ...driveShape,
   ...doubtShape,
   source: aSource,
-  sink: aSink,
+  sink: required(aSink),
   limit: count,
   client: required(aClient),
   batchSize: count,
@@ -86,6 +96,7 @@ const { stateDir: _stateDir, ...withoutState } = runShape;
 
 export const estimateShape: OptionShape<EstimateOptions> = {
   ...withoutState,
+  sink: aSink,
   client: aClient,
   onChangedCell: called,
 };

@@ -36,6 +36,12 @@ export interface RunStatus {
  * Reads what a state directory tells, also while a run works in it.
  *
  * @throws OutputError, StateError; ConfigurationError when there is no run
+ *
+ * @example
+ * ```ts
+ * const status = await readRunStatus('verified.csv.sluice').catch(() => undefined);
+ * console.log(status ? describeStatus(status).soFar : 'no run is unfinished'); // no run is unfinished
+ * ```
  */
 export async function readRunStatus(
   stateDir: string,

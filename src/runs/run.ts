@@ -20,7 +20,8 @@ import { checkMaxUnknown } from './find-suspect.js';
 import type { PassOne } from './pass-one.js';
 import { outputIdOf, type RunEntry } from './run-entries.js';
 import { RunOpening } from './run-opening.js';
-import type { RunOptions } from './run-options.js';
+import { findEnds, sinkOf, stateDirFor } from './run-ends.js';
+import type { ResolvedRun, RunOptions } from './run-options.js';
 import { runShape } from './run-shapes.js';
 import { RunOutput } from './run-output.js';
 import { StateDirectory } from './state-directory.js';
@@ -35,6 +36,20 @@ import { TakeUp } from './take-up.js';
  * @throws ConfigurationError before anything is sent; StateError when the state directory belongs to
  *   another run or process; InputError, OutputError, ApiError, BudgetError, DeadlineError when it stops:
  *   call again to go on
+ *
+ * @example
+ * ```ts
+ * const summary = await run({
+ *   source: 'contacts.csv',
+ *   sink: 'verified.csv',
+ *   client,
+ *   email: ['email'],
+ *   phone: ['mobile'],
+ *   countryColumn: 'country',
+ *   country: 'US',
+ * });
+ * console.log(summary.rows, summary.email?.verdicts.valid); // 3 1
+ * ```
  */
 export async function run(options: RunOptions): Promise<Summary> {
   checkOptions(options, runShape);
@@ -46,6 +61,24 @@ export async function run(options: RunOptions): Promise<Summary> {
     signal: options.signal ?? new AbortController().signal,
   };
   checkMaxUnknown(options.maxUnknown);
+  return runResolved(await resolve(options), checked);
+}
+
+/** Finds the places that options name. @throws ConfigurationError, InputError */
+async function resolve({ maxUnknown, ...options }: RunOptions): Promise<ResolvedRun> {
+  const { source, sink } = await findEnds(options);
+  return {
+    ...options,
+    source,
+    sink,
+    stateDir: options.stateDir ?? (await stateDirFor(options.sink, sink)),
+    ...(maxUnknown && {
+      maxUnknown: { ...maxUnknown, suspect: sinkOf('maxUnknown.suspect', maxUnknown.suspect) },
+    }),
+  };
+}
+
+async function runResolved(options: ResolvedRun, checked: Checked): Promise<Summary> {
   await options.sink.check(countVerified(options));
   await options.maxUnknown?.suspect.check(countVerified(options));
   const { waitLockMs, clock, signal } = options;
@@ -88,14 +121,14 @@ interface Checked extends ReturnType<typeof checkCountries> {
 }
 
 class Run {
-  readonly #options: RunOptions;
+  readonly #options: ResolvedRun;
   readonly #state: StateDirectory;
   readonly #checked: Checked;
   readonly #startedMs = performance.now();
   /** Whether nothing in the state directory is needed any more. */
   isRemovable: boolean;
 
-  constructor(options: RunOptions, state: StateDirectory, checked: Checked) {
+  constructor(options: ResolvedRun, state: StateDirectory, checked: Checked) {
     this.#options = options;
     this.#state = state;
     this.#checked = checked;

@@ -22,7 +22,8 @@ import { DriveLog } from './drive-log.js';
 import { OutcomeTally } from './outcome-tally.js';
 import { wantedPositions } from './pass-one.js';
 import { openSink } from './pass-two.js';
-import type { StreamRunOptions } from './run-options.js';
+import { findEnds } from './run-ends.js';
+import type { ResolvedRun, StreamRunOptions } from './run-options.js';
 import { streamRunShape } from './run-shapes.js';
 import { summarize } from './summarize.js';
 import type { Summary } from './summary.js';
@@ -32,20 +33,29 @@ import type { Summary } from './summary.js';
  * are read. Not durable: what was paid is lost with the process.
  *
  * @throws as `run` does; ended early, the run cannot go on
+ *
+ * @example
+ * ```ts
+ * const sink = streamSink(process.stdout, { name: 'standard output', ends: false });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
  */
 export async function streamRun(options: StreamRunOptions): Promise<Summary> {
   checkOptions(options, streamRunShape);
+  checkCountries(options);
+  const ends = await findEnds(options);
   const onProgress = observedProgress(options.onProgress);
   return observeRun(
-    { kind: 'streaming', input: options.source.name, output: options.sink.name },
-    async () => streamToEnd({ ...options, onProgress }),
+    { kind: 'streaming', input: ends.source.name, output: ends.sink.name },
+    async () => streamToEnd({ ...options, ...ends, onProgress }),
     observedEnd,
   );
 }
 
-async function streamToEnd(options: StreamRunOptions): Promise<Summary> {
+type ResolvedStreamRun = StreamRunOptions & Pick<ResolvedRun, 'source' | 'sink'>;
+
+async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const startedMs = performance.now();
-  checkCountries(options);
   checkHistoryService(options.history, options.serviceName ?? options.client.baseUrl);
   await options.sink.check(countVerified(options));
   let layout: ColumnLayout | undefined;
@@ -104,7 +114,7 @@ const judgedRows = 100;
 async function* askFirst(
   chunks: AsyncIterable<RowChunk>,
   layout: ColumnLayout,
-  options: StreamRunOptions,
+  options: ResolvedStreamRun,
 ): AsyncGenerator<RowChunk> {
   if (!options.onDoubtfulColumns) {
     yield* chunks;
@@ -129,7 +139,7 @@ async function* askFirst(
 }
 
 async function flow(
-  options: StreamRunOptions,
+  options: ResolvedStreamRun,
   parts: {
     readonly reading: SourceReading;
     readonly writing: SinkWriting;

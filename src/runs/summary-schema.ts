@@ -164,6 +164,7 @@ export const estimateSchema = z
     dry_run: z.literal(true),
     ...ends,
     limit,
+    output: z.string().nullable().describe('null where no output was named'),
     email: typeEstimate.nullable(),
     phone: typeEstimate.nullable(),
     balance: z.object({ email: z.number(), phone: z.number() }).nullable(),

@@ -166,7 +166,15 @@ export interface StoppedSummary {
   readonly batches: readonly BatchReport[];
 }
 
-/** Whether any row of the run is `failed`. */
+/**
+ * Whether any row of the run is `failed`.
+ *
+ * @example
+ * ```ts
+ * const summary = await run({ source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * process.exitCode = hasFailed(summary) ? 3 : 0;
+ * ```
+ */
 export function hasFailed(summary: Summary): boolean {
   return [summary.email, summary.phone].some((type) => type !== null && type.buckets.failed > 0);
 }
@@ -176,7 +184,8 @@ export interface Estimate {
   /** Tells it from the summary of a run. */
   readonly dry_run: true;
   readonly input: string;
-  readonly output: string;
+  /** `null` where no sink was given. */
+  readonly output: string | null;
   /** The service's base URL, or `local`. */
   readonly service: string;
   readonly rows: number;

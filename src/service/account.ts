@@ -51,6 +51,12 @@ const accountsFile = z
  * `key_sha256` may stand for `key`, and `"suspended": true` has its requests answered with 403.
  *
  * @throws ConfigurationError `invalid_option`, which names the field and never a key
+ *
+ * @example
+ * ```ts
+ * const accounts = parseAccounts('[{ "name": "ada", "key": "a-key", "email_credit": 10, "phone_credit": 0 }]');
+ * console.log(accounts[0]?.name); // ada
+ * ```
  */
 export function parseAccounts(json: string): readonly Account[] {
   let raw: unknown;

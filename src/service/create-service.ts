@@ -51,10 +51,13 @@ const defaultAccount = 'default';
  *
  * @throws ConfigurationError `invalid_option`; StateError `state_locked`, `state_damaged`,
  *   `state_mismatch`; the system's error when it cannot listen or write
+ *
  * @example
  * ```ts
  * const service = await createService({ emailCredits: 100 });
- * await fetch(`${service.baseUrl}/v1/account/credits`, { headers: { 'X-Api-Key': service.apiKey } });
+ * const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+ * console.log((await client.credits()).email_credit); // 100
+ * await client.close();
  * await service.close();
  * ```
  */

@@ -27,6 +27,17 @@ import { PatientDuplex } from './patient-duplex.js';
  *
  * @throws ConfigurationError at once; as a stream does, by `error`: ApiError `unauthorized`,
  *   BudgetError, DeadlineError, …
+ *
+ * @example
+ * ```ts
+ * const text = Buffer.from('good@sluice.test\n');
+ * const lane = { type: 'email', country: 'US' } as const;
+ * const batch = { id: 0, lane, addresses: 1, sizeBytes: text.length, checksum: 0, open: () => [text] };
+ * const parcels: Parcel[] = [{ kind: 'batch', batch }];
+ * for await (const parcel of Readable.from(parcels).pipe(driveBatches({ client }))) {
+ *   console.log(parcel.kind); // settled
+ * }
+ * ```
  */
 export function driveBatches(options: DriveBatchesOptions): Duplex {
   checkOptions(options, streamShape);

@@ -11,6 +11,20 @@ import type { StreamPlan } from './stream-plan.js';
 /**
  * Joins results onto rows: parcels in (rows, and settled batches), enriched rows out, one by one, in
  * the order in which they came.
+ *
+ * @example
+ * ```ts
+ * const plan = new StreamPlan({ email: ['email'], country: 'US' });
+ * await pipeline(
+ *   Readable.from([{ email: 'good@sluice.test' }]),
+ *   rowsToBatches(plan),
+ *   driveBatches({ client }),
+ *   joinResults(plan),
+ *   async (rows) => {
+ *     for await (const row of rows) console.log(row.email_valid); // true
+ *   },
+ * );
+ * ```
  */
 export function joinResults(plan: StreamPlan): Duplex {
   const enricher = new RowEnricher(plan.plan);

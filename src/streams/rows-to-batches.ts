@@ -17,10 +17,13 @@ const longestTimerMs = 2 ** 31 - 1;
  * batches that hold up the oldest of them.
  *
  * @example
+ * ```ts
  * const plan = new StreamPlan({ email: ['email'], country: 'US' });
- * for await (const parcel of Readable.from(rows).compose(rowsToBatches(plan))) {
- *   if (parcel.kind === 'batch') await writeFile(`${parcel.batch.id}.txt`, parcel.batch.open());
+ * const rows = Readable.from([{ email: 'good@sluice.test' }, { email: 'good@sluice.test' }]);
+ * for await (const parcel of rows.compose(rowsToBatches(plan))) {
+ *   if (parcel.kind === 'batch') console.log(parcel.batch.addresses); // 1
  * }
+ * ```
  */
 export function rowsToBatches(plan: StreamPlan): Transform {
   return new RowsToBatches(plan);

@@ -18,6 +18,13 @@ import { Window } from './window.js';
 /**
  * What the three Transforms of one stream share: the columns, the addresses seen and their outcomes,
  * and the bound on rows that wait. One plan serves one stream.
+ *
+ * @example
+ * ```ts
+ * const plan = new StreamPlan({ email: ['email'], country: 'US', batchSize: 10_000 });
+ * const steps = [rowsToBatches(plan), driveBatches({ client }), joinResults(plan)];
+ * console.log(steps.length); // 3
+ * ```
  */
 export class StreamPlan {
   readonly plan: Plan;

@@ -20,8 +20,14 @@ import { batchProgress, RowCount } from './verify-progress.js';
  * the process.
  *
  * @throws ConfigurationError at once; as the stream's error whatever stops the run
+ *
  * @example
- * await pipeline(source, verify({ client, email: ['email'], country: 'US' }), sink);
+ * ```ts
+ * const rows = Readable.from([{ id: 1, email: 'good@sluice.test' }]);
+ * for await (const row of rows.pipe(verify({ client, email: ['email'], country: 'US' }))) {
+ *   console.log(row.id, row.email_valid); // 1 true
+ * }
+ * ```
  */
 export function verify<
   const Email extends string = never,

@@ -40,7 +40,14 @@ const notes = ['plain', 'a "quoted", one', 'ümlaut — 漢字', "it's", '=1+1',
  * What `run()` relies on in a sink, as checks for any test runner.
  *
  * @example
+ * ```ts
+ * const create = () => fileSink('out.jsonl');
+ * const read = async () => {
+ *   const text = await readFile('out.jsonl', 'utf8').catch(() => undefined);
+ *   return text?.split('\n').filter(Boolean).map((line): Row => JSON.parse(line));
+ * };
  * for (const { name, run } of sinkChecks({ create, read })) test(name, run);
+ * ```
  */
 export function sinkChecks(given: SinkUnderTest): readonly Check[] {
   const { isWhole = true } = given;

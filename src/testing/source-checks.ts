@@ -16,7 +16,16 @@ export interface SourceUnderTest {
  * What `run()` relies on in a source, as checks for any test runner.
  *
  * @example
+ * ```ts
+ * const create = () => fileSource('contacts.csv');
+ * const header = ['id', 'email', 'mobile', 'country'];
+ * const rows = [
+ *   ['1', 'good@sluice.test', '+12025550123', 'US'],
+ *   ['2', '', '', 'DE'],
+ *   ['3', 'bad@sluice.test', '', ''],
+ * ];
  * for (const { name, run } of sourceChecks({ create, header, rows })) test(name, run);
+ * ```
  */
 export function sourceChecks(given: SourceUnderTest): readonly Check[] {
   const { header, rows } = given;

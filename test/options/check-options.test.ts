@@ -57,7 +57,7 @@ const cases: readonly [string, () => unknown, string][] = [
   [
     'run',
     async () => run(any({})),
-    'source is missing: give a source, such as fileSource("contacts.csv")',
+    'source is missing: give a path, a URL, an array of these, rows, or a source such as fileSource("contacts.csv")',
   ],
   [
     'run',

@@ -8,19 +8,19 @@ import {
   isSameRun,
 } from '../../src/runs/resume.js';
 import type { PlanEntry, RunEntry } from '../../src/runs/run-entries.js';
-import type { RunOptions } from '../../src/runs/run-options.js';
+import type { ResolvedRun } from '../../src/runs/run-options.js';
 
-function optionsOf(changes: Partial<RunOptions> = {}): RunOptions {
+function optionsOf(changes: Partial<ResolvedRun> = {}): ResolvedRun {
   return {
     source: { name: 'list.csv' },
     sink: { name: 'out.csv' },
     email: ['email'],
     country: 'US',
     ...changes,
-  } as RunOptions;
+  } as ResolvedRun;
 }
 
-function entryOf(options: RunOptions): RunEntry {
+function entryOf(options: ResolvedRun): RunEntry {
   return {
     entry: 'run',
     id: '0123456789abcdef',
@@ -34,7 +34,7 @@ function entryOf(options: RunOptions): RunEntry {
 
 const service = 'https://service.example';
 
-function differences(before: RunOptions, after: RunOptions, asked = service): readonly string[] {
+function differences(before: ResolvedRun, after: ResolvedRun, asked = service): readonly string[] {
   return differingSettings(entryOf(before), { decides: decidingOptions(after), service: asked });
 }
 
@@ -48,7 +48,7 @@ describe('differingSettings', () => {
     );
   });
 
-  it.each<[string, NonNullable<RunOptions['settings']>]>([
+  it.each<[string, NonNullable<ResolvedRun['settings']>]>([
     ['--no-global-cache', { use_global_cache: false }],
     ['--description', { description: 'x' }],
     ['--target-audience', { target_audience: 3 }],
@@ -70,8 +70,8 @@ describe('differingSettings', () => {
 describe('hasSameOutput', () => {
   const known = { decides: decidingOptions(optionsOf()) } as RunEntry;
 
-  it.each<[string, Partial<RunOptions>]>([
-    ['another output', { sink: { name: 'other.csv' } as RunOptions['sink'] }],
+  it.each<[string, Partial<ResolvedRun>]>([
+    ['another output', { sink: { name: 'other.csv' } as ResolvedRun['sink'] }],
     ['another form of it', { decides: { 'output-format': 'jsonl', 'part-size': '1M' } }],
     ['other rows in it', { decides: { keep: 'valid', 'keep-quality': 'good', rejects: 'no.csv' } }],
     ['other names of columns', { prefix: { email: 'x' } }],
@@ -81,10 +81,10 @@ describe('hasSameOutput', () => {
   });
 
   it('takes no notice of how a path is written, nor of a size that is the default one', () => {
-    const sink = { name: resolve('out.csv') } as RunOptions['sink'];
+    const sink = { name: resolve('out.csv') } as ResolvedRun['sink'];
     const same = optionsOf({ sink, batchSize: 50_000 });
     expect(hasSameOutput(known, decidingOptions(same))).toBe(true);
-    const source = { name: './list.csv' } as RunOptions['source'];
+    const source = { name: './list.csv' } as ResolvedRun['source'];
     expect(isSameRun({ ...entryOf(same) }, decidingOptions(optionsOf({ source })), service)).toBe(
       true,
     );
@@ -122,7 +122,7 @@ describe('findChange', () => {
     expect(findChange({ run, plan }, found)).toBe(what);
   });
 
-  it.each<[string, Partial<RunOptions>]>([
+  it.each<[string, Partial<ResolvedRun>]>([
     ['--email', { email: ['mail'] }],
     ['--phone', { phone: ['mobile'] }],
     ['--country', { country: 'DE' }],

@@ -2,12 +2,12 @@ import {
   ConfigurationError,
   moreOpenFiles,
   RunPapers,
+  showPlace,
   type Estimate,
   type Sink,
   type Summary,
 } from '../../index.js';
 import { defineCommand, type ParsedOptions, type CommandInput } from '../command.js';
-import { showArgument } from '../database-url.js';
 import { withConfig } from '../config-file.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { dryRun } from '../dry-run.js';
@@ -125,8 +125,8 @@ async function sayIfStopped(
   });
   const papers = await openPapers(options, [...positionals, pathOf(to)], to);
   const run: RunSoFar = {
-    input: positionals.map(showArgument).join(', '),
-    output: showArgument(to.path),
+    input: positionals.map(showPlace).join(', '),
+    output: showPlace(to.path),
     stateDir: stateDirectoryOf(to, options),
     isStreaming: false,
     noMoreOpenThan: undefined,

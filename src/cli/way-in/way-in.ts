@@ -3,7 +3,7 @@ import { ConfigurationError, findColumns, parseCountry, type Estimate } from '..
 import { grouped } from '../../words/shown-numbers.js';
 import { ask, isThere, type Person } from '../ask-person.js';
 import type { CommandInput } from '../command.js';
-import { showArgument } from '../database-url.js';
+import { showPlace } from '../../index.js';
 import { findSource } from '../list-ends.js';
 import { findInputs } from '../list-places.js';
 import { say } from '../print.js';
@@ -58,7 +58,7 @@ export async function showWayIn(
   const source = await findSource(inputs, undefined, options);
   const isReadOnce = source.keep !== undefined && !inputs.some(({ database }) => database);
   const found = await findColumns(source, { signal, ...(isReadOnce && { rows: rowsOfPipe }) });
-  const list = input.positionals.map(showArgument).join(', ');
+  const list = input.positionals.map(showPlace).join(', ');
   const urgent = (said: Parameters<Reporter['tell']>[0]): void =>
     reporter.tell(said.map((each) => ({ ...each, isUrgent: true })));
   urgent(foundLines(list, found, withCells));

@@ -1,6 +1,6 @@
 import { shellQuote } from '../../words/shell-quote.js';
 import type { ParsedOptions } from '../command.js';
-import { showArgument } from '../database-url.js';
+import { showPlace } from '../../index.js';
 import { standard } from '../standard.js';
 
 /** An option and its value, as they are added to a command. */
@@ -49,8 +49,8 @@ export function printCommand(args: readonly string[]): {
   const words = args.map((argument) => {
     if (argument === countryToFillIn) return argument;
     if (!mayHoldSecret(argument)) return shellQuote(argument);
-    hidden.push(showArgument(argument));
-    return shellQuote(showArgument(argument));
+    hidden.push(showPlace(argument));
+    return shellQuote(showPlace(argument));
   });
   return { line: ['sluice', 'verify', ...words].join(' '), hidden };
 }

@@ -27,6 +27,12 @@ export interface DuckdbSourceOptions {
  *
  * @throws ConfigurationError; opened, ConfigurationError when the query is wrong, InputError
  *   `input_unreadable` when the file is
+ *
+ * @example
+ * ```ts
+ * const source = duckdbSource({ url: 'duckdb:crm.db', query: 'select id, email from contacts' });
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
  */
 export function duckdbSource(options: DuckdbSourceOptions): Source {
   return querySource(duckdb, options);
@@ -44,6 +50,13 @@ export interface DuckdbSinkOptions extends TableKeyOptions {
  * marker of the run: all of them stand there or none, and writing them again changes nothing.
  *
  * @throws ConfigurationError when the table's name has not the form of one, or no file is named
+ *
+ * @example
+ * ```ts
+ * const sink = duckdbSink({ url: 'duckdb:crm.db', into: 'contacts_verified', key: 'id' });
+ * const stateDir = 'contacts_verified.sluice';
+ * await run({ source: 'contacts.csv', sink, stateDir, client, email: ['email'], country: 'US' });
+ * ```
  */
 export function duckdbSink(options: DuckdbSinkOptions): Sink {
   return tableSink(duckdb, options);

@@ -26,6 +26,12 @@ export interface MysqlSourceOptions {
  *
  * @throws ConfigurationError when the URL has not the form of one; opened, ConfigurationError when the
  *   query is wrong, InputError `input_unreadable` when the server is
+ *
+ * @example
+ * ```ts
+ * const source = mysqlSource({ url, query: 'select id, email from contacts' });
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
  */
 export function mysqlSource(options: MysqlSourceOptions): Source {
   return querySource(mysql, options);
@@ -43,6 +49,13 @@ export interface MysqlSinkOptions extends TableKeyOptions {
  * there is changed in one transaction, each with a marker of the run.
  *
  * @throws ConfigurationError when the URL or the table's name has not the form of one
+ *
+ * @example
+ * ```ts
+ * const sink = mysqlSink({ url, into: 'contacts_verified', key: 'id' });
+ * const stateDir = 'contacts_verified.sluice';
+ * await run({ source: 'contacts.csv', sink, stateDir, client, email: ['email'], country: 'US' });
+ * ```
  */
 export function mysqlSink(options: MysqlSinkOptions): Sink {
   return tableSink(mysql, options);

@@ -27,6 +27,12 @@ export interface PostgresSourceOptions {
  *
  * @throws ConfigurationError when the URL has not the form of one; opened, ConfigurationError when the
  *   query is wrong, InputError `input_unreadable` when the server is
+ *
+ * @example
+ * ```ts
+ * const source = postgresSource({ url, query: 'select id, email from contacts' });
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
  */
 export function postgresSource(options: PostgresSourceOptions): Source {
   return querySource(postgres, options);
@@ -50,6 +56,13 @@ export interface PostgresSinkOptions extends TableKeyOptions {
  * of the run: all of them stand there or none, and writing them again changes nothing.
  *
  * @throws ConfigurationError when the URL or the table's name has not the form of one
+ *
+ * @example
+ * ```ts
+ * const sink = postgresSink({ url, into: 'contacts_verified', key: 'id' });
+ * const stateDir = 'contacts_verified.sluice';
+ * await run({ source: 'contacts.csv', sink, stateDir, client, email: ['email'], country: 'US' });
+ * ```
  */
 export function postgresSink(options: PostgresSinkOptions): Sink {
   return tableSink(postgres, { maxRowsPerCommit: 10_000_000, ...options });

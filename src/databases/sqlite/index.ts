@@ -26,6 +26,12 @@ export interface SqliteSourceOptions {
  *
  * @throws ConfigurationError; opened, ConfigurationError when the query is wrong, InputError
  *   `input_unreadable` when the file is
+ *
+ * @example
+ * ```ts
+ * const source = sqliteSource({ url: 'sqlite:crm.db', query: 'select id, email from contacts' });
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
  */
 export function sqliteSource(options: SqliteSourceOptions): Source {
   return querySource(sqlite, options);
@@ -43,6 +49,13 @@ export interface SqliteSinkOptions extends TableKeyOptions {
  * marker of the run: all of them stand there or none, and writing them again changes nothing.
  *
  * @throws ConfigurationError when the table's name has not the form of one
+ *
+ * @example
+ * ```ts
+ * const sink = sqliteSink({ url: 'sqlite:crm.db', into: 'contacts_verified', key: 'id' });
+ * const stateDir = 'contacts_verified.sluice';
+ * await run({ source: 'contacts.csv', sink, stateDir, client, email: ['email'], country: 'US' });
+ * ```
  */
 export function sqliteSink(options: SqliteSinkOptions): Sink {
   return tableSink(sqlite, options);

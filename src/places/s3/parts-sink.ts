@@ -17,6 +17,12 @@ const partName = /^part-[0-9a-f]{8}-\d{5,}\.(?:csv|tsv|jsonl|parquet)(?:\.gz)?$/
  * are there, after them their manifest, and the parts of an earlier writing go.
  *
  * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const sink = s3PartsSink('s3://lists/verified/', { partBytes: 256_000_000, format: 'csv' });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
  */
 export function s3PartsSink(url: string, options: PartsSinkOptions & S3Options): Sink {
   const given = parseS3Address(url);

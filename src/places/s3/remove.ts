@@ -6,6 +6,11 @@ import { refuseWriting } from './trouble.js';
  * Removes an object, if there is one.
  *
  * @throws ConfigurationError, OutputError
+ *
+ * @example
+ * ```ts
+ * await removeS3Object('s3://lists/verified.csv.suspect');
+ * ```
  */
 export async function removeS3Object(url: string, options: S3Options = {}): Promise<void> {
   const address = parseS3Address(url);

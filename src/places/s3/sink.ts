@@ -14,7 +14,10 @@ import { abortLeftUploads, S3Upload, tryUpload } from './upload.js';
  * @throws ConfigurationError `invalid_option`
  *
  * @example
- * await run({ source: fileSource('contacts.csv'), sink: s3Sink('s3://lists/verified.parquet'), … });
+ * ```ts
+ * const sink = s3Sink('s3://lists/verified.parquet', { region: 'us-east-1' });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
  */
 export function s3Sink(url: string, options: FileSinkOptions & S3Options = {}): Sink {
   const address = parseS3Address(url);

@@ -13,8 +13,10 @@ import { findObjects } from './objects.js';
  * @throws ConfigurationError `invalid_option`
  *
  * @example
- * const urls = await findS3Objects('s3://lists/2026/*.{csv,parquet}');
- * const source = combinedSource(urls.map((url) => s3Source(url)));
+ * ```ts
+ * const source = s3Source('s3://lists/contacts.csv', { region: 'us-east-1' });
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
  */
 export function s3Source(
   url: string,
@@ -29,6 +31,13 @@ export function s3Source(
  * names a format, or those that a pattern matches; of several, sorted by key.
  *
  * @throws ConfigurationError `invalid_option`, `missing_dependency`; InputError `input_unreadable`
+ *
+ * @example
+ * ```ts
+ * const urls = await findS3Objects('s3://lists/2026/*.{csv,parquet}');
+ * const source = combinedSource(urls.map((url) => s3Source(url)));
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
  */
 export async function findS3Objects(
   url: string,

@@ -32,6 +32,15 @@ const leastSuperseded = 50_000;
 /**
  * Results of earlier runs, in one file: for each address a keyed hash and its latest result, never the
  * address. One process at a time has it open.
+ *
+ * @example
+ * ```ts
+ * const history = await History.open({ path: 'verified.history', service: client.baseUrl });
+ * const options = { client, history, email: ['email'], country: 'US' };
+ * await run({ ...options, source: 'contacts.csv', sink: 'monday.csv' });
+ * await run({ ...options, source: 'contacts.csv', sink: 'tuesday.csv' }); // pays for nothing
+ * await history.close();
+ * ```
  */
 export class History implements ResultHistory {
   readonly service: string;

@@ -11,6 +11,11 @@ const longestUnknownDays = 20 / 24;
 /**
  * Ages by verdict where one number is given: an `unknown` is never kept longer than 20 hours unless its own
  * age says so.
+ *
+ * @example
+ * ```ts
+ * console.log({ ...maxAgesOf(90), unknown: 1 }); // { valid: 90, wrong: 90, unknown: 1, none: 90 }
+ * ```
  */
 export function maxAgesOf(days = 30): Readonly<Record<Verdict, number>> {
   const unknown = Math.min(days, longestUnknownDays);

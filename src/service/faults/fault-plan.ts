@@ -17,6 +17,13 @@ export type CheckedFaultPlan = z.output<typeof faultPlan>;
  * Reads a fault plan from JSON.
  *
  * @throws ConfigurationError `invalid_option`, which names the place
+ *
+ * @example
+ * ```ts
+ * const fault = '{ "operation": "credits", "requests": [1], "what": { "reset": true } }';
+ * const service = await createService({ faults: parseFaultPlan(`{ "faults": [${fault}] }`) });
+ * await service.close();
+ * ```
  */
 export function parseFaultPlan(json: string): FaultPlan {
   let raw: unknown;

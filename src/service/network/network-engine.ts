@@ -17,10 +17,11 @@ import { MailProbe } from './schedule/mail-probe.js';
  *
  * @throws ConfigurationError `invalid_option`; `missing_dependency` where a package that it needs is not
  *   installed
+ *
  * @example
  * ```ts
- * const engine = networkEngine({ heloName: 'verify.example.com' });
- * const service = await createService({ engine });
+ * const service = await createService({ engine: networkEngine({ heloName: 'verify.example.com' }) });
+ * await service.close();
  * ```
  */
 export async function networkEngine(

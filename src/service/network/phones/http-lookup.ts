@@ -41,6 +41,16 @@ const providerFile = z.strictObject({
  * environment, so that no secret stands in the file.
  *
  * @throws ConfigurationError `invalid_option`, which names what is wrong and never a value
+ *
+ * @example
+ * ```ts
+ * const description = '{ "url": "https://lookup.example.com/{number}", "fields": { "status": "live" } }';
+ * const phoneProvider = parsePhoneProvider(description, process.env);
+ * const service = await createService({
+ *   engine: networkEngine({ heloName: 'verify.example.com', phoneProvider }),
+ * });
+ * await service.close();
+ * ```
  */
 export function parsePhoneProvider(
   json: string,

@@ -36,7 +36,15 @@ const providerFile = z.array(
 /** A provider of one's own, or what is to be otherwise with a known one of that name. */
 export type OwnProvider = z.infer<typeof providerFile>[number];
 
-/** @throws ConfigurationError `invalid_option`, which names what is wrong and never a value */
+/**
+ * @throws ConfigurationError `invalid_option`, which names what is wrong and never a value
+ *
+ * @example
+ * ```ts
+ * const providers = parseProviders('[{ "name": "Example", "exchangers": ["mx.example.com"] }]');
+ * console.log(providers[0]?.name); // Example
+ * ```
+ */
 export function parseProviders(json: string): readonly OwnProvider[] {
   let value: unknown;
   try {

@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { inject, it } from 'vitest';
+import { Client, rowsSource, streamRun, type Sink } from '../../src/index.js';
+import { duckdbSink } from '../../src/databases/duckdb/index.js';
+import { mysqlSink } from '../../src/databases/mysql/index.js';
+import { postgresSink } from '../../src/databases/postgres/index.js';
+import { sqliteSink } from '../../src/databases/sqlite/index.js';
+import { exportedNames, runExample } from '../docs/docstring-examples.js';
+import { withService } from '../service/with-service.js';
+import { askMysql } from './mysql/ask-mysql.js';
+import { askPostgres } from './postgres/ask-postgres.js';
+
+/** A database of this test alone on a server. */
+async function newDatabase(url: string, ask: (sql: string) => Promise<unknown>): Promise<string> {
+  const name = `examples_${randomBytes(6).toString('hex')}`;
+  await ask(`create database ${name}`);
+  return Object.assign(new URL(url), { pathname: `/${name}` }).href;
+}
+
+const databases: readonly (readonly [string, boolean, () => Promise<string>])[] = [
+  ['postgres', true, async () => newDatabase(inject('postgresUrl'), askPostgres)],
+  ['mysql', inject('mysqlUrl') !== '', async () => newDatabase(inject('mysqlUrl'), askMysql)],
+  ['sqlite', true, async () => 'sqlite:crm.db'],
+  ['duckdb', true, async () => 'duckdb:crm.db'],
+];
+
+function contactsTable(kind: string, url: string): Sink {
+  const table = { url, into: 'contacts' };
+  if (kind === 'postgres') return postgresSink(table);
+  if (kind === 'mysql') return mysqlSink(table);
+  return kind === 'sqlite' ? sqliteSink(table) : duckdbSink(table);
+}
+
+it.each(databases.filter(([, isThere]) => isThere))(
+  'the examples of sluice/%s run',
+  async (kind, _, findUrl) => {
+    const { service } = await withService();
+    const names = await exportedNames();
+    const codes = names
+      .filter(({ entry }) => entry === `sluice/${kind}`)
+      .flatMap(({ examples }) => examples);
+    if (codes.length !== 2) throw new Error(`${codes.length} examples`);
+    for (const code of codes) {
+      const url = await findUrl();
+      await runExample(code, {
+        url,
+        async prepare() {
+          const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+          await streamRun({
+            source: rowsSource([{ id: 1, email: 'good@sluice.test' }]),
+            sink: contactsTable(kind, url),
+            client,
+            email: ['email'],
+            country: 'US',
+          });
+          await client.close();
+        },
+      });
+    }
+  },
+);
