@@ -1,7 +1,7 @@
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
-import type { BatchProgress } from '../batches/drive-options.js';
+import type { BatchProgress } from '../batches/batch-progress.js';
 import type { ComparedExport } from '../batches/judge-export.js';
 import { mayHaveLaunched, planned, type KnownBatch } from '../batches/known-batch.js';
 import { noteTime, noTimes, type BatchTimes } from './batch-times.js';

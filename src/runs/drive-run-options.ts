@@ -13,7 +13,7 @@ export interface DriveRunOptions {
   readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
-  readonly state: Pick<RunStore, 'known' | 'recordBatch' | 'keepResults' | 'readResults'>;
+  readonly state: Pick<RunStore, 'known' | 'claim' | 'readResults'>;
   readonly signal: AbortSignal;
   /** Called whenever the addresses of another batch have got their outcomes. */
   readonly onSettled?: () => void;

@@ -1,32 +1,30 @@
+import { ClaimLostError, type BatchClaim } from '../batches/batch-claim.js';
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import { defaults } from '../batches/defaults.js';
 import { deleteBatch } from '../batches/delete-uploads.js';
 import { DriveAll } from '../batches/drive-all.js';
-import type { BatchProgress, CollectedExport } from '../batches/drive-options.js';
+import type { BatchProgress } from '../batches/batch-progress.js';
 import { isBeforeLaunch } from '../batches/delete-orphans.js';
 import { halveBatch } from '../batches/halve-batch.js';
-import { tallyOf } from '../batches/judge-export.js';
 import {
   elected,
   isAtEnd,
   mayHaveLaunched,
   planned,
-  type EndedBatch,
   type KnownBatch,
 } from '../batches/known-batch.js';
-import type { ExportOpener } from '../batches/result-join.js';
 import { stopsForNow } from '../batches/stopped-error.js';
 import { DetachedError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
-import type { BatchResults } from '../results/batch-results.js';
 import { systemClock } from '../system/clock.js';
-import { noTimes } from './batch-times.js';
+import { BatchSettling } from './batch-settling.js';
 import type { DriveRunEnd, DriveRunOptions } from './drive-run-options.js';
 import { deleteEarlier } from './delete-earlier.js';
 import { DriveLog, type DrivenBatch } from './drive-log.js';
-import { entryOf, hasPaid } from './known-run.js';
+import { hasPaid } from './known-run.js';
 import { readPreflight } from './preflight.js';
+import type { RunClaim } from './run-store.js';
 import { batchProgress } from '../streams/verify-progress.js';
 
 /**
@@ -56,9 +54,9 @@ class RunDrive {
   readonly #log = new DriveLog();
   /** What is driven: the batches, and the parts of those that were split in their place. */
   readonly #driven = new Set<Batch>();
-  /** Those whose addresses have their outcomes. */
-  readonly #settled = new Set<Batch>();
-  readonly #results = new Map<string, BatchResults>();
+  readonly #settling: BatchSettling;
+  /** By label: the batches that this process alone drives. */
+  readonly #claims = new Map<string, RunClaim>();
   /** Names of uploads that are of no use any more and could not be deleted. */
   readonly #left: string[] = [];
   /** Whether a batch is left alone once the service verifies it. */
@@ -67,6 +65,7 @@ class RunDrive {
   constructor(options: DriveRunOptions) {
     const { run, client, takeUp, concurrency, signal } = options;
     this.#options = options;
+    this.#settling = new BatchSettling(options);
     this.#drive = new DriveAll(
       {
         service: client,
@@ -80,8 +79,8 @@ class RunDrive {
         known: (batch) => this.#log.known(batch),
         leavesLaunched: () => this.#leavesLaunched,
         lookAgain: async (batch, known) => takeUp.lookAgain(batch, known),
-        record: async (progress) => this.#record(progress),
-        collect: async (batch, open) => this.#collect(batch, open),
+        claim: (batch) => this.#toldClaim(this.#held(batch)),
+        collect: async (batch, open) => this.#settling.collect(batch, open, this.#held(batch)),
         leave: async (batch, known, parts) => this.#leave(batch, known, parts),
       },
     );
@@ -93,7 +92,7 @@ class RunDrive {
         if ('uuid' in known && known.uuid !== undefined) this.#drive.reserve(known.uuid, name);
       }
     }
-    for (const batch of this.#options.batches) await this.#recall(batch);
+    await this.#takeUp(this.#options.batches);
     const { takeUp, batches, plan, run, state } = this.#options;
     takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
     takeUp.tell(this.#log.uuids(), run.onProgress);
@@ -120,7 +119,7 @@ class RunDrive {
   }
 
   async toSettled(decide?: (batches: readonly DrivenBatch[]) => Promise<void>): Promise<void> {
-    for (const batch of this.#options.batches) await this.#recall(batch);
+    await this.#takeUp(this.#options.batches);
     const { takeUp, run } = this.#options;
     takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
     takeUp.tell(this.#log.uuids(), run.onProgress);
@@ -189,7 +188,7 @@ class RunDrive {
   }): Promise<unknown> {
     this.#leavesLaunched = leavesLaunched;
     const wanted = [...this.#driven].filter(
-      (batch) => !this.#settled.has(batch) && only(this.#log.known(batch)),
+      (batch) => !this.#settling.isSettled(batch) && only(this.#log.known(batch)),
     );
     this.#drive.add(wanted);
     const stopped = await this.#drive.idle();
@@ -200,10 +199,27 @@ class RunDrive {
     return isLeft ? new DetachedError('all batches are launched; run again to collect') : undefined;
   }
 
-  /** Takes up what journal and service know of a batch, or of the parts that it was split into. */
-  async #recall(batch: Batch): Promise<void> {
-    const { state, takeUp, run } = this.#options;
-    const entry = entryOf(state.known, batch);
+  /** Takes up what journal and service know of batches, or of the parts that they were split into. */
+  async #takeUp(batches: readonly Batch[]): Promise<void> {
+    for (const claim of await this.#claim(batches)) await this.#recall(claim);
+  }
+
+  async #claim(batches: readonly Batch[]): Promise<readonly RunClaim[]> {
+    const claims = await this.#options.state.claim(batches);
+    for (const claim of claims) this.#claims.set(batchLabel(claim.batch), claim);
+    return claims;
+  }
+
+  /** @throws ClaimLostError */
+  #held(batch: Batch): RunClaim {
+    const label = batchLabel(batch);
+    const claim = this.#claims.get(label);
+    if (!claim) throw new ClaimLostError(label);
+    return claim;
+  }
+
+  async #recall({ batch, entry, times }: RunClaim): Promise<void> {
+    const { takeUp, run } = this.#options;
     const before = entry?.known ?? planned;
     const learned = takeUp.learn(batch, before);
     const known = run.retryFailed === true ? takeUp.tryAgain(batch, learned) : learned;
@@ -213,13 +229,13 @@ class RunDrive {
       name: known === before && entry ? entry.name : takeUp.nameOf(batch, known),
       charge: entry?.charge ?? undefined,
       exported: entry?.exported,
-      times: state.known.times.get(batchLabel(batch)) ?? noTimes,
+      times,
     };
     this.#drive.recall(batch, known, driven.name);
     if (entry) this.#log.recall(driven);
     if (known !== before) await this.#record(driven);
     if (known.stage === 'split') {
-      for (const part of await halveBatch(batch)) await this.#recall(part);
+      await this.#takeUp(await halveBatch(batch));
     } else {
       this.#driven.add(batch);
     }
@@ -236,47 +252,30 @@ class RunDrive {
   }
 
   async #leave(batch: Batch, known: KnownBatch, parts: readonly Batch[]): Promise<void> {
-    if (parts.length > 0) this.#driven.delete(batch);
-    for (const part of parts) this.#driven.add(part);
+    if (parts.length > 0) {
+      this.#driven.delete(batch);
+      for (const part of parts) this.#driven.add(part);
+      await this.#claim(parts);
+    }
     if (!isAtEnd(known)) return;
     const { run, client, takeUp, signal } = this.#options;
-    await this.#settle(batch, known);
+    await this.#settling.settle(batch, known, this.#log.times(batch).exported_at ?? this.#now());
     if (run.deleteBatches !== true || known.stage !== 'exported') return;
     // Whoever goes on with the other copy has not fetched its results.
     const end = takeUp.isCopied
       ? 'left'
-      : await this.#drive.inTurn(async () => deleteBatch(client, known.uuid, true, signal));
+      : await this.#drive.inTurn(async () => {
+          await this.#held(batch).confirm();
+          return deleteBatch(client, known.uuid, true, signal);
+        });
     if (end !== 'gone') this.#left.push(takeUp.nameOf(batch, known));
-  }
-
-  async #settle(batch: Batch, known: EndedBatch): Promise<void> {
-    const { plan, run } = this.#options;
-    const label = batchLabel(batch);
-    await plan.settle(
-      batch,
-      known.stage === 'failed'
-        ? { failure: known.reason }
-        : { results: this.#results.get(label) ?? (await this.#readResults(batch)) },
-      {
-        verifiedAt: this.#log.times(batch).exported_at ?? this.#now(),
-        batchUuid: known.uuid,
-        history: run.history,
-        onSettled: () => {
-          this.#results.delete(label);
-          this.#settled.add(batch);
-          this.#options.onSettled?.();
-        },
-      },
-    );
   }
 
   /** What an earlier version kept by the numbers of the old list is fetched again, which is free. */
   async #fetchByLine(): Promise<void> {
-    const { state, plan } = this.#options;
     for (const driven of this.#log.batches()) {
       const { batch, known, name = '' } = driven;
-      if (known.stage !== 'exported') continue;
-      if (!('numbers' in (await state.readResults(batch, plan.outcomes)))) continue;
+      if (known.stage !== 'exported' || !(await this.#settling.isByNumber(batch))) continue;
       await this.#record({
         ...driven,
         name,
@@ -285,32 +284,24 @@ class RunDrive {
     }
   }
 
-  async #readResults(batch: Batch): Promise<BatchResults> {
-    const { plan, state } = this.#options;
-    const kept = await state.readResults(batch, plan.outcomes);
-    return 'numbers' in kept ? kept : plan.join.byNumber(batch, kept);
-  }
-
   #now(): string {
     return new Date((this.#options.run.clock ?? systemClock).wallNow()).toISOString();
   }
 
-  async #record(progress: BatchProgress): Promise<void> {
-    const { state, run } = this.#options;
-    const at = this.#now();
-    await state.recordBatch(this.#log.note(progress, at), at);
-    run.onProgress?.(batchProgress(progress));
+  /** The claim as it is driven under: what is recorded is told, too. */
+  #toldClaim(claim: RunClaim): BatchClaim {
+    return {
+      ...(claim.lost && { lost: claim.lost }),
+      confirm: async () => claim.confirm(),
+      reserve: async (most) => claim.reserve(most),
+      record: async (progress) => this.#record(progress),
+    };
   }
 
-  async #collect(batch: Batch, open: ExportOpener): Promise<CollectedExport> {
-    const { plan, state } = this.#options;
-    const matched = await plan.join.match(batch, open);
-    return {
-      ...tallyOf(matched),
-      keep: async () => {
-        await state.keepResults(batch, await plan.join.byLine(batch, matched), plan.outcomes);
-        this.#results.set(batchLabel(batch), matched);
-      },
-    };
+  async #record(progress: BatchProgress): Promise<void> {
+    const at = this.#now();
+    const { charge, exported } = this.#log.note(progress, at);
+    await this.#held(progress.batch).record({ ...progress, charge, exported }, at);
+    this.#options.run.onProgress?.(batchProgress(progress));
   }
 }
