@@ -13,6 +13,8 @@ export interface BatchRunnerOptions extends Omit<
 > {
   /** Most batches on the service at once, from upload until verified; and most requests for them. */
   readonly concurrency: number;
+  /** Called when a place has become free. */
+  readonly onPlace?: () => void;
 }
 
 /**
@@ -47,6 +49,12 @@ export class BatchRunner {
     return this.#underWay;
   }
 
+  /** Whether another batch would be driven at once. */
+  get hasPlace(): boolean {
+    const { activeCount, pendingCount } = this.#places;
+    return activeCount + pendingCount < this.#options.concurrency;
+  }
+
   /** The service has taken a batch of this run before: none needs to go ahead alone. */
   noteProven(): void {
     this.#isProven = true;
@@ -70,7 +78,7 @@ export class BatchRunner {
                 .then(resolve, reject)
                 .finally(leave);
             }),
-        );
+        ).then(() => this.#options.onPlace?.());
       });
     } finally {
       this.#underWay -= 1;

@@ -121,6 +121,7 @@ export class DriveAll {
       clock: this.#clock,
       random: settings.random ?? systemRandom,
       signal,
+      onPlace: () => ports.freed?.(),
       collect: async (batch, uuid, within) =>
         ports.collect(batch, openExport(service, batch, uuid, within)),
     });
@@ -137,6 +138,11 @@ export class DriveAll {
 
   get isIdle(): boolean {
     return this.#underWay === 0 && this.#waiting.length === 0;
+  }
+
+  /** Whether another batch would be driven at once. */
+  get hasRoom(): boolean {
+    return this.isTaken && this.#underWay < this.#places && this.#runner.hasPlace;
   }
 
   /** Whether every batch that was added has got its place. */

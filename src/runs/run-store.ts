@@ -34,8 +34,8 @@ export interface RunStore {
   claim(wanted: readonly Batch[]): Promise<readonly RunClaim[]>;
 
   /**
-   * Resolves when other processes have brought the run further, or let go of batches: `known` says so then.
-   * Absent where there are no others.
+   * Resolves when other processes have brought the run further, or let go of batches, since it was last
+   * asked: at once where that is so already. `known` has it then. Absent where there are no others.
    *
    * @throws the signal's reason
    */

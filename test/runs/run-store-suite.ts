@@ -377,10 +377,16 @@ function describeSharing(
     it('hears what others have done', async () => {
       await withStores(2, async ([one, two]) => {
         const claim = await claimOne(one as RunStore, whole);
-        const news = two?.news?.(new AbortController().signal);
-        await claim.record(progress(whole));
+        const { signal } = new AbortController();
+        const news = two?.news?.(signal);
+        await claim.record(progress(whole, ready));
         await outlastClaims();
         await news;
+        expect(two?.known.batches.get(batchLabel(whole))?.known).toEqual(ready);
+        await claim.record(progress(whole));
+        await outlastClaims();
+        // What came before it was asked for is told at once.
+        await two?.news?.(signal);
         expect(two?.known.batches.get(batchLabel(whole))?.known).toEqual(exported);
       });
     });

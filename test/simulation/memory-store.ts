@@ -28,6 +28,8 @@ export class MemoryStore implements RunStore {
   readonly #held = new Map<string, Held>();
   readonly #closing = new AbortController();
   readonly #waiting = new Set<() => void>();
+  /** Whether there was news that nobody has asked for yet. */
+  #hasNews = false;
   /** By this process's own clock. */
   #beatenAt: number;
   #changes = -1;
@@ -67,10 +69,13 @@ export class MemoryStore implements RunStore {
 
   async claim(wanted: readonly Batch[]): Promise<readonly RunClaim[]> {
     const sentAt = this.#clock.now();
-    const claimed = await this.#ask(() => this.#shared.claim(wanted, this.#owner));
+    const { claimed, changes } = await this.#ask(() => ({
+      claimed: this.#shared.claim(wanted, this.#owner),
+      changes: this.#shared.changes,
+    }));
     if (!claimed) return [];
     const { batch, token, known } = claimed;
-    this.#known = known;
+    this.#adopt(known, changes);
     const held = { token, lost: new AbortController() };
     this.#held.get(token.label)?.lost.abort(new ClaimLostError(token.label));
     this.#held.set(token.label, held);
@@ -99,6 +104,10 @@ export class MemoryStore implements RunStore {
 
   async news(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
+    if (this.#hasNews) {
+      this.#hasNews = false;
+      return;
+    }
     await new Promise<void>((resolve, reject) => {
       const stop = (): void => {
         this.#waiting.delete(hear);
@@ -162,6 +171,13 @@ export class MemoryStore implements RunStore {
     held.lost.abort(new ClaimLostError(label));
   }
 
+  /** An answer may come when a later one is there already. */
+  #adopt(known: KnownRun, changes: number): void {
+    if (changes <= this.#changes) return;
+    this.#known = known;
+    this.#changes = changes;
+  }
+
   async #beatOn(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
@@ -177,8 +193,8 @@ export class MemoryStore implements RunStore {
   async #beat(): Promise<void> {
     const sentAt = this.#clock.now();
     const tokens = Array.from(this.#held.values(), ({ token }) => token);
-    const { lost, changes } = await this.#ask(() => ({
-      lost: this.#shared.beat(tokens),
+    const { lost, mayClaim, changes } = await this.#ask(() => ({
+      ...this.#shared.beat(tokens),
       changes: this.#shared.changes,
     }));
     for (const { label, epoch } of lost) {
@@ -186,9 +202,15 @@ export class MemoryStore implements RunStore {
       if (held?.token.epoch === epoch) this.#letGo(held);
     }
     this.#beatenAt = sentAt;
-    if (changes === this.#changes) return;
-    this.#known = await this.#ask(() => this.#shared.known());
-    this.#changes = changes;
+    if (changes === this.#changes && !mayClaim) return;
+    if (changes !== this.#changes) {
+      const news = await this.#ask(() => ({
+        known: this.#shared.known(),
+        changes: this.#shared.changes,
+      }));
+      this.#adopt(news.known, news.changes);
+    }
+    this.#hasNews = this.#waiting.size === 0;
     for (const hear of this.#waiting) hear();
   }
 }

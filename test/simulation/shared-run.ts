@@ -26,6 +26,11 @@ interface Row {
   entry: BatchEntry | PartEntry | undefined;
   reserved: number;
   results: Uint8Array | undefined;
+  readonly owners: Set<string>;
+}
+
+function hasEnded({ entry }: Row): boolean {
+  return entry !== undefined && (isAtEnd(entry.known) || entry.known.stage === 'split');
 }
 
 /** What a shared store keeps of one run, in memory. Each method is one step: whole, or not at all. */
@@ -41,6 +46,21 @@ export class SharedRun {
   constructor(now: () => number, leaseMs = 30_000) {
     this.#now = now;
     this.leaseMs = leaseMs;
+  }
+
+  /** How many batches more than one process has had. */
+  get handedOver(): number {
+    return [...this.#rows.values()].filter(({ owners }) => owners.size > 1).length;
+  }
+
+  /** Whether it was written down of a batch that it has come so far, with this uuid or name. */
+  hasRecorded(stage: string, uuidOrName: string): boolean {
+    return this.#journal.some((entry) => {
+      if (entry.entry !== 'batch' && entry.entry !== 'part') return false;
+      const uuid = 'uuid' in entry.known ? entry.known.uuid : undefined;
+      const isMeant = uuid === uuidOrName || entry.name === uuidOrName;
+      return isMeant && entry.known.stage === stage;
+    });
   }
 
   /** How often anything has changed. */
@@ -65,10 +85,11 @@ export class SharedRun {
   ): { readonly batch: Batch; readonly token: Token; readonly known: KnownRun } | undefined {
     for (const batch of wanted) {
       const row = this.#row(batch);
-      if (row.entry && (isAtEnd(row.entry.known) || row.entry.known.stage === 'split')) continue;
-      if (row.owner === undefined || row.leaseEndsAt <= this.#now()) {
+      if (hasEnded(row)) continue;
+      if (this.#isClaimable(row)) {
         row.epoch += 1;
         row.owner = owner;
+        row.owners.add(owner);
         row.leaseEndsAt = this.#now() + this.leaseMs;
         const token = { label: batchLabel(batch), owner, epoch: row.epoch };
         return { batch, token, known: this.known() };
@@ -117,13 +138,14 @@ export class SharedRun {
     return this.#rows.get(batchLabel(batch))?.results;
   }
 
-  /** A sign of life. @returns which of the owner's claims are lost */
-  beat(tokens: readonly Token[]): readonly Token[] {
-    return tokens.filter((token) => {
+  /** A sign of life. @returns which of the owner's claims are lost, and whether there may be others to be had */
+  beat(tokens: readonly Token[]): { readonly lost: readonly Token[]; readonly mayClaim: boolean } {
+    const lost = tokens.filter((token) => {
       const row = this.#held(token);
       if (row) row.leaseEndsAt = this.#now() + this.leaseMs;
       return row === undefined;
     });
+    return { lost, mayClaim: [...this.#rows.values()].some((row) => this.#isClaimable(row)) };
   }
 
   letGo(owner: string): void {
@@ -152,9 +174,14 @@ export class SharedRun {
       entry: undefined,
       reserved: 0,
       results: undefined,
+      owners: new Set<string>(),
     };
     this.#rows.set(label, row);
     return row;
+  }
+
+  #isClaimable(row: Row): boolean {
+    return !hasEnded(row) && (row.owner === undefined || row.leaseEndsAt <= this.#now());
   }
 
   #held({ label, owner, epoch }: Token): Row | undefined {
