@@ -20,13 +20,14 @@ export const replay: Question = {
         withScratch(async (folder) => {
           const before = await planRun(await input(scale), folder);
           const { state } = before;
-          for (const batch of before.batches) {
+          for (const claim of await state.claim(before.batches)) {
+            const { batch } = claim;
             const text = await batchText(before, batch.id);
             const matched = await before.plan.join.match(batch, async () =>
               asyncly(syntheticExport(text)),
             );
             const results = await before.plan.join.byLine(batch, matched);
-            await before.state.keepResults(batch, results, before.plan.outcomes);
+            await claim.keepResults(results, before.plan.outcomes);
           }
           const addresses = before.plan.book.size;
           const { seconds } = await timed(async () => {

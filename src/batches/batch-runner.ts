@@ -1,14 +1,20 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { ApiError, ConfigurationError } from '../errors/family.js';
+import { ClaimLostError, type BatchClaim } from './batch-claim.js';
 import type { Batch } from './batch.js';
 import type { DriveOptions } from './drive-options.js';
-import { mayHaveLaunched, planned, type KnownBatch } from './known-batch.js';
+import { mayHaveLaunched, type KnownBatch } from './known-batch.js';
 import { observeDrive } from './observe-drive.js';
 import { StagePace } from './stage-pace.js';
 
-export interface BatchRunnerOptions extends Omit<DriveOptions, 'onPrepared' | 'pace' | 'inTurn'> {
+export interface BatchRunnerOptions extends Omit<
+  DriveOptions,
+  'onPrepared' | 'pace' | 'inTurn' | 'record' | 'claim'
+> {
   /** Most batches on the service at once, from upload until verified; and most requests for them. */
   readonly concurrency: number;
+  /** Called when a place has become free. */
+  readonly onPlace?: () => void;
 }
 
 /**
@@ -43,6 +49,12 @@ export class BatchRunner {
     return this.#underWay;
   }
 
+  /** Whether another batch would be driven at once. */
+  get hasPlace(): boolean {
+    const { activeCount, pendingCount } = this.#places;
+    return activeCount + pendingCount < this.#options.concurrency;
+  }
+
   /** The service has taken a batch of this run before: none needs to go ahead alone. */
   noteProven(): void {
     this.#isProven = true;
@@ -52,18 +64,21 @@ export class BatchRunner {
    * Drives a batch to its end as soon as there is a place for it.
    *
    * @returns as `driveBatch` does; what was known, when the gate has closed before a place was free
-   * @throws what stops the run, at once for every batch that has not ended
+   * @throws ClaimLostError when another process may have it; what stops the run, at once for every batch
+   *   that has not ended
    */
-  async run(batch: Batch, known: KnownBatch = planned): Promise<KnownBatch> {
+  async run(batch: Batch, known: KnownBatch, claim: BatchClaim): Promise<KnownBatch> {
     this.#underWay += 1;
     try {
       return await new Promise((resolve, reject) => {
         void this.#places(
           async () =>
             new Promise<void>((leave) => {
-              this.#driveInTurn(batch, known, leave).then(resolve, reject).finally(leave);
+              this.#driveInTurn(batch, known, { claim, leave })
+                .then(resolve, reject)
+                .finally(leave);
             }),
-        );
+        ).then(() => this.#options.onPlace?.());
       });
     } finally {
       this.#underWay -= 1;
@@ -75,15 +90,15 @@ export class BatchRunner {
     return this.#requests(request);
   }
 
-  async #driveInTurn(batch: Batch, known: KnownBatch, leave: () => void): Promise<KnownBatch> {
+  async #driveInTurn(batch: Batch, known: KnownBatch, place: Place): Promise<KnownBatch> {
     while (!this.#isProven) {
-      if (!this.#ahead) return this.#goAhead(batch, known, leave);
+      if (!this.#ahead) return this.#goAhead(batch, known, place);
       await this.#ahead;
     }
-    return this.#drive(batch, known, { leave });
+    return this.#drive(batch, known, place);
   }
 
-  async #goAhead(batch: Batch, known: KnownBatch, leave: () => void): Promise<KnownBatch> {
+  async #goAhead(batch: Batch, known: KnownBatch, place: Place): Promise<KnownBatch> {
     let letOthersGo = (): void => undefined;
     this.#ahead = new Promise((resolve) => {
       letOthersGo = () => {
@@ -96,7 +111,7 @@ export class BatchRunner {
       letOthersGo();
     };
     try {
-      return await this.#drive(batch, known, { leave, onPrepared });
+      return await this.#drive(batch, known, { ...place, onPrepared });
     } finally {
       letOthersGo();
     }
@@ -105,7 +120,7 @@ export class BatchRunner {
   async #drive(
     batch: Batch,
     known: KnownBatch,
-    { leave, onPrepared }: { readonly leave: () => void; readonly onPrepared?: () => void },
+    { claim, leave, onPrepared }: Place & { readonly onPrepared?: () => void },
   ): Promise<KnownBatch> {
     const { gate } = this.#options;
     // What is never launched is not uploaded either.
@@ -113,22 +128,31 @@ export class BatchRunner {
     try {
       return await observeDrive(batch, known, {
         ...this.#options,
+        claim,
         pace: this.#pace,
-        signal: this.#signal,
+        signal: claim.lost ? AbortSignal.any([this.#signal, claim.lost]) : this.#signal,
         inTurn: async (request) => this.inTurn(request),
         record: async (progress) => {
-          await this.#options.record(progress);
+          await claim.record(progress);
           if (progress.known.stage === 'done') leave();
         },
         ...(onPrepared && { onPrepared }),
       });
     } catch (caught) {
+      if (caught instanceof ClaimLostError) throw caught;
       const error = this.#isProven ? caught : refusedAtOnce(caught);
       this.#stoppedBy ??= { error };
       this.#stop.abort(this.#stoppedBy.error);
       throw this.#stoppedBy.error;
     }
   }
+}
+
+/** What a batch that is driven holds. */
+interface Place {
+  readonly claim: BatchClaim;
+  /** Makes room for the next batch. */
+  readonly leave: () => void;
 }
 
 /** What the service says to the form of the first batch, it says to the configuration. */

@@ -2,13 +2,14 @@ import type { VerificationService } from '../client/verification-service.js';
 import { systemClock, type Clock } from '../system/clock.js';
 import { systemRandom } from '../system/random.js';
 import { BatchRunner } from './batch-runner.js';
+import { ClaimLostError, type BatchClaim } from './batch-claim.js';
 import type { Batch } from './batch.js';
 import { defaults } from './defaults.js';
 import { deleteOrphans } from './delete-orphans.js';
 import type { BatchSettings, CollectedExport, DriveOptions } from './drive-options.js';
 import { ElectedUuids } from './elected-uuids.js';
 import { halveBatch } from './halve-batch.js';
-import { isAtEnd, mayHaveLaunched, planned, type KnownBatch } from './known-batch.js';
+import { isAtEnd, planned, type KnownBatch } from './known-batch.js';
 import { LaunchGate } from './launch-gate.js';
 import { openExport } from './open-export.js';
 import { RefusedSizes } from './refused-sizes.js';
@@ -51,7 +52,9 @@ export interface DriveSettings {
 }
 
 /** Where it is recorded what becomes known of batches, and where their results go. */
-export interface DrivePorts extends Pick<DriveOptions, 'record' | 'leavesLaunched' | 'lookAgain'> {
+export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookAgain'> {
+  /** The right to drive a batch that was added, or a part of one. @throws ClaimLostError */
+  claim(batch: Batch): BatchClaim;
   /** What an earlier process knew. @default nothing */
   known?(batch: Batch): KnownBatch;
   /** Reads an export to its end; see {@link DriveOptions.collect}. */
@@ -61,6 +64,8 @@ export interface DrivePorts extends Pick<DriveOptions, 'record' | 'leavesLaunche
    * large for the service goes on as its two parts.
    */
   leave(batch: Batch, known: KnownBatch, parts: readonly Batch[]): Promise<void> | void;
+  /** Another process may have the batch by now. */
+  lost?(batch: Batch): void;
   /** There may be room for another batch, or nothing is under way any more, or it has stopped. */
   freed?(): void;
 }
@@ -116,6 +121,7 @@ export class DriveAll {
       clock: this.#clock,
       random: settings.random ?? systemRandom,
       signal,
+      onPlace: () => ports.freed?.(),
       collect: async (batch, uuid, within) =>
         ports.collect(batch, openExport(service, batch, uuid, within)),
     });
@@ -134,6 +140,11 @@ export class DriveAll {
     return this.#underWay === 0 && this.#waiting.length === 0;
   }
 
+  /** Whether another batch would be driven at once. */
+  get hasRoom(): boolean {
+    return this.isTaken && this.#underWay < this.#places && this.#runner.hasPlace;
+  }
+
   /** Whether every batch that was added has got its place. */
   get isTaken(): boolean {
     return this.#waiting.length === 0;
@@ -149,7 +160,6 @@ export class DriveAll {
     if (uuid !== undefined) this.#uuids.mustTake(uuid, name, isAtEnd(known));
     if (known.stage === 'split') this.#refusedSizes.note(batch);
     else if (uuid !== undefined) this.#runner.noteProven();
-    if (mayHaveLaunched(known)) this.gate.count(batch.lane.type, batch.addresses);
   }
 
   /** No upload of this run has a uuid that one of another run has. */
@@ -201,13 +211,19 @@ export class DriveAll {
     this.#underWay += 1;
     try {
       const before = this.#ports.known?.(batch) ?? planned;
-      const known = isAtEnd(before) ? before : await this.#runner.run(batch, before);
+      const known = isAtEnd(before)
+        ? before
+        : await this.#runner.run(batch, before, this.#ports.claim(batch));
       const parts = known.stage === 'split' ? await halveBatch(batch) : [];
       await this.#ports.leave(batch, known, parts);
       if (!this.#stoppedBy) this.#waiting.unshift(...parts);
     } catch (error) {
-      this.#stoppedBy ??= { error };
-      this.#waiting = [];
+      if (error instanceof ClaimLostError) {
+        this.#ports.lost?.(batch);
+      } else {
+        this.#stoppedBy ??= { error };
+        this.#waiting = [];
+      }
     }
     this.#underWay -= 1;
     this.#begin();

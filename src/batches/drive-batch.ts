@@ -24,7 +24,8 @@ const leastShare = 0.1;
  * @returns what is known at the end: `exported`, `failed`, `split` when it is too large for the service
  *   and its halves want to be driven, `ready` when the gate lets nothing more be launched, or `verifying`
  *   or `done` when it is left to the service
- * @throws whatever stops the run: a refused key, an unreachable service, a deadline, a failing disk
+ * @throws ClaimLostError when another process may have it; whatever stops the run: a refused key, an
+ *   unreachable service, a deadline, a failing disk
  */
 export async function driveBatch(
   batch: Batch,
@@ -43,7 +44,7 @@ class Drive {
   /** Addresses that the service says it verified. */
   #counted: number | null = null;
   #exported: ComparedExport | undefined;
-  /** Whether the gate has reserved this batch's credits. */
+  /** Whether this batch's credits are reserved. */
   #reserved: boolean;
   #isPrepared = false;
   /** Why the service refused the preparation, until the status shows that it did not matter. */
@@ -69,7 +70,7 @@ class Drive {
       if (step.do === 'nothing' || this.#isLeft()) return this.#known;
       if (step.do === 'give_up') throw givenUpError(this.#stopped());
       signal.throwIfAborted();
-      if (step.do === 'launch' && !this.#mayLaunch()) return this.#known;
+      if (step.do === 'launch' && !(await this.#mayLaunch())) return this.#known;
       if (step.do === 'upload' && this.#isSurelyTooLarge()) {
         await this.#become(learn(this.#known, this.#tooLarge()));
         continue;
@@ -79,6 +80,7 @@ class Drive {
         throw this.#overdue();
       }
       await this.#become(before(this.#known, step));
+      if (step.do === 'prepare') await this.#options.claim.confirm();
       await this.#become(learn(this.#known, await this.#perform(step.do)));
     }
   }
@@ -112,10 +114,10 @@ class Drive {
     return this.#known !== before;
   }
 
-  #mayLaunch(): boolean {
-    const { gate } = this.#options;
+  async #mayLaunch(): Promise<boolean> {
+    const { gate, claim } = this.#options;
     if (this.#reserved) return gate.allowsReserved;
-    this.#reserved = gate.reserve(this.#batch.lane.type, this.#batch.addresses);
+    this.#reserved = await gate.reserve(this.#batch, claim);
     return this.#reserved;
   }
 
@@ -132,10 +134,8 @@ class Drive {
     if (known === this.#known) return;
     this.#known = known;
     this.#wait.note(known);
-    if (this.#reserved && !mayHaveLaunched(known)) {
-      this.#options.gate.release(this.#batch.lane.type, this.#batch.addresses);
-      this.#reserved = false;
-    }
+    // The record gives the credits of what was surely not launched back.
+    if (!mayHaveLaunched(known)) this.#reserved = false;
     await this.#options.record({
       batch: this.#batch,
       known,

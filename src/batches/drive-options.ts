@@ -1,10 +1,11 @@
 import type { Clock } from '../system/clock.js';
 import type { VerificationService } from '../client/verification-service.js';
 import type { BatchParametersInput } from '../contract/parameters.js';
+import type { BatchClaim } from './batch-claim.js';
+import type { BatchProgress } from './batch-progress.js';
 import type { Batch } from './batch.js';
-import type { Charge } from './charge.js';
 import type { ElectedUuids } from './elected-uuids.js';
-import type { ComparedExport, ExportTally } from './judge-export.js';
+import type { ExportTally } from './judge-export.js';
 import type { KnownBatch } from './known-batch.js';
 import type { LaunchGate } from './launch-gate.js';
 import type { RefusedSizes } from './refused-sizes.js';
@@ -14,17 +15,6 @@ import type { StagePace } from './stage-pace.js';
 export type BatchSettings = Omit<BatchParametersInput, 'type' | 'target_country'> & {
   readonly description?: string | null | undefined;
 };
-
-/** What has changed about a batch. */
-export interface BatchProgress {
-  readonly batch: Batch;
-  readonly known: KnownBatch;
-  /** Name of the upload under way or elected. */
-  readonly name: string;
-  readonly charge: Charge | undefined;
-  /** What its latest whole export held; `undefined` before there is one. */
-  readonly exported?: ComparedExport | undefined;
-}
 
 /** An export that was read to its end. */
 export interface CollectedExport extends ExportTally {
@@ -44,6 +34,8 @@ export interface DriveOptions {
   /** What the batches of a run learn from each other of how long stages take. @default nothing */
   readonly pace?: StagePace;
   readonly gate: LaunchGate;
+  /** The right to drive the batch. */
+  readonly claim: Pick<BatchClaim, 'lost' | 'confirm' | 'reserve'>;
   /** Which uuids the uploads of the run have. */
   readonly uuids: ElectedUuids;
   /** What the service has refused for its size, in all batches of the run. */

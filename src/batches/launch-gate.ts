@@ -1,6 +1,7 @@
-import type { VerificationType } from '../contract/enums.js';
 import { BudgetError } from '../errors/family.js';
 import type { SluiceError } from '../errors/sluice-error.js';
+import type { BatchClaim } from './batch-claim.js';
+import type { Batch } from './batch.js';
 
 /**
  * Every launch asks here first. Credits are reserved before the launch, so that launches under way at
@@ -9,7 +10,6 @@ import type { SluiceError } from '../errors/sluice-error.js';
  */
 export class LaunchGate {
   readonly #maxCredits: number;
-  readonly #reserved: Record<VerificationType, number> = { email: 0, phone: 0 };
   #closedBy: SluiceError | undefined;
   #isHeld = false;
 
@@ -41,32 +41,29 @@ export class LaunchGate {
     this.#isHeld = false;
   }
 
-  /** Reserves the credits of a launch; `false` when it may not take place. */
-  reserve(type: VerificationType, credits: number): boolean {
-    if (this.#closedBy || this.#isHeld) return false;
-    if (this.#reserved[type] + credits > this.#maxCredits) {
+  /** Reserves the credits of a launch; `false` when it may not take place. @throws ClaimLostError */
+  async reserve(
+    { lane }: Pick<Batch, 'lane'>,
+    claim: Pick<BatchClaim, 'reserve'>,
+  ): Promise<boolean> {
+    if (!this.#isOpen) return false;
+    const { isGranted, credits } = await claim.reserve(this.#maxCredits);
+    if (!isGranted) {
       this.close(
         new BudgetError(
-          `the next batch would bring the run to ${this.#reserved[type] + credits} ${type} credits, more than the ${this.#maxCredits} allowed; run again with a higher --max-credits to go on`,
+          `the next batch would bring the run to ${credits} ${lane.type} credits, more than the ${this.#maxCredits} allowed; run again with a higher --max-credits to go on`,
         ),
       );
-      return false;
     }
-    this.#reserved[type] += credits;
-    return true;
-  }
-
-  /** Takes in what earlier launches of the run have used; never refused. */
-  count(type: VerificationType, credits: number): void {
-    this.#reserved[type] += credits;
-  }
-
-  /** Gives back what a launch that was surely not carried out had reserved. */
-  release(type: VerificationType, credits: number): void {
-    this.#reserved[type] -= credits;
+    // Another launch may have been refused meanwhile. The credits stay reserved for this one.
+    return this.#isOpen;
   }
 
   close(reason: SluiceError): void {
     this.#closedBy ??= reason;
+  }
+
+  get #isOpen(): boolean {
+    return this.#closedBy === undefined && !this.#isHeld;
   }
 }

@@ -9,6 +9,7 @@ import type { DrivenBatch } from './drive-log.js';
 import { settleRun } from './drive-run.js';
 import type { DriveRunOptions } from './drive-run-options.js';
 import { hasPaid, nothingKnown } from './known-run.js';
+import { OwnRunClaims } from './own-run-claims.js';
 import { measureUse } from './paid-use.js';
 import type { PassOne } from './pass-one.js';
 import { paidNumbers, plannedBatches } from './planned-batches.js';
@@ -66,16 +67,20 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
   for (const earlier of state.known.earlier.filter(hasPaid)) {
     const { batchesPath, results } = state.of(earlier);
     const { run, plan, batches } = earlier;
+    const known = { ...nothingKnown, run, plan, batches };
+    const claims = new OwnRunClaims(known, {
+      // Nothing of it is launched any more: that its results are there says all.
+      record: async () => undefined,
+      keepResults: async (...kept) => results.keep(...kept),
+    });
     await settle(options, {
       takeUp: await takeUpOf(options, run),
       run,
       plan,
       batchesPath,
       state: {
-        known: { ...nothingKnown, run, plan, batches },
-        // Nothing of it is launched any more: that its results are there says all.
-        recordBatch: async () => undefined,
-        keepResults: async (...kept) => results.keep(...kept),
+        known,
+        claim: async (wanted) => claims.claim(wanted),
         readResults: async (...kept) => results.read(...kept),
       },
     });

@@ -1,7 +1,7 @@
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
-import type { BatchProgress } from '../batches/drive-options.js';
+import type { BatchProgress } from '../batches/batch-progress.js';
 import type { ComparedExport } from '../batches/judge-export.js';
 import { mayHaveLaunched, planned, type KnownBatch } from '../batches/known-batch.js';
 import { noteTime, noTimes, type BatchTimes } from './batch-times.js';
@@ -31,10 +31,14 @@ export class DriveLog {
   readonly #driven = new Map<string, DrivenBatch>();
 
   /** @param at when it became known, as `2026-11-21T03:00:00.000Z` */
-  note({ batch, known, name, charge, exported }: BatchProgress, at: string): DrivenBatch {
-    const label = batchLabel(batch);
-    const before = this.#driven.get(label);
-    const driven = {
+  note(progress: BatchProgress, at: string): void {
+    this.recall(this.withBefore(progress, at));
+  }
+
+  /** What is known from now on, with what is known already. */
+  withBefore({ batch, known, name, charge, exported }: BatchProgress, at: string): DrivenBatch {
+    const before = this.#driven.get(batchLabel(batch));
+    return {
       batch,
       known,
       name,
@@ -42,11 +46,9 @@ export class DriveLog {
       exported: exported ?? before?.exported,
       times: noteTime(before?.times ?? noTimes, known, at),
     };
-    this.#driven.set(label, driven);
-    return driven;
   }
 
-  /** Takes up what an earlier process knew. */
+  /** Takes up what an earlier process knew, or what is written down now. */
   recall(driven: DrivenBatch): void {
     this.#driven.set(batchLabel(driven.batch), driven);
   }

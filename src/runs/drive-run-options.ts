@@ -7,13 +7,13 @@ import type { RunStore } from './run-store.js';
 import type { TakeUp } from './take-up.js';
 
 export interface DriveRunOptions {
-  readonly run: ResolvedRun;
+  readonly run: Omit<ResolvedRun, 'source' | 'sink' | 'client' | 'stateDir'>;
   readonly client: Client;
   readonly takeUp: TakeUp;
   readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
-  readonly state: Pick<RunStore, 'known' | 'recordBatch' | 'keepResults' | 'readResults'>;
+  readonly state: Pick<RunStore, 'known' | 'claim' | 'news' | 'readResults'>;
   readonly signal: AbortSignal;
   /** Called whenever the addresses of another batch have got their outcomes. */
   readonly onSettled?: () => void;

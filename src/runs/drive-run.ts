@@ -1,33 +1,27 @@
-import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import { defaults } from '../batches/defaults.js';
 import { deleteBatch } from '../batches/delete-uploads.js';
 import { DriveAll } from '../batches/drive-all.js';
-import type { BatchProgress, CollectedExport } from '../batches/drive-options.js';
 import { isBeforeLaunch } from '../batches/delete-orphans.js';
-import { halveBatch } from '../batches/halve-batch.js';
-import { tallyOf } from '../batches/judge-export.js';
 import {
   elected,
   isAtEnd,
   mayHaveLaunched,
-  planned,
   type EndedBatch,
   type KnownBatch,
 } from '../batches/known-batch.js';
-import type { ExportOpener } from '../batches/result-join.js';
 import { stopsForNow } from '../batches/stopped-error.js';
 import { DetachedError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
-import type { BatchResults } from '../results/batch-results.js';
 import { systemClock } from '../system/clock.js';
-import { noTimes } from './batch-times.js';
+import { BatchSettling } from './batch-settling.js';
 import type { DriveRunEnd, DriveRunOptions } from './drive-run-options.js';
 import { deleteEarlier } from './delete-earlier.js';
-import { DriveLog, type DrivenBatch } from './drive-log.js';
-import { entryOf, hasPaid } from './known-run.js';
+import type { DrivenBatch } from './drive-log.js';
+import { hasPaid } from './known-run.js';
 import { readPreflight } from './preflight.js';
-import { batchProgress } from '../streams/verify-progress.js';
+import { RunBatches } from './run-batches.js';
+import { SharedDrive } from './shared-drive.js';
 
 /**
  * Brings all batches of a run to their ends, those of an earlier process from where the journal left
@@ -53,12 +47,9 @@ export async function settleRun(
 class RunDrive {
   readonly #options: DriveRunOptions;
   readonly #drive: DriveAll;
-  readonly #log = new DriveLog();
-  /** What is driven: the batches, and the parts of those that were split in their place. */
-  readonly #driven = new Set<Batch>();
-  /** Those whose addresses have their outcomes. */
-  readonly #settled = new Set<Batch>();
-  readonly #results = new Map<string, BatchResults>();
+  readonly #batches: RunBatches;
+  readonly #settling: BatchSettling;
+  readonly #shared: SharedDrive;
   /** Names of uploads that are of no use any more and could not be deleted. */
   readonly #left: string[] = [];
   /** Whether a batch is left alone once the service verifies it. */
@@ -67,6 +58,8 @@ class RunDrive {
   constructor(options: DriveRunOptions) {
     const { run, client, takeUp, concurrency, signal } = options;
     this.#options = options;
+    this.#settling = new BatchSettling(options);
+    this.#batches = new RunBatches(options, (...known) => this.#drive.recall(...known));
     this.#drive = new DriveAll(
       {
         service: client,
@@ -77,14 +70,23 @@ class RunDrive {
         signal,
       },
       {
-        known: (batch) => this.#log.known(batch),
+        known: (batch) => this.#batches.known(batch),
         leavesLaunched: () => this.#leavesLaunched,
         lookAgain: async (batch, known) => takeUp.lookAgain(batch, known),
-        record: async (progress) => this.#record(progress),
-        collect: async (batch, open) => this.#collect(batch, open),
+        claim: (batch) => this.#batches.toldClaim(batch),
+        collect: async (batch, open) =>
+          this.#settling.collect(batch, open, this.#batches.held(batch)),
         leave: async (batch, known, parts) => this.#leave(batch, known, parts),
+        lost: (batch) => this.#batches.lose(batch),
+        freed: () => this.#shared.tell(),
       },
     );
+    this.#shared = new SharedDrive({
+      ...options,
+      drive: this.#drive,
+      batches: this.#batches,
+      settle: async (batch, known) => this.#settle(batch, known),
+    });
   }
 
   async toEnd(): Promise<DriveRunEnd> {
@@ -93,21 +95,21 @@ class RunDrive {
         if ('uuid' in known && known.uuid !== undefined) this.#drive.reserve(known.uuid, name);
       }
     }
-    for (const batch of this.#options.batches) await this.#recall(batch);
+    await this.#batches.takeUp(this.#options.batches);
     const { takeUp, batches, plan, run, state } = this.#options;
-    takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
-    takeUp.tell(this.#log.uuids(), run.onProgress);
+    takeUp.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
+    takeUp.tell(this.#batches.log.uuids(), run.onProgress);
     // Whoever collects does not leave again for what is new in the list.
     const isCollecting = state.known.earlier.some(hasPaid);
     const isLeaving = run.detach === true && !isCollecting && this.#isAnyUnlaunched();
     const stoppedBy =
       (await this.#askBeforeLaunch()) ?? (await this.#driveAll({ leavesLaunched: isLeaving }));
-    const isWhole = [...this.#driven].every((batch) => isAtEnd(this.#log.known(batch)));
+    const isWhole = [...this.#batches.all].every((batch) => isAtEnd(this.#batches.known(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     if (isWhole || isRefused) {
-      const hasSurplus = takeUp.hasSurplus(this.#log.uuids());
+      const hasSurplus = takeUp.hasSurplus(this.#batches.log.uuids());
       const which = { isGivenUp: isRefused, hasSurplus };
-      this.#left.push(...(await this.#drive.deleteOrphans(this.#log.batches(), which)));
+      this.#left.push(...(await this.#drive.deleteOrphans(this.#batches.log.batches(), which)));
     }
     if (isWhole) this.#left.push(...(await this.#deleteEarlier()));
     if (this.#left.length > 0) run.onProgress?.({ stage: 'left_behind', names: this.#left });
@@ -116,22 +118,22 @@ class RunDrive {
       run.onProgress?.({ stage: 'stopped', error: stoppedBy });
       for (const batch of batches) plan.join.settleUnfinished(batch);
     }
-    return { batches: this.#log.batches(), stoppedBy, isWhole, isPartial, isRefused };
+    return { batches: this.#batches.log.batches(), stoppedBy, isWhole, isPartial, isRefused };
   }
 
   async toSettled(decide?: (batches: readonly DrivenBatch[]) => Promise<void>): Promise<void> {
-    for (const batch of this.#options.batches) await this.#recall(batch);
+    await this.#batches.takeUp(this.#options.batches);
     const { takeUp, run } = this.#options;
-    takeUp.check([...this.#driven].map((batch) => this.#log.known(batch)));
-    takeUp.tell(this.#log.uuids(), run.onProgress);
-    await decide?.(this.#log.batches());
+    takeUp.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
+    takeUp.tell(this.#batches.log.uuids(), run.onProgress);
+    await decide?.(this.#batches.log.batches());
     await this.#fetchByLine();
     // Written down before it is deleted: a batch that is elected and gone would be in doubt.
-    for (const driven of this.#log.batches()) {
+    for (const driven of this.#batches.log.batches()) {
       const { known } = driven;
       if (!isBeforeLaunch(known)) continue;
       const { attempt, fresh } = known;
-      await this.#record({
+      await this.#batches.record({
         ...driven,
         name: driven.name ?? '',
         known: { stage: 'planned', attempt: attempt + 1, fresh, uploads: 0 },
@@ -141,9 +143,9 @@ class RunDrive {
     // The reason of an abort is the caller's, whatever it is.
     // oxlint-disable-next-line typescript/only-throw-error
     if (stoppedBy !== undefined) throw stoppedBy;
-    if (takeUp.uploads.all().length === 0 && this.#log.batches().length === 0) return;
+    if (takeUp.uploads.all().length === 0 && this.#batches.log.batches().length === 0) return;
     const which = { isGivenUp: true, hasSurplus: true };
-    this.#left.push(...(await this.#drive.deleteOrphans(this.#log.batches(), which)));
+    this.#left.push(...(await this.#drive.deleteOrphans(this.#batches.log.batches(), which)));
     if (this.#left.length > 0) run.onProgress?.({ stage: 'left_behind', names: this.#left });
   }
 
@@ -159,7 +161,7 @@ class RunDrive {
     gate.hold();
     const stoppedBy = await this.#driveAll({ only: (known) => !mayHaveLaunched(known) });
     if (stoppedBy !== undefined) return stoppedBy;
-    const ready = this.#log.batches().filter(({ known }) => known.stage === 'ready');
+    const ready = this.#batches.log.batches().filter(({ known }) => known.stage === 'ready');
     const mayLaunch = await run.onPrepared(await readPreflight(client, ready, signal));
     if (!mayLaunch)
       return new DetachedError(
@@ -170,8 +172,8 @@ class RunDrive {
   }
 
   #isAnyUnlaunched(): boolean {
-    return [...this.#driven]
-      .map((batch) => this.#log.known(batch))
+    return [...this.#batches.all]
+      .map((batch) => this.#batches.known(batch))
       .some((known) => !isAtEnd(known) && !mayHaveLaunched(known));
   }
 
@@ -188,46 +190,26 @@ class RunDrive {
     readonly leavesLaunched?: boolean;
   }): Promise<unknown> {
     this.#leavesLaunched = leavesLaunched;
-    const wanted = [...this.#driven].filter(
-      (batch) => !this.#settled.has(batch) && only(this.#log.known(batch)),
-    );
-    this.#drive.add(wanted);
+    const wanted = (isHeld: boolean): readonly Batch[] =>
+      [...this.#batches.all].filter(
+        (batch) =>
+          this.#batches.isHeld(batch) === isHeld &&
+          !this.#settling.isSettled(batch) &&
+          only(this.#batches.known(batch)),
+      );
+    this.#drive.add(wanted(true));
+    await this.#shared.toEnd(() => wanted(false));
     const stopped = await this.#drive.idle();
     if (stopped) return stopped.error;
     const { closedBy } = this.#drive.gate;
     if (closedBy || !leavesLaunched) return closedBy;
-    const isLeft = [...this.#driven].some((batch) => !isAtEnd(this.#log.known(batch)));
+    const isLeft = [...this.#batches.all].some((batch) => !isAtEnd(this.#batches.known(batch)));
     return isLeft ? new DetachedError('all batches are launched; run again to collect') : undefined;
-  }
-
-  /** Takes up what journal and service know of a batch, or of the parts that it was split into. */
-  async #recall(batch: Batch): Promise<void> {
-    const { state, takeUp, run } = this.#options;
-    const entry = entryOf(state.known, batch);
-    const before = entry?.known ?? planned;
-    const learned = takeUp.learn(batch, before);
-    const known = run.retryFailed === true ? takeUp.tryAgain(batch, learned) : learned;
-    const driven = {
-      batch,
-      known,
-      name: known === before && entry ? entry.name : takeUp.nameOf(batch, known),
-      charge: entry?.charge ?? undefined,
-      exported: entry?.exported,
-      times: state.known.times.get(batchLabel(batch)) ?? noTimes,
-    };
-    this.#drive.recall(batch, known, driven.name);
-    if (entry) this.#log.recall(driven);
-    if (known !== before) await this.#record(driven);
-    if (known.stage === 'split') {
-      for (const part of await halveBatch(batch)) await this.#recall(part);
-    } else {
-      this.#driven.add(batch);
-    }
   }
 
   async #deleteEarlier(): Promise<readonly string[]> {
     const { client, state, signal, run, takeUp } = this.#options;
-    const own = { runId: takeUp.runId, uuids: this.#log.uuids() };
+    const own = { runId: takeUp.runId, uuids: this.#batches.log.uuids() };
     return deleteEarlier(client, state.known.earlier, own, {
       signal,
       clock: run.clock ?? systemClock,
@@ -236,8 +218,7 @@ class RunDrive {
   }
 
   async #leave(batch: Batch, known: KnownBatch, parts: readonly Batch[]): Promise<void> {
-    if (parts.length > 0) this.#driven.delete(batch);
-    for (const part of parts) this.#driven.add(part);
+    if (parts.length > 0) await this.#batches.split(batch, parts);
     if (!isAtEnd(known)) return;
     const { run, client, takeUp, signal } = this.#options;
     await this.#settle(batch, known);
@@ -245,72 +226,28 @@ class RunDrive {
     // Whoever goes on with the other copy has not fetched its results.
     const end = takeUp.isCopied
       ? 'left'
-      : await this.#drive.inTurn(async () => deleteBatch(client, known.uuid, true, signal));
+      : await this.#drive.inTurn(async () => {
+          await this.#batches.held(batch).confirm();
+          return deleteBatch(client, known.uuid, true, signal);
+        });
     if (end !== 'gone') this.#left.push(takeUp.nameOf(batch, known));
   }
 
   async #settle(batch: Batch, known: EndedBatch): Promise<void> {
-    const { plan, run } = this.#options;
-    const label = batchLabel(batch);
-    await plan.settle(
-      batch,
-      known.stage === 'failed'
-        ? { failure: known.reason }
-        : { results: this.#results.get(label) ?? (await this.#readResults(batch)) },
-      {
-        verifiedAt: this.#log.times(batch).exported_at ?? this.#now(),
-        batchUuid: known.uuid,
-        history: run.history,
-        onSettled: () => {
-          this.#results.delete(label);
-          this.#settled.add(batch);
-          this.#options.onSettled?.();
-        },
-      },
-    );
+    const { exported_at: at } = this.#batches.log.times(batch);
+    await this.#settling.settle(batch, known, at ?? this.#batches.now());
   }
 
   /** What an earlier version kept by the numbers of the old list is fetched again, which is free. */
   async #fetchByLine(): Promise<void> {
-    const { state, plan } = this.#options;
-    for (const driven of this.#log.batches()) {
+    for (const driven of this.#batches.log.batches()) {
       const { batch, known, name = '' } = driven;
-      if (known.stage !== 'exported') continue;
-      if (!('numbers' in (await state.readResults(batch, plan.outcomes)))) continue;
-      await this.#record({
+      if (known.stage !== 'exported' || !(await this.#settling.isByNumber(batch))) continue;
+      await this.#batches.record({
         ...driven,
         name,
         known: { ...elected(known), stage: 'done', broken: 0 },
       });
     }
-  }
-
-  async #readResults(batch: Batch): Promise<BatchResults> {
-    const { plan, state } = this.#options;
-    const kept = await state.readResults(batch, plan.outcomes);
-    return 'numbers' in kept ? kept : plan.join.byNumber(batch, kept);
-  }
-
-  #now(): string {
-    return new Date((this.#options.run.clock ?? systemClock).wallNow()).toISOString();
-  }
-
-  async #record(progress: BatchProgress): Promise<void> {
-    const { state, run } = this.#options;
-    const at = this.#now();
-    await state.recordBatch(this.#log.note(progress, at), at);
-    run.onProgress?.(batchProgress(progress));
-  }
-
-  async #collect(batch: Batch, open: ExportOpener): Promise<CollectedExport> {
-    const { plan, state } = this.#options;
-    const matched = await plan.join.match(batch, open);
-    return {
-      ...tallyOf(matched),
-      keep: async () => {
-        await state.keepResults(batch, await plan.join.byLine(batch, matched), plan.outcomes);
-        this.#results.set(batchLabel(batch), matched);
-      },
-    };
   }
 }

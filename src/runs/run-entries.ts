@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { BatchProgress } from '../batches/batch-progress.js';
 import { creditBalance } from '../contract/bodies.js';
 import { knownBatch } from './batch-shape.js';
 import { summarySchema } from './summary-schema.js';
@@ -126,6 +127,24 @@ export type PartEntry = z.infer<typeof partEntry>;
 
 /** What summaries of older versions do not have: a run that ended with failed rows keeps its journal. */
 const addedLater = { columns: [], outputs: [], reachable_rows: 0 } satisfies Partial<Summary>;
+/** @param at when it became known */
+export function batchEntryOf(
+  { batch, known, name, charge, exported }: BatchProgress,
+  at: string,
+): BatchEntry | PartEntry {
+  const entry = {
+    batch: batch.id,
+    known,
+    name,
+    charge: charge ?? null,
+    ...(exported && { exported }),
+    at,
+  };
+  const { part, addresses } = batch;
+  return part
+    ? { entry: 'part', ...entry, start: part.start, addresses }
+    : { entry: 'batch', ...entry };
+}
 
 /** The output stands: what is left is tidying. */
 export const finishedEntry = z.object({

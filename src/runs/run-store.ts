@@ -1,35 +1,45 @@
+import type { BatchClaim } from '../batches/batch-claim.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchResults, LineResults } from '../results/batch-results.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
-import type { DrivenBatch } from './drive-log.js';
+import type { BatchTimes } from './batch-times.js';
 import type { KnownRun } from './known-run.js';
-import type { JournalEntry } from './run-entries.js';
+import type { BatchEntry, JournalEntry, PartEntry } from './run-entries.js';
 
 /**
- * What a run keeps so that another process can go on with it: its journal and its results. One process
- * at a time holds it. A state directory is one; what else is to be one has to pass the same suite.
+ * What a run keeps so that another process can go on with it: its journal and its results. A state
+ * directory is one, held by one process at a time; in one that is shared, many processes work on the run
+ * at once. Every store passes the same suite.
  */
 export interface RunStore {
-  /** What the journal told when the store was opened, or since it was emptied. */
+  /** What the run has come to, as far as this process has heard. */
   readonly known: KnownRun;
 
   /**
-   * Appends to the journal. When it has returned, the entry outlasts a power cut.
+   * Appends to the journal what is no batch's. When it has returned, the entry outlasts a power cut.
    *
    * @throws OutputError when it could not be made safe; from then on always
    */
-  record(entry: JournalEntry): Promise<void>;
+  record(entry: Exclude<JournalEntry, BatchEntry | PartEntry>): Promise<void>;
 
   /**
-   * Appends what is known of a batch.
+   * Claims batches that no process has. Nothing is written about a batch, and nothing sent for it, but
+   * under its claim.
    *
-   * @param at when it became known. @default now
+   * @param wanted in the order in which they are to be had
+   * @returns as many as this process may have now: all in a store that it holds alone, one or none in
+   *   one that it shares
    * @throws OutputError
    */
-  recordBatch(driven: Omit<DrivenBatch, 'times'>, at?: string): Promise<void>;
+  claim(wanted: readonly Batch[]): Promise<readonly RunClaim[]>;
 
-  /** Keeps what a whole export told of a batch. When it has returned, that outlasts a power cut. @throws OutputError */
-  keepResults(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void>;
+  /**
+   * Resolves when other processes have brought the run further, or let go of batches, since it was last
+   * asked: at once where that is so already. `known` has it then. Absent where there are no others.
+   *
+   * @throws the signal's reason
+   */
+  news?(signal: AbortSignal): Promise<void>;
 
   /**
    * Reads results that were kept, as often as asked.
@@ -43,7 +53,7 @@ export interface RunStore {
   /** Drops the run that is known; the store stays held. @throws OutputError */
   startOver(): Promise<void>;
 
-  /** Lets go of the store as it is, for the next process. */
+  /** Lets go of the store and of every claim, for the next process. */
   close(): Promise<void>;
 
   /** Removes all but the journal, which tells until its removal that the run is over. @throws OutputError */
@@ -51,4 +61,20 @@ export interface RunStore {
 
   /** Removes the store, once it is cleared. @throws OutputError */
   remove(): Promise<void>;
+}
+
+/** The right to drive a batch of a run, with what whoever had it before has written down. */
+export interface RunClaim extends BatchClaim {
+  readonly batch: Batch;
+  readonly entry: BatchEntry | PartEntry | undefined;
+  /** When it got where it is. */
+  readonly times: BatchTimes;
+
+  /**
+   * Keeps what a whole export told of the batch. It counts once the batch is recorded as exported. When
+   * it has returned, it outlasts a power cut.
+   *
+   * @throws ClaimLostError, OutputError
+   */
+  keepResults(results: LineResults, outcomes: OutcomeTable): Promise<void>;
 }

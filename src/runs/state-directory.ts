@@ -4,15 +4,15 @@ import { ConfigurationError } from '../errors/family.js';
 import type { BatchResults, LineResults } from '../results/batch-results.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import { lockDirectory } from './directory-lock.js';
-import type { DrivenBatch } from './drive-log.js';
 import type { FileLock, LockPatience } from '../system/file-lock.js';
 import { syncDirectory, type FileSystem } from '../system/file-system.js';
 import { Journal } from './journal.js';
 import { hasPaid, knownRun, nothingKnown, type EarlierRun, type KnownRun } from './known-run.js';
 import { onDisk } from './on-disk.js';
+import { OwnRunClaims } from './own-run-claims.js';
 import { ResultStore } from './result-store.js';
-import type { JournalEntry, RunEntry, StatePlace } from './run-entries.js';
-import type { RunStore } from './run-store.js';
+import { batchEntryOf, type JournalEntry, type RunEntry, type StatePlace } from './run-entries.js';
+import type { RunClaim, RunStore } from './run-store.js';
 import {
   folderOf,
   foldersOf,
@@ -30,6 +30,7 @@ export class StateDirectory implements RunStore {
   readonly #lock: FileLock;
   #journal: Journal;
   #known: KnownRun;
+  #claims: OwnRunClaims;
 
   private constructor(
     files: FileSystem,
@@ -42,6 +43,7 @@ export class StateDirectory implements RunStore {
     this.#lock = lock;
     this.#journal = opened.journal;
     this.#known = opened.known;
+    this.#claims = this.#ownClaims();
   }
 
   /**
@@ -126,6 +128,15 @@ export class StateDirectory implements RunStore {
     await this.#journal.append(entry);
   }
 
+  /** The lock is on all batches at once. */
+  #ownClaims(): OwnRunClaims {
+    return new OwnRunClaims(this.#known, {
+      record: async (progress, at = new Date().toISOString()) =>
+        this.record(batchEntryOf(progress, at)),
+      keepResults: async (...kept) => this.of(this.#known).results.keep(...kept),
+    });
+  }
+
   /**
    * Begins a run. Where one is known, it takes that one's place in one write: until then the other goes on.
    * What that has paid for stays where it is, for as long as the new one needs it.
@@ -146,31 +157,12 @@ export class StateDirectory implements RunStore {
     );
     // No earlier process has worked on it.
     this.#known = { ...known, run: undefined };
+    this.#claims = this.#ownClaims();
     await this.#dropUnused();
   }
 
-  async recordBatch(
-    { batch, known, name, charge, exported }: Omit<DrivenBatch, 'times'>,
-    at = new Date().toISOString(),
-  ): Promise<void> {
-    const entry = {
-      batch: batch.id,
-      known,
-      name: name ?? '',
-      charge: charge ?? null,
-      ...(exported && { exported }),
-      at,
-    };
-    const { part, addresses } = batch;
-    await this.record(
-      part
-        ? { entry: 'part', ...entry, start: part.start, addresses }
-        : { entry: 'batch', ...entry },
-    );
-  }
-
-  async keepResults(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void> {
-    await this.of(this.#known).results.keep(batch, results, outcomes);
+  async claim(wanted: readonly Batch[]): Promise<readonly RunClaim[]> {
+    return this.#claims.claim(wanted);
   }
 
   async readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults> {
@@ -197,6 +189,7 @@ export class StateDirectory implements RunStore {
       ({ journal: this.#journal } = await openJournal(this.#files, this.path));
     });
     this.#known = nothingKnown;
+    this.#claims = this.#ownClaims();
   }
 
   /** Leaves the directory as it is, for the next process. */

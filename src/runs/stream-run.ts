@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { checkHistoryService } from '../batches/check-history-service.js';
-import type { BatchProgress } from '../batches/drive-options.js';
+import type { BatchProgress } from '../batches/batch-progress.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { JoinedRows, SinkWriting } from '../rows/sink.js';
 import { limitedSource } from '../rows/limited-source.js';

@@ -51,7 +51,7 @@ export class TakeUp {
   static async begin(
     service: Pick<VerificationService, 'listBatches'>,
     run: RunEntry,
-    state: StateDirectory,
+    state: Pick<StateDirectory, 'known' | 'place' | 'record'>,
     options: Pick<
       RunOptions,
       'batchName' | 'deleteBatches' | 'moved' | 'clock' | 'batchDeadlineMs'

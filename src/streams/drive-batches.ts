@@ -5,10 +5,12 @@ import type { Batch } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
 import { mayHaveOrphans, type LeftBatch } from '../batches/delete-orphans.js';
 import { DriveAll } from '../batches/drive-all.js';
-import type { BatchProgress, CollectedExport } from '../batches/drive-options.js';
+import type { BatchProgress } from '../batches/batch-progress.js';
+import type { CollectedExport } from '../batches/drive-options.js';
 import { fetchExport } from '../batches/fetch-export.js';
 import { tallyOf } from '../batches/judge-export.js';
-import { isAtEnd, type EndedBatch, type KnownBatch } from '../batches/known-batch.js';
+import { isAtEnd, planned, type EndedBatch, type KnownBatch } from '../batches/known-batch.js';
+import { OwnClaims } from '../batches/own-claims.js';
 import type { BatchEnding, ExportOpener } from '../batches/result-join.js';
 import type { SluiceError } from '../errors/sluice-error.js';
 import type { MatchedExport } from '../results/match-export.js';
@@ -50,6 +52,7 @@ type Done = (error?: Error | null) => void;
 export class DriveBatches extends PatientDuplex {
   readonly #options: DriveBatchesOptions;
   readonly #drive: DriveAll;
+  readonly #claims = new OwnClaims();
   readonly #abort = new AbortController();
   /** Batches that may have left uploads which nothing waits for; only those are kept in mind. */
   readonly #left: LeftBatch[] = [];
@@ -75,7 +78,7 @@ export class DriveBatches extends PatientDuplex {
         signal: this.#abort.signal,
       },
       {
-        record: (progress) => this.#note(progress),
+        claim: (batch) => this.#claims.claim(batch, planned, (progress) => this.#note(progress)),
         collect: async (batch, open) => this.#collect(batch, open),
         leave: (batch, known) => this.#leave(batch, known),
         freed: () => this.#freed(),

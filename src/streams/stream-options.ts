@@ -1,7 +1,7 @@
 import type { Batch } from '../batches/batch.js';
 import type { ColumnOptions } from '../batches/column-layout.js';
 import type { DriveSettings } from '../batches/drive-all.js';
-import type { BatchProgress } from '../batches/drive-options.js';
+import type { BatchProgress } from '../batches/batch-progress.js';
 import type { CountryChoice, CountryOptions } from '../batches/plan.js';
 import type { ResultHistory } from '../batches/result-history.js';
 import type { ExportOpener } from '../batches/result-join.js';

@@ -1,4 +1,4 @@
-import type { BatchProgress } from '../batches/drive-options.js';
+import type { BatchProgress } from '../batches/batch-progress.js';
 import { mayHaveLaunched } from '../batches/known-batch.js';
 
 /** What `verify()` tells while rows pass: how many went in and came out so far, and each batch's way. */

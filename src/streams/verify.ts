@@ -1,6 +1,6 @@
 import { pipeline, type Duplex } from 'node:stream';
 import { checkHistoryService } from '../batches/check-history-service.js';
-import type { BatchProgress } from '../batches/drive-options.js';
+import type { BatchProgress } from '../batches/batch-progress.js';
 import { checkOptions } from '../options/check-options.js';
 import { DriveBatches } from './drive-batches.js';
 import type { AddedField } from '../results/columns.js';

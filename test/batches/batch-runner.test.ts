@@ -42,7 +42,7 @@ async function runAll(options: RunOptions): Promise<RunEnd> {
   );
   options.during?.(driving);
   const ends = await driving.clock.runUntil(Promise.allSettled(running));
-  expect(runner.underWay).toBe(0);
+  expect(runner.underWay()).toBe(0);
   expect(driving.clock.sleeping).toBe(0);
   return {
     driving,
@@ -114,7 +114,7 @@ describe('BatchRunner', () => {
 
   it('counts what is under way', () => {
     const runner = new Driving(new FakeService()).runner(2);
-    expect(runner.underWay).toBe(0);
+    expect(runner.underWay()).toBe(0);
   });
 });
 

@@ -420,10 +420,11 @@ describe('a launch', () => {
   it('that is never ready fails the batch, unpaid, and gives its credits back', async () => {
     const fault = { commits: false, answer: { status: 'not_ready_for_verification' } };
     const gate = new LaunchGate({ maxCredits: 2 });
-    const { known, service } = await drive(faults('launchBatch', fault, Infinity), { gate });
+    const driven = await drive(faults('launchBatch', fault, Infinity), { gate });
+    const { known, service, driving } = driven;
     expect(known).toMatchObject({ stage: 'failed', reason: 'launch_error', launched: false });
     expect(service.count('launchBatch')).toBe(bounds.launches);
-    expect(gate.reserve('email', 2)).toBe(true);
+    expect(await driving.mayLaunch(2, 2)).toBe(true);
   });
 
   it('that always fails stops the run, resumable; paid once when the next run goes on', async () => {
@@ -485,7 +486,7 @@ describe('a launch', () => {
       const { error, driving } = await failure(faults('launchBatch', fault), { gate });
       expect(error).toBe(fault.error);
       expect(driving.latest()).toMatchObject({ stage: 'ready', doubt: false });
-      expect(gate.reserve('email', 2)).toBe(true);
+      expect(await driving.mayLaunch(2, 2)).toBe(true);
     },
   );
 
@@ -503,9 +504,9 @@ describe('a launch', () => {
     const fault: Fault = { commits: false, error: new Error('killed') };
     const { driving, service } = await failure(faults('launchBatch', fault));
     const gate = new LaunchGate({ maxCredits: 2 });
-    gate.count('email', 2);
-    const { known } = await drive(service, { gate }, driving.latest());
-    expect(known.stage).toBe('exported');
+    const next = await drive(service, { gate }, driving.latest());
+    expect(next.known.stage).toBe('exported');
+    expect(await next.driving.mayLaunch(1, 2)).toBe(false);
     expectPaidOnce(service);
   });
 

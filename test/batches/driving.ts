@@ -1,10 +1,13 @@
 import { crc32 } from 'node:zlib';
+import type { BatchClaim } from '../../src/batches/batch-claim.js';
 import type { Batch } from '../../src/batches/batch.js';
 import { BatchRunner } from '../../src/batches/batch-runner.js';
-import type { BatchProgress, DriveOptions } from '../../src/batches/drive-options.js';
-import type { KnownBatch } from '../../src/batches/known-batch.js';
+import type { BatchProgress } from '../../src/batches/batch-progress.js';
+import type { DriveOptions } from '../../src/batches/drive-options.js';
+import { planned, type KnownBatch } from '../../src/batches/known-batch.js';
 import { ElectedUuids } from '../../src/batches/elected-uuids.js';
 import { LaunchGate } from '../../src/batches/launch-gate.js';
+import { OwnClaims } from '../../src/batches/own-claims.js';
 import { readLines } from '../../src/batches/read-lines.js';
 import { RefusedSizes } from '../../src/batches/refused-sizes.js';
 import type { VerificationService } from '../../src/client/verification-service.js';
@@ -32,9 +35,13 @@ export class Driving {
   readonly abort = new AbortController();
   readonly recorded: BatchProgress[] = [];
   readonly collected: number[] = [];
+  readonly claims = new OwnClaims();
   readonly options: DriveOptions;
+  readonly #write: DriveOptions['record'];
 
   constructor(service: VerificationService, changes: Partial<DriveOptions> = {}) {
+    this.#write = changes.record ?? ((progress) => void this.recorded.push(progress));
+    const claim = this.claims.claim(makeBatch(), planned, this.#write);
     this.options = {
       service,
       runId: 'run',
@@ -47,9 +54,7 @@ export class Driving {
       clock: this.clock,
       random: () => 0,
       signal: this.abort.signal,
-      record: (progress) => {
-        this.recorded.push(progress);
-      },
+      claim,
       uuids: new ElectedUuids(),
       collect: async (batch, uuid, signal) => {
         const keys = await readWhole(service, uuid, signal);
@@ -66,6 +71,7 @@ export class Driving {
         };
       },
       ...changes,
+      record: async (progress) => claim.record(progress),
     };
   }
 
@@ -81,11 +87,27 @@ export class Driving {
     return this.recorded.findLast((progress) => progress.batch.id === batch)?.known;
   }
 
-  runner(concurrency: number, provenBefore = false): BatchRunner {
+  runner(concurrency: number, provenBefore = false): DrivingRunner {
     const runner = new BatchRunner({ ...this.options, concurrency });
     if (provenBefore) runner.noteProven();
-    return runner;
+    return {
+      run: async (batch, known = planned, changes = {}) =>
+        runner.run(batch, known, { ...this.claims.claim(batch, known, this.#write), ...changes }),
+      underWay: () => runner.underWay,
+    };
   }
+
+  /** Whether the launch of another batch is within the budget. */
+  async mayLaunch(credits: number, most: number): Promise<boolean> {
+    const claim = this.claims.claim(makeBatch(1000, credits), planned, () => undefined);
+    return (await claim.reserve(most)).isGranted;
+  }
+}
+
+/** A runner of batches that no other process has. */
+interface DrivingRunner {
+  run(batch: Batch, known?: KnownBatch, changes?: Partial<BatchClaim>): Promise<KnownBatch>;
+  underWay(): number;
 }
 
 async function readWhole(

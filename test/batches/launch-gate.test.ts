@@ -1,81 +1,80 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { OwnClaims } from '../../src/batches/own-claims.js';
+import { planned } from '../../src/batches/known-batch.js';
 import { LaunchGate } from '../../src/batches/launch-gate.js';
 import { BudgetError } from '../../src/errors/family.js';
+import { makeBatch } from './driving.js';
 import { refusal } from './fake-service.js';
 
+/** Asks the gate for the launches of batches of so many addresses, one after the other. */
+async function ask(gate: LaunchGate, ...sizes: number[]): Promise<boolean[]> {
+  const claims = new OwnClaims();
+  const answers: boolean[] = [];
+  for (const [id, size] of sizes.entries()) {
+    const batch = makeBatch(id, size);
+    answers.push(
+      await gate.reserve(
+        batch,
+        claims.claim(batch, planned, () => undefined),
+      ),
+    );
+  }
+  return answers;
+}
+
 describe('LaunchGate', () => {
-  it('lets everything through without a budget', () => {
+  it('lets everything be launched where nothing is set', async () => {
     const gate = new LaunchGate();
-    expect(gate.reserve('email', 1e9)).toBe(true);
-    expect(gate.reserve('email', 1e9)).toBe(true);
+    expect(await ask(gate, 1e3, 1e3)).toEqual([true, true]);
     expect(gate.closedBy).toBeUndefined();
   });
 
-  it('lets the budget be used to the last credit, and no further', () => {
+  it('closes at the launch that would pass the budget', async () => {
     const gate = new LaunchGate({ maxCredits: 10 });
-    expect(gate.reserve('email', 6)).toBe(true);
-    expect(gate.reserve('email', 4)).toBe(true);
-    expect(gate.reserve('email', 1)).toBe(false);
+    expect(await ask(gate, 6, 4, 1, 0)).toEqual([true, true, false, false]);
     expect(gate.closedBy).toBeInstanceOf(BudgetError);
     expect(gate.closedBy?.message).toContain('11 email credits');
     expect(gate.closedBy?.message).toContain('--max-credits');
   });
 
-  it('has a budget for each type', () => {
-    const gate = new LaunchGate({ maxCredits: 10 });
-    expect(gate.reserve('email', 10)).toBe(true);
-    expect(gate.reserve('phone', 10)).toBe(true);
-    expect(gate.reserve('phone', 1)).toBe(false);
-  });
-
-  it('takes a launch back that was not carried out', () => {
-    const gate = new LaunchGate({ maxCredits: 10 });
-    expect(gate.reserve('email', 10)).toBe(true);
-    gate.release('email', 10);
-    expect(gate.reserve('email', 10)).toBe(true);
-  });
-
-  it('counts what earlier processes used, even beyond the budget', () => {
-    const gate = new LaunchGate({ maxCredits: 10 });
-    gate.count('email', 12);
-    expect(gate.closedBy).toBeUndefined();
-    expect(gate.reserve('email', 1)).toBe(false);
-    expect(gate.reserve('phone', 1)).toBe(false);
-  });
-
-  it('stays closed, by the first reason', () => {
+  it('keeps the first reason for which it was closed, and asks for nothing more', async () => {
     const gate = new LaunchGate();
-    const first = refusal(402, 'launchBatch');
+    const first = new BudgetError('first');
     gate.close(first);
     gate.close(new BudgetError('second'));
     expect(gate.closedBy).toBe(first);
-    expect(gate.reserve('email', 0)).toBe(false);
+    const reserve = async (): Promise<never> => Promise.reject(new Error('it was asked'));
+    expect(await gate.reserve(makeBatch(), { reserve })).toBe(false);
   });
 
-  it('lets a launch be asked for again when only the budget closed it', () => {
+  it('lets nothing be launched while it is held, and goes on where it is let go', async () => {
+    const gate = new LaunchGate();
+    gate.hold();
+    expect(await ask(gate, 1)).toEqual([false]);
+    gate.letGo();
+    expect(await ask(gate, 1)).toEqual([true]);
+  });
+
+  it.each(['close', 'hold'] as const)(
+    'refuses a launch whose credits were being reserved at a %s',
+    async (how) => {
+      const gate = new LaunchGate();
+      const reserved = gate.reserve(makeBatch(), {
+        reserve: async () => ({ isGranted: true, credits: 2 }),
+      });
+      if (how === 'close') gate.close(refusal(402, 'launchBatch'));
+      else gate.hold();
+      expect(await reserved).toBe(false);
+    },
+  );
+
+  it('lets a launch without an answer be repeated, unless the service refused for the money', async () => {
     const gate = new LaunchGate({ maxCredits: 1 });
     expect(gate.allowsReserved).toBe(true);
-    gate.reserve('email', 2);
+    await ask(gate, 2);
     expect(gate.allowsReserved).toBe(true);
     const unpaid = new LaunchGate();
     unpaid.close(refusal(402, 'launchBatch'));
     expect(unpaid.allowsReserved).toBe(false);
-  });
-
-  it('never has more reserved than the budget', () => {
-    fc.assert(
-      fc.property(fc.nat(100), fc.array(fc.integer({ min: -30, max: 30 })), (maxCredits, steps) => {
-        const gate = new LaunchGate({ maxCredits });
-        const reserved: number[] = [];
-        for (const step of steps) {
-          if (step > 0 && gate.reserve('email', step)) reserved.push(step);
-          const released = step < 0 ? reserved.pop() : undefined;
-          if (released !== undefined) gate.release('email', released);
-          const sum = reserved.reduce((total, credits) => total + credits, 0);
-          expect(sum).toBeLessThanOrEqual(maxCredits);
-        }
-      }),
-    );
   });
 });

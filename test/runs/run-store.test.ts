@@ -10,6 +10,6 @@ beforeEach(async () => {
   path = join(await withFolder(), 'run');
 });
 
-describeRunStore('A state directory', async () =>
-  StateDirectory.open(systemFiles, path, { fresh: false }),
-);
+describeRunStore('A state directory', {
+  open: async () => StateDirectory.open(systemFiles, path, { fresh: false }),
+});

@@ -4,6 +4,7 @@ import { describeTrouble, planCopies, simulateCopy } from './copied-state.js';
 import { cells } from './fault.js';
 import { inWorkers, parseShare, sendBack } from './in-workers.js';
 import { describePair, planPairs, samplePairs, simulatePair } from './pairs.js';
+import { simulateShared } from './shared-workers.js';
 import { simulate, type Simulated } from './simulate.js';
 import { count, emptyTally, printFailed, sum, type Tally } from './tally.js';
 
@@ -20,6 +21,8 @@ const { values } = parseArgs({
     pairs: { type: 'string' },
     pair: { type: 'string' },
     copies: { type: 'string' },
+    shared: { type: 'string' },
+    'shared-seed': { type: 'string' },
     sample: { type: 'string', default: '1' },
     'until-failure': { type: 'boolean', default: false },
     worker: { type: 'string' },
@@ -35,6 +38,11 @@ if (values.seed !== undefined) {
 } else if (values.pair !== undefined) {
   const pair = (await planPairs())[Number(values.pair)];
   if (pair) await tellStory(describePair(pair), async (trace) => simulatePair(pair, trace));
+} else if (values['shared-seed'] !== undefined) {
+  const seed = Number(values['shared-seed']);
+  await tellStory(`seed ${seed} of a shared run`, async (trace) => simulateShared(seed, trace));
+} else if (values.shared !== undefined) {
+  await simulateSharedRuns(Number(values.shared), Number(values.first));
 } else if (values.pairs !== undefined) {
   await simulatePairs(values.pairs);
 } else if (values.copies !== undefined) {
@@ -45,7 +53,7 @@ if (values.seed !== undefined) {
 
 async function tellStory(
   name: string,
-  play: (trace: string[]) => Promise<Simulated>,
+  play: (trace: string[]) => Promise<Pick<Simulated, 'failure' | 'lives'>>,
 ): Promise<void> {
   const trace: string[] = [];
   const { failure, lives } = await play(trace);
@@ -132,6 +140,34 @@ async function simulateCopies(seeds: number): Promise<void> {
   const total = sum(await inWorkers<Tally>(program, ['--copies', String(seeds)]));
   process.stdout.write(
     `${total.simulations} copies of the state of ${seeds} runs, ${secondsSince(began)} s\n`,
+  );
+  printFailed(total, 'seed');
+  if (total.failed.length > 0) process.exitCode = 1;
+}
+
+/** Simulates so many runs that processes share, from seed `first` on. */
+async function simulateSharedRuns(seeds: number, first: number): Promise<void> {
+  if (share) {
+    const tally = emptyTally();
+    for (let seed = first + share.first; seed < first + seeds; seed += share.step) {
+      const { failure, lives, disturbances, handedOver } = await simulateShared(seed);
+      tally.simulations += 1;
+      tally.lives += lives;
+      const counts = { disturbances, 'batches handed over': handedOver };
+      for (const [what, times] of Object.entries(counts)) {
+        tally.reached[what] = (tally.reached[what] ?? 0) + times;
+      }
+      if (failure !== undefined) tally.failed.push({ number: seed, why: failure });
+    }
+    sendBack(tally);
+    return;
+  }
+  const began = performance.now();
+  const args = ['--shared', String(seeds), '--first', String(first)];
+  const total = sum(await inWorkers<Tally>(program, args));
+  const told = Object.entries(total.reached).map(([what, times]) => `${times} ${what}`);
+  process.stdout.write(
+    `${total.simulations} runs that processes share, ${total.lives} processes, ${told.join(', ')}, ${secondsSince(began)} s\n`,
   );
   printFailed(total, 'seed');
   if (total.failed.length > 0) process.exitCode = 1;

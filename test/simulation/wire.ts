@@ -78,7 +78,7 @@ class Exchange {
     }
     this.#handler.onRequestStart?.(this.#controller, {});
     const body = await this.#readBody();
-    await this.#travel();
+    await this.#travel(true);
     if (body === undefined) return;
     if (!this.#isOver) await this.#serve(body, fault);
     // Nobody waits for the answer any more, but what was sent may be carried out all the same.
@@ -211,12 +211,14 @@ class Exchange {
   }
 
   /** On the way between the process and the service: it takes time, and the process may die. */
-  async #travel(): Promise<void> {
+  /** @param isSent whether it is out of the process, which may freeze meanwhile */
+  async #travel(isSent = false): Promise<void> {
     const { world } = this.#life;
     await new Promise<void>((resolve) => {
       world.schedule(undefined, 1 + world.random.next() * 40, resolve);
     });
     if (!this.#life.step()) this.#isOver = true;
+    if (!isSent && this.#life.frozenUntil > world.now) await this.#life.thawed();
   }
 
   #fail(error: Error): void {

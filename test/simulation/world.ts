@@ -3,7 +3,7 @@ import { onAbort } from '../../src/system/on-abort.js';
 import type { Random } from './random.js';
 
 interface Event {
-  readonly at: number;
+  at: number;
   readonly order: number;
   readonly life: Life | undefined;
   readonly happen: () => void;
@@ -103,6 +103,11 @@ export class World {
   #next(): Event | undefined {
     for (;;) {
       const event = pop(this.#events);
+      if (event?.life && event.life.frozenUntil > event.at) {
+        event.at = event.life.frozenUntil;
+        push(this.#events, event);
+        continue;
+      }
       if (!event || !(event.isCancelled || event.life?.isDead === true)) return event;
     }
   }
@@ -115,6 +120,8 @@ export class Life implements Clock {
   /** How far the run has come: what a crash and an abort are counted under. */
   stage = 'opening';
   isDead = false;
+  /** Until when it does nothing, and does not know of it. */
+  frozenUntil = 0;
   /** Called at every step that could be the last. */
   readonly #onStep: (life: Life) => void;
 
@@ -151,6 +158,15 @@ export class Life implements Clock {
   step(): boolean {
     if (!this.isDead) this.#onStep(this);
     return !this.isDead;
+  }
+
+  /** Waits until it is not frozen any more. */
+  async thawed(): Promise<void> {
+    while (this.frozenUntil > this.world.now) {
+      await new Promise<void>((resolve) => {
+        this.world.schedule(undefined, this.frozenUntil - this.world.now, resolve);
+      });
+    }
   }
 
   /** A step that may take time, in which others get on. */

@@ -1,9 +1,14 @@
 import { stat } from 'node:fs/promises';
-import { ConfigurationError, findColumns, parseCountry, type Estimate } from '../../index.js';
+import {
+  ConfigurationError,
+  findColumns,
+  parseCountry,
+  showPlace,
+  type Estimate,
+} from '../../index.js';
 import { grouped } from '../../words/shown-numbers.js';
 import { ask, isThere, type Person } from '../ask-person.js';
 import type { CommandInput } from '../command.js';
-import { showPlace } from '../../index.js';
 import { findSource } from '../list-ends.js';
 import { findInputs } from '../list-places.js';
 import { say } from '../print.js';

@@ -1,0 +1,49 @@
+import type { BatchProgress } from './batch-progress.js';
+
+/** What came of reserving the credits of a launch. */
+export interface Reservation {
+  readonly isGranted: boolean;
+  /** Credits of the batch's type that all launches of the run come to with this one. */
+  readonly credits: number;
+}
+
+/**
+ * The right to drive one batch. While it holds, no other process writes down what becomes of the batch;
+ * once it is lost, nothing more is written or sent under it.
+ */
+export interface BatchClaim {
+  /** Aborted with a {@link ClaimLostError} when another process may have the batch; absent where none can. */
+  readonly lost?: AbortSignal;
+
+  /**
+   * Writes down what is known from now on. Where that was surely not launched, its credits are free again.
+   *
+   * @param at when it became known. @default now
+   * @throws ClaimLostError with nothing written; OutputError
+   */
+  record(progress: BatchProgress, at?: string): Promise<void>;
+
+  /**
+   * Makes sure that the claim still holds, before a request with an effect that nothing was recorded for.
+   *
+   * @throws ClaimLostError
+   */
+  confirm(): Promise<void>;
+
+  /**
+   * Reserves the credits of the batch's launch, once however often it is asked for.
+   *
+   * @param most credits of the batch's type for all launches of the run
+   * @throws ClaimLostError
+   */
+  reserve(most: number): Promise<Reservation>;
+}
+
+/** Another process may have the batch by now: this one leaves it alone, and goes on with its others. */
+export class ClaimLostError extends Error {
+  override readonly name = 'ClaimLostError';
+
+  constructor(label: string) {
+    super(`another process may have batch ${label}`);
+  }
+}
