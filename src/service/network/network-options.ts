@@ -55,7 +55,7 @@ export interface NetworkEngineOptions {
   readonly askLimits?: AskLimits;
   /**
    * What is to be otherwise with providers that are known, by their names in
-   * docs/network-verification.md, and others of one's own: how they answer, and the proxy or the address of
+   * docs/live-verification.md, and others of one's own: how they answer, and the proxy or the address of
    * this machine by which they are asked.
    *
    * @default none

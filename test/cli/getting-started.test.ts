@@ -8,7 +8,7 @@ import { plainLines } from '../docs/plain-lines.js';
 import { csvRows } from './csv-cells.js';
 import { runInProcess } from './run-in-process.js';
 
-const page = new Page('docs/guide.md');
+const page = new Page('docs/getting-started.md');
 const shown = page.blocks('text');
 
 /** What the page shows below a block: the text that comes before the next command. */
@@ -22,12 +22,12 @@ function dateless(text: string): string {
   return text.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, '(date)');
 }
 
-describe('docs/guide.md', () => {
+describe('docs/getting-started.md', () => {
   let folder: string;
   let service: Service;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sluice-guide-'));
+    folder = await mkdtemp(join(tmpdir(), 'sluice-getting-started-'));
     await writeFile(join(folder, 'contacts.csv'), page.blocks('csv')[0]?.text ?? '');
     service = await createService({ apiKey: 'your-key' });
   });
