@@ -78,10 +78,10 @@ export function readableText(path, source, names) {
   const visit = (node, isPublic) => {
     if (ts.isImportDeclaration(node)) return;
     for (const comment of isPublic ? (node.jsDoc ?? []) : []) put(comment, comment.getText(file));
-    const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node);
-    const isPart = isText || ts.isTemplateMiddleOrTemplateTail(node);
-    // A word alone is one of the program's.
-    if (isPart && node.text.includes(' ')) put(node, node.getText(file));
+    // A word alone is one of the program's. The marks around a text would make code of it.
+    const isText = ts.isStringLiteralLike(node) && node.text.trim().includes(' ');
+    const isPart = ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
+    if (isText || isPart) put(node, node.getText(file).replaceAll(/[`'"${}]/g, ' '));
     ts.forEachChild(node, (child) => visit(child, isPublic));
   };
   for (const statement of file.statements) {
