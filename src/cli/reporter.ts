@@ -160,7 +160,7 @@ export class Reporter {
         this.#write({
           event: 'stopped',
           fields: { code, message },
-          line: `stopped: ${message}; what is not finished is written as failed`,
+          line: `stopped: ${message}; unfinished addresses are written as failed`,
         });
         return;
       }

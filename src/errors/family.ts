@@ -141,7 +141,7 @@ export class BudgetError extends SluiceError {
   }
 }
 
-/** The run leaves what it began to the service, as it was told to: the same call later goes on. */
+/** The run leaves its batches to the service, as asked: the same call later resumes it. */
 export class DetachedError extends SluiceError {
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super(message, { code: 'detached', retryable: true, cause: options.cause });

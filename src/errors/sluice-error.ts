@@ -65,7 +65,7 @@ export class SluiceError extends Error {
   }
 }
 
-/** Tells an error of Sluice from any other, and, given a code, that one from its kin. */
+/** Whether it is an error of Sluice and, given a code, the one with that code. */
 export function isSluiceError(error: unknown, code?: SluiceErrorCode): error is SluiceError {
   return error instanceof SluiceError && (code === undefined || error.code === code);
 }

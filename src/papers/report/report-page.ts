@@ -51,7 +51,7 @@ export function reportPage({ summary, figures, madeAt }: Report): string {
       <footer>
         <p>
           Made by Sluice ${version}. Counts are of cells, unless they are said to be of addresses;
-          no cell of the list is in this page, but for domains of emails and operators of phones.
+          no cell of the list is in this page, except domains of emails and operators of phones.
         </p>
       </footer>`,
   });
