@@ -10,7 +10,8 @@ import { sourceFiles } from './source-files.mjs';
 const others = ['docs/service-interface.md', 'ARCHITECTURE.md'];
 
 await runScript(async () => {
-  const violations = await wordViolations({ ...(await pages()), ...(await modules()) });
+  const texts = { ...(await pages()), ...(await examples()), ...(await modules()) };
+  const violations = await wordViolations(texts);
   if (violations.length > 0) throw new Error(violations.join('\n'));
 });
 
@@ -23,6 +24,21 @@ async function pages() {
   return Object.fromEntries(
     await Promise.all(
       paths.map(async (path) => [path, await readFile(join(projectRoot, path), 'utf8')]),
+    ),
+  );
+}
+
+/** Scripts and programs that people copy: all of them, without the marks of comments. */
+async function examples() {
+  const names = await readdir(join(projectRoot, 'examples'), { recursive: true });
+  const paths = names.filter((name) => /\.(?:ts|sh|py|yaml|service|timer|md)$/.test(name));
+  const files = paths.map((name) => join('examples', name)).toSorted();
+  return Object.fromEntries(
+    await Promise.all(
+      files.map(async (path) => {
+        const text = await readFile(join(projectRoot, path), 'utf8');
+        return [path, text.replaceAll(/^[ \t]*(?:\/\/|#|\*)?[ \t]*/gm, '')];
+      }),
     ),
   );
 }
