@@ -111,7 +111,7 @@ const isServing = ({ block }: { readonly block: Block }): boolean =>
 // The blocks of a page follow one another in one folder, as for whoever reads it.
 describe('the commands of the pages', () => {
   it.each(runnable.filter((each) => !isServing(each)))(
-    'run as they stand: $where',
+    'run as written: $where',
     async ({ page, block }) => {
       const cwd = await folderFor(page);
       const lines = plainLines(withService(block.text));
@@ -121,7 +121,7 @@ describe('the commands of the pages', () => {
     },
   );
 
-  it.each(runnable.filter(isServing))('serve as they stand: $where', async ({ page, block }) => {
+  it.each(runnable.filter(isServing))('serve as written: $where', async ({ page, block }) => {
     const cwd = await folderFor(page);
     const plan = /--faults (\S+)/.exec(block.text)?.[1];
     if (plan !== undefined) await writeFile(join(cwd, plan), page.blocks('json')[0]?.text ?? '');

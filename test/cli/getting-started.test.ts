@@ -39,7 +39,7 @@ describe('docs/getting-started.md', () => {
 
   // They follow one another, as for whoever reads the page.
   it.each(page.blocks('sh'))(
-    'runs as it stands, and says what is shown: line $line',
+    'runs as written, and says what is shown: line $line',
     async (block) => {
       const script = block.text.replaceAll('https://verify.example.com', service.baseUrl);
       const lines = plainLines(script);

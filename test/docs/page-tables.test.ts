@@ -17,3 +17,10 @@ it.each(pages.map((page) => [page.path, page] as const))('%s has no long cells',
   const cells = tableRows(page.text).flat();
   expect(cells.filter((cell) => cell.length > longest)).toEqual([]);
 });
+
+it('the options of the command line have their tables in docs/commands.md alone', () => {
+  const withOptions = allPages().filter(({ text }) =>
+    tableRows(text).some(([cell = '']) => /^`(?:-[a-z], )?--/i.test(cell)),
+  );
+  expect(withOptions.map(({ path }) => path)).toEqual(['docs/commands.md']);
+});
