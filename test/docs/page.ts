@@ -68,6 +68,16 @@ export class Page {
     return commandFolders.find((folder) => said === folder);
   }
 
+  /** The page with other texts in some of its blocks. */
+  withBlocks(texts: ReadonlyMap<Block, string>): string {
+    const lines = this.text.split('\n');
+    for (const [block, text] of [...texts].toReversed()) {
+      const length = block.text.split('\n').length - 1;
+      lines.splice(block.line, length, ...text.trimEnd().split('\n'));
+    }
+    return lines.join('\n');
+  }
+
   blocks(language: string): readonly Block[] {
     return blocksOf(this.text).filter((block) => block.language === language);
   }
