@@ -30,7 +30,7 @@ const config = {
     rules: words.map(([name, instead, pattern]) => ({
       name,
       message: `say: ${instead}`,
-      searchPattern: `/(?<![\\w-])(?:${pattern.replaceAll(' ', '\\s+')})(?![\\w-])/giu`,
+      searchPattern: `/(?<![\\w-])(?:${pattern})(?![\\w-])/giu`,
       skipCode: true,
     })),
   },
@@ -58,8 +58,8 @@ export async function wordViolations(texts) {
 }
 
 /**
- * What a module has for people, each in its own line: the texts in its strings, and the docstrings of what
- * the package exports. All else is empty.
+ * What a module has for people, each in the line where it begins: the texts in its strings, and the
+ * docstrings of what the package exports, without their code. All else is empty.
  *
  * @param {string} path
  * @param {string} source
@@ -70,10 +70,8 @@ export function readableText(path, source, names) {
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true);
   const lines = source.split('\n').map(() => '');
   const put = (node, text) => {
-    const first = file.getLineAndCharacterOfPosition(node.getStart(file)).line;
-    for (const [at, line] of text.split('\n').entries()) {
-      lines[first + at] += `${line.replace(/^\s*(?:\/\*\*|\*\/|\*)?\s*/, '')} `;
-    }
+    const { line } = file.getLineAndCharacterOfPosition(node.getStart(file));
+    lines[line] += `${text.replaceAll(/```.*?```|\s*\n[ *]*|\/\*\*|\*\//gs, ' ')} `;
   };
   const visit = (node, isPublic) => {
     if (ts.isImportDeclaration(node)) return;
