@@ -1,7 +1,7 @@
 """A list that Airflow has verified every night.
 
-What a retry can help is retried: the same command goes on where it was and pays for nothing twice. What
-needs a person fails at once. The next night goes on in either case, also where the list has changed.
+A failure that may pass is retried: the same command resumes and pays for nothing twice. What needs a
+person fails at once. The next night resumes in either case, also if the list has changed.
 """
 
 import os
@@ -23,12 +23,12 @@ COMMAND = [
 
 DONE = {
     0: "verified.csv is complete",
-    3: "verified.csv is complete, but for rows that failed: the next night sends them again",
+    3: "verified.csv is complete, except for failed rows: the next night sends them again",
 }
 FOR_A_PERSON = {
     2: "nothing was sent: see the log",
-    4: "the key was refused: set another, the next night goes on",
-    5: "credits are used up: buy some, the next night goes on",
+    4: "the key was refused: set another, the next night resumes",
+    5: "credits are used up: buy some, the next night resumes",
     8: "too many verdicts are unknown: look at verified.csv.suspect",
 }
 WORTH_A_RETRY = {
@@ -48,7 +48,7 @@ def verify() -> str:
         return DONE[code]
     if code in FOR_A_PERSON:
         raise AirflowFailException(FOR_A_PERSON[code])
-    raise AirflowException(WORTH_A_RETRY.get(code, f"stopped ({code}): the retry goes on"))
+    raise AirflowException(WORTH_A_RETRY.get(code, f"stopped ({code}): the retry resumes"))
 
 
 with DAG(

@@ -1,4 +1,4 @@
-// A durable run over a source of one's own: killed at any moment, the same call goes on.
+// A durable run over a source of your own: killed at any moment, the same call resumes.
 // node examples/custom-source.ts <output.csv>
 import {
   Client,

@@ -1,5 +1,5 @@
-// A step of one's own before and behind: rows are tidied up, verified, and those whose address is
-// not wrong go on. node examples/etl.ts <input.csv> <output.jsonl>
+// With steps of your own before and after: rows are tidied up and verified, and those whose address is
+// not wrong are written. node examples/etl.ts <input.csv> <output.jsonl>
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

@@ -1,5 +1,5 @@
 // The third Transform alone: exports that were fetched before are joined onto their rows. Nothing is
-// sent: a stage of one's own takes the place of the service.
+// sent: a stage of your own replaces the service.
 // node examples/join-results.ts
 import { Readable, Transform } from 'node:stream';
 import { joinResults, rowsToBatches, StreamPlan, type Parcel, type Row } from 'sluice';

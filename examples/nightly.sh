@@ -5,9 +5,9 @@ set -uo pipefail
 cd "$1" || exit 2
 shift
 
-# The state directory is the lock: a run that is still under way makes this one wait, then end with 2.
-# What was verified within 30 days is known from the history, and costs nothing. A night that stopped is
-# gone on with by the next one, also where the list has changed.
+# The state directory is the lock: this run waits for one that is still at work, then ends with 2.
+# An address that was verified within 30 days comes from the history and costs nothing. A night that
+# stopped is resumed by the next one, also if the list has changed.
 verify() {
   sluice verify contacts.csv --email email --country US -o verified.csv \
     --history verified.history --max-age 30 --max-credits 10000 --max-unknown 20 \
@@ -24,15 +24,15 @@ fi
 
 case "$code" in
   0) echo 'verified.csv is complete' ;;
-  1) echo 'a defect in Sluice: report it with sluice.log; the next run goes on' ;;
+  1) echo 'a defect in Sluice: report it with sluice.log; the next run resumes' ;;
   2) echo 'nothing was sent: see sluice.log' ;;
-  3) echo 'verified.csv is complete, but for rows that failed: the next run sends them again' ;;
-  4) echo 'the key was refused: set another, the next run goes on' ;;
-  5) echo 'credits are used up: buy some, the next run goes on' ;;
-  6) echo 'a file or the disk failed: see sluice.log, the next run goes on' ;;
-  7) echo 'the service failed: the next run goes on' ;;
+  3) echo 'verified.csv is complete, except for failed rows: the next run sends them again' ;;
+  4) echo 'the key was refused: set another, the next run resumes' ;;
+  5) echo 'credits are used up: buy some, the next run resumes' ;;
+  6) echo 'a file or the disk failed: see sluice.log, the next run resumes' ;;
+  7) echo 'the service failed: the next run resumes' ;;
   8) echo 'too many verdicts are unknown: verified.csv is the old one, look at verified.csv.suspect' ;;
   75) echo 'left to the service: the next run collects' ;;
-  *) echo "stopped ($code): the next run goes on" ;;
+  *) echo "stopped ($code): the next run resumes" ;;
 esac
 exit "$code"

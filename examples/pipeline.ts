@@ -1,4 +1,4 @@
-// Verify a list inside a Node.js job: csv-parse in front, csv-stringify behind, the local service.
+// Verify a list inside a Node.js job: csv-parse before it, csv-stringify after it, the local service.
 // node examples/pipeline.ts <input.csv> <output.csv>
 import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From one table into another, through a pipe:  DATABASE_URL=postgres://… psql-pipe.sh
-# A pipe cannot be read again: with --state the run can go on all the same once its input was read.
+# A pipe cannot be read again: with --state the run can still be resumed once its input was read.
 set -euo pipefail
 
 psql "$DATABASE_URL" --quiet --command "

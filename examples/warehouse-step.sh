@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A step between two others of a warehouse (dbt run --select staging, then this, then the marts):
-# reads a model, writes its verified rows by key. Killed, the same command goes on.
+# reads a model, writes its verified rows by key. Killed, the same command resumes.
 set -euo pipefail
 
 sluice verify env:DATABASE_URL \

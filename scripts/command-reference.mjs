@@ -20,7 +20,7 @@ export async function commandReference(commands, commonOptions) {
   const page = [
     '# Every command and option',
     '',
-    'Made by `npm run commands` from the definitions that `sluice <command> --help` shows. [The command line](command-line.md) says what they mean together.',
+    'Made by `npm run commands` from the definitions that `sluice <command> --help` shows. [The command line](command-line.md) has an example of each command.',
     '',
     ...all.flatMap((command) => section(command, commonOptions)),
   ].join('\n');

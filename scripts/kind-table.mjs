@@ -67,7 +67,7 @@ export async function kindTable(modules) {
     '| JSONL, rows in code | of each value: text, booleans, integers, floats, JSON; in code also moments (`Date`) and bytes |',
     '| XLSX | of each cell: text, booleans, numbers, and by its format dates, times, timestamps without zone |',
     "| Parquet | of the file's schema; nested columns are JSON |",
-    "| PostgreSQL, MySQL, MariaDB, DuckDB | of the columns' types; arrays of PostgreSQL and what is not in the table are text, lists and structures of DuckDB are JSON; places and shapes of MySQL are refused |",
+    "| PostgreSQL, MySQL, MariaDB, DuckDB | of the columns' types; arrays of PostgreSQL and types that are not in the table are text, lists and structures of DuckDB are JSON; places and shapes of MySQL are refused |",
     '| SQLite | of each cell: text, integers, floats, bytes, and booleans where the column says so |',
     '',
   ].join('\n');

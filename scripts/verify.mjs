@@ -10,6 +10,7 @@ const checks = [
   ['format', 'prettier', '--check', '--log-level=warn', '.'],
   ['lint', 'oxlint'],
   ['one-way imports', 'node', 'scripts/check-imports.mjs'],
+  ['plain words', 'node', 'scripts/check-words.mjs'],
   ['types', 'tsc', '-p', 'tsconfig.json'],
   ['dead code', 'knip'],
   ['lock file', 'node', 'scripts/check-lock.mjs'],

@@ -1,5 +1,5 @@
-// A pipeline of one's own, as it stands in an application: it is given its client, so that a test can
-// give it another.
+// A pipeline of your own, as in an application. It is given its client, so that a test can give it
+// another.
 import { Readable } from 'node:stream';
 import { verify, type Client, type Row } from 'sluice';
 

@@ -14,7 +14,7 @@ export interface Batch {
   /** Which lines these are, of a batch that was too large for the service and is sent in parts. */
   readonly part?: BatchPart | undefined;
   /**
-   * The TXT file, from its first byte, as often as asked: UTF-8, one address a line, LF behind each,
+   * The TXT file, from its first byte, as often as asked: UTF-8, one address a line, LF after each,
    * no header, no byte-order mark.
    */
   open(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;

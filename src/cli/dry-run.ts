@@ -77,6 +77,6 @@ async function describeUnfinished(stateDir: string): Promise<void> {
   if (!status || status.isFinished) return;
   const { email, phone } = status.launchedCredits;
   say(
-    `sluice: an unfinished run is in ${stateDir}, of which ${email} email and ${phone} phone credits are launched: the same command goes on with it`,
+    `sluice: an unfinished run is in ${stateDir}, of which ${email} email and ${phone} phone credits are launched: the same command resumes it`,
   );
 }

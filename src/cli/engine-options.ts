@@ -60,7 +60,7 @@ const networkOptions = defineOptions([
   {
     name: 'allow-ranges',
     value: '<list>',
-    help: 'Private ranges that exchangers may stand in, as 10.0.0.0/8 (default: none).',
+    help: 'Private ranges that exchangers may be in, as 10.0.0.0/8 (default: none).',
   },
   {
     name: 'enum',

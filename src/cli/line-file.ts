@@ -65,7 +65,7 @@ function createLineCheck(path: string): { take(chunk: Uint8Array): void; end(): 
     try {
       return chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode();
     } catch {
-      return refuse('is not UTF-8, or the line before or behind it');
+      return refuse('is not UTF-8, or the line before or after it');
     }
   };
   const take = (text: string): void => {

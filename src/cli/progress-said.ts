@@ -25,7 +25,7 @@ export function stoppedLine({ error: { message, code } }: Progress<'stopped'>): 
   return {
     event: 'stopped',
     fields: { code, message },
-    line: `stopped: ${message}; what is not finished is written as failed`,
+    line: `stopped: ${message}; unfinished addresses are written as failed`,
   };
 }
 
@@ -130,12 +130,12 @@ function timeOf(startedAt: string): string {
 export function olderStateLine({ isCopied, learned, unused }: Progress<'older_state'>): Said {
   const lines = [
     isCopied
-      ? 'warning: the state directory was copied or restored; make sure that no other process goes on with this run'
+      ? 'warning: the state directory was copied or restored; make sure that no other process continues this run'
       : 'warning: the service has more of this run than the state directory knows',
   ];
   if (learned.length > 0) {
     lines.push(
-      `${learned.length} batches were sent or launched by another process, and are gone on with: ${learned.join(', ')}`,
+      `${learned.length} batches were sent or launched by another process, and are resumed: ${learned.join(', ')}`,
     );
   }
   if (unused.length > 0) {

@@ -71,7 +71,7 @@ export async function runDurably(
   if (options.has('fresh')) {
     if (options.has('retry-failed')) {
       throw new ConfigurationError(
-        '--fresh drops the run that --retry-failed goes on with: give one of them',
+        '--fresh drops the run that --retry-failed continues: give one of them',
       );
     }
     await dropOldRun(stateDir, {

@@ -8,7 +8,7 @@ export function goingOnLine(status: RunStatus): Said {
   return {
     event: 'going_on',
     fields: fieldsOf(status),
-    line: `going on with the run of ${describeStart(status)}: ${describeStatus(status).soFar}`,
+    line: `resuming the run of ${describeStart(status)}: ${describeStatus(status).soFar}`,
   };
 }
 
@@ -51,7 +51,7 @@ function keptLines(error: unknown, status: RunStatus): readonly Said[] {
     {
       event: 'results_kept',
       fields: { state: stateDir },
-      line: `what is paid for is kept in ${stateDir}: to write it elsewhere, add --state ${stateDir} and give another -o`,
+      line: `what was paid is kept in ${stateDir}: to write it elsewhere, add --state ${stateDir} and give another -o`,
       isUrgent: true,
     },
   ];

@@ -197,7 +197,7 @@ export const verifyOptions = [
       },
       {
         name: 'moved',
-        help: 'The state directory was moved or restored, and no other process goes on with its run.',
+        help: 'The state directory was moved or restored, and no other process continues its run.',
       },
       {
         name: 'retry-failed',

@@ -39,7 +39,7 @@ export interface ClientOptions {
   /** Sent with every operation but `format`; never printed. */
   readonly apiKey?: string | undefined;
   /**
-   * undici's, for a proxy or certificates of one's own; it stays the caller's to close.
+   * undici's, for a proxy or certificates of your own; you close it.
    *
    * @default an agent of the client's own, through the proxy the environment names
    */

@@ -93,7 +93,7 @@ export class Client {
   }
 
   /**
-   * Tells one key from another without holding it: a keyed hash, in hex; empty without a key.
+   * Distinguishes one key from another without holding it: a keyed hash, in hex; empty without a key.
    *
    * @param salt secret and random, so that a key cannot be found by trying
    */
@@ -122,7 +122,7 @@ export class Client {
     return this.#ask('uploadBatch', operations.uploadBatch.response.schema, { form }, options);
   }
 
-  /** Reads where a batch stands. */
+  /** Reads the status of a batch. */
   async batchStatus(batchUuid: string, options: CallOptions = {}): Promise<BatchStatusAnswer> {
     const { schema } = operations.batchStatus.response;
     return this.#ask('batchStatus', schema, { batchUuid }, options);

@@ -161,6 +161,6 @@ export async function refuseRepeatedKeys<Database extends Connection>(
   const [[count] = []] = await connection.query(repeatedKeysQuery(plan, dialect.statements, range));
   if (Number(count) === 0) return;
   throw new OutputError(
-    `${String(count)} keys stand in more than one row of the input, and a table has one row for each: ${plan.key.join(', ')} must tell the rows apart`,
+    `${String(count)} keys occur in more than one row of the input, and a table has one row for each: ${plan.key.join(', ')} must be different in each row`,
   );
 }

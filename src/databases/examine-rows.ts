@@ -45,7 +45,7 @@ export function createRowExaminer(
       const keyCells = keyPositions.map((column) => {
         const text = chunk.text(row, column);
         if (typeof text !== 'string' || text === '') {
-          return refuse(column, 'has no key: nothing stands');
+          return refuse(column, 'has no key: nothing is');
         }
         return isCaseless(column) ? text.toLowerCase() : text;
       });

@@ -39,6 +39,6 @@ export function parseTableName(text: string, most: number): readonly string[] {
   const isWhole = rest === '' && !text.endsWith('.');
   if (isWhole && parts.length > 0 && parts.length <= most) return parts;
   throw new ConfigurationError(
-    `${JSON.stringify(text)} is no name of a table: it has the form ${most > 1 ? 'table or schema.table' : 'table'}; a name with a dot in it stands in double quotes`,
+    `${JSON.stringify(text)} is not the name of a table: it has the form ${most > 1 ? 'table or schema.table' : 'table'}; put a name with a dot in it in double quotes`,
   );
 }

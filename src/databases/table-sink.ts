@@ -31,7 +31,7 @@ import { rehearse } from './rehearse.js';
 import { findWritten } from './run-marker.js';
 import { SampleRows } from './sample-rows.js';
 
-/** How the rows of a table are told apart. */
+/** The key of the rows of a table. */
 export interface TableKeyOptions {
   /**
    * The column, or columns, that tell a row. With it, rows that the table has are updated and the
@@ -41,7 +41,7 @@ export interface TableKeyOptions {
   readonly key?: string | readonly string[];
   /**
    * Whether rows only get the added columns, and none is added.
-   * @default whether the rows came from the same table, as far as the key's column tells
+   * @default whether the rows came from the same table, as far as the key's column shows
    */
   readonly isUpdate?: boolean;
 }

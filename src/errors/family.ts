@@ -228,7 +228,7 @@ export class BudgetError extends SluiceError {
 }
 
 /**
- * The run leaves what it began to the service, as it was told to: the same call later goes on.
+ * The run leaves what it began to the service, as its options ask: the same call later goes on.
  *
  * @example
  * ```ts

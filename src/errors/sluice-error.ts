@@ -75,7 +75,7 @@ export class SluiceError extends Error {
 }
 
 /**
- * Tells an error of Sluice from any other, and, given a code, that one from its kin.
+ * Whether an error is one of Sluice, and, given a code, that one.
  *
  * @example
  * ```ts

@@ -5,7 +5,7 @@ const words = {
   unclosed_quote:
     'a quoted cell begins here and never ends; close its quote, or double the quotes inside it',
   stray_quote:
-    'a quote stands inside a cell that does not begin with one; put the whole cell in quotes and double the quotes inside it',
+    'a quote is inside a cell that does not begin with one; put the whole cell in quotes and double the quotes inside it',
   text_after_quote:
     'something other than the delimiter or the end of the line follows a closing quote; double the quotes inside a quoted cell',
   lone_carriage_return: 'lines end with carriage returns alone; convert them to line feeds first',

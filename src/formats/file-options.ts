@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../errors/family.js';
 import type { FileFormat } from './file-format.js';
 
-/** What is known of an input; the rest is found by looking. */
+/** What is known of an input; the rest is auto-detected. */
 export interface FileOptions {
   /** @default by the ending of its name, else by its first bytes */
   readonly format?: FileFormat;
@@ -18,18 +18,18 @@ export interface FileOptions {
    */
   readonly skipRows?: number;
   /**
-   * CSV: what stands between two cells, one character or more.
-   * @default found by looking; TSV: a tab
+   * CSV: the field delimiter, one character or more.
+   * @default auto-detected; TSV: a tab
    */
   readonly delimiter?: string;
   /**
-   * CSV and TSV: what may stand around a cell; `none` where quotes are characters like any other.
-   * @default found by looking
+   * CSV and TSV: the quote around a cell; `none` where quotes are characters like any other.
+   * @default auto-detected
    */
   readonly quote?: string;
   /**
-   * CSV and TSV: what stands before a quote inside a quoted cell.
-   * @default found by looking: the quote itself, or a backslash
+   * CSV and TSV: the escape before a quote inside a quoted cell.
+   * @default auto-detected: the quote itself, or a backslash
    */
   readonly escape?: string;
   /**

@@ -21,10 +21,10 @@ import { JsonlChunk } from './jsonl-chunk.js';
 export interface FileSinkOptions {
   /** @default by the ending of the file's name, else `csv` */
   readonly format?: FileFormat;
-  /** Name whose ending tells the format, and whether the file is compressed. @default the file's own */
+  /** Name whose ending sets the format, and whether the file is compressed. @default the file's own */
   readonly namedAs?: string;
   /**
-   * CSV: what stands between two cells, one ASCII character.
+   * CSV: the field delimiter, one ASCII character.
    * @default the input's, if that is CSV too, else ','
    */
   readonly delimiter?: string;

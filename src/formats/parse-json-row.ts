@@ -27,14 +27,14 @@ export function parseJsonRow(
   if (text.trim() === '') return undefined;
   const refuse = (why: string): InputError =>
     new InputError(`${at.name}, line ${String(at.line)}: ${why}`, { line: at.line });
-  if (isDeep(bytes)) throw refuse(`more than ${String(maxDepth)} brackets stand in one another`);
+  if (isDeep(bytes)) throw refuse(`more than ${String(maxDepth)} brackets are nested`);
   let value: unknown;
   try {
     value =
       !isRounded && odd.some((form) => form.test(text)) ? parseExactly(text) : JSON.parse(text);
   } catch {
     // Its message would quote the line.
-    throw refuse('this is no JSON; each line has to hold one object, with nothing behind it');
+    throw refuse('this is no JSON; each line has to hold one object, with nothing after it');
   }
   if (!isJsonObject(value)) throw refuse('this is JSON, but no object with names and values');
   return isUtf8(bytes) ? value : (withInvalidText(value) as JsonRow);

@@ -22,8 +22,8 @@ const partFormats = ['csv', 'tsv', 'jsonl', 'parquet'] as const satisfies readon
 
 export interface PartsSinkOptions extends Omit<FileSinkOptions, 'format'> {
   /**
-   * About how many bytes a part has, as it stands on disk; at least 1,000,000. A part ends behind the row
-   * that brings it there, in Parquet behind the row group.
+   * About how many bytes a part has, on disk; at least 1,000,000. A part ends after the row
+   * that brings it there, in Parquet after the row group.
    */
   readonly partBytes: number;
   /** CSV, TSV, JSONL, compressed with gzip, or Parquet. @default 'csv' */

@@ -26,7 +26,7 @@ const cellsBefore = 2;
 const qualityCell = cellsBefore + emailRecordFields.indexOf('quality');
 
 /**
- * Two outputs in one: every row is in exactly one of them. The rejects stand before the output does, so
+ * Two outputs in one: every row is in exactly one of them. The rejects are complete before the output, so
  * that whoever sees the output finds them.
  *
  * @example

@@ -16,7 +16,7 @@ export interface InstrumentOptions {
 const scopeName = 'sluice';
 
 /**
- * Turns what Sluice tells on its diagnostics channels into spans (`sluice.run`, `sluice.batch`,
+ * Turns the events of Sluice's diagnostics channels into spans (`sluice.run`, `sluice.batch`,
  * `sluice.request`) and metrics, from here on and for all runs and clients of the process. Counts only:
  * no address and no key is in them.
  *

@@ -16,9 +16,9 @@ export interface OutputTarget {
   readonly path: string;
   /** With all links followed. */
   readonly realPath: string;
-  /** A `file` appears by rename; what is `direct` (a pipe, a device) is written as it stands. */
+  /** A `file` appears by rename; what is `direct` (a pipe, a device) is written directly. */
   readonly kind: 'file' | 'direct';
-  /** Mode and owner of the file that stands there now, if any. */
+  /** Mode and owner of the file that is there now, if any. */
   readonly existing:
     { readonly mode: number; readonly uid: number; readonly gid: number } | undefined;
 }

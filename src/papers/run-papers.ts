@@ -22,7 +22,7 @@ export interface RunPapersOptions {
   readonly report?: string | undefined;
   /** Files of the same run, whose places these must not take. */
   readonly besides?: readonly string[];
-  /** Whether the local service asks mail servers: then nobody is told that it could. @default false */
+  /** Whether the local service asks mail servers: then no advice says that it could. @default false */
   readonly asksNetwork?: boolean;
 }
 

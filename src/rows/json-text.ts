@@ -36,7 +36,7 @@ export class JsonText {
     return this.text;
   }
 
-  /** The same on one line, where it may stand in other JSON; what is no JSON is a JSON string. */
+  /** The same on one line, where it may be a part of other JSON; any other text becomes a JSON string. */
   inJson(): string {
     try {
       JSON.parse(this.text);

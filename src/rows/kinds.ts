@@ -32,16 +32,16 @@ export type KindName = (typeof kindNames)[number];
  *
  * - `boolean`: true or false; `binary`: bytes; `json`: a `JsonText`, or lists and objects;
  * - `int8` to `uint64`: a number or a bigint; `float32`, `float64`: a number;
- * - `decimal`: its digits as text, as many behind the point as its source gives;
+ * - `decimal`: its digits as text, as many after the point as its source gives;
  * - `date`, `time`, `timestamp` (without zone), `timestamptz` (a moment): text as the source prints it,
- *   ISO 8601 but for a space in the place of the `T`; a moment may be a `Date`;
+ *   ISO 8601 with a space instead of the `T`; a moment may be a `Date`;
  * - `interval`: a duration in ISO 8601; `uuid`, `text`: text.
  */
 export interface Kind {
   readonly name: KindName;
   /** Decimals: how many digits at most; absent where the source sets no bound. */
   readonly precision?: number;
-  /** Digits behind the point: of a decimal, or of a second (6 where that is not said). */
+  /** Digits after the point: of a decimal, or of a second (6 where that is not said). */
   readonly scale?: number;
 }
 

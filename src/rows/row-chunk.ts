@@ -7,7 +7,7 @@ export const invalidText: unique symbol = Symbol('invalid text');
 export type CellText = string | undefined | typeof invalidText;
 
 /**
- * Where cells stand in bytes: those of one cell from `cellStart` to `cellEnd`, without the quotes around
+ * Where the bytes of cells are: those of one cell from `cellStart` to `cellEnd`, without the quotes around
  * it; a quote inside is doubled, and an absent cell ends before it starts. Only for columns that were
  * wanted.
  */
@@ -35,10 +35,10 @@ export interface RowChunk {
   value?(row: number, column: number): unknown;
   /**
    * What kind of value a cell holds, where neither its column nor the value itself says it: a date in a
-   * workbook is text that only its cell tells from other text.
+   * workbook is text that only its cell distinguishes from other text.
    */
   kind?(row: number, column: number): Kind | undefined;
-  /** The bytes that the cells stand in, where they do. */
+  /** The bytes that hold the cells, where there are any. */
   readonly raw?: RawCells;
   /** All cells of a row, where that costs less than asking for them one by one. */
   cells?(row: number): readonly unknown[];

@@ -14,7 +14,7 @@ export interface JoinedRows<Chunk extends RowChunk = RowChunk> {
   readonly to: number;
   /**
    * Outcome ids, `width` of them for each row from `from` on: the id of the k-th verified column of row
-   * r stands at `(r - from) * width + k`.
+   * r is at `(r - from) * width + k`.
    */
   readonly outcomes: Uint32Array;
   /** Number of verified columns. */
@@ -24,7 +24,7 @@ export interface JoinedRows<Chunk extends RowChunk = RowChunk> {
 /** A column that the output has beside those of the input. */
 export interface AddedColumn {
   readonly name: string;
-  /** What of a result stands in it: a field of the service's record, or one of Sluice's own. */
+  /** What it holds of a result: a field of the service's record, or one of Sluice's own. */
   readonly field: string;
   /** A column of kind `boolean` may hold null, and what the service has sent in a flag's place. */
   readonly kind: 'text' | 'boolean';
@@ -52,7 +52,7 @@ export interface AddedCells {
 }
 
 export interface OpenSinkOptions extends AddedCells {
-  /** Which run writes: the same for each process that goes on with it. Absent where nothing is kept. */
+  /** Which run writes: the same for each process that resumes it. Absent where nothing is kept. */
   readonly runId?: string;
   /** Those of the file that the rows come from: a new file is no more open. Absent where there is none. */
   readonly permissions?: FilePermissions;
@@ -65,14 +65,14 @@ export interface OpenSinkOptions extends AddedCells {
    * what is not written. @default what is added
    */
   readonly whole?: AddedCells;
-  /** Is told once of each column that becomes text. @default nobody is */
+  /** Called once for each column that becomes text. @default nobody is */
   readonly onTextColumn?: ((column: TextColumn) => void) | undefined;
   /** Told, in a sentence, what keeps the writing waiting, or is not done as one would think. */
   readonly onNotice?: (notice: string) => void;
   readonly signal?: AbortSignal;
 }
 
-/** What is known of the output's columns before anything is verified. */
+/** The output's columns, as far as known before anything is verified. */
 export interface ColumnsToExamine extends Pick<
   OpenSinkOptions,
   'runId' | 'verified' | 'added' | 'onTextColumn' | 'onNotice' | 'signal'
@@ -92,7 +92,7 @@ export interface RowExaminer {
 export interface Sink {
   /** How messages call it; holds no password. */
   readonly name: string;
-  /** What tells it from other sinks of its name, by the option's: compared when a run goes on. */
+  /** What distinguishes it from other sinks of its name, by option: compared when a run is resumed. */
   readonly decides?: Readonly<Record<string, string>>;
   /** Most rows it takes, where there is a bound. */
   readonly maxRows?: number;
@@ -121,7 +121,7 @@ export interface Sink {
    */
   mayBeginEarly?(): Promise<boolean>;
   /**
-   * Whether rows of a run stand there, as far as the output itself can tell.
+   * Whether rows of a run are there, as far as the output itself knows.
    *
    * @default nobody knows
    */
@@ -155,7 +155,7 @@ export interface LeftAlone {
 export interface SinkWriting {
   /** @throws OutputError `output_failed` */
   write(rows: JoinedRows): Promise<void>;
-  /** Makes the output stand: until then nothing of it is seen where the sink can hold it back. */
+  /** Completes the output: until then nothing of it is seen where the sink can hold it back. */
   finish(): Promise<void>;
   /** Drops what was written. */
   abort(): Promise<void>;

@@ -2,7 +2,7 @@ import type { FilePermissions } from '../system/file-permissions.js';
 import type { Kind } from './kinds.js';
 import type { RowChunk } from './row-chunk.js';
 
-/** A header that stands below other lines, and was found by the rows around it. */
+/** A header that is below other lines, and was found by the rows around it. */
 export interface FoundHeader {
   /** How messages call the input. */
   readonly input: string;
@@ -51,7 +51,7 @@ export interface SourceReading<Chunk extends RowChunk = RowChunk> {
   /** The rows, once; closing the iterator closes the reading. */
   readonly chunks: AsyncIterable<Chunk>;
   /**
-   * What tells this content from any other, to be asked when the last row was read; absent where the
+   * What distinguishes this content from any other, to be asked when the last row was read; absent where the
    * source's own bytes are not seen.
    */
   contentDigest?(): string;
@@ -61,7 +61,7 @@ export interface SourceReading<Chunk extends RowChunk = RowChunk> {
 export interface Source<Chunk extends RowChunk = RowChunk> {
   /** How messages call it; holds no password. */
   readonly name: string;
-  /** What tells it from other sources of its name, by the option's: compared when a run goes on. */
+  /** What distinguishes it from other sources of its name, by option: compared when a run is resumed. */
   readonly decides?: Readonly<Record<string, string>>;
   /** Only on a source that is a file: what is written of it must not be more open. */
   permissions?(): Promise<FilePermissions>;

@@ -5,7 +5,7 @@ import { SluiceError } from '../errors/sluice-error.js';
 import { describeSystemError } from '../system/describe-system-error.js';
 import { readRunStatus, type RunStatus } from './run-status.js';
 
-/** A state directory, and what it tells of its run, or why it tells nothing. */
+/** A state directory, and what it says of its run, or why it says nothing. */
 export type FoundRun =
   | { readonly stateDir: string; readonly status: RunStatus }
   | {

@@ -18,7 +18,7 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
   readonly source: SourceInput;
   readonly sink: SinkInput;
   /**
-   * Only so many rows from the first: a trial. What is after them is not read. It decides the rows: an
+   * Only so many rows from the first: a trial. Rows after them are not read. It decides the rows: an
    * unfinished run with another limit is one whose list has changed.
    * @default all
    */
@@ -49,9 +49,9 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
    */
   readonly onChange?: 'auto' | 'carry' | 'stop';
   /**
-   * The state directory was moved or restored, and no other process goes on with a copy of it: what is
-   * not on the service is sent again.
-   * @default false: a copied state is gone on with only where that cannot pay twice
+   * The state directory was moved or restored, and no other process resumes a copy of it:
+   * batches that are not on the service are sent again.
+   * @default false: a copied state is resumed only where that cannot pay twice
    */
   readonly moved?: boolean;
   /**
@@ -67,7 +67,7 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
   readonly partial?: boolean;
   /**
    * Results of earlier runs, opened for this service: an address that was verified lately is not sent
-   * again. What this run is told enters it as soon as it is safe. Whoever opened it closes it.
+   * again. The results of this run enter it as soon as they are safe. Whoever opened it closes it.
    * @default none
    */
   readonly history?: History;
@@ -99,7 +99,7 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: RunProgress) => void;
   /**
-   * Called when the output stands, before the state directory is removed, and waited for. When it
+   * Called when the output is complete, before the state directory is removed, and waited for. When it
    * throws, so does the run; the same call again gives the summary again, and pays nothing.
    */
   readonly onSummary?: (summary: Summary) => Promise<void>;
@@ -107,7 +107,7 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
   readonly beforeRemoval?: () => Promise<void>;
   /**
    * Given the last act of a run that is over, instead of it being done before `run()` resolves: it
-   * removes the journal, which tells until then that everything is done. A process that ends with the
+   * removes the journal, which says until then that everything is done. A process that ends with the
    * run does it as its own last act, so that one killed before that is not followed by a run that
    * pays again.
    */
@@ -176,7 +176,7 @@ export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir' | 'sink'> &
   readonly sink?: SinkInput;
   /** The service, to be asked for the balance. @default nobody is asked */
   readonly client?: Client;
-  /** Told of each cell that would be sent as something else than it holds. @default nobody is told */
+  /** Called for each cell that would be sent in another form. @default nothing is called */
   readonly onChangedCell?: (change: ChangedCell) => void;
 };
 
@@ -193,7 +193,7 @@ export interface ResolvedMaxUnknown extends MaxUnknown {
   readonly suspect: Sink;
 }
 
-/** What a run tells while it goes. */
+/** What a run reports while it works. */
 export type RunProgress =
   /** A header that stands below other lines was found by the rows around it: nobody said where it is. */
   | ({ readonly stage: 'header_found' } & FoundHeader)
@@ -236,9 +236,9 @@ export type RunProgress =
       readonly stage: 'older_state';
       /** Whether it was copied or restored: another process may go on with the other copy. */
       readonly isCopied: boolean;
-      /** Names of uploads that the state directory did not know, or not as launched; they are gone on with. */
+      /** Names of uploads that the state directory did not know, or not as launched; they are resumed. */
       readonly learned: readonly string[];
-      /** Names of uploads that were launched beside those that are gone on with; they stay. */
+      /** Names of uploads that were launched beside those that are resumed; they stay. */
       readonly unused: readonly string[];
     }
   /** A column that the output cannot keep as it is: its cells become text. Comes before a batch is sent. */

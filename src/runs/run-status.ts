@@ -5,7 +5,7 @@ import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { addressesOf, type KnownRun } from './known-run.js';
 import { readKnownRun } from './state-directory.js';
 
-/** What a state directory tells of its run. */
+/** What a state directory says of its run. */
 export interface RunStatus {
   readonly stateDir: string;
   readonly input: string;
@@ -33,7 +33,7 @@ export interface RunStatus {
 }
 
 /**
- * Reads what a state directory tells, also while a run works in it.
+ * Reads what a state directory says, also while a run works in it.
  *
  * @throws OutputError, StateError; ConfigurationError when there is no run
  *

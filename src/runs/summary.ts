@@ -151,7 +151,7 @@ export interface RunEnd {
 
 /** What is known of a run that stopped: it has no results yet. */
 export interface StoppedSummary {
-  /** Tells it from the summary of a run that went to its end. */
+  /** Distinguishes it from the summary of a run that finished. */
   readonly stopped: true;
   readonly input: string;
   readonly output: string;
@@ -181,7 +181,7 @@ export function hasFailed(summary: Summary): boolean {
 
 /** What a run would read, send and cost. */
 export interface Estimate {
-  /** Tells it from the summary of a run. */
+  /** Distinguishes it from the summary of a run. */
   readonly dry_run: true;
   readonly input: string;
   /** `null` where no sink was given. */

@@ -39,7 +39,7 @@ export interface Service {
    * @throws ConfigurationError `invalid_option`
    */
   setAccounts(accounts: readonly Account[]): Promise<void>;
-  /** Ends it: cuts connections, stops work where it stands, and leaves nothing open. */
+  /** Ends it: cuts connections, stops all work, and leaves nothing open. */
   close(): Promise<void>;
 }
 

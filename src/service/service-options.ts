@@ -112,7 +112,7 @@ export interface ServiceOptions {
   /** Other ways to answer where the specification is silent, for tests of clients. */
   readonly variants?: ServiceVariants;
   /**
-   * Told of defects: what was answered with 500, and work that failed behind the requests.
+   * Called with defects: what was answered with 500, and work that failed after the requests.
    *
    * @default a warning of the process
    */
@@ -186,7 +186,7 @@ export function resolveOptions(options: ServiceOptions): ServiceSettings {
   const { accounts, apiKey, emailCredits, phoneCredits } = options;
   if (accounts !== undefined) {
     if (apiKey !== undefined || emailCredits !== undefined || phoneCredits !== undefined) {
-      throw new ConfigurationError('accounts stand in place of apiKey, emailCredits, phoneCredits');
+      throw new ConfigurationError('accounts replace apiKey, emailCredits, phoneCredits');
     }
     checkAccounts(accounts);
   }

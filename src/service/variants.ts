@@ -33,7 +33,7 @@ export interface ServiceVariants {
    */
   readonly exportKeys?: 'as_submitted' | 'lower' | 'upper' | 'e164' | 'national';
   /**
-   * Where the sections `details` and `statistics` stand in an export: at its end when they are asked
+   * Where the sections `details` and `statistics` are in an export: at its end when they are asked
    * for, or always, in front or at the end.
    *
    * @default 'as_asked'

@@ -24,7 +24,7 @@ import { PatientDuplex } from './patient-duplex.js';
  * Brings batches through the service, many at once: parcels in (batches; rows pass through), settled
  * batches out, each when it is at its end. One that is too large for the service is sent in parts, which
  * come out in its place, with its `id` and a `part` each. When the source errors, nothing more is launched. When
- * credits or budget are used up, what runs is finished and comes out, a parcel that says so behind it;
+ * credits or budget are used up, what runs is finished and comes out, a parcel that says so after it;
  * whoever reads on gets the error.
  *
  * @throws ConfigurationError at once; as a stream does, by `error`: ApiError `unauthorized`,

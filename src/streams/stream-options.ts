@@ -38,7 +38,7 @@ export interface StreamPlanOptions extends ColumnOptions, CountryOptions {
   readonly maxWaitMs?: number;
   /**
    * Results of earlier runs, opened for this service: an address that was verified lately is not sent
-   * again. What the service tells enters it before its rows come out. Whoever opened it closes it.
+   * again. Its results enter it before their rows come out. Whoever opened it closes it.
    * @default none
    */
   readonly history?: ResultHistory;

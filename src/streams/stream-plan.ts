@@ -38,7 +38,7 @@ export class StreamPlan {
   #isChecked = false;
 
   /**
-   * @param layout where the columns stand, for rows that travel as chunks of a source with a header;
+   * @param layout where the columns are, for rows that travel as chunks of a source with a header;
    *   rows that are objects have them by name
    * @throws ConfigurationError `invalid_option`, `country_missing`
    */

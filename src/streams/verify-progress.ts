@@ -1,7 +1,7 @@
 import type { BatchProgress } from '../batches/batch-progress.js';
 import { mayHaveLaunched } from '../batches/known-batch.js';
 
-/** What `verify()` tells while rows pass: how many went in and came out so far, and each batch's way. */
+/** What `verify()` reports while rows pass: how many went in and came out so far, and each batch's way. */
 export type VerifyProgress =
   | { readonly stage: 'reading' | 'read' | 'writing' | 'written'; readonly rows: number }
   | ({

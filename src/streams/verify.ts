@@ -16,7 +16,7 @@ import { batchProgress, RowCount } from './verify-progress.js';
 
 /**
  * A Duplex: row objects in, enriched row objects out, as many and in the same order. Rows wait in
- * memory for their results, at most `maxWaitingRows` of them. Not durable: what is paid is lost with
+ * memory for their results, at most `maxWaitingRows` of them. Not durable: what was paid is lost with
  * the process.
  *
  * @throws ConfigurationError at once; as the stream's error whatever stops the run

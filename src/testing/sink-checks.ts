@@ -6,7 +6,7 @@ export interface SinkUnderTest {
   /** Makes a sink that writes to one and the same place, a new one each time. */
   create(): Sink | Promise<Sink>;
   /**
-   * What stands at that place now: names and values of each row; nothing when nothing stands there.
+   * What is at that place now: names and values of each row; nothing if it is empty.
    * Values are compared as they are written: text, booleans, and null for what is empty.
    */
   read(): Promise<readonly Row[] | undefined>;
@@ -61,11 +61,11 @@ export function sinkChecks(given: SinkUnderTest): readonly Check[] {
       },
     },
     {
-      name: 'writes all rows, in order, with the added columns behind their own',
+      name: 'writes all rows, in order, with the added columns after their own',
       async run() {
         const rows = someRows(20);
         await writeAll(given, rows, rows.length);
-        expectEqual(await given.read(), expectedRows(rows, given), 'what stands there');
+        expectEqual(await given.read(), expectedRows(rows, given), 'what is there');
       },
     },
     {
@@ -74,7 +74,7 @@ export function sinkChecks(given: SinkUnderTest): readonly Check[] {
         const rows = someRows(50);
         for (const stretch of [1, 7]) {
           await writeAll(given, rows, stretch);
-          expectEqual(await given.read(), expectedRows(rows, given), 'what stands there');
+          expectEqual(await given.read(), expectedRows(rows, given), 'what is there');
         }
       },
     },
@@ -82,7 +82,7 @@ export function sinkChecks(given: SinkUnderTest): readonly Check[] {
       name: 'writes an output without rows',
       async run() {
         await writeAll(given, [], 1);
-        expectEqual(await given.read(), [], 'what stands there');
+        expectEqual(await given.read(), [], 'what is there');
       },
     },
     {
@@ -96,8 +96,7 @@ export function sinkChecks(given: SinkUnderTest): readonly Check[] {
           expectEqual(await given.read(), expectedRows(rows, given), 'what is seen meanwhile');
         }
         await writing.abort();
-        if (isWhole)
-          expectEqual(await given.read(), expectedRows(rows, given), 'what stands there');
+        if (isWhole) expectEqual(await given.read(), expectedRows(rows, given), 'what is there');
       },
     },
     {
@@ -111,8 +110,7 @@ export function sinkChecks(given: SinkUnderTest): readonly Check[] {
         await write(writing, rows, 2);
         await writing.finish();
         await writing.abort();
-        if (isWhole)
-          expectEqual(await given.read(), expectedRows(rows, given), 'what stands there');
+        if (isWhole) expectEqual(await given.read(), expectedRows(rows, given), 'what is there');
       },
     },
   ];

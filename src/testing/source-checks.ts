@@ -39,7 +39,7 @@ export function sourceChecks(given: SourceUnderTest): readonly Check[] {
       },
     },
     {
-      name: 'tells the header, and asks which columns are wanted before it gives a row',
+      name: 'gives the header, and asks which columns are wanted before it gives a row',
       async run() {
         const asked: (readonly string[])[] = [];
         const source = await given.create();

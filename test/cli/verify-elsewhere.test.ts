@@ -47,7 +47,7 @@ describe('results that are paid for', () => {
     const refused = await verify(...into);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain(
-      'what is paid for is kept in people.sluice: to write it elsewhere, add --state people.sluice and give another -o',
+      'what was paid is kept in people.sluice: to write it elsewhere, add --state people.sluice and give another -o',
     );
     const paid = (await chargesOf(service)).length;
     expect(paid).toBe(2);

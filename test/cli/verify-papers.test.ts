@@ -79,7 +79,7 @@ describe('a run that stops', () => {
     const ended = await verify();
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stderr).toMatch(
-      /^sluice: going on with the run of \d\d:\d\d: 2 of 3 batches done, 20 email credits spent\n/,
+      /^sluice: resuming the run of \d\d:\d\d: 2 of 3 batches done, 20 email credits spent\n/,
     );
     const { summary, report } = await written();
     expect(summary).toMatchObject({ exit_code: 0, reason: null, next: null, rows: 30 });
@@ -151,7 +151,7 @@ describe('a run that stops', () => {
     await running.ended;
 
     const again = startSluice([...command, '--verbose'], { cwd: folder, env: connectTo(slow) });
-    await again.said(/going on with the run of/);
+    await again.said(/resuming the run of/);
     // Another process has nothing to write about this run as long as it goes on.
     const locked = await runInProcess(command, { cwd: folder, env: connectTo(slow) });
     expect(locked.code).toBe(2);

@@ -71,7 +71,7 @@ describe('the same command again', () => {
     const ended = await runInProcess(command, { cwd: folder, env: connectTo(service) });
     expect(ended.code, ended.stderr).toBe(0);
     const [goingOn, changed] = ended.stderr.split('\n');
-    expect(goingOn).toMatch(/^sluice: going on with the run of \d\d:\d\d/);
+    expect(goingOn).toMatch(/^sluice: resuming the run of \d\d:\d\d/);
     expect(changed).toMatch(
       /^sluice: the list has changed since the run of \d\d:\d\d \(it has 31 rows now and had 30\): 2 of 2 paid batches are used again, 19 of 20 addresses are not paid again$/,
     );

@@ -5,6 +5,16 @@ export const projectRoot = fileURLToPath(new URL('../../', import.meta.url));
 
 const fence = /^```/;
 
+/** The folders that a page may name for its commands. */
+const commandFolders = [
+  'the folder of this project',
+  'a copy of `examples/`',
+  'an empty folder',
+  'any folder',
+] as const;
+
+export type CommandFolder = (typeof commandFolders)[number];
+
 /** A fenced block of a page. */
 export interface Block {
   readonly language: string;
@@ -40,16 +50,32 @@ export class Page {
     return kept.join('\n');
   }
 
-  /** The anchors of the headings, as GitHub makes them. */
+  /** The anchors of the headings. */
   anchors(): ReadonlySet<string> {
-    const anchors = new Set<string>();
-    for (const line of withoutBlocks(this.text).split('\n')) {
-      const heading = /^#+ (.*)$/.exec(line)?.[1];
-      if (heading === undefined) continue;
-      const plain = heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, '');
-      anchors.add(plain.replaceAll(' ', '-'));
+    return new Set(this.headings().map((heading) => anchorOf(heading)));
+  }
+
+  /** The lines that are headings. */
+  headings(): readonly string[] {
+    return withoutBlocks(this.text)
+      .split('\n')
+      .filter((line) => /^#+ /.test(line));
+  }
+
+  /** Where the page says that its commands run; `undefined` when it says nothing of it. */
+  folder(): CommandFolder | undefined {
+    const said = /[Rr]un the commands? in (.*?)[.:,;]/s.exec(withoutBlocks(this.text))?.[1] ?? '';
+    return commandFolders.find((folder) => said === folder);
+  }
+
+  /** The page with other texts in some of its blocks. */
+  withBlocks(texts: ReadonlyMap<Block, string>): string {
+    const lines = this.text.split('\n');
+    for (const [block, text] of [...texts].toReversed()) {
+      const length = block.text.split('\n').length - 1;
+      lines.splice(block.line, length, ...text.trimEnd().split('\n'));
     }
-    return anchors;
+    return lines.join('\n');
   }
 
   blocks(language: string): readonly Block[] {
@@ -67,6 +93,12 @@ export function allPages(): readonly Page[] {
       .map((name) => `docs/${name}`),
   ];
   return paths.map((path) => new Page(path));
+}
+
+/** The anchor of a heading, as GitHub makes it. */
+export function anchorOf(heading: string): string {
+  const plain = heading.replace(/^#+ /, '').toLowerCase();
+  return plain.replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, '').replaceAll(' ', '-');
 }
 
 /** A text of Markdown without its fenced blocks. */

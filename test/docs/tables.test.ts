@@ -2,12 +2,6 @@ import type ts from 'typescript';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { notSubmittedReasons } from '../../src/addresses/not-submitted.js';
 import { bounds } from '../../src/batches/life.js';
-import { abandonCommand } from '../../src/cli/commands/abandon.js';
-import { conformanceCommand } from '../../src/cli/commands/conformance.js';
-import { serveCommand } from '../../src/cli/commands/serve.js';
-import { statusCommand } from '../../src/cli/commands/status.js';
-import { verifyCommand } from '../../src/cli/commands/verify.js';
-import type { OptionDefinition } from '../../src/cli/command.js';
 import { exitCodeOf, exitCodes } from '../../src/cli/exit-code.js';
 import { operations } from '../../src/contract/operations.js';
 import * as family from '../../src/errors/family.js';
@@ -16,10 +10,10 @@ import { addedColumns } from '../../src/results/columns.js';
 import { codeSpans, Page, tableRows } from './page.js';
 import { createProgram, membersOf, unionOf } from './source-types.js';
 
-const readme = new Page('README.md');
-const commandLine = new Page('docs/command-line.md');
+const columns = new Page('docs/columns.md');
+const everyNight = new Page('docs/every-night.md');
 const library = new Page('docs/library.md');
-const errors = new Page('docs/errors.md');
+const errors = new Page('docs/when-it-stops.md');
 const localService = new Page('docs/local-service.md');
 
 /** The code in the first cell of each row of a section's tables. */
@@ -42,11 +36,10 @@ describe('the exit codes', () => {
   const stopped = ['130', '143'];
 
   it.each([
-    ['README.md', readme],
-    ['docs/command-line.md', commandLine],
-    ['docs/errors.md', errors],
-  ])('in %s are those of the command line', (_, page) => {
-    const listed = tableRows(page.section('## Exit codes')).flatMap(([cell]) => cell?.split(', '));
+    ['## Exit codes', errors],
+    ['## Which exit codes to retry', everyNight],
+  ])('under "%s" are those of the command line', (heading, page) => {
+    const listed = tableRows(page.section(heading)).flatMap(([cell]) => cell?.split(', '));
     expect(listed).toEqual([...Object.values(exitCodes).map(String), ...stopped]);
   });
 });
@@ -75,7 +68,7 @@ describe('the error codes', () => {
   );
 
   it('of cells are those that the join gives', () => {
-    const listed = tableRows(commandLine.section('### Reasons')).flatMap(([, cell = '']) =>
+    const listed = tableRows(columns.section('## Reasons')).flatMap(([, cell = '']) =>
       codeSpans(cell),
     );
     const failed = unionOf(program, 'src/batches/known-batch.ts', 'FailedReason');
@@ -85,41 +78,13 @@ describe('the error codes', () => {
 });
 
 describe('the output columns', () => {
-  it.each([
-    ['README.md', readme],
-    ['docs/command-line.md', commandLine],
-  ])('in %s are those that are added', (_, page) => {
-    const listed = tableRows(page.section('## Output columns')).flatMap(([cell = '']) =>
-      codeSpans(cell),
-    );
+  it('in docs/columns.md are those that are added', () => {
+    const listed = firstCodes(columns, '## Output columns');
     const known = [...addedColumns('email', '<c>'), ...addedColumns('phone', '<c>')].map(
       ({ name }) => name,
     );
     expect(sorted(new Set(listed))).toEqual(sorted(new Set(known)));
   });
-});
-
-/** An option as a page names it. */
-function signature({ name, short, value }: OptionDefinition): string {
-  const long = value === undefined ? `--${name}` : `--${name} ${value}`;
-  return short === undefined ? long : `-${short}, ${long}`;
-}
-
-describe('the options of the commands', () => {
-  it.each([verifyCommand, serveCommand, statusCommand, abandonCommand, conformanceCommand])(
-    'of sluice $name are those of its help',
-    ({ name, options }) => {
-      const rows = tableRows(commandLine.section(`## sluice ${name}`));
-      const listed = rows
-        .map(([cell = '', text = '']) => ({ name: codeSpans(cell).join(', '), text }))
-        .filter((option) => option.name.startsWith('-'));
-      expect(sorted(listed.map((option) => option.name))).toEqual(sorted(options.map(signature)));
-      const repeatable = listed.filter(({ text }) => text.includes('several times'));
-      expect(sorted(repeatable.map((option) => option.name))).toEqual(
-        sorted(options.filter(({ isRepeatable }) => isRepeatable === true).map(signature)),
-      );
-    },
-  );
 });
 
 describe('the options of the library', () => {

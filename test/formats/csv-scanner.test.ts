@@ -141,8 +141,8 @@ describe('CsvScanner', () => {
   });
 
   it.each([
-    ['a quote inside a cell', 'a,b\n"x\ny",1\nfoo"bar,2\n', 4, /a quote stands inside a cell/],
-    ['a quote behind spaces', 'a,b\n1, "2"\n', 2, /a quote stands inside a cell/],
+    ['a quote inside a cell', 'a,b\n"x\ny",1\nfoo"bar,2\n', 4, /a quote is inside a cell/],
+    ['a quote behind spaces', 'a,b\n1, "2"\n', 2, /a quote is inside a cell/],
     ['text behind a closing quote', 'a,b\n1,"2" \n', 2, /follows a closing quote/],
     ['a lone carriage return behind a closing quote', 'a\n"1"\rx\n', 2, /follows a closing quote/],
     ['a quote that is never closed', 'a,b\n"x\ny","1\n2,3\n', 3, /begins here and never ends/],

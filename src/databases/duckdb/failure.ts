@@ -25,7 +25,7 @@ const known: readonly (readonly [RegExp, string])[] = [
   [/^Conversion Error/i, 'a cell does not fit what it is to become'],
   [
     /^Constraint Error: .*(?:Duplicate key|unique)/i,
-    'a key or a unique column stands in more than one row',
+    'a value of a key or a unique column occurs in more than one row',
   ],
   [/^Constraint Error: .*foreign key/i, 'a foreign key of the table is broken'],
 ];

@@ -17,7 +17,7 @@ const duckdb = { ...connect, ...failure, ...kinds, ...query, ...statements, ...t
 export interface DuckdbSourceOptions {
   /** `duckdb:path`, or the path itself; `duckdb::memory:` reads other files alone. */
   readonly url: string;
-  /** One statement that gives rows and can stand where a table can: `SELECT * FROM 'list.parquet'`. */
+  /** One statement that gives rows and can be a subquery: `SELECT * FROM 'list.parquet'`. */
   readonly query: string;
 }
 
@@ -47,7 +47,7 @@ export interface DuckdbSinkOptions extends TableKeyOptions {
 
 /**
  * A table in a DuckDB file. Rows go into a staging table and are applied in one transaction, with a
- * marker of the run: all of them stand there or none, and writing them again changes nothing.
+ * marker of the run: all of them are there or none, and writing them again changes nothing.
  *
  * @throws ConfigurationError when the table's name has not the form of one, or no file is named
  *

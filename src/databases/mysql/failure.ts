@@ -16,7 +16,7 @@ const words = new Map([
   ['ECONNREFUSED', 'nothing listens there'],
   ['ENOTFOUND', 'there is no such host'],
   ['ETIMEDOUT', 'it does not answer'],
-  ['ER_DUP_ENTRY', 'a key or a unique column stands in more than one row'],
+  ['ER_DUP_ENTRY', 'a value of a key or a unique column occurs in more than one row'],
   ['ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', 'a cell does not fit'],
   ['ER_TRUNCATED_WRONG_VALUE', 'a cell does not fit'],
   ['ER_WARN_DATA_OUT_OF_RANGE', 'a cell does not fit'],

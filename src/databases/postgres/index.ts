@@ -53,7 +53,7 @@ export interface PostgresSinkOptions extends TableKeyOptions {
 
 /**
  * A table in PostgreSQL. Rows go into a staging table and are applied in one transaction, with a marker
- * of the run: all of them stand there or none, and writing them again changes nothing.
+ * of the run: all of them are there or none, and writing them again changes nothing.
  *
  * @throws ConfigurationError when the URL or the table's name has not the form of one
  *

@@ -17,7 +17,7 @@ const sqlite = { ...connect, ...failure, ...kinds, ...query, ...statements, ...t
 export interface SqliteSourceOptions {
   /** `sqlite:path`, or the path itself. */
   readonly url: string;
-  /** One statement that gives rows and can stand where a table can. */
+  /** One statement that gives rows and can be a subquery. */
   readonly query: string;
 }
 
@@ -46,7 +46,7 @@ export interface SqliteSinkOptions extends TableKeyOptions {
 
 /**
  * A table in an SQLite file. Rows go into a staging table and are applied in one transaction, with a
- * marker of the run: all of them stand there or none, and writing them again changes nothing.
+ * marker of the run: all of them are there or none, and writing them again changes nothing.
  *
  * @throws ConfigurationError when the table's name has not the form of one
  *

@@ -98,7 +98,7 @@ function checkGroup({ columns, num_rows: rows }: RowGroup, at: number, file: Ran
     bytes += Number(data.total_uncompressed_size);
     const start = Number(data.dictionary_page_offset ?? data.data_page_offset);
     if (start < 0 || start + Number(data.total_compressed_size) > file.size) {
-      refuse('a column lies behind the end of the file: it was cut short or is damaged');
+      refuse('a column lies after the end of the file: it was cut short or is damaged');
     }
   }
   if (rows < 0n || rows > BigInt(maxGroupRows) || bytes > maxGroupBytes || bytes < 0) {

@@ -63,7 +63,7 @@ export function differingBatches({ batches }: Summary): Html {
   );
   return html`<section>
     <h2>Exports that differ from what the service counted</h2>
-    <p>Addresses, but for the records of addresses that were not sent.</p>
+    <p>Addresses, except the records of addresses that were not sent.</p>
     ${cardTable(differingColumns, rows)}
     ${
       differing.length > mostRows

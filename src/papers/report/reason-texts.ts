@@ -5,7 +5,7 @@ export const reasonTexts: ReadonlyMap<string, string> = new Map([
   ['control_character', 'it contains a line end or another control character'],
   ['too_long', 'it is too long to be an address'],
   ['invalid_encoding', 'its bytes are no text'],
-  ['quoted', 'it stands in quotes'],
+  ['quoted', 'it is in quotes'],
   ['scientific_notation', 'a spreadsheet has cut its digits (4.91702E+11)'],
   ['country_missing', 'no target country'],
   ['country_unsupported', 'the service does not take its country'],

@@ -11,9 +11,9 @@ import { loadSocks } from './smtp/open-socket.js';
 import { MailProbe } from './schedule/mail-probe.js';
 
 /**
- * Makes an engine that asks the network: exchangers whether a mailbox exists, and, where it is told
- * whom to ask, a registry or a provider about a phone number. Read docs/network-verification.md before
- * it is pointed at servers of others.
+ * Makes an engine that asks the network: exchangers whether a mailbox exists and, if one is named, a
+ * registry or a provider about a phone number. Read docs/live-verification.md before you use it on
+ * other people's servers.
  *
  * @throws ConfigurationError `invalid_option`; `missing_dependency` where a package that it needs is not
  *   installed

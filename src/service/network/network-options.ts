@@ -54,8 +54,8 @@ export interface NetworkEngineOptions {
    */
   readonly askLimits?: AskLimits;
   /**
-   * What is to be otherwise with providers that are known, by their names in
-   * docs/network-verification.md, and others of one's own: how they answer, and the proxy or the address of
+   * Changes to known providers, by their names in
+   * docs/live-verification.md, and others of your own: how they answer, and the proxy or the address of
    * this machine by which they are asked.
    *
    * @default none
@@ -68,10 +68,10 @@ export interface NetworkEngineOptions {
    * @default [305000, 900000]
    */
   readonly retryDelaysMs?: readonly number[];
-  /** How long it is remembered that a domain takes all mail or tells, in milliseconds. @default a day */
+  /** How long it is remembered whether a domain takes all mail, in milliseconds. @default a day */
   readonly domainMemoryMs?: number;
   /**
-   * Private ranges that exchangers may stand in, as `10.0.0.0/8`; without one, an exchanger with such an
+   * Private ranges that exchangers may be in, as `10.0.0.0/8`; without one, an exchanger with such an
    * address is never connected to.
    *
    * @default none
@@ -81,7 +81,7 @@ export interface NetworkEngineOptions {
   readonly enumSuffix?: string;
   /** A provider of phone lookups; it is asked for what ENUM does not tell. @default none is asked */
   readonly phoneProvider?: PhoneProvider;
-  /** Lookups of one's own, asked after those. @default none */
+  /** Lookups of your own, asked after those. @default none */
   readonly phoneLookups?: readonly PhoneLookup[];
   /** Phone numbers looked up at once. @default 8 */
   readonly phoneConcurrency?: number;

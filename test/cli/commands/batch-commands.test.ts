@@ -143,7 +143,10 @@ describe('sluice batch', () => {
     ['list --form 2026-11-01', 'batch list has no option --form; did you mean --from?'],
     [`update ${nobody} --country US`, 'say what the addresses are'],
     [`update ${nobody} --type emial --country US`, 'did you mean email?'],
-    [`update ${nobody} --type email --country XX`, 'does not take --country "XX"; give a two-letter code'],
+    [
+      `update ${nobody} --type email --country XX`,
+      'does not take --country "XX"; give a two-letter code',
+    ],
     [`update ${nobody} --type email`, 'a target country is needed'],
     [`export ${nobody} --format csv`, '--format is json or xlsx'],
     ['delete', 'name the batches by their uuids'],

@@ -245,7 +245,7 @@ describe('rows that are told by a key', () => {
       }),
     );
     expect(error).toMatchObject({ code: 'invalid_option' });
-    expect(error.message).toContain('stand in more than one row');
+    expect(error.message).toContain('occur in more than one row');
     expect(await verifying.charges()).toBe(0);
     expect(await contents('twice')).toBe(before);
   });
@@ -287,7 +287,7 @@ describe('rows that are told by a key', () => {
         email: ['email'],
       }),
     );
-    expect(error.message).toBe('row 2 of the input has no key: nothing stands in column "id"');
+    expect(error.message).toBe('row 2 of the input has no key: nothing is in column "id"');
     expect(await verifying.charges()).toBe(0);
   });
 });

@@ -52,7 +52,7 @@ describe('providers', () => {
   });
 
   it('are shown in the documentation as they are', () => {
-    const rows = new Page('docs/network-verification.md')
+    const rows = new Page('docs/live-verification.md')
       .section('### Providers')
       .split('\n')
       .filter((line) => line.startsWith('|'))

@@ -7,7 +7,7 @@ import { replySubjects } from '../../../src/service/network/smtp/reply-subjects.
 import { ReplyReader, type Reply } from '../../../src/service/network/smtp/reply-reader.js';
 import { Page } from '../../docs/page.js';
 
-const page = new Page('docs/network-verification.md');
+const page = new Page('docs/live-verification.md');
 
 /** The cells of a table, its head left out. */
 function cellsUnder(heading: string): string[][] {

@@ -44,7 +44,7 @@ describe.skipIf(!hasNsd)(`situations of mail${hasNsd ? '' : ' (nsd is not instal
   });
 
   it('are counted in the documentation as they are judged', () => {
-    const row = new Page('docs/network-verification.md')
+    const row = new Page('docs/live-verification.md')
       .section('### How it is checked')
       .split('\n')
       .find((line) => line.startsWith('| Sluice'));

@@ -12,7 +12,7 @@ const uuid = '0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10';
 export const statusCommand = defineCommand({
   name: 'batch status',
   usage: '<batch_uuid> [options]',
-  summary: 'Show where a batch stands, and what it has cost.',
+  summary: 'Show the status of a batch, and what it has cost.',
   options: [jsonOption, ...serviceOptions],
   examples: [`sluice batch status ${uuid}`],
   run: async (input) => show(input, (client, batch) => client.batchStatus(batch, input)),

@@ -10,7 +10,7 @@ export interface PhoneProvider {
   /** Where to ask: `{number}` stands for the number in E.164, `{digits}` for it without the plus. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Where each fact stands in the answer: names joined by dots, places of arrays as numbers. */
+  /** Where each fact is in the answer: names joined by dots, places of arrays as numbers. */
   readonly fields: Readonly<Partial<Record<FactName, string>>>;
   /** The provider's words for a status, and ours. */
   readonly words: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ const providerFile = z.strictObject({
 
 /**
  * Reads the description of a provider from JSON. A header `env:NAME` takes its value from the
- * environment, so that no secret stands in the file.
+ * environment, so that no secret is in the file.
  *
  * @throws ConfigurationError `invalid_option`, which names what is wrong and never a value
  *

@@ -33,7 +33,7 @@ const providerFile = z.array(
   }),
 );
 
-/** A provider of one's own, or what is to be otherwise with a known one of that name. */
+/** A provider of your own, or changes to a known one of that name. */
 export type OwnProvider = z.infer<typeof providerFile>[number];
 
 /**
