@@ -69,7 +69,7 @@ export function verdictFolder(
     async check(verifiedColumns) {
       if (await isThere()) return sink.check(verifiedColumns);
       // A file of that name could be made: so can the folder.
-      await checkOutputPath(path.replace(/[/\\]+$/, ''));
+      await checkOutputPath(join(path, '.'));
     },
     mayBeginEarly: async () => !(await isThere()) || (await sink.mayBeginEarly?.()) === true,
     async open(opening) {

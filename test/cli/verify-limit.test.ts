@@ -131,7 +131,7 @@ describe('--limit', () => {
     await write('list.csv', `${listOf(25)}${'x,y,z\r\n'.repeat(100_000)}anything "else\r\n`);
     const done = await verify(service, ...args);
     expect(done.code, done.stderr).toBe(0);
-    expect(done.stderr).toContain('going on with the run');
+    expect(done.stderr).toContain('resuming the run');
     expect(done.stderr).not.toContain('has changed');
     expect(await addressesPaid(service)).toHaveLength(25);
   });

@@ -1,8 +1,8 @@
 /** Longer cells are cut. */
 const longest = 48;
 
-/** Of a phone so many digits are shown: those of its calling code, or of its area. */
-const shownDigits = 3;
+/** The first three digits of a phone: those of its calling code, or of its area. */
+const shownDigits = /^[^\p{L}\p{N}]*(?:\d[^\p{L}\p{N}]*){0,3}/u;
 
 /**
  * The form of a cell, for a page that goes from hand to hand: letters and digits are dots, but for the
@@ -26,9 +26,7 @@ function maskedEmail(text: string): string {
 }
 
 function maskedPhone(text: string): string {
-  const [shown = ''] =
-    new RegExp(String.raw`^[^\p{L}\p{N}]*(?:\d[^\p{L}\p{N}]*){0,${shownDigits}}`, 'u').exec(text) ??
-    [];
+  const [shown = ''] = shownDigits.exec(text) ?? [];
   return shown + hidden(text.slice(shown.length));
 }
 
