@@ -4,6 +4,7 @@ import type { ParsedOptions } from './command.js';
 import { launchedLine } from './commands/abandon.js';
 import { connect, type PatienceOption, type Target } from './connect.js';
 import { say } from './print.js';
+import { counted } from '../words/shown-numbers.js';
 
 /**
  * Deletes what the run that `--fresh` drops has on the service, when `--delete-batches` or the person at
@@ -53,7 +54,7 @@ export async function dropOldRun(
       exportedToo: true,
       signal,
     });
-    tell(`deleted ${deleted} batches of the run that is dropped`);
+    tell(`deleted ${counted(deleted, 'batch')} of the run that is dropped`);
     if (left.length > 0) tell(`still on the service: ${left.join(', ')}`);
     if (launched.length > 0) tell(launchedLine(launched));
   } catch (error) {

@@ -5,8 +5,11 @@ import { say } from './print.js';
 import { lostDigitsSentence } from '../words/lost-digits-sentence.js';
 import type { Job } from './run-list.js';
 import { shownCell } from '../words/shown-cell.js';
+import { counted } from '../words/shown-numbers.js';
 
 const mostExamples = 5;
+/** Of more countries, the largest are named. */
+const mostLanes = 5;
 
 /** Reads and counts what a run would send, and says it: also when it is quiet, for it was asked for. */
 export async function dryRun(
@@ -59,16 +62,31 @@ function describeType(
   if (!type) return [];
   const lost = type.not_submitted.scientific_notation ?? 0;
   const reasons = Object.entries(type.not_submitted).map(([reason, count]) => `${count} ${reason}`);
-  const lanes = type.lanes.map(
-    ({ country, addresses, batches }) => `${country} ${batches} (${addresses} addresses)`,
-  );
   return [
-    `${name}: ${type.addresses} addresses (${type.duplicates} duplicates), ${type.from_history} of them in the history`,
+    `${name}: ${counted(type.addresses, 'address')} (${counted(type.duplicates, 'duplicate')}), ${type.from_history} of them in the history`,
     ...(reasons.length > 0 ? [`${name}: cells that cannot be sent: ${reasons.join(', ')}`] : []),
     ...(lost > 0 ? [lostDigitsSentence(lost)] : []),
-    `${name} batches: ${lanes.length > 0 ? lanes.join(', ') : 'none'}`,
+    `${name} batches: ${describeLanes(type.lanes)}`,
     `${name} credits: ${describePrice(type.credits, balance)}`,
   ];
+}
+
+function describeLanes(lanes: TypeEstimate['lanes']): string {
+  if (lanes.length === 0) return 'none';
+  const largestFirst = lanes.toSorted((one, other) => other.addresses - one.addresses);
+  const shown = lanes.length > mostLanes + 1 ? largestFirst.slice(0, mostLanes) : lanes;
+  const named = shown.map(
+    ({ country, addresses, batches }) => `${country} ${batches} (${counted(addresses, 'address')})`,
+  );
+  const others = largestFirst.slice(shown.length);
+  if (others.length > 0) {
+    const sum = (of: 'batches' | 'addresses'): number =>
+      others.reduce((total, lane) => total + lane[of], 0);
+    named.push(
+      `${others.length} more countries ${sum('batches')} (${counted(sum('addresses'), 'address')})`,
+    );
+  }
+  return named.join(', ');
 }
 
 /** What is paid already is not paid again, and the estimate does not know of it. */

@@ -8,6 +8,7 @@ import { agrees, isThere, type Person } from './ask-person.js';
 import { defineOptions, type ParsedOptions } from './command.js';
 import { say } from './print.js';
 import type { Reporter } from './reporter.js';
+import { counted } from '../words/shown-numbers.js';
 
 export const launchOptions = defineOptions([
   {
@@ -70,7 +71,7 @@ function describeType(
     ? `; the service counted ${counts.valid} valid, ${counts.wrong} wrong in their format and ${counts.duplicate} duplicates`
     : '';
   return [
-    `${name}: ${addresses} addresses in ${batches} batches are prepared${seen}`,
+    `${name}: ${counted(addresses, 'address')} in ${counted(batches, 'batch')} are prepared${seen}`,
     `${name} credits: ${describePrice(addresses, balance)}`,
   ];
 }

@@ -1,6 +1,7 @@
 import { printKind, type DoubtfulColumn, type RunProgress } from '../index.js';
 import { adviceOn } from './describe-export.js';
 import type { Said } from './run-lines.js';
+import { counted } from '../words/shown-numbers.js';
 
 type Progress<Stage extends RunProgress['stage']> = Extract<RunProgress, { readonly stage: Stage }>;
 
@@ -16,7 +17,7 @@ export function readLine({ rows, addresses, batches }: Progress<'read'>): Said {
   return {
     event: 'read',
     fields: { rows, addresses, batches },
-    line: `read ${rows} rows: ${addresses} addresses in ${batches} batches`,
+    line: `read ${counted(rows, 'row')}: ${counted(addresses, 'address')} in ${counted(batches, 'batch')}`,
   };
 }
 

@@ -2,6 +2,7 @@ import { describeStart, describeStatus, isSluiceError, type RunStatus } from '..
 import { Interruption } from './interruption.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import type { Said } from './run-lines.js';
+import { counted } from '../words/shown-numbers.js';
 
 /** What an unfinished run has come to, before it goes on. */
 export function goingOnLine(status: RunStatus): Said {
@@ -70,7 +71,7 @@ export function paidInVainLines({
     {
       event: 'paid_in_vain',
       fields: { batches, email_credits: launched.email, phone_credits: launched.phone },
-      line: `launched before it failed: ${batches} batches, ${launched.email} email and ${launched.phone} phone credits before refunds`,
+      line: `launched before it failed: ${counted(batches, 'batch')}, ${launched.email} email and ${launched.phone} phone credits before refunds`,
       isUrgent: true,
     },
   ];

@@ -3,6 +3,12 @@ export function grouped(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 1 });
 }
 
+/** `1 batch`, `2 batches`: things by their number. */
+export function counted(count: number, noun: string): string {
+  if (count === 1) return `1 ${noun}`;
+  return `${count} ${noun}${/(?:ch|s)$/.test(noun) ? 'es' : 's'}`;
+}
+
 /** How many a second. */
 export function rate(perSecond: number): string {
   if (perSecond >= 10) return `${grouped(Math.round(perSecond))}/s`;

@@ -128,7 +128,7 @@ describe('a state directory that is older than the service', () => {
     await truncate(journalOf('first'), afterPlan);
     const ended = await sluice('first', service, 'abandon', 'out.csv.sluice');
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toContain('deleted 1 batches');
+    expect(ended.stderr).toContain('deleted 1 batch ');
     expect(ended.stderr).toMatch(/launched and paid, so not deleted from the service: \S+, \S+\n/);
     const left = (await wire.get('/v1/batch')).list;
     expect(left.map(({ status }) => status)).toEqual(Array(2).fill('verification_done'));

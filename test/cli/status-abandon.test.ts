@@ -108,7 +108,7 @@ describe('sluice abandon', () => {
   it('deletes what was never launched, and the state directory', async () => {
     await leaveUnfinished();
     const said = await sluice(['abandon', 'out.csv.sluice']);
-    expect(said).toMatchObject({ code: 0, stderr: expect.stringContaining('deleted 1 batches') });
+    expect(said).toMatchObject({ code: 0, stderr: expect.stringContaining('deleted 1 batch ') });
     expect(await readdir(folder)).toEqual(['list.csv']);
     const list = (await wire.get('/v1/batch')).json as unknown as { readonly status: string }[];
     expect(list.map(({ status }) => status)).toEqual(Array(2).fill('verification_done'));

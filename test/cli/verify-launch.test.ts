@@ -82,7 +82,7 @@ describe('--dry-run', () => {
     const history = ['--history', 'history'];
     expect((await verify(service, ...history, '--max-credits', '10')).code).toBe(5);
     const ended = await verify(service, ...history, '--dry-run');
-    expect(ended.stderr).toContain('25 addresses (1 duplicates), 10 of them in the history');
+    expect(ended.stderr).toContain('25 addresses (1 duplicate), 10 of them in the history');
     expect(ended.stderr).toContain('email credits: 15 needed at most');
     expect(ended.stderr).toContain('an unfinished run is in out.csv.sluice, of which 10 email');
   });

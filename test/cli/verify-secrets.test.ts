@@ -135,7 +135,7 @@ it('says and leaves neither when it is killed, looked at, taken up again, or giv
   expectNoSecret(await running.ended);
   const again = startSluice(args, options);
   // Said of the batch when it is known again; it does not move on.
-  await again.said(/read 1 rows/);
+  await again.said(/read 1 row:/);
   again.child.kill('SIGINT');
   expectNoSecret(await again.ended);
   for (const path of await filesBelow(folder)) {

@@ -5,6 +5,7 @@ import { exitCodes } from '../exit-code.js';
 import { print, say } from '../print.js';
 import { jsonOption } from '../print-answer.js';
 import { onlyStateDirectory } from './status.js';
+import { counted } from '../../words/shown-numbers.js';
 
 export const abandonCommand = defineCommand({
   name: 'abandon',
@@ -38,7 +39,7 @@ async function abandon(input: CommandInput<ConnectionOption | 'json'>): Promise<
       await print(`${JSON.stringify({ stateDir, deleted, left, launched }, undefined, 2)}\n`);
       return exitCodes.done;
     }
-    say(`sluice: deleted ${deleted} batches and ${stateDir}`);
+    say(`sluice: deleted ${counted(deleted, 'batch')} and ${stateDir}`);
     if (left.length > 0) {
       say(`sluice: still on the service: ${left.join(', ')}`);
     }
