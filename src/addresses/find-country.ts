@@ -26,6 +26,11 @@ export function findCountry(text: string): CountryCode | undefined {
  *
  * @param option how a message calls what was given
  * @throws ConfigurationError that guesses which country was meant
+ *
+ * @example
+ * ```ts
+ * console.log(parseCountry('UK')); // GB
+ * ```
  */
 export function parseCountry(text: string, option = 'the country'): CountryCode {
   const code = findCountry(text.trim());

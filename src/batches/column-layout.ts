@@ -170,7 +170,7 @@ function checkAdded(header: readonly string[], added: readonly AddedColumn[]): v
   for (const { name } of added) {
     if (input.has(name)) {
       throw new ConfigurationError(
-        `the input already has a column ${JSON.stringify(name)}, which would be added; give the verified column another prefix, or rename the input's column`,
+        `the input already has a column ${JSON.stringify(name)}, which would be added: leave it out of the input (name the columns in the query), or give the verified column another prefix`,
         { code: 'column_exists' },
       );
     }

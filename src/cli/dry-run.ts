@@ -63,7 +63,7 @@ function describeType(
   const lost = type.not_submitted.scientific_notation ?? 0;
   const reasons = Object.entries(type.not_submitted).map(([reason, count]) => `${count} ${reason}`);
   return [
-    `${name}: ${counted(type.addresses, 'address')} (${counted(type.duplicates, 'duplicate')}), ${type.from_history} of them in the history`,
+    `${name}: ${counted(type.addresses, 'address')} (${counted(type.duplicates, 'duplicate')})${type.from_history > 0 ? `, ${type.from_history} of them in the history` : ''}`,
     ...(reasons.length > 0 ? [`${name}: cells that cannot be sent: ${reasons.join(', ')}`] : []),
     ...(lost > 0 ? [lostDigitsSentence(lost)] : []),
     `${name} batches: ${describeLanes(type.lanes)}`,

@@ -57,8 +57,8 @@ function shortForms(letter: string, definitions: readonly OptionDefinition[]): s
   const meant = definitions
     .filter(({ name }) => name.startsWith(letter.toLowerCase()))
     .map(({ name }) => `--${name}`);
-  const guessed =
-    meant.length === 0 ? '' : `; did you mean ${meant.join(', ').replace(/, (?=[^,]*$)/, ' or ')}?`;
+  const named = [meant.slice(0, -1).join(', '), ...meant.slice(-1)].filter((part) => part !== '');
+  const guessed = meant.length === 0 ? '' : `; did you mean ${named.join(' or ')}?`;
   return `; the short forms are ${forms.join(', ')}${guessed}`;
 }
 

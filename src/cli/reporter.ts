@@ -20,7 +20,7 @@ import { say, sayLines } from './print.js';
 import { printableLine } from '../words/printable.js';
 import { LiveLines } from './progress/live-lines.js';
 import { progressLines, timeText } from './progress/progress-lines.js';
-import { progressForm, type ProgressMode } from './progress/progress-mode.js';
+import { progressForm, widthOf, type ProgressMode } from './progress/progress-mode.js';
 import { RunFigures } from './progress/run-figures.js';
 import {
   batchCalled,
@@ -178,9 +178,11 @@ export class Reporter {
       }
       case 'written': {
         const { rows } = progress;
-        // For people, the end of the run says it, with the names of the outputs.
-        if (this.#options.isJson === true)
-          this.#say({ event: 'written', fields: { rows }, line: '' });
+        // The end of the run says it to people, with the names of the outputs.
+        if (this.#options.isJson === true || this.#options.isVerbose) {
+          const line = `the output is complete: ${rows} rows`;
+          this.#say({ event: 'written', fields: { rows }, line });
+        }
       }
     }
   }
@@ -232,8 +234,8 @@ export class Reporter {
       return;
     }
     if (this.#options.isQuiet || columns.length === 0) return;
-    const { columns: width = 80 } = this.#out as Partial<NodeJS.WriteStream>;
-    sayLines(`\n${endTable(columns, width)}\n`, this.#out);
+    const { columns: width } = this.#out as Partial<NodeJS.WriteStream>;
+    sayLines(`\n${endTable(columns, widthOf(width))}\n`, this.#out);
   }
 
   #batch(progress: Extract<RunProgress, { readonly stage: 'batch' }>): void {

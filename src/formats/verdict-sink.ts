@@ -20,6 +20,17 @@ const order = ['none', 'unknown', 'wrong', 'valid'] as const satisfies readonly 
  * columns the worst counts: wrong before unknown before none before valid.
  *
  * @param name how messages call all of them together
+ *
+ * @example
+ * ```ts
+ * const sink = verdictSink('lists by verdict', {
+ *   valid: fileSink('valid.csv'),
+ *   wrong: fileSink('wrong.csv'),
+ *   unknown: fileSink('unknown.csv'),
+ *   none: fileSink('none.csv'),
+ * });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
  */
 export function verdictSink(name: string, outputs: VerdictSinks): Sink {
   return routeSink({
@@ -43,8 +54,15 @@ export function verdictSink(name: string, outputs: VerdictSinks): Sink {
  * `unknown.csv` and `none.csv`. Each appears whole, by rename, or not at all; a verdict that no row has
  * gets a file without rows. What else is in the folder stays.
  *
- * @param options.ending of the files' names, such as `csv` or `jsonl.gz`: it says their format
+ * `ending` of their names, such as `csv` or `jsonl.gz`, says their format.
+ *
  * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const sink = verdictFolder('verified', { ending: 'csv' });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
  */
 export function verdictFolder(
   path: string,

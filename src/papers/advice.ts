@@ -11,15 +11,27 @@ export interface AdviceOptions {
 /** Of fewer cells nothing is concluded. */
 const leastCells = 10;
 
-/** What the figures of a run ask somebody to do, the most important first; its first is `next` of the summary. */
+/** What to do about so many cells. */
+interface CellAdvice {
+  readonly cells: number;
+  readonly text: string;
+}
+
+/**
+ * What the figures of a run ask somebody to do, the most important first: what keeps it from its end, then
+ * what concerns most cells. Its first is `next` of the summary.
+ */
 export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonly string[] {
-  return [
-    ...failedAdvice(summary),
-    ...changedAdvice(summary),
+  const ofCells = [
     ...lostDigitsAdvice(summary),
     ...summary.columns.flatMap(countryAdvice),
     ...summary.columns.flatMap(numbersAdvice),
     ...unknownAdvice(summary, options),
+  ];
+  return [
+    ...failedAdvice(summary),
+    ...changedAdvice(summary),
+    ...ofCells.toSorted((one, other) => other.cells - one.cells).map(({ text }) => text),
   ];
 }
 
@@ -46,43 +58,40 @@ function changedAdvice({ left_alone: left }: Summary): readonly string[] {
   return [`run again to verify the rows that changed meanwhile (${grouped(left.changed)})`];
 }
 
-function lostDigitsAdvice({ phone }: Summary): readonly string[] {
+function lostDigitsAdvice({ phone }: Summary): readonly CellAdvice[] {
   const lost = phone?.reasons['scientific_notation'] ?? 0;
-  return lost > 0 ? [lostDigitsSentence(lost)] : [];
+  return lost > 0 ? [{ cells: lost, text: lostDigitsSentence(lost) }] : [];
 }
 
-function countryAdvice({ name, reasons }: ColumnSummary): readonly string[] {
+function countryAdvice({ name, reasons }: ColumnSummary): readonly CellAdvice[] {
   const missing = reasons['country_missing'] ?? 0;
   if (missing === 0) return [];
-  return [
-    `${name}: ${grouped(missing)} not submitted, as their rows have no country: add --country for them`,
-  ];
+  const text = `${name}: ${grouped(missing)} not submitted, as their rows have no country: add --country for them`;
+  return [{ cells: missing, text }];
 }
 
 /** Numbers of another country than the row's are malformed for the service. */
-function numbersAdvice({ name, type, buckets }: ColumnSummary): readonly string[] {
+function numbersAdvice({ name, type, buckets }: ColumnSummary): readonly CellAdvice[] {
   const { verified, no_result: without } = buckets;
   if (type !== 'phone' || without < leastCells || without <= verified) return [];
-  return [
-    `${name}: ${grouped(without)} of ${grouped(verified + without)} numbers got no result: check that they belong to their country (--country, --country-column)`,
-  ];
+  const text = `${name}: ${grouped(without)} of ${grouped(verified + without)} numbers got no result: check that they belong to their country (--country, --country-column)`;
+  return [{ cells: without, text }];
 }
 
 function unknownAdvice(
-  { service, email, phone }: Summary,
+  { service, email, phone, compared }: Summary,
   { asksNetwork = false }: AdviceOptions,
-): readonly string[] {
+): readonly CellAdvice[] {
   const emails = email?.verdicts.unknown ?? 0;
   if (service === 'local' && !asksNetwork) {
-    return emails > 0
-      ? [
-          `${grouped(emails)} unknown: the local service cannot ask mail servers; with --local --verify network it does (sluice verify --help-all)`,
-        ]
-      : [];
+    const text = `${grouped(emails)} unknown: the local service cannot ask mail servers; --local --verify network does (docs/live-verification.md)`;
+    return emails > 0 ? [{ cells: emails, text }] : [];
   }
   const unknown = emails + (phone?.verdicts.unknown ?? 0);
   if (unknown === 0) return [];
-  return [
-    `${grouped(unknown)} unknown: ask again tomorrow; with --history only these are paid again`,
-  ];
+  const only = compared
+    ? 'the same command pays only for these'
+    : 'with --history only these are paid again';
+  const text = `${grouped(unknown)} unknown: ask again tomorrow; ${only}`;
+  return [{ cells: unknown, text }];
 }

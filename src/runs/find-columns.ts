@@ -27,7 +27,10 @@ const defaultRows = 3000;
  * @throws InputError when the source cannot be read
  *
  * @example
- * const { contacts, country } = await findColumns(fileSource('contacts.csv'));
+ * ```ts
+ * const { contacts } = await findColumns(fileSource('contacts.csv'));
+ * console.log(contacts.map(({ type, name }) => `${type}: ${name}`).join(', ')); // email: email, phone: mobile
+ * ```
  */
 export async function findColumns(
   source: Source,

@@ -124,7 +124,7 @@ describe('a run', () => {
     const { code, stderr } = await runInProcess(line, { cwd });
     expect(code, stderr).toBe(0);
     const unknown =
-      '1 unknown: the local service cannot ask mail servers; with --local --verify network it does (sluice verify --help-all)';
+      '1 unknown: the local service cannot ask mail servers; --local --verify network does (docs/live-verification.md)';
     expect(stderr.split('\n').slice(1)).toEqual([
       'sluice: work: rows 4, verified 3, valid 1, wrong 1, unknown 1, no result 0, not submitted 1, failed 0',
       'sluice: home: rows 4, verified 2, valid 2, wrong 0, unknown 0, no result 0, not submitted 2, failed 0',

@@ -93,7 +93,7 @@ describe('what is said of a run', () => {
     for (const known of life.slice(0, 5)) reporter.progress(batchProgress(0, known));
     reporter.tell(paidInVainLines(reporter.launched()));
     expect(said()).toBe(
-      'sluice: launched before it failed: 1 batches, 100 email and 0 phone credits before refunds\n',
+      'sluice: launched before it failed: 1 batch, 100 email and 0 phone credits before refunds\n',
     );
   });
 

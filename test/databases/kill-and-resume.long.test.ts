@@ -48,7 +48,7 @@ const moments: readonly Moment[] = [
   },
   // When the table stands, and before or behind what the journal says of it.
   async (running) => {
-    await running.said(/wrote \d+ rows/);
+    await running.said(/the output is complete/);
   },
 ];
 

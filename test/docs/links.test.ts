@@ -53,7 +53,7 @@ describe('README.md', () => {
   it.each([
     ['what does it cost', 'docs/cost.md#what-it-costs', 'one credit for each address'],
     ['how do I resume', 'docs/when-it-stops.md#how-do-i-resume', 'Run the same command again'],
-    ['what is sent to whom', 'docs/privacy.md#what-is-sent-to-whom', 'No other column of a row'],
+    ['what is sent to whom', 'docs/privacy.md#what-is-sent-to-whom', 'No other cell of a row'],
     ['Airflow', 'docs/every-night.md#airflow', 'airflow_dag.py'],
     [
       'why is everything unknown',

@@ -39,17 +39,21 @@ describe('what the figures of a run ask for', () => {
     const { exit_code, next } = endOf(summary);
     expect([exit_code, next]).toEqual([
       0,
-      '1,047 unknown: the local service cannot ask mail servers; with --local --verify network it does (sluice verify --help-all)',
+      '1,047 unknown: the local service cannot ask mail servers; --local --verify network does (docs/live-verification.md)',
     ]);
     expect(adviceOf(summary, { asksNetwork: true })).toEqual([
-      '1,047 unknown: ask again tomorrow; with --history only these are paid again',
+      '1,047 unknown: ask again tomorrow; the same command pays only for these',
     ]);
     // The local service knows what a phone is without asking anybody.
     expect(adviceOf({ ...quiet({}, someUnknown), service: 'local' })).toEqual([]);
   });
 
   it('is to ask a paid service again', () => {
-    expect(adviceOf(quiet(someUnknown, someUnknown))).toEqual([
+    const summary = quiet(someUnknown, someUnknown);
+    expect(adviceOf(summary)).toEqual([
+      '2,094 unknown: ask again tomorrow; the same command pays only for these',
+    ]);
+    expect(adviceOf({ ...summary, compared: undefined })).toEqual([
       '2,094 unknown: ask again tomorrow; with --history only these are paid again',
     ]);
   });
@@ -70,7 +74,7 @@ describe('what the figures of a run ask for', () => {
     ]);
   });
 
-  it('begins with what is not done', () => {
+  it('begins with what is not done, then with what concerns most cells', () => {
     const buckets = { ...noCells, failed: 1 };
     const phone = { reasons: { scientific_notation: 1, not_finished: 1 }, buckets };
     const leftAlone = { changed: 2, gone: 1, keys: [] };
@@ -78,8 +82,8 @@ describe('what the figures of a run ask for', () => {
     expect(adviceOf(summary)).toEqual([
       'run the same command again: it goes on and completes the output',
       'run again to verify the rows that changed meanwhile (2)',
-      expect.stringContaining('phone: 1 cell is in scientific notation'),
       expect.stringContaining('1,047 unknown'),
+      expect.stringContaining('phone: 1 cell is in scientific notation'),
     ]);
     expect(endOf(summary)).toMatchObject({
       exit_code: 3,

@@ -30,9 +30,14 @@ export function progressForm(
 ): ProgressForm {
   const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
   return {
-    columns: columns ?? 80,
+    columns: widthOf(columns),
     // no-color.org: set to anything but nothing.
     hasColour: !environment['NO_COLOR'],
     isUnicode: /utf-?8/i.test(locale),
   };
+}
+
+/** Characters of a line; a terminal that does not know its width says 0. */
+export function widthOf(columns: number | undefined): number {
+  return columns === undefined || columns === 0 ? 80 : columns;
 }

@@ -9,6 +9,7 @@ import {
 import { grouped } from '../../words/shown-numbers.js';
 import { ask, isThere, type Person } from '../ask-person.js';
 import type { CommandInput } from '../command.js';
+import { exitCodes } from '../exit-code.js';
 import { findSource } from '../list-ends.js';
 import { findInputs } from '../list-places.js';
 import { say } from '../print.js';
@@ -23,6 +24,8 @@ import { countryToFillIn, printCommand, wholeCommand, type AddedOption } from '.
 /** A list of more rows is tried with its first rows, where that is paid for. */
 const manyRows = 1000;
 const trialRows = 100;
+/** So often a question is asked whose answer means nothing. */
+const mostTries = 3;
 /** A pipe may be slow to give more. */
 const rowsOfPipe = 100;
 
@@ -103,13 +106,15 @@ export async function showWayIn(
   const trial = command(['limit', String(trialRows)]);
   show(command());
   if (isLong) show(trial, `a trial of the first ${trialRows} rows`);
-  const answer = await ask(question(isLong ? rows : undefined), person, signal);
-  const isYes = answer !== undefined && /^(?:y(?:es)?)?$/i.test(answer);
-  if (isLong && isYes) return verify(trial);
-  if (isYes || (isLong && /^a(?:ll)?$/i.test(answer ?? ''))) return verify(command());
-  throw new ConfigurationError(
-    'stopped; nothing was sent: run the command above, changed as you like',
-  );
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const answer = await ask(question(isLong ? rows : undefined), person, signal);
+    if (answer === undefined || /^no?$/i.test(answer)) break;
+    const isYes = /^(?:y(?:es)?)?$/i.test(answer);
+    if (isYes) return verify(isLong ? trial : command());
+    if (isLong && /^a(?:ll)?$/i.test(answer)) return verify(command());
+  }
+  say('sluice: stopped; nothing was sent: run the command above, changed as you like');
+  return exitCodes.usage;
 }
 
 function question(rowsOfLongList: number | undefined): string {
@@ -144,13 +149,12 @@ function showCommand(
   }
 }
 
-const mostTries = 3;
-
 /** @throws ConfigurationError when no country is answered */
 async function askCountry(person: Person, signal: AbortSignal): Promise<ChosenCountry> {
   for (let tries = 0; tries < mostTries; tries += 1) {
     const answer = await ask('Country of these addresses, such as DE or Germany:', person, signal);
     if (answer === undefined) break;
+    if (answer === '') continue;
     try {
       const country = parseCountry(answer);
       return { added: [['country', country]], why: country };
