@@ -84,6 +84,11 @@ export class SluiceError extends Error {
  * console.log(isSluiceError(error, 'input_unreadable')); // true
  * ```
  */
-export function isSluiceError(error: unknown, code?: SluiceErrorCode): error is SluiceError {
+export function isSluiceError(error: unknown): error is SluiceError;
+export function isSluiceError<Code extends SluiceErrorCode>(
+  error: unknown,
+  code: Code | undefined,
+): error is SluiceError & { readonly code: Code };
+export function isSluiceError(error: unknown, code?: SluiceErrorCode): boolean {
   return error instanceof SluiceError && (code === undefined || error.code === code);
 }

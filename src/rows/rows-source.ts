@@ -9,9 +9,8 @@ import { ObjectChunk, type Row } from './object-chunk.js';
 import type { RowChunk } from './row-chunk.js';
 import type { OpenSourceOptions, Source, SourceReading } from './source.js';
 
-/** Rows that a program has: objects, or lists of cells in the header's order. */
-export type RowsInput<Item extends Row | readonly unknown[] = Row | readonly unknown[]> =
-  Iterable<Item> | AsyncIterable<Item> | ReadableStream<Item>;
+/** Rows that a program has: objects of any type, or lists of cells in the header's order. */
+export type RowsInput = Iterable<object> | AsyncIterable<object> | ReadableStream<object>;
 
 export interface RowsSourceOptions {
   /**

@@ -1,6 +1,14 @@
 import { Readable } from 'node:stream';
 import { expect, expectTypeOf, it } from 'vitest';
-import { verify, type AddedField, type Row } from '../../src/index.js';
+import {
+  ConfigurationError,
+  isSluiceError,
+  verify,
+  type AddedField,
+  type Row,
+  type RunOptions,
+} from '../../src/index.js';
+import type { Fault, FaultPlan } from '../../src/service/index.js';
 import { withClient } from './with-client.js';
 
 // The compiler is the judge of these types: `npm run types` reads this file too.
@@ -116,4 +124,25 @@ it('verify() takes rows of any type where columns are named at run time', async 
   const rows = verify({ client, email, country: 'US' });
   rows.end();
   for await (const row of rows) expectTypeOf(row).toExtend<Row>();
+});
+
+it('run() takes rows of an interface as its source', () => {
+  expectTypeOf(contacts).toExtend<RunOptions['source']>();
+});
+
+it('errors that are told apart by code keep their type, and the others theirs', () => {
+  const nameOf = (error: unknown): string => {
+    if (!isSluiceError(error)) return 'foreign';
+    if (isSluiceError(error, 'payment_required')) {
+      expectTypeOf(error.code).toEqualTypeOf<'payment_required'>();
+      return 'unpaid';
+    }
+    return error.code;
+  };
+  expect(nameOf(new ConfigurationError('wrong'))).toBe('invalid_option');
+});
+
+it('a fault is written as in a plan, without what has a default', () => {
+  const fault: Fault = { operation: 'exportBatch', what: { cutAtByte: 100 } };
+  expectTypeOf([fault]).toExtend<FaultPlan['faults']>();
 });

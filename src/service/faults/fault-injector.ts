@@ -7,7 +7,7 @@ import type { Call, Handler } from '../operations/operation.js';
 import type { ServiceContext } from '../service-context.js';
 import type { CheckedFaultPlan } from './fault-plan.js';
 import { FaultSchedule, type FaultReport } from './fault-schedule.js';
-import type { Fault } from './fault.js';
+import type { ParsedFault } from './fault.js';
 import { happenToBatch, revokeKey } from './happenings.js';
 import { cutAnswer, drippingAnswer, plannedAnswer, reset, silence } from './spoilt-answers.js';
 
@@ -51,7 +51,7 @@ export class FaultInjector {
     };
   }
 
-  async #perform(fault: Fault, disturbed: Disturbed): Promise<Reply | SpoiltReply> {
+  async #perform(fault: ParsedFault, disturbed: Disturbed): Promise<Reply | SpoiltReply> {
     const { what, when = 'before' } = fault;
     const { call, handler, service } = disturbed;
     if ('commitAfterMs' in what) return this.#commitLate(what.commitAfterMs, fault, disturbed);
@@ -90,7 +90,10 @@ export class FaultInjector {
   }
 
   async #happen(
-    what: Extract<Fault['what'], { batch: unknown } | { key: unknown } | { delayMs: unknown }>,
+    what: Extract<
+      ParsedFault['what'],
+      { batch: unknown } | { key: unknown } | { delayMs: unknown }
+    >,
     { call, service }: Disturbed,
     uuid: string | undefined,
   ): Promise<void> {
@@ -102,7 +105,7 @@ export class FaultInjector {
   /** The request is whole when its connection goes, and is carried out when nobody waits any more. */
   async #commitLate(
     lateMs: number,
-    { operation }: Fault,
+    { operation }: ParsedFault,
     disturbed: Disturbed,
   ): Promise<SpoiltReply> {
     const { call, service } = disturbed;

@@ -1,10 +1,10 @@
 import type { OperationName } from '../../contract/operations.js';
-import type { Fault } from './fault.js';
+import type { ParsedFault } from './fault.js';
 import type { CheckedFaultPlan } from './fault-plan.js';
 
 /** One planned fault, and what became of it. */
 export interface FaultReport {
-  readonly fault: Fault;
+  readonly fault: ParsedFault;
   /** Requests of its operation so far. */
   readonly requests: number;
   /** How often it fired. */
@@ -12,7 +12,7 @@ export interface FaultReport {
 }
 
 interface Planned {
-  readonly fault: Fault;
+  readonly fault: ParsedFault;
   readonly random: () => number;
   requests: number;
   fired: number;
@@ -35,7 +35,7 @@ export class FaultSchedule {
   }
 
   /** Counts a request; of several faults that are due, the first of the plan fires. */
-  next(operation: OperationName): Fault | undefined {
+  next(operation: OperationName): ParsedFault | undefined {
     let firing: Planned | undefined;
     for (const planned of this.#planned) {
       if (planned.fault.operation !== '*' && planned.fault.operation !== operation) continue;

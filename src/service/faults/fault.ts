@@ -82,7 +82,9 @@ export const fault = z
     const trouble = contradiction(given);
     if (trouble) context.addIssue({ code: 'custom', ...trouble, path: [...trouble.path] });
   });
-export type Fault = z.output<typeof fault>;
+export type Fault = z.input<typeof fault>;
+/** The same with its defaults. */
+export type ParsedFault = z.output<typeof fault>;
 
 /** Operations that change something, and whose request is whole before they do. */
 const lateOperations: readonly string[] = [
@@ -99,7 +101,7 @@ function contradiction({
   every,
   when,
   what: { ...given },
-}: Pick<Fault, 'operation' | 'requests' | 'from' | 'every' | 'when' | 'what'>):
+}: Pick<ParsedFault, 'operation' | 'requests' | 'from' | 'every' | 'when' | 'what'>):
   { readonly path: readonly string[]; readonly message: string } | undefined {
   if (requests && (from ?? every) !== undefined) {
     return { path: ['requests'], message: 'excludes from and every' };
@@ -121,8 +123,8 @@ function contradiction({
 }
 
 function batchContradiction(
-  operation: Fault['operation'],
-  when: Fault['when'],
+  operation: ParsedFault['operation'],
+  when: ParsedFault['when'],
 ): ReturnType<typeof contradiction> {
   if (operation === 'uploadBatch') {
     return when === 'after'

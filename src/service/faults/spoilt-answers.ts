@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyOf, jsonType, type Reply, type SpoiltReply } from '../http/reply.js';
-import type { Fault } from './fault.js';
+import type { ParsedFault } from './fault.js';
 
 type Headers = Readonly<Record<string, string>>;
-type Answer = Extract<Fault['what'], { answer: unknown }>['answer'];
-type Cut = Extract<Fault['what'], { cutAtByte: number }>;
+type Answer = Extract<ParsedFault['what'], { answer: unknown }>['answer'];
+type Cut = Extract<ParsedFault['what'], { cutAtByte: number }>;
 
 /** Ends a connection as a machine does that has crashed. */
 export function reset(request: IncomingMessage): void {
