@@ -173,7 +173,8 @@ export class Reporter {
         return;
       case 'writing': {
         const { rows } = progress;
-        this.#sayNowAndThen({ event: 'writing', fields: { rows }, line: `wrote ${rows} rows` });
+        const said = { event: 'writing', fields: { rows }, line: `writing: ${rows} rows so far` };
+        this.#sayNowAndThen(said, batchLineEveryMs);
         return;
       }
       case 'written': {
