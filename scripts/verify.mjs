@@ -21,9 +21,9 @@ const checks = [
   ['package', 'node', 'scripts/check-package.mjs'],
   ['long tests', 'vitest', 'run', '--mode', 'long'],
   ['simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '2000'],
-  ['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '100', '--parts', '2'],
+  ['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '100', '--parts', '4'],
   ['planted bugs', 'node', 'scripts/planted-bugs.mjs', '--sample', '5'],
-  ['kills', 'node', 'scripts/test-kill.mjs', '--kills', '10', '--copies', '5'],
+  ['kills', 'node', 'scripts/test-kill.mjs', '--kills', '8', '--copies', '4'],
   ['benchmarks', 'node', 'scripts/bench.mjs', '--quick'],
 ];
 
