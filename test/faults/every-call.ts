@@ -81,9 +81,11 @@ class Place {
  * @param half every second call, so that two processes share them
  * @returns how many cases there are, and what is wrong with those that were drawn
  */
-export async function failEveryCall(
-  half: 0 | 1,
-): Promise<{ readonly cases: number; readonly troubles: readonly string[] }> {
+export async function failEveryCall(half: 0 | 1): Promise<{
+  readonly cases: number;
+  readonly drawn: number;
+  readonly troubles: readonly string[];
+}> {
   const place = await Place.make();
   try {
     const calls: string[] = [];
@@ -98,7 +100,8 @@ export async function failEveryCall(
       .filter((_, at) => at % 2 === half)
       .flat();
     const troubles: string[] = [];
-    for (const each of drawnPart(cases)) {
+    const drawn = drawnPart(cases);
+    for (const each of drawn) {
       let trouble = await troubleOf(each, place, output);
       // The number of polls, and so of the calls, is not always the same.
       for (let tries = 1; trouble === notMade && tries < mostTries; tries += 1) {
@@ -108,7 +111,7 @@ export async function failEveryCall(
         troubles.push(`${each.code} at call ${each.at + 1} (${each.call}): ${trouble}`);
       }
     }
-    return { cases: cases.length, troubles };
+    return { cases: cases.length, drawn: drawn.length, troubles };
   } finally {
     await place.close();
   }
