@@ -16,11 +16,10 @@ import { describeDifference, isExportWrong } from './describe-export.js';
 import { comparedLines, oddLines } from './compared-lines.js';
 import { exitCodeOf } from './exit-code.js';
 import { localNotice } from './local-notice.js';
-import { say, sayLines } from './print.js';
-import { printableLine } from '../words/printable.js';
+import { sayLines } from './print.js';
 import { LiveLines } from './progress/live-lines.js';
 import { progressLines, timeText } from './progress/progress-lines.js';
-import { progressForm, widthOf, type ProgressMode } from './progress/progress-mode.js';
+import { progressForm, widthOf } from './progress/progress-mode.js';
 import { RunFigures } from './progress/run-figures.js';
 import {
   batchCalled,
@@ -36,6 +35,7 @@ import {
 } from './progress-said.js';
 import { endColumns, endLines, endTable } from './end-table.js';
 import { endLinesOf, type Said } from './run-lines.js';
+import { SaidLines, type SaidLinesOptions } from './said-lines.js';
 import { goingOnLine, type paidInVainLines } from './stop-lines.js';
 import { troubleLine } from './trouble-line.js';
 
@@ -46,13 +46,8 @@ const mostDifferences = 5;
 const lineEveryMs = 5000;
 const batchLineEveryMs = 60_000;
 
-export interface ReporterOptions {
-  readonly isQuiet: boolean;
+export interface ReporterOptions extends SaidLinesOptions {
   readonly isVerbose: boolean;
-  /** One JSON object a line, for log collectors, instead of texts. @default false */
-  readonly isJson?: boolean;
-  /** @default 'lines' */
-  readonly mode?: ProgressMode;
   /** Whether a person reads at a terminal: the end of a run is then a table. @default false */
   readonly isTerminal?: boolean;
   /** Tells what a terminal shows. @default none */
@@ -65,35 +60,36 @@ export class Reporter {
   readonly #options: ReporterOptions;
   readonly #figures = new RunFigures();
   readonly #live: LiveLines | undefined;
+  readonly #lines: SaidLines;
   #differences = 0;
-  #latestLine = '';
-  #latestLineMs = performance.now();
 
   constructor(out: Writable, options: ReporterOptions) {
     this.#out = out;
     this.#options = options;
-    if (options.mode !== 'live' || options.isJson === true) return;
-    const terminal = out as NodeJS.WriteStream;
-    this.#live = new LiveLines(terminal, () => {
-      const form = progressForm(options.environment ?? {}, terminal.columns);
-      return progressLines(this.#figures, form, performance.now());
-    });
+    if (options.mode === 'live' && options.isJson !== true) {
+      const terminal = out as NodeJS.WriteStream;
+      this.#live = new LiveLines(terminal, () => {
+        const form = progressForm(options.environment ?? {}, terminal.columns);
+        return progressLines(this.#figures, form, performance.now());
+      });
+    }
+    this.#lines = new SaidLines(out, options, this.#live);
   }
 
   /** Nobody must take the local service's verdicts for a paid service's: said even when quiet. */
   target(target: Target): void {
     if (target.kind !== 'local' || target.isOnPurpose) return;
-    this.#write({ event: 'local_service', line: localNotice });
+    this.#lines.write({ event: 'local_service', line: localNotice });
   }
 
   /** What keeps the requests to a service waiting. */
   readonly trouble = (client: Client, trouble: ServiceTrouble): void => {
-    this.#say(troubleLine(client, trouble));
+    this.#lines.say(troubleLine(client, trouble));
   };
 
   /** Files that are replaced keep their permissions, which the input's own do not give. */
   keptOpen(paths: readonly string[]): void {
-    this.#say({
+    this.#lines.say({
       event: 'kept_open',
       fields: { paths },
       line: `more users may read ${paths.join(', ')} than the input: permissions of files that are there already are kept; close them with chmod go= ${paths.join(' ')}`,
@@ -101,7 +97,7 @@ export class Reporter {
   }
 
   streaming(): void {
-    this.#say({
+    this.#lines.say({
       event: 'streaming',
       line: 'this run streams: stopped, it cannot be resumed (a file output with -o can)',
     });
@@ -110,7 +106,7 @@ export class Reporter {
   /** Columns that are likely to be the wrong ones: said even when quiet, for it costs credits. */
   doubtful(columns: readonly DoubtfulColumn[]): void {
     this.close();
-    for (const column of columns) this.#write(doubtfulLine(column));
+    for (const column of columns) this.#lines.write(doubtfulLine(column));
   }
 
   /** What a run that keeps nothing has launched so far. */
@@ -123,8 +119,8 @@ export class Reporter {
 
   tell(said: readonly Said[]): void {
     for (const each of said) {
-      if (each.isUrgent === true) this.#write(each);
-      else this.#say(each);
+      if (each.isUrgent === true) this.#lines.write(each);
+      else this.#lines.say(each);
     }
   }
 
@@ -134,28 +130,28 @@ export class Reporter {
     switch (progress.stage) {
       case 'header_found':
         // A guess that could be wrong: said even when quiet.
-        this.#write(headerLine(progress));
+        this.#lines.write(headerLine(progress));
         return;
       case 'carried':
-        this.#say(carriedLine(progress));
+        this.#lines.say(carriedLine(progress));
         return;
       case 'going_on':
-        this.#say(goingOnLine(progress.status));
+        this.#lines.say(goingOnLine(progress.status));
         return;
       case 'reading':
-        this.#sayNowAndThen(readingLine(progress));
+        this.#lines.sayNowAndThen(readingLine(progress), lineEveryMs);
         return;
       case 'read':
-        this.#say(readLine(progress));
+        this.#lines.say(readLine(progress));
         return;
       case 'batch':
         this.#batch(progress);
         return;
       case 'stopped':
-        this.#write(stoppedLine(progress));
+        this.#lines.write(stoppedLine(progress));
         return;
       case 'left_behind':
-        this.#write({
+        this.#lines.write({
           event: 'left_behind',
           fields: { names: progress.names },
           line: `left on the service: ${progress.names.join(', ')}`,
@@ -163,18 +159,18 @@ export class Reporter {
         return;
       case 'older_state':
         // Two processes on copies of one state can pay for each other's batches: said even when quiet.
-        this.#write(olderStateLine(progress));
+        this.#lines.write(olderStateLine(progress));
         return;
       case 'text_column':
-        this.#say(textColumnLine(progress));
+        this.#lines.say(textColumnLine(progress));
         return;
       case 'notice':
-        this.#say({ event: 'notice', line: progress.message });
+        this.#lines.say({ event: 'notice', line: progress.message });
         return;
       case 'writing': {
         const { rows } = progress;
         const said = { event: 'writing', fields: { rows }, line: `writing: ${rows} rows so far` };
-        this.#sayNowAndThen(said, batchLineEveryMs);
+        this.#lines.sayNowAndThen(said, batchLineEveryMs);
         return;
       }
       case 'written': {
@@ -182,7 +178,7 @@ export class Reporter {
         // The end of the run says it to people, with the names of the outputs.
         if (this.#options.isJson === true || this.#options.isVerbose) {
           const line = `the output is complete: ${rows} rows`;
-          this.#say({ event: 'written', fields: { rows }, line });
+          this.#lines.say({ event: 'written', fields: { rows }, line });
         }
       }
     }
@@ -193,8 +189,8 @@ export class Reporter {
     if (this.#options.isJson === true) {
       // The batches have been told one by one.
       const { batches, compared, ...figures } = summary;
-      for (const odd of oddLines(summary)) this.#write(odd);
-      this.#say({
+      for (const odd of oddLines(summary)) this.#lines.write(odd);
+      this.#lines.say({
         event: 'finished',
         fields: { ...figures, ...end, batches: batches.length, previous: compared?.previous },
         line: '',
@@ -212,7 +208,7 @@ export class Reporter {
       sayLines(`${describeError(error)}\n`);
       return;
     }
-    this.#write({
+    this.#lines.write({
       event: 'error',
       fields: {
         code: isSluiceError(error) ? error.code : null,
@@ -231,7 +227,7 @@ export class Reporter {
   #table(summary: Summary): void {
     const columns = endColumns(summary);
     if (this.#options.isTerminal !== true) {
-      for (const line of endLines(columns)) this.#say({ event: 'column', line });
+      for (const line of endLines(columns)) this.#lines.say({ event: 'column', line });
       return;
     }
     if (this.#options.isQuiet || columns.length === 0) return;
@@ -244,10 +240,10 @@ export class Reporter {
     const reason = known.stage === 'failed' ? known.reason : undefined;
     const said = batchLine(progress);
     // What was paid for and is not there is said even when quiet.
-    if (isExportWrong(reason)) this.#write(said);
+    if (isExportWrong(reason)) this.#lines.write(said);
     else if (reason !== undefined || this.#options.isVerbose || this.#options.isJson === true) {
-      this.#say(said);
-    } else this.#sayNowAndThen(this.#howFar(), batchLineEveryMs);
+      this.#lines.say(said);
+    } else this.#lines.sayNowAndThen(this.#howFar(), batchLineEveryMs);
     if (known.stage === 'exported' && exported && exportDiffers(exported)) {
       this.#difference(batchCalled(progress), exported);
     }
@@ -258,19 +254,12 @@ export class Reporter {
     this.#differences += 1;
     if (this.#options.isJson === true || this.#differences > mostDifferences) return;
     const line = `${called}: ${describeDifference(exported)}`;
-    this.#say({ event: 'difference', line });
+    this.#lines.say({ event: 'difference', line });
     if (this.#differences < mostDifferences) return;
-    this.#say({
+    this.#lines.say({
       event: 'difference',
       line: 'further batches that differ so are in --summary and --report',
     });
-  }
-
-  /** Where lines are drawn, or none are wanted, there is nothing to be said in between. */
-  #sayNowAndThen(said: Said, everyMs = lineEveryMs): void {
-    if ((this.#options.mode ?? 'lines') !== 'lines') return;
-    if (performance.now() - this.#latestLineMs < everyMs) return;
-    this.#say(said);
   }
 
   #howFar(): Said {
@@ -278,26 +267,5 @@ export class Reporter {
     const all = total === undefined ? '' : ` of ${total}`;
     const time = timeText(this.#figures, performance.now());
     return { event: 'progress', line: `${done}${all} batches done after ${time}` };
-  }
-
-  #say(said: Said): void {
-    const isRepeated = said.line !== '' && said.line === this.#latestLine;
-    if (this.#options.isQuiet || isRepeated) return;
-    this.#latestLine = said.line;
-    this.#latestLineMs = performance.now();
-    this.#write(said);
-  }
-
-  #write({ event, fields, line }: Said): void {
-    const text =
-      this.#options.isJson === true
-        ? JSON.stringify({
-            time: new Date().toISOString(),
-            event,
-            ...(fields ?? { message: line }),
-          })
-        : `sluice: ${line}`;
-    if (this.#live) this.#live.above(`${printableLine(text)}\n`);
-    else say(text, this.#out);
   }
 }

@@ -39,12 +39,14 @@ export function verdictSink(name: string, outputs: VerdictSinks): Sink {
     sinks: order.map((verdict) => outputs[verdict]),
     createRoute(opening) {
       const known = new OutcomeForms(opening.whole ?? opening, verdictOfCells);
-      return (outcomes, first) =>
-        order.indexOf(
-          worstVerdict(
-            opening.added.map((_, column) => known.of(column, outcomes[first + column])),
-          ),
-        );
+      const width = opening.added.length;
+      const row: Verdict[] = [];
+      return (outcomes, first) => {
+        for (let column = 0; column < width; column += 1) {
+          row[column] = known.of(column, outcomes[first + column]);
+        }
+        return order.indexOf(worstVerdict(row));
+      };
     },
   });
 }

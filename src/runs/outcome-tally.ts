@@ -29,18 +29,13 @@ export class OutcomeTally {
         counts[outcome] = (counts[outcome] ?? 0) + 1;
       }
     }
-    for (let row = 0; row < outcomes.length; row += width) {
-      for (let index = row; index < row + width; index += 1) {
-        if (!this.#isValid(outcomes[index] ?? 0)) continue;
-        this.#reachableRows += 1;
-        break;
-      }
-    }
+    // Of one column the counts say it.
+    if (width > 1) this.#countReachable(outcomes, width);
   }
 
   /** Rows with at least one valid address. */
   get reachableRows(): number {
-    return this.#reachableRows;
+    return this.#counts.length > 1 ? this.#reachableRows : this.#tally([0]).verdicts.valid;
   }
 
   /** By verified column, in their order. */
@@ -79,6 +74,16 @@ export class OutcomeTally {
       verdicts,
       quality: Object.fromEntries(quality),
     };
+  }
+
+  #countReachable(outcomes: Uint32Array, width: number): void {
+    for (let row = 0; row < outcomes.length; row += width) {
+      for (let index = row; index < row + width; index += 1) {
+        if (!this.#isValid(outcomes[index] ?? 0)) continue;
+        this.#reachableRows += 1;
+        break;
+      }
+    }
   }
 
   #isValid(outcome: number): boolean {
