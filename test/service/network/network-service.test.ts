@@ -4,7 +4,7 @@ import { createService, networkEngine } from '../../../src/service/index.js';
 import { buildService, startService } from '../service-process.js';
 import { withFolder, withService } from '../with-service.js';
 import { Wire } from '../wire.js';
-import { mailboxes, openExchanger, type Manner, type TestExchanger } from './exchanger.js';
+import { mailboxes, noUser, openExchanger, type Manner, type TestExchanger } from './exchanger.js';
 import { a, mx, records, startNameServer } from './name-server.js';
 
 /** Exchangers of `d1.lab`, `d2.lab`, …, and a name server that knows them. */
@@ -179,10 +179,20 @@ describe('a service that asks the network and is killed', () => {
   afterAll(() => built.remove());
 
   it('goes on, and asks nothing twice but what was under way', async () => {
-    const atOnce = 5;
-    const manner: Manner = { rcpt: mailboxes('anna', 'bert1', 'bert2'), delayMs: 1 };
-    const { options, exchangers } = await withMail(Array.from({ length: 8 }, () => manner));
-    const network = { ...options, recipientsPerConversation: atOnce, conversationsPerExchanger: 1 };
+    const has = mailboxes('anna', 'bert1', 'bert2');
+    /** In which connections of each exchanger a name was asked for; one that is there is its witness ever after. */
+    const asked = Array.from({ length: 8 }, () => new Map<string, Set<number>>());
+    const manners = asked.map((connections): Manner => {
+      const rcpt: Manner['rcpt'] = (address, { connection }) => {
+        if (address.startsWith('bert') && has(address) === noUser) {
+          connections.set(address, (connections.get(address) ?? new Set()).add(connection));
+        }
+        return has(address);
+      };
+      return { rcpt, delayMs: 1 };
+    });
+    const { options, exchangers } = await withMail(manners);
+    const network = { ...options, recipientsPerConversation: 5, conversationsPerExchanger: 1 };
     const lines = Array.from({ length: 800 }, (_, at) => `bert${at}@d${(at % 8) + 1}.lab`);
     const dataDir = await withFolder();
     const first = await startService(built.url, { dataDir }, network);
@@ -190,21 +200,27 @@ describe('a service that asks the network and is killed', () => {
     const uuid = await before.upload(lines);
     await before.prepare(uuid);
     await before.launch(uuid);
-    const asked = () => exchangers.flatMap((exchanger) => exchanger.asked);
-    const listed = () => asked().filter((address) => address.startsWith('bert'));
-    while (listed().length < 300) await before.status(uuid);
+    const askedFor = () => asked.reduce((sum, { size }) => sum + size, 0);
+    while (askedFor() < 300) await before.status(uuid);
     await first.kill();
-    const underWay = exchangers.length * atOnce;
+    const ofFirst = exchangers.map(({ connections }) => connections);
 
     const second = await startService(built.url, { dataDir }, network);
     onTestFinished(() => second.kill());
     const wire = new Wire(second);
     await wire.until(uuid, 'verification_done');
-    const times = new Map<string, number>();
-    for (const address of listed()) times.set(address, (times.get(address) ?? 0) + 1);
-    expect(times.size).toBe(lines.length);
-    const twice = [...times.values()].filter((count) => count > 1).length;
-    expect(twice).toBeLessThanOrEqual(underWay);
+    expect(askedFor()).toBe(lines.length - 2);
+    for (const [at, connections] of asked.entries()) {
+      const all = [...connections.values()].flatMap((of) => [...of]);
+      const atKill = Math.max(...all.filter((connection) => connection <= (ofFirst[at] ?? 0)));
+      const again = [...connections.values()].filter((of) => of.size > 1).map((of) => [...of]);
+      // The last conversation of the process that was killed, and the one after it: no third.
+      for (const [early, late, third] of again) {
+        expect(early).toBe(atKill);
+        expect(late).toBeGreaterThan(atKill);
+        expect(third).toBeUndefined();
+      }
+    }
     const exported = await wire.records(uuid);
     expect(Object.keys(exported)).toEqual(lines);
     const valid = Object.values(exported).filter((record) => record['valid']);
