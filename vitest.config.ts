@@ -8,13 +8,16 @@ const builtTests = ['test/cli/**', 'test/package/**'];
 const databaseTests = ['test/databases/**'];
 
 /** Suites of hundreds or thousands of cases have a configuration and a command of their own. */
-const ownSuites = ['test/kill/**', 'test/faults/*-half.test.ts'];
+const ownSuites = ['test/kill/**', 'test/faults/every-*.test.ts'];
 
 /** Large lists and many processes: not a part of `npm test`, but of `npm run test:long` (`--mode long`). */
 const longTests = '**/*.long.test.ts';
 
-/** Coverage and the figures that `npm run verify` counts. */
-const isMeasured = process.env['COVERAGE'] === '1';
+/** A third of the time would go into it. */
+const isCovered = process.env['COVERAGE'] === '1';
+
+/** The figures that `npm run verify` counts. */
+const isReported = process.env['TEST_REPORT'] === '1';
 
 const source = (path: string) => fileURLToPath(new URL(`src/${path}`, import.meta.url));
 
@@ -55,11 +58,11 @@ export default defineConfig(({ mode }) => {
       testTimeout: 60_000,
       hookTimeout: 60_000,
       teardownTimeout: 5_000,
-      reporters: isMeasured
+      reporters: isReported
         ? ['default', ['json', { outputFile: '.cache/test-report.json' }]]
         : ['default'],
       coverage: {
-        enabled: isMeasured,
+        enabled: isCovered,
         provider: 'v8',
         include: ['src/**/*.ts'],
         reporter: ['text-summary', 'html', 'json-summary'],

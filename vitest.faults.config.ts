@@ -1,12 +1,21 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/** So many processes share the cases of each suite. */
+const shares = availableParallelism();
+
 // Every fault at every request takes minutes: not a part of `npm test`, but of `npm run test:faults`.
 export default defineConfig({
   test: {
-    include: ['test/faults/*-half.test.ts'],
-    testTimeout: 900_000,
+    projects: Array.from({ length: shares }, (_, share) => ({
+      test: {
+        name: `${share + 1}/${shares}`,
+        include: ['test/faults/every-*.test.ts'],
+        env: { FAULTS_SHARE: String(share), FAULTS_SHARES: String(shares) },
+        testTimeout: 900_000,
+      },
+    })),
     // Left alone, Vitest keeps one core to itself: on a small machine that is half of it.
-    maxWorkers: availableParallelism(),
+    maxWorkers: shares,
   },
 });

@@ -42,8 +42,8 @@ const suites = [
     name: 'sample of the faults',
     find: (root) => findByVitest(root, ['--project', 'source', 'test/faults/sample']),
   },
-  { name: 'calls on the disk', find: (root) => findByVitest(root, faultsConfig('calls-')) },
-  { name: 'faults', find: (root) => findByVitest(root, faultsConfig('first-half second-half')) },
+  { name: 'calls on the disk', find: (root) => findByVitest(root, faultsConfig('every-call')) },
+  { name: 'faults', find: (root) => findByVitest(root, faultsConfig('every-request')) },
   { name: 'kills', find: findByKills },
 ];
 
@@ -165,9 +165,8 @@ async function findByUnitTests(root, { rooms }) {
   return findByVitest(root, ['--project', 'source', ...tests]);
 }
 
-function faultsConfig(names) {
-  const files = names.split(' ').map((name) => `test/faults/${name}`);
-  return ['--config', 'vitest.faults.config.ts', ...files];
+function faultsConfig(name) {
+  return ['--config', 'vitest.faults.config.ts', `test/faults/${name}`];
 }
 
 async function findByVitest(root, args) {
@@ -182,7 +181,7 @@ async function findByVitest(root, args) {
   ]);
   if (code === 0) return undefined;
   if (signal) return `${args.slice(-1)} does not end`;
-  return / FAIL +(?:\S*source\S* +)?(.*)$/m.exec(output)?.[1]?.trim() ?? lastLine(output);
+  return / FAIL +(?:\|\S+\| +)?(.*)$/m.exec(output)?.[1]?.trim() ?? lastLine(output);
 }
 
 async function findBySimulation(root) {

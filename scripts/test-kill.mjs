@@ -1,11 +1,12 @@
-// `npm run test:kill [-- --kills 2000 | --copies 200]`: the command killed at every write of its journal, and at
-// random moments; its state directory copied at random moments and gone on with on both machines.
+// `npm run test:kill [-- --kills 2000 | --copies 200 | --parts 2]`: the command killed at every write of its
+// journal (of so many parts: one, drawn), and at random moments; its state directory copied at random moments
+// and gone on with on both machines.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { projectRoot } from './project.mjs';
 
 const { values } = parseArgs({
-  options: { kills: { type: 'string' }, copies: { type: 'string' } },
+  options: { kills: { type: 'string' }, copies: { type: 'string' }, parts: { type: 'string' } },
 });
 // Asked for one of them, the other is not what is wanted.
 const only = values.copies !== undefined && values.kills === undefined ? ['copied-state'] : [];
@@ -19,6 +20,7 @@ const { status } = spawnSync(
       ...process.env,
       SLUICE_KILLS: values.kills ?? '300',
       SLUICE_COPIES: values.copies ?? '20',
+      SLUICE_KILL_PARTS: values.parts ?? '1',
     },
   },
 );

@@ -47,7 +47,7 @@ async function runOn(version, folder) {
   const done = [`main job of ${await runMainJob(folder, { node })} rows`];
   done.push(await checkRequire(node, folder));
   if (!withoutRunner.includes(version)) {
-    const env = { ...environmentOf(node), NO_COLOR: '1', COVERAGE: '0' };
+    const env = { ...environmentOf(node), NO_COLOR: '1', COVERAGE: '0', TEST_REPORT: '0' };
     const { code, stdout, stderr } = await runTool(node, [vitest, 'run'], { env });
     const counts = /^ *Tests +(.*)$/m.exec(stdout)?.[1];
     // On some versions of Node the runner ends with 0 although tests have failed.

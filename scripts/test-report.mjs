@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectRoot } from './project.mjs';
 
-/** Where vitest leaves its figures when COVERAGE=1, see vitest.config.ts. */
+/** Where vitest leaves its figures when TEST_REPORT=1, see vitest.config.ts. */
 export const testReportFile = join(projectRoot, '.cache', 'test-report.json');
 
 /**
- * Counts the tests of the last measured run. A run that ended badly with no failed test (an unhandled
+ * Counts the tests of the last reported run. A run that ended badly with no failed test (an unhandled
  * error, a coverage threshold, a file that does not load) still counts as one failure. `retried` says of
  * each test that passed only when it was run again what its first run said.
  */

@@ -165,6 +165,11 @@ export class KilledRun {
     return readFile(join(this.#folder, 'out.csv'));
   }
 
+  /** How many writes of its journal a process made that ended by itself and was told to leave the number. */
+  async writes(): Promise<number> {
+    return Number(await readFile(this.path('writes'), 'utf8'));
+  }
+
   path(name: string): string {
     return join(this.#folder, name);
   }
@@ -197,7 +202,7 @@ export async function undisturbed(
     expect(code, stderr).toBe(0);
     const output = await run.output();
     await run.expectWhole(output);
-    return { output, writes: Number(await readFile(run.path('writes'), 'utf8')) };
+    return { output, writes: await run.writes() };
   } finally {
     await run.close();
   }

@@ -1,6 +1,0 @@
-import { it } from 'vitest';
-import { expectHalf } from './half-of-matrix.js';
-
-it('loses no row and pays nothing twice, whatever goes wrong: first half', async () => {
-  await expectHalf(0);
-});
