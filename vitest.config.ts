@@ -1,5 +1,7 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { useMemoryFolder } from './scripts/memory-folder.mjs';
 
 /** Tests of what is built and packed; all others run on the sources and need no build. */
 const builtTests = ['test/cli/**', 'test/package/**'];
@@ -24,6 +26,8 @@ const source = (path: string) => fileURLToPath(new URL(`src/${path}`, import.met
 // A developer's own service must never be asked, and paid, by a test.
 delete process.env['SLUICE_BASE_URL'];
 delete process.env['SLUICE_API_KEY'];
+
+useMemoryFolder();
 
 export default defineConfig(({ mode }) => {
   const isLong = mode === 'long';
@@ -51,7 +55,8 @@ export default defineConfig(({ mode }) => {
       // Half of the time would go into loading the same modules for each file. What a file leaves behind
       // is then seen by the next: clean-up hangs on the test (onTestFinished), not on a file's hooks.
       isolate: false,
-      maxWorkers: 2,
+      // Many a test waits for a process, a server or a moment.
+      maxWorkers: availableParallelism() + 1,
       // A change is not turned away by one unlucky moment of a machine; `npm run verify` names what it was.
       retry: process.env['CI'] ? 1 : 0,
       // Generous: a busy machine must not look like a hang.

@@ -1,8 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { useMemoryFolder } from './scripts/memory-folder.mjs';
 
 /** So many processes share the cases of each suite. */
 const shares = availableParallelism();
+
+useMemoryFolder();
 
 // Every fault at every request takes minutes: not a part of `npm test`, but of `npm run test:faults`.
 export default defineConfig({

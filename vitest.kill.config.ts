@@ -1,4 +1,7 @@
 import { defineConfig } from 'vitest/config';
+import { useMemoryFolder } from './scripts/memory-folder.mjs';
+
+useMemoryFolder();
 
 // Processes are killed here by the hundred: not a part of `npm test`, but of `npm run test:kill`.
 export default defineConfig({

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { projectRoot } from './project.mjs';
 
 /** Where vitest leaves its figures when TEST_REPORT=1, see vitest.config.ts. */
@@ -21,4 +21,17 @@ export async function countTests(exitCode) {
     .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
     .map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0]}`);
   return { passed, failed, skipped: numPendingTests + numTodoTests, retried };
+}
+
+/** The files of the last reported run that took longest, the slowest first. */
+export async function slowestFiles(count) {
+  const { testResults } = JSON.parse(await readFile(testReportFile, 'utf8'));
+  return testResults
+    .map(({ name, startTime, endTime, assertionResults }) => ({
+      file: relative(projectRoot, name),
+      seconds: (endTime - startTime) / 1000,
+      tests: assertionResults.length,
+    }))
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, count);
 }

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished, vi } from 'vitest';
 
@@ -32,11 +33,15 @@ export interface SluiceOptions {
   readonly keepInputOpen?: boolean;
 }
 
+function ownEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: tmpdir() };
+}
+
 /** Starts the command with an environment of its own; it does not outlive the test. */
 export function startSluice(args: readonly string[], options: SluiceOptions = {}): Running {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: options.cwd,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...options.env },
+    env: { ...ownEnvironment(), ...options.env },
   });
   onTestFinished(() => {
     child.kill('SIGKILL');
@@ -83,8 +88,7 @@ export async function runShell(
   const child = spawn('/bin/bash', ['-c', `sluice() { "$NODE" "$PROGRAM" "$@"; }; ${line}`], {
     cwd: options.cwd,
     env: {
-      PATH: process.env['PATH'],
-      HOME: process.env['HOME'],
+      ...ownEnvironment(),
       NODE: process.execPath,
       PROGRAM: program,
       ...options.env,

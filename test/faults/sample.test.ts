@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { planMatrix, troublesOf } from './fault-matrix.js';
 import { createSeededRandom } from '../../src/service/faults/fault-schedule.js';
 
-const sampleSize = 24;
+const sampleSize = 12;
 
 it('loses no row and pays nothing twice at a sample of the faults that test:faults goes through', async () => {
   const seed = Number(process.env['FAULTS_SEED'] ?? Date.now() % 2 ** 32);
