@@ -1,5 +1,6 @@
 import { ConfigurationError, DeadlineError } from '../errors/family.js';
 import { Circuit } from './circuit.js';
+import { Alarm } from '../system/alarm.js';
 import type { Clock } from '../system/clock.js';
 import { ConcurrencyWindow } from './concurrency-window.js';
 import { onAbort } from '../system/on-abort.js';
@@ -76,14 +77,15 @@ export class Governor {
   readonly #circuit: Circuit;
   readonly #window: ConcurrencyWindow;
   readonly #trouble: TroubleWatch | undefined;
+  readonly #alarm: Alarm;
   #running = 0;
   #isProbing = false;
   #refusal: { readonly error: Error; readonly at: number; until: number } | undefined;
   #closed = false;
-  #alarm: { readonly at: number; readonly stop: AbortController } | undefined;
 
   constructor(options: GovernorOptions) {
     this.#clock = options.clock;
+    this.#alarm = new Alarm(options.clock, () => this.#pump());
     this.#patience = new Patience(options.giveUpAfterMs);
     this.#pace = new Pace(options.random);
     this.#circuit = new Circuit(options.random);
@@ -169,7 +171,7 @@ export class Governor {
       if (next === undefined) break;
       next.admit(this.#start(next, now));
     }
-    this.#setAlarm();
+    this.#alarm.set(this.#nextMoment());
   }
 
   /** The earliest moment at which anything may go; never while it rests on a request that runs. */
@@ -245,24 +247,6 @@ export class Governor {
 
   #refuseAll(error: Error): void {
     for (const waiting of this.#line.takeAll(() => true)) waiting.refuse(error);
-  }
-
-  #setAlarm(): void {
-    const at = this.#nextMoment();
-    if (this.#alarm?.at === at) return;
-    this.#alarm?.stop.abort();
-    this.#alarm = undefined;
-    if (at === Number.POSITIVE_INFINITY) return;
-    const alarm = { at, stop: new AbortController() };
-    this.#alarm = alarm;
-    this.#clock.sleep(Math.max(0, at - this.#clock.now()), alarm.stop.signal).then(
-      () => {
-        if (this.#alarm === alarm) this.#alarm = undefined;
-        this.#pump();
-      },
-      // Only our own signal ends the sleep: another alarm is set, or none is needed.
-      () => undefined,
-    );
   }
 
   #nextMoment(): number {
