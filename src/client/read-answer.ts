@@ -3,7 +3,7 @@ import { operations } from '../contract/operations.js';
 import { ContractError, type ApiError } from '../errors/family.js';
 import { toApiError } from './api-failure.js';
 import type { WireAnswer } from './exchange.js';
-import { isDeeperThan } from './json-depth.js';
+import { isDeeperThan } from '../system/json-text.js';
 import { parseRetryAfter } from './retry-after.js';
 import { printable, readServiceWords, sayable } from './service-words.js';
 import type { WireRequest } from './wire-request.js';

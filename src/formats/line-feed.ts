@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { InputError } from '../errors/family.js';
+import { digestAtEnd } from '../rows/content-digest.js';
 import type { ByteReader } from './byte-reader.js';
 import { carriageReturnByte, lineFeedByte } from './csv-dialect.js';
 import { utf8Mark } from './file-signature.js';
@@ -39,8 +40,7 @@ export class LineFeed {
 
   /** SHA-256 of all bytes; only when the end was reached. */
   contentDigest(): string {
-    if (this.#digest !== undefined) return this.#digest;
-    throw new Error('the content is not known before its end was read');
+    return digestAtEnd(this.#digest);
   }
 
   /**

@@ -5,11 +5,12 @@ import { CsvError, parse, type CsvErrorCode } from 'csv-parse';
 import { InputError } from '../errors/family.js';
 import { closableChunks } from '../rows/closable-chunks.js';
 import { CellsChunk } from '../rows/cells-chunk.js';
+import { digestAtEnd } from '../rows/content-digest.js';
 import { gatherRows } from '../rows/gather-rows.js';
 import { invalidText, type CellText } from '../rows/row-chunk.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import type { AboveHeader } from './above-header.js';
-import type { ByteReader } from './byte-reader.js';
+import { piecesOf, type ByteReader } from './byte-reader.js';
 import { emptyInput } from './csv-scanner.js';
 import { csvTrouble, type CsvTrouble } from './csv-trouble.js';
 import type { CsvDialect } from './find-dialect.js';
@@ -95,8 +96,7 @@ export class ParsedCsvReading implements SourceReading {
 
   /** SHA-256 of the input's bytes; only when the last row was read. */
   contentDigest(): string {
-    if (this.#digest !== undefined) return this.#digest;
-    throw new Error('the content is not known before its end was read');
+    return digestAtEnd(this.#digest);
   }
 
   async *#toChunks(
@@ -142,7 +142,7 @@ function parseRows(
     max_record_size: maxRowBytes,
     info: true,
   });
-  const input = Readable.from(piecesOf(reader, hash), { objectMode: false });
+  const input = Readable.from(unmarkedPieces(reader, hash), { objectMode: false });
   input.on('error', (error) => parser.destroy(error));
   return {
     gathered: gatherRows<ParsedRow>(input.pipe(parser)),
@@ -169,11 +169,9 @@ async function nextRows(
 }
 
 /** Without a byte-order mark in front: it is no part of the first name. */
-async function* piecesOf(reader: ByteReader, hash: Hash): AsyncGenerator<Uint8Array> {
+async function* unmarkedPieces(reader: ByteReader, hash: Hash): AsyncGenerator<Uint8Array> {
   let isFirst = true;
-  for (;;) {
-    const piece = await reader.read();
-    if (piece === undefined) return;
+  for await (const piece of piecesOf(reader)) {
     hash.update(piece);
     const isMarked = isFirst && piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf;
     isFirst = false;

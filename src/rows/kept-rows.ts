@@ -6,6 +6,7 @@ import { isSluiceError } from '../errors/sluice-error.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { orAborted } from '../system/or-aborted.js';
 import { writeWhole } from '../system/whole-file.js';
+import { digestAtEnd } from './content-digest.js';
 
 /** So many rows are one record of the file; the same for the same rows, however they came. */
 const recordRows = 512;
@@ -78,10 +79,7 @@ export function readKeptRows(
   };
   return {
     rows: rows(),
-    digest() {
-      if (digest !== undefined) return digest;
-      throw new Error('the content is not known before its end was read');
-    },
+    digest: () => digestAtEnd(digest),
   };
 }
 

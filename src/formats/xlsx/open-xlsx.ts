@@ -1,6 +1,7 @@
 import { InputError } from '../../errors/family.js';
 import { isSluiceError } from '../../errors/sluice-error.js';
 import { closableChunks } from '../../rows/closable-chunks.js';
+import { digestAtEnd } from '../../rows/content-digest.js';
 import { printValue } from '../../rows/print-value.js';
 import type { OpenSourceOptions, SourceReading } from '../../rows/source.js';
 import type { RandomFile } from '../../system/random-file.js';
@@ -69,10 +70,7 @@ export async function openXlsx(
       header,
       isUnnamed: !hasHeader,
       chunks: closableChunks(chunks(), close),
-      contentDigest() {
-        if (digest !== undefined) return digest;
-        throw new Error('the content is not known before its end was read');
-      },
+      contentDigest: () => digestAtEnd(digest),
     };
   } catch (error) {
     await close();
