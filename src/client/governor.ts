@@ -1,4 +1,5 @@
 import { ConfigurationError, DeadlineError } from '../errors/family.js';
+import type { ClientOptions, ClientSettings } from './client-options.js';
 import { Circuit } from './circuit.js';
 import { Alarm } from '../system/alarm.js';
 import type { Clock } from '../system/clock.js';
@@ -7,21 +8,13 @@ import { onAbort } from '../system/on-abort.js';
 import { Pace } from './pace.js';
 import { Patience } from './patience.js';
 import type { RateLimit } from './rate-limit.js';
-import { TroubleWatch, type ServiceTrouble } from './service-trouble.js';
+import { TroubleWatch } from './service-trouble.js';
 import { WaitingLine, type Waiter } from './waiting-line.js';
 
 /** A request that asks for its turn. */
-export interface Turn {
-  /** Smaller goes earlier. */
-  readonly priority: number;
+export interface Turn extends Waiter {
   /** Whether it carries the key: what refuses the key refuses all of these. */
   readonly keyed: boolean;
-  /** Whether it may be repeated: such requests try whether an outage is over. */
-  readonly safe: boolean;
-  /** When its first attempt asked; waiting longer raises the priority. */
-  readonly since: number;
-  /** Not before this moment. */
-  readonly notBefore: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -47,20 +40,16 @@ export interface Permit {
   settle(outcome: Outcome): void;
 }
 
-export interface GovernorOptions {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly maxConcurrentRequests: number;
-  /** How long the service may fail without one success before waiting requests are given up. */
-  readonly giveUpAfterMs: number;
-  /** Told what keeps requests waiting. */
-  readonly onTrouble?: ((trouble: ServiceTrouble) => void) | undefined;
-}
+export type GovernorOptions = Pick<
+  ClientSettings,
+  'clock' | 'random' | 'maxConcurrentRequests' | 'giveUpAfterMs'
+> &
+  Pick<ClientOptions, 'onTrouble'>;
 
 /** How long a refused key is taken as refused; then one request may try it again. */
 const refusalHoldMs = 60_000;
 
-interface Waiting extends Turn, Waiter {
+interface Waiting extends Turn {
   admit(permit: Permit): void;
   refuse(error: unknown): void;
 }

@@ -28,6 +28,12 @@ export function nameOfFile(url: string, scheme: string, purpose: Purpose): strin
   );
 }
 
+/** The path of a database that is in a file. */
+export function fileOfUrl(url: string, scheme: string): string | undefined {
+  const path = pathOfUrl(url, scheme);
+  return path === inMemory ? undefined : path;
+}
+
 /** Where a database is opened, and whether opening it makes its file. Errors are the system's. */
 export async function placeOfFile(
   path: string,

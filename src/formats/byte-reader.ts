@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { ConfigurationError, InputError } from '../errors/family.js';
 import { orAborted } from '../system/or-aborted.js';
-import { refuseReading } from '../system/refuse-file.js';
+import { refuseReading } from '../system/describe-system-error.js';
 
 /** Bytes of an input, piece by piece. */
 export interface ByteReader {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { InputError } from '../errors/family.js';
-import { digestAtEnd } from '../rows/content-digest.js';
+import { digestAtEnd } from '../rows/source.js';
 import type { ByteReader } from './byte-reader.js';
 import { carriageReturnByte, lineFeedByte } from './csv-dialect.js';
 import { utf8Mark } from './file-signature.js';

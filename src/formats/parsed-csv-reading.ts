@@ -5,28 +5,19 @@ import { CsvError, parse, type CsvErrorCode } from 'csv-parse';
 import { InputError } from '../errors/family.js';
 import { closableChunks } from '../rows/closable-chunks.js';
 import { CellsChunk } from '../rows/cells-chunk.js';
-import { digestAtEnd } from '../rows/content-digest.js';
 import { gatherRows } from '../rows/gather-rows.js';
 import { invalidText, type CellText } from '../rows/row-chunk.js';
-import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
-import type { AboveHeader } from './above-header.js';
+import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import { piecesOf, type ByteReader } from './byte-reader.js';
+import type { CsvReadingOptions } from './csv-reading.js';
 import { emptyInput } from './csv-scanner.js';
 import { csvTrouble, type CsvTrouble } from './csv-trouble.js';
 import type { CsvDialect } from './find-dialect.js';
 
-export interface ParsedCsvOptions {
+export interface ParsedCsvOptions extends Omit<CsvReadingOptions, 'delimiter'> {
   /** How messages call the input. */
   readonly name: string;
-  readonly hasHeader: boolean;
   readonly dialect: CsvDialect;
-  /** Whether the input is TSV: a CSV output then has commas all the same. */
-  readonly isTsv: boolean;
-  /** Whether the input is a table under a name that ends in .txt. */
-  readonly isTxt: boolean;
-  readonly maxRowBytes: number;
-  /** What was read of the input before its header. */
-  readonly above: AboveHeader;
 }
 
 /** One row as csv-parse gives it. */

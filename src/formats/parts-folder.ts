@@ -7,7 +7,7 @@ import { systemFiles } from '../system/file-system.js';
 import { besidePath, move } from '../system/whole-file.js';
 import type { ByteOutput } from '../output-files/byte-output.js';
 import { isThere } from '../system/is-there.js';
-import { refuseWriting } from '../system/refuse-file.js';
+import { refuseWriting } from '../system/describe-system-error.js';
 import { mostOpenFolder } from '../output-files/no-more-open.js';
 import { createOutputFile } from '../output-files/output-file.js';
 

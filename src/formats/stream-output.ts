@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { ByteOutput } from '../output-files/byte-output.js';
-import { refuseWriting } from '../system/refuse-file.js';
+import { refuseWriting } from '../system/describe-system-error.js';
 
 export interface StreamOutputOptions {
   /** How messages call the stream. */

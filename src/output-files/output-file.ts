@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import type { FilePermissions } from '../system/file-permissions.js';
-import { refuseWriting } from '../system/refuse-file.js';
+import { refuseWriting } from '../system/describe-system-error.js';
 import type { ByteOutput } from './byte-output.js';
 import { checkOutputPath, type OutputFiles, type OutputTarget } from './output-path.js';
 import { createReplacement } from './replacement.js';

@@ -2,8 +2,7 @@ import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { ConfigurationError } from '../errors/family.js';
-import { systemErrorCode } from '../system/describe-system-error.js';
-import { refuseWriting } from '../system/refuse-file.js';
+import { systemErrorCode, refuseWriting } from '../system/describe-system-error.js';
 
 /** The calls that an output file makes on the disk: a parameter, so that each can be made to fail. */
 export type OutputFiles = Pick<

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { InputError } from '../errors/family.js';
-import { refuseReading } from '../system/refuse-file.js';
+import { refuseReading } from '../system/describe-system-error.js';
 import { formatOfPath } from '../formats/file-format.js';
 import { hasWildcard, parseGlob, type Glob } from './glob.js';
 

@@ -9,10 +9,9 @@ import {
   type OneHeader,
 } from './combine-headers.js';
 import { CombinedChunk } from './combined-chunk.js';
-import { digestAtEnd } from './content-digest.js';
 import type { FilePermissions } from '../system/file-permissions.js';
 import type { RowChunk } from './row-chunk.js';
-import type { OpenSourceOptions, Source, SourceReading } from './source.js';
+import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from './source.js';
 
 export interface CombinedSourceOptions {
   /** How messages call the list. @default the names of the sources */

@@ -6,7 +6,7 @@ import { isSluiceError } from '../errors/sluice-error.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { orAborted } from '../system/or-aborted.js';
 import { writeWhole } from '../system/whole-file.js';
-import { digestAtEnd } from './content-digest.js';
+import { digestAtEnd } from './source.js';
 
 /** So many rows are one record of the file; the same for the same rows, however they came. */
 const recordRows = 512;

@@ -1,8 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { closableChunks } from './closable-chunks.js';
-import { digestAtEnd } from './content-digest.js';
 import { invalidText, type RowChunk } from './row-chunk.js';
-import type { OpenSourceOptions, Source, SourceReading } from './source.js';
+import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from './source.js';
 import { withMembers } from './with-members.js';
 
 /**

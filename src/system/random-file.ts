@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { OutputError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
-import { describeSystemError } from './describe-system-error.js';
-import { refuseReading } from './refuse-file.js';
+import { describeSystemError, refuseReading } from './describe-system-error.js';
 import { makeTemporaryFolder } from './temporary-folder.js';
 
 /** A file that is read from any place. */

@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { InputError, OutputError } from '../../errors/family.js';
 import { isSluiceError } from '../../errors/sluice-error.js';
 import { closableChunks } from '../../rows/closable-chunks.js';
-import { digestAtEnd } from '../../rows/content-digest.js';
-import type { OpenSourceOptions } from '../../rows/source.js';
+import { digestAtEnd, type OpenSourceOptions } from '../../rows/source.js';
 import type { RandomFile } from '../../system/random-file.js';
 import { loadHyparquet } from './load-hyparquet.js';
 import {

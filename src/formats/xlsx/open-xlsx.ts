@@ -1,24 +1,17 @@
 import { InputError } from '../../errors/family.js';
 import { isSluiceError } from '../../errors/sluice-error.js';
 import { closableChunks } from '../../rows/closable-chunks.js';
-import { digestAtEnd } from '../../rows/content-digest.js';
 import { printValue } from '../../rows/print-value.js';
-import type { OpenSourceOptions, SourceReading } from '../../rows/source.js';
+import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../../rows/source.js';
 import type { RandomFile } from '../../system/random-file.js';
+import type { FileOptions } from '../file-options.js';
 import { XmlTrouble } from './scan-xml.js';
 import { readToHeader } from './read-to-header.js';
 import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import { openWorkbook } from './workbook.js';
 import { XlsxChunk } from './xlsx-chunk.js';
 
-export interface XlsxOptions {
-  /** Whether the first row that has a value names the columns. @default true */
-  readonly header?: boolean;
-  /** How many rows of the sheet are above the header. @default found by the rows around it */
-  readonly skipRows?: number;
-  /** The sheet's name, or its number, counted from 1. @default 1 */
-  readonly sheet?: string | number;
-}
+export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'sheet'>;
 
 /**
  * Opens one reading of a sheet of an XLSX workbook; the file is closed when that fails.
