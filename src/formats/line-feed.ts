@@ -3,7 +3,7 @@ import { InputError } from '../errors/family.js';
 import { digestAtEnd } from '../rows/source.js';
 import type { ByteReader } from './byte-reader.js';
 import { carriageReturnByte, lineFeedByte } from './csv-dialect.js';
-import { utf8Mark } from './file-signature.js';
+import { markBytesOf, utf8Mark } from './file-signature.js';
 
 /** Some lines of a text file, in order. */
 export interface Lines {
@@ -88,8 +88,7 @@ export class LineFeed {
   #withoutMark(bytes: Buffer): Buffer {
     if (!this.#isFirst) return bytes;
     this.#isFirst = false;
-    const isMarked = utf8Mark.every((byte, at) => bytes[at] === byte);
-    return isMarked ? bytes.subarray(utf8Mark.length) : bytes;
+    return bytes.subarray(markBytesOf(bytes));
   }
 
   #cut(bytes: Buffer): Lines {

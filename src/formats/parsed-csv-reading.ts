@@ -12,6 +12,7 @@ import { piecesOf, type ByteReader } from './byte-reader.js';
 import type { CsvReadingOptions } from './csv-reading.js';
 import { emptyInput } from './csv-scanner.js';
 import { csvTrouble, type CsvTrouble } from './csv-trouble.js';
+import { markBytesOf } from './file-signature.js';
 import type { CsvDialect } from './find-dialect.js';
 
 export interface ParsedCsvOptions extends Omit<CsvReadingOptions, 'delimiter'> {
@@ -164,10 +165,9 @@ async function* unmarkedPieces(reader: ByteReader, hash: Hash): AsyncGenerator<U
   let isFirst = true;
   for await (const piece of piecesOf(reader)) {
     hash.update(piece);
-    const isMarked = isFirst && piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf;
-    isFirst = false;
     // Copied: a reader uses its buffers again.
-    yield Buffer.from(isMarked ? piece.subarray(3) : piece);
+    yield Buffer.from(piece.subarray(isFirst ? markBytesOf(piece) : 0));
+    isFirst = false;
   }
 }
 

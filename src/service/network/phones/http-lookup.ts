@@ -2,6 +2,7 @@ import { request } from 'undici/index.js';
 import { z } from 'zod';
 import { ConfigurationError } from '../../../errors/family.js';
 import type { Clock } from '../../../system/clock.js';
+import { readBounded } from '../../../system/read-bounded.js';
 import { parseConfig } from '../../config-json.js';
 import { isLoopback } from '../../http/requester.js';
 import type { PhoneFacts, PhoneLookup } from './phone-lookup.js';
@@ -139,17 +140,12 @@ async function ask({ url, headers, timeoutMs }: PhoneProvider, e164: string, sig
     bodyTimeout: timeoutMs,
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs * 2)]),
   });
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length;
-    if (bytes > maxAnswerBytes) throw new Error('the answer of the phone provider is too long');
-    chunks.push(chunk);
-  }
+  const { bytes, isCut } = await readBounded(body as AsyncIterable<Uint8Array>, maxAnswerBytes);
+  if (isCut) throw new Error('the answer of the phone provider is too long');
   const seconds = Number(answered['retry-after']);
   return {
     status: statusCode,
-    body: Buffer.concat(chunks).toString('utf8'),
+    body: bytes.toString('utf8'),
     retryAfterMs: seconds > 0 ? seconds * 1000 : undefined,
   };
 }
