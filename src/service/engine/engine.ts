@@ -3,21 +3,23 @@ import type { CountryCode } from '../../contract/countries.js';
 import { emailQualities, emailResults, type VerificationType } from '../../contract/enums.js';
 import { emailRecord, phoneRecord } from '../../contract/records.js';
 
-/** What is known of an email address: its result record (spec 2.7) without the address. */
 const emailVerdict = z.object({
   ...emailRecord.omit({ email: true }).shape,
   quality: z.enum(emailQualities),
   result: z.enum(emailResults),
 });
+
+/** What is known of an email address: its result record (spec 2.7) without the address. */
 export type EmailVerdict = Readonly<z.infer<typeof emailVerdict>>;
 
-/** What is known of a phone number: its result record (spec 2.7) without the number. */
 const phoneVerdict = z.object({
   ...phoneRecord.omit({ phone: true }).shape,
   current_network_mcc: z.string().nullable(),
   current_network_mnc: z.string().nullable(),
   operator: z.string().nullable(),
 });
+
+/** What is known of a phone number: its result record (spec 2.7) without the number. */
 export type PhoneVerdict = Readonly<z.infer<typeof phoneVerdict>>;
 
 /** A verdict as it is kept. */
