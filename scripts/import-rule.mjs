@@ -44,7 +44,7 @@ const rooms = new Map([
   ['streams', work],
   ['runs', [...work, 'formats', 'places', 'streams']],
   ['papers', [...bottom, 'pages', 'output-files', 'batches', 'runs']],
-  ['service', ['errors', 'system', 'contract', 'hashing', 'pages', 'options']],
+  ['service', ['errors', 'system', 'contract', 'hashing', 'pages', 'words', 'options']],
   // Its expectations are the specification's own words: a misread contract must not pass twice.
   ['conformance', ['errors']],
   ['opentelemetry', ['diagnostics', 'errors', 'system']],

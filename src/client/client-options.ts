@@ -93,21 +93,6 @@ export interface ClientOptions {
   readonly onTrouble?: ((trouble: ServiceTrouble) => void) | undefined;
 }
 
-/** The options with every default filled in, but for those that have their own parsers. */
-export interface ClientSettings {
-  readonly timeoutMs: number;
-  readonly connectTimeoutMs: number;
-  readonly totalTimeoutMs: number | undefined;
-  readonly giveUpAfterMs: number;
-  readonly maxConcurrentRequests: number;
-  readonly maxAnswerBytes: number;
-  readonly userAgent: string;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly onRequest: ((report: RequestReport) => void) | undefined;
-  readonly onTrouble: ((trouble: ServiceTrouble) => void) | undefined;
-}
-
 const shape: OptionShape<ClientOptions> = {
   baseUrl: required({
     ...text,
@@ -132,12 +117,15 @@ const shape: OptionShape<ClientOptions> = {
   onTrouble: called,
 };
 
+/** The options with every default filled in, but for those that have their own parsers. */
+export type ClientSettings = Readonly<ReturnType<typeof parseClientOptions>>;
+
 /**
  * Checks a client's options.
  *
  * @throws ConfigurationError `invalid_option`
  */
-export function parseClientOptions(options: ClientOptions): ClientSettings {
+export function parseClientOptions(options: ClientOptions) {
   checkOptions(options, shape);
   return {
     timeoutMs: options.timeoutMs ?? 30_000,

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import { InputError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import { AnswerBody } from './answer-body.js';
+import type { ClientSettings } from './client-options.js';
 import type { Clock } from '../system/clock.js';
 import { onAbort } from '../system/on-abort.js';
 import { orAborted } from '../system/or-aborted.js';
@@ -12,13 +13,10 @@ import { Watchdog } from './watchdog.js';
 import type { WireRequest } from './wire-request.js';
 
 /** Limits of one attempt, in milliseconds. */
-export interface ExchangeLimits {
-  readonly connectTimeoutMs: number;
-  /** Longest silence. */
-  readonly timeoutMs: number;
-  /** All of it, the answer's body included. */
-  readonly totalTimeoutMs: number | undefined;
-}
+export type ExchangeLimits = Pick<
+  ClientSettings,
+  'connectTimeoutMs' | 'timeoutMs' | 'totalTimeoutMs'
+>;
 
 export interface ExchangeOptions extends ExchangeLimits {
   readonly dispatcher: Dispatcher;

@@ -1,26 +1,20 @@
 import { ConfigurationError, DeadlineError } from '../errors/family.js';
+import type { ClientOptions, ClientSettings } from './client-options.js';
 import { Circuit } from './circuit.js';
+import { Alarm } from '../system/alarm.js';
 import type { Clock } from '../system/clock.js';
 import { ConcurrencyWindow } from './concurrency-window.js';
 import { onAbort } from '../system/on-abort.js';
 import { Pace } from './pace.js';
 import { Patience } from './patience.js';
 import type { RateLimit } from './rate-limit.js';
-import { TroubleWatch, type ServiceTrouble } from './service-trouble.js';
+import { TroubleWatch } from './service-trouble.js';
 import { WaitingLine, type Waiter } from './waiting-line.js';
 
 /** A request that asks for its turn. */
-export interface Turn {
-  /** Smaller goes earlier. */
-  readonly priority: number;
+export interface Turn extends Waiter {
   /** Whether it carries the key: what refuses the key refuses all of these. */
   readonly keyed: boolean;
-  /** Whether it may be repeated: such requests try whether an outage is over. */
-  readonly safe: boolean;
-  /** When its first attempt asked; waiting longer raises the priority. */
-  readonly since: number;
-  /** Not before this moment. */
-  readonly notBefore: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -46,20 +40,16 @@ export interface Permit {
   settle(outcome: Outcome): void;
 }
 
-export interface GovernorOptions {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly maxConcurrentRequests: number;
-  /** How long the service may fail without one success before waiting requests are given up. */
-  readonly giveUpAfterMs: number;
-  /** Told what keeps requests waiting. */
-  readonly onTrouble?: ((trouble: ServiceTrouble) => void) | undefined;
-}
+export type GovernorOptions = Pick<
+  ClientSettings,
+  'clock' | 'random' | 'maxConcurrentRequests' | 'giveUpAfterMs'
+> &
+  Pick<ClientOptions, 'onTrouble'>;
 
 /** How long a refused key is taken as refused; then one request may try it again. */
 const refusalHoldMs = 60_000;
 
-interface Waiting extends Turn, Waiter {
+interface Waiting extends Turn {
   admit(permit: Permit): void;
   refuse(error: unknown): void;
 }
@@ -76,14 +66,15 @@ export class Governor {
   readonly #circuit: Circuit;
   readonly #window: ConcurrencyWindow;
   readonly #trouble: TroubleWatch | undefined;
+  readonly #alarm: Alarm;
   #running = 0;
   #isProbing = false;
   #refusal: { readonly error: Error; readonly at: number; until: number } | undefined;
   #closed = false;
-  #alarm: { readonly at: number; readonly stop: AbortController } | undefined;
 
   constructor(options: GovernorOptions) {
     this.#clock = options.clock;
+    this.#alarm = new Alarm(options.clock, () => this.#pump());
     this.#patience = new Patience(options.giveUpAfterMs);
     this.#pace = new Pace(options.random);
     this.#circuit = new Circuit(options.random);
@@ -169,7 +160,7 @@ export class Governor {
       if (next === undefined) break;
       next.admit(this.#start(next, now));
     }
-    this.#setAlarm();
+    this.#alarm.set(this.#nextMoment());
   }
 
   /** The earliest moment at which anything may go; never while it rests on a request that runs. */
@@ -245,24 +236,6 @@ export class Governor {
 
   #refuseAll(error: Error): void {
     for (const waiting of this.#line.takeAll(() => true)) waiting.refuse(error);
-  }
-
-  #setAlarm(): void {
-    const at = this.#nextMoment();
-    if (this.#alarm?.at === at) return;
-    this.#alarm?.stop.abort();
-    this.#alarm = undefined;
-    if (at === Number.POSITIVE_INFINITY) return;
-    const alarm = { at, stop: new AbortController() };
-    this.#alarm = alarm;
-    this.#clock.sleep(Math.max(0, at - this.#clock.now()), alarm.stop.signal).then(
-      () => {
-        if (this.#alarm === alarm) this.#alarm = undefined;
-        this.#pump();
-      },
-      // Only our own signal ends the sleep: another alarm is set, or none is needed.
-      () => undefined,
-    );
   }
 
   #nextMoment(): number {

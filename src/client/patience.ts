@@ -1,5 +1,5 @@
 import { TransportError } from '../errors/family.js';
-import { codeOf } from './plain-cause.js';
+import { systemErrorCode } from '../system/describe-system-error.js';
 
 /** The failures since the latest success. */
 interface Failing {
@@ -65,7 +65,10 @@ export class Patience {
 
   #giveUpAt(since: number, error: Error): number {
     const giveUpAt = since + this.#giveUpAfterMs;
-    if (this.#unansweredSince === undefined || !unknownHostCodes.has(codeOf(error.cause))) {
+    if (
+      this.#unansweredSince === undefined ||
+      !unknownHostCodes.has(systemErrorCode(error.cause) ?? '')
+    ) {
       return giveUpAt;
     }
     return Math.min(

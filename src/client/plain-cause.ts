@@ -1,15 +1,10 @@
+import { systemErrorCode } from '../system/describe-system-error.js';
+
 /** Text of an error, also of one that only holds others, as Node's attempts at several addresses do. */
 function textOf(error: Error): string {
   if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
   const inner: unknown[] = error.errors;
   return inner.map((each) => (each instanceof Error ? each.message : '')).join('; ');
-}
-
-/** The `code` of a system or undici error. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : '';
 }
 
 /**
@@ -20,6 +15,6 @@ export function plainCause(error: unknown, redact: (text: string) => string): Er
   if (!(error instanceof Error)) return new Error(redact(String(error)));
   const cause = new Error(redact(textOf(error)));
   cause.name = error.name;
-  const code = codeOf(error);
-  return code === '' ? cause : Object.assign(cause, { code });
+  const code = systemErrorCode(error);
+  return code === undefined ? cause : Object.assign(cause, { code });
 }

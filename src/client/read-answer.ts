@@ -3,11 +3,11 @@ import { operations } from '../contract/operations.js';
 import { ContractError, type ApiError } from '../errors/family.js';
 import { toApiError } from './api-failure.js';
 import type { WireAnswer } from './exchange.js';
-import { isDeeperThan } from './json-depth.js';
+import { isDeeperThan } from '../system/json-text.js';
+import { readBounded } from '../system/read-bounded.js';
 import { parseRetryAfter } from './retry-after.js';
 import { printable, readServiceWords, sayable } from './service-words.js';
 import type { WireRequest } from './wire-request.js';
-import type { Readable } from 'node:stream';
 
 /** More of an error's body is not read. */
 const maxErrorBytes = 64 * 1024;
@@ -152,23 +152,4 @@ function oddAnswer(request: WireRequest, what: string): ContractError {
     operation: request.operation,
     retryable: operations[request.operation].repeatable,
   });
-}
-
-/** What was read of a body. */
-interface BoundedBody {
-  readonly bytes: Buffer;
-  /** Whether there was more than that; the rest was not read and its connection is closed. */
-  readonly isCut: boolean;
-}
-
-/** Reads a body into memory, so many bytes at most. */
-async function readBounded(body: Readable, maxBytes: number): Promise<BoundedBody> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > maxBytes) return { bytes: Buffer.concat(chunks, maxBytes), isCut: true };
-  }
-  return { bytes: Buffer.concat(chunks, size), isCut: false };
 }

@@ -1,3 +1,4 @@
+import { Alarm } from '../system/alarm.js';
 import type { Clock } from '../system/clock.js';
 import type { Patience } from './patience.js';
 
@@ -32,7 +33,7 @@ export class TroubleWatch {
   #since = 0;
   /** How often the trouble was told. */
   #told = 0;
-  #sleep: AbortController | undefined;
+  readonly #alarm: Alarm;
 
   constructor(
     clock: Clock,
@@ -42,6 +43,10 @@ export class TroubleWatch {
     this.#clock = clock;
     this.#patience = patience;
     this.#tell = tell;
+    this.#alarm = new Alarm(clock, () => {
+      this.#look();
+      this.#watch();
+    });
   }
 
   /** A request asks for its turn. */
@@ -55,7 +60,7 @@ export class TroubleWatch {
   /** A request waits no more, whatever came of it. */
   end(): void {
     this.#asking -= 1;
-    if (this.#asking === 0) this.#rest();
+    if (this.#asking === 0) this.#alarm.stop();
   }
 
   /** Something moves: a service that takes an upload piece by piece is not silent. */
@@ -73,19 +78,8 @@ export class TroubleWatch {
   }
 
   #watch(): void {
-    if (this.#sleep || this.#asking === 0) return;
-    const sleep = new AbortController();
-    this.#sleep = sleep;
-    const at = this.#since + firstMs + this.#told * againMs;
-    this.#clock.sleep(Math.max(0, at - this.#clock.now()), sleep.signal).then(
-      () => {
-        this.#sleep = undefined;
-        this.#look();
-        this.#watch();
-      },
-      // Only our own signal ends the sleep.
-      () => undefined,
-    );
+    if (this.#asking === 0 || this.#alarm.at !== Number.POSITIVE_INFINITY) return;
+    this.#alarm.set(this.#since + firstMs + this.#told * againMs);
   }
 
   #look(): void {
@@ -96,11 +90,6 @@ export class TroubleWatch {
     const { failing } = this.#patience;
     const leftMs = failing && Math.max(0, failing.giveUpAt - now);
     this.#say({ state: 'waiting', error: failing?.error, forMs, leftMs });
-  }
-
-  #rest(): void {
-    this.#sleep?.abort();
-    this.#sleep = undefined;
   }
 
   #say(trouble: ServiceTrouble): void {

@@ -1,3 +1,4 @@
+import { parseJson } from '../system/json-text.js';
 import { hideCells, type SentLines } from './hide-cells.js';
 import { hideContacts } from './hide-contacts.js';
 
@@ -42,14 +43,6 @@ export async function readServiceWords(
   const raw = redact(wordsOf(parseJson(text)) ?? text).slice(0, mostRead);
   const words = sayable((sent === undefined ? raw : await hideCells(raw, sent)) ?? '');
   return /^[\s{}[\]]*$/.test(words) ? undefined : words;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function wordsOf(body: unknown): string | undefined {

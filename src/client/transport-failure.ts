@@ -1,5 +1,6 @@
 import { TransportError } from '../errors/family.js';
-import { codeOf, plainCause } from './plain-cause.js';
+import { systemErrorCode } from '../system/describe-system-error.js';
+import { plainCause } from './plain-cause.js';
 import type { Awaited } from './watchdog.js';
 
 /** What is known of a request whose answer did not come, or not whole. */
@@ -24,12 +25,12 @@ const proxyRefusal = /Proxy response \(4\d\d\)/;
 
 /** Whether asking again cannot help: a certificate that is not trusted, a handshake that fails. */
 export function isHandshakeFailure(error: unknown): boolean {
-  return handshakeCode.test(codeOf(error));
+  return handshakeCode.test(systemErrorCode(error) ?? '');
 }
 
 /** What broke a connection, for people; `undefined` for what has no words of its own. */
 export function describeConnection(error: unknown): string | undefined {
-  const code = codeOf(error);
+  const code = systemErrorCode(error) ?? '';
   return unknownHost(error, code) ?? reasons[code];
 }
 
@@ -50,7 +51,7 @@ const reasons: Readonly<Record<string, string>> = {
 export function toTransportError(error: unknown, request: FailedRequest): TransportError {
   const { subject, operation, isStarted, redact } = request;
   const cause = plainCause(error, redact);
-  const code = codeOf(error);
+  const code = systemErrorCode(error) ?? '';
   const isHandshake = !isStarted && isHandshakeFailure(error);
   const reason = isHandshake
     ? `no trusted connection could be made (${cause.message})`

@@ -2,9 +2,9 @@
 export interface Waiter {
   /** Smaller goes earlier. */
   readonly priority: number;
-  /** Whether it can do no harm that is not known: such requests try whether an outage is over. */
+  /** Whether it may be repeated: such requests try whether an outage is over. */
   readonly safe: boolean;
-  /** When it came, and not before when it may go. */
+  /** When its first attempt asked, and not before when it may go. */
   readonly since: number;
   readonly notBefore: number;
 }

@@ -1,3 +1,4 @@
+import { Alarm } from '../system/alarm.js';
 import type { Clock } from '../system/clock.js';
 
 /** What a request waits for when it takes too long. */
@@ -9,11 +10,11 @@ export class Watchdog {
   readonly #bark: (awaited: Awaited, limitMs: number) => void;
   readonly #totalMs: number;
   readonly #totalAt: number;
+  readonly #alarm: Alarm;
   #awaited: Awaited = 'connection';
   #limitMs = Number.POSITIVE_INFINITY;
   #deadline = Number.POSITIVE_INFINITY;
   #isStopped = false;
-  #sleep: { readonly until: number; readonly end: AbortController } | undefined;
 
   /** `bark` is called at most once, with what was waited for and the limit that is over. */
   constructor(
@@ -27,6 +28,7 @@ export class Watchdog {
     this.#bark = options.bark;
     this.#totalMs = options.totalMs ?? Number.POSITIVE_INFINITY;
     this.#totalAt = clock.now() + this.#totalMs;
+    this.#alarm = new Alarm(clock, () => this.#watch());
   }
 
   /** From now on this is waited for, and starts over. */
@@ -44,8 +46,7 @@ export class Watchdog {
 
   stop(): void {
     this.#isStopped = true;
-    this.#sleep?.end.abort(notAwaited);
-    this.#sleep = undefined;
+    this.#alarm.stop();
   }
 
   /**
@@ -57,30 +58,11 @@ export class Watchdog {
     const now = this.#clock.now();
     const next = Math.min(this.#deadline, this.#totalAt);
     if (next > now) {
-      this.#sleepUntil(next, now);
+      if (next < this.#alarm.at) this.#alarm.set(next);
       return;
     }
     this.stop();
     if (this.#totalAt <= now) this.#bark('total', this.#totalMs);
     else this.#bark(this.#awaited, this.#limitMs);
   }
-
-  #sleepUntil(until: number, now: number): void {
-    if (until === Number.POSITIVE_INFINITY) return;
-    if (this.#sleep && this.#sleep.until <= until) return;
-    this.#sleep?.end.abort(notAwaited);
-    const sleep = { until, end: new AbortController() };
-    this.#sleep = sleep;
-    this.#clock.sleep(until - now, sleep.end.signal).then(
-      () => {
-        if (this.#sleep === sleep) this.#sleep = undefined;
-        this.#watch();
-      },
-      // Only our own signal ends it: another sleep has begun, or none is needed.
-      () => undefined,
-    );
-  }
 }
-
-/** One reason for all: an error of its own for each answer in time would cost more than the timer. */
-const notAwaited = new Error('nothing is waited for any more');

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ConfigurationError } from '../errors/family.js';
+import { isThere } from '../system/is-there.js';
 import type { Purpose } from './dialect.js';
 
 /** The database that is in no file. */
@@ -27,6 +28,12 @@ export function nameOfFile(url: string, scheme: string, purpose: Purpose): strin
   );
 }
 
+/** The path of a database that is in a file. */
+export function fileOfUrl(url: string, scheme: string): string | undefined {
+  const path = pathOfUrl(url, scheme);
+  return path === inMemory ? undefined : path;
+}
+
 /** Where a database is opened, and whether opening it makes its file. Errors are the system's. */
 export async function placeOfFile(
   path: string,
@@ -35,12 +42,8 @@ export async function placeOfFile(
   if (path === inMemory) return { store: inMemory, isNew: false };
   // A path, and never the address of a server.
   const store = resolve(path);
-  const found = stat(path);
-  if (purpose === 'read') await found;
-  const isNew = await found.then(
-    () => false,
-    () => true,
-  );
+  if (purpose === 'read') await stat(path);
+  const isNew = !(await isThere(path));
   if (!isNew || purpose === 'write') return { store, isNew };
   await access(dirname(store), constants.W_OK);
   return { store: inMemory, isNew: false };

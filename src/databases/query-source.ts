@@ -1,7 +1,6 @@
 import { ConfigurationError } from '../errors/family.js';
 import { openFileReader, type ByteReader } from '../formats/byte-reader.js';
-import { copyFirstRows } from '../formats/copy-first-rows.js';
-import { copyToFile } from '../formats/copy-to-file.js';
+import { copyInput } from '../formats/copy-input.js';
 import { permissionsOf } from '../output-files/no-more-open.js';
 import type { OpenSourceOptions, Source } from '../rows/source.js';
 import { useConnection, type Connection } from './connection.js';
@@ -49,14 +48,11 @@ export function querySource<Database extends Connection>(
   return {
     ...source(ask),
     async keep(path, signal, rows) {
-      const openReader = (): Promise<ByteReader> => ask(signal);
-      await (rows === undefined
-        ? copyToFile(path, openReader)
-        : copyFirstRows(path, openReader, {
-            rows,
-            isStepwise: () => true,
-            openReading: (reader) => TableReading.open(reader, name, { wanted: () => [] }),
-          }));
+      await copyInput(path, () => ask(signal), {
+        rows,
+        isStepwise: () => true,
+        openReading: (reader) => TableReading.open(reader, name, { wanted: () => [] }),
+      });
       return kept(path);
     },
     kept,

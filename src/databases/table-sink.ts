@@ -2,6 +2,7 @@ import { chmod, stat } from 'node:fs/promises';
 import { mostOpen } from '../output-files/no-more-open.js';
 import { KindTally } from '../rows/kind-tally.js';
 import type { FilePermissions } from '../system/file-permissions.js';
+import { isThere } from '../system/is-there.js';
 import type {
   ColumnsToExamine,
   LeftAlone,
@@ -254,13 +255,6 @@ function* noticesOf({ unguarded, renamed }: TablePlan, into: string): Generator<
   if (renamed.length === 0) return;
   const names = renamed.map(({ from, to }) => `${JSON.stringify(from)} is ${JSON.stringify(to)}`);
   yield `names of columns that are too long are shortened in ${into}: ${names.join(', ')}`;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Takes from a file what is open to more users than another file is. */

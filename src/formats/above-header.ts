@@ -1,7 +1,7 @@
 import { InputError } from '../errors/family.js';
 import { cutRows, type CutRow } from './cut-rows.js';
 import { lineFeedByte } from './csv-dialect.js';
-import { utf8Mark } from './file-signature.js';
+import { markBytesOf } from './file-signature.js';
 import {
   bytesAsText,
   findDialect,
@@ -112,7 +112,7 @@ function lookAt(
 function lookAt(first: Buffer, options: AboveHeaderOptions, end: LookEnd): Look | undefined;
 function lookAt(first: Buffer, options: AboveHeaderOptions, end: LookEnd): Look | undefined {
   const sep = sepLine(first);
-  const start = sep?.end ?? markBytes(first);
+  const start = sep?.end ?? markBytesOf(first);
   const bytes = first.subarray(start, mostLookedAt);
   const given = withDelimiter(options, sep?.delimiter);
   const found = findDialect(bytes, given, options.isTsv, end.isWhole);
@@ -160,15 +160,11 @@ function withDelimiter(given: GivenDialect, found: string | undefined): GivenDia
 
 /** The first line where it names the delimiter for spreadsheets, as `sep=;` does. */
 function sepLine(first: Buffer): { readonly delimiter: string; readonly end: number } | undefined {
-  const mark = markBytes(first);
+  const mark = markBytesOf(first);
   const text = first.toString('latin1', mark, mark + 16);
   const [line, delimiter] = /^"?sep=([^\r\n])"?\r?\n/i.exec(text) ?? [];
   if (line === undefined || delimiter === undefined) return undefined;
   return { delimiter, end: mark + line.length };
-}
-
-function markBytes(first: Uint8Array): number {
-  return utf8Mark.every((byte, at) => first[at] === byte) ? utf8Mark.length : 0;
 }
 
 /** More than that is no title. */

@@ -2,8 +2,8 @@ import { statSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { ConfigurationError, InputError } from '../errors/family.js';
-import { describeSystemError } from '../system/describe-system-error.js';
 import { orAborted } from '../system/or-aborted.js';
+import { refuseReading } from '../system/describe-system-error.js';
 
 /** Bytes of an input, piece by piece. */
 export interface ByteReader {
@@ -15,6 +15,15 @@ export interface ByteReader {
   read(): Promise<Uint8Array | undefined>;
   /** Lets go of the input; may be called again. */
   close(): Promise<void>;
+}
+
+/** All pieces of a reader, each good until the next. */
+export async function* piecesOf(reader: Pick<ByteReader, 'read'>): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const piece = await reader.read();
+    if (piece === undefined) return;
+    yield piece;
+  }
 }
 
 /** Large enough that a read costs nothing beside the work on what it brings. */
@@ -111,13 +120,4 @@ function bytesOf(value: unknown, name: string): Uint8Array {
   if (value instanceof Uint8Array) return value;
   if (typeof value === 'string') return Buffer.from(value);
   throw new ConfigurationError(`${name} is no stream of bytes: it gives objects`);
-}
-
-function refuseReading(name: string): (error: unknown) => never {
-  return (cause) => {
-    throw new InputError(`cannot read ${name}: ${describeSystemError(cause)}`, {
-      code: 'input_unreadable',
-      cause,
-    });
-  };
 }

@@ -22,7 +22,7 @@ interface CsvForm {
 }
 
 /** The form of a CSV input. */
-interface CsvReadingOptions {
+export interface CsvReadingOptions {
   readonly hasHeader: boolean;
   /** One ASCII character. */
   readonly delimiter: string;

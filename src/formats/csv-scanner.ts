@@ -2,7 +2,7 @@ import { InputError } from '../errors/family.js';
 import { CsvChunk, type CsvColumns } from './csv-chunk.js';
 import { readCsvHead, type CsvHead } from './csv-head.js';
 import { RowScan, guardBytes } from './csv-row-scan.js';
-import { recogniseSignature, utf8Mark } from './file-signature.js';
+import { markBytesOf, recogniseSignature } from './file-signature.js';
 
 export interface CsvScannerOptions {
   /** How messages call the input. */
@@ -116,7 +116,7 @@ export class CsvScanner {
       );
     }
     if (signature === 'undecided' && !isLast) return undefined;
-    return utf8Mark.every((byte, at) => first[at] === byte) ? utf8Mark.length : 0;
+    return markBytesOf(first);
   }
 
   /** Reads the first row; when it is no header it is scanned again, as the first of the data. */

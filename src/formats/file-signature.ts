@@ -32,6 +32,11 @@ const signatures: readonly Signature[] = [
 /** The UTF-8 byte-order mark. */
 export const utf8Mark: readonly number[] = [0xef, 0xbb, 0xbf];
 
+/** How many of the first bytes are a mark. */
+export function markBytesOf(first: Uint8Array): number {
+  return utf8Mark.every((byte, at) => first[at] === byte) ? utf8Mark.length : 0;
+}
+
 /**
  * Names what a file is by its first bytes when it is no text in UTF-8 or one of its kin. `undecided`
  * asks for more of them: those given could become a signature or a byte-order mark.

@@ -2,9 +2,7 @@ import type { Readable } from 'node:stream';
 import { ConfigurationError } from '../errors/family.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../rows/source.js';
 import { fileInput, findInput, isRepeatable, streamInput, type ByteInput } from './byte-input.js';
-import type { ByteReader } from './byte-reader.js';
-import { copyFirstRows } from './copy-first-rows.js';
-import { copyToFile } from './copy-to-file.js';
+import { copyInput } from './copy-input.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
 import { refuseUnknown, type FileOptions } from './file-options.js';
 import type { JsonlMemory } from './jsonl-reading.js';
@@ -117,18 +115,15 @@ function byteSource(input: ByteInput, openReading: OpenReading): Source {
     open: (opening) => openReading(input, opening),
     ...(!isRepeatable(input) && {
       async keep(path: string, signal?: AbortSignal, rows?: number) {
-        const openReader = (): Promise<ByteReader> => input.openReader(signal);
-        await (rows === undefined
-          ? copyToFile(path, openReader)
-          : copyFirstRows(path, openReader, {
-              rows,
-              isStepwise,
-              openReading: (reader) =>
-                openReading(
-                  { name: input.name, openReader: async () => reader },
-                  { ...(signal && { signal }), rows, wanted: () => [] },
-                ),
-            }));
+        await copyInput(path, () => input.openReader(signal), {
+          rows,
+          isStepwise,
+          openReading: (reader, most) =>
+            openReading(
+              { name: input.name, openReader: async () => reader },
+              { ...(signal && { signal }), rows: most, wanted: () => [] },
+            ),
+        });
         return kept(path);
       },
       kept,

@@ -1,3 +1,4 @@
+import type { FileOptions } from './file-options.js';
 import { cutRows, type CutRow, type RowCut } from './cut-rows.js';
 
 /** How the cells of a CSV file are kept apart. */
@@ -11,12 +12,7 @@ export interface CsvDialect {
 }
 
 /** What the caller knows of it; the rest is found by looking. */
-export interface GivenDialect {
-  readonly delimiter?: string;
-  /** `none` for a file in which quotes are characters like any other. */
-  readonly quote?: string;
-  readonly escape?: string;
-}
+export type GivenDialect = Pick<FileOptions, 'delimiter' | 'quote' | 'escape'>;
 
 /** Those that are tried where none is known. */
 export const usualDelimiters = [',', ';', '\t', '|'];

@@ -2,13 +2,13 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../errors/family.js';
-import { pieceBytes, type ByteReader } from './byte-reader.js';
+import { pieceBytes, piecesOf, type ByteReader } from './byte-reader.js';
 import { systemErrorCode } from '../system/describe-system-error.js';
 
 /** Inflates what a reader gives, piece by piece: however large it becomes, little of it is held. */
 export function createGunzipReader(name: string, reader: ByteReader): ByteReader {
   const gunzip = createGunzip({ chunkSize: pieceBytes });
-  const flow = pipeline(Readable.from(piecesOf(reader), { objectMode: false }), gunzip);
+  const flow = pipeline(Readable.from(copiesOf(reader), { objectMode: false }), gunzip);
   let failure: unknown;
   flow.catch((error: unknown) => {
     failure = error;
@@ -33,13 +33,9 @@ export function createGunzipReader(name: string, reader: ByteReader): ByteReader
   };
 }
 
-/** Pieces are copied: a reader uses its buffers again while they are inflated. */
-async function* piecesOf(reader: ByteReader): AsyncGenerator<Uint8Array> {
-  for (;;) {
-    const piece = await reader.read();
-    if (piece === undefined) return;
-    yield Buffer.from(piece);
-  }
+/** A reader uses its buffers again while they are inflated. */
+async function* copiesOf(reader: ByteReader): AsyncGenerator<Uint8Array> {
+  for await (const piece of piecesOf(reader)) yield Buffer.from(piece);
 }
 
 function describeFailure(error: unknown, name: string): unknown {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { InputError } from '../errors/family.js';
+import { digestAtEnd } from '../rows/source.js';
 import type { ByteReader } from './byte-reader.js';
 import { carriageReturnByte, lineFeedByte } from './csv-dialect.js';
-import { utf8Mark } from './file-signature.js';
+import { markBytesOf, utf8Mark } from './file-signature.js';
 
 /** Some lines of a text file, in order. */
 export interface Lines {
@@ -39,8 +40,7 @@ export class LineFeed {
 
   /** SHA-256 of all bytes; only when the end was reached. */
   contentDigest(): string {
-    if (this.#digest !== undefined) return this.#digest;
-    throw new Error('the content is not known before its end was read');
+    return digestAtEnd(this.#digest);
   }
 
   /**
@@ -88,8 +88,7 @@ export class LineFeed {
   #withoutMark(bytes: Buffer): Buffer {
     if (!this.#isFirst) return bytes;
     this.#isFirst = false;
-    const isMarked = utf8Mark.every((byte, at) => bytes[at] === byte);
-    return isMarked ? bytes.subarray(utf8Mark.length) : bytes;
+    return bytes.subarray(markBytesOf(bytes));
   }
 
   #cut(bytes: Buffer): Lines {

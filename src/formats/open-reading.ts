@@ -11,6 +11,7 @@ import type { JsonlMemory } from './jsonl-reading.js';
 import { JsonlReading } from './jsonl-reading.js';
 import { openCsv } from './open-csv.js';
 import { PeekReader } from './peek-reader.js';
+import { parseJson } from '../system/json-text.js';
 import { openRandomFile, spoolToRandomFile, type RandomFile } from '../system/random-file.js';
 import { parseEncoding, recogniseEncoding } from './text-encoding.js';
 import { createTranscodeReader } from './transcode-reader.js';
@@ -197,16 +198,7 @@ async function findTextFormat(reader: PeekReader, name: string): Promise<FileFor
       { line: 1 },
     );
   }
-  return line.trimStart().startsWith('{') && isJson(line) ? 'jsonl' : 'csv';
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return line.trimStart().startsWith('{') && parseJson(line) !== undefined ? 'jsonl' : 'csv';
 }
 
 /** Closes what was opened for a reading that does not come about. */

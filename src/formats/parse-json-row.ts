@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { InputError } from '../errors/family.js';
 import { JsonText } from '../rows/json-text.js';
 import { invalidText } from '../rows/row-chunk.js';
+import { isDeeperThan } from '../system/json-text.js';
 
 /** A row of a JSONL file. */
 export type JsonRow = Readonly<Record<string, unknown>>;
@@ -27,7 +28,8 @@ export function parseJsonRow(
   if (text.trim() === '') return undefined;
   const refuse = (why: string): InputError =>
     new InputError(`${at.name}, line ${String(at.line)}: ${why}`, { line: at.line });
-  if (isDeep(bytes)) throw refuse(`more than ${String(maxDepth)} brackets are nested`);
+  if (isDeeperThan(bytes, maxDepth))
+    throw refuse(`more than ${String(maxDepth)} brackets are nested`);
   let value: unknown;
   try {
     value =
@@ -51,26 +53,6 @@ export function isJsonObject(value: unknown): value is JsonRow {
 
 /** Numbers that may print otherwise: many digits, a zero at the end, an exponent, a zero below zero. */
 const odd = [/\d{16}|\.0{6}|-0[\s,\]}]/, /\.\d*0[\s,\]}]/, /[eE][+-]?\d+[\s,\]}]/];
-
-function isDeep(bytes: Buffer): boolean {
-  if (bytes.length < maxDepth) return false;
-  let depth = 0;
-  let isText = false;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === 0x22) {
-      isText = !isText;
-    } else if (isText) {
-      if (byte === 0x5c) at += 1;
-    } else if (byte === 0x7b || byte === 0x5b) {
-      depth += 1;
-      if (depth > maxDepth) return true;
-    } else if (byte === 0x7d || byte === 0x5d) {
-      depth -= 1;
-    }
-  }
-  return false;
-}
 
 /** Longer whole numbers stay text: to calculate with them takes longer than to read them. */
 const mostBigintDigits = 1000;

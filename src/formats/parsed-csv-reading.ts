@@ -7,25 +7,18 @@ import { closableChunks } from '../rows/closable-chunks.js';
 import { CellsChunk } from '../rows/cells-chunk.js';
 import { gatherRows } from '../rows/gather-rows.js';
 import { invalidText, type CellText } from '../rows/row-chunk.js';
-import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
-import type { AboveHeader } from './above-header.js';
-import type { ByteReader } from './byte-reader.js';
+import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
+import { piecesOf, type ByteReader } from './byte-reader.js';
+import type { CsvReadingOptions } from './csv-reading.js';
 import { emptyInput } from './csv-scanner.js';
 import { csvTrouble, type CsvTrouble } from './csv-trouble.js';
+import { markBytesOf } from './file-signature.js';
 import type { CsvDialect } from './find-dialect.js';
 
-export interface ParsedCsvOptions {
+export interface ParsedCsvOptions extends Omit<CsvReadingOptions, 'delimiter'> {
   /** How messages call the input. */
   readonly name: string;
-  readonly hasHeader: boolean;
   readonly dialect: CsvDialect;
-  /** Whether the input is TSV: a CSV output then has commas all the same. */
-  readonly isTsv: boolean;
-  /** Whether the input is a table under a name that ends in .txt. */
-  readonly isTxt: boolean;
-  readonly maxRowBytes: number;
-  /** What was read of the input before its header. */
-  readonly above: AboveHeader;
 }
 
 /** One row as csv-parse gives it. */
@@ -95,8 +88,7 @@ export class ParsedCsvReading implements SourceReading {
 
   /** SHA-256 of the input's bytes; only when the last row was read. */
   contentDigest(): string {
-    if (this.#digest !== undefined) return this.#digest;
-    throw new Error('the content is not known before its end was read');
+    return digestAtEnd(this.#digest);
   }
 
   async *#toChunks(
@@ -142,7 +134,7 @@ function parseRows(
     max_record_size: maxRowBytes,
     info: true,
   });
-  const input = Readable.from(piecesOf(reader, hash), { objectMode: false });
+  const input = Readable.from(unmarkedPieces(reader, hash), { objectMode: false });
   input.on('error', (error) => parser.destroy(error));
   return {
     gathered: gatherRows<ParsedRow>(input.pipe(parser)),
@@ -169,16 +161,13 @@ async function nextRows(
 }
 
 /** Without a byte-order mark in front: it is no part of the first name. */
-async function* piecesOf(reader: ByteReader, hash: Hash): AsyncGenerator<Uint8Array> {
+async function* unmarkedPieces(reader: ByteReader, hash: Hash): AsyncGenerator<Uint8Array> {
   let isFirst = true;
-  for (;;) {
-    const piece = await reader.read();
-    if (piece === undefined) return;
+  for await (const piece of piecesOf(reader)) {
     hash.update(piece);
-    const isMarked = isFirst && piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf;
-    isFirst = false;
     // Copied: a reader uses its buffers again.
-    yield Buffer.from(isMarked ? piece.subarray(3) : piece);
+    yield Buffer.from(piece.subarray(isFirst ? markBytesOf(piece) : 0));
+    isFirst = false;
   }
 }
 

@@ -1,12 +1,13 @@
 import { constants } from 'node:fs';
 import { access, chmod, mkdir, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { ConfigurationError, OutputError } from '../errors/family.js';
+import { ConfigurationError } from '../errors/family.js';
 import type { FilePermissions } from '../system/file-permissions.js';
 import { systemFiles } from '../system/file-system.js';
 import { besidePath, move } from '../system/whole-file.js';
 import type { ByteOutput } from '../output-files/byte-output.js';
-import { describeSystemError } from '../system/describe-system-error.js';
+import { isThere } from '../system/is-there.js';
+import { refuseWriting } from '../system/describe-system-error.js';
 import { mostOpenFolder } from '../output-files/no-more-open.js';
 import { createOutputFile } from '../output-files/output-file.js';
 
@@ -38,11 +39,11 @@ export async function checkPartsFolder(path: string): Promise<string> {
     throw new ConfigurationError(`cannot write ${path}: ${why}`);
   };
   const place = await followLinks(path).catch(() => refuse('its folder does not exist'));
-  await access(dirname(place), constants.W_OK | constants.X_OK).catch(failer(path));
+  await access(dirname(place), constants.W_OK | constants.X_OK).catch(refuseWriting(path));
   const found = await stat(place).catch(() => undefined);
   if (!found) return place;
   if (!found.isDirectory()) refuse('it is a file, and parts go into a folder');
-  const names = await readdir(place).catch(failer(path));
+  const names = await readdir(place).catch(refuseWriting(path));
   if (names.length > 0 && !(await isParts(place))) {
     refuse('the folder holds something else than parts, which is not written over: name another');
   }
@@ -63,7 +64,7 @@ export async function createPartsFolder(
   path: string,
   noMoreOpenThan?: FilePermissions,
 ): Promise<PartsFolder> {
-  const fail = failer(path);
+  const fail = refuseWriting(path);
   const target = await checkPartsFolder(path);
   const written = besidePath(target, 'parts');
   const old = besidePath(target, 'old');
@@ -106,12 +107,6 @@ async function makeClosed(path: string, noMoreOpenThan?: FilePermissions): Promi
   return mode & mostOpenFolder(noMoreOpenThan, gid);
 }
 
-function failer(path: string): (cause: unknown) => never {
-  return (cause) => {
-    throw new OutputError(`cannot write ${path}: ${describeSystemError(cause)}`, { cause });
-  };
-}
-
 async function isParts(folder: string): Promise<boolean> {
   const text = await readFile(join(folder, manifestName), 'utf8').catch(() => '');
   return text.replace(/\s/g, '').startsWith(`{"sluice":"${manifestMark.replace(' ', '')}"`);
@@ -119,11 +114,4 @@ async function isParts(folder: string): Promise<boolean> {
 
 async function put(from: string, to: string): Promise<void> {
   await move(systemFiles, { from, to });
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -6,6 +6,7 @@ import { decimalDigits, KindTally, type ColumnFacts } from '../rows/kind-tally.j
 import { kindNames, type Kind } from '../rows/kinds.js';
 import type { SourceReading } from '../rows/source.js';
 import { describeSystemError } from '../system/describe-system-error.js';
+import { parseJson } from '../system/json-text.js';
 import { isFlat, isParquetReading } from './parquet/parquet-chunk.js';
 import { parquetForm } from './parquet/parquet-form.js';
 import { manifestMark, manifestName } from './parts-folder.js';
@@ -60,14 +61,6 @@ export async function readPartsManifest(folder: string): Promise<PartsManifest> 
   throw new ConfigurationError(
     `${path} is no manifest of parts, or one of an earlier version of Sluice: write the parts again`,
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Learns what the columns of parts hold while they are written. */

@@ -1,8 +1,7 @@
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { OutputError } from '../errors/family.js';
 import type { ByteOutput } from '../output-files/byte-output.js';
-import { describeSystemError } from '../system/describe-system-error.js';
+import { refuseWriting } from '../system/describe-system-error.js';
 
 export interface StreamOutputOptions {
   /** How messages call the stream. */
@@ -18,20 +17,19 @@ export interface StreamOutputOptions {
 /** Writes bytes to a stream, as fast as it takes them. */
 export function createStreamOutput(stream: Writable, options: StreamOutputOptions): ByteOutput {
   const { name, ends = true } = options;
-  const fail = (cause: unknown): OutputError =>
-    new OutputError(`cannot write ${name}: ${describeSystemError(cause)}`, { cause });
+  const fail = refuseWriting(name);
   // The write that an error befalls tells of it; without a listener it would end the process as well.
   // It may be emitted after that write's callback: on a broken stream the listener stays.
   stream.on('error', ignore);
   let isOpen = true;
   return {
     write: (bytes) =>
-      new Promise((resolve, reject) => {
+      new Promise<void>((resolve, reject) => {
         stream.write(bytes, (error) => {
-          if (error) reject(fail(error));
+          if (error) reject(error);
           else resolve();
         });
-      }),
+      }).catch(fail),
     async finish() {
       isOpen = false;
       try {
@@ -44,7 +42,7 @@ export function createStreamOutput(stream: Writable, options: StreamOutputOption
           throw stream.errored ?? new Error('the stream was closed');
         }
       } catch (cause) {
-        throw fail(cause);
+        fail(cause);
       }
       stream.off('error', ignore);
     },

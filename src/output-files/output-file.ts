@@ -1,8 +1,7 @@
 import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
-import { OutputError } from '../errors/family.js';
-import { describeSystemError } from '../system/describe-system-error.js';
 import type { FilePermissions } from '../system/file-permissions.js';
+import { refuseWriting } from '../system/describe-system-error.js';
 import type { ByteOutput } from './byte-output.js';
 import { checkOutputPath, type OutputFiles, type OutputTarget } from './output-path.js';
 import { createReplacement } from './replacement.js';
@@ -31,9 +30,7 @@ export async function createOutputFile(
   { mode, noMoreOpenThan, files = fileSystem }: OutputFileOptions = {},
 ): Promise<ByteOutput> {
   const target = await checkOutputPath(path, files);
-  const fail = (cause: unknown): never => {
-    throw new OutputError(`cannot write ${path}: ${describeSystemError(cause)}`, { cause });
-  };
+  const fail = refuseWriting(path);
   const output = await (
     target.kind === 'direct'
       ? openDirectly(target, files)

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { ConfigurationError, OutputError } from '../errors/family.js';
-import { describeSystemError, systemErrorCode } from '../system/describe-system-error.js';
+import { ConfigurationError } from '../errors/family.js';
+import { systemErrorCode, refuseWriting } from '../system/describe-system-error.js';
 
 /** The calls that an output file makes on the disk: a parameter, so that each can be made to fail. */
 export type OutputFiles = Pick<
@@ -39,9 +39,7 @@ export async function checkOutputPath(
   path: string,
   files: Pick<typeof fileSystem, 'access' | 'readlink' | 'realpath' | 'stat'> = fileSystem,
 ): Promise<OutputTarget> {
-  const fail = (cause: unknown): never => {
-    throw new OutputError(`cannot write ${path}: ${describeSystemError(cause)}`, { cause });
-  };
+  const fail = refuseWriting(path);
   const failToFind = (cause: unknown): never => {
     const isMissing = ['ENOENT', 'ENOTDIR'].includes(systemErrorCode(cause) ?? '');
     if (!isMissing) return fail(cause);

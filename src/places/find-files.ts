@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { InputError } from '../errors/family.js';
-import { describeSystemError } from '../system/describe-system-error.js';
+import { refuseReading } from '../system/describe-system-error.js';
 import { formatOfPath } from '../formats/file-format.js';
 import { hasWildcard, parseGlob, type Glob } from './glob.js';
 
@@ -25,7 +25,7 @@ export async function findFiles(path: string): Promise<readonly string[]> {
 }
 
 async function filesOfFolder(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(refuse(folder));
+  const entries = await readdir(folder, { withFileTypes: true }).catch(refuseReading(folder));
   const names = entries
     .filter((entry) => !entry.isDirectory() && isListName(entry.name))
     .map(({ name }) => name)
@@ -55,7 +55,7 @@ function depthOf(pattern: string, { base }: Glob): number {
 
 async function filesBelow(base: string, depth: number): Promise<readonly string[]> {
   const entries = await readdir(base === '' ? '.' : base, { withFileTypes: true }).catch(
-    refuse(base),
+    refuseReading(base),
   );
   const below = await Promise.all(
     entries.map(async (entry) => {
@@ -65,13 +65,4 @@ async function filesBelow(base: string, depth: number): Promise<readonly string[
     }),
   );
   return below.flat();
-}
-
-function refuse(path: string): (cause: unknown) => never {
-  return (cause) => {
-    throw new InputError(`cannot read ${path}: ${describeSystemError(cause)}`, {
-      code: 'input_unreadable',
-      cause,
-    });
-  };
 }

@@ -1,10 +1,10 @@
 import { request, type Dispatcher } from 'undici/index.js';
 import { isLoopbackHost } from '../client/base-url.js';
-import { codeOf } from '../client/plain-cause.js';
 import { isServiceTrouble } from '../client/retry.js';
 import { parseRetryAfter } from '../client/retry-after.js';
 import { describeConnection, isHandshakeFailure } from '../client/transport-failure.js';
 import { ConfigurationError, InputError } from '../errors/family.js';
+import { systemErrorCode } from '../system/describe-system-error.js';
 import {
   changedError,
   PassingTrouble,
@@ -166,7 +166,7 @@ function nextUrl(name: string, url: URL, location: string | undefined): URL {
 
 /** Certificates that are not trusted, and hosts that nobody knows, do not pass. */
 function refuseConnection(name: string, error: unknown): never {
-  const code = codeOf(error);
+  const code = systemErrorCode(error) ?? '';
   const why =
     words.get(code) ?? describeConnection(error) ?? (code === '' ? 'no connection' : code);
   if (isHandshakeFailure(error) || code === 'ENOTFOUND') throw unreadable(name, why);

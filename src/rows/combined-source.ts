@@ -11,7 +11,7 @@ import {
 import { CombinedChunk } from './combined-chunk.js';
 import type { FilePermissions } from '../system/file-permissions.js';
 import type { RowChunk } from './row-chunk.js';
-import type { OpenSourceOptions, Source, SourceReading } from './source.js';
+import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from './source.js';
 
 export interface CombinedSourceOptions {
   /** How messages call the list. @default the names of the sources */
@@ -103,7 +103,7 @@ async function openCombined(
   const isOneForm = heads.every(({ storedForm }) => storedForm === heads[0]?.storedForm);
   const mapOfOtherForm = isOneForm ? undefined : combined.header.map((_, at) => at);
   const hash = createHash('sha256');
-  let isWhole = false;
+  let digest: string | undefined;
   let current: AsyncIterator<RowChunk> | undefined;
   const chunks = async function* (): AsyncGenerator<RowChunk> {
     for (let index = 0; index < sources.length; index += 1) {
@@ -121,9 +121,8 @@ async function openCombined(
       }
       hash.update(`${reading.contentDigest?.() ?? ''}\n`);
     }
-    isWhole = true;
+    digest = hash.digest('hex');
   };
-  let digest: string | undefined;
   return {
     header: combined.header,
     isUnnamed: combined.isUnnamed,
@@ -135,11 +134,7 @@ async function openCombined(
     chunks: closableChunks(chunks(), async () => {
       await (current ? current.return?.() : close(first));
     }),
-    contentDigest() {
-      if (!isWhole) throw new Error('the content is not known before its end was read');
-      digest ??= hash.digest('hex');
-      return digest;
-    },
+    contentDigest: () => digestAtEnd(digest),
   };
 }
 

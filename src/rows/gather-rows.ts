@@ -1,3 +1,5 @@
+import { InputError } from '../errors/family.js';
+import { isSluiceError } from '../errors/sluice-error.js';
 import { orAborted } from '../system/or-aborted.js';
 
 /** So many rows make a chunk worth its cost; more would only wait. */
@@ -45,4 +47,17 @@ function turnOfLoop(): Promise<undefined> {
   return new Promise((resolve) => {
     setImmediate(resolve, undefined);
   });
+}
+
+/** @throws an error of ours as it is; InputError `input_unreadable` for one of whoever gives the rows */
+export function refuseRows(name: string, cause: unknown): never {
+  if (isSluiceError(cause)) throw cause;
+  throw new InputError(`cannot read ${name}: ${wordsOf(cause)}`, {
+    code: 'input_unreadable',
+    cause,
+  });
+}
+
+export function wordsOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : 'it failed';
 }

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
 import { InputError, OutputError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { orAborted } from '../system/or-aborted.js';
 import { writeWhole } from '../system/whole-file.js';
+import { refuseRows, wordsOf } from './gather-rows.js';
+import { digestAtEnd } from './source.js';
 
 /** So many rows are one record of the file; the same for the same rows, however they came. */
 const recordRows = 512;
@@ -78,10 +79,7 @@ export function readKeptRows(
   };
   return {
     rows: rows(),
-    digest() {
-      if (digest !== undefined) return digest;
-      throw new Error('the content is not known before its end was read');
-    },
+    digest: () => digestAtEnd(digest),
   };
 }
 
@@ -92,11 +90,7 @@ async function readNext(
   try {
     return await iterator.next();
   } catch (cause) {
-    if (isSluiceError(cause)) throw cause;
-    throw new InputError(`cannot read ${name}: ${wordsOf(cause)}`, {
-      code: 'input_unreadable',
-      cause,
-    });
+    refuseRows(name, cause);
   }
 }
 
@@ -119,8 +113,4 @@ function refuseReading(name: string, cause: unknown): never {
     code: 'input_unreadable',
     cause,
   });
-}
-
-function wordsOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : 'it failed';
 }

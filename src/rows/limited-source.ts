@@ -1,7 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import { closableChunks } from './closable-chunks.js';
 import { invalidText, type RowChunk } from './row-chunk.js';
-import type { OpenSourceOptions, Source, SourceReading } from './source.js';
+import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from './source.js';
+import { withMembers } from './with-members.js';
 
 /**
  * The first rows of a source, and no others: what follows them is not read, as far as the source can
@@ -51,14 +52,10 @@ async function openFirst(
     }
     digest = hash.digest('hex');
   };
-  const contentDigest = (): string => {
-    if (digest !== undefined) return digest;
-    throw new Error('the content is not known before its end was read');
-  };
   return withMembers(reading, {
     chunks: closableChunks(first(), close),
     // Of a source whose bytes are not seen two readings are not compared.
-    ...(reading.contentDigest && { contentDigest }),
+    ...(reading.contentDigest && { contentDigest: () => digestAtEnd(digest) }),
   });
 }
 
@@ -77,19 +74,4 @@ function digestRows(hash: Hash, chunk: RowChunk, columns: number): void {
     }
     hash.update(`${text}\n`);
   }
-}
-
-/**
- * An object with some of its members replaced. It stays what it is to whoever asks for its class: sinks
- * copy the bytes of rows and headers that they know.
- */
-function withMembers<Target extends object>(target: Target, members: Partial<Target>): Target {
-  return new Proxy(target, {
-    get(_, name) {
-      if (Object.hasOwn(members, name)) return Reflect.get(members, name) as unknown;
-      // Called on the object itself: its private fields are not the proxy's.
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
 }

@@ -1,9 +1,8 @@
 import { Stream, type Readable } from 'node:stream';
 import { ConfigurationError, InputError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
 import { CellsChunk } from './cells-chunk.js';
 import { closableChunks } from './closable-chunks.js';
-import { gatherRows } from './gather-rows.js';
+import { gatherRows, refuseRows } from './gather-rows.js';
 import { keepRows, readKeptRows } from './kept-rows.js';
 import { ObjectChunk, type Row } from './object-chunk.js';
 import type { RowChunk } from './row-chunk.js';
@@ -147,14 +146,7 @@ async function nextRows(
     return step.done === true ? undefined : step.value;
   } catch (cause) {
     signal?.throwIfAborted();
-    if (isSluiceError(cause)) throw cause;
-    throw new InputError(
-      `cannot read ${name}: ${cause instanceof Error ? cause.message : 'it failed'}`,
-      {
-        code: 'input_unreadable',
-        cause,
-      },
-    );
+    refuseRows(name, cause);
   }
 }
 

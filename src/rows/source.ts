@@ -78,3 +78,9 @@ export interface Source<Chunk extends RowChunk = RowChunk> {
   /** Only beside `keep`: the source that reads a file which an earlier `keep` has written whole. */
   kept?(path: string): Source<Chunk>;
 }
+
+/** The digest of a reading's content, which stands when its last row was read. */
+export function digestAtEnd(digest: string | undefined): string {
+  if (digest !== undefined) return digest;
+  throw new Error('the content is not known before its end was read');
+}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ConfigurationError } from '../errors/family.js';
+import { parseConfig } from './config-json.js';
 
 /** An account of the local service. */
 export interface Account {
@@ -59,21 +60,8 @@ const accountsFile = z
  * ```
  */
 export function parseAccounts(json: string): readonly Account[] {
-  let raw: unknown;
-  try {
-    raw = JSON.parse(json);
-  } catch {
-    // The parser's own message quotes the text, and keys stand in it.
-    throw new ConfigurationError('the accounts file is no JSON');
-  }
-  const parsed = accountsFile.safeParse(raw);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new ConfigurationError(
-      `the accounts file is wrong at ${issue?.path.join('.') || 'its top'}: ${issue?.message ?? ''}`,
-    );
-  }
-  return parsed.data.map(({ name, key, key_sha256, email_credit, phone_credit, suspended }) => ({
+  const accounts = parseConfig(json, accountsFile, 'the accounts file');
+  return accounts.map(({ name, key, key_sha256, email_credit, phone_credit, suspended }) => ({
     name,
     ...(key === undefined ? {} : { key }),
     ...(key_sha256 === undefined ? {} : { keySha256: key_sha256.toLowerCase() }),

@@ -1,5 +1,6 @@
 import { endlessCredits, keyHashOf, type Account } from './account.js';
 import type { ServiceEvent } from './store/events.js';
+import type { AccountState } from './store/service-state.js';
 import type { Store } from './store/store.js';
 
 type AccountEvent = Extract<ServiceEvent, { event: 'account' }>;
@@ -12,16 +13,9 @@ type AccountEvent = Extract<ServiceEvent, { event: 'account' }>;
 export async function applyAccounts(store: Store, accounts: readonly Account[]): Promise<void> {
   const { state } = store;
   const listed = new Set(accounts.map(({ name }) => name));
-  for (const { name, granted, isSuspended } of state.accounts.values()) {
-    if (listed.has(name)) continue;
-    await setAccount(store, {
-      event: 'account',
-      name,
-      keySha256: null,
-      emailCredits: granted.email,
-      phoneCredits: granted.phone,
-      suspended: isSuspended,
-    });
+  for (const account of state.accounts.values()) {
+    if (listed.has(account.name)) continue;
+    await setAccount(store, revocationOf(account));
   }
   for (const account of accounts) {
     const granted = state.accounts.get(account.name)?.granted;
@@ -34,6 +28,18 @@ export async function applyAccounts(store: Store, accounts: readonly Account[]):
       suspended: account.suspended ?? false,
     });
   }
+}
+
+/** An account's key holds no more, until the account is given one again. */
+export function revocationOf({ name, granted, isSuspended }: AccountState): AccountEvent {
+  return {
+    event: 'account',
+    name,
+    keySha256: null,
+    emailCredits: granted.email,
+    phoneCredits: granted.phone,
+    suspended: isSuspended,
+  };
 }
 
 /** The log learns of an account only when something has changed. */

@@ -14,8 +14,8 @@ import {
 import { systemClock, type Clock } from '../system/clock.js';
 import type { VerificationEngine } from './engine/engine.js';
 import { offlineEngine } from './engine/offline-engine.js';
-import { checkFaultPlan, type CheckedFaultPlan, type FaultPlan } from './faults/fault-plan.js';
-import { defaultVariants, type ServiceVariants, type Variants } from './variants.js';
+import { checkFaultPlan, type FaultPlan } from './faults/fault-plan.js';
+import { defaultVariants, type ServiceVariants } from './variants.js';
 
 export interface ServiceOptions {
   /**
@@ -119,31 +119,6 @@ export interface ServiceOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** Options as they hold. */
-export interface ServiceSettings {
-  readonly port: number;
-  readonly host: string;
-  readonly dataDir: string | undefined;
-  /** `undefined`: the default account alone. */
-  readonly accounts: readonly Account[] | undefined;
-  readonly apiKey: string | undefined;
-  readonly emailCredits: number | undefined;
-  readonly phoneCredits: number | undefined;
-  readonly parseDelayMs: number;
-  readonly verifyDelayMs: number;
-  readonly rate: number | undefined;
-  readonly maxFileSizeBytes: number;
-  readonly maxFormatBytes: number;
-  /** `undefined`: as many as the process's files allow. */
-  readonly maxConnections: number | undefined;
-  readonly requestTimeoutMs: number;
-  readonly engine: VerificationEngine | Promise<VerificationEngine>;
-  readonly faults: CheckedFaultPlan | undefined;
-  readonly clock: Clock;
-  readonly variants: Variants;
-  readonly onError: (error: unknown) => void;
-}
-
 /** The longest wait that a timer takes. */
 const maxDelayMs = 2 ** 31 - 1;
 
@@ -180,8 +155,11 @@ const shape: OptionShape<ServiceOptions> = {
   onError: called,
 };
 
+/** Options as they hold. */
+export type ServiceSettings = Readonly<ReturnType<typeof resolveOptions>>;
+
 /** @throws ConfigurationError `invalid_option`, which names the option */
-export function resolveOptions(options: ServiceOptions): ServiceSettings {
+export function resolveOptions(options: ServiceOptions) {
   checkOptions(options, shape);
   const { accounts, apiKey, emailCredits, phoneCredits } = options;
   if (accounts !== undefined) {

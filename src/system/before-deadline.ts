@@ -3,7 +3,7 @@ import type { Clock } from './clock.js';
 interface DeadlineOptions {
   readonly clock: Clock;
   readonly ms: number;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
   /** The error that the work ends with when the time is over. */
   readonly toError: () => Error;
 }
@@ -24,7 +24,7 @@ export async function beforeDeadline<Result>(
     () => undefined,
   );
   try {
-    return await work(AbortSignal.any([signal, overdue.signal]));
+    return await work(signal ? AbortSignal.any([signal, overdue.signal]) : overdue.signal);
   } finally {
     done.abort();
   }

@@ -1,3 +1,5 @@
+import { InputError, OutputError } from '../errors/family.js';
+
 const words = new Map([
   ['ENOENT', 'there is no such file or folder'],
   ['EACCES', 'permission denied'],
@@ -31,4 +33,23 @@ export function describeSystemError(error: unknown): string {
 export function systemErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
+}
+
+type Refuse = (cause: unknown) => never;
+
+/** What becomes of the system's words about an input. */
+export function refuseReading(name: string): Refuse {
+  return (cause) => {
+    throw new InputError(`cannot read ${name}: ${describeSystemError(cause)}`, {
+      code: 'input_unreadable',
+      cause,
+    });
+  };
+}
+
+/** What becomes of the system's words about an output. */
+export function refuseWriting(name: string): Refuse {
+  return (cause) => {
+    throw new OutputError(`cannot write ${name}: ${describeSystemError(cause)}`, { cause });
+  };
 }

@@ -1,9 +1,9 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
-import { InputError, OutputError } from '../errors/family.js';
+import { OutputError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
-import { describeSystemError } from './describe-system-error.js';
+import { describeSystemError, refuseReading } from './describe-system-error.js';
 import { makeTemporaryFolder } from './temporary-folder.js';
 
 /** A file that is read from any place. */
@@ -31,7 +31,7 @@ export async function openRandomFile(
   signal?: AbortSignal,
 ): Promise<RandomFile> {
   signal?.throwIfAborted();
-  const handle = await open(path).catch((cause: unknown) => refuseReading(name, cause));
+  const handle = await open(path).catch(refuseReading(name));
   return fromHandle(handle, name, signal);
 }
 
@@ -90,7 +90,7 @@ async function fromHandle(
     while (filled < bytes.length) {
       const { bytesRead } = await handle
         .read(bytes, filled, bytes.length - filled, from + filled)
-        .catch((cause: unknown) => refuseReading(name, cause));
+        .catch(refuseReading(name));
       if (bytesRead === 0) break;
       filled += bytesRead;
     }
@@ -115,13 +115,6 @@ async function fromHandle(
       await handle.close();
     },
   };
-}
-
-function refuseReading(name: string, cause: unknown): never {
-  throw new InputError(`cannot read ${name}: ${describeSystemError(cause)}`, {
-    code: 'input_unreadable',
-    cause,
-  });
 }
 
 function refuseSpooling(name: string, cause: unknown): never {

@@ -15,6 +15,11 @@ export function rate(perSecond: number): string {
   return `${perSecond.toFixed(1)}/s`;
 }
 
+/** A moment in universal time, as people read it. */
+export function moment(date: Date): string {
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
 /** A time as a person says it: `45 s`, `2 min 10 s`, `3 h 05 min`. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));

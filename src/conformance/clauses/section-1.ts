@@ -2,6 +2,7 @@ import type { Clause } from '../clause.js';
 import { expectThat } from '../deviation.js';
 import { verificationTypes } from '../expected.js';
 import { expectTaken, objectOf } from '../shapes.js';
+import type { VerifiedBatch } from '../subject.js';
 import { unitAnswer } from '../unit-answer.js';
 
 /** What the service does (spec 1). */
@@ -76,19 +77,13 @@ export const section1: readonly Clause[] = [
     id: '1.8',
     says: '1 email credit per email address verified',
     need: 'spend',
-    async check(subject) {
-      const { balances, addresses } = await subject.verified('email');
-      expectSpent(balances, addresses.length);
-    },
+    check: async (subject) => expectSpent(await subject.verified('email')),
   },
   {
     id: '1.9',
     says: '1 phone credit per phone number verified',
     need: 'spend',
-    async check(subject) {
-      const { balances, addresses } = await subject.verified('phone');
-      expectSpent(balances, addresses.length);
-    },
+    check: async (subject) => expectSpent(await subject.verified('phone')),
   },
   {
     id: '1.10',
@@ -154,7 +149,7 @@ export const section1: readonly Clause[] = [
   },
 ];
 
-function expectSpent([before, , done]: readonly [number, number, number], wanted: number): void {
-  const spent = before - done;
+function expectSpent({ balances: [before, , done], addresses }: VerifiedBatch): void {
+  const [spent, wanted] = [before - done, addresses.length];
   expectThat(spent === wanted, `${wanted} addresses, verified without caches, cost ${spent}`);
 }

@@ -3,7 +3,7 @@ import type * as duckdb from '@duckdb/node-api';
 import { ConfigurationError } from '../../errors/family.js';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
-import { inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
+import { fileOfUrl, inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
 import { notInstalled } from '../../system/not-installed.js';
 
 /** A DuckDB file that is open, in a session in which everything prints the same everywhere. */
@@ -35,8 +35,7 @@ export function nameOf(url: string, purpose: Purpose): string {
 }
 
 export function fileOf(url: string): string | undefined {
-  const path = pathOfUrl(url, 'duckdb');
-  return path === inMemory ? undefined : path;
+  return fileOfUrl(url, 'duckdb');
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Staging, Statements } from '../dialect.js';
+import { parseJson } from '../../system/json-text.js';
 import { RefusedRows } from '../failure.js';
 import { quoteName } from '../names.js';
 import type { NewColumn, TablePlan } from '../table-plan.js';
@@ -97,20 +98,12 @@ function textOfValue(value: CellValue, type: string): string | null {
   if (value === null) return null;
   if (type === 'BLOB') return bytesOf(value).toString('hex');
   if (value instanceof Uint8Array) return `\\x${bytesOf(value).toString('hex')}`;
-  if (type === 'JSON' && typeof value === 'string' && !isJson(value)) return JSON.stringify(value);
+  if (type === 'JSON' && typeof value === 'string' && parseJson(value) === undefined)
+    return JSON.stringify(value);
   return type === 'INTERVAL' ? duckdbInterval(String(value)) : String(value);
 }
 
 function bytesOf(value: Exclude<CellValue, null>): Buffer {
   if (!(value instanceof Uint8Array)) return Buffer.from(String(value));
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type Database from 'libsql';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
-import { inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
+import { fileOfUrl, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
 import { notInstalled } from '../../system/not-installed.js';
 import { sqliteValue } from './kinds.js';
 
@@ -35,8 +35,7 @@ export function nameOf(url: string, purpose: Purpose): string {
 }
 
 export function fileOf(url: string): string | undefined {
-  const path = pathOfUrl(url, 'sqlite');
-  return path === inMemory ? undefined : path;
+  return fileOfUrl(url, 'sqlite');
 }
 
 /**

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { InputError, OutputError } from '../../errors/family.js';
 import { isSluiceError } from '../../errors/sluice-error.js';
 import { closableChunks } from '../../rows/closable-chunks.js';
-import type { OpenSourceOptions } from '../../rows/source.js';
+import { digestAtEnd, type OpenSourceOptions } from '../../rows/source.js';
 import type { RandomFile } from '../../system/random-file.js';
 import { loadHyparquet } from './load-hyparquet.js';
 import {
@@ -56,10 +56,7 @@ export async function openParquet(
       ),
       storedForm: JSON.stringify(columns.map(({ elements }) => elements)),
       chunks: closableChunks(chunks(), () => file.close()),
-      contentDigest() {
-        if (digest !== undefined) return digest;
-        throw new Error('the content is not known before its end was read');
-      },
+      contentDigest: () => digestAtEnd(digest),
     };
   } catch (error) {
     await file.close();

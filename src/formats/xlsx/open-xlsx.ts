@@ -2,22 +2,16 @@ import { InputError } from '../../errors/family.js';
 import { isSluiceError } from '../../errors/sluice-error.js';
 import { closableChunks } from '../../rows/closable-chunks.js';
 import { printValue } from '../../rows/print-value.js';
-import type { OpenSourceOptions, SourceReading } from '../../rows/source.js';
+import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../../rows/source.js';
 import type { RandomFile } from '../../system/random-file.js';
+import type { FileOptions } from '../file-options.js';
 import { XmlTrouble } from './scan-xml.js';
 import { readToHeader } from './read-to-header.js';
 import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import { openWorkbook } from './workbook.js';
 import { XlsxChunk } from './xlsx-chunk.js';
 
-export interface XlsxOptions {
-  /** Whether the first row that has a value names the columns. @default true */
-  readonly header?: boolean;
-  /** How many rows of the sheet are above the header. @default found by the rows around it */
-  readonly skipRows?: number;
-  /** The sheet's name, or its number, counted from 1. @default 1 */
-  readonly sheet?: string | number;
-}
+export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'sheet'>;
 
 /**
  * Opens one reading of a sheet of an XLSX workbook; the file is closed when that fails.
@@ -69,10 +63,7 @@ export async function openXlsx(
       header,
       isUnnamed: !hasHeader,
       chunks: closableChunks(chunks(), close),
-      contentDigest() {
-        if (digest !== undefined) return digest;
-        throw new Error('the content is not known before its end was read');
-      },
+      contentDigest: () => digestAtEnd(digest),
     };
   } catch (error) {
     await close();

@@ -1,10 +1,9 @@
 import type { VerificationType } from '../../contract/enums.js';
 import type { Summary } from '../../runs/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
-import { grouped } from '../../words/shown-numbers.js';
+import { grouped, moment } from '../../words/shown-numbers.js';
 import { cardTable } from './card-table.js';
 import { percent } from './charts.js';
-import { moment } from './moment.js';
 
 type PastRun = NonNullable<NonNullable<Summary['compared']>['previous']>;
 type PastCounts = NonNullable<PastRun['email']>;

@@ -1,7 +1,6 @@
 import type { Summary } from '../../runs/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
-import { duration, grouped } from '../../words/shown-numbers.js';
-import { moment } from './moment.js';
+import { duration, grouped, moment } from '../../words/shown-numbers.js';
 
 type BatchReport = Summary['batches'][number];
 

@@ -1,7 +1,7 @@
 import { ConfigurationError, InputError, OutputError } from '../../errors/family.js';
-import { codeOf } from '../../client/plain-cause.js';
 import { isServiceTrouble } from '../../client/retry.js';
 import { isSluiceError } from '../../errors/sluice-error.js';
+import { systemErrorCode } from '../../system/describe-system-error.js';
 
 const words = new Map([
   ['NoSuchKey', 'there is no such object'],
@@ -30,16 +30,21 @@ export function statusOf(error: unknown): number | undefined {
 export function isPassing(error: unknown): boolean {
   const status = statusOf(error);
   if (status !== undefined) return status === 429 || isServiceTrouble(status);
-  return error instanceof Error && (error.name === 'TimeoutError' || codeOf(error) !== '');
+  return (
+    error instanceof Error &&
+    (error.name === 'TimeoutError' || systemErrorCode(error) !== undefined)
+  );
 }
 
 /** Why the service refused, in words that hold no credentials. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an unexpected error';
-  const known = words.get(error.name) ?? words.get(codeOf(error));
+  const known = words.get(error.name) ?? words.get(systemErrorCode(error) ?? '');
   if (known !== undefined) return known;
   const status = statusOf(error);
-  return status === undefined ? codeOf(error) || error.name : `${error.name} (${status})`;
+  return status === undefined
+    ? (systemErrorCode(error) ?? error.name)
+    : `${error.name} (${status})`;
 }
 
 /** @throws ConfigurationError where there are no credentials, or no region */

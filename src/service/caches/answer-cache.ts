@@ -1,22 +1,15 @@
-import { closeSync, ftruncateSync, writeSync } from 'node:fs';
-import { readdir, rm, truncate } from 'node:fs/promises';
+import { closeSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { limits } from '../../contract/limits.js';
-import { StateError } from '../../errors/family.js';
-import { openOwnFileSync, readOwnFileIfThere } from '../../system/own-files.js';
-import { readBlocks } from '../content/read-lines.js';
-import { VerdictCoder } from '../content/verdict-coder.js';
+import { openOwnFileSync } from '../../system/own-files.js';
+import { codeBytes } from '../content/verdict-coder.js';
+import { VerdictFile } from '../content/verdict-file.js';
 import type { Verdict } from '../engine/engine.js';
-import { parseVerdict } from '../store/events.js';
 import { keyBytes } from './address-key.js';
+import { dayOf, loadDays } from './day-files.js';
 import { KeyTable } from './key-table.js';
 
-const dayMs = 24 * 60 * 60 * 1000;
-const newline = 0x0a;
-const recordBytes = keyBytes + 2;
-/** A multiple of the size of a record: blocks never cut one. */
-const blockBytes = recordBytes * 5000;
-const verdictsName = 'answers.verdicts';
+const recordBytes = keyBytes + codeBytes;
+const advice = 'remove the folder around it, which only spares asking twice';
 
 /**
  * What a network answered, by the keys of addresses: whoever finds an address in the caches gets this
@@ -26,34 +19,26 @@ const verdictsName = 'answers.verdicts';
  */
 export class AnswerCache {
   readonly #folder: string;
-  readonly #coder: VerdictCoder;
-  readonly #verdictsFd: number;
+  readonly #verdicts: VerdictFile;
   readonly #codes = new KeyTable();
 
-  private constructor(folder: string, coder: VerdictCoder, verdictsFd: number) {
+  private constructor(folder: string, verdicts: VerdictFile) {
     this.#folder = folder;
-    this.#coder = coder;
-    this.#verdictsFd = verdictsFd;
+    this.#verdicts = verdicts;
   }
 
   static async open(folder: string, nowMs: number): Promise<AnswerCache> {
-    const path = join(folder, verdictsName);
-    const bytes = await readOwnFileIfThere(path);
-    // A line torn by a kill was never referred to.
-    const wholeBytes = bytes.lastIndexOf(newline) + 1;
-    const lines = bytes.toString('utf8', 0, wholeBytes).split('\n').slice(0, -1);
-    const known = lines.map((line, index) => readVerdict(line, `${path}, line ${index + 1}`));
-    const fd = openOwnFileSync(path, 'a');
-    ftruncateSync(fd, wholeBytes);
-    const cache = new AnswerCache(folder, new VerdictCoder(known), fd);
-    await cache.#load(nowMs);
+    const verdicts = await VerdictFile.open(join(folder, 'answers.verdicts'), advice);
+    const cache = new AnswerCache(folder, verdicts);
+    const files = { folder, name: /^(answers)-(\d+)\.codes$/, recordBytes };
+    await loadDays(files, nowMs, (block) => cache.#take(block));
     return cache;
   }
 
   /** The answer for the key that stands in `keys` at `offset`. */
   find(keys: Uint8Array, offset: number): Verdict | undefined {
     const code = this.#codes.get(keys, offset);
-    return code === undefined ? undefined : this.#coder.verdicts[code];
+    return code === undefined ? undefined : this.#verdicts.verdicts[code];
   }
 
   /** Keeps the answers of some addresses, whose keys stand one behind another. */
@@ -62,8 +47,7 @@ export class AnswerCache {
     let end = 0;
     for (const [index, verdict] of verdicts.entries()) {
       if (!holds(verdict)) continue;
-      const { code, isNew } = this.#coder.encode(verdict);
-      if (isNew) writeSync(this.#verdictsFd, `${JSON.stringify(verdict)}\n`);
+      const code = this.#verdicts.encode(verdict);
       const at = index * keyBytes;
       this.#codes.set(keys, at, code);
       records.set(keys.subarray(at, at + keyBytes), end);
@@ -71,7 +55,7 @@ export class AnswerCache {
       end += recordBytes;
     }
     if (end === 0) return;
-    const fd = openOwnFileSync(join(this.#folder, nameOf(Math.floor(nowMs / dayMs))), 'a');
+    const fd = openOwnFileSync(join(this.#folder, `answers-${dayOf(nowMs)}.codes`), 'a');
     try {
       writeSync(fd, records.subarray(0, end));
     } finally {
@@ -80,55 +64,15 @@ export class AnswerCache {
   }
 
   close(): void {
-    closeSync(this.#verdictsFd);
-  }
-
-  /** Day by day, so that later answers count. */
-  async #load(nowMs: number): Promise<void> {
-    const oldest = Math.floor(nowMs / dayMs) - limits.cacheBackoffDays.max;
-    const days = (await readdir(this.#folder)).flatMap((entry) => {
-      const day = /^answers-(\d+)\.codes$/.exec(entry)?.[1];
-      return day === undefined ? [] : [Number(day)];
-    });
-    for (const day of days.toSorted((a, b) => a - b)) {
-      const path = join(this.#folder, nameOf(day));
-      if (day < oldest) await rm(path, { force: true });
-      else await this.#read(path);
-    }
-  }
-
-  async #read(path: string): Promise<void> {
-    let bytes = 0;
-    for await (const block of readBlocks(path, blockBytes)) {
-      this.#take(block);
-      bytes += block.length;
-    }
-    // A kill may have torn the last record: what follows must begin at a whole one.
-    if (bytes % recordBytes !== 0) await truncate(path, bytes - (bytes % recordBytes));
+    this.#verdicts.close();
   }
 
   #take(block: Buffer): void {
     for (let at = 0; at + recordBytes <= block.length; at += recordBytes) {
       const code = block.readUInt16LE(at + keyBytes);
-      if (code < this.#coder.verdicts.length) this.#codes.set(block, at, code);
+      if (code < this.#verdicts.verdicts.length) this.#codes.set(block, at, code);
     }
   }
-}
-
-/** @throws StateError `state_damaged`: without it, the codes of the others mean something else */
-function readVerdict(line: string, where: string): Verdict {
-  try {
-    return parseVerdict(JSON.parse(line));
-  } catch (cause) {
-    throw new StateError(
-      `${where} is no verdict: remove the folder around it, which only spares asking twice`,
-      { code: 'state_damaged', cause },
-    );
-  }
-}
-
-function nameOf(day: number): string {
-  return `answers-${day}.codes`;
 }
 
 function holds(verdict: Verdict): boolean {

@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto';
-import { readdir, rm, truncate, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { openOwnFile } from '../../system/own-files.js';
 import { join } from 'node:path';
-import { limits } from '../../contract/limits.js';
 import type { BatchParameters } from '../../contract/parameters.js';
-import { readBlocks } from '../content/read-lines.js';
 import type { CacheHit } from '../store/events.js';
 import { keyBytes } from './address-key.js';
+import { dayOf, loadDays, readRecords } from './day-files.js';
 import { VerifiedDays } from './verified-days.js';
 
-const dayMs = 24 * 60 * 60 * 1000;
-/** A multiple of the size of a key: blocks never cut one. */
-const blockBytes = keyBytes * 10_000;
 const globalOwner = 'global';
 
 /** Which caches a lookup may use, and how far back. */
@@ -47,14 +43,11 @@ export class ResultCaches {
 
   static async open(folder: string, nowMs: number): Promise<ResultCaches> {
     const caches = new ResultCaches(folder);
-    const oldest = dayOf(nowMs) - limits.cacheBackoffDays.max;
-    for (const entry of await readdir(folder)) {
-      const [, owner, day] = /^([a-z0-9]+)-(\d+)\.keys$/.exec(entry) ?? [];
-      if (owner === undefined) continue;
-      const path = join(folder, entry);
-      if (Number(day) < oldest) await rm(path, { force: true });
-      else await caches.#load(path, owner, Number(day));
-    }
+    const files = { folder, name: /^([a-z0-9]+)-(\d+)\.keys$/, recordBytes: keyBytes };
+    await loadDays(files, nowMs, (block, { owner, day }) => {
+      const isShared = owner === globalOwner;
+      caches.#days.note(block, { ...(isShared ? {} : { owner }), isShared, day });
+    });
     return caches;
   }
 
@@ -102,7 +95,7 @@ export class ResultCaches {
     try {
       for (const each of owners) files.push(await openOwnFile(this.#path(each, day), 'a'));
       for await (const block of blocks) {
-        for (const file of files) await append(file, block);
+        for (const file of files) await file.appendFile(block);
         this.#days.note(block, { owner, isShared, day });
       }
     } finally {
@@ -112,19 +105,7 @@ export class ResultCaches {
 
   /** The keys of a batch, as `remember` takes them. */
   static readKeys(path: string): AsyncIterable<Uint8Array> {
-    return readBlocks(path, blockBytes);
-  }
-
-  async #load(path: string, owner: string, day: number): Promise<void> {
-    const isShared = owner === globalOwner;
-    const verified = { ...(isShared ? {} : { owner }), isShared, day };
-    let bytes = 0;
-    for await (const block of readBlocks(path, blockBytes)) {
-      this.#days.note(block, verified);
-      bytes += block.length;
-    }
-    // A kill may have torn the last key: what follows must begin at a whole one.
-    if (bytes % keyBytes !== 0) await truncate(path, bytes - (bytes % keyBytes));
+    return readRecords(path, keyBytes);
   }
 
   #path(owner: string, day: number): string {
@@ -138,18 +119,6 @@ function mark(found: CacheHit[], hit: CacheHit, oldest: number, daysAfter: Uint1
     const day = daysAfter[index] ?? 0;
     if (day > 0 && day - 1 >= oldest) found[index] ??= hit;
   }
-}
-
-async function append(file: FileHandle, block: Uint8Array): Promise<void> {
-  let written = 0;
-  while (written < block.length) {
-    const { bytesWritten } = await file.write(block, written, block.length - written);
-    written += bytesWritten;
-  }
-}
-
-function dayOf(ms: number): number {
-  return Math.floor(ms / dayMs);
 }
 
 /** Asked for every address of a batch, and by one account after another. */

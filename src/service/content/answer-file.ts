@@ -1,11 +1,11 @@
-import { closeSync, fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
-import { openOwnFileSync, readOwnFileIfThere } from '../../system/own-files.js';
+import { closeSync, fstatSync, readSync, writeSync } from 'node:fs';
+import { openOwnFileSync } from '../../system/own-files.js';
 import type { Verdict } from '../engine/engine.js';
-import { parseVerdict, type VerdictCount } from '../store/events.js';
+import type { VerdictCount } from '../store/events.js';
 import { FileWriter } from './record-file.js';
-import { VerdictCoder, codeBytes } from './verdict-coder.js';
+import { codeBytes } from './verdict-coder.js';
+import { VerdictFile } from './verdict-file.js';
 
-const newline = 0x0a;
 /** Addresses whose codes are read at once. */
 const blockAddresses = 32_768;
 
@@ -19,14 +19,12 @@ const blockAddresses = 32_768;
  */
 export class AnswerFile {
   readonly #codesFd: number;
-  readonly #verdictsFd: number;
-  readonly #coder: VerdictCoder;
+  readonly #verdicts: VerdictFile;
   readonly #code = Buffer.alloc(codeBytes);
 
-  private constructor(codesFd: number, verdictsFd: number, coder: VerdictCoder) {
+  private constructor(codesFd: number, verdicts: VerdictFile) {
     this.#codesFd = codesFd;
-    this.#verdictsFd = verdictsFd;
-    this.#coder = coder;
+    this.#verdicts = verdicts;
   }
 
   /** Opens both files, with what an earlier process has left in them. */
@@ -34,26 +32,22 @@ export class AnswerFile {
     readonly answers: string;
     readonly verdicts: string;
   }): Promise<AnswerFile> {
-    const { known, wholeBytes } = readVerdicts(await readOwnFileIfThere(paths.verdicts));
-    const verdictsFd = openOwnFileSync(paths.verdicts, 'a');
-    ftruncateSync(verdictsFd, wholeBytes);
+    const advice = 'remove it and the answers beside it, which are then asked for again';
+    const verdicts = await VerdictFile.open(paths.verdicts, advice);
     closeSync(openOwnFileSync(paths.answers, 'a'));
-    const codesFd = openOwnFileSync(paths.answers, 'r+');
-    return new AnswerFile(codesFd, verdictsFd, new VerdictCoder(known));
+    return new AnswerFile(openOwnFileSync(paths.answers, 'r+'), verdicts);
   }
 
   /** Writes the verdict of the address at a place. When this returns, a kill cannot undo it. */
   write(place: number, verdict: Verdict): void {
-    const { code, isNew } = this.#coder.encode(verdict);
     // First what the code stands for: a code without a verdict counts for nothing.
-    if (isNew) writeSync(this.#verdictsFd, `${JSON.stringify(verdict)}\n`);
-    this.#code.writeUInt16LE(code + 1);
+    this.#code.writeUInt16LE(this.#verdicts.encode(verdict) + 1);
     writeSync(this.#codesFd, this.#code, 0, codeBytes, place * codeBytes);
   }
 
   /** The places that have an answer. */
   *answered(): Generator<number, void> {
-    const { length } = this.#coder.verdicts;
+    const { length } = this.#verdicts.verdicts;
     let place = 0;
     for (const block of this.#blocks(Math.floor(fstatSync(this.#codesFd).size / codeBytes))) {
       for (let at = 0; at < block.length; at += codeBytes) {
@@ -73,7 +67,7 @@ export class AnswerFile {
     path: string,
     { addresses, durable }: { readonly addresses: number; readonly durable: boolean },
   ): Promise<readonly VerdictCount[]> {
-    const counts = this.#coder.verdicts.map((verdict) => ({ verdict, count: 0 }));
+    const counts = this.#verdicts.verdicts.map((verdict) => ({ verdict, count: 0 }));
     const writer = await FileWriter.create(path);
     try {
       for (const block of this.#blocks(addresses)) {
@@ -95,7 +89,7 @@ export class AnswerFile {
 
   close(): void {
     closeSync(this.#codesFd);
-    closeSync(this.#verdictsFd);
+    this.#verdicts.close();
   }
 
   /** The codes as they stand; what was never written reads as 0. */
@@ -112,11 +106,4 @@ export class AnswerFile {
       yield block;
     }
   }
-}
-
-/** A line torn by a kill was never referred to. */
-function readVerdicts(bytes: Buffer): { known: Verdict[]; wholeBytes: number } {
-  const wholeBytes = bytes.lastIndexOf(newline) + 1;
-  const lines = bytes.toString('utf8', 0, wholeBytes).split('\n').slice(0, -1);
-  return { known: lines.map((line) => parseVerdict(JSON.parse(line))), wholeBytes };
 }

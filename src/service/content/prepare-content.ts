@@ -6,18 +6,22 @@ import { Intake } from './intake.js';
 import { readLineBlocks, type LineBlock } from './line-block.js';
 import { FileWriter } from './record-file.js';
 
-export interface PrepareOptions {
+/** Work on the content of a batch. */
+export interface ContentWork {
   readonly files: BatchFiles;
   readonly parameters: BatchParameters;
-  /** Size of the uploaded content. */
-  readonly uploadBytes: number;
-  readonly salt: string;
   readonly durable: boolean;
   readonly signal: AbortSignal;
   /** Resolves when the next slice of this work may begin. */
   readonly nextTurn: () => Promise<void>;
-  /** Told how many lines were read. */
+  /** Told how many lines are done. */
   readonly onProgress: (lines: number) => void;
+}
+
+export interface PrepareOptions extends ContentWork {
+  /** Size of the uploaded content. */
+  readonly uploadBytes: number;
+  readonly salt: string;
 }
 
 /** How many lines are read between two looks at the time. */

@@ -81,13 +81,7 @@ export class FileWriter {
   }
 
   async #drain(): Promise<void> {
-    const block = this.#blockOfOpen();
-    let written = 0;
-    while (written < this.#pendingBytes) {
-      const left = this.#pendingBytes - written;
-      const { bytesWritten } = await this.#file.write(block, written, left);
-      written += bytesWritten;
-    }
+    await this.#file.appendFile(this.#blockOfOpen().subarray(0, this.#pendingBytes));
     this.#pendingBytes = 0;
   }
 

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { isThere } from '../../system/is-there.js';
 import { keyBytes } from '../caches/address-key.js';
 import type { AnswerCache } from '../caches/answer-cache.js';
 import type { Verdict } from '../engine/engine.js';
@@ -99,11 +99,4 @@ export async function keepAnswers(
   } finally {
     await Promise.all([keys.close(), codes.close()]);
   }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,23 +1,14 @@
 import type { VerificationEngine, Verdict } from '../engine/engine.js';
 import { judgeAtOf, type JudgeEmailAt } from '../engine/offline-engine.js';
 import { createSlices } from '../jobs/slices.js';
-import type { BatchParameters } from '../../contract/parameters.js';
-import type { BatchFiles } from '../store/batch-files.js';
 import type { VerdictCount } from '../store/events.js';
 import { readLineBlocks, type LineBlock } from './line-block.js';
+import type { ContentWork } from './prepare-content.js';
 import { FileWriter } from './record-file.js';
 import { codeBytes, VerdictCoder } from './verdict-coder.js';
 
-export interface VerifyOptions {
-  readonly files: BatchFiles;
-  readonly parameters: BatchParameters;
+export interface VerifyOptions extends ContentWork {
   readonly engine: VerificationEngine;
-  readonly durable: boolean;
-  readonly signal: AbortSignal;
-  /** Resolves when the next slice of this work may begin. */
-  readonly nextTurn: () => Promise<void>;
-  /** Told how many addresses have their verdict. */
-  readonly onProgress: (addresses: number) => void;
 }
 
 /** Addresses given to the engine at once. */

@@ -1,34 +1,29 @@
+import { z } from 'zod';
 import type { CountryCode } from '../../contract/countries.js';
-import type { EmailQuality, EmailResult, VerificationType } from '../../contract/enums.js';
+import { emailQualities, emailResults, type VerificationType } from '../../contract/enums.js';
+import { emailRecord, phoneRecord } from '../../contract/records.js';
+
+const emailVerdict = z.object({
+  ...emailRecord.omit({ email: true }).shape,
+  quality: z.enum(emailQualities),
+  result: z.enum(emailResults),
+});
 
 /** What is known of an email address: its result record (spec 2.7) without the address. */
-export interface EmailVerdict {
-  readonly valid: boolean;
-  readonly wrong: boolean;
-  readonly unknown: boolean;
-  readonly quality: EmailQuality;
-  readonly result: EmailResult;
-  readonly is_syntax_error: boolean;
-  readonly is_free: boolean;
-  readonly is_role: boolean;
-  readonly is_disposable: boolean;
-  readonly is_catch_all: boolean;
-}
+export type EmailVerdict = Readonly<z.infer<typeof emailVerdict>>;
+
+const phoneVerdict = z.object({
+  ...phoneRecord.omit({ phone: true }).shape,
+  current_network_mcc: z.string().nullable(),
+  current_network_mnc: z.string().nullable(),
+  operator: z.string().nullable(),
+});
 
 /** What is known of a phone number: its result record (spec 2.7) without the number. */
-export interface PhoneVerdict {
-  readonly valid: boolean;
-  readonly wrong: boolean;
-  readonly unknown: boolean;
-  readonly type: string;
-  readonly status: string;
-  readonly is_syntax_error: boolean;
-  readonly is_ported: boolean;
-  readonly current_network_mcc: string | null;
-  readonly current_network_mnc: string | null;
-  readonly operator: string | null;
-}
+export type PhoneVerdict = Readonly<z.infer<typeof phoneVerdict>>;
 
+/** A verdict as it is kept. */
+export const verdict = z.union([emailVerdict, phoneVerdict]);
 export type Verdict = EmailVerdict | PhoneVerdict;
 
 /**

@@ -1,8 +1,12 @@
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { limits } from '../../contract/limits.js';
+import { beforeDeadline } from '../../system/before-deadline.js';
 import type { Clock } from '../../system/clock.js';
+import { orAborted } from '../../system/or-aborted.js';
 import type { Verdict, VerificationEngine } from './engine.js';
+
+const timeUp = new Error('the time is up');
 
 /** One address, and how it is to be read. */
 export interface OneAddress {
@@ -22,24 +26,19 @@ export async function judgeOne(
   { type, address, country }: OneAddress,
   clock: Clock,
 ): Promise<Verdict | undefined> {
-  const answered = new AbortController();
-  const timeUp = new AbortController();
-  const giveUp = clock.sleep(limits.unitVerificationMs, answered.signal).then(
-    () => timeUp.abort(),
-    () => undefined,
-  );
-  const judge = async (): Promise<readonly Verdict[]> =>
+  const judge = async (signal: AbortSignal): Promise<readonly Verdict[]> =>
     type === 'email'
-      ? engine.verifyEmails([address], timeUp.signal)
-      : engine.verifyPhones([address], country, timeUp.signal);
+      ? engine.verifyEmails([address], signal)
+      : engine.verifyPhones([address], country, signal);
   try {
-    const verdicts = await Promise.race([judge(), giveUp.then(() => undefined)]);
-    return verdicts?.[0];
+    const [verdict] = await beforeDeadline(async (signal) => orAborted(judge(signal), signal), {
+      clock,
+      ms: limits.unitVerificationMs,
+      toError: () => timeUp,
+    });
+    return verdict;
   } catch (error) {
-    // An engine that gave up because it was told to.
-    if (timeUp.signal.aborted) return undefined;
+    if (error === timeUp) return undefined;
     throw error;
-  } finally {
-    answered.abort();
   }
 }

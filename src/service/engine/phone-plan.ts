@@ -1,18 +1,8 @@
+import type { PhoneNumberType } from 'libphonenumber-js/max';
 import metadata from 'libphonenumber-js/max/metadata';
 
 /** Kinds of numbers, in the words of result records. */
-export type PhoneKind =
-  | 'fixed_line'
-  | 'mobile'
-  | 'fixed_line_or_mobile'
-  | 'toll_free'
-  | 'premium_rate'
-  | 'shared_cost'
-  | 'voip'
-  | 'personal_number'
-  | 'pager'
-  | 'uan'
-  | 'voicemail';
+export type PhoneKind = Lowercase<PhoneNumberType>;
 
 /** What the numbering plan says of a number that has a possible length. */
 export interface PlannedNumber {

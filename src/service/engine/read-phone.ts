@@ -1,24 +1,6 @@
-import {
-  isSupportedCountry,
-  parsePhoneNumberFromString,
-  type PhoneNumberType,
-} from 'libphonenumber-js/max';
+import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { CountryCode } from '../../contract/countries.js';
 import { readPlainNumber, type PhoneKind, type PlannedNumber } from './phone-plan.js';
-
-const kinds: Readonly<Record<PhoneNumberType, PhoneKind>> = {
-  FIXED_LINE: 'fixed_line',
-  MOBILE: 'mobile',
-  FIXED_LINE_OR_MOBILE: 'fixed_line_or_mobile',
-  TOLL_FREE: 'toll_free',
-  PREMIUM_RATE: 'premium_rate',
-  SHARED_COST: 'shared_cost',
-  VOIP: 'voip',
-  PERSONAL_NUMBER: 'personal_number',
-  PAGER: 'pager',
-  UAN: 'uan',
-  VOICEMAIL: 'voicemail',
-};
 
 /** Longest text that is looked at: E.164 has 15 digits, and people write separators between them. */
 const maxLength = 64;
@@ -47,12 +29,8 @@ export function readWithLibrary(phone: string, country: CountryCode): PlannedNum
     ...(isSupportedCountry(country) ? { defaultCountry: country } : {}),
   });
   if (number === undefined || number.ext !== undefined || !number.isPossible()) return undefined;
-  const type = number.getType();
-  return {
-    e164: number.number,
-    valid: number.isValid(),
-    kind: type === undefined ? undefined : kinds[type],
-  };
+  const kind = number.getType()?.toLowerCase() as PhoneKind | undefined;
+  return { e164: number.number, valid: number.isValid(), kind };
 }
 
 /**

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { ConfigurationError } from '../../errors/family.js';
+import { checkConfig, readJsonText } from '../config-json.js';
 import { fault } from './fault.js';
+
+const what = 'the fault plan';
 
 const faultPlan = z.strictObject({
   seed: z.int().min(0).max(0xffff_ffff).default(0),
@@ -26,21 +28,12 @@ export type CheckedFaultPlan = z.output<typeof faultPlan>;
  * ```
  */
 export function parseFaultPlan(json: string): FaultPlan {
-  let raw: unknown;
-  try {
-    raw = JSON.parse(json);
-  } catch (cause) {
-    throw new ConfigurationError('the fault plan is no JSON', { cause });
-  }
-  checkFaultPlan(raw);
-  return raw as FaultPlan;
+  const plan = readJsonText(json, what);
+  checkFaultPlan(plan);
+  return plan as FaultPlan;
 }
 
 /** @throws ConfigurationError `invalid_option`, which names the place */
 export function checkFaultPlan(raw: unknown): CheckedFaultPlan {
-  const parsed = faultPlan.safeParse(raw);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const place = issue?.path.join('.') || 'its top';
-  throw new ConfigurationError(`the fault plan is wrong at ${place}: ${issue?.message ?? ''}`);
+  return checkConfig(raw, faultPlan, what);
 }

@@ -1,3 +1,4 @@
+import { revocationOf } from '../apply-accounts.js';
 import type { ServiceContext } from '../service-context.js';
 import { removeBatchFiles } from '../store/batch-files.js';
 
@@ -23,20 +24,8 @@ export async function happenToBatch(
   });
 }
 
-/** The key of an account holds no more, until the account is given one again. */
+/** Revokes the key of an account. */
 export async function revokeKey(name: string, { store }: ServiceContext): Promise<void> {
   const account = store.state.accounts.get(name);
-  if (account === undefined) return;
-  const {
-    granted: { email, phone },
-    isSuspended: suspended,
-  } = account;
-  await store.commit({
-    event: 'account',
-    name,
-    keySha256: null,
-    emailCredits: email,
-    phoneCredits: phone,
-    suspended,
-  });
+  if (account !== undefined) await store.commit(revocationOf(account));
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bodyOf, jsonType, type Reply, type SpoiltReply } from '../http/reply.js';
+import { bodyOf, jsonType, sent, type Reply, type SpoiltReply } from '../http/reply.js';
 import type { ParsedFault } from './fault.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -40,7 +40,8 @@ export function cutAnswer(reply: Reply, { cutAtByte, by }: Cut): SpoiltReply {
       response.flushHeaders();
       let left = cutAtByte;
       for await (const piece of body) {
-        await write(response, piece.subarray(0, left));
+        // Handed to the connection: what ends it then comes behind them.
+        await sent(response, piece.subarray(0, left));
         left -= Math.min(left, piece.length);
         if (left === 0) break;
       }
@@ -60,7 +61,7 @@ export function drippingAnswer(reply: Reply, pause: () => Promise<void>): Spoilt
         for (let at = 0; at < piece.length; at += 1) {
           await pause();
           if (response.destroyed) return;
-          await write(response, piece.subarray(at, at + 1));
+          await sent(response, piece.subarray(at, at + 1));
         }
       }
       response.end();
@@ -84,19 +85,6 @@ async function end(response: ServerResponse, how: Cut['by']): Promise<void> {
       response.end();
       break;
   }
-}
-
-/** Resolves when the bytes are out of this process: what ends the connection then comes behind them. */
-async function write(response: ServerResponse, bytes: Buffer): Promise<void> {
-  if (bytes.length === 0 || response.destroyed) return;
-  await new Promise<void>((resolve) => {
-    // A reader that leaves takes the callback of what was under way with it.
-    response.once('close', resolve);
-    response.write(bytes, () => {
-      response.off('close', resolve);
-      resolve();
-    });
-  });
 }
 
 /** Names of headers are equal without case: two of one name would be an answer that no plan asked for. */

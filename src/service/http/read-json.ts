@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { readBounded } from '../../system/read-bounded.js';
 import { badRequest, HttpProblem } from './http-problem.js';
 
 /** No body of the specification comes near it. */
@@ -10,17 +11,12 @@ const maxBytes = 64 * 1024;
  * @throws HttpProblem 400 when it is no JSON, 413 when it is too large
  */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
   // Leaving the loop must not destroy the request: its connection still has to carry the answer.
   const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new HttpProblem(413, `the body is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
+  const { bytes, isCut } = await readBounded(body, maxBytes);
+  if (isCut) throw new HttpProblem(413, `the body is larger than ${maxBytes} bytes`);
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     throw badRequest('the body is no JSON');
   }

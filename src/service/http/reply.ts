@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
 /**
@@ -100,10 +99,9 @@ async function sendBody(
     if (isText && waiting.length < pieceLength) continue;
     if (!response.headersSent) sendHead();
     // As bytes: text would be gone through once more for its length.
-    const isTaken = waiting === '' || response.write(Buffer.from(waiting));
+    await sent(response, Buffer.from(waiting));
     waiting = '';
     if (!isText) await sent(response, piece);
-    else if (!isTaken) await drained(response);
     if (isLeft(response)) return;
   }
   if (isLeft(response)) return;
@@ -112,10 +110,11 @@ async function sendBody(
 }
 
 /** Resolves when a piece was handed to the connection, or nobody takes it any more. */
-async function sent(response: ServerResponse, piece: Uint8Array): Promise<void> {
-  if (isLeft(response)) return;
+export async function sent(response: ServerResponse, piece: Uint8Array): Promise<void> {
+  if (piece.length === 0 || isLeft(response)) return;
   const { socket } = response.req;
   await new Promise<void>((resolve) => {
+    // A reader that leaves takes the callback of what was under way with it.
     socket.once('close', resolve);
     response.write(piece, () => {
       socket.off('close', resolve);
@@ -127,19 +126,4 @@ async function sent(response: ServerResponse, piece: Uint8Array): Promise<void> 
 /** A reply that waits behind another on its connection is not told itself when that closes. */
 function isLeft(response: ServerResponse): boolean {
   return response.destroyed || response.req.socket.destroyed;
-}
-
-async function drained(response: ServerResponse): Promise<void> {
-  if (isLeft(response)) return;
-  const { socket } = response.req;
-  const left = new AbortController();
-  const leave = () => left.abort();
-  socket.once('close', leave);
-  try {
-    await once(response, 'drain', { signal: left.signal });
-  } catch (error) {
-    if (!left.signal.aborted) throw error;
-  } finally {
-    socket.off('close', leave);
-  }
 }

@@ -91,39 +91,17 @@ export interface NetworkEngineOptions {
   readonly random?: () => number;
 }
 
-/** Options as they hold. */
-export interface NetworkSettings {
-  readonly heloName: string;
-  readonly mailFrom: string;
-  readonly resolvers: readonly DnsServer[];
-  readonly resolverTimeoutMs: number;
-  readonly startTls: boolean;
-  readonly smtpPort: number;
-  readonly replyTimeoutMs: number;
-  readonly conversationTimeoutMs: number;
-  readonly conversations: number;
-  readonly conversationsPerExchanger: number;
-  readonly recipientsPerConversation: number;
-  readonly askLimits: AskLimits;
-  readonly providers: ProviderTable;
-  readonly retryDelaysMs: readonly number[];
-  readonly domainMemoryMs: number;
-  readonly mayAsk: (address: string) => boolean;
-  readonly enumSuffix: string | undefined;
-  readonly phoneProvider: PhoneProvider | undefined;
-  readonly phoneLookups: readonly PhoneLookup[];
-  readonly phoneConcurrency: number;
-  readonly clock: Clock;
-  readonly random: () => number;
-}
-
 /** The longest wait that a timer takes. */
 const maxWaitMs = 2 ** 31 - 1;
 const dayMs = 24 * 60 * 60 * 1000;
 const mostAtOnce = 10_000;
 
-/** @throws ConfigurationError `invalid_option`, which names the option */
-export function resolveNetworkOptions(options: NetworkEngineOptions): NetworkSettings {
+/**
+ * Options as they hold.
+ *
+ * @throws ConfigurationError `invalid_option`, which names the option
+ */
+export function resolveNetworkOptions(options: NetworkEngineOptions) {
   const heloName = heloNameOf(options.heloName);
   const { resolvers = getServers() } = options;
   if (resolvers.length === 0) throw new ConfigurationError('resolvers must not be empty');

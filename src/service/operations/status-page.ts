@@ -1,9 +1,9 @@
+import { grouped, moment } from '../../words/shown-numbers.js';
 import { endlessCredits } from '../account.js';
 import { pageAccounts } from '../http/page-access.js';
 import type { NotedRequest } from '../http/request-log.js';
 import { pagePolicy } from '../page/page-style.js';
 import {
-  amount,
   statusHtml,
   type AccountView,
   type BatchView,
@@ -28,7 +28,7 @@ export const statusPage: Handler = async ({ request, query }, service) => {
   const shown = batches.slice(-mostBatches).toReversed();
   const noted = requests.last.filter(({ account }) => isAll || names.has(account));
   const page = statusHtml({
-    now: timeText(clock.wallNow()),
+    now: moment(new Date(clock.wallNow())),
     accounts: accounts.map((account) => accountView(account, batches, service)),
     batches: shown.map((batch) => batchView(batch, service)),
     moreBatches: batches.length - shown.length,
@@ -64,7 +64,7 @@ function accountView(
 
 /** What was granted without end stays near its beginning. */
 function creditsText(balance: number): string {
-  return balance > endlessCredits / 2 ? 'no end' : amount(balance);
+  return balance > endlessCredits / 2 ? 'no end' : grouped(balance);
 }
 
 function batchView(batch: Batch, { jobs }: ServiceContext): BatchView {
@@ -77,9 +77,9 @@ function batchView(batch: Batch, { jobs }: ServiceContext): BatchView {
     status: statusOf(stage),
     tone: toneOf(stage),
     progress: progressOf(batch, jobs.progress(uuid)),
-    addresses: 'prepared' in stage ? amount(stage.prepared.addresses) : '',
+    addresses: 'prepared' in stage ? grouped(stage.prepared.addresses) : '',
     outcome: outcomeOf(stage),
-    updatedAt: timeText(updatedAtMs),
+    updatedAt: moment(new Date(updatedAtMs)),
   };
 }
 
@@ -107,18 +107,18 @@ function outcomeOf(stage: Stage): string {
       return 'ended in an internal error';
     case 'ready': {
       const { valid, wrong, duplicate } = stage.prepared.counts;
-      return `${amount(valid)} well-formed, ${amount(wrong)} malformed, ${amount(duplicate)} duplicates`;
+      return `${grouped(valid)} well-formed, ${grouped(wrong)} malformed, ${grouped(duplicate)} duplicates`;
     }
     case 'verifying':
-      return `${amount(stage.charge.addresses - refundOf(stage.charge))} credits`;
+      return `${grouped(stage.charge.addresses - refundOf(stage.charge))} credits`;
     case 'done': {
       const count = (flag: 'valid' | 'wrong' | 'unknown') =>
-        amount(
+        grouped(
           stage.verdicts.reduce((sum, { verdict, count: n }) => sum + (verdict[flag] ? n : 0), 0),
         );
       return (
         `${count('valid')} valid, ${count('wrong')} wrong, ${count('unknown')} unknown; ` +
-        `${amount(stage.charge.addresses - refundOf(stage.charge))} credits`
+        `${grouped(stage.charge.addresses - refundOf(stage.charge))} credits`
       );
     }
   }
@@ -126,15 +126,11 @@ function outcomeOf(stage: Stage): string {
 
 function requestView({ atMs, method, path, account, status, tookMs }: NotedRequest): RequestView {
   return {
-    at: timeText(atMs),
+    at: moment(new Date(atMs)),
     what: `${method} ${path ?? '(unknown path)'}`,
     account,
     status: status === null ? 'none' : String(status),
     tone: status === null || status >= 500 ? 'bad' : status >= 400 ? 'busy' : 'good',
-    took: `${amount(tookMs)} ms`,
+    took: `${grouped(tookMs)} ms`,
   };
-}
-
-function timeText(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

@@ -1,6 +1,7 @@
 import { html, nothing, type Html } from '../../pages/html.js';
 import { page } from '../../pages/page.js';
 import { table } from '../../pages/table.js';
+import { grouped } from '../../words/shown-numbers.js';
 import { mostOnPhone, statusLook } from './page-style.js';
 
 /** What the page shows of an account. */
@@ -82,7 +83,7 @@ function moreLink({ isWhole }: StatusView, count: number, most: number): Html {
   if (count <= most) return nothing;
   return isWhole
     ? html`<p class="more"><a href="?">Show the newest only</a></p>`
-    : html`<p class="more">The newest ${most}. <a href="?all">Show all ${amount(count)}</a></p>`;
+    : html`<p class="more">The newest ${most}. <a href="?all">Show all ${grouped(count)}</a></p>`;
 }
 
 function accountCard({ name, emailCredits, phoneCredits, batches, note }: AccountView): Html {
@@ -94,7 +95,7 @@ function accountCard({ name, emailCredits, phoneCredits, batches, note }: Accoun
       <dt>Phone credits</dt>
       <dd>${phoneCredits}</dd>
       <dt>Batches</dt>
-      <dd>${amount(batches)}</dd>
+      <dd>${grouped(batches)}</dd>
     </dl>
     ${note === '' ? nothing : html`<p class="bad">${note}</p>`}
   </section>`;
@@ -112,7 +113,7 @@ const batchColumns = [
 function batchTable({ batches, moreBatches }: StatusView): Html {
   if (batches.length === 0) return html`<p class="empty">No batch was uploaded yet.</p>`;
   return html`${table(batchColumns, batches.map(batchRow))}
-  ${moreBatches === 0 ? nothing : html`<p>and ${amount(moreBatches)} older ones</p>`}`;
+  ${moreBatches === 0 ? nothing : html`<p>and ${grouped(moreBatches)} older ones</p>`}`;
 }
 
 function batchRow(batch: BatchView): Html {
@@ -154,7 +155,7 @@ const requestColumns = [
 
 function requestTable({ requests, requestsTotal }: StatusView): Html {
   if (requests.length === 0) return html`<p class="empty">No request was answered yet.</p>`;
-  return html`<p>The last ${requests.length} of ${amount(requestsTotal)} since the start.</p>
+  return html`<p>The last ${requests.length} of ${grouped(requestsTotal)} since the start.</p>
     ${table(requestColumns, requests.map(requestRow))}`;
 }
 
@@ -166,9 +167,4 @@ function requestRow({ at, what, account, status, tone, took }: RequestView): Htm
     <td data-name="Answer"><span class="${tone}">${status}</span></td>
     <td data-name="Took" class="number soft">${took}</td>
   </tr>`;
-}
-
-/** A number with its thousands apart. */
-export function amount(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 1 });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { verificationTypes } from '../../contract/enums.js';
 import { batchParameters } from '../../contract/parameters.js';
+import { verdict, type Verdict } from '../engine/engine.js';
 
 /** Version of what is kept on disk; another version is refused by its number, never guessed at. */
 export const storeVersion = 1;
@@ -17,33 +18,7 @@ export type ParsingCounts = z.infer<typeof parsingCounts>;
 const cacheHit = z.enum(['account', 'global']).nullable();
 export type CacheHit = z.infer<typeof cacheHit>;
 
-const emailVerdict = z.object({
-  valid: z.boolean(),
-  wrong: z.boolean(),
-  unknown: z.boolean(),
-  quality: z.enum(['good', 'bad', 'risky', 'unknown']),
-  result: z.enum(['ok', 'invalid', 'error', 'unknown']),
-  is_syntax_error: z.boolean(),
-  is_free: z.boolean(),
-  is_role: z.boolean(),
-  is_disposable: z.boolean(),
-  is_catch_all: z.boolean(),
-});
-const phoneVerdict = z.object({
-  valid: z.boolean(),
-  wrong: z.boolean(),
-  unknown: z.boolean(),
-  type: z.string(),
-  status: z.string(),
-  is_syntax_error: z.boolean(),
-  is_ported: z.boolean(),
-  current_network_mcc: z.string().nullable(),
-  current_network_mnc: z.string().nullable(),
-  operator: z.string().nullable(),
-});
-
 /** How many addresses of a batch got a verdict; its place in the list is its code in the codes file. */
-const verdict = z.union([emailVerdict, phoneVerdict]);
 const verdictCount = z.object({ verdict, count });
 export type VerdictCount = z.infer<typeof verdictCount>;
 
@@ -97,6 +72,6 @@ const storeHeader = z.object({
 });
 export type StoreHeader = z.infer<typeof storeHeader>;
 
-export const parseVerdict = (raw: unknown): z.infer<typeof verdict> => verdict.parse(raw);
+export const parseVerdict = (raw: unknown): Verdict => verdict.parse(raw);
 export const parseServiceEvent = (raw: unknown): ServiceEvent => serviceEvent.parse(raw);
 export const parseStoreHeader = (raw: unknown): StoreHeader => storeHeader.parse(raw);

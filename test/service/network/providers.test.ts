@@ -114,7 +114,7 @@ describe('providers', () => {
 
   it.each<[string, RegExp]>([
     ['no JSON', /is no JSON/],
-    ['[{"name":"x","proxy":"y"}]', /providers: 0/],
+    ['[{"name":"x","proxy":"y"}]', /the providers file is wrong at 0/],
     ['[{"name":"x","via":{"proxy":"http://a:1"}}]', /0\.via\.proxy: is no socks5/],
     ['[{"name":"x","via":{"localAddress":"here"}}]', /0\.via\.localAddress/],
   ])('refuse %s', (json, message) => {

@@ -1,5 +1,8 @@
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
+import { beforeDeadline } from '../../../system/before-deadline.js';
+import { systemClock } from '../../../system/clock.js';
+import { orAborted } from '../../../system/or-aborted.js';
 
 /** A server of the domain name system. */
 export interface DnsServer {
@@ -69,27 +72,22 @@ export function askOverTcp(exchange: Exchange): Promise<Buffer> {
 }
 
 /** Runs an exchange to its first outcome, and closes behind it. */
-function inTime(
+async function inTime(
   { timeoutMs, signal }: Pick<Exchange, 'timeoutMs' | 'signal'>,
   begin: (resolve: (bytes: Buffer) => void, reject: (error: Error) => void) => () => void,
 ): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const giveUp = (): void => finish(() => reject(signal.reason as Error));
-    const timer = setTimeout(() => finish(() => reject(new Error('no answer in time'))), timeoutMs);
-    signal.addEventListener('abort', giveUp, { once: true });
-    let isOver = false;
-    const close = begin(
-      (bytes) => finish(() => resolve(bytes)),
-      (error) => finish(() => reject(error)),
-    );
-    function finish(settle: () => void): void {
-      if (isOver) return;
-      isOver = true;
-      clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
-      close();
-      settle();
+  signal.throwIfAborted();
+  const exchange = async (inTimeSignal: AbortSignal): Promise<Buffer> => {
+    let close: (() => void) | undefined;
+    try {
+      const answer = new Promise<Buffer>((resolve, reject) => {
+        close = begin(resolve, reject);
+      });
+      return await orAborted(answer, inTimeSignal);
+    } finally {
+      close?.();
     }
-  });
+  };
+  const toError = (): Error => new Error('no answer in time');
+  return beforeDeadline(exchange, { clock: systemClock, ms: timeoutMs, signal, toError });
 }

@@ -1,8 +1,10 @@
-import { isIP } from 'node:net';
 import { request } from 'undici/index.js';
 import { z } from 'zod';
 import { ConfigurationError } from '../../../errors/family.js';
 import type { Clock } from '../../../system/clock.js';
+import { readBounded } from '../../../system/read-bounded.js';
+import { parseConfig } from '../../config-json.js';
+import { isLoopback } from '../../http/requester.js';
 import type { PhoneFacts, PhoneLookup } from './phone-lookup.js';
 
 /** A provider of lookups that answers with JSON over HTTP. */
@@ -56,13 +58,11 @@ export function parsePhoneProvider(
   json: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): PhoneProvider {
-  const parsed = providerFile.safeParse(parseJson(json));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const where = issue?.path.join('.') || 'the file';
-    throw new ConfigurationError(`phone provider: ${where}: ${issue?.message ?? 'is wrong'}`);
-  }
-  const { url, headers, fields, words, timeoutMs } = parsed.data;
+  const { url, headers, fields, words, timeoutMs } = parseConfig(
+    json,
+    providerFile,
+    'the phone provider file',
+  );
   checkUrl(url);
   const values: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -78,14 +78,6 @@ export function parsePhoneProvider(
   return { url, headers: values, fields: where, words, timeoutMs };
 }
 
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    throw new ConfigurationError('phone provider: the file is no JSON');
-  }
-}
-
 function checkUrl(text: string): void {
   if (!text.includes('{number}') && !text.includes('{digits}')) {
     throw new ConfigurationError('phone provider: url holds neither {number} nor {digits}');
@@ -96,11 +88,8 @@ function checkUrl(text: string): void {
   } catch {
     throw new ConfigurationError('phone provider: url is no URL');
   }
-  const isLoopback =
-    url.hostname === 'localhost' ||
-    url.hostname === '[::1]' ||
-    (isIP(url.hostname) === 4 && url.hostname.startsWith('127.'));
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback)) {
+  const isHere = url.hostname === 'localhost' || isLoopback(url.hostname);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isHere)) {
     throw new ConfigurationError('phone provider: url must begin with https:');
   }
 }
@@ -151,17 +140,12 @@ async function ask({ url, headers, timeoutMs }: PhoneProvider, e164: string, sig
     bodyTimeout: timeoutMs,
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs * 2)]),
   });
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length;
-    if (bytes > maxAnswerBytes) throw new Error('the answer of the phone provider is too long');
-    chunks.push(chunk);
-  }
+  const { bytes, isCut } = await readBounded(body as AsyncIterable<Uint8Array>, maxAnswerBytes);
+  if (isCut) throw new Error('the answer of the phone provider is too long');
   const seconds = Number(answered['retry-after']);
   return {
     status: statusCode,
-    body: Buffer.concat(chunks).toString('utf8'),
+    body: bytes.toString('utf8'),
     retryAfterMs: seconds > 0 ? seconds * 1000 : undefined,
   };
 }

@@ -7,8 +7,10 @@ import { SmtpFailure } from './smtp-failure.js';
 export interface SocketOptions {
   readonly address: string;
   readonly port: number;
+  /** How long the connection, and each reply, may take. */
   readonly timeoutMs: number;
   readonly via?: Via | undefined;
+  /** Its abort ends the connection. */
   readonly signal: AbortSignal;
 }
 

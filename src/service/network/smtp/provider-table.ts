@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConfigurationError } from '../../../errors/family.js';
+import { parseConfig } from '../../config-json.js';
 import { knownProviders, type MailProvider } from './providers.js';
 
 const providerFile = z.array(
@@ -46,18 +47,7 @@ export type OwnProvider = z.infer<typeof providerFile>[number];
  * ```
  */
 export function parseProviders(json: string): readonly OwnProvider[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    throw new ConfigurationError('providers: the file is no JSON');
-  }
-  const parsed = providerFile.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new ConfigurationError(
-    `providers: ${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'is wrong'}`,
-  );
+  return parseConfig(json, providerFile, 'the providers file');
 }
 
 /** Tells providers by the names of their exchangers. */

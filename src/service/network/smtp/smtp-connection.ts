@@ -1,19 +1,8 @@
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { openSocket } from './open-socket.js';
-import type { Via } from './providers.js';
+import { openSocket, type SocketOptions } from './open-socket.js';
 import { ReplyReader, type Reply } from './reply-reader.js';
 import { SmtpFailure } from './smtp-failure.js';
-
-export interface ConnectionOptions {
-  readonly address: string;
-  readonly port: number;
-  /** How long the connection, and each reply, may take. */
-  readonly timeoutMs: number;
-  readonly via?: Via | undefined;
-  /** Its abort ends the connection. */
-  readonly signal: AbortSignal;
-}
 
 /** What one conversation may send: a few hundred replies at their longest. */
 const maxBytes = 256 * 1024;
@@ -34,7 +23,7 @@ export class SmtpConnection {
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
 
-  private constructor(socket: Socket, { timeoutMs, signal }: ConnectionOptions) {
+  private constructor(socket: Socket, { timeoutMs, signal }: SocketOptions) {
     this.#socket = socket;
     this.#timeoutMs = timeoutMs;
     this.#signal = signal;
@@ -43,7 +32,7 @@ export class SmtpConnection {
   }
 
   /** @throws SmtpFailure `connection`, `timeout` */
-  static async open(options: ConnectionOptions): Promise<SmtpConnection> {
+  static async open(options: SocketOptions): Promise<SmtpConnection> {
     options.signal.throwIfAborted();
     const socket = await openSocket(options);
     socket.setNoDelay(true);

@@ -10,6 +10,7 @@ const closeBracket = 0x5d;
  * opening brackets is small, and what walks its value afterwards would run out of stack.
  */
 export function isDeeperThan(json: Uint8Array, mostDepth: number): boolean {
+  if (json.length <= mostDepth) return false;
   let depth = 0;
   let isInString = false;
   for (let at = 0; at < json.length; at += 1) {
@@ -25,4 +26,13 @@ export function isDeeperThan(json: Uint8Array, mostDepth: number): boolean {
     if (depth > mostDepth) return true;
   }
   return false;
+}
+
+/** The value of a JSON text; `undefined` for one that is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,0 +1,30 @@
+import type { z } from 'zod';
+import { ConfigurationError } from '../errors/family.js';
+
+/**
+ * Reads a file of the user's that holds JSON.
+ *
+ * @throws ConfigurationError `invalid_option`, which names the place and never a value
+ */
+export function parseConfig<T>(json: string, schema: z.ZodType<T>, file: string): T {
+  return checkConfig(readJsonText(json, file), schema, file);
+}
+
+/** The first half of it. */
+export function readJsonText(json: string, file: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    // The parser's own message quotes the text, and keys may stand in it.
+    throw new ConfigurationError(`${file} is no JSON`);
+  }
+}
+
+/** The second half, also for what is an object already. */
+export function checkConfig<T>(value: unknown, schema: z.ZodType<T>, file: string): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = issue?.path.join('.') || 'its top';
+  throw new ConfigurationError(`${file} is wrong at ${place}: ${issue?.message ?? ''}`);
+}
