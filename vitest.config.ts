@@ -62,6 +62,7 @@ export default defineConfig(({ mode }) => {
       // Generous: a busy machine must not look like a hang.
       testTimeout: 60_000,
       hookTimeout: 60_000,
+      expect: { poll: { timeout: 30_000 } },
       teardownTimeout: 5_000,
       reporters: isReported
         ? ['default', ['json', { outputFile: '.cache/test-report.json' }]]

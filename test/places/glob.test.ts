@@ -42,9 +42,9 @@ describe('parseGlob', () => {
 
   it('takes no longer for many stars than for their number times the length of a name', () => {
     const glob = parseGlob(`${'*a'.repeat(60)}b`);
-    const started = performance.now();
+    const started = process.cpuUsage();
     expect(glob.matches('a'.repeat(2000))).toBe(false);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
   });
 
   it('refuses alternatives by the million', () => {

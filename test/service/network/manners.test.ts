@@ -156,18 +156,20 @@ describe('exchangers that never greet', () => {
       { smtpPort: first.port, conversations, replyTimeoutMs: 600_000 },
     );
     const live = engine.live?.({ type: 'email', country: 'US' }, new AbortController().signal);
-    const ask = async (at: number): Promise<unknown> =>
+    const isValid = async (at: number): Promise<boolean> =>
       new Promise((resolve) => {
-        live?.offer(`anna@d${at}.half.lab`, resolve);
+        live?.offer(`anna@d${at}.half.lab`, ({ valid }) => resolve(valid));
       });
-    const mute = Array.from({ length: muteOnes }, (_, at) => ask(at));
-    const areAnswered = vi.fn();
-    void Promise.race(mute).then(areAnswered);
-    await vi.waitUntil(() => all.slice(0, muteOnes).every(({ connections }) => connections === 1));
+    const mute = Array.from({ length: muteOnes }, (_, at) => isValid(at));
+    const areAnswered = vi.fn<() => void>();
+    void Promise.race(mute).then(() => areAnswered());
+    await vi.waitUntil(() => all.slice(0, muteOnes).every(({ connections }) => connections === 1), {
+      timeout: 60_000,
+    });
     const living = await Promise.all(
-      Array.from({ length: muteOnes }, (_, at) => ask(muteOnes + at)),
+      Array.from({ length: muteOnes }, (_, at) => isValid(muteOnes + at)),
     );
-    expect(living).toEqual(living.map(() => expect.objectContaining({ valid: true })));
+    expect(new Set(living)).toEqual(new Set([true]));
     expect(areAnswered).not.toHaveBeenCalled();
     live?.end();
   });
