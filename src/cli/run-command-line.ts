@@ -1,6 +1,6 @@
 import { version, ConfigurationError } from '../index.js';
 import type { Surroundings, Command } from './command.js';
-import { commands } from './commands.js';
+import { allCommands, commandNames, loadCommand } from './commands.js';
 import { describeError } from './describe-error.js';
 import { loadEnvFile } from './env-file.js';
 import { guess } from './closest-name.js';
@@ -40,12 +40,12 @@ async function dispatch(args: readonly string[], surroundings: Surroundings): Pr
   }
   const isHelp = name === 'help';
   if (name === '--help' || name === '-h' || (isHelp && args.length === 1)) {
-    await print(programHelp(commands, version));
+    await print(programHelp(await allCommands(), version));
     return exitCodes.done;
   }
-  const found = findCommand(commands, isHelp ? args.slice(1) : args);
+  const found = await findCommand(isHelp ? args.slice(1) : args);
   if (!found) {
-    sayLines(troubleWith(isHelp ? args[1] : name) + programHelp(commands, version));
+    sayLines(troubleWith(isHelp ? args[1] : name) + programHelp(await allCommands(), version));
     return exitCodes.usage;
   }
   const { command, rest } = found;
@@ -60,8 +60,7 @@ async function dispatch(args: readonly string[], surroundings: Surroundings): Pr
 
 function troubleWith(name: string | undefined): string {
   if (name === undefined) return '';
-  const names = commands.map((command) => command.name);
-  return `sluice: there is no command ${printableLine(name)}${guess(name, names)}\n\n`;
+  return `sluice: there is no command ${printableLine(name)}${guess(name, commandNames)}\n\n`;
 }
 
 /**
@@ -70,11 +69,10 @@ function troubleWith(name: string | undefined): string {
  * @returns `undefined` when its first word is none
  * @throws ConfigurationError when its second word is none
  */
-function findCommand(
-  commands: readonly Command[],
-  [name, ...rest]: readonly string[],
-): { readonly command: Command; readonly rest: readonly string[] } | undefined {
-  const command = commands.find((known) => known.name === name);
+async function findCommand([name = '', ...rest]: readonly string[]): Promise<
+  { readonly command: Command; readonly rest: readonly string[] } | undefined
+> {
+  const command = await loadCommand(name);
   const [second] = rest;
   if (!command?.subcommands || second === undefined || second.startsWith('-')) {
     return command && { command, rest };

@@ -18,7 +18,9 @@ const scripts = {
 const shells = Object.keys(scripts) as readonly (keyof typeof scripts)[];
 
 /** @param allCommands gives all commands, this one among them */
-export function createCompletionCommand(allCommands: () => readonly Command[]): Command {
+export function createCompletionCommand(
+  allCommands: () => Promise<readonly Command[]>,
+): Command {
   return {
     name: 'completion',
     usage: '<shell>',
@@ -37,7 +39,7 @@ export function createCompletionCommand(allCommands: () => readonly Command[]): 
           `there is completion for ${shells.join(', ')}, not for ${JSON.stringify(given)}${guess(given, shells)}`,
         );
       }
-      await print(scripts[shell](completedCommands(allCommands())));
+      await print(scripts[shell](completedCommands(await allCommands())));
       return exitCodes.done;
     },
   };

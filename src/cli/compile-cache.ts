@@ -1,0 +1,28 @@
+import { lstatSync, mkdirSync } from 'node:fs';
+import * as nodeModule from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Node has it from 22.8 on. */
+const { enableCompileCache } = nodeModule as {
+  readonly enableCompileCache?: (folder: string) => unknown;
+};
+
+/**
+ * Has Node keep the compiled code for the next start, where it can: in a folder of the user's own among the
+ * temporary files, or where `NODE_COMPILE_CACHE` says. Whoever can write there decides what is run, so a
+ * folder of anybody else, or open to others, is not used. Without the folder only the gain is lost.
+ */
+export function keepCompiledCode(): void {
+  if (!enableCompileCache) return;
+  const uid = process.geteuid?.();
+  const folder = join(tmpdir(), uid === undefined ? 'sluice-compiled' : `sluice-compiled-${uid}`);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const stats = lstatSync(folder);
+    const isOwn = uid === undefined || (stats.uid === uid && (stats.mode & 0o077) === 0);
+    if (stats.isDirectory() && isOwn) enableCompileCache(folder);
+  } catch {
+    // A disk that is full or may not be written.
+  }
+}
