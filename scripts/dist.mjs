@@ -3,6 +3,7 @@ import { chmod, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { bundledLicences } from './bundled-licences.mjs';
 import { compiler, hasDevelopmentPackages, loadBundler } from './build-tools.mjs';
+import { directImports } from './direct-imports.mjs';
 import { projectRoot, readProjectJson } from './project.mjs';
 import { mustRun } from './run-tool.mjs';
 
@@ -17,6 +18,7 @@ const decisive = [
   'package-lock.json',
   'scripts/build-tools.mjs',
   'scripts/bundled-licences.mjs',
+  'scripts/direct-imports.mjs',
   'scripts/dist.mjs',
 ];
 
@@ -92,6 +94,7 @@ async function bundleCommand(bundle, folder) {
       // Packages in CommonJS ask for the modules of Node by it.
       js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
     },
+    plugins: [directImports()],
     metafile: true,
   });
   await writeFile(
