@@ -15,7 +15,7 @@ export const referencePath = join(projectRoot, 'docs', 'commands.md');
  * @param commands as src/cli/commands.ts gives them
  * @param commonOptions those that every command has
  */
-export async function commandReference(await allCommands(), commonOptions) {
+export async function commandReference(commands, commonOptions) {
   const all = commands.flatMap((command) => [command, ...(command.subcommands ?? [])]);
   const page = [
     '# Every command and option',
@@ -88,9 +88,9 @@ function anchor(name) {
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const folder = join(compileForNode('commands', ['src']), 'src', 'cli');
   const built = (file) => import(pathToFileURL(join(folder, file)).href);
-  const { allCommands } = await built('commands.js');
+  const { commands } = await built('commands.js');
   const { commonOptions } = await built('parse-command-line.js');
-  const page = await commandReference(await allCommands(), commonOptions);
+  const page = await commandReference(commands, commonOptions);
   const isCurrent = page === (await readFile(referencePath, 'utf8').catch(() => ''));
   if (!isCurrent) await writeFile(referencePath, page);
 }

@@ -1,6 +1,5 @@
 import { version, ConfigurationError } from '../index.js';
 import type { Surroundings, Command } from './command.js';
-import { allCommands, commandNames, loadCommand } from './commands.js';
 import { describeError } from './describe-error.js';
 import { loadEnvFile } from './env-file.js';
 import { guess } from './closest-name.js';
@@ -38,14 +37,16 @@ async function dispatch(args: readonly string[], surroundings: Surroundings): Pr
     await print(`${version}\n`);
     return exitCodes.done;
   }
+  // With all that they need: whoever only asks for the version does not wait for it.
+  const { commands } = await import('./commands.js');
   const isHelp = name === 'help';
   if (name === '--help' || name === '-h' || (isHelp && args.length === 1)) {
-    await print(programHelp(await allCommands(), version));
+    await print(programHelp(commands, version));
     return exitCodes.done;
   }
-  const found = await findCommand(isHelp ? args.slice(1) : args);
+  const found = findCommand(commands, isHelp ? args.slice(1) : args);
   if (!found) {
-    sayLines(troubleWith(isHelp ? args[1] : name) + programHelp(await allCommands(), version));
+    sayLines(troubleWith(commands, isHelp ? args[1] : name) + programHelp(commands, version));
     return exitCodes.usage;
   }
   const { command, rest } = found;
@@ -58,9 +59,10 @@ async function dispatch(args: readonly string[], surroundings: Surroundings): Pr
   return command.run({ positionals, options, ...surroundings });
 }
 
-function troubleWith(name: string | undefined): string {
+function troubleWith(commands: readonly Command[], name: string | undefined): string {
   if (name === undefined) return '';
-  return `sluice: there is no command ${printableLine(name)}${guess(name, commandNames)}\n\n`;
+  const names = commands.map((command) => command.name);
+  return `sluice: there is no command ${printableLine(name)}${guess(name, names)}\n\n`;
 }
 
 /**
@@ -69,10 +71,11 @@ function troubleWith(name: string | undefined): string {
  * @returns `undefined` when its first word is none
  * @throws ConfigurationError when its second word is none
  */
-async function findCommand([name = '', ...rest]: readonly string[]): Promise<
-  { readonly command: Command; readonly rest: readonly string[] } | undefined
-> {
-  const command = await loadCommand(name);
+function findCommand(
+  commands: readonly Command[],
+  [name, ...rest]: readonly string[],
+): { readonly command: Command; readonly rest: readonly string[] } | undefined {
+  const command = commands.find((known) => known.name === name);
   const [second] = rest;
   if (!command?.subcommands || second === undefined || second.startsWith('-')) {
     return command && { command, rest };

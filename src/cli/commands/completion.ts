@@ -18,9 +18,7 @@ const scripts = {
 const shells = Object.keys(scripts) as readonly (keyof typeof scripts)[];
 
 /** @param allCommands gives all commands, this one among them */
-export function createCompletionCommand(
-  allCommands: () => Promise<readonly Command[]>,
-): Command {
+export function createCompletionCommand(allCommands: () => readonly Command[]): Command {
   return {
     name: 'completion',
     usage: '<shell>',
@@ -39,7 +37,7 @@ export function createCompletionCommand(
           `there is completion for ${shells.join(', ')}, not for ${JSON.stringify(given)}${guess(given, shells)}`,
         );
       }
-      await print(scripts[shell](completedCommands(await allCommands())));
+      await print(scripts[shell](completedCommands(allCommands())));
       return exitCodes.done;
     },
   };
