@@ -1,8 +1,9 @@
-import { lstatSync, mkdirSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+// Without `import`, for which Node would load its streams with it.
+const { lstatSync, mkdirSync } = process.getBuiltinModule('node:fs');
 /** Node has it from 22.8 on. */
 const { enableCompileCache } = nodeModule as {
   readonly enableCompileCache?: (folder: string) => unknown;
