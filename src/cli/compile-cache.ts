@@ -11,16 +11,19 @@ const { enableCompileCache } = nodeModule as {
 
 /**
  * Has Node keep the compiled code for the next start, where it can: in a folder of the user's own among the
- * temporary files, or where `NODE_COMPILE_CACHE` says. Whoever can write there decides what is run, so a
+ * temporary files, unless the user has decided it for Node. Whoever can write there decides what is run, so a
  * folder of anybody else, or open to others, is not used. Without the folder only the gain is lost.
  */
 export function keepCompiledCode(): void {
-  if (!enableCompileCache) return;
+  const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
+  const isDecided = NODE_COMPILE_CACHE !== undefined || NODE_DISABLE_COMPILE_CACHE === '1';
+  if (!enableCompileCache || isDecided) return;
   const uid = process.geteuid?.();
   const folder = join(tmpdir(), uid === undefined ? 'sluice-compiled' : `sluice-compiled-${uid}`);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const stats = lstatSync(folder);
+    const there = lstatSync(folder, { throwIfNoEntry: false });
+    if (!there) mkdirSync(folder, { mode: 0o700 });
+    const stats = there ?? lstatSync(folder);
     const isOwn = uid === undefined || (stats.uid === uid && (stats.mode & 0o077) === 0);
     if (stats.isDirectory() && isOwn) enableCompileCache(folder);
   } catch {

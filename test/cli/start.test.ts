@@ -120,5 +120,8 @@ describe.runIf(keepsCode)('compiled code', () => {
     const file = join(await newFolder(), 'no-folder');
     await writeFile(file, '');
     expect(await started(file)).toBe(0);
+    const missing = join(await newFolder(), 'missing');
+    expect(await started(missing)).toBe(0);
+    await expect(stat(missing)).rejects.toThrow('ENOENT');
   });
 });
