@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { bundledLicences } from './bundled-licences.mjs';
 import { compiler, hasDevelopmentPackages, loadBundler } from './build-tools.mjs';
+import { directImports } from './direct-imports.mjs';
 import { projectRoot, readProjectJson } from './project.mjs';
 import { mustRun } from './run-tool.mjs';
 
@@ -15,13 +17,15 @@ const decisive = [
   'package.json',
   'package-lock.json',
   'scripts/build-tools.mjs',
+  'scripts/bundled-licences.mjs',
+  'scripts/direct-imports.mjs',
   'scripts/dist.mjs',
 ];
 
 /**
- * Builds src/ and puts the outcome in the place of dist/: a bundle of the modules, because to load
- * hundreds of files was a third of the command's start, and the declarations of each. Both are written
- * beside it first: nothing of a removed module stays, and two builds at once do not mix their files.
+ * Builds src/ and puts the outcome in the place of dist/: a bundle of the library, another of the command,
+ * and the declarations of each module. All are written beside it first: nothing of a removed module stays,
+ * and two builds at once do not mix their files.
  * Without the development packages the command is built, and no declarations.
  */
 export async function build() {
@@ -29,7 +33,12 @@ export async function build() {
   const fresh = join(cache, `dist-${process.pid}`);
   await mkdir(cache, { recursive: true });
   try {
-    await Promise.all([hasDevelopmentPackages() && declare(fresh), bundle(fresh)]);
+    const { build: bundle } = await loadBundler();
+    await Promise.all([
+      hasDevelopmentPackages() && declare(fresh),
+      bundleLibrary(bundle, fresh),
+      bundleCommand(bundle, fresh),
+    ]);
     await writeForRequire(fresh);
     // npm makes a bin executable when it links it; what is built behind the link must be already.
     await chmod(join(fresh, 'cli', 'main.js'), 0o755);
@@ -47,21 +56,71 @@ async function declare(folder) {
   await mustRun(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', folder]);
 }
 
-/** Writes what is run. What several entry points need is in chunks of its own: each module exists once. */
-async function bundle(folder) {
-  const { build: runBundler } = await loadBundler();
-  await runBundler({
-    absWorkingDir: projectRoot,
-    entryPoints: await entryPoints(),
+const settings = {
+  absWorkingDir: projectRoot,
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.18',
+};
+
+/** Writes what is imported. What several entry points need is in chunks of its own: each module exists once. */
+async function bundleLibrary(bundle, folder) {
+  await bundle({
+    ...settings,
+    entryPoints: sourcesOf(await faces()),
     outdir: folder,
     chunkNames: 'chunks/[name]-[hash]',
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20.18',
     packages: 'external',
   });
+}
+
+/**
+ * Writes the command, with the packages that it needs and with nothing of them and of the library that it
+ * does not: to find and load their hundreds of files was most of its start. What a command needs alone
+ * is loaded with it. So the library's modules are in it a second time; nothing is shared with them.
+ */
+async function bundleCommand(bundle, folder) {
+  const { bin, peerDependencies } = await readProjectJson('package.json');
+  const { metafile } = await bundle({
+    ...settings,
+    entryPoints: sourcesOf(Object.values(bin).flatMap(builtName)),
+    outdir: folder,
+    chunkNames: 'cli/chunks/[name]-[hash]',
+    // Packages that not everybody installs, and one way into undici that few commands take.
+    external: [...Object.keys(peerDependencies), 'undici/index.js'],
+    banner: {
+      // Packages in CommonJS ask for the modules of Node by it.
+      js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
+    },
+    plugins: [directImports(), lateHttp2()],
+    metafile: true,
+  });
+  await writeFile(
+    join(folder, 'cli', 'licences.txt'),
+    await bundledLicences(Object.keys(metafile.inputs)),
+  );
+}
+
+/**
+ * For the bundler: undici's part for HTTP/2, which no connection here uses, is loaded when it is called.
+ * With it would come Node's own module, a tenth of the shortest run.
+ */
+function lateHttp2() {
+  return {
+    name: 'late-http2',
+    setup(build) {
+      build.onResolve({ filter: /^\.\/client-h2\.js$/ }, ({ path, resolveDir }) => ({
+        path: join(resolveDir, path),
+        namespace: 'late',
+      }));
+      build.onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => ({
+        contents: `module.exports = (...given) => require(${JSON.stringify(path)})(...given);`,
+        resolveDir: projectRoot,
+      }));
+    },
+  };
 }
 
 /**
@@ -86,10 +145,8 @@ try {
   }
 }
 
-/** The source files behind the names that can be imported and the command, by their place in dist/. */
-async function entryPoints() {
-  const { bin } = await readProjectJson('package.json');
-  const names = [...(await faces()), ...Object.values(bin).flatMap(builtName)];
+/** The source files of what is built, by its place in dist/. */
+function sourcesOf(names) {
   return Object.fromEntries(names.map((name) => [name, join('src', `${name}.ts`)]));
 }
 

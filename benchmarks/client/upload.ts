@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Client } from '../../src/client/client.js';
 import { systemFiles } from '../../src/system/file-system.js';
 import { readFileBytes } from '../../src/runs/read-file.js';

@@ -1,5 +1,6 @@
 import { addressBook } from '../addresses/address-book.js';
 import { criticalPath } from '../batches/critical-path.js';
+import { start } from '../cli/start.js';
 import { pace } from '../client/pace.js';
 import { upload } from '../client/upload.js';
 import { postgres } from '../databases/postgres.js';
@@ -28,6 +29,7 @@ export const questions: Readonly<Record<string, Question>> = {
   'client/pace': pace,
   'runs/replay': replay,
   'batches/critical-path': criticalPath,
+  'cli/start': start,
   'service/asking': asking,
   'list-sizes': listSizes,
   'largest-list': largestList,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { hashOfFile } from '../data/cached-file.js';
 import { watchSize } from './watch-size.js';
 import { runCommand, type CommandRun } from './run-command.js';

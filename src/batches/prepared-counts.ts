@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { emailParsingCounts, phoneParsingCounts } from '../contract/bodies.js';
 import type { VerificationType } from '../contract/enums.js';
 import { findBelow } from './find-below.js';

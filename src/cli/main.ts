@@ -1,22 +1,7 @@
 #!/usr/bin/env node
-import { exitCodes } from './exit-code.js';
-import { abortOnSignals } from './interruption.js';
-import { outliveClosedPipes, printed } from './print.js';
-import { endWith, runCommandLine } from './run-command-line.js';
+import { keepCompiledCode } from './compile-cache.js';
 
-// An event loop that runs dry with a promise still open ends the process with this code, not with 0.
-process.exitCode = exitCodes.defect;
-outliveClosedPipes(process);
-const lastActs: (() => Promise<void>)[] = [];
-const exitCode = await runCommandLine(process.argv.slice(2), {
-  environment: process.env,
-  signal: abortOnSignals(process),
-  lastAct: (act) => lastActs.push(act),
-});
-await printed(process);
-const lastCode = await endWith(async () => {
-  for (const act of lastActs) await act();
-  return exitCode;
-});
-// At once, not after the engine has been taken down: behind the last act nothing may be killed.
-process.exit(lastCode);
+// First of all: what is loaded before is compiled each time.
+keepCompiledCode();
+const { start } = await import('./start.js');
+await start();

@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http';
 import { ApiError } from '../errors/family.js';
 import type { SluiceErrorCode } from '../errors/sluice-error.js';
+import { STATUS_CODES } from '../system/http.js';
 import { isServiceTrouble } from './retry.js';
 
 const codes: Readonly<Record<number, SluiceErrorCode>> = {

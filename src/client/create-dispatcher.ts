@@ -1,5 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { Agent, buildConnector, EnvHttpProxyAgent, type Dispatcher } from 'undici/index.js';
+import type { buildConnector as Connecting, Dispatcher } from 'undici';
+import buildConnector from 'undici/lib/core/connect.js';
+import Agent from 'undici/lib/dispatcher/agent.js';
+import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
 import { ConfigurationError } from '../errors/family.js';
 import { makePatient } from './patient-socket.js';
 
@@ -31,7 +34,7 @@ export function createDispatcher(options: {
     // Silence is watched by the client itself, which knows on whose side it lies.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: (target: buildConnector.Options, done: buildConnector.Callback): void => {
+    connect: (target: Connecting.Options, done: Connecting.Callback): void => {
       connector(target, (...[error, socket]) => {
         if (error) done(error, null);
         else done(null, makePatient(socket));
@@ -52,7 +55,7 @@ export function createDispatcher(options: {
   };
 }
 
-function createProxied(settings: EnvHttpProxyAgent.Options): Dispatcher {
+function createProxied(settings: ConstructorParameters<typeof EnvHttpProxyAgent>[0]): Dispatcher {
   try {
     return new EnvHttpProxyAgent(settings);
   } catch {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import request from 'undici/lib/api/api-request.js';
 import { InputError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
 import { AnswerBody } from './answer-body.js';
@@ -102,7 +103,7 @@ class Attempt {
       this.#isStarted = true;
       this.#watchdog.expect(typeof body === 'function' ? 'sending' : 'answer', timeoutMs);
     });
-    return started.request({
+    return request.call(started, {
       origin,
       path,
       method,

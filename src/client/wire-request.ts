@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { batchUuid as batchUuidSchema } from '../contract/bodies.js';
 import { verificationTypes } from '../contract/enums.js';
 import {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { countryCodes } from './countries.js';
 import {
   batchStatuses,

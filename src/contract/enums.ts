@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What is verified (spec 2.4). */
 export const verificationTypes = ['email', 'phone'] as const;

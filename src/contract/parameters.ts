@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { countryCodes, type CountryCode } from './countries.js';
 import { exportFormats, verificationTypes, type VerificationType } from './enums.js';
 import { limits } from './limits.js';

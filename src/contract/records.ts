@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { emailQualities, emailResults, openEnum } from './enums.js';
 
 /** Result of one email address (spec 2.7). */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { kindNames, type Kind } from '../rows/kinds.js';
 
 /** Which database something comes from or goes to. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConfigurationError } from '../errors/family.js';
 import { decimalDigits, KindTally, type ColumnFacts } from '../rows/kind-tally.js';
 import { kindNames, type Kind } from '../rows/kinds.js';

@@ -1,4 +1,5 @@
-import { request, type Dispatcher } from 'undici/index.js';
+import type { Dispatcher } from 'undici';
+import request from 'undici/lib/api/api-request.js';
 import { isLoopbackHost } from '../client/base-url.js';
 import { isServiceTrouble } from '../client/retry.js';
 import { parseRetryAfter } from '../client/retry-after.js';
@@ -66,8 +67,10 @@ export function httpObject(address: WebAddress, dispatcher: Dispatcher): RemoteO
       let { url } = address;
       for (let hops = 0; hops <= mostRedirects; hops += 1) {
         const isOrigin = url.origin === address.url.origin;
-        const answer = await request(url, {
-          dispatcher,
+        const answer = await request.call(dispatcher, {
+          origin: url.origin,
+          path: `${url.pathname}${url.search}`,
+          method: 'GET',
           signal,
           headersTimeout: silenceMs,
           bodyTimeout: silenceMs,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { VerificationType } from '../contract/enums.js';
 import { emailRecord, phoneRecord, recordFields } from '../contract/records.js';
 import type { AddedColumn } from '../rows/sink.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FailedReason, KnownBatch, Stage } from '../batches/known-batch.js';
 
 /** What the journal holds of each stage: the compiler says when a stage or a field is forgotten. */

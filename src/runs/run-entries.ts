@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { BatchProgress } from '../batches/batch-progress.js';
 import { creditBalance } from '../contract/bodies.js';
 import { knownBatch } from './batch-shape.js';

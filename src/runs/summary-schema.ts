@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { verificationTypes } from '../contract/enums.js';
 import { pastRunSchema } from './history/past-run.js';
 import type { Estimate, RunEnd, StoppedSummary, Summary } from './summary.js';

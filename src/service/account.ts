@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConfigurationError } from '../errors/family.js';
 import { parseConfig } from './config-json.js';
 

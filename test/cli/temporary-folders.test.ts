@@ -17,7 +17,7 @@ const columns = ['--email', 'email', '--country', 'US', '--local'];
 async function startStreaming(): Promise<{ readonly running: Running; readonly path: string }> {
   const before = await readdir(temporary);
   const running = startSluice(['verify', '-', ...columns], {
-    env: { TMPDIR: temporary },
+    env: { TMPDIR: temporary, NODE_DISABLE_COMPILE_CACHE: '1' },
     keepInputOpen: true,
   });
   running.child.stdin.write('email\ngood@sluice.test\n');
@@ -41,7 +41,10 @@ async function age(): Promise<void> {
 
 async function streamOnce(): Promise<void> {
   const input = 'email\ngood@sluice.test\n';
-  const ended = await runSluice(['verify', '-', ...columns], { env: { TMPDIR: temporary }, input });
+  const ended = await runSluice(['verify', '-', ...columns], {
+    env: { TMPDIR: temporary, NODE_DISABLE_COMPILE_CACHE: '1' },
+    input,
+  });
   expect(ended.stdout.toString()).toContain('good@sluice.test');
   expect(ended.code).toBe(0);
 }

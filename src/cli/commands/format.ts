@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FormatAnswer } from '../../contract/index.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { connectionOptions, type ConnectionOption } from '../connect.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { InputError } from '../../errors/family.js';
 import { writeText } from '../cell-text.js';
 import type { Asking, QueryRows } from '../dialect.js';

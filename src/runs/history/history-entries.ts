@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { AddressTable, type HashWords } from '../../addresses/address-table.js';
 import { NumberList } from '../../batches/number-list.js';
 import { readOutcomeKey, type Outcome } from '../../results/outcome-table.js';

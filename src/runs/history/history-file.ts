@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { StateError } from '../../errors/family.js';
 import type { FileSystem } from '../../system/file-system.js';
 import { LogFile, type LogContent } from '../../system/log-file.js';

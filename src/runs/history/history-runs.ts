@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PastRun } from '../summary.js';
 import type { Frame } from './history-frames.js';
 import { pastRunSchema } from './past-run.js';

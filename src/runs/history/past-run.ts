@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PastCounts, PastRun, Summary, TypeSummary } from '../summary.js';
 
 const count = z.int().min(0);

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CountryCode } from '../../contract/countries.js';
 import { emailQualities, emailResults, type VerificationType } from '../../contract/enums.js';
 import { emailRecord, phoneRecord } from '../../contract/records.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkConfig, readJsonText } from '../config-json.js';
 import { fault } from './fault.js';
 

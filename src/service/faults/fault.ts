@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { operations, type OperationName } from '../../contract/operations.js';
 
 /** The longest wait that a timer takes. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { HttpProblem } from './http-problem.js';
 
 const longestMessage = 200;

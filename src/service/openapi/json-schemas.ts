@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { namedSchemas, type SchemaName } from './named-schemas.js';
 
 /** A JSON Schema, as far as the document looks into it. */

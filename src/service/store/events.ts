@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { verificationTypes } from '../../contract/enums.js';
 import { batchParameters } from '../../contract/parameters.js';
 import { verdict, type Verdict } from '../engine/engine.js';

@@ -1,5 +1,4 @@
-import { request } from 'undici/index.js';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConfigurationError } from '../../../errors/family.js';
 import type { Clock } from '../../../system/clock.js';
 import { readBounded } from '../../../system/read-bounded.js';
@@ -130,6 +129,8 @@ async function ask({ url, headers, timeoutMs }: PhoneProvider, e164: string, sig
   const target = url
     .replaceAll('{number}', encodeURIComponent(e164))
     .replaceAll('{digits}', e164.slice(1));
+  // Few services ask a provider: undici as a whole is loaded by the first question.
+  const { request } = await import('undici/index.js');
   const {
     statusCode,
     headers: answered,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConfigurationError } from '../../../errors/family.js';
 import { parseConfig } from '../../config-json.js';
 import { knownProviders, type MailProvider } from './providers.js';

@@ -1,0 +1,127 @@
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import * as nodeModule from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { projectRoot } from '../../scripts/project.mjs';
+import { runSluice } from './run-sluice.js';
+
+/** Runs before the command, and writes down at its end which modules of Node it has loaded. */
+const reporter = `
+import { writeFileSync } from 'node:fs';
+const before = new Set(process.moduleLoadList);
+process.on('exit', () => {
+  const modules = process.moduleLoadList.filter((name) => !before.has(name));
+  writeFileSync(process.env.LOADED, JSON.stringify(modules));
+});
+`;
+
+interface Loaded {
+  readonly stdout: string;
+  /** Paths of what is not Node's own. */
+  readonly scripts: readonly string[];
+  /** Names of Node's own modules. */
+  readonly modules: readonly string[];
+}
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-start-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Runs the command, and gives what it has loaded. */
+async function loadedBy(folder: string, ...args: readonly string[]): Promise<Loaded> {
+  const [preload, report] = [join(folder, 'reporter.mjs'), join(folder, 'loaded.json')];
+  const coverage = join(folder, 'coverage');
+  await writeFile(preload, reporter);
+  const { code, stdout, stderr } = await runSluice(args, {
+    cwd: folder,
+    env: {
+      LOADED: report,
+      NODE_OPTIONS: `--import ${pathToFileURL(preload).href}`,
+      NODE_V8_COVERAGE: coverage,
+    },
+  });
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  const [name = ''] = await readdir(coverage);
+  // Node wrote the one, and the reporter the other.
+  const { result } = await readJson<{ result: readonly { url: string }[] }>(join(coverage, name));
+  const modules = await readJson<readonly string[]>(report);
+  const urls = result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
+  return {
+    stdout: stdout.toString(),
+    scripts: urls.map((url) => fileURLToPath(url)).filter((path) => path !== preload),
+    modules: modules.map((loaded) => loaded.replace(/^\w+ /, '')),
+  };
+}
+
+async function readJson<T>(path: string): Promise<T> {
+  return JSON.parse(await readFile(path, 'utf8')) as T;
+}
+
+async function bytesOf(scripts: readonly string[]): Promise<number> {
+  const sizes = await Promise.all(scripts.map(async (script) => (await stat(script)).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+describe('the start of the command', () => {
+  it('loads nothing but a few lines to say its version', async () => {
+    const { stdout, scripts, modules } = await loadedBy(await newFolder(), '--version');
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(scripts.length).toBeGreaterThan(1);
+    expect(scripts.length).toBeLessThanOrEqual(10);
+    expect(await bytesOf(scripts)).toBeLessThan(40_000);
+    const heavy = ['crypto', 'http', 'tls', 'zlib', 'child_process'];
+    expect(modules.filter((name) => heavy.includes(name))).toEqual([]);
+  });
+
+  it('loads for a list what is built in, no package, and of Node no fetch and no HTTP/2', async () => {
+    const folder = await newFolder();
+    await writeFile(join(folder, 'list.csv'), 'email\ngood@sluice.test\n');
+    const args = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-o', 'out.csv'];
+    const { scripts, modules } = await loadedBy(folder, ...args);
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain('good@sluice.test,');
+    const dist = join(projectRoot, 'dist', 'cli');
+    expect(scripts.filter((script) => !script.startsWith(dist))).toEqual([]);
+    expect(scripts.length).toBeLessThanOrEqual(32);
+    expect(modules).toContain('http');
+    expect(modules.filter((name) => /http2|deps\/undici/.test(name))).toEqual([]);
+  });
+});
+
+/** Node keeps compiled code from 22.8 on. */
+const keepsCode = 'enableCompileCache' in nodeModule;
+
+describe.runIf(keepsCode)('compiled code', () => {
+  const started = async (temporary: string): Promise<number | null> =>
+    (await runSluice(['--help'], { env: { TMPDIR: temporary } })).code;
+
+  it('is kept in a folder of the user’s own among the temporary files', async () => {
+    const temporary = await newFolder();
+    expect(await started(temporary)).toBe(0);
+    const [name = ''] = await readdir(temporary);
+    expect(name).toMatch(/^sluice-compiled/);
+    expect((await stat(join(temporary, name))).mode & 0o077).toBe(0);
+    expect(await readdir(join(temporary, name))).toHaveLength(1);
+  });
+
+  it('is not taken from a folder that others may write to', async () => {
+    const temporary = await newFolder();
+    const uid = process.geteuid?.();
+    const folder = join(temporary, `sluice-compiled-${uid ?? ''}`);
+    await mkdir(folder, { mode: 0o755 });
+    expect(await started(temporary)).toBe(0);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('is done without where there is no place for it', async () => {
+    const file = join(await newFolder(), 'no-folder');
+    await writeFile(file, '');
+    expect(await started(file)).toBe(0);
+    const missing = join(await newFolder(), 'missing');
+    expect(await started(missing)).toBe(0);
+    await expect(stat(missing)).rejects.toThrow('ENOENT');
+  });
+});
