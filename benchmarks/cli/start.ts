@@ -59,7 +59,8 @@ export const start: Question = {
             ratios['listCpu']?.push(row.cpu / node.cpu);
           }
           const [, row = ''] = (await readFile(output, 'utf8')).split('\n');
-          if (!row.startsWith('good@sluice.test,verified,,true,')) throw new Error(`the row is ${row}`);
+          if (!row.startsWith('good@sluice.test,verified,,true,'))
+            throw new Error(`the row is ${row}`);
           const values = Object.entries(ratios).map(([key, all]) => [key, median(all)] as const);
           return { check: row, values: Object.fromEntries(values) };
         }),
