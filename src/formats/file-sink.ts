@@ -61,7 +61,7 @@ export function placeSink(place: OutputPlace, path: string, options: FileSinkOpt
   const { format, isGzip, other } = formatOfPath(options.namedAs ?? path);
   if (options.format === undefined && other !== undefined) {
     throw new ConfigurationError(
-      `cannot write ${place.name}: ${other} is no format of an output; name a format that is (--output-format), or end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet`,
+      `cannot write ${place.name}: ${other} is no format of an output; name a format that is (\`sink.format\`), or end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet`,
     );
   }
   const open: OutputPlace['open'] = async (permissions) =>

@@ -184,7 +184,7 @@ export class TakeUp {
   #doubt(): StateError {
     const what = this.isCopied ? 'was copied or restored' : 'may be older than the run';
     return new StateError(
-      `the state directory ${what}: another process may have resumed the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has resumed it, add --moved; if one has finished the run, use its output and remove this state directory; --fresh starts over and pays for everything`,
+      `the state directory ${what}: another process may have resumed the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has resumed it, add \`moved\`; if one has finished the run, use its output and remove this state directory; \`fresh\` starts over and pays for everything`,
       { code: 'state_mismatch' },
     );
   }

@@ -19,6 +19,7 @@ import { askAboutColumns } from '../launch-options.js';
 import { keepOutput } from '../keep-options.js';
 import { findListEnds } from '../list-ends.js';
 import { findInputs, pathOf, placeOf, removePlace, type ListPlace } from '../list-places.js';
+import { withFlags } from '../option-flags.js';
 import { parseCommandLine } from '../parse-command-line.js';
 import { print } from '../print.js';
 import { progressMode } from '../progress/progress-mode.js';
@@ -283,6 +284,7 @@ async function openPapers(
     summary: summary === standard ? print : summary,
     besides: filesAmong([...others, options.text('rejects')]),
     asksNetwork: asksNetwork(options),
+    reword: withFlags,
   });
 }
 
