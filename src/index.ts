@@ -1,7 +1,7 @@
 // In the order of docs/library.md, which lists each name.
 
 // Rows in a stream
-export { verify } from './streams/verify.js';
+export { verify, type VerifyRows } from './streams/verify.js';
 export type {
   DriveBatchesOptions,
   StreamPlanOptions,
@@ -10,7 +10,7 @@ export type {
 export type { VerifyProgress } from './streams/verify-progress.js';
 export type { EnrichedRow, RowStream } from './streams/enriched-row.js';
 export type { CountryChoice } from './batches/plan.js';
-export type { ColumnOptions } from './batches/column-layout.js';
+export type { ColumnChoice, ColumnOptions } from './batches/column-layout.js';
 export { parseCountry } from './addresses/find-country.js';
 export type { AddedField } from './results/columns.js';
 export type { Row } from './rows/object-chunk.js';

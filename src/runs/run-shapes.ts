@@ -23,9 +23,9 @@ import {
 import { isPlaceName, isRows, isSource } from './run-ends.js';
 import {
   changeWays,
-  type EstimateOptions,
-  type RunOptions,
-  type StreamRunOptions,
+  type EstimateSettings,
+  type RunSettings,
+  type StreamRunSettings,
 } from './run-options.js';
 
 const aSource = required({
@@ -39,7 +39,7 @@ const aSink: Wanted = {
   isRight: (value) => (isPlaceName(value) && String(value) !== '') || isSink.isRight(value),
 };
 
-export const runShape: OptionShape<RunOptions> = {
+export const runShape: OptionShape<RunSettings> = {
   ...columnShape,
   ...countryShape,
   ...driveShape,
@@ -74,7 +74,7 @@ export const runShape: OptionShape<RunOptions> = {
   files: record,
 };
 
-export const streamRunShape: OptionShape<StreamRunOptions> = {
+export const streamRunShape: OptionShape<StreamRunSettings> = {
   ...columnShape,
   ...countryShape,
   ...driveShape,
@@ -94,7 +94,7 @@ export const streamRunShape: OptionShape<StreamRunOptions> = {
 
 const { stateDir: _stateDir, ...withoutState } = runShape;
 
-export const estimateShape: OptionShape<EstimateOptions> = {
+export const estimateShape: OptionShape<EstimateSettings> = {
   ...withoutState,
   sink: aSink,
   client: aClient,

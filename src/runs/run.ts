@@ -21,7 +21,7 @@ import type { PassOne } from './pass-one.js';
 import { outputIdOf, type RunEntry } from './run-entries.js';
 import { RunOpening } from './run-opening.js';
 import { findEnds, sinkOf, stateDirFor } from './run-ends.js';
-import type { ResolvedRun, RunOptions } from './run-options.js';
+import type { ResolvedRun, RunOptions, RunSettings } from './run-options.js';
 import { runShape } from './run-shapes.js';
 import { RunOutput } from './run-output.js';
 import { StateDirectory } from './state-directory.js';
@@ -65,7 +65,7 @@ export async function run(options: RunOptions): Promise<Summary> {
 }
 
 /** Finds the places that options name. @throws ConfigurationError, InputError */
-async function resolve({ maxUnknown, ...options }: RunOptions): Promise<ResolvedRun> {
+async function resolve({ maxUnknown, ...options }: RunSettings): Promise<ResolvedRun> {
   const { source, sink } = await findEnds(options);
   return {
     ...options,
