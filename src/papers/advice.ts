@@ -84,7 +84,7 @@ function unknownAdvice(
 ): readonly CellAdvice[] {
   const emails = email?.verdicts.unknown ?? 0;
   if (service === 'local' && !asksNetwork) {
-    const text = `${grouped(emails)} unknown: the local service cannot ask mail servers; one with \`engine: networkEngine()\` can (docs/live-verification.md)`;
+    const text = `${grouped(emails)} unknown: the local service cannot ask mail servers; \`engine: networkEngine()\` does (docs/live-verification.md)`;
     return emails > 0 ? [{ cells: emails, text }] : [];
   }
   const unknown = emails + (phone?.verdicts.unknown ?? 0);

@@ -39,7 +39,7 @@ describe('what the figures of a run ask for', () => {
     const { exit_code, next } = endOf(summary);
     expect([exit_code, next]).toEqual([
       0,
-      '1,047 unknown: the local service cannot ask mail servers; one with `engine: networkEngine()` can (docs/live-verification.md)',
+      '1,047 unknown: the local service cannot ask mail servers; `engine: networkEngine()` does (docs/live-verification.md)',
     ]);
     expect(adviceOf(summary, { asksNetwork: true })).toEqual([
       '1,047 unknown: ask again tomorrow; the same command pays only for these',
