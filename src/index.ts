@@ -87,6 +87,7 @@ export type { ResultHistory } from './batches/result-history.js';
 // The client
 export { Client, type CallOptions } from './client/client.js';
 export type { ClientOptions, RequestReport } from './client/client-options.js';
+export { describeTrouble, type DescribedTrouble } from './client/describe-trouble.js';
 export type { ServiceTrouble } from './client/service-trouble.js';
 export type { UploadFile } from './client/multipart.js';
 export type { VerificationService } from './client/verification-service.js';
