@@ -33,6 +33,13 @@ const aSource = required({
   isRight: (value) =>
     (isPlaceName(value) && String(value) !== '') || isRows(value) || isSource(value),
 });
+/** Whether its values are in their bounds. */
+function isMaxUnknown(value: object): boolean {
+  const percent: unknown = Reflect.get(value, 'percent');
+  const isShare = typeof percent === 'number' && percent >= 0 && percent <= 100;
+  return isShare && aSink.isRight(Reflect.get(value, 'suspect'));
+}
+
 const isSink = withMethods('a sink', 'check', 'open');
 const aSink: Wanted = {
   what: 'a path, a URL, or a sink such as fileSink("verified.csv")',
@@ -59,7 +66,10 @@ export const runShape: OptionShape<RunSettings> = {
   retryFailed: flag,
   partial: flag,
   history: aHistory,
-  maxUnknown: record,
+  maxUnknown: {
+    what: 'an object with a percent from 0 to 100 and a suspect, the sink for too many unknown verdicts',
+    isRight: (value) => record.isRight(value) && isMaxUnknown(value as object),
+  },
   detach: flag,
   onPrepared: called,
   waitLockMs: amount,

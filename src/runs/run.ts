@@ -16,7 +16,6 @@ import type { DriveRunEnd } from './drive-run-options.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { limitedSource } from '../rows/limited-source.js';
 import { addressesToFetch, hasSent } from './known-run.js';
-import { checkMaxUnknown } from './find-suspect.js';
 import type { PassOne } from './pass-one.js';
 import { outputIdOf, type RunEntry } from './run-entries.js';
 import { RunOpening } from './run-opening.js';
@@ -60,7 +59,6 @@ export async function run(options: RunOptions): Promise<Summary> {
     files: options.files ?? systemFiles,
     signal: options.signal ?? new AbortController().signal,
   };
-  checkMaxUnknown(options.maxUnknown);
   return runResolved(await resolve(options), checked);
 }
 
