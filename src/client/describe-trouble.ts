@@ -58,7 +58,8 @@ export function warnOnce(service: { readonly baseUrl: string }): (trouble: Servi
     process.emitWarning(describeTrouble(service, trouble).line, {
       type: 'SluiceWarning',
       code: 'SLUICE_SERVICE_WAITING',
-      detail: 'Said once for each client: give the client an onTrouble function to be told more, or nothing.',
+      detail:
+        'Said once for each client: give the client an onTrouble function to be told more, or nothing.',
     });
   };
 }
