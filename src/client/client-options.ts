@@ -152,6 +152,6 @@ export function parseClientOptions(options: ClientOptions): ClientSettings {
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     onRequest: options.onRequest,
-    onTrouble: options.onTrouble ?? warnOnce({ baseUrl: String(options.baseUrl) }),
+    onTrouble: options.onTrouble ?? warnOnce({ baseUrl: options.baseUrl }),
   };
 }
