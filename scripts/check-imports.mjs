@@ -1,13 +1,15 @@
 // `npm run lint:imports`: imports point one way and in no circle, see import-rule.mjs; what touches the
-// disk for good has one place, see disk-rule.mjs.
+// disk for good has one place, see disk-rule.mjs; the library names its own options, see option-rule.mjs.
 import { join } from 'node:path';
 import { diskViolations } from './disk-rule.mjs';
 import { importViolations } from './import-rule.mjs';
+import { optionViolations } from './option-rule.mjs';
 import { projectRoot } from './project.mjs';
 import { runScript } from './run-tool.mjs';
 
 await runScript(async () => {
   const source = join(projectRoot, 'src');
-  const violations = [...(await importViolations(source)), ...(await diskViolations(source))];
+  const rules = [importViolations, diskViolations, optionViolations];
+  const violations = (await Promise.all(rules.map(async (rule) => rule(source)))).flat();
   if (violations.length > 0) throw new Error(violations.join('\n'));
 });

@@ -1,7 +1,7 @@
 // In the order of docs/library.md, which lists each name.
 
 // Rows in a stream
-export { verify } from './streams/verify.js';
+export { verify, type VerifyRows } from './streams/verify.js';
 export type {
   DriveBatchesOptions,
   StreamPlanOptions,
@@ -10,7 +10,7 @@ export type {
 export type { VerifyProgress } from './streams/verify-progress.js';
 export type { EnrichedRow, RowStream } from './streams/enriched-row.js';
 export type { CountryChoice } from './batches/plan.js';
-export type { ColumnOptions } from './batches/column-layout.js';
+export type { ColumnChoice, ColumnOptions } from './batches/column-layout.js';
 export { parseCountry } from './addresses/find-country.js';
 export type { AddedField } from './results/columns.js';
 export type { Row } from './rows/object-chunk.js';
@@ -56,7 +56,7 @@ export { findColumns, type FindColumnsOptions, type SampledList } from './runs/f
 export { fileSource, streamSource } from './formats/file-source.js';
 export type { FileOptions } from './formats/file-options.js';
 export { fileSink, streamSink, type FileSinkOptions } from './formats/file-sink.js';
-export { fileFormats, parseFileFormat, type FileFormat } from './formats/file-format.js';
+export { columnsFor, fileFormats, parseFileFormat, type FileFormat } from './formats/file-format.js';
 export { verdictFolder, verdictSink } from './formats/verdict-sink.js';
 export { partsSink, type PartsSinkOptions } from './formats/parts-sink.js';
 export {
@@ -87,6 +87,7 @@ export type { ResultHistory } from './batches/result-history.js';
 // The client
 export { Client, type CallOptions } from './client/client.js';
 export type { ClientOptions, RequestReport } from './client/client-options.js';
+export { describeTrouble, type DescribedTrouble } from './client/describe-trouble.js';
 export type { ServiceTrouble } from './client/service-trouble.js';
 export type { UploadFile } from './client/multipart.js';
 export type { VerificationService } from './client/verification-service.js';

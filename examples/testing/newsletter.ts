@@ -1,16 +1,21 @@
 // A pipeline of your own, as in an application. It is given its client, so that a test can give it
 // another.
 import { Readable } from 'node:stream';
-import { verify, type Client, type Row } from 'sluice';
+import { verify, type Client } from 'sluice';
+
+export interface Person {
+  readonly name: string;
+  readonly email: string;
+}
 
 /** Who can be written to: the people whose address is valid. */
-export async function whoToWriteTo(client: Client, people: Iterable<Row>): Promise<string[]> {
+export async function whoToWriteTo(client: Client, people: Iterable<Person>): Promise<string[]> {
   const verified = Readable.from(people).pipe(
-    verify({ client, email: ['email'], country: 'US', pollIntervalMs: 10 }),
+    verify<Person>()({ client, email: ['email'], country: 'US', pollIntervalMs: 10 }),
   );
   const names: string[] = [];
-  for await (const row of verified as AsyncIterable<Row>) {
-    if (row['email_valid'] === true) names.push(String(row['name']));
+  for await (const person of verified) {
+    if (person.email_valid === true) names.push(person.name);
   }
   return names;
 }

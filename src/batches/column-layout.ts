@@ -26,6 +26,10 @@ export interface ColumnOptions extends FieldOptions {
   readonly prefix?: Readonly<Record<string, string>>;
 }
 
+/** At least one column is verified. */
+export type ColumnChoice =
+  { readonly email: readonly string[] } | { readonly phone: readonly string[] };
+
 /** Where the columns stand in a header, and which are added to it. */
 export interface ColumnLayout {
   readonly columns: readonly {

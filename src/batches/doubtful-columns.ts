@@ -46,6 +46,6 @@ export async function askAboutColumns(
   if (columns.length === 0 || !onDoubtfulColumns || (await onDoubtfulColumns(columns))) return;
   const names = columns.map(({ name }) => JSON.stringify(name)).join(', ');
   throw new ConfigurationError(
-    `stopped because of ${columns.length === 1 ? 'the column' : 'the columns'} ${names}; nothing was sent: name other columns, or verify these all the same with --yes`,
+    `stopped because of ${columns.length === 1 ? 'the column' : 'the columns'} ${names}; nothing was sent: name other columns, or have \`onDoubtfulColumns\` agree to these`,
   );
 }

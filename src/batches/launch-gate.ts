@@ -51,7 +51,7 @@ export class LaunchGate {
     if (!isGranted) {
       this.close(
         new BudgetError(
-          `the next batch would bring the run to ${credits} ${lane.type} credits, more than the ${this.#maxCredits} allowed; run again with a higher --max-credits to go on`,
+          `the next batch would bring the run to ${credits} ${lane.type} credits, more than the ${this.#maxCredits} allowed; run again with a higher \`maxCredits\` to go on`,
         ),
       );
     }

@@ -1,5 +1,6 @@
 import { SluiceError } from '../index.js';
 import { Interruption } from './interruption.js';
+import { withFlags } from './option-flags.js';
 import { printable, printableLine } from '../words/printable.js';
 
 /** What a person reads when a command stops: one line, but for a defect. */
@@ -12,7 +13,7 @@ export function describeError(error: unknown): string {
 export function errorText(error: unknown): string {
   if (error instanceof Interruption) return error.message;
   if (error instanceof SluiceError) {
-    return `${error.message}${causeOf(error)}${adviceOn(error)} [${error.code}]`;
+    return withFlags(`${error.message}${causeOf(error)}${adviceOn(error)} [${error.code}]`);
   }
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `this is a defect in Sluice; please report it\n${trace}`;

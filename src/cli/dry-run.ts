@@ -95,6 +95,6 @@ async function describeUnfinished(stateDir: string): Promise<void> {
   if (!status || status.isFinished) return;
   const { email, phone } = status.launchedCredits;
   say(
-    `sluice: an unfinished run is in ${stateDir}, of which ${email} email and ${phone} phone credits are launched: the same command resumes it`,
+    `sluice: these figures are for the whole list; the unfinished run in ${stateDir} has launched ${email} email and ${phone} phone credits, which the same command does not pay again`,
   );
 }

@@ -87,12 +87,9 @@ function seldom(figure: Figure, count: number): readonly [Figure, number][] {
 export function endTable(columns: readonly EndColumn[], width: number): string {
   const shown = figures.filter(({ figure }) => columns.some((each) => each.figures.has(figure)));
   const labels = ['', ...shown.map(({ figure, isPart }) => `${isPart ? '  ' : ''}${figure}`)];
-  const cells = columns.map(({ name, figures: counts }) => [
-    shortened(name),
-    ...shown.map(({ figure }) => {
-      const count = counts.get(figure);
-      return count === undefined ? '' : count === null ? 'not known' : grouped(count);
-    }),
+  const cells = columns.map((column) => [
+    shortened(column.name),
+    ...shown.map(({ figure }) => cellOf(column, figure)),
   ]);
   const tables: string[][][] = [];
   let left = 0;
@@ -106,6 +103,29 @@ export function endTable(columns: readonly EndColumn[], width: number): string {
     left -= needed;
   }
   return tables.map((table) => textTable(turned(table), 'numbers')).join('\n');
+}
+
+/** What all cells of a column end as: each has a share of them. */
+const endings: readonly Figure[] = ['verified', 'no result', 'not submitted', 'failed'];
+const verdicts: readonly Figure[] = ['valid', 'wrong', 'unknown', 'no verdict'];
+const noShare = ' '.repeat(' 100 %'.length);
+
+/** A count with its share of all cells, as `182   65 %`; none at all is a dash, which is read over. */
+function cellOf({ figures: counts }: EndColumn, figure: Figure): string {
+  const count = counts.get(figure);
+  if (count === undefined) return '';
+  if (count === null) return `not known${noShare}`;
+  if (count === 0) return `-${noShare}`;
+  const all = endings.reduce((sum, each) => sum + (counts.get(each) ?? 0), 0);
+  const hasShare = [...endings, ...verdicts].includes(figure);
+  return `${grouped(count)}${hasShare ? percent(count, all) : noShare}`;
+}
+
+/** All and nothing are said of what is exactly that. */
+function percent(count: number, all: number): string {
+  const share = Math.round((100 * count) / all);
+  const text = share === 0 ? '<1 %' : `${count < all ? Math.min(99, share) : 100} %`;
+  return ` ${text.padStart(noShare.length - 1)}`;
 }
 
 /** The same in a line for each column, for a log. */

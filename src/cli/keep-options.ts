@@ -10,7 +10,7 @@ import {
 } from '../index.js';
 import { defineOptions, type ParsedOptions, type NameOf } from './command.js';
 import { findOutput, isSamePlace, type SinkOption } from './list-ends.js';
-import { besidePlace, placeOf, type ListPlace } from './list-places.js';
+import { besidePlace, placeOf, type NamedPlace } from './list-places.js';
 import { amountOption } from './option-values.js';
 import { standard } from './standard.js';
 import { filesOfOutput } from './verdict-output.js';
@@ -52,7 +52,7 @@ export interface KeptOutput {
   readonly sink: Sink;
   readonly maxUnknown?: MaxUnknown & { readonly suspect: Sink };
   /** Where a suspect output goes: a good one removes what an earlier run has left there. */
-  readonly suspects: readonly ListPlace[];
+  readonly suspects: readonly NamedPlace[];
   /** What of it decides the output. */
   readonly decides: Readonly<Record<string, string>>;
 }
@@ -64,7 +64,7 @@ export interface KeptOutput {
  */
 export async function keepOutput(
   sink: Sink,
-  { from, to }: { readonly from: readonly ListPlace[]; readonly to: ListPlace },
+  { from, to }: { readonly from: readonly NamedPlace[]; readonly to: NamedPlace },
   options: ParsedOptions<KeepOption>,
 ): Promise<KeptOutput> {
   const keep = keepRule(options);
@@ -128,9 +128,9 @@ function wordsOption<Name extends string, Word extends string>(
 }
 
 async function checkRejects(
-  rejects: ListPlace,
+  rejects: NamedPlace,
   keep: KeepRule | undefined,
-  { from, to }: { readonly from: readonly ListPlace[]; readonly to: ListPlace },
+  { from, to }: { readonly from: readonly NamedPlace[]; readonly to: NamedPlace },
   options: ParsedOptions<KeepOption>,
 ): Promise<void> {
   if (!keep) {
@@ -155,7 +155,7 @@ async function checkRejects(
   }
 }
 
-async function checkSuspectPlace({ database }: ListPlace, sink: Sink): Promise<void> {
+async function checkSuspectPlace({ database }: NamedPlace, sink: Sink): Promise<void> {
   if (!database && (await sink.mayBeginEarly?.()) === true) return;
   throw new ConfigurationError(
     '--max-unknown writes a suspect output beside its place, which only a file has: name one with -o',

@@ -1,4 +1,5 @@
 import {
+  columnsFor,
   combinedSource,
   ConfigurationError,
   isSameList,
@@ -18,7 +19,7 @@ import {
   databaseSource,
   type DatabaseOption,
 } from './database-ends.js';
-import { pathOf, type ListPlace } from './list-places.js';
+import { pathOf, type NamedPlace } from './list-places.js';
 import { sizeOption, wholeOption } from './option-values.js';
 import { standard } from './standard.js';
 import { filesOfOutput, verdictOutput } from './verdict-output.js';
@@ -51,8 +52,8 @@ export type SinkOption =
 
 /** @throws ConfigurationError, InputError `input_unreadable` */
 export async function findListEnds(
-  inputs: readonly ListPlace[],
-  output: ListPlace,
+  inputs: readonly NamedPlace[],
+  output: NamedPlace,
   options: ParsedOptions<FileOption | SinkOption | DatabaseOption>,
 ): Promise<ListEnds> {
   const { database: to } = output;
@@ -80,8 +81,8 @@ export async function findListEnds(
 }
 
 async function findSinkOf(
-  inputs: readonly ListPlace[],
-  output: ListPlace,
+  inputs: readonly NamedPlace[],
+  output: NamedPlace,
   options: ParsedOptions<FileOption | SinkOption | DatabaseOption>,
 ): Promise<Sink> {
   if (options.has('split-by')) return verdictOutput(inputs, output, options);
@@ -90,8 +91,8 @@ async function findSinkOf(
 
 /** @param output where the rows go: some forms need all columns beforehand. @default anywhere */
 export async function findSource(
-  inputs: readonly ListPlace[],
-  output: ListPlace | undefined,
+  inputs: readonly NamedPlace[],
+  output: NamedPlace | undefined,
   options: ParsedOptions<FileOption | DatabaseOption>,
 ): Promise<Source> {
   const [only] = inputs;
@@ -104,13 +105,13 @@ export async function findSource(
   return combinedSource(inputs.map((input) => findOne(input, all)));
 }
 
-function findOne({ path, remote }: ListPlace, form: FileOptions): Source {
+function findOne({ path, remote }: NamedPlace, form: FileOptions): Source {
   return path === standard
     ? streamSource('standard input', () => process.stdin, form)
     : listSource(remote?.url ?? path, form);
 }
 
-async function refuseSameFile(inputs: readonly ListPlace[], output: ListPlace): Promise<void> {
+async function refuseSameFile(inputs: readonly NamedPlace[], output: NamedPlace): Promise<void> {
   const to = output.path;
   for (const input of inputs) {
     if (!(await isSamePlace(input, output))) continue;
@@ -122,7 +123,7 @@ async function refuseSameFile(inputs: readonly ListPlace[], output: ListPlace): 
   }
 }
 
-export async function isSamePlace(input: ListPlace, output: ListPlace): Promise<boolean> {
+export async function isSamePlace(input: NamedPlace, output: NamedPlace): Promise<boolean> {
   const [from, to] = [input, output].map((place) => place.remote?.url ?? pathOf(place));
   if (from === undefined || to === undefined || [from, to].includes(standard)) return false;
   return isSameList(from, to);
@@ -133,7 +134,7 @@ export async function isSamePlace(input: ListPlace, output: ListPlace): Promise<
  * @throws ConfigurationError
  */
 export function findOutput(
-  { path, remote }: ListPlace,
+  { path, remote }: NamedPlace,
   options: ParsedOptions<SinkOption>,
   namedAs?: string,
 ): Sink {
@@ -157,14 +158,9 @@ function fileOptions(options: ParsedOptions<FileOption>, outputPath: string): Fi
   const input = options.text('input-format');
   const output = options.text('output-format');
   const sheet = options.text('sheet');
-  const isJsonl =
-    output === undefined
-      ? /\.(?:jsonl|ndjson)(?:\.gz)?$/i.test(outputPath)
-      : parseFileFormat(output) === 'jsonl';
   return {
     header: !options.has('no-header'),
-    // Rows that are not copied need all of their columns in the header.
-    columns: isJsonl ? 'first' : 'all',
+    columns: columnsFor(outputPath, output === undefined ? undefined : parseFileFormat(output)),
     ...whereGiven({
       format: input === undefined ? undefined : parseFileFormat(input),
       skipRows: wholeOption(options, 'skip-rows'),

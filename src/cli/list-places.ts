@@ -9,7 +9,7 @@ import {
 import { standard } from './standard.js';
 
 /** One end of a list, as it is named on the command line. */
-export interface ListPlace {
+export interface NamedPlace {
   readonly path: string;
   /** The database that it is in; `undefined` for files and standard streams. */
   readonly database: DatabaseUrl | undefined;
@@ -32,7 +32,7 @@ export interface RemoteUrl {
 }
 
 /** @throws ConfigurationError */
-export function placeOf(path: string, environment: NodeJS.ProcessEnv): ListPlace {
+export function placeOf(path: string, environment: NodeJS.ProcessEnv): NamedPlace {
   const name = resolveArgument(path, environment);
   const place = parsePlace(name);
   if (place.kind === 'file') {
@@ -60,25 +60,25 @@ function resolveArgument(argument: string, environment: NodeJS.ProcessEnv): stri
   );
 }
 
-function placeOfFile(path: string): ListPlace {
+function placeOfFile(path: string): NamedPlace {
   return { path, database: undefined };
 }
 
 /** The file or the object beside a place, whose name ends otherwise. */
-export function besidePlace({ path, database, remote }: ListPlace, ending: string): ListPlace {
+export function besidePlace({ path, database, remote }: NamedPlace, ending: string): NamedPlace {
   const beside = remote && { ...remote, url: `${remote.url}${ending}` };
   return { path: `${path}${ending}`, database, ...(beside && { remote: beside }) };
 }
 
 /** Removes the file or the object, if it is there. */
-export async function removePlace({ path, remote }: ListPlace): Promise<void> {
+export async function removePlace({ path, remote }: NamedPlace): Promise<void> {
   if (!remote) return rm(path, { force: true });
   const { removeS3Object } = await import('../places/s3/index.js');
   await removeS3Object(remote.url);
 }
 
 /** The path of a place that is a file or a standard stream. */
-export function pathOf({ path, database, remote }: ListPlace): string | undefined {
+export function pathOf({ path, database, remote }: NamedPlace): string | undefined {
   return (database ?? remote) ? undefined : path;
 }
 
@@ -90,7 +90,7 @@ export function pathOf({ path, database, remote }: ListPlace): string | undefine
 export async function findInputs(
   positionals: readonly string[],
   environment: NodeJS.ProcessEnv,
-): Promise<readonly ListPlace[]> {
+): Promise<readonly NamedPlace[]> {
   if (positionals.length === 0) {
     throw new ConfigurationError(
       'name the input: a file, several, a folder, an https:// address, the URL of a database, or - for standard input (sluice verify --help shows how)',

@@ -198,7 +198,12 @@ export class Reporter {
       return;
     }
     this.#table(summary);
-    this.tell([...comparedLines(summary), ...oddLines(summary), ...endLinesOf(summary, end)]);
+    const withTime = this.#options.isTerminal === true;
+    this.tell([
+      ...comparedLines(summary),
+      ...oddLines(summary),
+      ...endLinesOf(summary, end, { withTime }),
+    ]);
   }
 
   /** Says why the run ends. */

@@ -1,3 +1,4 @@
+import { duration } from '../words/shown-numbers.js';
 import { rowsSentence } from '../words/rows-sentence.js';
 import type { RunEnd, Summary } from '../index.js';
 
@@ -10,9 +11,19 @@ export interface Said {
   readonly isUrgent?: boolean;
 }
 
+export interface EndLinesOptions {
+  /** Whether it is said how long the run took; a log has the times of its lines. @default false */
+  readonly withTime?: boolean;
+}
+
 /** Where the rows are, and the one thing to know or do next. */
-export function endLinesOf(summary: Summary, { message, next }: RunEnd): readonly Said[] {
-  const said: Said[] = [{ event: 'outputs', line: rowsSentence(summary) }];
+export function endLinesOf(
+  summary: Summary,
+  { message, next }: RunEnd,
+  { withTime = false }: EndLinesOptions = {},
+): readonly Said[] {
+  const time = withTime ? ` in ${duration(summary.seconds)}` : '';
+  const said: Said[] = [{ event: 'outputs', line: `${rowsSentence(summary)}${time}` }];
   // What was asked for is not there: said even when quiet.
   if (summary.left_alone) {
     const { changed, gone } = summary.left_alone;

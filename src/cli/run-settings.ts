@@ -1,4 +1,10 @@
-import { ConfigurationError, type ColumnOptions, type RunOptions } from '../index.js';
+import {
+  ConfigurationError,
+  type ColumnChoice,
+  type ColumnOptions,
+  type CountryChoice,
+  type RunOptions,
+} from '../index.js';
 import type { ParsedOptions, CommandInput } from './command.js';
 import type { Target } from './connect.js';
 import type { ListEnds } from './list-ends.js';
@@ -8,7 +14,7 @@ import { batchSettings } from './verify-settings.js';
 import { whereGiven } from './where-given.js';
 
 /** What a run is asked for, whether it is durable or streams. */
-export type RunSettings = Omit<RunOptions, 'client' | 'stateDir'>;
+export type RunSettings = Omit<RunOptions, 'client' | 'stateDir'> & ColumnChoice & CountryChoice;
 
 /** Asking the service in one's own process costs nobody anything. */
 const localPollIntervalMs = 25;
@@ -20,12 +26,10 @@ export function sharedOptions(
   ends: ListEnds,
 ): RunSettings {
   const deadlineHours = amountOption(options, 'batch-deadline');
-  return {
+  const settings: Omit<RunOptions, 'client' | 'stateDir'> = {
     ...ends,
-    ...columnOptions(options),
+    ...fieldOptions(options),
     ...whereGiven({
-      country: countryOption(options),
-      emailCountry: options.text('email-country'),
       limit: countOption(options, 'limit'),
       batchSize: countOption(options, 'batch-size'),
       concurrency: countOption(options, 'concurrency'),
@@ -40,24 +44,11 @@ export function sharedOptions(
     settings: batchSettings(options),
     signal,
   };
+  return Object.assign(settings, laneOptions(options));
 }
 
-function countryOption(options: ParsedOptions<VerifyOption>): string | undefined {
-  if (options.has('country-column') && options.has('country-from')) {
-    throw new ConfigurationError(
-      'the country of a row is in a column of its own (--country-column), or in its phone number (--country-from): give one of them',
-    );
-  }
-  const isRowByRow = options.has('country-column') || options.has('country-from');
-  if (isRowByRow || options.has('country')) return options.text('country');
-  if (options.has('email-country') && options.texts('phone').length === 0) return undefined;
-  throw new ConfigurationError(
-    'a target country is needed: --country <CC> for all rows, --country-column <column>, or --country-from <phone column>',
-    { code: 'country_missing' },
-  );
-}
-
-function columnOptions(options: ParsedOptions<VerifyOption>): ColumnOptions {
+/** Which columns are verified, and for which country. @throws ConfigurationError where either is not said */
+function laneOptions(options: ParsedOptions<VerifyOption>): ColumnChoice & CountryChoice {
   const email = options.texts('email');
   const phone = options.texts('phone');
   if (email.length + phone.length === 0) {
@@ -65,14 +56,34 @@ function columnOptions(options: ParsedOptions<VerifyOption>): ColumnOptions {
       'name the columns to verify: --email <column>, --phone <column>, or both',
     );
   }
+  if (options.has('country-column') && options.has('country-from')) {
+    throw new ConfigurationError(
+      'the country of a row is in a column of its own (--country-column), or in its phone number (--country-from): give one of them',
+    );
+  }
+  const everyRow = whereGiven({
+    country: options.text('country'),
+    countryColumn: options.text('country-column'),
+    countryFrom: options.text('country-from'),
+  });
+  const emailCountry = options.text('email-country');
+  const isOfEmailsAlone = emailCountry !== undefined && phone.length === 0;
+  if (Object.keys(everyRow).length === 0 && !isOfEmailsAlone) {
+    throw new ConfigurationError(
+      'a target country is needed: --country <CC> for all rows, --country-column <column>, or --country-from <phone column>',
+      { code: 'country_missing' },
+    );
+  }
+  // Which of them there are, no compiler can see.
+  return { email, phone, ...everyRow, ...whereGiven({ emailCountry }) } as ColumnChoice &
+    CountryChoice;
+}
+
+function fieldOptions(options: ParsedOptions<VerifyOption>): ColumnOptions {
   return {
-    email,
-    phone,
     ...(options.has('provenance') && { provenance: true }),
     ...(options.has('suggest') && { suggest: true }),
     ...whereGiven({
-      countryColumn: options.text('country-column'),
-      countryFrom: options.text('country-from'),
       prefix: pairsOption(options, 'prefix'),
       // Names that are none, the library refuses with those that there are.
       columns: options

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { printableLine } from '../words/printable.js';
+import { withFlags } from './option-flags.js';
 import { say } from './print.js';
 import type { LiveLines } from './progress/live-lines.js';
 import type { ProgressMode } from './progress/progress-mode.js';
@@ -45,14 +46,15 @@ export class SaidLines {
 
   /** Says it even when quiet is wanted. */
   write({ event, fields, line }: Said): void {
-    const text =
+    const text = withFlags(
       this.#options.isJson === true
         ? JSON.stringify({
             time: new Date().toISOString(),
             event,
             ...(fields ?? { message: line }),
           })
-        : `sluice: ${line}`;
+        : `sluice: ${line}`,
+    );
     if (this.#live) this.#live.above(`${printableLine(text)}\n`);
     else say(text, this.#out);
   }

@@ -1,12 +1,12 @@
 import { defaultStateDir, type Sink } from '../index.js';
 import type { ParsedOptions } from './command.js';
 import { tableStateDirectory } from './database-ends.js';
-import type { ListPlace } from './list-places.js';
+import type { NamedPlace } from './list-places.js';
 import { standard } from './standard.js';
 
 /** Where a run into a place keeps what it needs to go on, if it keeps anything. */
 export function stateDirectoryOf(
-  { path, database, remote }: ListPlace,
+  { path, database, remote }: NamedPlace,
   options: ParsedOptions<'state' | 'into'>,
 ): string | undefined {
   const given = options.text('state');
@@ -17,7 +17,7 @@ export function stateDirectoryOf(
 
 /** What is written directly has no state directory unless one is asked for. */
 export async function isHeldBack(
-  { database, remote }: ListPlace,
+  { database, remote }: NamedPlace,
   sink: Sink,
   options: ParsedOptions<'part-size'>,
 ): Promise<boolean> {

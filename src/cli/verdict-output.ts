@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from '../index.js';
 import type { ParsedOptions } from './command.js';
-import { pathOf, type ListPlace } from './list-places.js';
+import { pathOf, type NamedPlace } from './list-places.js';
 import { choiceOption } from './option-values.js';
 import { standard } from './standard.js';
 import { whereGiven } from './where-given.js';
@@ -28,8 +28,8 @@ type SplitOption =
  * @throws ConfigurationError
  */
 export async function verdictOutput(
-  inputs: readonly ListPlace[],
-  output: ListPlace,
+  inputs: readonly NamedPlace[],
+  output: NamedPlace,
   options: ParsedOptions<SplitOption>,
 ): Promise<Sink> {
   choiceOption(options, 'split-by', ['verdict']);
@@ -62,10 +62,10 @@ export async function verdictOutput(
 
 /** Where rows go: the output itself, or the files in its folder. */
 export function filesOfOutput(
-  inputs: readonly ListPlace[],
-  output: ListPlace,
+  inputs: readonly NamedPlace[],
+  output: NamedPlace,
   options: ParsedOptions<SplitOption>,
-): readonly ListPlace[] {
+): readonly NamedPlace[] {
   if (!options.has('split-by')) return [output];
   const ending = endingOf(inputs, options);
   const { path, remote } = output;
@@ -83,7 +83,7 @@ export function filesOfOutput(
 
 /** The format that is asked for, else that of the first input. */
 function endingOf(
-  [input]: readonly ListPlace[],
+  [input]: readonly NamedPlace[],
   options: ParsedOptions<'input-format' | 'output-format'>,
 ): string {
   const given = options.text('output-format') ?? options.text('input-format');

@@ -1,3 +1,4 @@
+import { warnOnce } from './describe-trouble.js';
 import type { Dispatcher } from 'undici';
 import type { OperationName } from '../contract/operations.js';
 import type { SluiceErrorCode } from '../errors/sluice-error.js';
@@ -89,6 +90,7 @@ export interface ClientOptions {
   /**
    * Called when the service has kept requests waiting for some seconds, each minute after that, and when
    * it answers again; what it throws is ignored.
+   * @default one warning of the process (`SLUICE_SERVICE_WAITING`) for each client
    */
   readonly onTrouble?: ((trouble: ServiceTrouble) => void) | undefined;
 }
@@ -138,6 +140,6 @@ export function parseClientOptions(options: ClientOptions) {
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     onRequest: options.onRequest,
-    onTrouble: options.onTrouble,
+    onTrouble: options.onTrouble ?? warnOnce({ baseUrl: options.baseUrl }),
   };
 }

@@ -4,7 +4,7 @@ import type { Outcome } from './clause.js';
 const words: Readonly<Record<Outcome, string>> = {
   holds: 'holds',
   fails: 'FAILS',
-  needs_spend: 'not asked: needs --spend',
+  needs_spend: 'not asked: it costs',
   not_reached: 'not reached',
   not_observable: 'not observable',
   not_shown: 'open',
@@ -14,7 +14,7 @@ const words: Readonly<Record<Outcome, string>> = {
 const sums: readonly (readonly [Outcome, string])[] = [
   ['holds', 'hold'],
   ['fails', 'fail'],
-  ['needs_spend', 'not asked, because they cost credits (--spend)'],
+  ['needs_spend', 'not asked, because they cost credits (`spend`)'],
   ['not_reached', 'not reached: the occasion did not come'],
   ['not_observable', 'cannot be observed from outside'],
   ['not_shown', 'left open by the specification'],

@@ -173,7 +173,7 @@ function refuseOther(name: string, { isTable }: TableThere, isWelcome: boolean):
   if (!isTable) throw new ConfigurationError(`${name} is no table`);
   if (isWelcome) return;
   throw new ConfigurationError(
-    `the table ${name} is there already, and it is not written over: name another one, drop it, or give its key column (--key)`,
+    `the table ${name} is there already, and it is not written over: name another one, drop it, or give its key column (\`key\`)`,
   );
 }
 

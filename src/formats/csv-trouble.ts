@@ -10,7 +10,7 @@ const words = {
     'something other than the delimiter or the end of the line follows a closing quote; double the quotes inside a quoted cell',
   lone_carriage_return: 'lines end with carriage returns alone; convert them to line feeds first',
   too_many_cells:
-    'the row has more cells than the header; quote the cells that hold the delimiter, or, where title lines are above the header, name their number with --skip-rows',
+    'the row has more cells than the header; quote the cells that hold the delimiter, or, where title lines are above the header, give their number with `skipRows`',
   too_long: 'the row is too long; perhaps a quote that was opened in it is never closed',
 } as const;
 

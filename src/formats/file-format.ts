@@ -16,19 +16,12 @@ const endings = new Map<string, FileFormat>([
   ['parquet', 'parquet'],
 ]);
 
-/** Endings that name another kind of file, which must not be written as if it were CSV. */
-const otherEndings = new Set(
-  'json xls xlsm xlsb ods numbers zip bz2 xz zst 7z avro orc arrow feather xml html pdf db sqlite duckdb'.split(
-    ' ',
-  ),
-);
-
 /** What a path's ending says of a file. */
 export interface NamedFormat {
   /** `undefined` where the ending names none. */
   readonly format: FileFormat | undefined;
   readonly isGzip: boolean;
-  /** The ending when it is that of another kind of file. */
+  /** The ending when it is none of these: what is written there must not be CSV by chance. */
   readonly other: string | undefined;
 }
 
@@ -36,7 +29,8 @@ export function formatOfPath(path: string): NamedFormat {
   const isGzip = /\.gz$/i.test(path);
   const ending = /\.([^./\\]+)$/.exec(isGzip ? path.slice(0, -3) : path)?.[1]?.toLowerCase();
   const format = ending === undefined ? undefined : endings.get(ending);
-  const isOther = ending !== undefined && otherEndings.has(ending);
+  // What follows the last point of a date or of a version (report.2026-11-23) is no ending.
+  const isOther = format === undefined && /^[a-z][a-z\d]{0,7}$|^7z$/.test(ending ?? '');
   return { format, isGzip, other: isOther ? `.${ending}` : undefined };
 }
 
@@ -56,6 +50,24 @@ export function parseFileFormat(name: string): FileFormat {
   throw new ConfigurationError(
     `there is no format ${JSON.stringify(name)} here: choose ${fileFormats.join(', ')}`,
   );
+}
+
+/**
+ * Which columns the header of a JSONL source has to have, for rows that go to an output: rows that are
+ * copied as JSON need no common header.
+ *
+ * @param output its path or URL; a format that is given counts in place of its ending
+ *
+ * @example
+ * ```ts
+ * const columns = columnsFor('verified.csv');
+ * console.log(columns, columnsFor('verified.jsonl')); // all first
+ * const source = fileSource('contacts.jsonl', { columns });
+ * ```
+ */
+export function columnsFor(output: string | URL | undefined, format?: FileFormat): 'first' | 'all' {
+  const written = format ?? (output && formatOfPath(String(output)).format);
+  return written === 'jsonl' ? 'first' : 'all';
 }
 
 /** Whether the bytes of a format can be read from any place only. */

@@ -58,10 +58,13 @@ export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
  * @throws ConfigurationError `invalid_option`
  */
 export function placeSink(place: OutputPlace, path: string, options: FileSinkOptions): Sink {
-  const { format, isGzip, other } = formatOfPath(options.namedAs ?? path);
+  const { format, isGzip, other } = formatOfPath(
+    // What `maxUnknown` puts beside an output has its form.
+    (options.namedAs ?? path).replace(/\.suspect$/, ''),
+  );
   if (options.format === undefined && other !== undefined) {
     throw new ConfigurationError(
-      `cannot write ${place.name}: ${other} is no format of an output; name a format that is (--output-format), or end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet`,
+      `cannot write ${place.name}: ${other} is no format of an output; end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet (or one of these and .gz), or name the format (\`sink.format\`)`,
     );
   }
   const open: OutputPlace['open'] = async (permissions) =>

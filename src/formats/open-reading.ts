@@ -178,7 +178,7 @@ function refuseBinary(first: Buffer, name: string, format: FileFormat | undefine
   const signature = recogniseSignature(first);
   if (typeof signature !== 'object') return;
   throw new InputError(
-    `${name} is no ${(format ?? 'csv').toUpperCase()} but ${signature.is}; --input-format names the format of a file whose ending does not`,
+    `${name} is no ${(format ?? 'csv').toUpperCase()} but ${signature.is}; name its format with \`source.format\`, or give the file that ending`,
     { line: 1 },
   );
 }

@@ -52,7 +52,7 @@ export async function readPartsManifest(folder: string): Promise<PartsManifest> 
   const path = join(folder, manifestName);
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new ConfigurationError(
-      `cannot read ${path}: ${describeSystemError(cause)}; name a folder of parts (sluice verify --part-size)`,
+      `cannot read ${path}: ${describeSystemError(cause)}; name a folder of parts, which a run with \`partBytes\` writes`,
       { cause },
     );
   });

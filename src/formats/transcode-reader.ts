@@ -25,7 +25,7 @@ export function createTranscodeReader(
       text = decode(piece);
     } catch (cause) {
       throw new InputError(
-        `${name}, near line ${String(line)}: the text is no valid ${encoding.toUpperCase()}; it is damaged, cut short, or in another encoding (--encoding names it)`,
+        `${name}, near line ${String(line)}: the text is no valid ${encoding.toUpperCase()}; it is damaged, cut short, or in another encoding (name it with \`encoding\`)`,
         { line, cause },
       );
     }

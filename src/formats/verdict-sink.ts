@@ -5,6 +5,7 @@ import { checkOutputPath } from '../output-files/output-path.js';
 import { worstVerdict, verdicts, type Verdict } from '../results/verdict.js';
 import type { Sink } from '../rows/sink.js';
 import { describeSystemError } from '../system/describe-system-error.js';
+import { formatOfPath } from './file-format.js';
 import { fileSink, type FileSinkOptions } from './file-sink.js';
 import { OutcomeForms } from './outcome-forms.js';
 import { routeSink } from './route-sink.js';
@@ -88,6 +89,12 @@ export function verdictFolder(
     ...sink,
     async check(verifiedColumns) {
       if (await isThere()) return sink.check(verifiedColumns);
+      const { format, other } = formatOfPath(path);
+      if (format !== undefined || other !== undefined) {
+        throw new ConfigurationError(
+          `${path} is named as a file, and a file for each verdict goes into a folder: name the folder, and the format of its files if need be (\`sink.format\`)`,
+        );
+      }
       // A file of that name could be made: so can the folder.
       await checkOutputPath(join(path, '.'));
     },

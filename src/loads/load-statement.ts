@@ -79,12 +79,12 @@ function checkFormat({ format, quote }: PartsManifest, dialect: LoadDialect): vo
   const { label, formats, needsQuotes = false } = dialect;
   if (!formats.includes(format)) {
     throw new ConfigurationError(
-      `${label} does not read ${format} parts: write them as ${formats.join(', ')} (--output-format)`,
+      `${label} does not read ${format} parts: write them as ${formats.join(', ')} (\`sink.format\`)`,
     );
   }
   if (quote === null && needsQuotes) {
     throw new ConfigurationError(
-      `${label} does not read cells without quotes: write the parts as jsonl or parquet (--output-format)`,
+      `${label} does not read cells without quotes: write the parts as jsonl or parquet (\`sink.format\`)`,
     );
   }
 }
@@ -97,7 +97,7 @@ function placeOf(
   const { form, example, isLocal = false } = places;
   if (given === undefined && !isLocal) {
     throw new ConfigurationError(
-      `${label} cannot read a folder of this machine: copy the parts to where it can, and name that: --from ${example}`,
+      `${label} cannot read a folder of this machine: copy the parts to where it can, and name that: \`from\` ${example}`,
     );
   }
   const place = given ?? folder;
@@ -121,7 +121,7 @@ function columnsOf(
     const type = kind.name === 'text' ? dialect.text : dialect.typeOf(kind, format);
     if (type === undefined && format === 'parquet') {
       throw new ConfigurationError(
-        `${dialect.label} cannot load column ${JSON.stringify(name)} from Parquet parts: it is ${kind.nested === true ? 'nested' : printKind(kind)}; write the parts as csv or jsonl (--output-format)`,
+        `${dialect.label} cannot load column ${JSON.stringify(name)} from Parquet parts: it is ${kind.nested === true ? 'nested' : printKind(kind)}; write the parts as csv or jsonl (\`sink.format\`)`,
       );
     }
     return { name, quoted: dialect.quote(name), kind, type: type ?? dialect.text };

@@ -42,14 +42,14 @@ export function isNotFinished({ email, phone }: Summary): boolean {
 
 function failedAdvice(summary: Summary): readonly string[] {
   if (summary.suspect) {
-    return ['the next run starts over; what a history (--history) knows is not paid again'];
+    return ['the next run starts over; what a history (`history`) knows is not paid again'];
   }
   if (isNotFinished(summary)) {
     return ['run the same command again: it goes on and completes the output'];
   }
   const failed = summary.columns.some(({ buckets }) => buckets.failed > 0);
   return failed
-    ? ['add --retry-failed to send again only what failed; without it the next run starts over']
+    ? ['add `retryFailed` to send again only what failed; without it the next run starts over']
     : [];
 }
 
@@ -66,7 +66,7 @@ function lostDigitsAdvice({ phone }: Summary): readonly CellAdvice[] {
 function countryAdvice({ name, reasons }: ColumnSummary): readonly CellAdvice[] {
   const missing = reasons['country_missing'] ?? 0;
   if (missing === 0) return [];
-  const text = `${name}: ${grouped(missing)} not submitted, as their rows have no country: add --country for them`;
+  const text = `${name}: ${grouped(missing)} not submitted, as their rows have no country: add \`country\` for them`;
   return [{ cells: missing, text }];
 }
 
@@ -74,7 +74,7 @@ function countryAdvice({ name, reasons }: ColumnSummary): readonly CellAdvice[] 
 function numbersAdvice({ name, type, buckets }: ColumnSummary): readonly CellAdvice[] {
   const { verified, no_result: without } = buckets;
   if (type !== 'phone' || without < leastCells || without <= verified) return [];
-  const text = `${name}: ${grouped(without)} of ${grouped(verified + without)} numbers got no result: check that they belong to their country (--country, --country-column)`;
+  const text = `${name}: ${grouped(without)} of ${grouped(verified + without)} numbers got no result: check that they belong to their country (\`country\`, \`countryColumn\`)`;
   return [{ cells: without, text }];
 }
 
@@ -84,14 +84,14 @@ function unknownAdvice(
 ): readonly CellAdvice[] {
   const emails = email?.verdicts.unknown ?? 0;
   if (service === 'local' && !asksNetwork) {
-    const text = `${grouped(emails)} unknown: the local service cannot ask mail servers; --local --verify network does (docs/live-verification.md)`;
+    const text = `${grouped(emails)} unknown: the local service cannot ask mail servers; \`engine: networkEngine()\` does (docs/live-verification.md)`;
     return emails > 0 ? [{ cells: emails, text }] : [];
   }
   const unknown = emails + (phone?.verdicts.unknown ?? 0);
   if (unknown === 0) return [];
   const only = compared
     ? 'the same command pays only for these'
-    : 'with --history only these are paid again';
+    : 'with `history` only these are paid again';
   const text = `${grouped(unknown)} unknown: ask again tomorrow; ${only}`;
   return [{ cells: unknown, text }];
 }

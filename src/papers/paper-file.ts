@@ -31,7 +31,7 @@ export class PaperFile {
     for (const other of others) {
       if (!(await isSameFile(this.path, other))) continue;
       throw new ConfigurationError(
-        `--${this.#what} ${this.path} is another file of the run: give the ${this.#what} a name of its own`,
+        `\`${this.#what}\` ${this.path} is another file of the run: give the ${this.#what} a name of its own`,
       );
     }
   }

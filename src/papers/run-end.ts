@@ -30,7 +30,7 @@ export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}):
 /** What has to be there before the same command gets further. */
 const conditions: ReadonlyMap<number, string> = new Map([
   [4, 'once the key is accepted'],
-  [5, 'once there are credits, or a higher --max-credits'],
+  [5, 'once there are credits, or a higher `maxCredits`'],
   [6, 'once that is fixed'],
   [7, 'once the service answers'],
 ]);

@@ -24,6 +24,12 @@ export interface RunPapersOptions {
   readonly besides?: readonly string[];
   /** Whether the local service asks mail servers: then no advice says that it could. @default false */
   readonly asksNetwork?: boolean;
+  /**
+   * Changes the text of the summary and of the report before it is written: a program that calls options
+   * otherwise than this library, as `retryFailed` in backticks, gives its own names for them.
+   * @default nothing is changed
+   */
+  readonly reword?: (text: string) => string;
 }
 
 /** What is known of a run that stopped, besides why. */
@@ -76,6 +82,7 @@ export class RunPapers {
   readonly #summary: PaperFile | TakeJson | undefined;
   readonly #report: PaperFile | undefined;
   readonly #asksNetwork: boolean;
+  readonly #reword: (text: string) => string;
   readonly #openedMs = performance.now();
   /** Whether what takes the summary was given it. */
   #isTaken = false;
@@ -84,11 +91,11 @@ export class RunPapers {
 
   /** @throws ConfigurationError, OutputError when they could not be written */
   static async open(options: RunPapersOptions): Promise<RunPapers> {
-    const { summary, report, besides = [], asksNetwork = false } = options;
+    const { summary, report, besides = [] } = options;
     const papers = new RunPapers(
       typeof summary === 'string' ? await PaperFile.open(summary, 'summary') : summary,
       report === undefined ? undefined : await PaperFile.open(report, 'report'),
-      asksNetwork,
+      options,
     );
     await papers.keepApart(besides);
     const [first, second] = papers.#files();
@@ -99,11 +106,12 @@ export class RunPapers {
   private constructor(
     summary: PaperFile | TakeJson | undefined,
     report: PaperFile | undefined,
-    asksNetwork: boolean,
+    { asksNetwork = false, reword = (text) => text }: RunPapersOptions,
   ) {
     this.#summary = summary;
     this.#report = report;
     this.#asksNetwork = asksNetwork;
+    this.#reword = reword;
   }
 
   /** @throws ConfigurationError when one of them would take the place of another file of the run */
@@ -135,7 +143,7 @@ export class RunPapers {
     { noMoreOpenThan }: Pick<StoppedOptions, 'noMoreOpenThan'> = {},
   ): Promise<RunEnd> {
     const end = this.endOf(figures);
-    const json = jsonOf({ ...figures, ...end });
+    const json = this.#reword(jsonOf({ ...figures, ...end }));
     if (this.#summary instanceof PaperFile) {
       await this.#summary.writeAfterOutput(json, noMoreOpenThan);
     } else {
@@ -151,7 +159,7 @@ export class RunPapers {
         advice: adviceOf(figures, { asksNetwork: this.#asksNetwork }),
         madeAt: new Date(),
       });
-      await this.#report.writeAfterOutput(page, noMoreOpenThan);
+      await this.#report.writeAfterOutput(this.#reword(page), noMoreOpenThan);
     }
     return end;
   }
@@ -181,12 +189,13 @@ export class RunPapers {
     };
     const isAnothers = end.reason === 'state_locked';
     if (!isAnothers || !(await isAnyFresh(this.#files()))) {
-      const json = jsonOf(summary);
+      const json = this.#reword(jsonOf(summary));
       if (this.#summary instanceof PaperFile) await this.#summary.write(json, noMoreOpenThan);
       else if (!this.#isTaken) await this.#summary?.(json);
       if (this.#report) {
         const { stoppedPage } = await import('./report/stopped-page.js');
-        await this.#report.write(stoppedPage(summary, run?.status, new Date()), noMoreOpenThan);
+        const page = stoppedPage(summary, run?.status, new Date());
+        await this.#report.write(this.#reword(page), noMoreOpenThan);
       }
     }
     return { status: run?.status, next };

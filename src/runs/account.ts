@@ -31,7 +31,7 @@ export async function checkAccount(
   }
   if (uuids.length === 0) return;
   throw new StateError(
-    'the key belongs to another account than the one that the unfinished run in the state directory was begun with: none of its batches is there. Use a key of that account to go on, or start over with --fresh',
+    'the key belongs to another account than the one that the unfinished run in the state directory was begun with: none of its batches is there. Use a key of that account to go on, or start over with `fresh`',
     { code: 'state_mismatch' },
   );
 }

@@ -17,10 +17,10 @@ export function budgetNotices(
     const smallest = sizes.reduce((least, size) => Math.min(least, size));
     const outcome =
       smallest > maxCredits
-        ? `not even the smallest batch, of ${smallest}, fits; raise --max-credits or lower --batch-size`
+        ? `not even the smallest batch, of ${smallest}, fits; raise \`maxCredits\` or lower \`batchSize\``
         : 'the run stops with 5 before it is done';
     return [
-      `${needed} ${type} credits are needed at most, and --max-credits allows ${maxCredits}: ${outcome}`,
+      `${needed} ${type} credits are needed at most, and \`maxCredits\` allows ${maxCredits}: ${outcome}`,
     ];
   });
 }

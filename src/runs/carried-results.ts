@@ -114,7 +114,7 @@ async function* resultsOf(batch: Batch, outcomes: Uint32Array): AsyncGenerator<A
 
 function ofAnotherVersion(): StateError {
   return new StateError(
-    'results of an earlier version of Sluice are in the state directory: put the old list back to go on, or start over with --fresh, which pays again',
+    'results of an earlier version of Sluice are in the state directory: put the old list back to go on, or start over with `fresh`, which pays again',
     { code: 'state_damaged' },
   );
 }

@@ -167,10 +167,10 @@ async function decide(
   const isForced = way === 'carry' || state.known.isCarried;
   if (way === 'stop' || !(isForced || isEnough)) {
     const why = isEnough
-      ? '--on-change stop ends the run here'
+      ? "`onChange: 'stop'` ends the run here"
       : `of ${use.paidAddresses} addresses that are paid for it has ${use.usedAddresses}, less than half, and no history keeps the others`;
     throw new StateError(
-      `${run.source.name} has changed since the run of ${startedAt.toISOString()} read it: ${change}; ${why}. Nothing was sent. Put the old list back to go on, add --on-change carry to use what there is for the new one, or start over with --fresh, which pays for everything`,
+      `${run.source.name} has changed since the run of ${startedAt.toISOString()} read it: ${change}; ${why}. Nothing was sent. Put the old list back to go on, add \`onChange: 'carry'\` to use what there is for the new one, or start over with \`fresh\`, which pays for everything`,
       { code: 'state_mismatch' },
     );
   }

@@ -22,7 +22,7 @@ export async function checkDiskSpace(
   const freeBytes = bavail * bsize;
   if (freeBytes >= neededBytes) return;
   throw new OutputError(
-    `the disk of the state directory ${stateDir} has ${megabytes(freeBytes)} MB free, and the results of ${addresses} addresses take about ${megabytes(neededBytes)} MB: make room, or name a state directory elsewhere with --state`,
+    `the disk of the state directory ${stateDir} has ${megabytes(freeBytes)} MB free, and the results of ${addresses} addresses take about ${megabytes(neededBytes)} MB: make room, or name a state directory elsewhere with \`stateDir\``,
   );
 }
 

@@ -25,7 +25,7 @@ export async function checkRunFolder(folder: string): Promise<void> {
   const lock = await lockFile(systemFiles, {
     name: folder,
     path,
-    option: '--state',
+    option: '`stateDir`',
     canWait: false,
   });
   try {

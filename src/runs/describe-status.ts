@@ -25,7 +25,7 @@ export function describeStatus(status: RunStatus): DescribedRun {
   if (isFinished) {
     return {
       soFar: `the output is written, ${paid}`,
-      next: 'starts over, or with --retry-failed sends again only what failed',
+      next: 'starts over, or with `retryFailed` sends again only what failed',
     };
   }
   if (rows === null) return { soFar: 'the input was not read to its end', next: 'starts over' };

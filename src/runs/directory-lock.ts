@@ -17,7 +17,7 @@ export async function lockDirectory(
     {
       name: `the state directory ${directory}`,
       path: join(directory, 'lock'),
-      option: '--state',
+      option: '`stateDir`',
       remake: async () => {
         await files.mkdir(directory, { recursive: true, mode: 0o700 });
       },

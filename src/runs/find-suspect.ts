@@ -1,18 +1,9 @@
 import { verificationTypes } from '../contract/enums.js';
-import { ConfigurationError } from '../errors/family.js';
 import { OutcomeTally } from './outcome-tally.js';
 import type { PassOne } from './pass-one.js';
 import type { MaxUnknown } from './run-options.js';
 
 const rowsAtOnce = 16_384;
-
-/** @throws ConfigurationError */
-export function checkMaxUnknown(maxUnknown: MaxUnknown | undefined): void {
-  if (!maxUnknown || (maxUnknown.percent >= 0 && maxUnknown.percent <= 100)) return;
-  throw new ConfigurationError(
-    `the share of unknown verdicts must be from 0 to 100 percent, not ${maxUnknown.percent}`,
-  );
-}
 
 /**
  * Whether more of the verified cells of a type are unknown than may be. It is known before the first row

@@ -65,14 +65,14 @@ export function parseJournal(bytes: Buffer, path: string): JournalContent {
 /** @param what is wrong, and where: `at byte 812` */
 export function damaged(path: string, what: string, cause?: unknown): StateError {
   return new StateError(
-    `the journal ${path} is damaged ${what}. Put back an older copy of its state directory, if you have one: the run then asks the service what it has, and pays for nothing twice. Without a copy, start over with --fresh: that pays again for what was sent`,
+    `the journal ${path} is damaged ${what}. Put back an older copy of its state directory, if you have one: the run then asks the service what it has, and pays for nothing twice. Without a copy, start over with \`fresh\`: that pays again for what was sent`,
     { code: 'state_damaged', cause },
   );
 }
 
 function unknownVersion(path: string): StateError {
   return new StateError(
-    `the journal ${path} was not written by this version of Sluice; finish the run with the version that began it, or start over with --fresh`,
+    `the journal ${path} was not written by this version of Sluice; finish the run with the version that began it, or start over with \`fresh\``,
     { code: 'state_damaged' },
   );
 }

@@ -98,7 +98,7 @@ export class Journal {
 
 function writtenByAnother(path: string): StateError {
   return new StateError(
-    `another process has written the journal ${path}: two runs work in one state directory, and the locks of its file system do not keep them apart. This run stops here. Run it again when the other has ended, with --state on a local disk or with one machine at a time`,
+    `another process has written the journal ${path}: two runs work in one state directory, and the locks of its file system do not keep them apart. This run stops here. Run it again when the other has ended, with \`stateDir\` on a local disk or with one machine at a time`,
     { code: 'state_locked' },
   );
 }

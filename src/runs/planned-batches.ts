@@ -84,7 +84,7 @@ function laneOf(type: string, country: string, path: string): Batch['lane'] {
 
 function damagedBatches(path: string): StateError {
   return new StateError(
-    `the list has changed, and the batches in ${path} are damaged: what was paid for cannot be used for another list. Put the old list back to go on, or start over with --fresh, which pays again`,
+    `the list has changed, and the batches in ${path} are damaged: what was paid for cannot be used for another list. Put the old list back to go on, or start over with \`fresh\`, which pays again`,
     { code: 'state_damaged' },
   );
 }

@@ -101,7 +101,7 @@ export async function readRecalled(
 ): Promise<HistoryEntries> {
   const entries = new HistoryEntries(seed);
   const damaged = (cause?: unknown): StateError =>
-    new StateError(`${path} is damaged; restore it, or start over with --fresh`, {
+    new StateError(`${path} is damaged; restore it, or start over with \`fresh\``, {
       code: 'state_damaged',
       cause,
     });

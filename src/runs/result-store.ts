@@ -50,7 +50,7 @@ export class ResultStore {
     const results = decodeResults(bytes, outcomes);
     if (results) return results;
     throw new StateError(
-      `${path} is damaged: restore it, or start over with --fresh, which pays for its addresses again`,
+      `${path} is damaged: restore it, or start over with \`fresh\`, which pays for its addresses again`,
       { code: 'state_damaged' },
     );
   }

@@ -56,9 +56,9 @@ export function differingSettings(
   const settings = (decides: RunEntry['decides']): RunEntry['decides'] =>
     (decides['settings'] ?? {}) as RunEntry['decides'];
   const names = differingNames(settings(known.decides), settings(given.decides));
-  const options = names.map((name) => `--${settingOptions[name] ?? name}`);
-  if (known.service !== given.service) options.push('--base-url');
-  return [...new Set(options)];
+  const options = names.map((name) => `\`settings.${name}\``);
+  if (known.service !== given.service) options.push('`baseUrl`');
+  return options;
 }
 
 /**
@@ -70,24 +70,10 @@ export function differingSettings(
 export function refuseOthers(differing: readonly string[]): void {
   if (differing.length === 0) return;
   throw new StateError(
-    `the unfinished run in the state directory was sent with other options; these differ: ${differing.join(', ')}. Nothing was sent now. Give the same again to go on, or start over with --fresh, which pays again`,
+    `the unfinished run in the state directory was sent with other options; these differ: ${differing.join(', ')}. Nothing was sent now. Give the same again to go on, or start over with \`fresh\`, which pays again`,
     { code: 'state_mismatch' },
   );
 }
-
-/** What sets each of the settings that are passed to the service. */
-const settingOptions: Readonly<Record<string, string>> = {
-  use_account_cache: 'no-account-cache',
-  use_global_cache: 'no-global-cache',
-  remove_duplicate: 'no-remove-duplicates',
-  remove_wrong_email_format: 'no-remove-wrong-format',
-  remove_wrong_phone_format: 'no-remove-wrong-format',
-  target_audience: 'target-audience',
-  target_market_industry: 'target-industry',
-  target_objective: 'target-objective',
-  max_account_cache_backoff: 'account-cache-days',
-  max_global_cache_backoff: 'global-cache-days',
-};
 
 /** Whether a run of the same rows writes the same output. */
 export function hasSameOutput(known: RunEntry, decides: RunEntry['decides']): boolean {
@@ -118,7 +104,7 @@ export function findChange(
     (name) => !outputOptions.has(name) && name !== 'settings' && name !== 'input',
   );
   if (options.length > 0) {
-    return `these differ: ${options.map((name) => `--${optionNames[name] ?? name}`).join(', ')}`;
+    return `these differ: ${options.map((name) => `\`${optionName(name)}\``).join(', ')}`;
   }
   if (known.plan.rows !== found.plan.rows) {
     return `it has ${found.plan.rows} rows now and had ${known.plan.rows}`;
@@ -129,8 +115,10 @@ export function findChange(
     : 'its content differs';
 }
 
-/** Those that are called otherwise on the command line. */
-const optionNames: Readonly<Record<string, string>> = { header: 'no-header' };
+/** The journal has them with hyphens. */
+function optionName(inJournal: string): string {
+  return inJournal.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
 
 function differingOptions(
   known: RunEntry['decides'],

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/family.js';
-import { formatOfPath } from '../formats/file-format.js';
+import { columnsFor } from '../formats/file-format.js';
 import { defaultStateDir, isSameList } from '../places/list-place.js';
 import { findLists, listSink, listSource } from '../places/named-lists.js';
 import { combinedSource } from '../rows/combined-source.js';
@@ -61,7 +61,7 @@ export async function sourceOf(given: SourceInput, sink?: SinkInput): Promise<So
     const lists = await findLists(given);
     await refuseSameList(lists, sink);
     const [only = ''] = lists;
-    if (lists.length === 1) return listSource(only, { columns: columnsFor(sink) });
+    if (lists.length === 1) return listSource(only, { columns: columnsFor(isPlaceName(sink) ? sink : undefined) });
     // The columns of each list are in the common header, wherever in a list they come first.
     return combinedSource(lists.map((list) => listSource(list, { columns: 'all' })));
   } catch (error) {
@@ -79,13 +79,6 @@ async function refuseSameList(
     if (!(await isSameList(list, sink))) continue;
     throw new ConfigurationError('it is the sink too: write to another place');
   }
-}
-
-/** Rows that are copied as JSON need no common header. */
-function columnsFor(sink: SinkInput | undefined): 'first' | 'all' {
-  const isJsonl =
-    sink !== undefined && isPlaceName(sink) && formatOfPath(String(sink)).format === 'jsonl';
-  return isJsonl ? 'first' : 'all';
 }
 
 function naming(option: string, error: unknown): unknown {

@@ -70,7 +70,7 @@ export class RunOpening {
     const { known } = this.#state;
     if (this.#wantsRetry && !known.run) {
       throw new ConfigurationError(
-        `there is no run with failed addresses in ${this.#options.stateDir}: --retry-failed goes with the same command that ended with them`,
+        `there is no run with failed addresses in ${this.#options.stateDir}: \`retryFailed\` goes with the same command that ended with them`,
       );
     }
     if (!known.finished || this.#wantsRetry) return undefined;

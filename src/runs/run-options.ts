@@ -4,9 +4,9 @@ import type { SluiceError } from '../errors/sluice-error.js';
 import type { Sink, TextColumn } from '../rows/sink.js';
 import type { FoundHeader, Source } from '../rows/source.js';
 import type { SinkInput, SourceInput } from './run-ends.js';
-import type { ColumnOptions } from '../batches/column-layout.js';
+import type { ColumnChoice, ColumnOptions } from '../batches/column-layout.js';
 import type { DoubtOptions } from '../batches/doubtful-columns.js';
-import type { CountryOptions } from '../batches/plan.js';
+import type { CountryChoice, CountryOptions } from '../batches/plan.js';
 import type { VerifyProgress } from '../streams/verify-progress.js';
 import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
@@ -14,7 +14,8 @@ import type { RunStatus } from './run-status.js';
 import type { Preflight } from './preflight.js';
 import type { Summary } from './summary.js';
 
-export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings, DoubtOptions {
+/** The options of a run, before the compiler asks for a column and a country. */
+export interface RunSettings extends ColumnOptions, CountryOptions, DriveSettings, DoubtOptions {
   readonly source: SourceInput;
   readonly sink: SinkInput;
   /**
@@ -119,8 +120,13 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
   readonly files?: FileSystem;
 }
 
+/** Which columns are verified, and for which country: without either nothing can be sent. */
+export type LaneChoice = ColumnChoice & CountryChoice;
+
+export type RunOptions = RunSettings & LaneChoice;
+
 /** The options of a run whose places are found. */
-export type ResolvedRun = Omit<RunOptions, 'source' | 'sink' | 'stateDir' | 'maxUnknown'> & {
+export type ResolvedRun = Omit<RunSettings, 'source' | 'sink' | 'stateDir' | 'maxUnknown'> & {
   readonly source: Source;
   readonly sink: Sink;
   readonly stateDir: string;
@@ -128,8 +134,10 @@ export type ResolvedRun = Omit<RunOptions, 'source' | 'sink' | 'stateDir' | 'max
 };
 
 /** The options of a run that keeps nothing on disk. */
-export type StreamRunOptions = Omit<
-  RunOptions,
+export type StreamRunOptions = StreamRunSettings & LaneChoice;
+
+export type StreamRunSettings = Omit<
+  RunSettings,
   | 'client'
   | 'stateDir'
   | 'fresh'
@@ -171,7 +179,9 @@ export interface ChangedCell {
 }
 
 /** The options of a run, as far as they decide what it would send. */
-export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir' | 'sink'> & {
+export type EstimateOptions = EstimateSettings & LaneChoice;
+
+export type EstimateSettings = Omit<RunSettings, 'client' | 'stateDir' | 'sink'> & {
   /** Where the rows would go: it is only asked whether it could take them. @default nobody is asked */
   readonly sink?: SinkInput;
   /** The service, to be asked for the balance. @default nobody is asked */

@@ -23,9 +23,9 @@ import {
 import { isPlaceName, isRows, isSource } from './run-ends.js';
 import {
   changeWays,
-  type EstimateOptions,
-  type RunOptions,
-  type StreamRunOptions,
+  type EstimateSettings,
+  type RunSettings,
+  type StreamRunSettings,
 } from './run-options.js';
 
 const aSource = required({
@@ -33,13 +33,20 @@ const aSource = required({
   isRight: (value) =>
     (isPlaceName(value) && String(value) !== '') || isRows(value) || isSource(value),
 });
+/** Whether its values are in their bounds. */
+function isMaxUnknown(value: object): boolean {
+  const percent: unknown = Reflect.get(value, 'percent');
+  const isShare = typeof percent === 'number' && percent >= 0 && percent <= 100;
+  return isShare && aSink.isRight(Reflect.get(value, 'suspect'));
+}
+
 const isSink = withMethods('a sink', 'check', 'open');
 const aSink: Wanted = {
   what: 'a path, a URL, or a sink such as fileSink("verified.csv")',
   isRight: (value) => (isPlaceName(value) && String(value) !== '') || isSink.isRight(value),
 };
 
-export const runShape: OptionShape<RunOptions> = {
+export const runShape: OptionShape<RunSettings> = {
   ...columnShape,
   ...countryShape,
   ...driveShape,
@@ -59,7 +66,10 @@ export const runShape: OptionShape<RunOptions> = {
   retryFailed: flag,
   partial: flag,
   history: aHistory,
-  maxUnknown: record,
+  maxUnknown: {
+    what: 'an object with a percent from 0 to 100 and a suspect, the sink for too many unknown verdicts',
+    isRight: (value) => record.isRight(value) && isMaxUnknown(value as object),
+  },
   detach: flag,
   onPrepared: called,
   waitLockMs: amount,
@@ -74,7 +84,7 @@ export const runShape: OptionShape<RunOptions> = {
   files: record,
 };
 
-export const streamRunShape: OptionShape<StreamRunOptions> = {
+export const streamRunShape: OptionShape<StreamRunSettings> = {
   ...columnShape,
   ...countryShape,
   ...driveShape,
@@ -94,7 +104,7 @@ export const streamRunShape: OptionShape<StreamRunOptions> = {
 
 const { stateDir: _stateDir, ...withoutState } = runShape;
 
-export const estimateShape: OptionShape<EstimateOptions> = {
+export const estimateShape: OptionShape<EstimateSettings> = {
   ...withoutState,
   sink: aSink,
   client: aClient,

@@ -16,12 +16,11 @@ import type { DriveRunEnd } from './drive-run-options.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { limitedSource } from '../rows/limited-source.js';
 import { addressesToFetch, hasSent } from './known-run.js';
-import { checkMaxUnknown } from './find-suspect.js';
 import type { PassOne } from './pass-one.js';
 import { outputIdOf, type RunEntry } from './run-entries.js';
 import { RunOpening } from './run-opening.js';
 import { findEnds, sinkOf, stateDirFor } from './run-ends.js';
-import type { ResolvedRun, RunOptions } from './run-options.js';
+import type { ResolvedRun, RunOptions, RunSettings } from './run-options.js';
 import { runShape } from './run-shapes.js';
 import { RunOutput } from './run-output.js';
 import { StateDirectory } from './state-directory.js';
@@ -60,12 +59,11 @@ export async function run(options: RunOptions): Promise<Summary> {
     files: options.files ?? systemFiles,
     signal: options.signal ?? new AbortController().signal,
   };
-  checkMaxUnknown(options.maxUnknown);
   return runResolved(await resolve(options), checked);
 }
 
 /** Finds the places that options name. @throws ConfigurationError, InputError */
-async function resolve({ maxUnknown, ...options }: RunOptions): Promise<ResolvedRun> {
+async function resolve({ maxUnknown, ...options }: RunSettings): Promise<ResolvedRun> {
   const { source, sink } = await findEnds(options);
   return {
     ...options,

@@ -23,7 +23,7 @@ import { OutcomeTally } from './outcome-tally.js';
 import { wantedPositions } from './pass-one.js';
 import { openSink } from './pass-two.js';
 import { findEnds } from './run-ends.js';
-import type { ResolvedRun, StreamRunOptions } from './run-options.js';
+import type { ResolvedRun, StreamRunOptions, StreamRunSettings } from './run-options.js';
 import { streamRunShape } from './run-shapes.js';
 import { summarize } from './summarize.js';
 import type { Summary } from './summary.js';
@@ -52,7 +52,7 @@ export async function streamRun(options: StreamRunOptions): Promise<Summary> {
   );
 }
 
-type ResolvedStreamRun = StreamRunOptions & Pick<ResolvedRun, 'source' | 'sink'>;
+type ResolvedStreamRun = StreamRunSettings & Pick<ResolvedRun, 'source' | 'sink'>;
 
 async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const startedMs = performance.now();

@@ -9,7 +9,7 @@ import { StateError } from '../errors/family.js';
 import { systemClock } from '../system/clock.js';
 import { defaults } from '../batches/defaults.js';
 import type { RunEntry } from './run-entries.js';
-import type { RunOptions } from './run-options.js';
+import type { RunSettings } from './run-options.js';
 import type { StateDirectory } from './state-directory.js';
 import { isElsewhere } from './state-place.js';
 
@@ -53,7 +53,7 @@ export class TakeUp {
     run: RunEntry,
     state: Pick<StateDirectory, 'known' | 'place' | 'record'>,
     options: Pick<
-      RunOptions,
+      RunSettings,
       'batchName' | 'deleteBatches' | 'moved' | 'clock' | 'batchDeadlineMs'
     > & { readonly signal: AbortSignal },
   ): Promise<TakeUp> {
@@ -141,7 +141,7 @@ export class TakeUp {
   }
 
   /** @param kept uuids of the uploads that the run goes on with */
-  tell(kept: ReadonlySet<string>, onProgress: RunOptions['onProgress']): void {
+  tell(kept: ReadonlySet<string>, onProgress: RunSettings['onProgress']): void {
     const unused = this.uploads
       .all()
       .filter(({ uuid }) => !kept.has(uuid) && !this.#givenUp.has(uuid))
@@ -184,7 +184,7 @@ export class TakeUp {
   #doubt(): StateError {
     const what = this.isCopied ? 'was copied or restored' : 'may be older than the run';
     return new StateError(
-      `the state directory ${what}: another process may have resumed the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has resumed it, add --moved; if one has finished the run, use its output and remove this state directory; --fresh starts over and pays for everything`,
+      `the state directory ${what}: another process may have resumed the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has resumed it, add \`moved\`; if one has finished the run, use its output and remove this state directory; \`fresh\` starts over and pays for everything`,
       { code: 'state_mismatch' },
     );
   }

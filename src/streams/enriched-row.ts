@@ -87,11 +87,13 @@ type AddedTo<Email extends string, Phone extends string, Prefix, Fields> = Added
   Added<Phone, PhoneCells, Prefix, Fields>;
 
 /** The columns of a row that may hold addresses. */
-export type TextColumn<Input> = {
-  [Column in keyof Input & string]: Input[Column] extends string | null | undefined
-    ? Column
-    : never;
-}[keyof Input & string];
+export type TextColumn<Input> = string extends keyof Input
+  ? string
+  : {
+      [Column in keyof Input & string]-?: Input[Column] extends string | null | undefined
+        ? Column
+        : never;
+    }[keyof Input & string];
 
 /** A Duplex whose rows have a type on either side. */
 export type RowStream<Input, Output> = {

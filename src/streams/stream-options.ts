@@ -1,5 +1,5 @@
 import type { Batch } from '../batches/batch.js';
-import type { ColumnOptions } from '../batches/column-layout.js';
+import type { ColumnChoice, ColumnOptions } from '../batches/column-layout.js';
 import type { DriveSettings } from '../batches/drive-all.js';
 import type { BatchProgress } from '../batches/batch-progress.js';
 import type { CountryChoice, CountryOptions } from '../batches/plan.js';
@@ -67,4 +67,4 @@ export interface VerifySettings
   readonly signal?: AbortSignal;
 }
 
-export type VerifyOptions = VerifySettings & CountryChoice;
+export type VerifyOptions = VerifySettings & CountryChoice & ColumnChoice;

@@ -19,6 +19,8 @@ import { batchProgress, RowCount } from './verify-progress.js';
  * memory for their results, at most `maxWaitingRows` of them. Not durable: what was paid is lost with
  * the process.
  *
+ * Rows of a type of their own keep it: `verify<Contact>()(options)`.
+ *
  * @throws ConfigurationError at once; as the stream's error whatever stops the run
  *
  * @example
@@ -29,35 +31,43 @@ import { batchProgress, RowCount } from './verify-progress.js';
  * }
  * ```
  */
+export function verify<Input extends object>(): VerifyRows<Input>;
 export function verify<
   const Email extends string = never,
   const Phone extends string = never,
   const Prefix = unknown,
   const Chosen extends AddedField = never,
 >(
-  options: VerifyOptions &
-    Columns<Email, Phone> & { readonly prefix?: Prefix; readonly columns?: readonly Chosen[] },
+  options: TypedOptions<Email, Phone, Prefix, Chosen>,
 ): RowStream<Row, EnrichedRow<Row, Email, Phone, Prefix, Chosen>>;
-export function verify<
-  Input extends object,
-  Email extends TextColumn<Input> = TextColumn<Input>,
-  Phone extends TextColumn<Input> = TextColumn<Input>,
+export function verify(
+  ...given: readonly [] | readonly [VerifyOptions]
+): Duplex | ((options: VerifyOptions) => Duplex) {
+  return given.length === 0 ? createVerify : createVerify(given[0]);
+}
+
+/**
+ * Takes the options of `verify()` where the rows have a type of their own: all else follows from the
+ * options, as no call can have some of its types given and the others inferred.
+ */
+export type VerifyRows<Input extends object> = <
+  const Email extends TextColumn<Input> = never,
+  const Phone extends TextColumn<Input> = never,
+  const Prefix = unknown,
+  const Chosen extends AddedField = never,
 >(
-  options: VerifyOptions &
-    Columns<Email, Phone> & { readonly prefix?: undefined; readonly columns?: undefined },
-): RowStream<Input, EnrichedRow<Input, Email, Phone>>;
-export function verify<
-  Input extends object,
-  Email extends TextColumn<Input> = TextColumn<Input>,
-  Phone extends TextColumn<Input> = TextColumn<Input>,
->(
-  options: VerifyOptions &
-    Columns<Email, Phone> & {
-      readonly prefix?: undefined;
-      readonly columns: readonly AddedField[];
-    },
-): RowStream<Input, Input & Partial<EnrichedRow<Input, Email, Phone>>>;
-export function verify(options: VerifyOptions): Duplex {
+  options: TypedOptions<Email, Phone, Prefix, Chosen>,
+) => RowStream<Input, EnrichedRow<Input, Email, Phone, Prefix, Chosen>>;
+
+/** Options whose values decide the type of the rows. */
+type TypedOptions<Email, Phone, Prefix, Chosen> = VerifyOptions & {
+  readonly email?: readonly Email[];
+  readonly phone?: readonly Phone[];
+  readonly prefix?: Prefix;
+  readonly columns?: readonly Chosen[];
+};
+
+function createVerify(options: VerifyOptions): Duplex {
   checkOptions(options, verifyShape);
   const { client, history } = options;
   if ('baseUrl' in client) checkHistoryService(history, String(client.baseUrl));
@@ -78,11 +88,6 @@ export function verifyChunks(
   options: Omit<VerifySettings, 'onProgress'>,
 ): Duplex {
   return new Verify(plan, joinChunks(plan), options);
-}
-
-interface Columns<Email, Phone> {
-  readonly email?: readonly Email[];
-  readonly phone?: readonly Phone[];
 }
 
 type Done = (error?: Error | null) => void;

@@ -26,7 +26,7 @@ export interface LockedThing {
   readonly path: string;
   /** The option that names its place. */
   readonly option: string;
-  /** Whether its user can be told to wait for it, with `--wait-lock`. @default true */
+  /** Whether its user can be told to wait for it, with `waitLockMs`. @default true */
   readonly canWait?: boolean;
   /** Makes the folder of the file again, where others may remove it. */
   readonly remake?: () => Promise<void>;
@@ -77,7 +77,7 @@ export async function lockFile(
 
 function busyError({ name, canWait }: LockedThing, waitLockMs: number): StateError {
   const waited = waitLockMs > 0 ? ` after ${waitLockMs / 1000} s` : '';
-  const advice = canWait === false || waitLockMs > 0 ? '' : '; --wait-lock <s> waits for it';
+  const advice = canWait === false || waitLockMs > 0 ? '' : '; wait for it with `waitLockMs`';
   return new StateError(`another process is working in ${name}${waited}${advice}`, {
     code: 'state_locked',
   });

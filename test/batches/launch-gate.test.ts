@@ -34,7 +34,7 @@ describe('LaunchGate', () => {
     expect(await ask(gate, 6, 4, 1, 0)).toEqual([true, true, false, false]);
     expect(gate.closedBy).toBeInstanceOf(BudgetError);
     expect(gate.closedBy?.message).toContain('11 email credits');
-    expect(gate.closedBy?.message).toContain('--max-credits');
+    expect(gate.closedBy?.message).toContain('`maxCredits`');
   });
 
   it('keeps the first reason for which it was closed, and asks for nothing more', async () => {

@@ -65,7 +65,7 @@ describe('sluice serve --verify network', () => {
     ['another way', ['--verify=guess'], /--verify takes offline or network, not "guess"/],
     ['options without it', ['--helo=a.lab'], /--helo needs --verify network/],
     ['a switch without it', ['--no-starttls', '--verify=offline'], /--no-starttls needs/],
-    ['a name without a dot', ['--verify=network', '--helo=mail'], /--helo\) must be a full name/],
+    ['a name without a dot', ['--verify=network', '--helo=mail'], /--helo must be a full name/],
     [
       'a time that is none',
       ['--verify=network', '--helo=a.lab', '--retry-after=soon'],

@@ -84,7 +84,7 @@ describe('--dry-run', () => {
     const ended = await verify(service, ...history, '--dry-run');
     expect(ended.stderr).toContain('25 addresses (1 duplicate), 10 of them in the history');
     expect(ended.stderr).toContain('email credits: 15 needed at most');
-    expect(ended.stderr).toContain('an unfinished run is in out.csv.sluice, of which 10 email');
+    expect(ended.stderr).toContain('the unfinished run in out.csv.sluice has launched 10 email');
   });
 });
 

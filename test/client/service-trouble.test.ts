@@ -1,8 +1,9 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { Client } from '../../src/client/client.js';
+import { FakeClock } from './fake-clock.js';
 import { Governor, type Permit } from '../../src/client/governor.js';
 import type { ServiceTrouble } from '../../src/client/service-trouble.js';
 import { TransportError } from '../../src/errors/family.js';
-import { FakeClock } from './fake-clock.js';
 import { caught } from './test-client.js';
 
 function watched(giveUpAfterMs = 600_000) {
@@ -116,4 +117,36 @@ it('has patience with a name that is not found any more', async () => {
   expect(isGivenUp).toBe(false);
   await clock.advance(1000);
   await waiting;
+});
+
+it('is a warning of the process, once, where a program does not ask', async () => {
+  const warnings: Error[] = [];
+  const listen = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', listen);
+  onTestFinished(() => void process.off('warning', listen));
+  // Nobody listens on port 9 of this machine.
+  const options = { baseUrl: 'http://127.0.0.1:9', apiKey: 'key', giveUpAfterMs: 300_000 };
+  const asked: ServiceTrouble[] = [];
+  for (const onTrouble of [undefined, (trouble: ServiceTrouble) => asked.push(trouble)]) {
+    const clock = new FakeClock();
+    const client = new Client({ ...options, clock, onTrouble });
+    const failed = caught(client.credits());
+    let isOver = false;
+    void failed.then(() => {
+      isOver = true;
+    });
+    while (!isOver) await clock.advance(5000);
+    expect(await failed).toMatchObject({ code: 'service_unavailable' });
+    await client.close();
+  }
+  expect(asked.length).toBeGreaterThan(1);
+  expect(warnings).toMatchObject([
+    {
+      name: 'SluiceWarning',
+      code: 'SLUICE_SERVICE_WAITING',
+      message: expect.stringMatching(
+        /^cannot reach 127\.0\.0\.1:9: the connection was refused; trying again, \d+ min/,
+      ) as string,
+    },
+  ]);
 });

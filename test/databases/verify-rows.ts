@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { Client, run, type RunOptions, type Summary } from '../../src/index.js';
+import { Client, run, type ColumnChoice, type RunOptions, type Summary } from '../../src/index.js';
 import { createService, type Service, type ServiceOptions } from '../../src/service/index.js';
 
 export interface Verifying {
@@ -12,7 +12,7 @@ export interface Verifying {
   /** Addresses that the service has charged so far. */
   charges(): Promise<number>;
   /** Verifies a list, durably, in the state directory of this test. */
-  run(options: Omit<RunOptions, 'client' | 'stateDir'>): Promise<Summary>;
+  run(options: Omit<RunOptions, 'client' | 'stateDir'> & ColumnChoice): Promise<Summary>;
 }
 
 /** A folder that does not outlive the test. */

@@ -37,7 +37,7 @@ const people = [
 
 async function settingsFor(
   options: ServiceOptions = {},
-): Promise<Omit<RunOptions, 'client'> & { readonly client: Client }> {
+): Promise<RunOptions & { readonly client: Client }> {
   const service = await createService({ apiKey: 'canary-key', ...options });
   const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
   const folder = await mkdtemp(join(tmpdir(), 'sluice-told-'));

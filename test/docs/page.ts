@@ -122,6 +122,16 @@ export function tableRows(text: string): readonly (readonly string[])[] {
     .map((cells) => cells.map((cell) => cell.trim()));
 }
 
+/** The items of all lists in a text of Markdown: what is before the first colon, and after it. */
+export function listItems(text: string): readonly (readonly [string, string])[] {
+  return withoutBlocks(text)
+    .split('\n')
+    .flatMap((line) => {
+      const [, name, rest] = /^- (.*?): (.*)$/.exec(line) ?? [];
+      return name === undefined || rest === undefined ? [] : [[name, rest] as const];
+    });
+}
+
 /** What stands in code spans. */
 export function codeSpans(text: string): readonly string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? '');

@@ -6,8 +6,9 @@ import { exitCodeOf, exitCodes } from '../../src/cli/exit-code.js';
 import { operations } from '../../src/contract/operations.js';
 import * as family from '../../src/errors/family.js';
 import { SluiceError } from '../../src/errors/sluice-error.js';
+import type { RunProgress } from '../../src/index.js';
 import { addedColumns } from '../../src/results/columns.js';
-import { codeSpans, Page, tableRows } from './page.js';
+import { codeSpans, listItems, Page, tableRows } from './page.js';
 import { createProgram, membersOf, unionOf } from './source-types.js';
 
 const columns = new Page('docs/columns.md');
@@ -16,9 +17,11 @@ const library = new Page('docs/library.md');
 const errors = new Page('docs/when-it-stops.md');
 const localService = new Page('docs/local-service.md');
 
-/** The code in the first cell of each row of a section's tables. */
+/** The code in the first cell of each row of a section's tables, and before the colon of each item. */
 function firstCodes(page: Page, heading: string): readonly string[] {
-  return tableRows(page.section(heading)).flatMap(([cell = '']) => codeSpans(cell));
+  const section = page.section(heading);
+  const cells = tableRows(section).map(([cell = '']) => cell);
+  return [...cells, ...listItems(section).map(([name]) => name)].flatMap(codeSpans);
 }
 
 function sorted(values: Iterable<string>): readonly string[] {
@@ -97,6 +100,31 @@ describe('the options of the library', () => {
   ])('under "%s" are those of their type', (heading, page, module, type) => {
     const listed = firstCodes(page, heading);
     expect(sorted(listed)).toEqual(sorted(membersOf(program, module, type)));
+  });
+
+  it('name every stage of the progress of a run', () => {
+    // The compiler asks for each.
+    const stages: Record<RunProgress['stage'], true> = {
+      header_found: true,
+      going_on: true,
+      carried: true,
+      reading: true,
+      read: true,
+      batch: true,
+      text_column: true,
+      notice: true,
+      left_behind: true,
+      older_state: true,
+      stopped: true,
+      writing: true,
+      written: true,
+    };
+    const [, text = ''] =
+      listItems(library.section('### Options of run()')).find(
+        ([name]) => name === '`onProgress`',
+      ) ?? [];
+    const listed = codeSpans(text).filter((code) => code !== 'stage');
+    expect(sorted(listed)).toEqual(sorted(Object.keys(stages)));
   });
 
   it('leave out no operation of the client', () => {

@@ -214,6 +214,12 @@ describe('an option', () => {
 
   it('for an output of another kind than it can have is asked for', async () => {
     expect(() => fileSink(at('out.json'))).toThrow('.json is no format of an output');
+    expect(() => fileSink(at('out.foo'))).toThrow(
+      '.foo is no format of an output; end its name in',
+    );
+    expect(() => fileSink(at('out.csv.zip'))).toThrow('.zip is no format');
+    for (const name of ['out', 'out.2026-11-23', 'out.CSV.gz']) fileSink(at(name));
+    fileSink(at('out.foo'), { format: 'jsonl' });
     expect(() => fileSink(at('out.tsv'), { delimiter: ';' })).toThrow('no other delimiter');
     await expect(fileSink(at('out.txt'), { format: 'txt' }).check(2)).rejects.toThrow(
       'the one column that is verified',

@@ -101,3 +101,12 @@ it('calls a row by its worst verdict: wrong, unknown, none, valid', () => {
   expect(worstVerdict(['valid', 'none'])).toBe('none');
   expect(worstVerdict(['valid', 'valid'])).toBe('valid');
 });
+
+it.each(['out.jsonl', 'out.csv.gz', 'out.foo'])(
+  'a folder is not made under the name of a file: %s',
+  async (name) => {
+    const sink = verdictFolder(at(name), { ending: 'csv' });
+    await expect(sink.check(1)).rejects.toThrow('is named as a file');
+    expect(await readdir(at('.'))).toEqual([]);
+  },
+);

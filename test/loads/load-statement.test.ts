@@ -257,7 +257,7 @@ describe('what cannot be loaded is refused by name', () => {
   });
 
   test.each([
-    ['snowflake', undefined, /copy the parts to where it can.*--from @my_stage/],
+    ['snowflake', undefined, /copy the parts to where it can.*`from` @my_stage/],
     ['snowflake', 's3://bucket/verified/', /name a place such as @my_stage/],
     ['bigquery', 's3://bucket/', /such as gs:/],
     ['redshift', "s3://bucket/it's/", /such as s3:/],

@@ -39,7 +39,7 @@ describe('what the figures of a run ask for', () => {
     const { exit_code, next } = endOf(summary);
     expect([exit_code, next]).toEqual([
       0,
-      '1,047 unknown: the local service cannot ask mail servers; --local --verify network does (docs/live-verification.md)',
+      '1,047 unknown: the local service cannot ask mail servers; `engine: networkEngine()` does (docs/live-verification.md)',
     ]);
     expect(adviceOf(summary, { asksNetwork: true })).toEqual([
       '1,047 unknown: ask again tomorrow; the same command pays only for these',
@@ -54,7 +54,7 @@ describe('what the figures of a run ask for', () => {
       '2,094 unknown: ask again tomorrow; the same command pays only for these',
     ]);
     expect(adviceOf({ ...summary, compared: undefined })).toEqual([
-      '2,094 unknown: ask again tomorrow; with --history only these are paid again',
+      '2,094 unknown: ask again tomorrow; with `history` only these are paid again',
     ]);
   });
 
@@ -63,14 +63,14 @@ describe('what the figures of a run ask for', () => {
       adviceOf(quiet({}, { buckets: { ...noCells, verified: 30, no_result } }));
     expect(advice(30)).toEqual([]);
     expect(advice(31)).toEqual([
-      'mobile: 31 of 61 numbers got no result: check that they belong to their country (--country, --country-column)',
+      'mobile: 31 of 61 numbers got no result: check that they belong to their country (`country`, `countryColumn`)',
     ]);
     expect(adviceOf(quiet({}, { buckets: { ...noCells, no_result: 9 } }))).toEqual([]);
   });
 
   it('is to give a country to rows that have none', () => {
     expect(adviceOf(quiet({ reasons: { country_missing: 12 } }))).toEqual([
-      'email: 12 not submitted, as their rows have no country: add --country for them',
+      'email: 12 not submitted, as their rows have no country: add `country` for them',
     ]);
   });
 

@@ -150,7 +150,7 @@ describe('a list that has changed since its run stopped', () => {
     const before = await nights.charges();
     await expect(nights.runWith(list, { country: 'DE' })).rejects.toMatchObject({
       code: 'state_mismatch',
-      message: expect.stringContaining('these differ: --country') as string,
+      message: expect.stringContaining('these differ: `country`') as string,
     });
     expect(await nights.charges()).toEqual(before);
     await nights.runWith(list, { country: 'DE', onChange: 'carry' });
@@ -201,7 +201,7 @@ describe('a list that has changed since its run stopped', () => {
     await expect(nights.runWith(mixed(6, 4), { onProgress })).rejects.toMatchObject({
       code: 'state_mismatch',
       message: expect.stringMatching(
-        /of 6 addresses that are paid for it has 2, less than half.*--on-change carry.*--fresh/,
+        /of 6 addresses that are paid for it has 2, less than half.*`onChange: 'carry'`.*`fresh`/,
       ) as string,
     });
     expect(requests).not.toContain('carried');
@@ -255,7 +255,7 @@ describe('a list that has changed since its run stopped', () => {
     await cp(join(nights.folder, 'run'), stateDir, { recursive: true });
     await expect(nights.runWith(changed, { stateDir })).rejects.toMatchObject({
       code: 'state_mismatch',
-      message: expect.stringContaining('--moved') as string,
+      message: expect.stringContaining('`moved`') as string,
     });
     expect(await nights.charges()).toHaveLength(6);
     await nights.runWith(changed, { stateDir, moved: true });

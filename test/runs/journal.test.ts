@@ -110,7 +110,7 @@ describe('Journal', () => {
     const bytes = await readFile(path);
     await writeFile(path, bytes.fill(0, 66, 70));
     await expect(reopened()).rejects.toThrow(
-      /damaged at byte \d+\. Put back an older copy .* pays for nothing twice\. .* --fresh: that pays again/,
+      /damaged at byte \d+\. Put back an older copy .* pays for nothing twice\. .* `fresh`: that pays again/,
     );
   });
 

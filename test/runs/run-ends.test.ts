@@ -186,7 +186,12 @@ describe('the ends of a run, named by paths and URLs', () => {
       'sink must be a path, a URL, or a sink such as fileSink("verified.csv"), not ""',
     ],
     [
-      'a suspect output in a database',
+      'a share beyond its bounds',
+      { maxUnknown: { percent: 101, suspect: 'x.csv' } },
+      'maxUnknown must be an object with a percent from 0 to 100 and a suspect, the sink for too many unknown verdicts, not an object',
+    ],
+    [
+      'a suspect that is a database',
       { maxUnknown: { percent: 1, suspect: 'duckdb:x.db' } },
       'maxUnknown.suspect: a database needs a table: give duckdbSink({ url, into }) from sluice/duckdb',
     ],

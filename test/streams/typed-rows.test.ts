@@ -2,7 +2,9 @@ import { Readable } from 'node:stream';
 import { expect, expectTypeOf, it } from 'vitest';
 import {
   ConfigurationError,
+  estimateRun,
   isSluiceError,
+  run,
   verify,
   type AddedField,
   type Row,
@@ -45,7 +47,7 @@ it('verify<Row>() gives that row and its added columns, and knows no other', asy
   const { client } = await withClient();
   const options = { client, country: 'US', pollIntervalMs: 1 } as const;
   const rows = Readable.from(contacts).pipe(
-    verify<Contact>({ ...options, email: ['email'], phone: ['mobile'] }),
+    verify<Contact>()({ ...options, email: ['email'], phone: ['mobile'] }),
   );
   for await (const row of rows) {
     expectTypeOf(row.id).toEqualTypeOf<number>();
@@ -55,20 +57,60 @@ it('verify<Row>() gives that row and its added columns, and knows no other', asy
     expect(row.emial_valid).toBeUndefined();
     // @ts-expect-error a number is no address
     expect(row.id_valid).toBeUndefined();
-    expect(row).toMatchObject({ ...contacts[0], email_valid: true, mobile_valid: true });
-  }
-  const exact = verify<Contact, 'email', 'mobile'>({
-    ...options,
-    email: ['email'],
-    phone: ['mobile'],
-  });
-  exact.end();
-  for await (const row of exact) {
     // @ts-expect-error a column of phone numbers has no quality
     expect(row.mobile_quality).toBeUndefined();
+    expect(row).toMatchObject({ ...contacts[0], email_valid: true, mobile_valid: true });
+  }
+  const emails = Readable.from(contacts).pipe(verify<Contact>()({ ...options, email: ['email'] }));
+  for await (const row of emails) {
+    expectTypeOf(row.mobile).toEqualTypeOf<string | null>();
+    // @ts-expect-error the column is not verified
+    expect(row.mobile_valid).toBeUndefined();
   }
   // @ts-expect-error the contact has no such column
-  verify<Contact>({ ...options, email: ['emial'] }).destroy();
+  verify<Contact>()({ ...options, email: ['emial'] }).destroy();
+  // @ts-expect-error a number is no address
+  verify<Contact>()({ ...options, email: ['id'] }).destroy();
+  // @ts-expect-error a country is needed
+  expect(() => verify<Contact>()({ client, email: ['email'] })).toThrow('country');
+});
+
+it('verify<Row>() names added columns as prefix and columns say', async () => {
+  const { client } = await withClient();
+  const options = { client, country: 'US', pollIntervalMs: 1, email: ['email'] } as const;
+  const rows = Readable.from(contacts).pipe(
+    verify<Contact>()({ ...options, prefix: { email: 'mail' }, columns: ['valid', 'quality'] }),
+  );
+  const out = [];
+  for await (const row of rows) {
+    expectTypeOf(row.mail_valid).toEqualTypeOf<boolean | null>();
+    expect(row.mail_quality).toBe('good');
+    // @ts-expect-error its added columns begin otherwise
+    expect(row.email_valid).toBeUndefined();
+    // @ts-expect-error it was not chosen
+    expect(row.mail_result).toBeUndefined();
+    out.push(row);
+  }
+  expect(out).toEqual([{ ...contacts[0], mail_valid: true, mail_quality: 'good' }]);
+});
+
+it('run() does not compile without a country or without a column', async () => {
+  const { client } = await withClient();
+  const options = { source: contacts, sink: '/dev/null', stateDir: 'unused', client } as const;
+  // @ts-expect-error no country
+  await expect(run({ ...options, email: ['email'] })).rejects.toThrow('a target country is needed');
+  // @ts-expect-error emails alone have one, and phones are verified
+  await expect(run({ ...options, phone: ['mobile'], emailCountry: 'US' })).rejects.toThrow(
+    'a target country is needed',
+  );
+  // @ts-expect-error no column
+  await expect(run({ ...options, country: 'US' })).rejects.toThrow('at least one column');
+  // @ts-expect-error no column
+  await expect(estimateRun({ source: contacts, country: 'US' })).rejects.toThrow('at least one');
+  // @ts-expect-error no column
+  expect(() => verify({ client, country: 'US' })).toThrow('at least one column');
+  expectTypeOf({ ...options, phone: ['mobile'], countryFrom: 'mobile' }).toExtend<RunOptions>();
+  expectTypeOf({ ...options, email: ['email'], emailCountry: 'US' }).toExtend<RunOptions>();
 });
 
 it('verify() gives rows with the chosen columns, and knows no other', async () => {
@@ -88,12 +130,6 @@ it('verify() gives rows with the chosen columns, and knows no other', async () =
   expect(out).toEqual([
     { ...contacts[0], email_valid: true, email_quality: 'good', email_suggestion: null },
   ]);
-  const typed = verify<Contact>({ ...options, email: ['email'], columns: ['valid'] });
-  typed.end();
-  for await (const row of typed) {
-    expectTypeOf(row.id).toEqualTypeOf<number>();
-    expectTypeOf(row.email_valid).toEqualTypeOf<boolean | null | undefined>();
-  }
   const columns: readonly AddedField[] = ['valid'];
   const known = verify({ ...options, email: ['email'], columns });
   known.end();

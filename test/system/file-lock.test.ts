@@ -30,14 +30,14 @@ const users: readonly {
   readonly open: () => Promise<{ close(): Promise<void> }>;
 }[] = [
   {
-    option: '--state',
+    option: '`stateDir`',
     open: async () => StateDirectory.open(systemFiles, join(folder, 'run'), { fresh: false }),
   },
   {
-    option: '--history',
+    option: '`history`',
     open: async () => History.open({ path: join(folder, 'history'), service: 'local' }),
   },
-  { option: '--data', open: async () => createService({ dataDir: join(folder, 'data') }) },
+  { option: '`dataDir`', open: async () => createService({ dataDir: join(folder, 'data') }) },
 ];
 
 describe.each(users)('the lock of $option', ({ option, open }) => {

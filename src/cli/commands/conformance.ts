@@ -4,6 +4,7 @@ import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
 import { durationOption } from '../option-values.js';
 import { print } from '../print.js';
+import { withFlags } from '../option-flags.js';
 import { whereGiven } from '../where-given.js';
 
 const conformanceOptions = defineOptions([
@@ -74,7 +75,9 @@ async function conformance({
       },
     });
     await printed;
-    await print(isJson ? `${JSON.stringify(report, undefined, 2)}\n` : conformanceSums(report));
+    await print(
+      isJson ? `${JSON.stringify(report, undefined, 2)}\n` : withFlags(conformanceSums(report)),
+    );
     return report.conforms ? exitCodes.done : exitCodes.someFailed;
   } finally {
     await service.close();

@@ -9,6 +9,7 @@ import {
 } from '../../index.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { errorText } from '../describe-error.js';
+import { withFlags } from '../option-flags.js';
 import { exitCodes } from '../exit-code.js';
 import { jsonOption, printAnswer } from '../print-answer.js';
 import { printableLine } from '../../words/printable.js';
@@ -56,7 +57,7 @@ function linesOf(run: FoundRun): readonly string[] {
     `${stateDir}, begun ${describeStart(status)}`,
     `  ${status.input} to ${status.output}, by ${status.service}`,
     `  ${soFar}`,
-    `  the same command ${next}`,
+    `  the same command ${withFlags(next)}`,
   ];
 }
 
@@ -72,7 +73,7 @@ function describe(status: RunStatus): string {
     `batches  ${status.batches} (${stages.join(', ') || 'none sent'})`,
     `credits  ${status.launchedCredits.email} email, ${status.launchedCredits.phone} phone launched, before refunds`,
     `so far   ${soFar}`,
-    `next     the same command ${next}`,
+    `next     the same command ${withFlags(next)}`,
   ];
   return `${lines.map(printableLine).join('\n')}\n`;
 }

@@ -18,7 +18,8 @@ import { openHistory } from '../history-options.js';
 import { askAboutColumns } from '../launch-options.js';
 import { keepOutput } from '../keep-options.js';
 import { findListEnds } from '../list-ends.js';
-import { findInputs, pathOf, placeOf, removePlace, type ListPlace } from '../list-places.js';
+import { findInputs, pathOf, placeOf, removePlace, type NamedPlace } from '../list-places.js';
+import { withFlags } from '../option-flags.js';
 import { parseCommandLine } from '../parse-command-line.js';
 import { print } from '../print.js';
 import { progressMode } from '../progress/progress-mode.js';
@@ -102,12 +103,12 @@ interface RunParts {
   readonly papers: RunPapers;
 }
 
-type Work = (to: ListPlace, input: CommandInput<VerifyOption>, parts: RunParts) => Promise<number>;
+type Work = (to: NamedPlace, input: CommandInput<VerifyOption>, parts: RunParts) => Promise<number>;
 
 /** Does a run's work; one that stops says why, and leaves its papers. */
 async function sayIfStopped(
   input: CommandInput<VerifyOption>,
-  to: ListPlace,
+  to: NamedPlace,
   work: Work,
 ): Promise<number> {
   const { options, environment, positionals } = input;
@@ -160,7 +161,7 @@ async function estimateList(
 }
 
 async function verifyTo(
-  to: ListPlace,
+  to: NamedPlace,
   input: CommandInput<VerifyOption>,
   parts: RunParts,
 ): Promise<number> {
@@ -195,7 +196,7 @@ interface Prepared {
 
 /** Finds all that a run needs, and checks it, before anything is read. */
 async function prepareJob(
-  to: ListPlace,
+  to: NamedPlace,
   input: CommandInput<VerifyOption>,
   { run, reporter, papers }: RunParts,
 ): Promise<Prepared> {
@@ -265,7 +266,7 @@ async function prepareJob(
 async function openPapers(
   options: ParsedOptions<VerifyOption>,
   others: readonly (string | undefined)[],
-  to: ListPlace,
+  to: NamedPlace,
 ): Promise<RunPapers> {
   const report = options.text('report');
   const summary = options.text('summary');
@@ -283,6 +284,7 @@ async function openPapers(
     summary: summary === standard ? print : summary,
     besides: filesAmong([...others, options.text('rejects')]),
     asksNetwork: asksNetwork(options),
+    reword: withFlags,
   });
 }
 
@@ -291,7 +293,7 @@ function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
 }
 
 /** The local service's verdicts must not get into a database because a variable was not set. */
-function refuseUnmeant(target: Target, { database }: ListPlace): void {
+function refuseUnmeant(target: Target, { database }: NamedPlace): void {
   if (!database || target.kind !== 'local' || target.isOnPurpose) return;
   throw new ConfigurationError(
     'no base URL is given, and the verdicts of the local service go into a database only on purpose: set SLUICE_BASE_URL and SLUICE_API_KEY, or say --local',

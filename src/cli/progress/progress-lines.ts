@@ -9,38 +9,44 @@ export interface ProgressForm {
   readonly isUnicode: boolean;
 }
 
-const labels: Readonly<Record<RunStage, string>> = {
-  reading: 'read',
+/** What the batches of a stage are doing. */
+const doing: Readonly<Partial<Record<RunStage, string>>> = {
   uploading: 'uploading',
   preparing: 'preparing',
   verifying: 'verifying',
-  exporting: 'exporting',
-  writing: 'writing',
+  exporting: 'fetching',
 };
 
-/** Columns of all that is beside the bar. */
-const besideBar = 2 + 11 + 1 + 24 + 1 + 11 + 1 + 12;
-const mostBar = 40;
+const labelWidth = 9;
+const mostBar = 30;
 const leastBar = 6;
+/** Columns of all that is beside the bar, but for the time. */
+const percentWidth = ' 100 %'.length;
+const besideBar = 2 + labelWidth + 1 + percentWidth + 2;
 
 /**
- * A run as lines of a terminal, none wider than it: one for each stage, one for what it costs, and one for
- * how long it takes.
+ * A run as lines of a terminal, none wider than it: how far all of it is, and what there is to say of rows,
+ * batches, results and credits. A line comes when there is something to say in it.
  */
 export function progressLines(
   figures: RunFigures,
   form: ProgressForm,
   nowMs: number,
 ): readonly string[] {
-  return [
-    ...runStages.map((stage) => stageLine(figures, stage, form, nowMs)),
-    creditLine(figures, form),
-    coloured(
-      cut(`  ${'elapsed'.padEnd(11)} ${timeText(figures, nowMs)}`, form.columns),
-      'dim',
-      form,
-    ),
+  const lines: readonly (readonly [label: string, text: string, colour?: 'dim' | 'red'])[] = [
+    ['progress', progressText(figures, form, nowMs)],
+    ['rows', rowsText(figures, nowMs)],
+    ['batches', batchesText(figures)],
+    ['results', resultsText(figures, nowMs)],
+    ['credits', creditsText(figures), 'dim'],
+    ['failed', failedText(figures), 'red'],
   ];
+  return lines
+    .filter(([, text]) => text !== '')
+    .map(([label, text, colour]) => {
+      const line = cut(`  ${label.padEnd(labelWidth)} ${text}`, form.columns);
+      return colour === undefined ? line : coloured(line, colour, form);
+    });
 }
 
 /** How long a run has taken, and takes: `1 min 5 s, about 3 min left`. */
@@ -55,61 +61,72 @@ function roughly(seconds: number): number {
   return seconds < 120 ? Math.max(1, seconds) : Math.round(seconds / 60) * 60;
 }
 
-function stageLine(
-  figures: RunFigures,
-  stage: RunStage,
-  form: ProgressForm,
-  nowMs: number,
-): string {
-  const { done, doneHere, total, batches, sinceMs, isOver } = figures.of(stage);
-  const isWaiting = sinceMs === undefined;
-  const seconds = isWaiting || isOver ? 0 : (nowMs - sinceMs) / 1000;
-  const perSecond = seconds > 0 ? doneHere / seconds : 0;
-  const share = total === undefined ? undefined : total === 0 ? 1 : done / total;
-  const inWork = batches > 0 ? `${grouped(batches)} ${batches === 1 ? 'batch' : 'batches'}` : '';
-  const cells = [
-    (isWaiting ? '' : countOf(stage, done, total)).padStart(form.columns < 80 ? 17 : 24),
-    (perSecond > 0 ? rate(perSecond) : '').padStart(11),
-    inWork,
-  ];
-  const bar = barOf(share, form);
-  const begin = `${marker(isOver, isWaiting, form)} ${labels[stage].padEnd(11)}`;
-  const line = cut(`${begin} ${bar}${cells.join(' ')}`, form.columns);
-  return coloured(line, isWaiting ? 'dim' : isOver ? 'green' : 'plain', form);
+/** While the list is read nobody knows how much there is to do. */
+function progressText(figures: RunFigures, form: ProgressForm, nowMs: number): string {
+  const time = timeText(figures, nowMs);
+  const { share } = figures;
+  if (share === undefined) return time;
+  const bar = barOf(share, time, form);
+  const percent = `${Math.floor(share * 100)} %`;
+  return `${bar}${bar === '' ? percent : percent.padStart(percentWidth)}  ${time}`;
 }
 
-function countOf(stage: RunStage, done: number, total: number | undefined): string {
-  return total === undefined || stage === 'reading'
-    ? grouped(done)
-    : `${grouped(done)}/${grouped(total)}`;
+function rowsText(figures: RunFigures, nowMs: number): string {
+  const read = figures.of('reading');
+  const written = figures.of('writing');
+  if (written.sinceMs !== undefined) {
+    return `${grouped(written.done)} of ${grouped(read.done)} written${rateOf(written, nowMs)}`;
+  }
+  return read.sinceMs === undefined ? '' : `${grouped(read.done)} read${rateOf(read, nowMs)}`;
 }
 
-function creditLine(figures: RunFigures, form: ProgressForm): string {
+/** In the order of their life, the last first. */
+function batchesText(figures: RunFigures): string {
+  const { done, total } = figures.batches;
+  if (total === undefined || total === 0) return '';
+  const places = runStages.toReversed().flatMap((stage) => {
+    const { batches } = figures.of(stage);
+    return batches > 0 ? [`${grouped(batches)} ${doing[stage] ?? stage}`] : [];
+  });
+  return [`${grouped(done)} of ${grouped(total)} done`, ...places].join(', ');
+}
+
+function resultsText(figures: RunFigures, nowMs: number): string {
+  const results = figures.of('exporting');
+  const { done, total = 0, sinceMs } = results;
+  if (sinceMs === undefined) return '';
+  return `${grouped(done)} of ${grouped(total)} addresses${rateOf(results, nowMs)}`;
+}
+
+function creditsText(figures: RunFigures): string {
   const { launched, refunded } = figures.credits();
   const spent = (['email', 'phone'] as const)
     .filter((type) => launched[type] > 0)
     .map((type) => `${grouped(launched[type])} ${type}`);
   const back = refunded > 0 ? `, ${grouped(refunded)} of them given back` : '';
-  const failed = figures.failedBatches;
-  const broken = failed > 0 ? `   ${grouped(failed)} batches failed` : '';
-  const line = `  ${'credits'.padEnd(11)} ${spent.join(', ') || 'none launched'}${back}${broken}`;
-  return coloured(cut(line, form.columns), failed > 0 ? 'red' : 'dim', form);
+  return `${spent.join(', ')}${back}`;
 }
 
-function marker(isOver: boolean, isWaiting: boolean, { isUnicode }: ProgressForm): string {
-  if (isOver) return isUnicode ? '✓' : '*';
-  if (isWaiting) return ' ';
-  return isUnicode ? '›' : '>';
+function failedText({ failedBatches }: RunFigures): string {
+  if (failedBatches === 0) return '';
+  return `${grouped(failedBatches)} ${failedBatches === 1 ? 'batch' : 'batches'}`;
 }
 
-/** @param share of what is done; `undefined` while nobody knows */
-function barOf(share: number | undefined, { columns, isUnicode }: ProgressForm): string {
-  const width = Math.min(mostBar, columns - 1 - besideBar);
+function rateOf(
+  { doneHere, sinceMs, isOver }: ReturnType<RunFigures['of']>,
+  nowMs: number,
+): string {
+  const seconds = sinceMs === undefined || isOver ? 0 : (nowMs - sinceMs) / 1000;
+  return seconds > 0 && doneHere > 0 ? `, ${rate(doneHere / seconds)}` : '';
+}
+
+/** @param beside what comes after it in its line */
+function barOf(share: number, beside: string, { columns, isUnicode }: ProgressForm): string {
+  const width = Math.min(mostBar, columns - 1 - besideBar - beside.length);
   if (width < leastBar) return '';
-  if (share === undefined) return ' '.repeat(width + 1);
-  const full = Math.floor(Math.min(1, Math.max(0, share)) * width);
+  const full = Math.floor(share * width);
   const [on, off] = isUnicode ? ['━', '╌'] : ['#', '.'];
-  return `${on.repeat(full)}${off.repeat(width - full)} `;
+  return `${on.repeat(full)}${off.repeat(width - full)}`;
 }
 
 /** The last column stays free: some terminals wrap when it is filled. */
@@ -117,13 +134,9 @@ function cut(line: string, columns: number): string {
   return line.trimEnd().slice(0, Math.max(1, columns - 1));
 }
 
-const colours = { dim: 2, green: 32, red: 31 } as const;
+const colours = { dim: 2, red: 31 } as const;
 
-function coloured(
-  line: string,
-  colour: keyof typeof colours | 'plain',
-  form: ProgressForm,
-): string {
-  if (!form.hasColour || colour === 'plain') return line;
+function coloured(line: string, colour: keyof typeof colours, form: ProgressForm): string {
+  if (!form.hasColour) return line;
   return `\u001b[${colours[colour]}m${line}\u001b[0m`;
 }

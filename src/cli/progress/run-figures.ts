@@ -160,6 +160,21 @@ export class RunFigures {
     return { elapsedMs: nowMs - (this.#startedMs ?? nowMs), leftMs: this.#leftMs(nowMs) };
   }
 
+  /**
+   * How far all of it is, from 0 to 1: the stages of the batches and the writing count alike. `undefined`
+   * until the list is read.
+   */
+  get share(): number | undefined {
+    if (!this.#isRead) return undefined;
+    const written = this.#isWritten ? 1 : this.#rowsWritten / Math.max(1, this.#rowsRead);
+    const done = batchStageNames.map((stage) => {
+      const total = this.#toSend ?? 0;
+      return total === 0 ? 1 : this.of(stage).done / total;
+    });
+    const sum = [...done, written].reduce((all, each) => all + Math.min(1, each), 0);
+    return sum / (done.length + 1);
+  }
+
   /** Batches that are at their end, and how many there are to be. */
   get batches(): { readonly done: number; readonly total: number | undefined } {
     const done = [...this.#batches.values()].filter(

@@ -102,7 +102,7 @@ function chunkOf(
   for (const { number, values } of rows) {
     if (values.length <= columns) continue;
     throw new InputError(
-      `${name}, row ${String(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${String(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with --skip-rows`,
+      `${name}, row ${String(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${String(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with \`skipRows\``,
       { line: number },
     );
   }

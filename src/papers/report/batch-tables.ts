@@ -27,7 +27,7 @@ export function failedBatches({ batches }: Pick<Summary, 'batches'>): Html {
   return html`<section>
     <h2>Batches that failed</h2>
     <p>
-      Report them to the service's support with their batch_uuid; --retry-failed sends their
+      Report them to the service's support with their batch_uuid; \`retryFailed\` sends their
       addresses again, and asks for an export again that was not what was asked for.
     </p>
     ${cardTable(failedColumns, rows)}

@@ -18,9 +18,9 @@ export const reasonTexts: ReadonlyMap<string, string> = new Map([
   ['batch_missing', 'its batch was deleted on the service'],
   [
     'export_incomplete',
-    'the export of its batch names too few addresses: --retry-failed asks again',
+    'the export of its batch names too few addresses: `retryFailed` asks again',
   ],
-  ['export_foreign', 'the export of its batch is of other addresses: --retry-failed asks again'],
+  ['export_foreign', 'the export of its batch is of other addresses: `retryFailed` asks again'],
   ['too_large', 'the service takes no batch of this line alone'],
   ['not_finished', 'its batch is not at its end: run again to complete it'],
 ]);

@@ -46,7 +46,7 @@ export function timeline(batches: readonly BatchReport[]): Html {
     ${
       more === 0
         ? nothing
-        : html`<p>and ${grouped(more)} more, which the summary (--summary) lists.</p>`
+        : html`<p>and ${grouped(more)} more, which the summary (\`summary\`) lists.</p>`
     }
   </details>`;
 }

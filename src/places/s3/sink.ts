@@ -24,7 +24,7 @@ export function s3Sink(url: string, options: FileSinkOptions & S3Options = {}): 
   const name = nameOfObject(address);
   if (address.key === '' || address.key.endsWith('/')) {
     throw new ConfigurationError(
-      `cannot write ${name}: it is a folder; name an object, or write parts (--part-size)`,
+      `cannot write ${name}: it is a folder; name an object, or write parts (\`partBytes\`)`,
     );
   }
   let connection: Promise<S3Connection> | undefined;

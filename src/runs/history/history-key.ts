@@ -33,7 +33,7 @@ export async function takeHistoryKey(
 ): Promise<HistoryKey> {
   const keyPath = historyKeyPath(path);
   const lock = await onDisk(`lock the history ${path}`, async () =>
-    lockFile(files, { name: `the history ${path}`, path: keyPath, option: '--history' }, patience),
+    lockFile(files, { name: `the history ${path}`, path: keyPath, option: '`history`' }, patience),
   );
   try {
     return await onDisk(`read the history's key ${keyPath}`, async () => {

@@ -7,7 +7,7 @@ const reasons = {
   origin: 'Forbidden: a web page of another origin may not ask this service',
   host:
     'Forbidden: the Host header names another machine; ' +
-    'use localhost, a loopback address, the name that --host gives, or a key',
+    'use localhost, a loopback address, the name that `host` gives, or a key',
 } as const;
 
 /**

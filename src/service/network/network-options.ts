@@ -159,8 +159,8 @@ function heloNameOf(given: string | undefined): string {
   if (isDomain(name)) return name;
   throw new ConfigurationError(
     given === undefined
-      ? 'this machine has no full name to give to exchangers: set heloName (--helo) to the name that its address has, as mail.example.com'
-      : 'heloName (--helo) must be a full name, as mail.example.com',
+      ? 'this machine has no full name to give to exchangers: set `heloName` to the name that its address has, as mail.example.com'
+      : '`heloName` must be a full name, as mail.example.com',
   );
 }
 
@@ -168,9 +168,7 @@ function mailFromOf(address: string): string {
   if (address === '') return address;
   const path = smtpPathOf(address);
   if (path && !path.needsUtf8) return path.text;
-  throw new ConfigurationError(
-    'mailFrom (--mail-from) must be an email address in ASCII, or empty',
-  );
+  throw new ConfigurationError('`mailFrom` must be an email address in ASCII, or empty');
 }
 
 function askLimitsOf(limits: AskLimits): AskLimits {
@@ -188,7 +186,7 @@ function askLimitsOf(limits: AskLimits): AskLimits {
 function suffixOf(suffix: string): string {
   if (isDomain(suffix)) return suffix;
   throw new ConfigurationError(
-    'enumSuffix (--enum) must be a name of the domain name system, as e164.arpa',
+    '`enumSuffix` must be a name of the domain name system, as e164.arpa',
   );
 }
 

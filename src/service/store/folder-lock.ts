@@ -10,7 +10,7 @@ import { systemFiles } from '../../system/file-system.js';
  */
 export async function lockFolder(
   folder: string,
-  option: '--data' | 'TMPDIR' = '--data',
+  option: '`dataDir`' | 'TMPDIR' = '`dataDir`',
 ): Promise<FileLock> {
   return lockFile(systemFiles, {
     name: `the local service's data in ${folder}`,

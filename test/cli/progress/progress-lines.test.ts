@@ -19,29 +19,53 @@ function halfVerified(): RunFigures {
 }
 
 describe('the lines of a run', () => {
-  it('show a stage each, with counts, rates and batches in work, and one time for all', () => {
+  it('show how far all is with one bar and one time, then rows, batches, results and credits', () => {
     expect(progressLines(halfVerified(), plain, 12_000)).toEqual([
-      '* read        ################                    3,000',
-      '> uploading   ############....                  300/400        30/s',
-      '> preparing   ############....                  300/400        30/s',
-      '> verifying   ########........                  200/400        20/s 1 batch',
-      '> exporting   ########........                  200/400        20/s',
-      '  writing     ................',
-      '  credits     300 email',
       // 10 s for 62.5 %, and a second to write what took a second to read.
-      '  elapsed     12 s, about 7 s left',
+      '  progress  ###############...............  50 %  12 s, about 7 s left',
+      '  rows      3,000 read',
+      '  batches   2 of 4 done, 1 verifying',
+      '  results   200 of 400 addresses, 20/s',
+      '  credits   300 email',
     ]);
   });
 
-  it('have a bar of forty at most', () => {
-    const [, , , verifying] = progressLines(halfVerified(), { ...plain, columns: 200 }, 12_000);
-    expect(verifying).toMatch(/^> verifying {3}#{20}\.{20} .* 20\/s +1 batch$/);
+  it('come as there is something to say in them', () => {
+    const figures = new RunFigures();
+    figures.note({ stage: 'reading', rows: 0, addresses: 0 }, 0);
+    figures.note({ stage: 'reading', rows: 3000, addresses: 10 }, 1000);
+    expect(progressLines(figures, plain, 2000)).toEqual([
+      '  progress  2 s',
+      '  rows      3,000 read, 1,500/s',
+    ]);
+    figures.note({ stage: 'read', rows: 4000, addresses: 400, toSend: 400, batches: 4 }, 3000);
+    for (const known of life.slice(0, 1)) figures.note(batchProgress(0, known), 3000);
+    expect(progressLines(figures, plain, 4000).slice(1)).toEqual([
+      '  rows      4,000 read',
+      '  batches   0 of 4 done, 1 uploading',
+    ]);
+    for (const id of [0, 1, 2, 3]) {
+      for (const known of life) figures.note(batchProgress(id, known), 4000);
+    }
+    figures.note({ stage: 'writing', rows: 0 }, 5000);
+    figures.note({ stage: 'writing', rows: 1000 }, 6000);
+    expect(progressLines(figures, plain, 6000).slice(0, 3)).toEqual([
+      '  progress  #########################.....  85 %  6 s, about 3 s left',
+      '  rows      1,000 of 4,000 written, 1,000/s',
+      '  batches   4 of 4 done',
+    ]);
   });
 
-  it('are green when over and dim before they begin, without changing their text', () => {
+  it('have a bar of thirty at most, and none where there is no room', () => {
+    const [wide = ''] = progressLines(halfVerified(), { ...plain, columns: 200 }, 12_000);
+    expect(wide).toContain(` ${'#'.repeat(15)}${'.'.repeat(15)}  50 %  12 s`);
+    const [narrow] = progressLines(halfVerified(), { ...plain, columns: 42 }, 12_000);
+    expect(narrow).toBe('  progress  50 %  12 s, about 7 s left');
+  });
+
+  it('have colours that do not change their text', () => {
     const coloured = progressLines(halfVerified(), { ...plain, hasColour: true }, 12_000);
-    expect(coloured[0]?.startsWith('\u001b[32m*')).toBe(true);
-    expect(coloured[5]?.startsWith('\u001b[2m')).toBe(true);
+    expect(coloured[4]?.startsWith('\u001b[2m')).toBe(true);
     // oxlint-disable-next-line no-control-regex
     const bare = coloured.map((line) => line.replaceAll(/\u001b\[\d+m/g, ''));
     expect(bare).toEqual(progressLines(halfVerified(), plain, 12_000));

@@ -45,7 +45,7 @@ describe('the report of a run', () => {
       '85 %',
       'but some rows failed',
       'What to do next',
-      'Add --retry-failed',
+      'Add `retryFailed`',
       'What became of the cells',
       'Why cells have no result',
       '>Domains<',

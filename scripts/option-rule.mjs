@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import ts from 'typescript';
+import { sourceFiles } from './source-files.mjs';
+
+/*
+ * The library calls its options by their own names, in backticks (`retryFailed`): a program has no
+ * --retry-failed. The command line puts its flags there, in src/cli/option-flags.ts alone.
+ */
+
+/** Custom properties of a page's style begin as a flag does, and so does the boundary of a form. */
+const exempt = new Set([
+  'client/multipart.ts',
+  'pages/page-look.ts',
+  'papers/report/report-style.ts',
+  'service/page/page-style.ts',
+]);
+const flag = /(?:^|[^-\w])--[a-z]/;
+
+/**
+ * Reads every module under `sourceFolder` but those of `cli/`, and names the texts that have a flag.
+ *
+ * @returns one line a violation; empty when the rule holds
+ */
+export async function optionViolations(sourceFolder) {
+  const violations = [];
+  for await (const { from, line, text } of texts(sourceFolder)) {
+    if (exempt.has(from) || !flag.test(text)) continue;
+    violations.push(
+      `${join('src', from)}:${line}: has a flag of the command line in a text; name the library's option, in backticks`,
+    );
+  }
+  return violations;
+}
+
+/**
+ * What texts of the library have in backticks.
+ *
+ * @returns {Promise<ReadonlySet<string>>}
+ */
+export async function optionMentions(sourceFolder) {
+  const mentions = new Set();
+  for await (const { text } of texts(sourceFolder)) {
+    for (const [, name] of text.matchAll(/`([^`\n]+)`/g)) mentions.add(name);
+  }
+  return mentions;
+}
+
+async function* texts(sourceFolder) {
+  for (const file of await sourceFiles(sourceFolder)) {
+    const from = relative(sourceFolder, file).split(sep).join('/');
+    if (from.startsWith('cli/')) continue;
+    const source = ts.createSourceFile(
+      file,
+      await readFile(file, 'utf8'),
+      ts.ScriptTarget.Latest,
+      true,
+    );
+    for (const node of textsIn(source)) {
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
+      yield { from, line: line + 1, text: isOpen(node) ? `${node.text}x` : node.text };
+    }
+  }
+}
+
+/** Whether something is filled in after it. */
+function isOpen(node) {
+  return ts.isTemplateHead(node) || ts.isTemplateMiddle(node);
+}
+
+function* textsIn(node) {
+  const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node);
+  if (isText || ts.isTemplateMiddleOrTemplateTail(node)) yield node;
+  const children = [];
+  ts.forEachChild(node, (child) => void children.push(child));
+  for (const child of children) yield* textsIn(child);
+}
