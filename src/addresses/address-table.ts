@@ -71,6 +71,15 @@ export class AddressTable {
   }
 
   /**
+   * Makes room for so many addresses in a shard that has none: they may come in the order of their hashes,
+   * which would crowd into the beginning of slots that grow with them.
+   */
+  reserve(shard: number, addresses: number): void {
+    const capacity = Math.max(initialSlots, Math.ceil(addresses / maxLoad) + 1);
+    this.#shards[shard] = new Int32Array(capacity * slotWords);
+  }
+
+  /**
    * Takes a shard out of the table: its slots, four words each, of which a free one has zero for the last
    * and any other three of the hash and the number plus one.
    */

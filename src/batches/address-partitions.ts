@@ -27,6 +27,9 @@ const firstWindow = linesStream + 1;
 /** How many cells have the cells before them with their address in memory at once: four bytes each. */
 const usualWindow = 2 ** 22;
 
+/** A partition has room for so many addresses from the beginning, and grows beyond. */
+const mostReserved = 2 ** 20;
+
 /** Where a line goes that is the first with its address; its number comes back. */
 export type PlaceLine = (lane: number, line: LineBytes) => number;
 
@@ -45,6 +48,7 @@ export class AddressPartitions {
   readonly #windowCells: number;
   readonly #blocks: Int32Array[] = Array.from({ length: partitionCount }, () => new Int32Array(0));
   readonly #used = new Uint32Array(partitionCount);
+  readonly #records = new Uint32Array(partitionCount);
   readonly #begun = new Set<number>();
   #lines = Buffer.alloc(0);
   #lineBytes = 0;
@@ -119,6 +123,7 @@ export class AddressPartitions {
   async #findRepeatedIn(partition: number): Promise<void> {
     // Its hashes are known: nothing is hashed by it.
     const table = new AddressTable({ seed: new Uint8Array(32) });
+    table.reserve(partition, Math.min(this.#records[partition] as number, mostReserved));
     const cells = new NumberList();
     const hash = { word0: 0, word1: 0, word2: 0, word3: partition };
     let [window, repeated]: [number, number[]] = [0, []];
@@ -168,6 +173,7 @@ export class AddressPartitions {
     block[at + 2] = word2;
     block[at + 3] = entry;
     this.#used[partition] = at + slotWords;
+    this.#records[partition] = (this.#records[partition] as number) + 1;
   }
 
   #endBlock(partition: number): void {

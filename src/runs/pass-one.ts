@@ -158,6 +158,10 @@ async function planAll(
         );
       }
       to.examine?.(chunk);
+      if (!partitioned && book.size >= partitionFrom) {
+        await underway;
+        partitioned = await PartitionedPlan.begin(to, to.plan);
+      }
       const tickets = planner.plan(chunk, 0);
       await underway;
       underway = partitioned ? partitioned.append(tickets) : write(tickets);
@@ -166,9 +170,6 @@ async function planAll(
       to.batches.push(...cutter.take());
       rows += chunk.length;
       to.onRows(rows, book.size);
-      if (partitioned || book.size < partitionFrom) continue;
-      await underway;
-      partitioned = await PartitionedPlan.begin(to, to.plan);
     }
     await underway;
     await to.examine?.end?.();
