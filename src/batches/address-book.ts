@@ -9,6 +9,9 @@ export type Ticket = number;
 
 const settledBit = 0x8000_0000;
 
+/** The ticket of a cell whose address is numbered when the list is read to its end. */
+export const laterTicket: Ticket = 0x7fff_ffff;
+
 /** The outcome is not known yet. */
 export const pending = -1;
 

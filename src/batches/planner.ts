@@ -12,9 +12,10 @@ import type { VerificationType } from '../contract/enums.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { CellText, RawCells, RowChunk } from '../rows/row-chunk.js';
 import { unnumbered } from '../addresses/address-table.js';
-import { settledTicket, type AddressBook, type Ticket } from './address-book.js';
-import type { AddressPartitions, NumberedCells } from './address-partitions.js';
+import { laterTicket, settledTicket, type AddressBook, type Ticket } from './address-book.js';
+import type { AddressPartitions } from './address-partitions.js';
 import type { BatchCutter, LineBytes } from './batch-cutter.js';
+import type { NumberedCells } from './numbered-cells.js';
 import type { Recall } from './result-history.js';
 
 /** A column whose cells are verified. */
@@ -63,9 +64,6 @@ interface NumberedLane {
   readonly lane: Lane;
   readonly number: number;
 }
-
-/** The ticket of a cell whose address is numbered when the list is read to its end. */
-export const laterTicket: Ticket = 0x7fff_ffff;
 
 /** Distinct country cells that are remembered; junk in a country column must not fill the memory. */
 const maxKnownCountries = 4096;
@@ -152,10 +150,8 @@ export class Planner {
   /** Numbers the addresses that came since, in the order of their cells; what is new goes to its batch. */
   numberNow(now: number): NumberedCells {
     if (!this.#partitions) throw new Error('nothing was left to be numbered');
-    const lanes = new Map<number, NumberedLane>();
-    for (const byCountry of Object.values(this.#lanes)) {
-      for (const lane of byCountry.values()) lanes.set(lane.number, lane);
-    }
+    const all = Object.values(this.#lanes).flatMap((lanes) => [...lanes.values()]);
+    const lanes = new Map(all.map((lane) => [lane.number, lane]));
     return this.#partitions.numbered((laneNumber, line) => {
       const number = this.#book.size;
       const lane = lanes.get(laneNumber) as NumberedLane;

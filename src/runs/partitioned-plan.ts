@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { laterTicket } from '../batches/address-book.js';
 import { AddressPartitions } from '../batches/address-partitions.js';
 import type { Plan } from '../batches/plan.js';
-import { laterTicket } from '../batches/planner.js';
 import type { FileSystem } from '../system/file-system.js';
 import { checkPlanSpace } from './check-disk-space.js';
 import { DiskStorage } from './disk-storage.js';
@@ -14,6 +14,7 @@ const portion = 64 * 1024;
 interface Place {
   readonly files: FileSystem;
   readonly state: Pick<StateDirectory, 'path' | 'partitionsPath'>;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -74,8 +75,11 @@ export class PartitionedPlan {
    * @throws OutputError
    */
   async number(write: (tickets: Uint32Array) => Promise<void>): Promise<void> {
-    const { files, state } = this.#place;
-    await this.#partitions.findRepeated(async () => this.#storage.flush());
+    const { files, state, signal } = this.#place;
+    await this.#partitions.findRepeated(async () => {
+      signal.throwIfAborted();
+      await this.#storage.flush();
+    });
     // The lines go into batches: as many bytes again as are kept at most, and each cell's ticket.
     const { lineBytes } = this.#partitions;
     await checkPlanSpace(
@@ -87,6 +91,7 @@ export class PartitionedPlan {
     const kept = this.#tickets.read();
     try {
       for (let left = this.#cells; left > 0; left -= portion) {
+        signal.throwIfAborted();
         const tickets = await kept.next(Math.min(left, portion));
         const later = tickets.reduce((sum, ticket) => sum + (ticket === laterTicket ? 1 : 0), 0);
         const numbers = await numbered.next(later);

@@ -129,7 +129,7 @@ async function readAll(
 
 async function planAll(
   reading: SourceReading,
-  to: Pick<PassOneOptions, 'files' | 'state' | 'partitionFrom' | 'onRows'> & {
+  to: Pick<PassOneOptions, 'files' | 'state' | 'signal' | 'partitionFrom' | 'onRows'> & {
     readonly plan: Plan;
     readonly storage: DiskStorage;
     readonly tickets: TicketFile;
