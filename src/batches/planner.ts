@@ -1,3 +1,4 @@
+import { unnumbered } from '../addresses/address-table.js';
 import { emailLine } from '../addresses/email-line.js';
 import { laneNumber, parseCountryCell, type Lane } from '../addresses/lane.js';
 import type { AddressLine } from '../addresses/address-line.js';
@@ -11,7 +12,6 @@ import type { CountryCode } from '../contract/countries.js';
 import type { VerificationType } from '../contract/enums.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { CellText, RawCells, RowChunk } from '../rows/row-chunk.js';
-import { unnumbered } from '../addresses/address-table.js';
 import { laterTicket, settledTicket, type AddressBook, type Ticket } from './address-book.js';
 import type { AddressPartitions } from './address-partitions.js';
 import type { BatchCutter, LineBytes } from './batch-cutter.js';
