@@ -10,6 +10,7 @@ import { largestList, listSizes } from '../list-sizes.js';
 import { peakMemory } from '../peak-memory.js';
 import { readExport } from '../results/read-export.js';
 import { join } from '../runs/join.js';
+import { partitions } from '../runs/partitions.js';
 import { replay } from '../runs/replay.js';
 import { asking } from '../service/asking.js';
 import { verifyDuplex } from '../streams/verify.js';
@@ -23,6 +24,7 @@ export const questions: Readonly<Record<string, Question>> = {
   'formats/csv-to-batches': csvToBatches,
   'results/read-export': readExport,
   'addresses/address-book': addressBook,
+  'runs/partitions': partitions,
   'databases/postgres': postgres,
   'peak-memory': peakMemory,
   'client/upload': upload,

@@ -1,16 +1,18 @@
 import { join } from 'node:path';
 import { fileSource } from '../../src/formats/file-source.js';
 import { systemFiles } from '../../src/system/file-system.js';
-import { readIntoBatches, type PassOne } from '../../src/runs/pass-one.js';
+import { readIntoBatches, type PassOne, type PassOneOptions } from '../../src/runs/pass-one.js';
 import { StateDirectory } from '../../src/runs/state-directory.js';
 
 /** Pass one of a run over the emails of a list, with a state directory as a run has it. */
 export async function planRun(
   input: string,
   folder: string,
+  options: Pick<PassOneOptions, 'partitionFrom'> = {},
 ): Promise<PassOne & { readonly state: StateDirectory }> {
   const state = await StateDirectory.open(systemFiles, join(folder, 'state'), { fresh: true });
   const passOne = await readIntoBatches({
+    ...options,
     source: fileSource(input),
     columns: { email: ['email'] },
     country: 'US',

@@ -26,15 +26,14 @@ export const replay: Question = {
             const matched = await before.plan.join.match(batch, async () =>
               asyncly(syntheticExport(text)),
             );
-            const results = await before.plan.join.byLine(batch, matched);
+            const results = before.plan.join.byLine(batch, matched);
             await claim.keepResults(results, before.plan.outcomes);
           }
           const addresses = before.plan.book.size;
           const { seconds } = await timed(async () => {
             for (const batch of before.batches) {
               const kept = await before.state.readResults(batch, before.plan.outcomes);
-              const results =
-                'numbers' in kept ? kept : await before.plan.join.byNumber(batch, kept);
+              const results = 'numbers' in kept ? kept : before.plan.join.byNumber(batch, kept);
               await before.plan.join.settle(batch, { results });
             }
           });

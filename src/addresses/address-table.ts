@@ -1,6 +1,7 @@
 import { KeyHash } from '../hashing/key-hash.js';
 
-const shardCount = 128;
+/** A hash's shard is told by its last word. */
+export const shardCount = 128;
 const initialSlots = 16;
 /** Fuller shards probe too long; together with the growth this bounds a shard at 22 bytes an address. */
 const maxLoad = 0.82;
@@ -12,6 +13,12 @@ const smallGrowth = 2;
 /** Words of a slot: three of the hash, then the address number plus one, so that zero means free. */
 const slotWords = 4;
 const numberWord = 3;
+
+/** What `add` says of an address whose shard was taken: nobody here knows its number. */
+export const unnumbered = -1;
+
+/** Stands where a shard was taken. */
+const noSlots = new Int32Array(0);
 
 /**
  * Gives each unique (lane number, key) a number: 0, 1, 2, … in the order of their first coming. It
@@ -63,6 +70,25 @@ export class AddressTable {
     }
   }
 
+  /**
+   * Makes room for so many addresses in a shard that has none: they may come in the order of their hashes,
+   * which would crowd into the beginning of slots that grow with them.
+   */
+  reserve(shard: number, addresses: number): void {
+    const capacity = Math.max(initialSlots, Math.ceil(addresses / maxLoad) + 1);
+    this.#shards[shard] = new Int32Array(capacity * slotWords);
+  }
+
+  /**
+   * Takes a shard out of the table: its slots, four words each, of which a free one has zero for the last
+   * and any other three of the hash and the number plus one.
+   */
+  takeShard(shard: number): Int32Array {
+    const slots = this.#shards[shard] as Int32Array;
+    this.#shards[shard] = noSlots;
+    return slots;
+  }
+
   /** The number of an address; one that is new gets, and so returns, what `size` was before. */
   add(lane: number, key: string): number {
     this.#hash.hash(lane, key);
@@ -84,6 +110,7 @@ export class AddressTable {
   addHashed(hash: HashWords): number {
     const shardNumber = hash.word3 & (shardCount - 1);
     const slots = this.#shards[shardNumber] as Int32Array;
+    if (slots === noSlots) return unnumbered;
     const { word0, word1, word2 } = hash;
     let at = firstSlot(word0, slots.length);
     for (;;) {

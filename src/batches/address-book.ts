@@ -1,4 +1,4 @@
-import { AddressTable, type HashWords } from '../addresses/address-table.js';
+import { AddressTable, shardCount, type HashWords } from '../addresses/address-table.js';
 import { NumberList } from './number-list.js';
 
 /**
@@ -8,6 +8,9 @@ import { NumberList } from './number-list.js';
 export type Ticket = number;
 
 const settledBit = 0x8000_0000;
+
+/** The ticket of a cell whose address is numbered when the list is read to its end. */
+export const laterTicket: Ticket = 0x7fff_ffff;
 
 /** The outcome is not known yet. */
 export const pending = -1;
@@ -27,6 +30,7 @@ export function settledOutcome(ticket: Ticket): number | undefined {
  */
 export class AddressBook {
   readonly #table: AddressTable;
+  #isHandedOver = false;
   /** By address number: its outcome, or, with the highest bit set, the batch that will tell. */
   readonly #states = new NumberList();
   /** By batch: the outcome of its addresses that got none of their own; `pending` until it is settled. */
@@ -39,12 +43,30 @@ export class AddressBook {
 
   /** Number of unique addresses. */
   get size(): number {
-    return this.#table.size;
+    return this.#states.length;
+  }
+
+  /** Whether nobody can be found here any more: {@link handOver} was called. */
+  get isHandedOver(): boolean {
+    return this.#isHandedOver;
   }
 
   /**
-   * The number of an address; one that is new has the number `size` had before and wants to be
-   * given to a batch by {@link assign} next.
+   * Hands over the hashes of all addresses, shard by shard, and keeps none. From then on addresses are
+   * hashed here, but what number they have is for others to find out.
+   *
+   * @returns slots as `AddressTable.takeShard` gives them
+   */
+  *handOver(): Generator<{ readonly shard: number; readonly slots: Int32Array }> {
+    this.#isHandedOver = true;
+    for (let shard = 0; shard < shardCount; shard += 1) {
+      yield { shard, slots: this.#table.takeShard(shard) };
+    }
+  }
+
+  /**
+   * The number of an address; one that is new has the number that `size` is and wants to be given to a
+   * batch by {@link assign} next. It is `unnumbered` when the hashes were handed over.
    */
   number(lane: number, key: string): number {
     return this.#table.add(lane, key);
@@ -98,19 +120,6 @@ export class AddressBook {
     return this.#states.indexOf((batch | settledBit) >>> 0, from);
   }
 
-  /**
-   * The number of the last of so many addresses that wait for a batch, from one of them on: a stretch of
-   * its lines, which stand in the order of their numbers.
-   */
-  lastWaiting(batch: number, first: number, addresses: number): number {
-    const waiting = (batch | settledBit) >>> 0;
-    let last = first;
-    for (let left = addresses - 1; left > 0; left -= this.#states.at(last) === waiting ? 1 : 0) {
-      last += 1;
-    }
-    return last;
-  }
-
   /** Gives an address its outcome, if it waits for this batch; says whether it does. */
   resolve(number: number, batch: number, outcome: number): boolean {
     return this.#states.replace(number, (batch | settledBit) >>> 0, outcome);
@@ -119,18 +128,6 @@ export class AddressBook {
   /** Says that a batch has given what it gives: its other addresses end in `fallback`. */
   settle(batch: number, fallback: number): void {
     this.#fallbacks[batch] = fallback;
-  }
-
-  /** The same for a stretch of a batch's addresses. */
-  settleStretch(
-    batch: number,
-    { first, last }: { readonly first: number; readonly last: number },
-    outcome: number,
-  ): void {
-    const waiting = (batch | settledBit) >>> 0;
-    for (let number = first; number <= last; number += 1) {
-      if (this.#states.at(number) === waiting) this.#states.set(number, outcome);
-    }
   }
 
   isSettled(batch: number): boolean {

@@ -91,15 +91,18 @@ export class Plan {
   ): Promise<void> {
     const { verifiedAt, batchUuid = '', history, onSettled } = when;
     const origin = { verifiedAt, source: 'service', batchUuid } as const;
+    const isKept = history !== undefined && !('failure' in ending);
+    // Once they are settled nobody knows whose they are.
+    const numbers = isKept ? this.join.numbersOf(batch) : undefined;
     await this.join.settle(batch, ending, this.layout.withOrigin ? origin : undefined);
     onSettled?.();
-    if (!history || 'failure' in ending) return;
-    await history.keep({
+    if (!numbers) return;
+    await history?.keep({
       batchUuid,
       atMs: Date.parse(verifiedAt),
       addresses: batch.addresses,
       outcomes: this.outcomes,
-      results: this.join.results(batch),
+      results: this.join.results(batch, numbers),
     });
   }
 

@@ -1,3 +1,4 @@
+import { unnumbered } from '../addresses/address-table.js';
 import { emailLine } from '../addresses/email-line.js';
 import { laneNumber, parseCountryCell, type Lane } from '../addresses/lane.js';
 import type { AddressLine } from '../addresses/address-line.js';
@@ -11,8 +12,10 @@ import type { CountryCode } from '../contract/countries.js';
 import type { VerificationType } from '../contract/enums.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { CellText, RawCells, RowChunk } from '../rows/row-chunk.js';
-import { settledTicket, type AddressBook, type Ticket } from './address-book.js';
+import { laterTicket, settledTicket, type AddressBook, type Ticket } from './address-book.js';
+import type { AddressPartitions } from './address-partitions.js';
 import type { BatchCutter, LineBytes } from './batch-cutter.js';
+import type { NumberedCells } from './numbered-cells.js';
 import type { Recall } from './result-history.js';
 
 /** A column whose cells are verified. */
@@ -81,6 +84,8 @@ export class Planner {
     email: new Map(),
     phone: new Map(),
   };
+  /** What numbers the addresses that come, where the book does no more. */
+  #partitions: AddressPartitions | undefined;
   readonly #countries = new Map<CellText, ReturnType<typeof parseCountryCell>>();
   readonly #notSubmittedTickets = new Map<NotSubmittedReason, Ticket>();
   readonly counts: Readonly<Record<VerificationType, PlanCounts>> = {
@@ -137,6 +142,25 @@ export class Planner {
     return tickets;
   }
 
+  /** The book has handed its addresses over: from now on the tickets of all are {@link laterTicket}s. */
+  numberLater(partitions: AddressPartitions): void {
+    this.#partitions = partitions;
+  }
+
+  /** Numbers the addresses that came since, in the order of their cells; what is new goes to its batch. */
+  numberNow(now: number): NumberedCells {
+    if (!this.#partitions) throw new Error('nothing was left to be numbered');
+    const all = Object.values(this.#lanes).flatMap((lanes) => [...lanes.values()]);
+    const lanes = new Map(all.map((lane) => [lane.number, lane]));
+    return this.#partitions.numbered((laneNumber, line) => {
+      const number = this.#book.size;
+      const lane = lanes.get(laneNumber) as NumberedLane;
+      if (this.#recall) this.#hashLine(lane, line);
+      this.#place(lane, line, now);
+      return number;
+    });
+  }
+
   /** What is sent for a cell, as it is written there; `undefined` where nothing is. */
   lineOf(chunk: RowChunk, row: number, column: number): string | undefined {
     const { type = 'email', position = 0 } = this.#columns[column] ?? {};
@@ -177,10 +201,8 @@ export class Planner {
     if (!writePlainKey(bytes, start, end, this.#book.room(plainKeyBytes))) return undefined;
     this.#look(index, true);
     const lane = this.#lane('email', country);
-    const size = this.#book.size;
     const number = this.#book.numberFromRoom(lane.number, end - start);
-    this.#take(lane, number === size, { bytes, start, end }, now);
-    return number;
+    return this.#take(lane, number, { bytes, start, end }, now);
   }
 
   #ticket(
@@ -202,10 +224,8 @@ export class Planner {
     }
 
     const lane = this.#lane(type, country);
-    const size = this.#book.size;
     const number = this.#book.number(lane.number, address.key);
-    this.#take(lane, number === size, address.line, now);
-    return number;
+    return this.#take(lane, number, address.line, now);
   }
 
   #look(index: number, isAlike: boolean, isOther = false): void {
@@ -216,15 +236,19 @@ export class Planner {
   }
 
   /** Counts an address; one that is new goes into its lane's open batch, unless its result is known. */
-  #take(
-    { lane, number }: NumberedLane,
-    isNew: boolean,
-    line: string | LineBytes,
-    now: number,
-  ): void {
+  #take(lane: NumberedLane, number: number, line: string | LineBytes, now: number): Ticket {
+    this.counts[lane.lane.type].submittable += 1;
+    if (number === unnumbered) {
+      this.#partitions?.add(this.#book.lastHash, lane.number, line);
+      return laterTicket;
+    }
+    if (number === this.#book.size) this.#place(lane, line, now);
+    return number;
+  }
+
+  /** Places the address that was hashed last, which is new. */
+  #place({ lane, number }: NumberedLane, line: string | LineBytes, now: number): void {
     const counts = this.counts[lane.type];
-    counts.submittable += 1;
-    if (!isNew) return;
     counts.addresses += 1;
     const known = this.#recall?.outcomeOf(this.#book.lastHash) ?? -1;
     if (known === -1) {
@@ -233,6 +257,13 @@ export class Planner {
       counts.recalled += 1;
       this.#book.assignOutcome(known);
     }
+  }
+
+  /** Hashes an address again, from its line. */
+  #hashLine({ lane, number }: NumberedLane, { bytes, start, end }: LineBytes): void {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
+    const address = addressOf(lane.type, text, lane.country);
+    if ('key' in address) this.#book.number(number, address.key);
   }
 
   #lane(type: VerificationType, country: CountryCode): NumberedLane {

@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import type { AddressLine } from '../addresses/address-line.js';
+import { AddressTable } from '../addresses/address-table.js';
 import { emailLine } from '../addresses/email-line.js';
 import { exportKeyCandidates } from '../addresses/export-key.js';
 import { laneNumber } from '../addresses/lane.js';
 import { phoneLine } from '../addresses/phone-line.js';
+import { plainKeyBytes, writePlainKey } from '../addresses/plain-email.js';
 import { StateError } from '../errors/family.js';
 import type { BatchResults, LineResults } from '../results/batch-results.js';
 import { matchExport, type BatchAddresses, type MatchedExport } from '../results/match-export.js';
@@ -13,10 +16,12 @@ import type { FailedReason } from './known-batch.js';
 import { readLines } from './read-lines.js';
 import type { AddressResult } from './result-history.js';
 import { SubmittedLines } from './submitted-lines.js';
+import { wholeRecords } from './whole-records.js';
 
 /** Begins an export from its first byte, as often as asked. */
 export type ExportOpener = () => Promise<AsyncIterable<Uint8Array>>;
 
+const lineFeed = 0x0a;
 /** No address has it. */
 const noNumber = 0xffff_ffff;
 
@@ -30,6 +35,8 @@ export type BatchEnding =
 export class ResultJoin {
   readonly #book: AddressBook;
   readonly #outcomes: OutcomeTable;
+  /** By batch that is sent in parts: the numbers of all its addresses, as long as all waited for it. */
+  readonly #split = new Map<number, Uint32Array>();
 
   constructor(parts: { readonly book: AddressBook; readonly outcomes: OutcomeTable }) {
     this.#book = parts.book;
@@ -43,8 +50,7 @@ export class ResultJoin {
    */
   async match(batch: Batch, open: ExportOpener): Promise<MatchedExport> {
     const { type } = batch.lane;
-    const stretch = await this.#stretchOf(batch);
-    return matchExport(open, this.#addressesOf(batch, stretch), { type, outcomes: this.#outcomes });
+    return matchExport(open, await this.#addressesOf(batch), { type, outcomes: this.#outcomes });
   }
 
   /**
@@ -55,10 +61,10 @@ export class ResultJoin {
    */
   async settle(batch: Batch, ending: BatchEnding, origin?: Origin): Promise<void> {
     // Before any of its addresses has its own outcome, and waits no longer.
-    const stretch = await this.#stretchOf(batch);
+    const part = batch.part && this.numbersOf(batch);
     const marked = this.#marking(origin);
     if ('failure' in ending) {
-      this.#settleRest(batch, stretch, marked(this.#outcomes.idOf('failed', ending.failure)));
+      this.#settleRest(batch, part, marked(this.#outcomes.idOf('failed', ending.failure)));
       return;
     }
     const { results } = ending;
@@ -73,30 +79,34 @@ export class ResultJoin {
         });
       }
     }
-    this.#settleRest(batch, stretch, marked(this.#outcomes.idOf('no_result', 'no_record')));
+    this.#settleRest(batch, part, marked(this.#outcomes.idOf('no_result', 'no_record')));
   }
 
   /** Names results of a batch that is not settled by its lines: that outlasts the run. */
-  async byLine(batch: Batch, { numbers, outcomes }: BatchResults): Promise<LineResults> {
-    const known = await this.#numbersOf(batch);
+  byLine(batch: Batch, { numbers, outcomes }: BatchResults): LineResults {
+    const known = this.numbersOf(batch);
     return { lines: numbers.map((number) => placeOf(number, known)), outcomes };
   }
 
   /** The same results by the numbers that the addresses of the lines have here. */
-  async byNumber(batch: Batch, { lines, outcomes }: LineResults): Promise<BatchResults> {
-    const known = await this.#numbersOf(batch);
+  byNumber(batch: Batch, { lines, outcomes }: LineResults): BatchResults {
+    const known = this.numbersOf(batch);
     return { numbers: lines.map((line) => known[line] ?? noNumber), outcomes };
   }
 
-  /** The addresses of a batch that is settled, each with its outcome. */
-  async *results(batch: Batch): AsyncGenerator<AddressResult> {
+  /**
+   * The addresses of a batch that is settled, each with its outcome.
+   *
+   * @param numbers those of its lines, as `numbersOf` has given them before
+   */
+  async *results(batch: Batch, numbers: Uint32Array): AsyncGenerator<AddressResult> {
     const lane = laneNumber(batch.lane);
+    let place = 0;
     for await (const line of readLines(batch)) {
       const address = addressOf(batch, line);
-      if ('key' in address) {
-        const outcome = this.#book.outcome(this.#book.find(lane, address.key));
-        yield { lane, key: address.key, outcome };
-      }
+      const outcome = this.#book.outcome(numbers[place] ?? noNumber);
+      if ('key' in address) yield { lane, key: address.key, outcome };
+      place += 1;
     }
   }
 
@@ -120,12 +130,20 @@ export class ResultJoin {
     this.#book.settle(batch.id, this.#outcomes.idOf('failed', 'not_finished'));
   }
 
-  /** The numbers of a batch's lines, in their order: all of them wait for it. */
-  async #numbersOf(batch: Batch): Promise<Uint32Array> {
-    const numbers = new Uint32Array(batch.addresses);
-    let next = (await this.#stretchOf(batch))?.first ?? 0;
+  /** The numbers of a batch's lines, in their order, as long as all of them wait for it. */
+  numbersOf({ id, addresses, part }: Batch): Uint32Array {
+    if (!part) return this.#waitingFor(id, addresses);
+    // The first to ask is a part of which no other is settled.
+    const whole = this.#split.get(id) ?? this.#waitingFor(id, part.of);
+    this.#split.set(id, whole);
+    return whole.subarray(part.start, part.start + addresses);
+  }
+
+  #waitingFor(batch: number, addresses: number): Uint32Array {
+    const numbers = new Uint32Array(addresses);
+    let next = 0;
     for (let line = 0; line < numbers.length; line += 1) {
-      const number = this.#book.nextWaiting(batch.id, next);
+      const number = this.#book.nextWaiting(batch, next);
       if (number === -1) throw new Error('a batch has fewer addresses that wait for it than lines');
       numbers[line] = number;
       next = number + 1;
@@ -133,36 +151,29 @@ export class ResultJoin {
     return numbers;
   }
 
-  #settleRest(batch: Batch, stretch: Stretch | undefined, outcome: number): void {
-    if (stretch) this.#book.settleStretch(batch.id, stretch, outcome);
-    else this.#book.settle(batch.id, outcome);
+  #settleRest(batch: Batch, part: Uint32Array | undefined, outcome: number): void {
+    if (!part) this.#book.settle(batch.id, outcome);
+    else for (const number of part) this.#book.resolve(number, batch.id, outcome);
   }
 
-  /** The numbers between which those of a part lie; `undefined` for a whole batch. */
-  async #stretchOf(batch: Batch): Promise<Stretch | undefined> {
-    if (!batch.part) return undefined;
-    for await (const line of readLines(batch)) {
-      const first = this.#numberOf(batch, line);
-      if (first === -1) break;
-      return { first, last: this.#book.lastWaiting(batch.id, first, batch.addresses) };
-    }
-    throw new Error('a part of a batch begins with no address that waits for it');
-  }
-
-  /** The number of the address of a line, if it waits for this batch, else -1. */
-  #numberOf(batch: Batch, line: string): number {
-    const address = addressOf(batch, line);
-    if (!('key' in address)) return -1;
-    return this.#book.findWaiting(laneNumber(batch.lane), address.key, batch.id);
-  }
-
-  #addressesOf(batch: Batch, stretch: Stretch | undefined): BatchAddresses {
-    const { type, country } = batch.lane;
+  /** What finds the number of an address of a batch by its key, else -1. */
+  async #finderOf(batch: Batch): Promise<(key: string) => number> {
     const lane = laneNumber(batch.lane);
-    const { first, last } = stretch ?? { first: 0, last: Infinity };
-    const find = (key: string): number => {
+    if (this.#book.isHandedOver) return findByLines(batch, this.numbersOf(batch));
+    const numbers = batch.part && this.numbersOf(batch);
+    const [first, last] = [numbers?.[0] ?? 0, numbers?.at(-1) ?? noNumber];
+    return (key) => {
       const number = this.#book.findWaiting(lane, key, batch.id);
       return number >= first && number <= last ? number : -1;
+    };
+  }
+
+  async #addressesOf(batch: Batch): Promise<BatchAddresses> {
+    const { type, country } = batch.lane;
+    const find = await this.#finderOf(batch);
+    const numberOf = (line: string): number => {
+      const address = addressOf(batch, line);
+      return 'key' in address ? find(address.key) : -1;
     };
     return {
       candidates(exportedKey) {
@@ -172,11 +183,11 @@ export class ResultJoin {
         const numbers = keys.map(find).filter((number) => number !== -1);
         return numbers.length > 1 ? numbers : (numbers[0] ?? -1);
       },
-      expected: () => new SubmittedLines(batch, this.#book, (line) => this.#numberOf(batch, line)),
+      expected: () => new SubmittedLines(batch, this.#book, numberOf),
       linesOf: async (wanted) => {
         const found = new Map<number, string>();
         for await (const line of readLines(batch)) {
-          const number = this.#numberOf(batch, line);
+          const number = numberOf(line);
           if (wanted.has(number)) found.set(number, line);
         }
         return found;
@@ -196,13 +207,38 @@ function placeOf(number: number, among: Uint32Array): number {
   return from;
 }
 
+/**
+ * What finds the numbers of a batch's addresses by its lines alone: where no table knows them any more.
+ * Keys are compared by a hash under a seed of their own, as tables do.
+ */
+async function findByLines(batch: Batch, numbers: Uint32Array): Promise<(key: string) => number> {
+  const lane = laneNumber(batch.lane);
+  const table = new AddressTable({ seed: randomBytes(32) });
+  const room = table.room(plainKeyBytes);
+  for await (const lines of wholeRecords(batch.open(), 1, lineLengthAt)) {
+    let start = 0;
+    for (let end = 0; start < lines.length; start = end + 1) {
+      end = lines.indexOf(lineFeed, start);
+      if (batch.lane.type === 'email' && writePlainKey(lines, start, end, room)) {
+        table.addFromRoom(lane, end - start);
+        continue;
+      }
+      const address = addressOf(batch, lines.toString('utf8', start, end));
+      if ('key' in address) table.add(lane, address.key);
+    }
+  }
+  if (table.size !== numbers.length) {
+    throw new Error('the lines of a batch are not those that wait for it');
+  }
+  return (key) => numbers[table.find(lane, key)] ?? -1;
+}
+
+function lineLengthAt(bytes: Buffer, at: number): number {
+  const end = bytes.indexOf(lineFeed, at);
+  return end === -1 ? Infinity : end + 1 - at;
+}
+
 /** The address of a line of a batch. */
 export function addressOf({ lane }: Batch, line: string): AddressLine {
   return lane.type === 'email' ? emailLine(line) : phoneLine(line, lane.country);
-}
-
-/** The first and the last number of a part's addresses. */
-interface Stretch {
-  readonly first: number;
-  readonly last: number;
 }

@@ -30,7 +30,7 @@ export class BatchSettling {
     return {
       ...tallyOf(matched),
       keep: async () => {
-        await claim.keepResults(await join.byLine(batch, matched), outcomes);
+        await claim.keepResults(join.byLine(batch, matched), outcomes);
         this.#results.set(batchLabel(batch), matched);
       },
     };

@@ -16,13 +16,35 @@ export async function checkDiskSpace(
   addresses: number,
 ): Promise<void> {
   const neededBytes = addresses * resultBytesPerAddress;
+  await checkFree(files, stateDir, neededBytes, `the results of ${addresses} addresses take`);
+}
+
+/**
+ * Says before the addresses of a large list are numbered that its batches and tickets would not fit.
+ *
+ * @throws OutputError naming what is needed and what there is
+ */
+export async function checkPlanSpace(
+  files: FileSystem,
+  stateDir: string,
+  neededBytes: number,
+): Promise<void> {
+  await checkFree(files, stateDir, neededBytes, 'the batches of the list take');
+}
+
+async function checkFree(
+  files: FileSystem,
+  stateDir: string,
+  neededBytes: number,
+  what: string,
+): Promise<void> {
   const { bavail, bsize } = await onDisk(`look at the disk of ${stateDir}`, async () =>
     files.statfs(stateDir),
   );
   const freeBytes = bavail * bsize;
   if (freeBytes >= neededBytes) return;
   throw new OutputError(
-    `the disk of the state directory ${stateDir} has ${megabytes(freeBytes)} MB free, and the results of ${addresses} addresses take about ${megabytes(neededBytes)} MB: make room, or name a state directory elsewhere with \`stateDir\``,
+    `the disk of the state directory ${stateDir} has ${megabytes(freeBytes)} MB free, and ${what} about ${megabytes(neededBytes)} MB: make room, or name a state directory elsewhere with \`stateDir\``,
   );
 }
 

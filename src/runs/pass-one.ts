@@ -11,6 +11,8 @@ import { DiskStorage } from './disk-storage.js';
 import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
 import { openRecall, type OpenRecall } from './open-recall.js';
+import { manyAddresses } from './many-addresses.js';
+import { PartitionedPlan } from './partitioned-plan.js';
 import type { PlanEntry } from './run-entries.js';
 import type { StateDirectory } from './state-directory.js';
 import { TicketFile } from './ticket-file.js';
@@ -43,6 +45,8 @@ export interface PassOneOptions {
   readonly state: StateDirectory;
   readonly files: FileSystem;
   readonly signal: AbortSignal;
+  /** From so many addresses on they are numbered by partitions. @default 4,194,304 */
+  readonly partitionFrom?: number;
   readonly onRows: (rows: number, addresses: number) => void;
   readonly onTextColumn?: (column: TextColumn) => void;
   /** Told what the sink has to say. */
@@ -109,6 +113,7 @@ async function readAll(
   });
   const batches: Batch[] = [];
   const rows = await planAll(reading, {
+    ...options,
     plan,
     storage,
     tickets,
@@ -116,7 +121,6 @@ async function readAll(
     batches,
     examine: await startExamining(options, reading, layout),
     maxRows: options.sink?.maxRows ?? Infinity,
-    onRows: options.onRows,
   });
   const entry = planEntryOf(rows, { reading, found }, batches);
   const noted = await recalled?.finish();
@@ -125,7 +129,7 @@ async function readAll(
 
 async function planAll(
   reading: SourceReading,
-  to: {
+  to: Pick<PassOneOptions, 'files' | 'state' | 'signal' | 'partitionFrom' | 'onRows'> & {
     readonly plan: Plan;
     readonly storage: DiskStorage;
     readonly tickets: TicketFile;
@@ -133,15 +137,17 @@ async function planAll(
     readonly batches: Batch[];
     readonly examine: RowExaminer | undefined;
     readonly maxRows: number;
-    readonly onRows: (rows: number, addresses: number) => void;
   },
 ): Promise<number> {
+  const { planner, cutter, book } = to.plan;
+  const { partitionFrom = manyAddresses } = to;
   let rows = 0;
   const write = async (tickets: Uint32Array): Promise<void> => {
     await to.tickets.append(tickets);
     await to.storage.flush();
     await to.recalled?.flush();
   };
+  let partitioned: PartitionedPlan | undefined;
   // What one chunk brings is written while the next is planned.
   let underway = Promise.resolve();
   try {
@@ -152,25 +158,35 @@ async function planAll(
         );
       }
       to.examine?.(chunk);
-      const tickets = to.plan.planner.plan(chunk, 0);
+      if (!partitioned && book.size >= partitionFrom) {
+        await underway;
+        partitioned = await PartitionedPlan.begin(to, to.plan);
+      }
+      const tickets = planner.plan(chunk, 0);
       await underway;
-      underway = write(tickets);
+      underway = partitioned ? partitioned.append(tickets) : write(tickets);
       // Whoever waits for it next hears of a failure.
       underway.catch(() => undefined);
-      to.batches.push(...to.plan.cutter.take());
+      to.batches.push(...cutter.take());
       rows += chunk.length;
-      to.onRows(rows, to.plan.book.size);
+      to.onRows(rows, book.size);
     }
+    await underway;
+    await to.examine?.end?.();
+    await partitioned?.number(async (tickets) => {
+      await write(tickets);
+      to.batches.push(...cutter.take());
+      to.onRows(rows, book.size);
+    });
   } finally {
     // Its files are about to be closed.
     await underway.catch(() => undefined);
+    await partitioned?.remove();
   }
-  await underway;
-  await to.examine?.end?.();
-  to.plan.cutter.closeAll();
+  cutter.closeAll();
   await to.storage.flush();
   await to.storage.makeSafe();
-  to.batches.push(...to.plan.cutter.take());
+  to.batches.push(...cutter.take());
   to.batches.sort((a, b) => a.id - b.id);
   return rows;
 }

@@ -172,7 +172,11 @@ export class RunOpening {
   }
 
   async #carryOver(client: Client, known: Planned, change: string | undefined): Promise<void> {
-    const { passOne: tonight } = await this.#compare(known);
+    const { passOne } = await this.#compare(known);
+    // Where the addresses of tonight's list were handed over, it takes a reading that keeps them.
+    const tonight = passOne.plan.book.isHandedOver
+      ? await this.#read(known.run, { partitionFrom: Infinity })
+      : passOne;
     await carryOver({
       ...this.#settling(client),
       known,
@@ -202,13 +206,17 @@ export class RunOpening {
     return this.#source.source;
   }
 
-  async #read(entry: RunEntry): Promise<PassOne> {
+  async #read(
+    entry: RunEntry,
+    options: Pick<PassOneOptions, 'partitionFrom'> = {},
+  ): Promise<PassOne> {
     const { onProgress, sink, history } = this.#options;
     const source = await this.#keep();
     // What there is to be said of a list is said once.
     const isFirst = this.#compared === undefined;
     return readIntoBatches({
       ...this.#checked,
+      ...options,
       source,
       sink,
       columns: this.#options,

@@ -104,6 +104,11 @@ export class StateDirectory implements RunStore {
     return join(this.path, 'tickets');
   }
 
+  /** Where the addresses of a large list are numbered: nothing in it is needed after the planning. */
+  get partitionsPath(): string {
+    return join(this.path, 'partitions');
+  }
+
   /** Results of earlier runs that stand for addresses of this one. */
   get recalledPath(): string {
     return join(this.path, 'recalled');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AddressTable } from '../../src/addresses/address-table.js';
+import { AddressTable, unnumbered } from '../../src/addresses/address-table.js';
 
 const seed = Uint8Array.from({ length: 32 }, (_, i) => 37 * i + 11);
 
@@ -16,6 +16,28 @@ describe('AddressTable', () => {
     expect(table.size).toBe(3);
     expect(table.find(1, 'a')).toBe(2);
     expect(table.find(1, 'b')).toBe(-1);
+  });
+
+  it('gives a shard away, whose addresses fill another without a growth, in the order of its slots', () => {
+    const [table, other] = [new AddressTable({ seed }), new AddressTable({ seed })];
+    for (let index = 0; index < 200_000; index += 1) table.add(0, String(index));
+    const shard = 5;
+    const slots = table.takeShard(shard);
+    const taken = Array.from({ length: slots.length / 4 }, (_, at) =>
+      slots.subarray(4 * at, 4 * at + 4),
+    ).filter(([, , , entry]) => entry !== 0);
+    other.reserve(shard, taken.length);
+    const { byteSize } = other;
+    const numbers = taken.map(([word0 = 0, word1 = 0, word2 = 0]) =>
+      other.addHashed({ word0, word1, word2, word3: shard }),
+    );
+    expect(numbers).toEqual(Array.from(taken, (_, number) => number));
+    expect(taken.length).toBeGreaterThan(1000);
+    expect(other.byteSize).toBe(byteSize);
+    // Whose shard is gone has no number here.
+    const entries = taken.map(([, , , entry = 0]) => String(entry - 1));
+    expect(entries.map((key) => table.add(0, key))).toEqual(entries.map(() => unnumbered));
+    expect(table.size).toBe(200_000);
   });
 
   it('takes any text as a key', () => {

@@ -6,7 +6,7 @@ function bookOf(batches: readonly number[], keys = batches.map((_, index) => `ke
   const book = new AddressBook({ seed: new Uint8Array(32).fill(7) });
   batches.forEach((batch, index) => {
     const number = book.number(0, keys[index] ?? '');
-    if (number === book.size - 1) book.assign(batch);
+    if (number === book.size) book.assign(batch);
   });
   return book;
 }
