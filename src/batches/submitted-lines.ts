@@ -23,7 +23,9 @@ export class SubmittedLines implements ExpectedKeys {
   readonly #book: AddressBook;
   readonly #numberOf: (line: string) => number;
   readonly #pieces: Iterator<Uint8Array> | AsyncIterator<Uint8Array>;
+  /** Lines that were read ahead: a view of the room, which is kept from piece to piece. */
   #bytes = Buffer.alloc(0);
+  #room = Buffer.alloc(0);
   /** Where the line begins that is expected next, and the number its address has at least. */
   #at = 0;
   #number = 0;
@@ -87,21 +89,30 @@ export class SubmittedLines implements ExpectedKeys {
   }
 
   async #readOn(bytes: number): Promise<void> {
-    const pieces: Uint8Array[] = [this.#bytes.subarray(this.#at)];
-    let left = Math.max(bytes, pieceBytes) - (this.#bytes.length - this.#at);
-    while (left > 0) {
+    const wanted = Math.max(bytes, pieceBytes);
+    this.#room.set(this.#bytes.subarray(this.#at));
+    let filled = this.#bytes.length - this.#at;
+    while (filled < wanted) {
       const next: IteratorResult<Uint8Array, unknown> = await this.#pieces.next();
       if (next.done === true) {
         this.#isRead = true;
         break;
       }
       // A piece is only lent.
-      pieces.push(Uint8Array.from(next.value));
-      left -= next.value.length;
+      this.#makeRoom(filled, next.value.length);
+      this.#room.set(next.value, filled);
+      filled += next.value.length;
     }
-    this.#bytes = Buffer.concat(pieces);
+    this.#bytes = this.#room.subarray(0, filled);
     this.#at = 0;
     this.#check();
+  }
+
+  #makeRoom(filled: number, more: number): void {
+    if (filled + more <= this.#room.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(filled + more, 2 * this.#room.length));
+    larger.set(this.#room.subarray(0, filled));
+    this.#room = larger;
   }
 
   /** Looks the line up that is expected next. */

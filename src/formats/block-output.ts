@@ -13,6 +13,8 @@ export class BlockOutput {
   filled = 0;
   /** The block before, on its way out. */
   #underway: Promise<void> | undefined;
+  /** One that an output has given back: blocks that wait to be collected would call the collector in. */
+  #free: Buffer<ArrayBuffer> | undefined;
 
   constructor(output: ByteOutput) {
     this.#output = output;
@@ -71,15 +73,20 @@ export class BlockOutput {
   async send(): Promise<void> {
     await this.#underway;
     if (this.filled === 0) return;
-    const underway = this.#output.write(this.#block.subarray(0, this.filled)).then(() => {
+    const sent = this.#block;
+    const underway = this.#output.write(sent.subarray(0, this.filled)).then(() => {
       if (this.#underway === underway) this.#underway = undefined;
+      if (this.#output.givesBack === true && sent.length === blockBytes) this.#free = sent;
     });
     // Whoever waits for it next hears of a failure.
     underway.catch(() => undefined);
     this.#underway = underway;
-    // What an output that is never busy gets is small: then the rest of the block is filled next.
-    const rest = this.#block.subarray(this.filled);
-    this.#block = rest.length >= leastBytes ? rest : Buffer.allocUnsafeSlow(blockBytes);
+    // What an output that is never busy gets is small: then the rest of the block is filled next, unless
+    // the whole of it comes back.
+    const rest = sent.subarray(this.filled);
+    const isRestFilled = this.#output.givesBack !== true && rest.length >= leastBytes;
+    this.#block = isRestFilled ? rest : (this.#free ?? Buffer.allocUnsafeSlow(blockBytes));
+    this.#free = undefined;
     this.filled = 0;
   }
 }

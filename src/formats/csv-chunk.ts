@@ -27,7 +27,7 @@ export class CsvChunk implements RowChunk, RawCells {
   readonly raw: RawCells = this;
   readonly length: number;
   readonly byteSize: number;
-  /** Bytes that the bounds point into; they are not written to again. */
+  /** Bytes that the bounds point into; they are not written to before the chunk is released. */
   readonly bytes: Buffer;
   readonly #columns: CsvColumns;
   readonly #table: Uint32Array;
@@ -35,8 +35,16 @@ export class CsvChunk implements RowChunk, RawCells {
   /** Bytes of a byte-order mark before the first cell. */
   readonly markBytes: number;
   #known: KnownText | undefined;
+  #onRelease: (() => void) | undefined;
 
-  constructor(bytes: Buffer, table: Uint32Array, columns: CsvColumns, markBytes = 0) {
+  /** @param onRelease told that nobody will look at the bytes again */
+  constructor(
+    bytes: Buffer,
+    table: Uint32Array,
+    columns: CsvColumns,
+    markBytes = 0,
+    onRelease?: () => void,
+  ) {
     this.bytes = bytes;
     this.#columns = columns;
     this.#table = table;
@@ -44,6 +52,7 @@ export class CsvChunk implements RowChunk, RawCells {
     this.markBytes = markBytes;
     this.length = (table.length - 1) / this.#stride;
     this.byteSize = bytes.length + table.byteLength;
+    this.#onRelease = onRelease;
   }
 
   get delimiter(): number {
@@ -81,6 +90,11 @@ export class CsvChunk implements RowChunk, RawCells {
       if (from === undefined || to === undefined) return undefined;
       return decodeCell(this.bytes, from, to, known);
     });
+  }
+
+  release(): void {
+    this.#onRelease?.();
+    this.#onRelease = undefined;
   }
 
   /** Where the row's bytes start in `bytes`. */

@@ -4,6 +4,9 @@ import { readCsvHead, type CsvHead } from './csv-head.js';
 import { RowScan, guardBytes } from './csv-row-scan.js';
 import { markBytesOf, recogniseSignature } from './file-signature.js';
 
+/** Buffers are whole pages: a piece as long as the one before it finds room in that one's. */
+const pageBytes = 4096;
+
 export interface CsvScannerOptions {
   /** How messages call the input. */
   readonly name: string;
@@ -25,6 +28,8 @@ export class CsvScanner {
   readonly #scan: RowScan;
   /** What was fed and is in no chunk yet stands from `#from` to `#filled`. */
   #bytes = Buffer.alloc(guardBytes);
+  /** Buffers of chunks that were released. */
+  readonly #free: Buffer<ArrayBuffer>[] = [];
   #from = 0;
   #filled = 0;
   /** Bytes of the mark before the first row; `undefined` until enough of them are seen. */
@@ -68,9 +73,12 @@ export class CsvScanner {
     const needed = held + piece.length + guardBytes;
     if (this.#from > 0 || needed > this.#bytes.length) {
       // What goes on through many pieces doubles its room, or the copying would grow with its square.
-      const bytes = Buffer.allocUnsafeSlow(
-        held > piece.length ? Math.max(needed, 2 * held) : needed,
-      );
+      const room = held > piece.length ? Math.max(needed, 2 * held) : needed;
+      const free = this.#free.pop();
+      const bytes =
+        free !== undefined && free.length >= room
+          ? free
+          : Buffer.allocUnsafeSlow(Math.ceil(room / pageBytes) * pageBytes);
       bytes.set(this.#bytes.subarray(this.#from, this.#filled));
       this.#bytes = bytes;
       this.#scan.moved(this.#from);
@@ -99,8 +107,11 @@ export class CsvScanner {
     const table = this.#scan.take();
     if (table === undefined || this.#columns === undefined) return undefined;
     this.#from = this.#scan.rowStart;
-    const bytes = this.#bytes.subarray(0, this.#from);
-    const chunk = new CsvChunk(bytes, table, this.#columns, this.#markBytes);
+    const room = this.#bytes;
+    const bytes = room.subarray(0, this.#from);
+    const chunk = new CsvChunk(bytes, table, this.#columns, this.#markBytes, () => {
+      this.#free.push(room);
+    });
     this.#markBytes = 0;
     return chunk;
   }

@@ -35,6 +35,7 @@ export interface CsvWriterOptions {
  * behind each go its new cells, prepared once for each outcome.
  */
 export class CsvWriter {
+  readonly givesBack = true;
   readonly #options: CsvWriterOptions;
   readonly #rows: TableRows;
   readonly #delimiterByte: number;

@@ -8,10 +8,12 @@ export class MeasuredOutput implements ByteOutput {
   #bytes = 0;
 
   readonly readBack: ByteOutput['readBack'];
+  readonly givesBack: boolean;
 
   constructor(output: ByteOutput) {
     this.#output = output;
     this.readBack = output.readBack;
+    this.givesBack = output.givesBack ?? false;
   }
 
   /** Number of bytes so far. */

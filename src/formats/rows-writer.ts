@@ -3,6 +3,8 @@ import type { ByteOutput } from '../output-files/byte-output.js';
 
 /** Turns rows into the bytes of a format. */
 export interface RowsWriter {
+  /** As `givesBack` of a `SinkWriting`. */
+  readonly givesBack?: boolean;
   /** @throws OutputError, InputError for a row that the format has no form for */
   write(rows: JoinedRows): Promise<void>;
   /** Writes what is left; the output is not finished by it. */

@@ -62,6 +62,7 @@ export function writerSink(place: OutputPlace, writing: FormatWriting): Sink {
       try {
         const writer = await writing.create(output, opening);
         return {
+          givesBack: writer.givesBack ?? false,
           write: (rows) => writer.write(rows),
           async finish() {
             await writer.end();

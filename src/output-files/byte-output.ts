@@ -3,7 +3,12 @@ import type { RandomFile } from '../system/random-file.js';
 /** Where the bytes of an output go. */
 export interface ByteOutput {
   /**
-   * Resolves when more may be written; the bytes must not be changed after the call.
+   * Whether bytes are their owner's again once the write of them has resolved.
+   * @default they must not be changed after the call
+   */
+  readonly givesBack?: boolean;
+  /**
+   * Resolves when more may be written.
    *
    * @throws OutputError
    */

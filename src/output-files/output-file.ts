@@ -37,6 +37,7 @@ export async function createOutputFile(
       : createReplacement(target, { mode: mode ?? target.existing?.mode, noMoreOpenThan, files })
   ).catch(fail);
   return {
+    givesBack: output.givesBack ?? false,
     write: (bytes) => output.write(bytes).catch(fail),
     finish: () => output.finish().catch(fail),
     ...(output.readBack && { readBack: output.readBack }),
@@ -76,6 +77,7 @@ async function openDirectly(
   // Appending: `>> list.csv` with /dev/stdout keeps what the list holds already.
   const handle = await files.open(realPath, constants.O_WRONLY | constants.O_APPEND);
   return {
+    givesBack: true,
     write: (bytes) => handle.writeFile(bytes),
     finish: () => handle.close(),
     abort: () => handle.close().catch(() => undefined),

@@ -44,6 +44,7 @@ export async function createReplacement(
   };
 
   return {
+    givesBack: true,
     write: (bytes) => handle.writeFile(bytes),
     async finish() {
       try {

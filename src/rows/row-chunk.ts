@@ -46,4 +46,9 @@ export interface RowChunk {
    * Name of a cell that the row has beside those of the header. Absent where rows cannot have one.
    */
   unlisted?(row: number): string | undefined;
+  /**
+   * Gives the memory of the rows back to whoever reads on. Only for the last who has the chunk: nothing of
+   * it may be asked for afterwards.
+   */
+  release?(): void;
 }

@@ -153,6 +153,11 @@ export interface LeftAlone {
 
 /** One writing of an output. */
 export interface SinkWriting {
+  /**
+   * Whether rows are their owner's again once the write of them has resolved.
+   * @default they may be kept for as long as the writing lasts
+   */
+  readonly givesBack?: boolean;
   /** @throws OutputError `output_failed` */
   write(rows: JoinedRows): Promise<void>;
   /** Completes the output: until then nothing of it is seen where the sink can hold it back. */

@@ -32,6 +32,7 @@ export class OwnCells {
   over(writing: SinkWriting): SinkWriting {
     let next = 0;
     return {
+      givesBack: writing.givesBack ?? false,
       write: async (rows) => {
         const { length } = rows.outcomes;
         if (next + length > mostIds) next = 0;

@@ -120,6 +120,7 @@ async function joinAll(
     tally.add(outcomes);
     await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: plan.width });
     rows += chunk.length;
+    if (writing.givesBack === true) chunk.release?.();
     onRows(rows);
   }
   const content = reading.contentDigest?.() ?? null;

@@ -4,7 +4,7 @@ import { onDisk } from './on-disk.js';
 
 /** The first chunk is small, as most files are; each is larger than the one before it, up to the most. */
 const firstChunkBytes = 16 * 1024;
-const mostChunkBytes = 1024 * 1024;
+const mostChunkBytes = 256 * 1024;
 const growth = 4;
 
 /**

@@ -1,12 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors/family.js';
+import { CsvScanner } from '../../src/formats/csv-scanner.js';
+import type { CsvChunk } from '../../src/formats/csv-chunk.js';
 import { invalidText } from '../../src/rows/row-chunk.js';
 import { expected, scanned } from './csv-agreement.js';
 import { anyBytes, cutBytes, damagedFile, wellFormedFile } from './csv-reference.js';
 import { scanCsv } from './scan-csv.js';
 
 const cuts = fc.array(fc.nat(1000), { maxLength: 12 });
+
+function textsOf(chunk: CsvChunk): readonly unknown[] {
+  return Array.from({ length: chunk.length }, (_, row) => chunk.text(row, 0));
+}
 
 function refusal(text: Uint8Array | string, options?: Parameters<typeof scanCsv>[1]): InputError {
   try {
@@ -52,6 +58,35 @@ describe('CsvScanner', () => {
     expect(scanCsv([text.slice(0, 9), text.slice(9)]).chunks.map(({ length }) => length)).toEqual([
       1, 1, 1,
     ]);
+  });
+
+  it('reads on in the memory of chunks that were released, and leaves all others alone', () => {
+    const scanner = new CsvScanner({
+      name: 'list.csv',
+      delimiter: 0x2c,
+      hasHeader: true,
+      maxRowBytes: 1000,
+      wanted: () => [0],
+    });
+    const kept: { readonly chunk: CsvChunk; readonly rows: readonly string[] }[] = [];
+    const memory = new Set<ArrayBufferLike>();
+    scanner.feed(Buffer.from('email\n'));
+    for (let piece = 0; piece < 60; piece += 1) {
+      const rows = Array.from({ length: 20 }, (_, row) => `${String(piece)}-${String(row)}@a.com`);
+      const chunk = scanner.feed(Buffer.from(`${rows.join('\n')}\nrest-`));
+      if (!chunk) throw new Error('a piece of whole rows gave none');
+      memory.add(chunk.bytes.buffer);
+      const expectedRows = piece === 0 ? rows : [`rest-${String(rows[0])}`, ...rows.slice(1)];
+      if (piece % 10 === 0) kept.push({ chunk, rows: expectedRows });
+      else {
+        expect(textsOf(chunk)).toEqual(expectedRows);
+        chunk.release();
+        // Twice is once: what it gave back may be another's by now.
+        chunk.release();
+      }
+      for (const { chunk: earlier, rows: texts } of kept) expect(textsOf(earlier)).toEqual(texts);
+    }
+    expect(memory.size).toBeLessThanOrEqual(kept.length + 2);
   });
 
   it('takes a copy of what it is fed', () => {
