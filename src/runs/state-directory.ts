@@ -12,7 +12,7 @@ import { onDisk } from './on-disk.js';
 import { OwnRunClaims } from './own-run-claims.js';
 import { ResultStore } from './result-store.js';
 import { batchEntryOf, type JournalEntry, type RunEntry, type StatePlace } from './run-entries.js';
-import type { RunClaim, RunStore } from './run-store.js';
+import type { JoinClaim, RunClaim, RunStore } from './run-store.js';
 import {
   folderOf,
   foldersOf,
@@ -126,6 +126,14 @@ export class StateDirectory implements RunStore {
 
   async record(entry: JournalEntry): Promise<void> {
     await this.#journal.append(entry);
+  }
+
+  /** The lock is on the last step, too. */
+  async join(): Promise<JoinClaim> {
+    return {
+      confirm: async () => undefined,
+      finish: async (summary) => this.record({ entry: 'finished', summary }),
+    };
   }
 
   /** The lock is on all batches at once. */
