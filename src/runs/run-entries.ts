@@ -96,6 +96,7 @@ export const stoppedEntry = z.object({
   /** What the error was that stopped the first of them, by its code. */
   code: z.enum(['payment_required', 'budget_exhausted', 'unauthorized', 'forbidden', 'abandoned']),
   message: z.string(),
+  at: z.iso.datetime(),
 });
 export type StoppedEntry = z.infer<typeof stoppedEntry>;
 

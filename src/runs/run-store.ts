@@ -43,7 +43,7 @@ export interface RunStore {
    *
    * @param wanted in the order in which they are to be had
    * @returns as many as this process may have now: all in a store that it holds alone, one or none in
-   *   one that it shares
+   *   one that it shares, and none of a run that has finished or is removed
    * @throws OutputError
    */
   claim(wanted: readonly Batch[]): Promise<readonly RunClaim[]>;
@@ -52,7 +52,7 @@ export interface RunStore {
    * Claims the last step of the run: its output, and its end. It may be claimed at any time; one at a time
    * has it.
    *
-   * @returns `undefined` while another process has it, and once the run has finished
+   * @returns `undefined` while another process has it, and once the run has finished or is removed
    * @throws OutputError
    */
   join(): Promise<JoinClaim | undefined>;
@@ -78,7 +78,7 @@ export interface RunStore {
   /** Drops the run that is known; the store stays held. @throws OutputError */
   startOver(): Promise<void>;
 
-  /** Lets go of the store and of every claim, for the next process. */
+  /** Lets go of the store and of every claim, for the next process; once more does nothing. */
   close(): Promise<void>;
 
   /**

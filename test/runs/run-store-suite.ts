@@ -198,6 +198,7 @@ export function describeRunStore<Store extends RunStore>(
 
     it('keeps results, and those of a part beside them, for the next process', async () => {
       await inProcess(async (store) => {
+        await begin(store, runEntry);
         await keep(store, whole, results);
         await keep(store, part, otherResults);
       });
@@ -211,6 +212,7 @@ export function describeRunStore<Store extends RunStore>(
     it('keeps results of nothing at all, and later ones in the place of earlier ones', async () => {
       await inProcess(async (store) => {
         const none = { lines: new Uint32Array(0), outcomes: new Uint32Array(0) };
+        await begin(store, runEntry);
         const claim = await claimOne(store, whole);
         await claim.keepResults(none, outcomes);
         expect(await told(store, whole)).toEqual([]);
@@ -492,10 +494,30 @@ function describeSharing<Store extends RunStore>(
       });
     });
 
+    it('gives nothing away once the run has finished or is removed, to whoever has it open', async () => {
+      await withStores(3, async ([one, two, three]) => {
+        const held = await claimOne(one as Store, whole);
+        await (await two?.join())?.finish(summary);
+        expect(await three?.claim([other])).toEqual([]);
+        await two?.clear();
+        expect(await three?.claim([other])).toEqual([]);
+        expect(await three?.join()).toBeUndefined();
+        await expect(held.record(progress(whole, launching))).rejects.toBeInstanceOf(
+          ClaimLostError,
+        );
+        await two?.remove();
+        expect(await three?.claim([other])).toEqual([]);
+        expect(await three?.join()).toBeUndefined();
+        await outlastClaims();
+        await three?.news?.(new AbortController().signal);
+        expect(three?.known.run).toBeUndefined();
+      });
+    });
+
     it('tells all of a stop, and of its end', async () => {
       await withStores(2, async ([one, two]) => {
         const { signal } = new AbortController();
-        const stop = { entry: 'stopped', code: 'payment_required', message: 'no credits' } as const;
+        const stop = { entry: 'stopped', code: 'payment_required', message: 'none', at } as const;
         await one?.record(stop);
         await outlastClaims();
         await two?.news?.(signal);

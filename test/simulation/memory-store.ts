@@ -166,8 +166,7 @@ export class MemoryStore implements SharedRunStore {
   }
 
   async clear(): Promise<void> {
-    await this.#ask(() => this.#shared.dropResults());
-    await this.close();
+    await this.#ask(() => this.#shared.clear());
   }
 
   async remove(): Promise<void> {

@@ -100,6 +100,7 @@ export class SharedRun {
     wanted: readonly Batch[],
     owner: string,
   ): { readonly batch: Batch; readonly token: Token; readonly known: KnownRun } | undefined {
+    if (!this.#isOpen) return undefined;
     for (const batch of wanted) {
       const row = this.#row(batch);
       if (hasEnded(row)) continue;
@@ -120,7 +121,7 @@ export class SharedRun {
 
   /** Claims the last step, where nobody has it and it is not done. */
   join(owner: string): Token | undefined {
-    if (this.#hasFinished || !this.#isFree(this.#joiner)) return undefined;
+    if (!this.#isOpen || !this.#isFree(this.#joiner)) return undefined;
     return this.#give(this.#joiner, lastStep, owner);
   }
 
@@ -171,9 +172,9 @@ export class SharedRun {
       if (row) row.leaseEndsAt = this.#now() + this.leaseMs;
       return row === undefined;
     });
-    const isLeft = this.#joiner.epoch > 0 && !this.#hasFinished && this.#isFree(this.#joiner);
+    const isLeft = this.#joiner.epoch > 0 && this.#isFree(this.#joiner);
     const isAny = [...this.#rows.values()].some((row) => this.#isClaimable(row));
-    return { lost, mayClaim: isLeft || isAny };
+    return { lost, mayClaim: this.#isOpen && (isLeft || isAny) };
   }
 
   letGo(owner: string): void {
@@ -183,8 +184,11 @@ export class SharedRun {
     this.changes += 1;
   }
 
-  dropResults(): void {
-    for (const row of this.#rows.values()) row.results = undefined;
+  /** Only the end is left, and which run it was. */
+  clear(): void {
+    const { run, finished } = this.known();
+    this.drop();
+    for (const entry of [run, finished]) if (entry) this.append(entry);
   }
 
   drop(): void {
@@ -226,8 +230,9 @@ export class SharedRun {
     return { label, owner, epoch: lease.epoch };
   }
 
-  get #hasFinished(): boolean {
-    return this.known().finished !== undefined;
+  get #isOpen(): boolean {
+    const { run, finished } = this.known();
+    return run !== undefined && finished === undefined;
   }
 
   #held(token: Token): Lease | undefined {
