@@ -79,12 +79,17 @@ function nextRun(known: KnownRun, retries = false): KnownRun {
  * Takes in a journal's entries.
  *
  * @param path the journal's, for messages
+ * @param before what those before them told. @default nothing
  * @throws StateError `state_damaged`
  */
-export function knownRun(entries: readonly unknown[], path: string): KnownRun {
-  let batches = new Map<string, BatchEntry | PartEntry>();
-  let times = new Map<string, BatchTimes>();
-  let known: KnownRun = nothingKnown;
+export function knownRun(
+  entries: readonly unknown[],
+  path: string,
+  before: KnownRun = nothingKnown,
+): KnownRun {
+  let batches = new Map(before.batches);
+  let times = new Map(before.times);
+  let known: KnownRun = { ...before, batches, times };
   for (const [index, value] of entries.entries()) {
     const parsed = journalEntry.safeParse(value);
     if (!parsed.success || (!known.run && parsed.data.entry !== 'run')) {
