@@ -14,7 +14,7 @@ import { InTurn } from '../system/in-turn.js';
 import { entryOf, knownRun, nothingKnown, type KnownRun } from './known-run.js';
 import { batchEntryOf, type PlanEntry, type RunEntry } from './run-entries.js';
 import type { BegunRun, JoinClaim, RunClaim, RunNote, SharedRunStore } from './run-store.js';
-import { lastStep, type BatchRecord, type News, type SharedSteps } from './shared-steps.js';
+import { gone, lastStep, type BatchRecord, type News, type SharedSteps } from './shared-steps.js';
 import { Told } from './told.js';
 
 const longestBeatMs = 1000;
@@ -193,7 +193,7 @@ export class LeasedRunStore implements SharedRunStore {
   }
 
   async clear(): Promise<void> {
-    await this.#do(async () => this.#steps.dropResults());
+    await this.#do(async () => this.#steps.clear());
   }
 
   async remove(): Promise<void> {
@@ -231,13 +231,24 @@ export class LeasedRunStore implements SharedRunStore {
   }
 
   /** An answer may come when a later one is there already. */
-  #adopt(news: News): void {
+  #adopt(news: News | typeof gone): void {
+    if (news === gone) {
+      this.#forget();
+      return;
+    }
     const later = news.filter(({ seq }) => seq > this.#seq);
     const last = later.at(-1);
     if (!last) return;
     const entries = later.map(({ entry }) => entry);
     this.#known = knownRun(entries, this.#steps.name, this.#known);
     this.#seq = last.seq;
+    this.#told.tell();
+  }
+
+  #forget(): void {
+    this.#held.loseAll();
+    if (this.#known === nothingKnown) return;
+    this.#known = nothingKnown;
     this.#told.tell();
   }
 

@@ -15,6 +15,9 @@ export interface Token {
 /** Entries of the journal, each with its number: what was written later has a greater one. */
 export type News = readonly { readonly seq: number; readonly entry: unknown }[];
 
+/** The run that this process knows is not there any more. */
+export const gone = 'gone';
+
 /** What is written down under a claim, and what follows for the store, which does not read entries. */
 export interface BatchRecord {
   readonly entry: BatchEntry | PartEntry | FinishedEntry;
@@ -31,7 +34,7 @@ export interface BatchRecord {
 export interface Claimed {
   /** Absent where there was none to be had. */
   readonly token: Token | undefined;
-  readonly news: News;
+  readonly news: News | typeof gone;
 }
 
 export interface Beat {
@@ -39,15 +42,15 @@ export interface Beat {
   readonly lost: readonly Token[];
   /** Whether there is something that nobody has any more. */
   readonly mayClaim: boolean;
-  readonly news: News;
+  readonly news: News | typeof gone;
 }
 
 /**
  * The steps of one process in a run that many work on. Each is whole or not at all, and says the same
  * when it is asked again because its answer was lost.
  *
- * All reject with a StateError when what the process knows of the run may be wrong by now: the store was
- * restored, or another process dropped the run. With a DeadlineError when the store was away for too long.
+ * All reject with a StateError when what the process knows of the run may be wrong by now, because the
+ * store was restored. With a DeadlineError when the store was away for too long.
  */
 export interface SharedSteps {
   /** How messages call the store. */
@@ -56,9 +59,10 @@ export interface SharedSteps {
   /** Begins to work on the run. */
   open(): Promise<News>;
 
-  /** Writes down what the run is, where nothing is written down of it yet. */
+  /** Writes down what the run is, where nothing is written down of it yet. @throws StateError when it is gone */
   begin(run: RunEntry, plan: PlanEntry, call: number): Promise<News>;
 
+  /** @throws StateError when the run is gone */
   append(note: RunNote, call: number): Promise<void>;
 
   /**
@@ -93,7 +97,8 @@ export interface SharedSteps {
   /** Drops the run, and begins to work on it again. */
   startOver(): Promise<News>;
 
-  dropResults(): Promise<void>;
+  /** Drops all but what the run was and how it ended. */
+  clear(): Promise<void>;
 
   /** Drops the run. */
   drop(): Promise<void>;

@@ -25,9 +25,13 @@ const password = 'a secret of the tests';
  *
  * @param tls makes it take encrypted connections
  */
-export async function startPostgres(
-  tls?: ServerCertificate,
-): Promise<DatabaseServer & { readonly socket: string }> {
+export async function startPostgres(tls?: ServerCertificate): Promise<
+  DatabaseServer & {
+    readonly socket: string;
+    /** Ends it in the midst of whatever it does, as a crash does, and starts it again. */
+    crash(): Promise<void>;
+  }
+> {
   // Not below a folder of root's own: the server runs as another user.
   const folder = await mkdtemp(join(tmpdir(), 'sluice-postgres-'));
   try {
@@ -53,31 +57,37 @@ export async function startPostgres(
     );
     const port = await freePort();
     const shown = tls && (await ownCertificate(tls, folder, user));
-    const server = await startProgram(
-      join(programs, 'postgres'),
-      [
-        '-D',
-        data,
-        '-p',
-        `${port}`,
-        '-k',
-        folder,
-        ...(shown
-          ? ['ssl=on', `ssl_cert_file=${shown.certificate}`, `ssl_key_file=${shown.key}`]
-          : []
-        ).flatMap((setting) => ['-c', setting]),
-        '-c',
-        'fsync=off',
-        '-c',
-        'listen_addresses=127.0.0.1',
-      ],
-      'database system is ready to accept connections',
-      // At once, whoever is still connected.
-      { ...user, endsWith: 'SIGINT' },
-    );
+    const start = async () =>
+      startProgram(
+        join(programs, 'postgres'),
+        [
+          '-D',
+          data,
+          '-p',
+          `${port}`,
+          '-k',
+          folder,
+          ...(shown
+            ? ['ssl=on', `ssl_cert_file=${shown.certificate}`, `ssl_key_file=${shown.key}`]
+            : []
+          ).flatMap((setting) => ['-c', setting]),
+          '-c',
+          'fsync=off',
+          '-c',
+          'listen_addresses=127.0.0.1',
+        ],
+        'database system is ready to accept connections',
+        // At once, whoever is still connected.
+        { ...user, endsWith: 'SIGINT' },
+      );
+    let server = await start();
     return {
       socket: folder,
       url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
+      async crash() {
+        await server.stop('SIGQUIT');
+        server = await start();
+      },
       async stop() {
         await server.stop();
         await rm(folder, { recursive: true, force: true });

@@ -18,6 +18,9 @@ begin
   if v_refused is not null then
     return json_build_object('refused', v_refused);
   end if;
+  if not {schema}.is_open(p_run) then
+    return json_build_object('proven', false, 'news', {schema}.news(p_run, p_seen));
+  end if;
   insert into {schema}.batch (run, batch, type, addresses)
   select p_run, w.batch, w.type, w.addresses
   from unnest(p_batches, p_types, p_addresses) as w(batch, type, addresses)

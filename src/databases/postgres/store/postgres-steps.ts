@@ -3,10 +3,10 @@ import { hostname } from 'node:os';
 import { batchLabel } from '../../../batches/batch-label.js';
 import type { Reservation } from '../../../batches/batch-claim.js';
 import type { Batch } from '../../../batches/batch.js';
-import { ConfigurationError, StateError } from '../../../errors/family.js';
 import type { PlanEntry, RunEntry } from '../../../runs/run-entries.js';
 import type { RunNote } from '../../../runs/run-store.js';
 import {
+  gone,
   lastStep,
   type BatchRecord,
   type Beat,
@@ -16,7 +16,9 @@ import {
   type Token,
 } from '../../../runs/shared-steps.js';
 import { quoteName } from '../../names.js';
+import { removed, restored, type Answer, type NewsPage } from './answers.js';
 import { asciiJson } from './ascii-json.js';
+import { callFunction, type Values } from './call-function.js';
 import { prepareSchema } from './prepare-schema.js';
 import { StoreConnection } from './store-connection.js';
 
@@ -28,14 +30,6 @@ export interface PostgresStepsOptions {
   readonly run: string;
   readonly leaseMs: number;
   readonly giveUpAfterMs: number;
-}
-
-/** What a function answers: what it was asked for, or why the process may not go on. */
-type Answer<Content> = Content & { readonly refused?: 'restored' | 'dropped' };
-
-interface NewsPage {
-  readonly entries: News;
-  readonly more: boolean;
 }
 
 const blockBytes = 2 ** 20;
@@ -84,22 +78,24 @@ export class PostgresSteps implements SharedSteps {
 
   async begin(run: RunEntry, plan: PlanEntry, call: number): Promise<News> {
     const after = this.#seen;
-    const { news } = await this.#step<{ news: NewsPage }>('begin', {
+    const begun = await this.#step<{ news: NewsPage }>('begin', {
       seen: after,
       call,
       entry: asciiJson(run),
       plan: asciiJson(plan),
     });
-    return this.#rest(news, after);
+    if (begun === gone) throw removed(this.name);
+    return this.#rest(begun.news, after);
   }
 
   async append(note: RunNote, call: number): Promise<void> {
-    await this.#step('append', { seen: this.#seen, call, entry: asciiJson(note) });
+    const values = { seen: this.#seen, call, entry: asciiJson(note) };
+    if ((await this.#step('append', values)) === gone) throw removed(this.name);
   }
 
   async claim(wanted: readonly Batch[], after: number): Promise<Claimed> {
     const first = await this.#claim(wanted.slice(0, firstWanted), after);
-    const isMore = wanted.length > firstWanted && first.proven;
+    const isMore = wanted.length > firstWanted && first.isProven;
     if (first.token || !isMore) return first;
     return this.#claim(wanted, after);
   }
@@ -120,9 +116,9 @@ export class PostgresSteps implements SharedSteps {
   async #claimOf(
     asked: readonly { label: string; type: string; addresses: number }[],
     after: number,
-  ): Promise<Claimed & { readonly proven: boolean }> {
-    const { batch, epoch, proven, news } = await this.#step<{
-      batch: string | null;
+  ): Promise<Claimed & { readonly isProven: boolean }> {
+    const answer = await this.#step<{
+      batch?: string | null;
       epoch: number;
       proven: boolean;
       news: NewsPage;
@@ -133,9 +129,11 @@ export class PostgresSteps implements SharedSteps {
       types: asked.map(({ type }) => type),
       addresses: asked.map(({ addresses }) => addresses),
     });
+    if (answer === gone) return { token: undefined, isProven: false, news: gone };
+    const { batch, epoch, proven, news } = answer;
     return {
-      token: batch === null ? undefined : { label: batch, epoch },
-      proven,
+      token: typeof batch === 'string' ? { label: batch, epoch } : undefined,
+      isProven: proven,
       news: await this.#rest(news, after),
     };
   }
@@ -158,7 +156,7 @@ export class PostgresSteps implements SharedSteps {
     const answer = await this.#under<Reservation>(token, 'reserve', {
       most: Number.isFinite(most) ? most : null,
     });
-    return 'lost' in answer ? undefined : answer;
+    return answer === gone || 'lost' in answer ? undefined : answer;
   }
 
   async keepResults(token: Token, bytes: Uint8Array): Promise<boolean> {
@@ -170,16 +168,16 @@ export class PostgresSteps implements SharedSteps {
   }
 
   async results(label: string): Promise<Uint8Array | undefined> {
-    const { run } = this.#options;
+    const { run, schema } = this.#options;
     const rows = await this.#calls.ask<{ bytes: Buffer }>(
-      `select bytes from ${this.#schema}.results where run = $1 and batch = $2 order by part`,
+      `select bytes from ${quoteName(schema)}.results where run = $1 and batch = $2 order by part`,
       [run, label],
     );
     return rows.length === 0 ? undefined : Buffer.concat(rows.map(({ bytes }) => bytes));
   }
 
   async beat(tokens: readonly Token[], after: number): Promise<Beat> {
-    const { held, mayClaim, news } = await this.#step<{
+    const answer = await this.#step<{
       held: readonly string[];
       mayClaim: boolean;
       news: NewsPage;
@@ -194,6 +192,8 @@ export class PostgresSteps implements SharedSteps {
       },
       this.#beats,
     );
+    if (answer === gone) return { lost: tokens, mayClaim: false, news: gone };
+    const { held, mayClaim, news } = answer;
     const kept = new Set(held);
     const lost = tokens.filter(({ label }) => !kept.has(label));
     return { lost, mayClaim, news: await this.#rest(news, after, this.#beats) };
@@ -204,8 +204,8 @@ export class PostgresSteps implements SharedSteps {
     return this.#join();
   }
 
-  async dropResults(): Promise<void> {
-    await this.#call('clear', { run: this.#options.run });
+  async clear(): Promise<void> {
+    await this.#call('clear', { run: this.#options.run, life: this.#life });
   }
 
   async drop(): Promise<void> {
@@ -221,10 +221,6 @@ export class PostgresSteps implements SharedSteps {
       await this.#call('release', release, this.#calls, releasePatienceMs).catch(() => undefined);
     }
     await this.#calls.close();
-  }
-
-  get #schema(): string {
-    return quoteName(this.#options.schema);
   }
 
   get #leaseMs(): number {
@@ -249,8 +245,8 @@ export class PostgresSteps implements SharedSteps {
   }
 
   async #holds(token: Token, step: string, values: Values): Promise<boolean> {
-    const { lost } = await this.#under<{ lost?: boolean }>(token, step, values);
-    return lost !== true;
+    const answer = await this.#under<{ lost?: boolean }>(token, step, values);
+    return answer !== gone && answer.lost !== true;
   }
 
   async #under<Content>({ label, epoch }: Token, step: string, values: Values) {
@@ -258,7 +254,11 @@ export class PostgresSteps implements SharedSteps {
   }
 
   /** @throws StateError when what this process knows of the run may be wrong */
-  async #step<Content>(step: string, values: Values, connection = this.#calls): Promise<Content> {
+  async #step<Content>(
+    step: string,
+    values: Values,
+    connection = this.#calls,
+  ): Promise<Content | typeof gone> {
     const answer = await this.#call<Answer<Content>>(
       step,
       {
@@ -271,29 +271,17 @@ export class PostgresSteps implements SharedSteps {
       connection,
     );
     if (answer.refused === undefined) return answer;
-    throw new StateError(
-      answer.refused === 'dropped'
-        ? `${this.name} was removed while this process worked on it`
-        : `the database of ${this.name} was restored, or another server has taken its place: what was written down last may be missing. Start the command again: it compares the run with the service first`,
-      { code: 'state_mismatch' },
-    );
+    if (answer.refused === 'gone') return gone;
+    throw restored(this.name);
   }
 
   async #call<Content>(
-    step: string,
+    name: string,
     values: Values,
     connection = this.#calls,
     giveUpAfterMs?: number,
   ): Promise<Content> {
-    const names = Object.keys(values).map((name, index) => `p_${name} => $${index + 1}`);
-    const [row] = await connection.ask<{ answer: Content }>(
-      `select ${this.#schema}.${step}(${names.join(', ')}) as answer`,
-      Object.values(values),
-      giveUpAfterMs,
-    );
-    if (row) return row.answer;
-    throw new ConfigurationError(`cannot use the store ${this.name}: it gave no answer`);
+    const { schema } = this.#options;
+    return callFunction<Content>(connection, { schema, name }, values, giveUpAfterMs);
   }
 }
-
-type Values = Readonly<Record<string, unknown>>;

@@ -18,6 +18,12 @@ exception when insufficient_privilege or undefined_function or feature_not_suppo
   return '';
 end $$;
 
+-- Whether there may be something to do for the run: it was begun, and is not at its end.
+create function {schema}.is_open(p_run text) returns boolean language sql as $$
+  select exists (select from {schema}.journal where run = p_run)
+    and not exists (select from {schema}.batch where run = p_run and batch = 'output' and ended)
+$$;
+
 -- Why a process may not go on with what it knows; null where it may. p_seen is the number of the latest
 -- entry that it has heard of. Under p_locks others write nothing of the run until the transaction ends:
 -- so entries are seen in the order of their numbers.
@@ -35,7 +41,7 @@ begin
     return 'restored';
   end if;
   if v_life is distinct from p_life then
-    return 'dropped';
+    return 'gone';
   end if;
   if p_seen > (select coalesce(max(seq), 0) from {schema}.journal where run = p_run) then
     return 'restored';
@@ -131,7 +137,7 @@ begin
   on conflict (run, worker) do update set beat_at = clock_timestamp();
   return json_build_object(
     'held', to_json(v_held),
-    'mayClaim', exists (
+    'mayClaim', {schema}.is_open(p_run) and exists (
       select from {schema}.batch
       where run = p_run and not ended and (owner is null or lease_until <= clock_timestamp())),
     'news', {schema}.news(p_run, p_seen));
@@ -149,14 +155,27 @@ begin
   return '{}';
 end $$;
 
--- What is left says which run it was, and how it ended: whoever comes late has nothing to claim.
-create function {schema}.clear(p_run text) returns json language plpgsql as $$
+-- What is left says which run it was, and how it ended: whoever comes late has nothing to claim. The end
+-- has a new number, so that none is missed of those that others have heard of.
+create function {schema}.clear(p_run text, p_life uuid) returns json language plpgsql as $$
+declare
+  v_end {schema}.journal;
 begin
   perform {schema}.durably();
-  delete from {schema}.results where run = p_run;
+  perform from {schema}.run where run = p_run and life = p_life for no key update;
+  if not found then
+    return '{}';
+  end if;
+  select * into v_end from {schema}.journal
+  where run = p_run and batch = 'output' order by seq desc limit 1;
   delete from {schema}.journal
-  where run = p_run and batch is not null and batch <> 'output'
-    and seq < (select max(seq) from {schema}.journal where run = p_run);
+  where run = p_run and seq > (select min(seq) from {schema}.journal where run = p_run);
+  if v_end.seq is not null then
+    insert into {schema}.journal (run, batch, epoch, owner, call, entry)
+    values (p_run, v_end.batch, v_end.epoch, v_end.owner, v_end.call, v_end.entry);
+  end if;
+  delete from {schema}.batch where run = p_run and batch <> 'output';
+  delete from {schema}.budget where run = p_run;
   return '{}';
 end $$;
 
