@@ -4,7 +4,7 @@ import { readStoppedRun, type StoppedRun } from '../runs/stopped-summary.js';
 import type { RunStatus } from '../runs/run-status.js';
 import type { Estimate, RunEnd, StoppedSummary, Summary, SummaryFile } from '../runs/summary.js';
 import { printable } from '../words/printable.js';
-import { adviceOf } from './advice.js';
+import { adviceOf, type AdviceOptions } from './advice.js';
 import { PaperFile } from './paper-file.js';
 import type { ListFigures } from './report/list-figures.js';
 import { endOf, nextAfter } from './run-end.js';
@@ -24,6 +24,8 @@ export interface RunPapersOptions {
   readonly besides?: readonly string[];
   /** Whether the local service asks mail servers: then no advice says that it could. @default false */
   readonly asksNetwork?: boolean;
+  /** Whether the run is in a store that other processes share with this one. @default false */
+  readonly isShared?: boolean;
 }
 
 /** What is known of a run that stopped, besides why. */
@@ -32,6 +34,8 @@ export interface StoppedOptions {
   readonly output: string;
   /** Where it keeps what it needs to go on. @default it keeps nothing */
   readonly stateDir?: string | undefined;
+  /** The store that other processes share with it, by its name. @default none */
+  readonly store?: string | undefined;
   /** Credits that a run which keeps nothing has launched, before refunds. @default none */
   readonly launchedCredits?: RunStatus['launchedCredits'] | undefined;
   /** New files are no more open than that. */
@@ -75,7 +79,7 @@ export interface StoppedPapers {
 export class RunPapers {
   readonly #summary: PaperFile | TakeJson | undefined;
   readonly #report: PaperFile | undefined;
-  readonly #asksNetwork: boolean;
+  readonly #advice: AdviceOptions;
   readonly #openedMs = performance.now();
   /** Whether what takes the summary was given it. */
   #isTaken = false;
@@ -84,11 +88,11 @@ export class RunPapers {
 
   /** @throws ConfigurationError, OutputError when they could not be written */
   static async open(options: RunPapersOptions): Promise<RunPapers> {
-    const { summary, report, besides = [], asksNetwork = false } = options;
+    const { summary, report, besides = [], asksNetwork = false, isShared = false } = options;
     const papers = new RunPapers(
       typeof summary === 'string' ? await PaperFile.open(summary, 'summary') : summary,
       report === undefined ? undefined : await PaperFile.open(report, 'report'),
-      asksNetwork,
+      { asksNetwork, isShared },
     );
     await papers.keepApart(besides);
     const [first, second] = papers.#files();
@@ -99,11 +103,11 @@ export class RunPapers {
   private constructor(
     summary: PaperFile | TakeJson | undefined,
     report: PaperFile | undefined,
-    asksNetwork: boolean,
+    advice: AdviceOptions,
   ) {
     this.#summary = summary;
     this.#report = report;
-    this.#asksNetwork = asksNetwork;
+    this.#advice = advice;
   }
 
   /** @throws ConfigurationError when one of them would take the place of another file of the run */
@@ -126,7 +130,7 @@ export class RunPapers {
 
   /** How a run ended that went to its end: its exit code, and what to do next. */
   endOf(figures: Summary | Estimate): RunEnd {
-    return endOf(figures, { asksNetwork: this.#asksNetwork });
+    return endOf(figures, this.#advice);
   }
 
   /** Writes what a run, or a dry run, has come to. @throws OutputError */
@@ -148,7 +152,7 @@ export class RunPapers {
         summary: figures,
         figures: this.#figures,
         end,
-        advice: adviceOf(figures, { asksNetwork: this.#asksNetwork }),
+        advice: adviceOf(figures, this.#advice),
         madeAt: new Date(),
       });
       await this.#report.writeAfterOutput(page, noMoreOpenThan);
@@ -163,10 +167,10 @@ export class RunPapers {
    * @throws OutputError
    */
   async stopped(end: Omit<RunEnd, 'next'>, options: StoppedOptions): Promise<StoppedPapers> {
-    const { input, output, stateDir, launchedCredits, noMoreOpenThan } = options;
+    const { input, output, stateDir, store, launchedCredits, noMoreOpenThan } = options;
     const run =
       stateDir === undefined ? undefined : await readStoppedRun(stateDir).catch(() => undefined);
-    const next = nextAfter(end.exit_code, run?.status);
+    const next = nextAfter(end.exit_code, run?.status, store);
     const summary: StoppedSummary & RunEnd = {
       stopped: true,
       input,

@@ -10,6 +10,7 @@ import type { CountryOptions } from '../batches/plan.js';
 import type { VerifyProgress } from '../streams/verify-progress.js';
 import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
+import type { SharedStore } from './run-store.js';
 import type { RunStatus } from './run-status.js';
 import type { Preflight } from './preflight.js';
 import type { Summary } from './summary.js';
@@ -34,6 +35,13 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
    *   object's name); must be given with any other sink
    */
   readonly stateDir?: string;
+  /**
+   * Where many processes, on whichever machines, work on one run: the same call in each, and any of them
+   * may be killed. It takes the place of the state directory; `stateDir` is then the folder in which this
+   * process has its batch files meanwhile (the system's for temporary files where it is not given).
+   * @default none: the run is this process's own
+   */
+  readonly store?: SharedStore;
   /**
    * Most addresses in one batch.
    * @default 50000
@@ -120,7 +128,10 @@ export interface RunOptions extends ColumnOptions, CountryOptions, DriveSettings
 }
 
 /** The options of a run whose places are found. */
-export type ResolvedRun = Omit<RunOptions, 'source' | 'sink' | 'stateDir' | 'maxUnknown'> & {
+export type ResolvedRun = Omit<
+  RunOptions,
+  'source' | 'sink' | 'stateDir' | 'store' | 'maxUnknown'
+> & {
   readonly source: Source;
   readonly sink: Sink;
   readonly stateDir: string;
@@ -132,6 +143,7 @@ export type StreamRunOptions = Omit<
   RunOptions,
   | 'client'
   | 'stateDir'
+  | 'store'
   | 'fresh'
   | 'moved'
   | 'onChange'
@@ -171,7 +183,7 @@ export interface ChangedCell {
 }
 
 /** The options of a run, as far as they decide what it would send. */
-export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir' | 'sink'> & {
+export type EstimateOptions = Omit<RunOptions, 'client' | 'stateDir' | 'store' | 'sink'> & {
   /** Where the rows would go: it is only asked whether it could take them. @default nobody is asked */
   readonly sink?: SinkInput;
   /** The service, to be asked for the balance. @default nobody is asked */

@@ -52,6 +52,7 @@ export const runShape: OptionShape<RunOptions> = {
     isRight: (value) => called.isRight(value) || aClient.isRight(value),
   }),
   stateDir: { ...text, what: 'the path of a folder' },
+  store: withMethods('a store that processes share', 'open'),
   batchSize: count,
   fresh: flag,
   moved: flag,
@@ -92,7 +93,7 @@ export const streamRunShape: OptionShape<StreamRunOptions> = {
   maxWaitMs: amount,
 };
 
-const { stateDir: _stateDir, ...withoutState } = runShape;
+const { stateDir: _stateDir, store: _store, ...withoutState } = runShape;
 
 export const estimateShape: OptionShape<EstimateOptions> = {
   ...withoutState,

@@ -48,6 +48,7 @@ export class SharedRun {
   readonly leaseMs: number;
   readonly #journal: JournalEntry[] = [];
   readonly #rows = new Map<string, Row>();
+  #handedOverBefore = 0;
   readonly #joiner: Lease = { epoch: 0, owner: undefined, leaseEndsAt: 0 };
   /** Whether the service has taken a batch. */
   #isProven = false;
@@ -60,7 +61,8 @@ export class SharedRun {
 
   /** How many batches more than one process has had. */
   get handedOver(): number {
-    return [...this.#rows.values()].filter(({ owners }) => owners.size > 1).length;
+    const now = [...this.#rows.values()].filter(({ owners }) => owners.size > 1).length;
+    return this.#handedOverBefore + now;
   }
 
   /** Whether it was written down of a batch that it has come so far, with this uuid or name. */
@@ -192,6 +194,7 @@ export class SharedRun {
   }
 
   drop(): void {
+    this.#handedOverBefore = this.handedOver;
     this.#journal.length = 0;
     this.#rows.clear();
     this.#joiner.owner = undefined;
