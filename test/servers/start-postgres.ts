@@ -1,8 +1,9 @@
 import { execFile, type ExecFileOptions } from 'node:child_process';
-import { chmod, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { freePort } from './free-port.js';
 import { startProgram, type ServerProgram } from './start-program.js';
 
@@ -30,12 +31,16 @@ export async function startPostgres(tls?: ServerCertificate): Promise<
     readonly socket: string;
     /** Ends it in the midst of whatever it does, as a crash does, and starts it again. */
     crash(): Promise<void>;
+    /** Keeps what it has by now as another server, which falls behind from then on. */
+    copy(): Promise<void>;
+    /** Ends it as a crash does; the copy takes its place, with what it has. */
+    failOver(): Promise<void>;
   }
 > {
   // Not below a folder of root's own: the server runs as another user.
   const folder = await mkdtemp(join(tmpdir(), 'sluice-postgres-'));
   try {
-    const user = await serverUser();
+    const user = await unprivilegedUser();
     await own(folder, user);
     const programs = await reachablePrograms(folder, user);
     const data = join(folder, 'data');
@@ -57,12 +62,12 @@ export async function startPostgres(tls?: ServerCertificate): Promise<
     );
     const port = await freePort();
     const shown = tls && (await ownCertificate(tls, folder, user));
-    const start = async () =>
+    const start = async (from = data) =>
       startProgram(
         join(programs, 'postgres'),
         [
           '-D',
-          data,
+          from,
           '-p',
           `${port}`,
           '-k',
@@ -81,12 +86,28 @@ export async function startPostgres(tls?: ServerCertificate): Promise<
         { ...user, endsWith: 'SIGINT' },
       );
     let server = await start();
+    const url = `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
     return {
       socket: folder,
-      url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
+      url,
       async crash() {
         await server.stop('SIGQUIT');
         server = await start();
+      },
+      async copy() {
+        await server.stop();
+        await cp(data, `${data}-copy`, { recursive: true, verbatimSymlinks: true });
+        await writeFile(join(`${data}-copy`, 'standby.signal'), '');
+        await ownAll(`${data}-copy`, user);
+        server = await start();
+      },
+      async failOver() {
+        await server.stop('SIGQUIT');
+        server = await start(`${data}-copy`);
+        const client = new pg.Client({ connectionString: url });
+        await client.connect();
+        await client.query('select pg_promote()');
+        await client.end();
       },
       async stop() {
         await server.stop();
@@ -101,8 +122,8 @@ export async function startPostgres(tls?: ServerCertificate): Promise<
 
 type User = Pick<ExecFileOptions, 'uid' | 'gid'>;
 
-/** The server refuses to run as root. */
-async function serverUser(): Promise<User> {
+/** Such servers refuse to run as root. */
+export async function unprivilegedUser(): Promise<User> {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = await Promise.all(
     ['-u', '-g'].map(async (which) => Number((await execute('id', [which, 'nobody'])).stdout)),
@@ -112,6 +133,13 @@ async function serverUser(): Promise<User> {
 
 async function own(path: string, { uid, gid }: User): Promise<void> {
   if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+}
+
+async function ownAll(folder: string, user: User): Promise<void> {
+  await own(folder, user);
+  await chmod(folder, 0o700);
+  for (const name of await readdir(folder, { recursive: true }))
+    await own(join(folder, name), user);
 }
 
 /** The server takes a key only that is its own user's. */
