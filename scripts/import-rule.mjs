@@ -39,7 +39,8 @@ const rooms = new Map([
   ['formats', ['errors', 'system', 'contract', 'rows', 'results', 'output-files']],
   // Its requests are made as those of the client are: one way through proxies, one backoff.
   ['places', ['errors', 'system', 'rows', 'output-files', 'formats', 'client']],
-  ['databases', ['errors', 'system', 'rows', 'output-files', 'formats', 'addresses']],
+  // A store of runs is a database, too.
+  ['databases', [...work, 'output-files', 'formats', 'runs']],
   ['loads', ['errors', 'rows', 'formats', 'databases']],
   ['streams', work],
   ['runs', [...work, 'formats', 'places', 'streams']],

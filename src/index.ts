@@ -37,6 +37,7 @@ export {
   type TypeSummary,
 } from './runs/summary.js';
 export { estimateSchema, summaryFileSchema, summarySchema } from './runs/summary-schema.js';
+export type { SharedStore } from './runs/run-store.js';
 export { readRunStatus, type RunStatus } from './runs/run-status.js';
 export { findRuns, type FoundRun } from './runs/find-runs.js';
 export { checkRunFolder } from './runs/check-run-folder.js';

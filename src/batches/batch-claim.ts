@@ -39,11 +39,12 @@ export interface BatchClaim {
   reserve(most: number): Promise<Reservation>;
 }
 
-/** Another process may have the batch by now: this one leaves it alone, and goes on with its others. */
+/** Another process may have it by now: this one leaves it alone, and goes on with what it has. */
 export class ClaimLostError extends Error {
   override readonly name = 'ClaimLostError';
 
-  constructor(label: string) {
-    super(`another process may have batch ${label}`);
+  /** @param what a batch by its label, or the output */
+  constructor(what: string) {
+    super(`another process may have ${what}`);
   }
 }

@@ -11,6 +11,7 @@ import { historyCommand } from './commands/history.js';
 import { loadStatementCommand } from './commands/load-statement.js';
 import { serveCommand } from './commands/serve.js';
 import { statusCommand } from './commands/status.js';
+import { storeCommand } from './commands/store.js';
 import { targetsCommand } from './commands/targets.js';
 import { verifyCommand } from './commands/verify.js';
 
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   serveCommand,
   statusCommand,
   abandonCommand,
+  storeCommand,
   historyCommand,
   loadStatementCommand,
   conformanceCommand,

@@ -27,6 +27,7 @@ export const optionFlags: ReadonlyMap<string, string> = new Map([
   ['columns', '--columns'],
   // A run
   ['stateDir', '--state'],
+  ['run', '--run'],
   ['fresh', '--fresh'],
   ['moved', '--moved'],
   ['limit', '--limit'],

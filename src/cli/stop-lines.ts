@@ -20,10 +20,20 @@ export function goingOnLine(status: RunStatus): Said {
  */
 export function stopLines(
   error: unknown,
-  { status, next }: { readonly status: RunStatus | undefined; readonly next: string },
+  {
+    status,
+    next,
+    store,
+  }: {
+    readonly status: RunStatus | undefined;
+    readonly next: string;
+    /** Where other processes share the run. */
+    readonly store?: string | undefined;
+  },
 ): readonly Said[] {
   // What is wrong with a command or a state directory, the error says with what to do.
   if (exitCodeOf(error) === exitCodes.usage) return status ? keptLines(error, status) : [];
+  if (store !== undefined) return [{ event: 'resumable', line: next }];
   if (!status) {
     const line = `nothing is kept of this run: ${next}`;
     return error instanceof Interruption ? [{ event: 'resumable', line }] : [];

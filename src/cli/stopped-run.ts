@@ -1,4 +1,10 @@
-import { isSluiceError, type FilePermissions, type RunPapers } from '../index.js';
+import {
+  isSluiceError,
+  type FilePermissions,
+  type RunPapers,
+  type RunStatus,
+  type SharedStore,
+} from '../index.js';
 import { errorText } from './describe-error.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import { Interruption } from './interruption.js';
@@ -11,6 +17,8 @@ export interface RunSoFar {
   readonly output: string;
   /** Its state directory, or where one is likely to be. */
   stateDir: string | undefined;
+  /** Where other processes share it; `undefined` where none do. */
+  store: SharedStore | undefined;
   /** Whether it keeps nothing. */
   isStreaming: boolean;
   noMoreOpenThan: FilePermissions | undefined;
@@ -37,17 +45,27 @@ export async function sayStopped(
         input,
         output,
         noMoreOpenThan,
-        ...(run.isStreaming ? { launchedCredits: launched } : { stateDir: run.stateDir }),
+        ...whatIsKept(run, launched),
       },
     );
     reporter.tell(
-      run.isStreaming ? paidInVainLines({ batches, launched }) : stopLines(error, stopped),
+      run.isStreaming
+        ? paidInVainLines({ batches, launched })
+        : stopLines(error, { ...stopped, store: run.store?.name }),
     );
   } catch (cause) {
     // The run has ended for a reason of its own, which is what counts.
     reporter.tell([{ event: 'no_papers', line: errorText(cause), isUrgent: true }]);
   }
   return exitCode;
+}
+
+function whatIsKept(
+  { isStreaming, store, stateDir }: RunSoFar,
+  launchedCredits: RunStatus['launchedCredits'],
+): Partial<Pick<Parameters<RunPapers['stopped']>[1], 'stateDir' | 'store' | 'launchedCredits'>> {
+  if (store) return { store: store.name, launchedCredits };
+  return isStreaming ? { launchedCredits } : { stateDir };
 }
 
 function reasonOf(error: unknown): string {

@@ -5,6 +5,7 @@ import { engineOptions } from './engine-options.js';
 import { historyOptions } from './history-options.js';
 import { keepOptions } from './keep-options.js';
 import { launchOptions } from './launch-options.js';
+import { storeOptions } from './store-options.js';
 
 /** The options of `sluice verify`, in the groups and in the order in which its help shows them. */
 export const verifyOptions = [
@@ -187,7 +188,7 @@ export const verifyOptions = [
       {
         name: 'state',
         value: '<dir>',
-        help: 'State directory (default: <output>.sluice beside a file output, ./<table>.sluice for a database).',
+        help: "State directory (default: <output>.sluice beside a file output, ./<table>.sluice for a database); with --store a folder for this process's batch files (default: the system's for temporary files).",
       },
       { name: 'fresh', help: 'Drop an unfinished run found in the state directory.' },
       {
@@ -210,6 +211,7 @@ export const verifyOptions = [
     ],
     'Going on',
   ),
+  ...defineOptions(storeOptions, 'One run in many processes'),
   ...defineOptions(connectionOptions, 'Service and key'),
   ...defineOptions(
     [

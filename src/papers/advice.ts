@@ -6,6 +6,8 @@ import { grouped } from '../words/shown-numbers.js';
 export interface AdviceOptions {
   /** Whether the local service asked mail servers. @default false */
   readonly asksNetwork?: boolean | undefined;
+  /** Whether the run is in a store: its name stays finished. @default false */
+  readonly isShared?: boolean | undefined;
 }
 
 /** Of fewer cells nothing is concluded. */
@@ -29,7 +31,7 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     ...unknownAdvice(summary, options),
   ];
   return [
-    ...failedAdvice(summary),
+    ...failedAdvice(summary, options),
     ...changedAdvice(summary),
     ...ofCells.toSorted((one, other) => other.cells - one.cells).map(({ text }) => text),
   ];
@@ -40,7 +42,10 @@ export function isNotFinished({ email, phone }: Summary): boolean {
   return [email, phone].some((type) => (type?.reasons['not_finished'] ?? 0) > 0);
 }
 
-function failedAdvice(summary: Summary): readonly string[] {
+function failedAdvice(summary: Summary, { isShared = false }: AdviceOptions): readonly string[] {
+  if (summary.suspect && isShared) {
+    return ['give the next run another `run` name: this one stays finished'];
+  }
   if (summary.suspect) {
     return ['the next run starts over; what a history (`history`) knows is not paid again'];
   }
@@ -48,6 +53,9 @@ function failedAdvice(summary: Summary): readonly string[] {
     return ['run the same command again: it goes on and completes the output'];
   }
   const failed = summary.columns.some(({ buckets }) => buckets.failed > 0);
+  if (failed && isShared) {
+    return ['verify the failed rows as a list of their own, under another `run` name'];
+  }
   return failed
     ? ['add `retryFailed` to send again only what failed; without it the next run starts over']
     : [];

@@ -4,7 +4,7 @@ import { readStoppedRun, type StoppedRun } from '../runs/stopped-summary.js';
 import type { RunStatus } from '../runs/run-status.js';
 import type { Estimate, RunEnd, StoppedSummary, Summary, SummaryFile } from '../runs/summary.js';
 import { printable } from '../words/printable.js';
-import { adviceOf } from './advice.js';
+import { adviceOf, type AdviceOptions } from './advice.js';
 import { PaperFile } from './paper-file.js';
 import type { ListFigures } from './report/list-figures.js';
 import { endOf, nextAfter } from './run-end.js';
@@ -30,6 +30,8 @@ export interface RunPapersOptions {
    * @default nothing is changed
    */
   readonly reword?: (text: string) => string;
+  /** Whether the run is in a store that other processes share with this one. @default false */
+  readonly isShared?: boolean;
 }
 
 /** What is known of a run that stopped, besides why. */
@@ -38,6 +40,8 @@ export interface StoppedOptions {
   readonly output: string;
   /** Where it keeps what it needs to go on. @default it keeps nothing */
   readonly stateDir?: string | undefined;
+  /** The store that other processes share with it, by its name. @default none */
+  readonly store?: string | undefined;
   /** Credits that a run which keeps nothing has launched, before refunds. @default none */
   readonly launchedCredits?: RunStatus['launchedCredits'] | undefined;
   /** New files are no more open than that. */
@@ -81,7 +85,7 @@ export interface StoppedPapers {
 export class RunPapers {
   readonly #summary: PaperFile | TakeJson | undefined;
   readonly #report: PaperFile | undefined;
-  readonly #asksNetwork: boolean;
+  readonly #advice: AdviceOptions;
   readonly #reword: (text: string) => string;
   readonly #openedMs = performance.now();
   /** Whether what takes the summary was given it. */
@@ -106,11 +110,11 @@ export class RunPapers {
   private constructor(
     summary: PaperFile | TakeJson | undefined,
     report: PaperFile | undefined,
-    { asksNetwork = false, reword = (text) => text }: RunPapersOptions,
+    { asksNetwork = false, isShared = false, reword = (text) => text }: RunPapersOptions,
   ) {
     this.#summary = summary;
     this.#report = report;
-    this.#asksNetwork = asksNetwork;
+    this.#advice = { asksNetwork, isShared };
     this.#reword = reword;
   }
 
@@ -134,7 +138,7 @@ export class RunPapers {
 
   /** How a run ended that went to its end: its exit code, and what to do next. */
   endOf(figures: Summary | Estimate): RunEnd {
-    return endOf(figures, { asksNetwork: this.#asksNetwork });
+    return endOf(figures, this.#advice);
   }
 
   /** Writes what a run, or a dry run, has come to. @throws OutputError */
@@ -156,7 +160,7 @@ export class RunPapers {
         summary: figures,
         figures: this.#figures,
         end,
-        advice: adviceOf(figures, { asksNetwork: this.#asksNetwork }),
+        advice: adviceOf(figures, this.#advice),
         madeAt: new Date(),
       });
       await this.#report.writeAfterOutput(this.#reword(page), noMoreOpenThan);
@@ -171,10 +175,10 @@ export class RunPapers {
    * @throws OutputError
    */
   async stopped(end: Omit<RunEnd, 'next'>, options: StoppedOptions): Promise<StoppedPapers> {
-    const { input, output, stateDir, launchedCredits, noMoreOpenThan } = options;
+    const { input, output, stateDir, store, launchedCredits, noMoreOpenThan } = options;
     const run =
       stateDir === undefined ? undefined : await readStoppedRun(stateDir).catch(() => undefined);
-    const next = nextAfter(end.exit_code, run?.status);
+    const next = nextAfter(end.exit_code, run?.status, store);
     const summary: StoppedSummary & RunEnd = {
       stopped: true,
       input,

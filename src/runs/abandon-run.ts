@@ -1,16 +1,19 @@
 import { parseBatchName } from '../batches/batch-name.js';
 import { deleteListed, type Deletions } from '../batches/delete-uploads.js';
 import type { Client } from '../client/client.js';
-import { StateError } from '../errors/family.js';
+import { ConfigurationError, StateError } from '../errors/family.js';
 import { defaults } from '../batches/defaults.js';
 import { systemClock } from '../system/clock.js';
 import { checkAccount } from './account.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
-import type { RunStore } from './run-store.js';
+import type { RunStore, SharedStore } from './run-store.js';
 import { StateDirectory } from './state-directory.js';
 
 export interface AbandonRunOptions {
-  readonly stateDir: string;
+  /** Where the run is, unless it is in a store. */
+  readonly stateDir?: string;
+  /** The store that processes share the run in: all that work on it are stopped first. */
+  readonly store?: SharedStore;
   /** The service that has the run's batches; without it they are left there. */
   readonly client?: Client;
   /** Whether batches are deleted, too, whose results were fetched: they are dropped. @default false */
@@ -40,10 +43,11 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
   const { client, exportedToo = false } = options;
   const files = options.files ?? systemFiles;
   const signal = options.signal ?? new AbortController().signal;
-  const state = await StateDirectory.open(files, options.stateDir, { fresh: false });
+  const state = await openRun(options, files, signal);
   let deletions: Deletions = { deleted: 0, left: [], launched: [] };
   try {
     await checkService(client, state, signal);
+    if (options.store) await stopAll(state, options.store);
     const { run, batches, earlier } = state.known;
     const ids = [...(run ? [run.id] : []), ...earlier.map((before) => before.run.id)];
     const exported: string[] = [];
@@ -69,7 +73,29 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
   }
   await state.clear();
   await state.remove();
+  if (options.store) await state.close();
   return deletions;
+}
+
+async function openRun(
+  { stateDir, store }: AbandonRunOptions,
+  files: FileSystem,
+  signal: AbortSignal,
+): Promise<RunStore> {
+  if (store) return store.open({ signal });
+  if (stateDir === undefined) throw new ConfigurationError('stateDir is missing, or a store');
+  return StateDirectory.open(files, stateDir, { fresh: false });
+}
+
+/** Whoever works on the run launches nothing more, and ends. */
+async function stopAll(state: RunStore, { name }: SharedStore): Promise<void> {
+  if (!state.known.run) throw new ConfigurationError(`there is no ${name}`);
+  await state.record({
+    entry: 'stopped',
+    code: 'abandoned',
+    message: `${name} was abandoned`,
+    at: new Date().toISOString(),
+  });
 }
 
 /** Under another service or key every batch looks deleted. */

@@ -8,14 +8,18 @@ import type { BatchResults } from '../results/batch-results.js';
 import type { DriveRunOptions } from './drive-run-options.js';
 import type { RunClaim } from './run-store.js';
 
+type SettlingOptions = Pick<DriveRunOptions, 'run' | 'plan' | 'state' | 'onSettled' | 'wantsAll'>;
+
 /** Gives the addresses of batches their outcomes, from exports or from what a store has kept of them. */
 export class BatchSettling {
-  readonly #options: Pick<DriveRunOptions, 'run' | 'plan' | 'state' | 'onSettled'>;
+  readonly #options: SettlingOptions;
   /** By label: those that are kept and whose addresses have no outcomes yet. */
   readonly #results = new Map<string, BatchResults>();
   readonly #settled = new Set<Batch>();
+  /** Those that another process has fetched, as long as nobody here asks for their outcomes. */
+  #others: (() => Promise<void>)[] = [];
 
-  constructor(options: Pick<DriveRunOptions, 'run' | 'plan' | 'state' | 'onSettled'>) {
+  constructor(options: SettlingOptions) {
     this.#options = options;
   }
 
@@ -34,6 +38,21 @@ export class BatchSettling {
         this.#results.set(batchLabel(batch), matched);
       },
     };
+  }
+
+  /** One that another process has brought to its end is settled at once where its outcomes are wanted. */
+  async settleOther(batch: Batch, known: EndedBatch, verifiedAt: string): Promise<void> {
+    const settle = async (): Promise<void> => this.settle(batch, known, verifiedAt);
+    this.#settled.add(batch);
+    if (this.#options.wantsAll?.() ?? true) await settle();
+    else this.#others.push(settle);
+  }
+
+  /** Gives all addresses their outcomes. */
+  async settleAll(): Promise<void> {
+    const others = this.#others;
+    this.#others = [];
+    for (const settle of others) await settle();
   }
 
   async settle(batch: Batch, known: EndedBatch, verifiedAt: string): Promise<void> {

@@ -19,10 +19,17 @@ export async function beginRun(
   options: ResolvedRun,
   given: Pick<RunEntry, 'outputId' | 'retries'> = {},
 ): Promise<RunEntry> {
+  const place = await state.place();
+  const entry = { ...newRun(client, options), ...(place && { place }), ...given };
+  await state.begin(entry);
+  return entry;
+}
+
+/** A run that is not begun yet. */
+export function newRun(client: Client, options: Omit<ResolvedRun, 'stateDir'>): RunEntry {
   // With the history's own, an address is hashed once for both.
   const seed = Buffer.from(options.history?.seed ?? randomBytes(32)).toString('hex');
-  const place = await state.place();
-  const entry: RunEntry = {
+  return {
     entry: 'run',
     id: randomBytes(8).toString('hex'),
     seed,
@@ -30,12 +37,8 @@ export async function beginRun(
     service: serviceOf(client, options),
     account: client.keyFingerprint(seed),
     decides: decidingOptions(options),
-    ...(place && { place }),
     ...(options.deleteBatches === true && { deletes: true }),
-    ...given,
   };
-  await state.begin(entry);
-  return entry;
 }
 
 /** How a run calls its service. */

@@ -13,10 +13,18 @@ export interface DriveRunOptions {
   readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
-  readonly state: Pick<RunStore, 'known' | 'claim' | 'news' | 'readResults'>;
+  readonly state: Pick<RunStore, 'known' | 'claim' | 'news' | 'readResults'> &
+    Partial<Pick<RunStore, 'record'>>;
   readonly signal: AbortSignal;
   /** Called whenever the addresses of another batch have got their outcomes. */
   readonly onSettled?: () => void;
+  /**
+   * Whether this process wants the outcomes of what others have brought to its end; else they wait for
+   * `settleAll`. @default it does
+   */
+  readonly wantsAll?: () => boolean;
+  /** Where others work on the run, too: ends what this process does when they stop it. */
+  readonly stop?: (error: unknown) => void;
 }
 
 /** How the driving of a run's batches ended. */
@@ -30,4 +38,13 @@ export interface DriveRunEnd {
   readonly isPartial: boolean;
   /** Whether the service refused the run in its form: nothing of it is worth going on with. */
   readonly isRefused: boolean;
+  /** Gives all addresses their outcomes. */
+  settleAll(): Promise<void>;
+  /**
+   * Deletes what the run needs no more from the service: only for whoever ends a run that others work on,
+   * too; one that a process has to itself is tidy.
+   *
+   * @param confirm asked before anything is deleted
+   */
+  tidy(confirm: () => Promise<void>): Promise<void>;
 }

@@ -3,13 +3,7 @@ import { defaults } from '../batches/defaults.js';
 import { deleteBatch } from '../batches/delete-uploads.js';
 import { DriveAll } from '../batches/drive-all.js';
 import { isBeforeLaunch } from '../batches/delete-orphans.js';
-import {
-  elected,
-  isAtEnd,
-  mayHaveLaunched,
-  type EndedBatch,
-  type KnownBatch,
-} from '../batches/known-batch.js';
+import { elected, isAtEnd, mayHaveLaunched, type KnownBatch } from '../batches/known-batch.js';
 import { stopsForNow } from '../batches/stopped-error.js';
 import { DetachedError } from '../errors/family.js';
 import { isSluiceError } from '../errors/sluice-error.js';
@@ -85,7 +79,9 @@ class RunDrive {
       ...options,
       drive: this.#drive,
       batches: this.#batches,
-      settle: async (batch, known) => this.#settle(batch, known),
+      settle: async (batch, known) => {
+        await this.#settling.settleOther(batch, known, this.#exportedAt(batch));
+      },
     });
   }
 
@@ -106,19 +102,26 @@ class RunDrive {
       (await this.#askBeforeLaunch()) ?? (await this.#driveAll({ leavesLaunched: isLeaving }));
     const isWhole = [...this.#batches.all].every((batch) => isAtEnd(this.#batches.known(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
-    if (isWhole || isRefused) {
-      const hasSurplus = takeUp.hasSurplus(this.#batches.log.uuids());
-      const which = { isGivenUp: isRefused, hasSurplus };
-      this.#left.push(...(await this.#drive.deleteOrphans(this.#batches.log.batches(), which)));
+    // What looks like an orphan to one of many processes may be what another goes on with.
+    if ((isWhole || isRefused) && !state.news) {
+      await this.#deleteOrphans({ isGivenUp: isRefused, hasSurplus: this.#hasSurplus });
     }
     if (isWhole) this.#left.push(...(await this.#deleteEarlier()));
-    if (this.#left.length > 0) run.onProgress?.({ stage: 'left_behind', names: this.#left });
+    this.#tellLeft();
     const isPartial = run.partial === true && !isWhole && stopsForNow(stoppedBy);
     if (isPartial) {
       run.onProgress?.({ stage: 'stopped', error: stoppedBy });
       for (const batch of batches) plan.join.settleUnfinished(batch);
     }
-    return { batches: this.#batches.log.batches(), stoppedBy, isWhole, isPartial, isRefused };
+    return {
+      batches: this.#batches.log.batches(),
+      stoppedBy,
+      isWhole,
+      isPartial,
+      isRefused,
+      settleAll: async () => this.#settling.settleAll(),
+      tidy: async (confirm) => this.#tidy(confirm),
+    };
   }
 
   async toSettled(decide?: (batches: readonly DrivenBatch[]) => Promise<void>): Promise<void> {
@@ -144,9 +147,33 @@ class RunDrive {
     // oxlint-disable-next-line typescript/only-throw-error
     if (stoppedBy !== undefined) throw stoppedBy;
     if (takeUp.uploads.all().length === 0 && this.#batches.log.batches().length === 0) return;
-    const which = { isGivenUp: true, hasSurplus: true };
+    await this.#deleteOrphans({ isGivenUp: true, hasSurplus: true });
+    this.#tellLeft();
+  }
+
+  async #tidy(confirm: () => Promise<void>): Promise<void> {
+    const { run } = this.#options;
+    await confirm();
+    await this.#deleteOrphans({ isGivenUp: false, hasSurplus: this.#hasSurplus });
+    for (const { batch, known } of this.#batches.log.batches()) {
+      if (run.deleteBatches !== true || known.stage !== 'exported') continue;
+      await confirm();
+      await this.#deleteExported(batch, known);
+    }
+    this.#tellLeft();
+  }
+
+  get #hasSurplus(): boolean {
+    return this.#options.takeUp.hasSurplus(this.#batches.log.uuids());
+  }
+
+  async #deleteOrphans(which: Parameters<DriveAll['deleteOrphans']>[1]): Promise<void> {
     this.#left.push(...(await this.#drive.deleteOrphans(this.#batches.log.batches(), which)));
-    if (this.#left.length > 0) run.onProgress?.({ stage: 'left_behind', names: this.#left });
+  }
+
+  #tellLeft(): void {
+    const names = this.#left;
+    if (names.length > 0) this.#options.run.onProgress?.({ stage: 'left_behind', names });
   }
 
   /**
@@ -220,22 +247,27 @@ class RunDrive {
   async #leave(batch: Batch, known: KnownBatch, parts: readonly Batch[]): Promise<void> {
     if (parts.length > 0) await this.#batches.split(batch, parts);
     if (!isAtEnd(known)) return;
-    const { run, client, takeUp, signal } = this.#options;
-    await this.#settle(batch, known);
+    const { run, state } = this.#options;
+    await this.#settling.settle(batch, known, this.#exportedAt(batch));
     if (run.deleteBatches !== true || known.stage !== 'exported') return;
+    // Where others work on the run, too, whoever ends it deletes them: a process may be gone by then.
+    if (!state.news) await this.#deleteExported(batch, known);
+  }
+
+  async #deleteExported(
+    batch: Batch,
+    known: KnownBatch & { readonly stage: 'exported' },
+  ): Promise<void> {
+    const { client, takeUp, signal } = this.#options;
     // Whoever goes on with the other copy has not fetched its results.
     const end = takeUp.isCopied
       ? 'left'
-      : await this.#drive.inTurn(async () => {
-          await this.#batches.held(batch).confirm();
-          return deleteBatch(client, known.uuid, true, signal);
-        });
+      : await this.#drive.inTurn(async () => deleteBatch(client, known.uuid, true, signal));
     if (end !== 'gone') this.#left.push(takeUp.nameOf(batch, known));
   }
 
-  async #settle(batch: Batch, known: EndedBatch): Promise<void> {
-    const { exported_at: at } = this.#batches.log.times(batch);
-    await this.#settling.settle(batch, known, at ?? this.#batches.now());
+  #exportedAt(batch: Batch): string {
+    return this.#batches.log.times(batch).exported_at ?? this.#batches.now();
   }
 
   /** What an earlier version kept by the numbers of the old list is fetched again, which is free. */

@@ -12,6 +12,7 @@ import {
   type PartEntry,
   type PlanEntry,
   type RunEntry,
+  type StoppedEntry,
 } from './run-entries.js';
 
 /** What a journal tells of a run. */
@@ -21,6 +22,8 @@ export interface KnownRun {
   readonly kept: KeptEntry | undefined;
   readonly plan: PlanEntry | undefined;
   readonly balance: BalanceEntry | undefined;
+  /** Why no process launches anything more; `undefined` while launches are allowed. */
+  readonly stopped: StoppedEntry | undefined;
   /** What is known of batches and of parts of them, by their labels. */
   readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
   /** When they got where they are, by their labels. */
@@ -50,6 +53,7 @@ export const nothingKnown: KnownRun = {
   kept: undefined,
   plan: undefined,
   balance: undefined,
+  stopped: undefined,
   batches: new Map(),
   times: new Map(),
   finished: undefined,
@@ -75,12 +79,17 @@ function nextRun(known: KnownRun, retries = false): KnownRun {
  * Takes in a journal's entries.
  *
  * @param path the journal's, for messages
+ * @param before what those before them told. @default nothing
  * @throws StateError `state_damaged`
  */
-export function knownRun(entries: readonly unknown[], path: string): KnownRun {
-  let batches = new Map<string, BatchEntry | PartEntry>();
-  let times = new Map<string, BatchTimes>();
-  let known: KnownRun = nothingKnown;
+export function knownRun(
+  entries: readonly unknown[],
+  path: string,
+  before: KnownRun = nothingKnown,
+): KnownRun {
+  let batches = new Map(before.batches);
+  let times = new Map(before.times);
+  let known: KnownRun = { ...before, batches, times };
   for (const [index, value] of entries.entries()) {
     const parsed = journalEntry.safeParse(value);
     if (!parsed.success || (!known.run && parsed.data.entry !== 'run')) {
@@ -113,7 +122,14 @@ export function knownRun(entries: readonly unknown[], path: string): KnownRun {
         known = { ...known, isCarried: true };
         break;
       case 'balance':
-        known = { ...known, balance: entry };
+        // The first was read before anything was launched.
+        known = { ...known, balance: known.balance ?? entry };
+        break;
+      case 'stopped':
+        known = { ...known, stopped: entry };
+        break;
+      case 'resumed':
+        known = { ...known, stopped: undefined };
         break;
       case 'batch':
       case 'part':

@@ -6,14 +6,14 @@ import type { FileSystem } from '../system/file-system.js';
 import { checkPlanSpace } from './check-disk-space.js';
 import { DiskStorage } from './disk-storage.js';
 import { onDisk } from './on-disk.js';
-import type { StateDirectory } from './state-directory.js';
+import type { RunScratch } from './run-scratch.js';
 import { TicketFile } from './ticket-file.js';
 
 const portion = 64 * 1024;
 
 interface Place {
   readonly files: FileSystem;
-  readonly state: Pick<StateDirectory, 'path' | 'partitionsPath'>;
+  readonly scratch: Pick<RunScratch, 'path' | 'partitionsPath'>;
   readonly signal: AbortSignal;
 }
 
@@ -40,13 +40,13 @@ export class PartitionedPlan {
 
   /** Has the plan leave its numbers to partitions. @throws OutputError */
   static async begin(place: Place, plan: Plan): Promise<PartitionedPlan> {
-    const { files, state } = place;
-    await onDisk(`write ${state.partitionsPath}`, async () => {
-      await files.rm(state.partitionsPath, { recursive: true, force: true });
-      await files.mkdir(state.partitionsPath, { recursive: true, mode: 0o700 });
+    const { files, scratch } = place;
+    await onDisk(`write ${scratch.partitionsPath}`, async () => {
+      await files.rm(scratch.partitionsPath, { recursive: true, force: true });
+      await files.mkdir(scratch.partitionsPath, { recursive: true, mode: 0o700 });
     });
-    const storage = new DiskStorage(files, state.partitionsPath);
-    const tickets = await TicketFile.create(files, join(state.partitionsPath, 'tickets'));
+    const storage = new DiskStorage(files, scratch.partitionsPath);
+    const tickets = await TicketFile.create(files, join(scratch.partitionsPath, 'tickets'));
     const begun = new PartitionedPlan(place, plan, storage, tickets);
     try {
       for (const { shard, slots } of plan.book.handOver()) {
@@ -75,7 +75,7 @@ export class PartitionedPlan {
    * @throws OutputError
    */
   async number(write: (tickets: Uint32Array) => Promise<void>): Promise<void> {
-    const { files, state, signal } = this.#place;
+    const { files, scratch, signal } = this.#place;
     await this.#partitions.findRepeated(async () => {
       signal.throwIfAborted();
       await this.#storage.flush();
@@ -84,7 +84,7 @@ export class PartitionedPlan {
     const { lineBytes } = this.#partitions;
     await checkPlanSpace(
       files,
-      state.path,
+      scratch.path,
       lineBytes + this.#cells * Uint32Array.BYTES_PER_ELEMENT,
     );
     const numbered = this.#plan.planner.numberNow(0);
@@ -110,10 +110,10 @@ export class PartitionedPlan {
 
   /** Removes what was kept: also where the planning has failed. @throws OutputError */
   async remove(): Promise<void> {
-    const { files, state } = this.#place;
+    const { files, scratch } = this.#place;
     await this.#tickets.close();
-    await onDisk(`remove ${state.partitionsPath}`, async () =>
-      files.rm(state.partitionsPath, { recursive: true, force: true }),
+    await onDisk(`remove ${scratch.partitionsPath}`, async () =>
+      files.rm(scratch.partitionsPath, { recursive: true, force: true }),
     );
   }
 }

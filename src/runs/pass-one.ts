@@ -9,12 +9,12 @@ import { Plan } from '../batches/plan.js';
 import { closeReading } from './close-reading.js';
 import { DiskStorage } from './disk-storage.js';
 import type { FileSystem } from '../system/file-system.js';
-import type { History } from './history/history.js';
-import { openRecall, type OpenRecall } from './open-recall.js';
 import { manyAddresses } from './many-addresses.js';
+import type { OpenRecall } from './open-recall.js';
 import { PartitionedPlan } from './partitioned-plan.js';
 import type { PlanEntry } from './run-entries.js';
-import type { StateDirectory } from './state-directory.js';
+import type { ResolvedRun } from './run-options.js';
+import type { RunScratch } from './run-scratch.js';
 import { TicketFile } from './ticket-file.js';
 
 export interface PassOne {
@@ -36,13 +36,13 @@ export interface PassOneOptions {
   readonly emailCountry?: CountryCode | undefined;
   readonly batchSize: number;
   readonly seed: Uint8Array;
-  /** Results of earlier runs, under the same seed; what a run used of them once it uses again. */
-  readonly history?: History | undefined;
-  /** Whether addresses that failed in the runs before are sent again. @default false */
-  readonly retries?: boolean;
+  /** What knows results of earlier runs, under the same seed; closed at the end. @default nothing does */
+  readonly recalled?: OpenRecall | undefined;
   /** Which run reads; absent where none goes on. */
   readonly runId?: string;
-  readonly state: StateDirectory;
+  readonly scratch: Pick<RunScratch, 'path' | 'batchesPath' | 'ticketsPath' | 'partitionsPath'>;
+  /** What an earlier reading of the run has found: files of its batches that are whole stay. */
+  readonly planned: PlanEntry | undefined;
   readonly files: FileSystem;
   readonly signal: AbortSignal;
   /** From so many addresses on they are numbered by partitions. @default 4,194,304 */
@@ -55,6 +55,22 @@ export interface PassOneOptions {
   readonly onHeaderFound?: (found: FoundHeader) => void;
 }
 
+/** What a reading tells of itself, and asks of the sink. @param isFirst whether nothing was said of the list yet */
+export function readingPorts(
+  { sink, onProgress }: Pick<ResolvedRun, 'sink' | 'onProgress'>,
+  { isFirst }: { readonly isFirst: boolean },
+): Pick<PassOneOptions, 'sink' | 'onRows' | 'onTextColumn' | 'onNotice' | 'onHeaderFound'> {
+  return {
+    sink,
+    onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
+    ...(isFirst && {
+      onTextColumn: (column) => onProgress?.({ stage: 'text_column', ...column }),
+      onNotice: (message) => onProgress?.({ stage: 'notice', message }),
+      onHeaderFound: (found) => onProgress?.({ stage: 'header_found', ...found }),
+    }),
+  };
+}
+
 /**
  * Reads the source once: its unique addresses become batches on disk, its rows become tickets. Nothing
  * is sent. The same rows always make the same batches, so that a run that goes on does it again.
@@ -62,12 +78,11 @@ export interface PassOneOptions {
  * @throws InputError, OutputError, ConfigurationError `column_not_found`, `column_exists`
  */
 export async function readIntoBatches(options: PassOneOptions): Promise<PassOne> {
-  const { state, files } = options;
-  const recalled = await openRecall(options);
+  const { scratch, files, recalled } = options;
   try {
-    const tickets = await TicketFile.create(files, state.ticketsPath);
+    const tickets = await TicketFile.create(files, scratch.ticketsPath);
     try {
-      return await readAll(options, { recalled, tickets });
+      return await readAll(options, tickets);
     } finally {
       await tickets.close();
     }
@@ -76,17 +91,8 @@ export async function readIntoBatches(options: PassOneOptions): Promise<PassOne>
   }
 }
 
-async function readAll(
-  options: PassOneOptions,
-  {
-    recalled,
-    tickets,
-  }: {
-    readonly recalled: OpenRecall | undefined;
-    readonly tickets: TicketFile;
-  },
-): Promise<PassOne> {
-  const { source, state, files, signal } = options;
+async function readAll(options: PassOneOptions, tickets: TicketFile): Promise<PassOne> {
+  const { source, scratch, files, recalled, signal } = options;
   let layout: ColumnLayout | undefined;
   const found: FoundHeader[] = [];
   const reading = await source.open({
@@ -102,9 +108,9 @@ async function readAll(
   });
   layout ??= layOutColumns(reading.header, options.columns);
 
-  const storage = new DiskStorage(files, state.batchesPath);
+  const storage = new DiskStorage(files, scratch.batchesPath);
   // What was launched is known by its files until the source is known to be the same.
-  await storage.keepWhole(state.known.plan?.batches.map(({ checksum }) => checksum) ?? []);
+  await storage.keepWhole(options.planned?.batches.map(({ checksum }) => checksum) ?? []);
   const plan = new Plan({
     ...options,
     layout,
@@ -129,7 +135,7 @@ async function readAll(
 
 async function planAll(
   reading: SourceReading,
-  to: Pick<PassOneOptions, 'files' | 'state' | 'signal' | 'partitionFrom' | 'onRows'> & {
+  to: Pick<PassOneOptions, 'files' | 'scratch' | 'signal' | 'partitionFrom' | 'onRows'> & {
     readonly plan: Plan;
     readonly storage: DiskStorage;
     readonly tickets: TicketFile;

@@ -26,6 +26,8 @@ export interface PassTwoOptions {
   readonly nextSettled?: () => Promise<void>;
   /** Resolves when the output may stand. @default it may when it is written */
   readonly allSettled?: () => Promise<void>;
+  /** Waited for right before the output takes its place. @throws where it must not */
+  readonly confirm?: (() => Promise<void>) | undefined;
   readonly onRows: (rows: number) => void;
   /** Told what the sink has to say. */
   readonly onNotice?: (notice: string) => void;
@@ -49,6 +51,7 @@ export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally
   try {
     const tally = await joinAll(reading, writing, tickets, options);
     await options.allSettled?.();
+    await options.confirm?.();
     await writing.finish();
     return tally;
   } catch (error) {

@@ -22,7 +22,7 @@ const outputOptions: ReadonlySet<string> = new Set([
 ]);
 
 /** The options that decide the rows, the batches and the output, by the names users know them by. */
-export function decidingOptions(options: ResolvedRun): RunEntry['decides'] {
+export function decidingOptions(options: Omit<ResolvedRun, 'stateDir'>): RunEntry['decides'] {
   const { source, sink, email, phone, countryColumn, country, prefix, batchSize } = options;
   return JSON.parse(
     JSON.stringify({
@@ -73,6 +73,18 @@ export function refuseOthers(differing: readonly string[]): void {
     `the unfinished run in the state directory was sent with other options; these differ: ${differing.join(', ')}. Nothing was sent now. Give the same again to go on, or start over with \`fresh\`, which pays again`,
     { code: 'state_mismatch' },
   );
+}
+
+/** Which options differ that every process of a run must be given alike: by their names. */
+export function differingShared(
+  known: RunEntry,
+  given: { readonly decides: RunEntry['decides']; readonly service: string },
+): readonly string[] {
+  const options = differingOptions(known.decides, given.decides)
+    // What is in the list is compared itself: it may be called otherwise on another machine.
+    .filter((name) => name !== 'settings' && name !== 'input')
+    .map((name) => `\`${optionName(name)}\``);
+  return [...differingSettings(known, given), ...options];
 }
 
 /** Whether a run of the same rows writes the same output. */

@@ -64,9 +64,12 @@ export class RunBatches {
     const entry = entryOf(this.#options.state.known, batch);
     const times = this.#options.state.known.times.get(batchLabel(batch)) ?? noTimes;
     if (entry) {
-      const { known, name, charge, exported } = entry;
+      const { known, name, exported } = entry;
+      const driven = { batch, known, name, charge: entry.charge ?? undefined, exported };
+      const isNews = this.log.known(batch).stage !== known.stage;
       this.#onRecalled(batch, known, name);
-      this.log.recall({ batch, known, name, charge: charge ?? undefined, exported, times });
+      this.log.recall({ ...driven, times });
+      if (isNews) this.#options.run.onProgress?.(batchProgress(driven));
     }
     if (entry?.known.stage !== 'split') {
       this.all.add(batch);

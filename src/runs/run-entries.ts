@@ -23,6 +23,8 @@ export const runEntry = z.object({
   /** Seed of the address table, in hex. */
   seed: z.string().regex(/^[0-9a-f]{64}$/),
   startedAt: z.iso.datetime(),
+  /** Major and minor version of Sluice, where several processes must have the same. */
+  version: z.string().optional(),
   /** The service's base URL, or `local`. */
   service: z.string(),
   /** Salted fingerprint of the key. */
@@ -87,6 +89,19 @@ export type PlanEntry = z.infer<typeof planEntry>;
 
 /** A person has said that the run is carried over to another list, however little of it that needs. */
 const carryEntry = z.object({ entry: z.literal('carry') });
+
+/** Nothing more is launched by any of the processes that work on the run, and why. */
+export const stoppedEntry = z.object({
+  entry: z.literal('stopped'),
+  /** What the error was that stopped the first of them, by its code. */
+  code: z.enum(['payment_required', 'budget_exhausted', 'unauthorized', 'forbidden', 'abandoned']),
+  message: z.string(),
+  at: z.iso.datetime(),
+});
+export type StoppedEntry = z.infer<typeof stoppedEntry>;
+
+/** A process begins to work on a run that was stopped: what stopped it may be otherwise by now. */
+const resumedEntry = z.object({ entry: z.literal('resumed') });
 
 /** The balance before the first launch; `null` where the service does not tell. */
 export const balanceEntry = z.object({
@@ -167,6 +182,8 @@ export const journalEntry = z.discriminatedUnion('entry', [
   planEntry,
   carryEntry,
   balanceEntry,
+  stoppedEntry,
+  resumedEntry,
   batchEntry,
   partEntry,
   finishedEntry,

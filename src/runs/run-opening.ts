@@ -8,7 +8,8 @@ import { beginRun, serviceOf } from './begin-run.js';
 import { carryOver, retryEarlier, type SettleOptions } from './carry-over.js';
 import { keepSource, type KeptSource } from './keep-source.js';
 import { hasSent, type KnownRun } from './known-run.js';
-import { readIntoBatches, type PassOne, type PassOneOptions } from './pass-one.js';
+import { openRecall } from './open-recall.js';
+import { readIntoBatches, readingPorts, type PassOne, type PassOneOptions } from './pass-one.js';
 import {
   decidingOptions,
   differingSettings,
@@ -210,27 +211,30 @@ export class RunOpening {
     entry: RunEntry,
     options: Pick<PassOneOptions, 'partitionFrom'> = {},
   ): Promise<PassOne> {
-    const { onProgress, sink, history } = this.#options;
+    const { history } = this.#options;
     const source = await this.#keep();
-    // What there is to be said of a list is said once.
-    const isFirst = this.#compared === undefined;
+    const columns = this.#options;
+    const seed = Buffer.from(entry.seed, 'hex');
+    const retries = entry.retries === true;
     return readIntoBatches({
       ...this.#checked,
       ...options,
+      // What there is to be said of a list is said once.
+      ...readingPorts(this.#options, { isFirst: this.#compared === undefined }),
       source,
-      sink,
-      columns: this.#options,
-      seed: Buffer.from(entry.seed, 'hex'),
-      history,
-      retries: entry.retries === true,
-      runId: outputIdOf(entry),
-      state: this.#state,
-      onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
-      ...(isFirst && {
-        onTextColumn: (column) => onProgress?.({ stage: 'text_column', ...column }),
-        onNotice: (message) => onProgress?.({ stage: 'notice', message }),
-        onHeaderFound: (found) => onProgress?.({ stage: 'header_found', ...found }),
+      columns,
+      seed,
+      recalled: await openRecall({
+        state: this.#state,
+        files: this.#checked.files,
+        seed,
+        history,
+        columns,
+        retries,
       }),
+      runId: outputIdOf(entry),
+      scratch: this.#state,
+      planned: this.#state.known.plan,
     });
   }
 }

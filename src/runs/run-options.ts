@@ -10,6 +10,7 @@ import type { CountryChoice, CountryOptions } from '../batches/plan.js';
 import type { VerifyProgress } from '../streams/verify-progress.js';
 import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
+import type { SharedStore } from './run-store.js';
 import type { RunStatus } from './run-status.js';
 import type { Preflight } from './preflight.js';
 import type { Summary } from './summary.js';
@@ -35,6 +36,13 @@ export interface RunSettings extends ColumnOptions, CountryOptions, DriveSetting
    *   object's name); must be given with any other sink
    */
   readonly stateDir?: string;
+  /**
+   * Where many processes, on whichever machines, work on one run: the same call in each, and any of them
+   * may be killed. It takes the place of the state directory; `stateDir` is then the folder in which this
+   * process has its batch files meanwhile (the system's for temporary files where it is not given).
+   * @default none: the run is this process's own
+   */
+  readonly store?: SharedStore;
   /**
    * Most addresses in one batch.
    * @default 50000
@@ -126,7 +134,10 @@ export type LaneChoice = ColumnChoice & CountryChoice;
 export type RunOptions = RunSettings & LaneChoice;
 
 /** The options of a run whose places are found. */
-export type ResolvedRun = Omit<RunSettings, 'source' | 'sink' | 'stateDir' | 'maxUnknown'> & {
+export type ResolvedRun = Omit<
+  RunSettings,
+  'source' | 'sink' | 'stateDir' | 'store' | 'maxUnknown'
+> & {
   readonly source: Source;
   readonly sink: Sink;
   readonly stateDir: string;
@@ -140,6 +151,7 @@ export type StreamRunSettings = Omit<
   RunSettings,
   | 'client'
   | 'stateDir'
+  | 'store'
   | 'fresh'
   | 'moved'
   | 'onChange'
@@ -181,7 +193,7 @@ export interface ChangedCell {
 /** The options of a run, as far as they decide what it would send. */
 export type EstimateOptions = EstimateSettings & LaneChoice;
 
-export type EstimateSettings = Omit<RunSettings, 'client' | 'stateDir' | 'sink'> & {
+export type EstimateSettings = Omit<RunSettings, 'client' | 'stateDir' | 'store' | 'sink'> & {
   /** Where the rows would go: it is only asked whether it could take them. @default nobody is asked */
   readonly sink?: SinkInput;
   /** The service, to be asked for the balance. @default nobody is asked */

@@ -14,10 +14,12 @@ export interface WrittenOutput {
 }
 
 export interface RunOutputOptions {
-  readonly run: ResolvedRun;
+  readonly run: Pick<ResolvedRun, 'sink' | 'maxUnknown' | 'onProgress'>;
   readonly runId: string;
   readonly passOne: PassOne;
   readonly signal: AbortSignal;
+  /** Waited for right before the output takes its place. @default it may at any time */
+  readonly confirm?: () => Promise<void>;
 }
 
 /** The output of a run: written when all batches are settled, or beside them where its sink allows it. */
@@ -65,11 +67,12 @@ export class RunOutput {
   }
 
   async #write(sink: Sink, waits?: WriteWaits): Promise<OutcomeTally> {
-    const { run, runId, passOne, signal } = this.#options;
+    const { run, runId, passOne, signal, confirm } = this.#options;
     return writeJoined({
       ...passOne,
       sink,
       runId,
+      confirm,
       ...waits,
       signal: waits ? AbortSignal.any([signal, waits.signal]) : signal,
       onNotice: (message) => run.onProgress?.({ stage: 'notice', message }),

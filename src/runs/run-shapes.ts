@@ -59,6 +59,7 @@ export const runShape: OptionShape<RunSettings> = {
     isRight: (value) => called.isRight(value) || aClient.isRight(value),
   }),
   stateDir: { ...text, what: 'the path of a folder' },
+  store: withMethods('a store that processes share', 'open'),
   batchSize: count,
   fresh: flag,
   moved: flag,
@@ -102,7 +103,7 @@ export const streamRunShape: OptionShape<StreamRunSettings> = {
   maxWaitMs: amount,
 };
 
-const { stateDir: _stateDir, ...withoutState } = runShape;
+const { stateDir: _stateDir, store: _store, ...withoutState } = runShape;
 
 export const estimateShape: OptionShape<EstimateSettings> = {
   ...withoutState,

@@ -3,10 +3,12 @@ import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { addressesOf, type KnownRun } from './known-run.js';
+import type { SharedStore } from './run-store.js';
 import { readKnownRun } from './state-directory.js';
 
-/** What a state directory says of its run. */
+/** What a state directory, or a store that processes share, says of its run. */
 export interface RunStatus {
+  /** Its path, or what the store is called. */
   readonly stateDir: string;
   readonly input: string;
   readonly output: string;
@@ -33,7 +35,7 @@ export interface RunStatus {
 }
 
 /**
- * Reads what a state directory says, also while a run works in it.
+ * Reads what a state directory, or a store that processes share, says, also while a run works in it.
  *
  * @throws OutputError, StateError; ConfigurationError when there is no run
  *
@@ -44,10 +46,20 @@ export interface RunStatus {
  * ```
  */
 export async function readRunStatus(
-  stateDir: string,
+  stateDir: string | SharedStore,
   files: FileSystem = systemFiles,
 ): Promise<RunStatus> {
+  if (typeof stateDir !== 'string') return readStoreStatus(stateDir);
   return statusOf(await readKnownRun(files, stateDir), stateDir);
+}
+
+async function readStoreStatus(store: SharedStore): Promise<RunStatus> {
+  const state = await store.open({ signal: new AbortController().signal });
+  try {
+    return statusOf(state.known, store.name);
+  } finally {
+    await state.close();
+  }
 }
 
 /** The same of a journal that was read. @throws ConfigurationError when there is no run */

@@ -2,9 +2,24 @@ import type { BatchClaim } from '../batches/batch-claim.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchResults, LineResults } from '../results/batch-results.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
+import type { Clock } from '../system/clock.js';
 import type { BatchTimes } from './batch-times.js';
 import type { KnownRun } from './known-run.js';
-import type { BatchEntry, JournalEntry, PartEntry } from './run-entries.js';
+import type {
+  BatchEntry,
+  FinishedEntry,
+  JournalEntry,
+  PartEntry,
+  PlanEntry,
+  RunEntry,
+} from './run-entries.js';
+import type { Summary } from './summary.js';
+
+/** What a journal is told beside what a run is, what becomes of its batches, and how it ends. */
+export type RunNote = Exclude<
+  JournalEntry,
+  RunEntry | PlanEntry | BatchEntry | PartEntry | FinishedEntry
+>;
 
 /**
  * What a run keeps so that another process can go on with it: its journal and its results. A state
@@ -16,11 +31,11 @@ export interface RunStore {
   readonly known: KnownRun;
 
   /**
-   * Appends to the journal what is no batch's. When it has returned, the entry outlasts a power cut.
+   * Appends a note to the journal. When it has returned, the note outlasts a power cut.
    *
    * @throws OutputError when it could not be made safe; from then on always
    */
-  record(entry: Exclude<JournalEntry, BatchEntry | PartEntry>): Promise<void>;
+  record(note: RunNote): Promise<void>;
 
   /**
    * Claims batches that no process has. Nothing is written about a batch, and nothing sent for it, but
@@ -28,14 +43,24 @@ export interface RunStore {
    *
    * @param wanted in the order in which they are to be had
    * @returns as many as this process may have now: all in a store that it holds alone, one or none in
-   *   one that it shares
+   *   one that it shares, and none of a run that has finished or is removed
    * @throws OutputError
    */
   claim(wanted: readonly Batch[]): Promise<readonly RunClaim[]>;
 
   /**
-   * Resolves when other processes have brought the run further, or let go of batches, since it was last
-   * asked: at once where that is so already. `known` has it then. Absent where there are no others.
+   * Claims the last step of the run: its output, and its end. It may be claimed at any time; one at a time
+   * has it.
+   *
+   * @returns `undefined` while another process has it, and once the run has finished or is removed
+   * @throws OutputError
+   */
+  join(): Promise<JoinClaim | undefined>;
+
+  /**
+   * Resolves when other processes have brought the run further, or have let go of batches or of its last
+   * step, since it was last asked: at once where that is so already. `known` has it then. Absent where
+   * there are no others.
    *
    * @throws the signal's reason
    */
@@ -53,10 +78,14 @@ export interface RunStore {
   /** Drops the run that is known; the store stays held. @throws OutputError */
   startOver(): Promise<void>;
 
-  /** Lets go of the store and of every claim, for the next process. */
+  /** Lets go of the store and of every claim, for the next process; once more does nothing. */
   close(): Promise<void>;
 
-  /** Removes all but the journal, which tells until its removal that the run is over. @throws OutputError */
+  /**
+   * Removes all but what tells, until its removal, that the run is over: which run it was, and its end.
+   *
+   * @throws OutputError
+   */
   clear(): Promise<void>;
 
   /** Removes the store, once it is cleared. @throws OutputError */
@@ -77,4 +106,59 @@ export interface RunClaim extends BatchClaim {
    * @throws ClaimLostError, OutputError
    */
   keepResults(results: LineResults, outcomes: OutcomeTable): Promise<void>;
+}
+
+/** The right to write the output of a run and to end it. */
+export interface JoinClaim {
+  /** Aborted with a ClaimLostError when another process may have it; absent where none can. */
+  readonly lost?: AbortSignal;
+
+  /**
+   * Makes sure that the claim still holds, before an output is put into its place or anything is deleted.
+   *
+   * @throws ClaimLostError
+   */
+  confirm(): Promise<void>;
+
+  /**
+   * Writes down that the output is in its place: the run has finished.
+   *
+   * @throws ClaimLostError with nothing written; OutputError
+   */
+  finish(summary: Summary): Promise<void>;
+}
+
+/** A run in a store that many processes share, as one of them has it open. */
+export interface SharedRunStore extends RunStore {
+  /**
+   * Begins the run, where none is begun under its name. Of all processes that do so one counts.
+   *
+   * @returns what the run is and what its plan is, by whichever process
+   * @throws OutputError
+   */
+  begin(run: RunEntry, plan: PlanEntry): Promise<BegunRun>;
+  news(signal: AbortSignal): Promise<void>;
+}
+
+/** What a run is, and what its list was. */
+export interface BegunRun {
+  readonly run: RunEntry;
+  readonly plan: PlanEntry;
+}
+
+/** Where processes, on whichever machines, find one run by its name. */
+export interface SharedStore {
+  /** The run and where it is, for messages: without a password. */
+  readonly name: string;
+  /**
+   * Opens it as one more process. From then on it gives signs of life, until it is closed.
+   *
+   * @throws ConfigurationError when it cannot be used; DeadlineError when it is out of reach for too long
+   */
+  open(options: OpenStoreOptions): Promise<SharedRunStore>;
+}
+
+export interface OpenStoreOptions {
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
 }

@@ -23,6 +23,9 @@ import { findEnds, sinkOf, stateDirFor } from './run-ends.js';
 import type { ResolvedRun, RunOptions, RunSettings } from './run-options.js';
 import { runShape } from './run-shapes.js';
 import { RunOutput } from './run-output.js';
+import { makeScratch } from './run-scratch.js';
+import type { SharedStore } from './run-store.js';
+import { refuseWithStore, runShared } from './shared-run.js';
 import { StateDirectory } from './state-directory.js';
 import { summarize } from './summarize.js';
 import { hasFailed, type Summary } from './summary.js';
@@ -59,17 +62,50 @@ export async function run(options: RunOptions): Promise<Summary> {
     files: options.files ?? systemFiles,
     signal: options.signal ?? new AbortController().signal,
   };
-  return runResolved(await resolve(options), checked);
+  const { store, ...own } = options;
+  if (!store) return runResolved(await resolve(own), checked);
+  refuseWithStore(own);
+  return runInStore(await resolveEnds(own), store, checked);
+}
+
+async function runInStore(
+  options: Omit<ResolvedRun, 'stateDir'> & { readonly stateDir?: string },
+  store: SharedStore,
+  checked: Checked,
+): Promise<Summary> {
+  await options.sink.check(countVerified(options));
+  await options.maxUnknown?.suspect.check(countVerified(options));
+  const onProgress = observedProgress(options.onProgress);
+  const source = limitedSource(options.source, options.limit);
+  const scratch = await makeScratch(checked.files, options.stateDir);
+  try {
+    return await observeRun(
+      { kind: 'durable', input: source.name, output: options.sink.name },
+      async () => runShared({ run: { ...options, source, onProgress }, store, scratch, checked }),
+      observedEnd,
+    );
+  } finally {
+    await scratch.remove();
+  }
 }
 
 /** Finds the places that options name. @throws ConfigurationError, InputError */
-async function resolve({ maxUnknown, ...options }: RunSettings): Promise<ResolvedRun> {
+async function resolve(options: Omit<RunSettings, 'store'>): Promise<ResolvedRun> {
+  const ends = await resolveEnds(options);
+  return { ...ends, stateDir: options.stateDir ?? (await stateDirFor(options.sink, ends.sink)) };
+}
+
+async function resolveEnds({
+  maxUnknown,
+  ...options
+}: Omit<RunSettings, 'store'>): Promise<
+  Omit<ResolvedRun, 'stateDir'> & Pick<RunSettings, 'stateDir'>
+> {
   const { source, sink } = await findEnds(options);
   return {
     ...options,
     source,
     sink,
-    stateDir: options.stateDir ?? (await stateDirFor(options.sink, sink)),
     ...(maxUnknown && {
       maxUnknown: { ...maxUnknown, suspect: sinkOf('maxUnknown.suspect', maxUnknown.suspect) },
     }),

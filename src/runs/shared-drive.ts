@@ -3,8 +3,9 @@ import type { DriveAll } from '../batches/drive-all.js';
 import { isAtEnd, type EndedBatch } from '../batches/known-batch.js';
 import type { DriveRunOptions } from './drive-run-options.js';
 import type { RunBatches } from './run-batches.js';
+import { letsFinish, stopForAll, stopOfOthers } from './run-stop.js';
 
-export interface SharedDriveOptions extends Pick<DriveRunOptions, 'state' | 'signal'> {
+export interface SharedDriveOptions extends Pick<DriveRunOptions, 'state' | 'signal' | 'stop'> {
   readonly drive: DriveAll;
   readonly batches: RunBatches;
   /** Takes in the end that another process has brought a batch to. */
@@ -17,9 +18,14 @@ export class SharedDrive {
   /** Whether something may have changed since it was last looked at. */
   #isTold = false;
   #wake: (() => void) | undefined;
+  /** When the run was stopped before this process worked on it. */
+  readonly #stoppedBefore: string | undefined;
+  /** Whether it is stopped for all. */
+  #isStoppedForAll = false;
 
   constructor(options: SharedDriveOptions) {
     this.#options = options;
+    this.#stoppedBefore = options.state.known.stopped?.at;
   }
 
   /** There may be room for another batch. */
@@ -38,6 +44,8 @@ export class SharedDrive {
     const { drive, signal } = this.#options;
     for (;;) {
       await this.#hear(open());
+      this.#hearStop();
+      await this.#tellStop();
       if (this.#isStopped || open().length === 0) {
         await drive.idle();
         // Meanwhile a claim may have been lost.
@@ -51,7 +59,35 @@ export class SharedDrive {
 
   get #isStopped(): boolean {
     const { drive, signal } = this.#options;
-    return (drive.stoppedBy ?? drive.gate.closedBy) !== undefined || signal.aborted;
+    const isOver = (drive.stoppedBy ?? drive.gate.closedBy) !== undefined || signal.aborted;
+    return isOver || this.#isEnded;
+  }
+
+  /** Whether there is nothing left of the run to be driven by anybody. */
+  get #isEnded(): boolean {
+    const { news, known } = this.#options.state;
+    return news !== undefined && (known.finished !== undefined || known.run === undefined);
+  }
+
+  /** Takes in what has stopped another process. */
+  #hearStop(): void {
+    const { state, drive, stop } = this.#options;
+    const { stopped } = state.known;
+    if (!stopped || !stop || this.#isStoppedForAll || stopped.at === this.#stoppedBefore) return;
+    this.#isStoppedForAll = true;
+    const error = stopOfOthers(stopped);
+    if (letsFinish(stopped)) drive.gate.close(error);
+    else stop(error);
+  }
+
+  /** What stops one launches nothing more in any. */
+  async #tellStop(): Promise<void> {
+    const { state, drive, stop } = this.#options;
+    const error = drive.stoppedBy?.error ?? drive.gate.closedBy;
+    const stopped = stop && stopForAll(error);
+    if (!stopped || this.#isStoppedForAll) return;
+    this.#isStoppedForAll = true;
+    await state.record?.(stopped);
   }
 
   /** Takes in what others have written down by now. */
@@ -82,9 +118,14 @@ export class SharedDrive {
       if (this.#isTold) resolve();
     });
     const news = state.news?.(AbortSignal.any([signal, over.signal])) ?? told;
-    // Whoever aborts is heard of in the next round.
-    await Promise.race([told, news]).catch(() => undefined);
-    over.abort();
-    this.#isTold = false;
+    try {
+      await Promise.race([told, news]);
+    } catch (error) {
+      // Whoever aborts is heard of in the next round.
+      if (!signal.aborted) throw error;
+    } finally {
+      over.abort();
+      this.#isTold = false;
+    }
   }
 }

@@ -12,7 +12,8 @@ import { onDisk } from './on-disk.js';
 import { OwnRunClaims } from './own-run-claims.js';
 import { ResultStore } from './result-store.js';
 import { batchEntryOf, type JournalEntry, type RunEntry, type StatePlace } from './run-entries.js';
-import type { RunClaim, RunStore } from './run-store.js';
+import type { RunScratch } from './run-scratch.js';
+import type { JoinClaim, RunClaim, RunStore } from './run-store.js';
 import {
   folderOf,
   foldersOf,
@@ -24,7 +25,7 @@ import {
 import { readStatePlace } from './state-place.js';
 
 /** What a run keeps on disk so that it can be killed and go on. Only its owner can read it. */
-export class StateDirectory implements RunStore {
+export class StateDirectory implements RunStore, RunScratch {
   readonly path: string;
   readonly #files: FileSystem;
   readonly #lock: FileLock;
@@ -131,6 +132,14 @@ export class StateDirectory implements RunStore {
 
   async record(entry: JournalEntry): Promise<void> {
     await this.#journal.append(entry);
+  }
+
+  /** The lock is on the last step, too. */
+  async join(): Promise<JoinClaim> {
+    return {
+      confirm: async () => undefined,
+      finish: async (summary) => this.record({ entry: 'finished', summary }),
+    };
   }
 
   /** The lock is on all batches at once. */

@@ -10,6 +10,7 @@ import { systemClock } from '../system/clock.js';
 import { defaults } from '../batches/defaults.js';
 import type { RunEntry } from './run-entries.js';
 import type { RunSettings } from './run-options.js';
+import type { RunStore } from './run-store.js';
 import type { StateDirectory } from './state-directory.js';
 import { isElsewhere } from './state-place.js';
 
@@ -51,7 +52,7 @@ export class TakeUp {
   static async begin(
     service: Pick<VerificationService, 'listBatches'>,
     run: RunEntry,
-    state: Pick<StateDirectory, 'known' | 'place' | 'record'>,
+    state: Pick<RunStore, 'known' | 'record'> & Partial<Pick<StateDirectory, 'place'>>,
     options: Pick<
       RunSettings,
       'batchName' | 'deleteBatches' | 'moved' | 'clock' | 'batchDeadlineMs'
@@ -64,7 +65,7 @@ export class TakeUp {
     });
     const takenUp = state.known.run !== undefined;
     if (takenUp) await uploads.read();
-    const here = await state.place();
+    const here = await state.place?.();
     const moved = options.moved === true;
     if (takenUp && moved && here) await state.record({ entry: 'place', place: here });
     return new TakeUp(

@@ -1,29 +1,15 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { inject, describe, expect, onTestFinished, test } from 'vitest';
 import { mysqlSource } from '../../src/databases/mysql/index.js';
 import { postgresSource } from '../../src/databases/postgres/index.js';
 import { parseServerUrl } from '../../src/databases/server-url.js';
+import { makeCertificate } from '../servers/make-certificate.js';
 import { startMariadb } from '../servers/start-mariadb.js';
 import { startPostgres, type DatabaseServer } from '../servers/start-postgres.js';
 import { readAll } from './read-all.js';
 import { rejection } from './rejection.js';
-import { temporaryFolder } from './verify-rows.js';
-
-const execute = promisify(execFile);
-
-/** A certificate of an authority that nobody trusts, of the host `localhost` alone. */
-async function makeCertificate(): Promise<{ readonly certificate: string; readonly key: string }> {
-  const folder = await temporaryFolder();
-  const [certificate, key] = [join(folder, 'server.crt'), join(folder, 'server.key')];
-  const how =
-    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost';
-  await execute('openssl', [...how.split(' '), '-keyout', key, '-out', certificate]);
-  return { certificate, key };
-}
 
 interface Kind {
   readonly name: string;

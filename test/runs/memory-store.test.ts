@@ -14,6 +14,7 @@ beforeEach(() => {
 
 describeRunStore('A store in memory', {
   open: async () => MemoryStore.open(run, clock),
+  begin: async (store, ...begun) => store.begin(...begun),
   shared: {
     openFrozen: async () => MemoryStore.open(run, new FakeClock()),
     outlastClaims: async () => clock.advance(run.leaseMs + 1),

@@ -6,7 +6,8 @@ import type { BatchProgress } from '../../src/batches/batch-progress.js';
 import { planned } from '../../src/batches/known-batch.js';
 import type { LineResults } from '../../src/results/batch-results.js';
 import { OutcomeTable } from '../../src/results/outcome-table.js';
-import type { RunEntry } from '../../src/runs/run-entries.js';
+import type { PlanEntry, RunEntry } from '../../src/runs/run-entries.js';
+import { exampleSummary } from '../papers/report/example-report.js';
 import type { RunClaim, RunStore } from '../../src/runs/run-store.js';
 
 const runEntry: RunEntry = {
@@ -18,6 +19,7 @@ const runEntry: RunEntry = {
   account: 'a',
   decides: { input: 'list.csv', prefix: { email: 'x' } },
 };
+const planEntry: PlanEntry = { entry: 'plan', rows: 3, content: null, batches: [] };
 const balance = { entry: 'balance', credits: { email_credit: 1.5, phone_credit: 1e15 } } as const;
 
 const whole: Batch = {
@@ -53,6 +55,7 @@ function progress(batch: Batch, known: BatchProgress['known'] = exported): Batch
   return { batch, known, name: `n-${batch.id}`, charge: undefined };
 }
 
+const summary = exampleSummary();
 const outcomes = new OutcomeTable();
 const failed = outcomes.idOf('failed', 'batch_failed');
 const noResult = outcomes.idOf('no_result', 'no_record');
@@ -107,22 +110,30 @@ const whatWasTold = [
 ];
 
 /** What a store keeps things in, in a test. */
-export interface StorePlace {
+export interface StorePlace<Store extends RunStore = RunStore> {
   /** Opens the test's store as the next process would. */
-  open(): Promise<RunStore>;
+  open(): Promise<Store>;
+  /** Begins a run in it. */
+  begin(store: Store, run: RunEntry, plan: PlanEntry): Promise<unknown>;
   /** Where many processes share it. */
   readonly shared?: {
     /** Opens it as a process that is frozen from now on, and still has its say when it wakes. */
-    openFrozen(): Promise<RunStore>;
+    openFrozen(): Promise<Store>;
     /** Lets the claims of frozen processes run out. */
     outlastClaims(): Promise<void>;
   };
 }
 
 /** What every store of a run must do, whatever it keeps things in. */
-export function describeRunStore(name: string, { open: openAnew, shared }: StorePlace): void {
+export function describeRunStore<Store extends RunStore>(
+  name: string,
+  { open: openAnew, begin: beginRun, shared }: StorePlace<Store>,
+): void {
+  const begin = async (store: Store, run: RunEntry): Promise<void> => {
+    await beginRun(store, run, planEntry);
+  };
   /** Works in the store as a process of its own. */
-  async function inProcess<Result>(work: (store: RunStore) => Promise<Result>): Promise<Result> {
+  async function inProcess<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
     const store = await openAnew();
     try {
       return await work(store);
@@ -138,9 +149,9 @@ export function describeRunStore(name: string, { open: openAnew, shared }: Store
       expect(batches.size).toBe(0);
     });
 
-    it('tells the next process what was recorded, the latest of each', async () => {
+    it('tells the next process what was recorded, the latest of each batch', async () => {
       await inProcess(async (store) => {
-        await store.record(runEntry);
+        await begin(store, runEntry);
         await store.record(balance);
       });
       await inProcess(async (store) => {
@@ -169,11 +180,12 @@ export function describeRunStore(name: string, { open: openAnew, shared }: Store
         credits: { email_credit: index, phone_credit: 0 },
       }));
       await inProcess(async (store) => {
-        await store.record(runEntry);
+        await begin(store, runEntry);
         await Promise.all(credits.map(async (entry) => store.record(entry)));
       });
       const { known } = await inProcess(async (store) => ({ known: store.known }));
-      expect(known.balance).toEqual(credits.at(-1));
+      // It was read before anything was launched.
+      expect(known.balance).toEqual(credits[0]);
     });
 
     const itIsAlone = shared ? undefined : it;
@@ -181,11 +193,12 @@ export function describeRunStore(name: string, { open: openAnew, shared }: Store
       await inProcess(async () => {
         await expect(openAnew()).rejects.toMatchObject({ code: 'state_locked' });
       });
-      await inProcess(async (store) => store.record(runEntry));
+      await inProcess(async (store) => begin(store, runEntry));
     });
 
     it('keeps results, and those of a part beside them, for the next process', async () => {
       await inProcess(async (store) => {
+        await begin(store, runEntry);
         await keep(store, whole, results);
         await keep(store, part, otherResults);
       });
@@ -199,6 +212,7 @@ export function describeRunStore(name: string, { open: openAnew, shared }: Store
     it('keeps results of nothing at all, and later ones in the place of earlier ones', async () => {
       await inProcess(async (store) => {
         const none = { lines: new Uint32Array(0), outcomes: new Uint32Array(0) };
+        await begin(store, runEntry);
         const claim = await claimOne(store, whole);
         await claim.keepResults(none, outcomes);
         expect(await told(store, whole)).toEqual([]);
@@ -211,13 +225,13 @@ export function describeRunStore(name: string, { open: openAnew, shared }: Store
 
     it('is empty when it starts over, and goes on from there', async () => {
       await inProcess(async (store) => {
-        await store.record(runEntry);
+        await begin(store, runEntry);
         await keep(store, whole, results);
         await store.startOver();
         expect(store.known.run).toBeUndefined();
         await expect(told(store, whole)).rejects.toThrow();
         if (!shared) await expect(openAnew()).rejects.toMatchObject({ code: 'state_locked' });
-        await store.record({ ...runEntry, id: 'fedcba9876543210' });
+        await begin(store, { ...runEntry, id: 'fedcba9876543210' });
       });
       const { run } = await inProcess(async (store) => store.known);
       expect(run?.id).toBe('fedcba9876543210');
@@ -225,7 +239,7 @@ export function describeRunStore(name: string, { open: openAnew, shared }: Store
 
     it('tells what was known until it is removed, and nothing from then on', async () => {
       await inProcess(async (store) => {
-        await store.record(runEntry);
+        await begin(store, runEntry);
         await keep(store, whole, results);
         await store.clear();
       });
@@ -239,7 +253,7 @@ export function describeRunStore(name: string, { open: openAnew, shared }: Store
 
     it('gives each batch to one claim, with what was known of it before', async () => {
       await inProcess(async (store) => {
-        await store.record(runEntry);
+        await begin(store, runEntry);
         const claims = await claimAll(store, three);
         expect(claims.map(({ batch, entry }) => [batch.id, entry])).toEqual([
           [6, undefined],
@@ -259,9 +273,22 @@ export function describeRunStore(name: string, { open: openAnew, shared }: Store
       });
     });
 
+    it('gives the last step to a process, and knows the end once it is done', async () => {
+      await inProcess(async (store) => {
+        await begin(store, runEntry);
+        const last = await store.join();
+        await last?.confirm();
+        expect(store.known.finished).toBeUndefined();
+      });
+      await inProcess(async (store) => (await store.join())?.finish(summary));
+      await inProcess(async (store) => {
+        expect(store.known.finished?.summary).toEqual(summary);
+      });
+    });
+
     it('reserves the credits of a launch once, and those of each type for themselves', async () => {
       await inProcess(async (store) => {
-        await store.record(runEntry);
+        await begin(store, runEntry);
         const [first, second, third] = await claimAll(store, three);
         const granted = { isGranted: true, credits: 10 };
         expect(await first?.reserve(19)).toEqual(granted);
@@ -274,7 +301,7 @@ export function describeRunStore(name: string, { open: openAnew, shared }: Store
 
     it('gives credits back where nothing was launched, and keeps those of what may be paid', async () => {
       await inProcess(async (store) => {
-        await store.record(runEntry);
+        await begin(store, runEntry);
         const [first, second] = await claimAll(store, three);
         await first?.reserve(10);
         await first?.record(progress(whole, launching));
@@ -292,7 +319,7 @@ export function describeRunStore(name: string, { open: openAnew, shared }: Store
     it('never reserves more than is allowed, however many ask at once', async () => {
       const many = Array.from({ length: 32 }, (_, id) => ({ ...whole, id }));
       await inProcess(async (store) => {
-        await store.record(runEntry);
+        await begin(store, runEntry);
         const claims = await claimAll(store, many);
         const asked = await Promise.all(claims.map(async (claim) => claim.reserve(75)));
         expect(asked.filter(({ isGranted }) => isGranted)).toHaveLength(7);
@@ -300,23 +327,29 @@ export function describeRunStore(name: string, { open: openAnew, shared }: Store
     });
   });
 
-  if (shared) describeSharing(name, openAnew, shared);
+  if (shared) describeSharing(name, { open: openAnew, begin, ...shared });
 }
 
-function describeSharing(
+function describeSharing<Store extends RunStore>(
   name: string,
-  open: () => Promise<RunStore>,
-  { openFrozen, outlastClaims }: NonNullable<StorePlace['shared']>,
+  {
+    open,
+    begin,
+    openFrozen,
+    outlastClaims,
+  }: Pick<StorePlace<Store>, 'open'> & {
+    readonly begin: (store: Store, run: RunEntry) => Promise<void>;
+  } & NonNullable<StorePlace<Store>['shared']>,
 ): void {
   /** Batches that nobody has, where the service has taken one already. */
   async function withStores(
     count: number,
-    work: (stores: readonly RunStore[]) => Promise<void>,
+    work: (stores: readonly Store[]) => Promise<void>,
     opened = open,
   ): Promise<void> {
-    const stores: RunStore[] = [];
+    const stores: Store[] = [];
     for (let index = 0; index < count; index += 1) stores.push(await opened());
-    await first(stores).record(runEntry);
+    await begin(first(stores), runEntry);
     const taken = await claimOne(first(stores), { ...whole, id: 0 });
     await taken.record(progress({ ...whole, id: 0 }));
     try {
@@ -338,7 +371,7 @@ function describeSharing(
 
     it('lets one batch go ahead until the service has taken it', async () => {
       const [one, two] = [await open(), await open()];
-      await one.record(runEntry);
+      await begin(one, runEntry);
       const ahead = await claimOne(one, whole);
       expect(await two.claim(three)).toEqual([]);
       expect(await one.claim(three)).toEqual([]);
@@ -352,8 +385,8 @@ function describeSharing(
 
     it('reserves for all of them together', async () => {
       await withStores(2, async ([one, two]) => {
-        const ours = await claimOne(one as RunStore, whole);
-        const theirs = await claimOne(two as RunStore, other);
+        const ours = await claimOne(one as Store, whole);
+        const theirs = await claimOne(two as Store, other);
         await ours.reserve(30);
         // The first batch was verified.
         expect(await theirs.reserve(29)).toEqual({ isGranted: false, credits: 30 });
@@ -362,9 +395,9 @@ function describeSharing(
 
     it('gives what a process lets go of to the next at once, and nothing that has ended', async () => {
       await withStores(2, async ([one, two]) => {
-        const claim = await claimOne(one as RunStore, whole);
+        const claim = await claimOne(one as Store, whole);
         await claim.record(progress(whole, launching));
-        await (await claimOne(one as RunStore, other)).record(progress(other));
+        await (await claimOne(one as Store, other)).record(progress(other));
         expect(await two?.claim(three)).toMatchObject([{ batch: { id: 8 } }]);
         expect(await two?.claim(three)).toEqual([]);
         await one?.close();
@@ -376,7 +409,7 @@ function describeSharing(
 
     it('hears what others have done', async () => {
       await withStores(2, async ([one, two]) => {
-        const claim = await claimOne(one as RunStore, whole);
+        const claim = await claimOne(one as Store, whole);
         const { signal } = new AbortController();
         const news = two?.news?.(signal);
         await claim.record(progress(whole, ready));
@@ -398,7 +431,7 @@ function describeSharing(
         await before.record(progress(whole, ready));
         expect(await next?.claim([whole])).toEqual([]);
         await outlastClaims();
-        const after = await claimOne(next as RunStore, whole);
+        const after = await claimOne(next as Store, whole);
         expect(after.entry?.known).toEqual(ready);
         await after.record(progress(whole, launching));
         const said = [
@@ -411,16 +444,94 @@ function describeSharing(
         expect(before.lost?.aborted).toBe(true);
         await after.keepResults(results, outcomes);
         await after.record(progress(whole));
-        expect(await told(next as RunStore, whole)).toEqual(whatWasTold);
+        expect(await told(next as Store, whole)).toEqual(whatWasTold);
         // What it lets go of is not its own any more.
         await frozen.close();
         await after.confirm();
       });
     });
 
+    it('is begun by one of many, and all hear which', async () => {
+      const stores = await Promise.all(Array.from({ length: 8 }, open));
+      await Promise.all(
+        stores.map(async (store, at) => begin(store, { ...runEntry, id: `${at}`.repeat(16) })),
+      );
+      const ids = stores.map(({ known }) => known.run?.id);
+      expect(new Set(ids).size).toBe(1);
+      expect(ids[0]).toMatch(/^\d{16}$/);
+      for (const store of stores) {
+        expect(store.known.plan).toEqual(planEntry);
+        await store.close();
+      }
+    });
+
+    it('gives the last step to one at a time, and to the next when that lets go or falls silent', async () => {
+      const frozen = await openFrozen();
+      await withStores(8, async (stores) => {
+        const asked = await Promise.all(stores.map(async (store) => store.join()));
+        const [joiner] = asked.filter((claim) => claim !== undefined);
+        expect(asked.filter((claim) => claim !== undefined)).toHaveLength(1);
+        await stores[asked.findIndex((claim) => claim !== undefined)]?.close();
+        await expect(joiner?.finish(summary)).rejects.toBeInstanceOf(ClaimLostError);
+        const before = await frozen.join();
+        await before?.confirm();
+        const rest = stores.filter((_, at) => asked[at] === undefined);
+        const [next, other] = [first(rest), rest[1] as Store];
+        expect(await next.join()).toBeUndefined();
+        const news = other.news?.(new AbortController().signal);
+        await outlastClaims();
+        await news;
+        const after = await next.join();
+        await expect(before?.confirm()).rejects.toBeInstanceOf(ClaimLostError);
+        await expect(before?.finish(summary)).rejects.toBeInstanceOf(ClaimLostError);
+        expect(before?.lost?.aborted).toBe(true);
+        await after?.finish(summary);
+        expect(await other.join()).toBeUndefined();
+        await outlastClaims();
+        await other.news?.(new AbortController().signal);
+        expect(other.known.finished?.summary).toEqual(summary);
+        await frozen.close();
+      });
+    });
+
+    it('gives nothing away once the run has finished or is removed, to whoever has it open', async () => {
+      await withStores(3, async ([one, two, three]) => {
+        const held = await claimOne(one as Store, whole);
+        await (await two?.join())?.finish(summary);
+        expect(await three?.claim([other])).toEqual([]);
+        await two?.clear();
+        expect(await three?.claim([other])).toEqual([]);
+        expect(await three?.join()).toBeUndefined();
+        await expect(held.record(progress(whole, launching))).rejects.toBeInstanceOf(
+          ClaimLostError,
+        );
+        await two?.remove();
+        expect(await three?.claim([other])).toEqual([]);
+        expect(await three?.join()).toBeUndefined();
+        await outlastClaims();
+        await three?.news?.(new AbortController().signal);
+        expect(three?.known.run).toBeUndefined();
+      });
+    });
+
+    it('tells all of a stop, and of its end', async () => {
+      await withStores(2, async ([one, two]) => {
+        const { signal } = new AbortController();
+        const stop = { entry: 'stopped', code: 'payment_required', message: 'none', at } as const;
+        await one?.record(stop);
+        await outlastClaims();
+        await two?.news?.(signal);
+        expect(two?.known.stopped).toEqual(stop);
+        await two?.record({ entry: 'resumed' });
+        await outlastClaims();
+        await one?.news?.(signal);
+        expect(one?.known.stopped).toBeUndefined();
+      });
+    });
+
     it('keeps the claims of a process for as long as it gives signs of life', async () => {
       await withStores(1, async ([store]) => {
-        const claim = await claimOne(store as RunStore, whole);
+        const claim = await claimOne(store as Store, whole);
         await outlastClaims();
         await claim.confirm();
         expect(claim.lost?.aborted).toBe(false);

@@ -1,8 +1,9 @@
 import { execFile, type ExecFileOptions } from 'node:child_process';
-import { chmod, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { freePort } from './free-port.js';
 import { startProgram, type ServerProgram } from './start-program.js';
 
@@ -25,13 +26,21 @@ const password = 'a secret of the tests';
  *
  * @param tls makes it take encrypted connections
  */
-export async function startPostgres(
-  tls?: ServerCertificate,
-): Promise<DatabaseServer & { readonly socket: string }> {
+export async function startPostgres(tls?: ServerCertificate): Promise<
+  DatabaseServer & {
+    readonly socket: string;
+    /** Ends it in the midst of whatever it does, as a crash does, and starts it again. */
+    crash(): Promise<void>;
+    /** Keeps what it has by now as another server, which falls behind from then on. */
+    copy(): Promise<void>;
+    /** Ends it as a crash does; the copy takes its place, with what it has. */
+    failOver(): Promise<void>;
+  }
+> {
   // Not below a folder of root's own: the server runs as another user.
   const folder = await mkdtemp(join(tmpdir(), 'sluice-postgres-'));
   try {
-    const user = await serverUser();
+    const user = await unprivilegedUser();
     await own(folder, user);
     const programs = await reachablePrograms(folder, user);
     const data = join(folder, 'data');
@@ -53,31 +62,53 @@ export async function startPostgres(
     );
     const port = await freePort();
     const shown = tls && (await ownCertificate(tls, folder, user));
-    const server = await startProgram(
-      join(programs, 'postgres'),
-      [
-        '-D',
-        data,
-        '-p',
-        `${port}`,
-        '-k',
-        folder,
-        ...(shown
-          ? ['ssl=on', `ssl_cert_file=${shown.certificate}`, `ssl_key_file=${shown.key}`]
-          : []
-        ).flatMap((setting) => ['-c', setting]),
-        '-c',
-        'fsync=off',
-        '-c',
-        'listen_addresses=127.0.0.1',
-      ],
-      'database system is ready to accept connections',
-      // At once, whoever is still connected.
-      { ...user, endsWith: 'SIGINT' },
-    );
+    const start = async (from = data) =>
+      startProgram(
+        join(programs, 'postgres'),
+        [
+          '-D',
+          from,
+          '-p',
+          `${port}`,
+          '-k',
+          folder,
+          ...(shown
+            ? ['ssl=on', `ssl_cert_file=${shown.certificate}`, `ssl_key_file=${shown.key}`]
+            : []
+          ).flatMap((setting) => ['-c', setting]),
+          '-c',
+          'fsync=off',
+          '-c',
+          'listen_addresses=127.0.0.1',
+        ],
+        'database system is ready to accept connections',
+        // At once, whoever is still connected.
+        { ...user, endsWith: 'SIGINT' },
+      );
+    let server = await start();
+    const url = `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
     return {
       socket: folder,
-      url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
+      url,
+      async crash() {
+        await server.stop('SIGQUIT');
+        server = await start();
+      },
+      async copy() {
+        await server.stop();
+        await cp(data, `${data}-copy`, { recursive: true, verbatimSymlinks: true });
+        await writeFile(join(`${data}-copy`, 'standby.signal'), '');
+        await ownAll(`${data}-copy`, user);
+        server = await start();
+      },
+      async failOver() {
+        await server.stop('SIGQUIT');
+        server = await start(`${data}-copy`);
+        const client = new pg.Client({ connectionString: url });
+        await client.connect();
+        await client.query('select pg_promote()');
+        await client.end();
+      },
       async stop() {
         await server.stop();
         await rm(folder, { recursive: true, force: true });
@@ -91,8 +122,8 @@ export async function startPostgres(
 
 type User = Pick<ExecFileOptions, 'uid' | 'gid'>;
 
-/** The server refuses to run as root. */
-async function serverUser(): Promise<User> {
+/** Such servers refuse to run as root. */
+export async function unprivilegedUser(): Promise<User> {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = await Promise.all(
     ['-u', '-g'].map(async (which) => Number((await execute('id', [which, 'nobody'])).stdout)),
@@ -102,6 +133,13 @@ async function serverUser(): Promise<User> {
 
 async function own(path: string, { uid, gid }: User): Promise<void> {
   if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+}
+
+async function ownAll(folder: string, user: User): Promise<void> {
+  await own(folder, user);
+  await chmod(folder, 0o700);
+  for (const name of await readdir(folder, { recursive: true }))
+    await own(join(folder, name), user);
 }
 
 /** The server takes a key only that is its own user's. */

@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 
 /** A server of this machine that is ready. */
 export interface ServerProgram {
-  /** Ends it; resolves when it is gone. */
-  stop(): Promise<void>;
+  /** Ends it; resolves when it is gone. @param signal in place of the one that it was started with */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 /**
@@ -40,8 +40,8 @@ export async function startProgram(
     }),
   ]);
   return {
-    async stop() {
-      server.kill(endsWith);
+    async stop(signal = endsWith) {
+      server.kill(signal);
       await ended;
     },
   };

@@ -7,7 +7,14 @@ import type { OutcomeTable } from '../../src/results/outcome-table.js';
 import { noTimes } from '../../src/runs/batch-times.js';
 import { decodeResults, encodeResults } from '../../src/runs/encode-results.js';
 import { entryOf, type KnownRun } from '../../src/runs/known-run.js';
-import type { RunClaim, RunStore } from '../../src/runs/run-store.js';
+import type { PlanEntry, RunEntry } from '../../src/runs/run-entries.js';
+import type {
+  BegunRun,
+  JoinClaim,
+  RunClaim,
+  RunNote,
+  SharedRunStore,
+} from '../../src/runs/run-store.js';
 import type { Clock } from '../../src/system/clock.js';
 import type { SharedRun, Token } from './shared-run.js';
 
@@ -19,7 +26,7 @@ interface Held {
 const beatMs = 1000;
 
 /** One process's hold of a store in memory, which many share: the twin of one in a database. */
-export class MemoryStore implements RunStore {
+export class MemoryStore implements SharedRunStore {
   readonly #shared: SharedRun;
   readonly #clock: Clock;
   /** Every step goes this way, and may take time, or never come back. */
@@ -63,8 +70,17 @@ export class MemoryStore implements RunStore {
     return this.#known;
   }
 
-  async record(entry: Parameters<RunStore['record']>[0]): Promise<void> {
-    await this.#ask(() => this.#shared.append(entry));
+  async record(note: RunNote): Promise<void> {
+    await this.#ask(() => this.#shared.append(note));
+  }
+
+  async begin(run: RunEntry, plan: PlanEntry): Promise<BegunRun> {
+    const { known, changes } = await this.#ask(() => {
+      this.#shared.begin(run, plan);
+      return { known: this.#shared.known(), changes: this.#shared.changes };
+    });
+    this.#adopt(known, changes);
+    return { run: known.run ?? run, plan: known.plan ?? plan };
   }
 
   async claim(wanted: readonly Batch[]): Promise<readonly RunClaim[]> {
@@ -76,9 +92,7 @@ export class MemoryStore implements RunStore {
     if (!claimed) return [];
     const { batch, token, known } = claimed;
     this.#adopt(known, changes);
-    const held = { token, lost: new AbortController() };
-    this.#held.get(token.label)?.lost.abort(new ClaimLostError(token.label));
-    this.#held.set(token.label, held);
+    const held = this.#hold(token, sentAt);
     const claim: RunClaim = {
       batch,
       entry: entryOf(known, batch),
@@ -97,9 +111,19 @@ export class MemoryStore implements RunStore {
         await this.#say(held, () => this.#shared.keepResults(token, bytes));
       },
     };
-    // The answer may have come when the lease was over.
-    if (this.#clock.now() - sentAt >= this.#patienceMs) this.#letGo(held);
     return [claim];
+  }
+
+  async join(): Promise<JoinClaim | undefined> {
+    const sentAt = this.#clock.now();
+    const token = await this.#ask(() => this.#shared.join(this.#owner));
+    if (!token) return undefined;
+    const held = this.#hold(token, sentAt);
+    return {
+      lost: held.lost.signal,
+      confirm: async () => this.#say(held, () => this.#shared.confirm(token)),
+      finish: async (summary) => this.#say(held, () => this.#shared.finish(token, summary)),
+    };
   }
 
   async news(signal: AbortSignal): Promise<void> {
@@ -142,8 +166,7 @@ export class MemoryStore implements RunStore {
   }
 
   async clear(): Promise<void> {
-    await this.#ask(() => this.#shared.dropResults());
-    await this.close();
+    await this.#ask(() => this.#shared.clear());
   }
 
   async remove(): Promise<void> {
@@ -153,6 +176,15 @@ export class MemoryStore implements RunStore {
   /** From so long without an answer on, others may have what this process holds. */
   get #patienceMs(): number {
     return (this.#shared.leaseMs * 2) / 3;
+  }
+
+  #hold(token: Token, sentAt: number): Held {
+    const held = { token, lost: new AbortController() };
+    this.#held.get(token.label)?.lost.abort(new ClaimLostError(token.label));
+    this.#held.set(token.label, held);
+    // The answer may have come when the lease was over.
+    if (this.#clock.now() - sentAt >= this.#patienceMs) this.#letGo(held);
+    return held;
   }
 
   async #say(held: Held, step: () => boolean): Promise<void> {

@@ -9,20 +9,29 @@ import {
   type BatchEntry,
   type JournalEntry,
   type PartEntry,
+  type PlanEntry,
+  type RunEntry,
 } from '../../src/runs/run-entries.js';
+import type { Summary } from '../../src/runs/summary.js';
 
-/** Whose a batch is: each claim of it has a number of its own. */
+/** What the last step is called in place of a batch's label. */
+const lastStep = 'output';
+
+/** Whose a batch is, or the last step: each claim of it has a number of its own. */
 export interface Token {
   readonly label: string;
   readonly owner: string;
   readonly epoch: number;
 }
 
-interface Row {
-  readonly batch: Batch;
+interface Lease {
   epoch: number;
   owner: string | undefined;
   leaseEndsAt: number;
+}
+
+interface Row extends Lease {
+  readonly batch: Batch;
   entry: BatchEntry | PartEntry | undefined;
   reserved: number;
   results: Uint8Array | undefined;
@@ -39,6 +48,8 @@ export class SharedRun {
   readonly leaseMs: number;
   readonly #journal: JournalEntry[] = [];
   readonly #rows = new Map<string, Row>();
+  #handedOverBefore = 0;
+  readonly #joiner: Lease = { epoch: 0, owner: undefined, leaseEndsAt: 0 };
   /** Whether the service has taken a batch. */
   #isProven = false;
 
@@ -50,7 +61,8 @@ export class SharedRun {
 
   /** How many batches more than one process has had. */
   get handedOver(): number {
-    return [...this.#rows.values()].filter(({ owners }) => owners.size > 1).length;
+    const now = [...this.#rows.values()].filter(({ owners }) => owners.size > 1).length;
+    return this.#handedOverBefore + now;
   }
 
   /** Whether it was written down of a batch that it has come so far, with this uuid or name. */
@@ -75,6 +87,13 @@ export class SharedRun {
     this.changes += 1;
   }
 
+  /** The first that begins the run says what it is. */
+  begin(run: RunEntry, plan: PlanEntry): void {
+    if (this.#journal.length > 0) return;
+    this.append(run);
+    this.append(plan);
+  }
+
   /**
    * Claims the first batch that nobody has. Until the service has taken one, only the first that is not at
    * its end goes ahead.
@@ -83,15 +102,13 @@ export class SharedRun {
     wanted: readonly Batch[],
     owner: string,
   ): { readonly batch: Batch; readonly token: Token; readonly known: KnownRun } | undefined {
+    if (!this.#isOpen) return undefined;
     for (const batch of wanted) {
       const row = this.#row(batch);
       if (hasEnded(row)) continue;
       if (this.#isClaimable(row)) {
-        row.epoch += 1;
-        row.owner = owner;
         row.owners.add(owner);
-        row.leaseEndsAt = this.#now() + this.leaseMs;
-        const token = { label: batchLabel(batch), owner, epoch: row.epoch };
+        const token = this.#give(row, batchLabel(batch), owner);
         return { batch, token, known: this.known() };
       }
       if (!this.#isProven) return undefined;
@@ -104,8 +121,20 @@ export class SharedRun {
     return this.#held(token) !== undefined;
   }
 
+  /** Claims the last step, where nobody has it and it is not done. */
+  join(owner: string): Token | undefined {
+    if (!this.#isOpen || !this.#isFree(this.#joiner)) return undefined;
+    return this.#give(this.#joiner, lastStep, owner);
+  }
+
+  finish(token: Token, summary: Summary): boolean {
+    if (!this.#held(token)) return false;
+    this.append({ entry: 'finished', summary });
+    return true;
+  }
+
   record(token: Token, progress: BatchProgress, at: string): boolean {
-    const row = this.#held(token);
+    const row = this.#heldRow(token);
     if (!row) return false;
     row.entry = batchEntryOf(progress, at);
     const { known } = progress;
@@ -116,7 +145,7 @@ export class SharedRun {
   }
 
   reserve(token: Token, most: number): Reservation | undefined {
-    const row = this.#held(token);
+    const row = this.#heldRow(token);
     if (!row) return undefined;
     const { type } = row.batch.lane;
     const reserved = [...this.#rows.values()]
@@ -129,7 +158,7 @@ export class SharedRun {
   }
 
   keepResults(token: Token, bytes: Uint8Array): boolean {
-    const row = this.#held(token);
+    const row = this.#heldRow(token);
     if (row) row.results = bytes;
     return row !== undefined;
   }
@@ -145,21 +174,30 @@ export class SharedRun {
       if (row) row.leaseEndsAt = this.#now() + this.leaseMs;
       return row === undefined;
     });
-    return { lost, mayClaim: [...this.#rows.values()].some((row) => this.#isClaimable(row)) };
+    const isLeft = this.#joiner.epoch > 0 && this.#isFree(this.#joiner);
+    const isAny = [...this.#rows.values()].some((row) => this.#isClaimable(row));
+    return { lost, mayClaim: this.#isOpen && (isLeft || isAny) };
   }
 
   letGo(owner: string): void {
-    for (const row of this.#rows.values()) if (row.owner === owner) row.owner = undefined;
+    for (const row of [this.#joiner, ...this.#rows.values()]) {
+      if (row.owner === owner) row.owner = undefined;
+    }
     this.changes += 1;
   }
 
-  dropResults(): void {
-    for (const row of this.#rows.values()) row.results = undefined;
+  /** Only the end is left, and which run it was. */
+  clear(): void {
+    const { run, finished } = this.known();
+    this.drop();
+    for (const entry of [run, finished]) if (entry) this.append(entry);
   }
 
   drop(): void {
+    this.#handedOverBefore = this.handedOver;
     this.#journal.length = 0;
     this.#rows.clear();
+    this.#joiner.owner = undefined;
     this.#isProven = false;
     this.changes += 1;
   }
@@ -181,11 +219,31 @@ export class SharedRun {
   }
 
   #isClaimable(row: Row): boolean {
-    return !hasEnded(row) && (row.owner === undefined || row.leaseEndsAt <= this.#now());
+    return !hasEnded(row) && this.#isFree(row);
   }
 
-  #held({ label, owner, epoch }: Token): Row | undefined {
-    const row = this.#rows.get(label);
-    return row?.owner === owner && row.epoch === epoch ? row : undefined;
+  #isFree({ owner, leaseEndsAt }: Lease): boolean {
+    return owner === undefined || leaseEndsAt <= this.#now();
+  }
+
+  #give(lease: Lease, label: string, owner: string): Token {
+    lease.epoch += 1;
+    lease.owner = owner;
+    lease.leaseEndsAt = this.#now() + this.leaseMs;
+    return { label, owner, epoch: lease.epoch };
+  }
+
+  get #isOpen(): boolean {
+    const { run, finished } = this.known();
+    return run !== undefined && finished === undefined;
+  }
+
+  #held(token: Token): Lease | undefined {
+    const lease = token.label === lastStep ? this.#joiner : this.#rows.get(token.label);
+    return lease?.owner === token.owner && lease.epoch === token.epoch ? lease : undefined;
+  }
+
+  #heldRow(token: Token): Row | undefined {
+    return this.#held(token) && this.#rows.get(token.label);
   }
 }

@@ -4,22 +4,31 @@ import { chooseTarget, connect, connectionOptions, type ConnectionOption } from 
 import { exitCodes } from '../exit-code.js';
 import { print, say } from '../print.js';
 import { jsonOption } from '../print-answer.js';
-import { onlyStateDirectory } from './status.js';
+import { sharedRunOptions } from '../store-options.js';
+import { onlySharedRun, onlyStateDirectory } from './status.js';
 import { counted } from '../../words/shown-numbers.js';
 
 export const abandonCommand = defineCommand({
   name: 'abandon',
-  usage: '<state>',
+  usage: '(<state> | --store <url> --run <name>)',
   summary: 'Give an unfinished run up: delete its unlaunched batches and its state directory.',
-  options: [jsonOption, ...connectionOptions],
-  examples: ['sluice abandon verified.csv.sluice'],
+  options: [jsonOption, ...sharedRunOptions, ...connectionOptions],
+  examples: [
+    'sluice abandon verified.csv.sluice',
+    'sluice abandon --store env:SLUICE_STORE --run contacts-2026-11-22',
+  ],
   run: abandon,
 });
 
-async function abandon(input: CommandInput<ConnectionOption | 'json'>): Promise<number> {
+async function abandon(
+  input: CommandInput<ConnectionOption | 'json' | 'store' | 'run'>,
+): Promise<number> {
   const { options, positionals, environment, signal } = input;
-  const stateDir = onlyStateDirectory(positionals);
-  const status = await readRunStatus(stateDir);
+  const isShared = options.has('store') || options.has('run');
+  const store = isShared ? await onlySharedRun(positionals, options, environment) : undefined;
+  const place = store ?? onlyStateDirectory(positionals);
+  const status = await readRunStatus(place);
+  const { stateDir } = status;
   const target = await chooseTarget(options, environment);
   if (target.kind === 'local' && status.service !== 'local') {
     throw new ConfigurationError(
@@ -31,7 +40,7 @@ async function abandon(input: CommandInput<ConnectionOption | 'json'>): Promise<
     status.service === 'local' ? undefined : await connect(target, options, undefined);
   try {
     const { deleted, left, launched } = await abandonRun({
-      stateDir,
+      ...(store ? { store } : { stateDir }),
       ...(connection && { client: connection.client }),
       signal,
     });

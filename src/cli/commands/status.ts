@@ -6,25 +6,38 @@ import {
   readRunStatus,
   type FoundRun,
   type RunStatus,
+  type SharedStore,
 } from '../../index.js';
-import { defineCommand, type CommandInput } from '../command.js';
+import { defineCommand, type CommandInput, type ParsedOptions } from '../command.js';
 import { errorText } from '../describe-error.js';
 import { withFlags } from '../option-flags.js';
 import { exitCodes } from '../exit-code.js';
 import { jsonOption, printAnswer } from '../print-answer.js';
+import { sharedRunOf, sharedRunOptions } from '../store-options.js';
 import { printableLine } from '../../words/printable.js';
 
 export const statusCommand = defineCommand({
   name: 'status',
-  usage: '[<state>] [--json]',
+  usage: '[<state> | --store <url> --run <name>] [--json]',
   summary: 'Show an unfinished run, or list those of this folder: what is sent, paid and left.',
-  options: [jsonOption],
-  examples: ['sluice status', 'sluice status verified.csv.sluice'],
+  options: [jsonOption, ...sharedRunOptions],
+  examples: [
+    'sluice status',
+    'sluice status verified.csv.sluice',
+    'sluice status --store env:SLUICE_STORE --run contacts-2026-11-22',
+  ],
   run: showStatus,
 });
 
-async function showStatus({ positionals, options }: CommandInput<'json'>): Promise<number> {
-  if (positionals.length === 0) {
+async function showStatus({
+  positionals,
+  options,
+  environment,
+}: CommandInput<'json' | 'store' | 'run'>): Promise<number> {
+  if (options.has('store') || options.has('run')) {
+    const status = await readRunStatus(await onlySharedRun(positionals, options, environment));
+    await printAnswer(options, status, () => describe(status));
+  } else if (positionals.length === 0) {
     const runs = await findRuns('.');
     const answer = runs.map((run) =>
       'status' in run ? run.status : { stateDir: run.stateDir, error: errorText(run.error) },
@@ -35,6 +48,17 @@ async function showStatus({ positionals, options }: CommandInput<'json'>): Promi
     await printAnswer(options, status, () => describe(status));
   }
   return exitCodes.done;
+}
+
+/** The shared run of commands that take none but its options. @throws ConfigurationError */
+export async function onlySharedRun(
+  positionals: readonly string[],
+  options: ParsedOptions<'store' | 'run'>,
+  environment: NodeJS.ProcessEnv,
+): Promise<SharedStore> {
+  const store = await sharedRunOf(options, environment);
+  if (store && positionals.length === 0) return store;
+  throw new ConfigurationError('name a state directory, or a run with --store and --run');
 }
 
 /** The one argument of commands about a state directory. @throws ConfigurationError */

@@ -26,9 +26,11 @@ import { progressMode } from '../progress/progress-mode.js';
 import { Reporter } from '../reporter.js';
 import { limitLines } from '../run-lines.js';
 import { runDurably, stream, type Job } from '../run-list.js';
+import { runShared } from '../run-shared.js';
 import { sharedOptions } from '../run-settings.js';
 import { standard } from '../standard.js';
 import { isHeldBack, stateDirectoryOf } from '../state-of-output.js';
+import { sharedRunOf, storePatience } from '../store-options.js';
 import { sayStopped, type RunSoFar } from '../stopped-run.js';
 import { filesOfOutput } from '../verdict-output.js';
 import { verifyOptions, type VerifyOption } from '../verify-options.js';
@@ -129,6 +131,7 @@ async function sayIfStopped(
     input: positionals.map(showPlace).join(', '),
     output: showPlace(to.path),
     stateDir: stateDirectoryOf(to, options),
+    store: undefined,
     isStreaming: false,
     noMoreOpenThan: undefined,
   };
@@ -147,7 +150,10 @@ async function estimateList(
   const input = await withSettings(given);
   const to = placeOf(input.options.text('output') ?? standard, input.environment);
   const run = { input: '', output: '', stateDir: stateDirectoryOf(to, input.options) };
-  const parts = { run: { ...run, isStreaming: false, noMoreOpenThan: undefined }, reporter };
+  const parts = {
+    run: { ...run, store: undefined, isStreaming: false, noMoreOpenThan: undefined },
+    reporter,
+  };
   const { job, history } = await prepareJob(to, input, {
     ...parts,
     papers: await RunPapers.open({}),
@@ -167,13 +173,17 @@ async function verifyTo(
 ): Promise<number> {
   const { options } = input;
   const { run, papers } = parts;
+  run.store = await sharedRunOf(options, input.environment, storePatience(options));
   const { job, history, sink, tell, exitCode } = await prepareJob(to, input, parts);
   try {
-    const isDurable = options.has('state') || (await isHeldBack(to, sink, options));
-    const stateDir = isDurable ? run.stateDir : undefined;
+    const isOutputHeldBack = await isHeldBack(to, sink, options);
+    const isDurable = options.has('state') || isOutputHeldBack;
+    const stateDir = isDurable && !run.store ? run.stateDir : undefined;
     if (options.has('dry-run')) {
       await papers.begin();
       await tell(await dryRun(job, stateDir));
+    } else if (run.store) {
+      await runShared(job, { store: run.store, isHeldBack: isOutputHeldBack });
     } else if (stateDir === undefined) {
       run.isStreaming = true;
       await tell(await stream(job));
@@ -285,6 +295,7 @@ async function openPapers(
     besides: filesAmong([...others, options.text('rejects')]),
     asksNetwork: asksNetwork(options),
     reword: withFlags,
+    isShared: options.has('store'),
   });
 }
 

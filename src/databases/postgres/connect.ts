@@ -1,11 +1,10 @@
-import type { Client, ClientConfig, QueryArrayResult, Submittable } from 'pg';
+import type { Client, QueryArrayResult, Submittable } from 'pg';
 import type * as copyStreams from 'pg-copy-streams';
-import { closeOnce, type Connection } from '../connection.js';
+import type { Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
-import { systemErrorCode } from '../../system/describe-system-error.js';
 import { notInstalled } from '../../system/not-installed.js';
-import { parseServerUrl, type ServerUrl } from '../server-url.js';
-import { connectWithTls, isWithoutTls, type TlsOptions } from '../tls.js';
+import { parseServerUrl } from '../server-url.js';
+import { openClient, schemes } from './client.js';
 
 /** A connection with a session in which everything prints the same everywhere. */
 export interface PostgresConnection extends Connection {
@@ -30,9 +29,6 @@ export const postgresDrivers = {
   install: 'pg pg-copy-streams pg-query-stream',
 } as const;
 
-/** How long a server may take to answer at all. */
-const connectTimeoutMs = 30_000;
-
 /** So that the same rows have the same text, in the form that COPY takes back. */
 const session = [
   "SET client_encoding = 'UTF8'",
@@ -51,8 +47,6 @@ export function nameOf(url: string): string {
   return parseServerUrl(url, schemes).name;
 }
 
-const schemes = ['postgres', 'postgresql'];
-
 /**
  * Connects to the database at a URL. Errors are the driver's, and hold what must not be shown.
  *
@@ -70,12 +64,7 @@ export async function connect(
     import('pg').catch(missing),
     import('pg-copy-streams').catch(missing),
   ]);
-  const server = parseServerUrl(url, schemes);
-  const { client, close, lost } = await connectWithTls(
-    server,
-    (tls) => open(new pg.Client(optionsFor(server, tls)), signal),
-    isOfOtherWay,
-  );
+  const { client, close, lost } = await openClient(pg, url, signal);
   try {
     await client.query(session);
   } catch (error) {
@@ -98,52 +87,6 @@ export async function connect(
     },
     submit: (query) => client.query(query),
   };
-}
-
-function optionsFor(server: ServerUrl, tls: TlsOptions | undefined): ClientConfig {
-  return {
-    connectionString: driverUrl(server),
-    application_name: 'sluice',
-    connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-    ssl: tls ? { ...tls, ...(!tls.checksHost && { checkServerIdentity: anyHost }) } : false,
-  };
-}
-
-/** Resolves when a connection is there; one that fails is closed. */
-async function open(client: Client, signal: AbortSignal | undefined) {
-  let isOpen = true;
-  const close = closeOnce(async () => {
-    isOpen = false;
-    await client.end().catch(() => undefined);
-  }, signal);
-  const lost = new Promise<Error>((resolve) => {
-    client.on('error', resolve);
-    client.on('end', () => {
-      if (isOpen) resolve(new Error('Connection terminated'));
-    });
-  });
-  try {
-    await client.connect();
-    return { client, close, lost };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-/** The driver takes the folder of a socket as a parameter. */
-function driverUrl({ driverUrl: text, socket }: ServerUrl): string {
-  const url = new URL(text);
-  if (socket !== undefined) url.searchParams.set('host', socket);
-  return url.href;
-}
-
-const anyHost = (): undefined => undefined;
-
-/** Whether the server lets nobody in this way, and may in the other: encrypted, or not. */
-function isOfOtherWay(error: unknown): boolean {
-  return isWithoutTls(error) || systemErrorCode(error) === '28000';
 }
 
 /** Cells come as the server prints them. */

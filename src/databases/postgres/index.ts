@@ -10,6 +10,8 @@ import * as statements from './statements.js';
 import * as table from './table.js';
 
 export type { TableKeyOptions } from '../table-sink.js';
+export { createPostgresStore, postgresStoreSql } from './store/create-store.js';
+export { postgresStore, type PostgresStoreOptions } from './store/postgres-store.js';
 
 /** What these files export is what a dialect is made of. */
 const postgres = { ...connect, ...failure, ...kinds, ...query, ...statements, ...table };

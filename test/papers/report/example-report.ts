@@ -18,6 +18,7 @@ export function exampleSummary(): Summary {
     stage: 'exported',
     reason: null,
     charge: { spent: 900, refunded: 100, net: 800 },
+    export: null,
     times: {
       uploaded_at: at(0),
       prepared_at: at(4),

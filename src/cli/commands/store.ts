@@ -1,0 +1,45 @@
+import { ConfigurationError } from '../../index.js';
+import { defineCommand, type CommandInput } from '../command.js';
+import { exitCodes } from '../exit-code.js';
+import { print, say } from '../print.js';
+import { storeUrlOf } from '../store-options.js';
+
+export const storeCommand = defineCommand({
+  name: 'store',
+  usage: 'create (--store <url> | --print)',
+  summary: 'Make what --store needs in a database, or print the SQL that makes it.',
+  words: ['create'],
+  options: [
+    {
+      name: 'store',
+      value: '<url>',
+      help: 'The PostgreSQL database; env:NAME takes the URL from the environment.',
+    },
+    { name: 'print', help: 'Print the SQL, and connect to nothing.' },
+  ],
+  examples: [
+    'sluice store create --store env:SLUICE_STORE',
+    'sluice store create --print > store.sql',
+  ],
+  run: onStore,
+});
+
+async function onStore({
+  positionals,
+  options,
+  environment,
+}: CommandInput<'store' | 'print'>): Promise<number> {
+  const [action, ...more] = positionals;
+  if (action !== 'create' || more.length > 0) {
+    throw new ConfigurationError('say sluice store create --store <url>, or with --print');
+  }
+  const { createPostgresStore, postgresStoreSql } =
+    await import('../../databases/postgres/index.js');
+  if (options.has('print')) {
+    await print(postgresStoreSql());
+    return exitCodes.done;
+  }
+  await createPostgresStore({ connectionString: storeUrlOf(options, environment) });
+  say('sluice: the store is there: the schema sluice');
+  return exitCodes.done;
+}

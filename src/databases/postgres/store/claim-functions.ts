@@ -1,0 +1,193 @@
+/**
+ * What a process asks of one batch. Its token is tested where the row is locked: whoever has the batch by
+ * now keeps it to itself until the transaction ends.
+ */
+export const claimFunctions = `
+create function {schema}.claim(
+  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid, p_lease_ms bigint,
+  p_batches text[], p_types text[], p_addresses bigint[])
+returns json language plpgsql as $$
+declare
+  v_refused text;
+  v_proven boolean;
+  v_batch text;
+  v_epoch bigint;
+begin
+  perform {schema}.durably();
+  v_refused := {schema}.refusal(p_run, p_life, p_timeline, p_seen, false);
+  if v_refused is not null then
+    return json_build_object('refused', v_refused);
+  end if;
+  if not {schema}.is_open(p_run) then
+    return json_build_object('proven', false, 'news', {schema}.news(p_run, p_seen));
+  end if;
+  insert into {schema}.batch (run, batch, type, addresses)
+  select p_run, w.batch, w.type, w.addresses
+  from unnest(p_batches, p_types, p_addresses) as w(batch, type, addresses)
+  where not exists (select from {schema}.batch b where b.run = p_run and b.batch = w.batch)
+  order by w.batch
+  on conflict do nothing;
+  select proven into v_proven from {schema}.run where run = p_run;
+  -- Whoever asks for a batch that is its own has not heard the answer that gave it.
+  select b.batch into v_batch
+  from unnest(p_batches) with ordinality as w(batch, place)
+  join {schema}.batch b on b.run = p_run and b.batch = w.batch
+  where not b.ended
+    and (b.owner is null or b.owner = p_owner or b.lease_until <= clock_timestamp())
+    and (v_proven or w.batch = 'output' or (
+      w.place = (
+        select min(f.place)
+        from unnest(p_batches) with ordinality as f(batch, place)
+        join {schema}.batch o on o.run = p_run and o.batch = f.batch
+        where not o.ended)
+      and not exists (
+        select from {schema}.batch o
+        where o.run = p_run and o.batch <> 'output' and not o.ended
+          -- A part may go ahead of its batch.
+          and split_part(o.batch, '.', 1) <> split_part(b.batch, '.', 1)
+          and o.owner is not null and o.lease_until > clock_timestamp())))
+  order by w.place
+  limit 1
+  for update of b skip locked;
+  if v_batch is not null then
+    update {schema}.batch
+    set epoch = epoch + 1, owner = p_owner, call = 0,
+      lease_until = clock_timestamp() + p_lease_ms * interval '1 ms'
+    where run = p_run and batch = v_batch
+    returning epoch into v_epoch;
+  end if;
+  return json_build_object(
+    'batch', v_batch, 'epoch', v_epoch, 'proven', v_proven, 'news', {schema}.news(p_run, p_seen));
+end $$;
+
+create function {schema}.record(
+  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid, p_batch text, p_epoch bigint,
+  p_call bigint, p_entry json, p_ended boolean, p_paid boolean, p_proven boolean)
+returns json language plpgsql as $$
+declare
+  v_refused text;
+  v_held {schema}.batch;
+  v_reserved bigint;
+begin
+  perform {schema}.durably();
+  v_refused := {schema}.refusal(p_run, p_life, p_timeline, p_seen, true);
+  if v_refused is not null then
+    return json_build_object('refused', v_refused);
+  end if;
+  select * into v_held from {schema}.batch
+  where run = p_run and batch = p_batch and epoch = p_epoch and owner = p_owner
+  for update;
+  -- One that was on its way while its repetition, and what came after it, were written down is too late.
+  if not found or v_held.call > p_call then
+    return '{"lost": true}';
+  end if;
+  if v_held.call = p_call then
+    return '{}';
+  end if;
+  insert into {schema}.journal (run, batch, epoch, owner, call, entry)
+  values (p_run, p_batch, p_epoch, p_owner, p_call, p_entry);
+  v_reserved := case when p_paid then v_held.addresses else 0 end;
+  update {schema}.batch set call = p_call, ended = p_ended, reserved = v_reserved
+  where run = p_run and batch = p_batch;
+  if p_batch <> 'output' then
+    -- A batch that is sent again makes the run unfinished.
+    update {schema}.batch set ended = false where run = p_run and batch = 'output' and ended;
+  end if;
+  if v_reserved <> v_held.reserved then
+    insert into {schema}.budget (run, type, reserved)
+    values (p_run, v_held.type, v_reserved - v_held.reserved)
+    on conflict (run, type) do update
+    set reserved = {schema}.budget.reserved + v_reserved - v_held.reserved;
+  end if;
+  if p_proven then
+    update {schema}.run set proven = true where run = p_run and not proven;
+  end if;
+  return '{}';
+end $$;
+
+-- A record without news: it is written as one, so that a server that others have taken the place of
+-- cannot say yes.
+create function {schema}.confirm(
+  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid, p_batch text, p_epoch bigint,
+  p_lease_ms bigint)
+returns json language plpgsql as $$
+declare
+  v_refused text;
+begin
+  perform {schema}.durably();
+  v_refused := {schema}.refusal(p_run, p_life, p_timeline, p_seen, false);
+  if v_refused is not null then
+    return json_build_object('refused', v_refused);
+  end if;
+  update {schema}.batch set lease_until = clock_timestamp() + p_lease_ms * interval '1 ms'
+  where run = p_run and batch = p_batch and epoch = p_epoch and owner = p_owner;
+  return json_build_object('lost', not found);
+end $$;
+
+-- p_most null: as many as are wanted.
+create function {schema}.reserve(
+  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid, p_batch text, p_epoch bigint,
+  p_most numeric)
+returns json language plpgsql as $$
+declare
+  v_refused text;
+  v_held {schema}.batch;
+  v_credits bigint;
+begin
+  perform {schema}.durably();
+  v_refused := {schema}.refusal(p_run, p_life, p_timeline, p_seen, false);
+  if v_refused is not null then
+    return json_build_object('refused', v_refused);
+  end if;
+  select * into v_held from {schema}.batch
+  where run = p_run and batch = p_batch and epoch = p_epoch and owner = p_owner
+  for update;
+  if not found then
+    return '{"lost": true}';
+  end if;
+  if v_held.reserved > 0 then
+    select reserved into v_credits from {schema}.budget where run = p_run and type = v_held.type;
+    return json_build_object('isGranted', true, 'credits', v_credits);
+  end if;
+  insert into {schema}.budget (run, type) values (p_run, v_held.type) on conflict do nothing;
+  update {schema}.budget set reserved = reserved + v_held.addresses
+  where run = p_run and type = v_held.type
+    and (p_most is null or reserved + v_held.addresses <= p_most)
+  returning reserved into v_credits;
+  if not found then
+    return (
+      select json_build_object('isGranted', false, 'credits', reserved + v_held.addresses)
+      from {schema}.budget where run = p_run and type = v_held.type);
+  end if;
+  update {schema}.batch set reserved = addresses where run = p_run and batch = p_batch;
+  return json_build_object('isGranted', true, 'credits', v_credits);
+end $$;
+
+-- The first block takes the place of all that was kept before. Nothing is kept of a batch that has ended:
+-- its results count.
+create function {schema}.keep_results(
+  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid, p_batch text, p_epoch bigint,
+  p_part int, p_bytes bytea)
+returns json language plpgsql as $$
+declare
+  v_refused text;
+begin
+  perform {schema}.durably();
+  v_refused := {schema}.refusal(p_run, p_life, p_timeline, p_seen, false);
+  if v_refused is not null then
+    return json_build_object('refused', v_refused);
+  end if;
+  perform from {schema}.batch
+  where run = p_run and batch = p_batch and epoch = p_epoch and owner = p_owner and not ended
+  for update;
+  if not found then
+    return '{"lost": true}';
+  end if;
+  if p_part = 0 then
+    delete from {schema}.results where run = p_run and batch = p_batch;
+  end if;
+  insert into {schema}.results (run, batch, part, bytes) values (p_run, p_batch, p_part, p_bytes)
+  on conflict (run, batch, part) do update set bytes = excluded.bytes;
+  return '{}';
+end $$;
+`;

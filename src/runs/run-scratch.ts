@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import type { FileSystem } from '../system/file-system.js';
+import { makeTemporaryFolder } from '../system/temporary-folder.js';
+import { onDisk } from './on-disk.js';
+
+/** Where a process keeps what it has made of its list on disk: any other process makes the same of it. */
+export interface RunScratch {
+  readonly path: string;
+  /** A folder with the files of its batches. */
+  readonly batchesPath: string;
+  /** For every verified cell the number of its address. */
+  readonly ticketsPath: string;
+  /** A folder for the addresses of a list that is too large for one table, while it is planned. */
+  readonly partitionsPath: string;
+}
+
+/** A scratch of one process, which goes with it. */
+export interface OwnScratch extends RunScratch {
+  remove(): Promise<void>;
+}
+
+/**
+ * Makes a folder of its own for a process.
+ *
+ * @param parent the folder in which it is made. @default the system's for temporary files
+ * @throws ConfigurationError, OutputError
+ */
+export async function makeScratch(
+  files: FileSystem,
+  parent: string | undefined,
+): Promise<OwnScratch> {
+  const path = await makeTemporaryFolder('sluice-', parent);
+  const batchesPath = join(path, 'batches');
+  await onDisk(`make ${batchesPath}`, async () => files.mkdir(batchesPath, { mode: 0o700 }));
+  return {
+    path,
+    batchesPath,
+    ticketsPath: join(path, 'tickets'),
+    partitionsPath: join(path, 'partitions'),
+    async remove() {
+      await files.rm(path, { recursive: true, force: true }).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,273 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { Client } from '../../src/client/client.js';
+import { rowsSource } from '../../src/rows/rows-source.js';
+import type { RunOptions, RunSettings } from '../../src/runs/run-options.js';
+import type { SharedStore } from '../../src/runs/run-store.js';
+import { run } from '../../src/runs/run.js';
+import type { Summary } from '../../src/runs/summary.js';
+import type { Service, ServiceOptions } from '../../src/service/index.js';
+import { systemClock } from '../../src/system/clock.js';
+import { withFolder, withService } from '../service/with-service.js';
+import { MemoryStore } from '../simulation/memory-store.js';
+import { SharedRun } from '../simulation/shared-run.js';
+
+const addresses = 60;
+const list = [
+  'id,email',
+  ...Array.from({ length: addresses }, (_, index) => `${index},good${index}@sluice.test`),
+  `${addresses},good1@sluice.test`,
+  '',
+].join('\n');
+const leaseMs = 3000;
+
+let folder: string;
+let service: Service;
+let shared: SharedRun;
+beforeEach(async () => {
+  folder = await withFolder();
+  await writeFile(join(folder, 'list.csv'), list);
+  shared = new SharedRun(() => systemClock.now(), leaseMs);
+});
+
+async function serve(changes: ServiceOptions = {}): Promise<void> {
+  const account = changes.accounts ? {} : { apiKey: 'a-key' };
+  ({ service } = await withService({ verifyDelayMs: 20, ...account, ...changes }));
+}
+
+/** A process's way to the store: closed, whatever it asks waits. */
+class Way {
+  readonly store: SharedStore = {
+    name: 'the run in memory',
+    open: async () =>
+      MemoryStore.open(shared, systemClock, async (step) => {
+        await this.#open;
+        const answer = step();
+        await this.#open;
+        return answer;
+      }),
+  };
+  #open: Promise<void> = Promise.resolve();
+
+  /** @returns what opens it again */
+  close(): () => void {
+    let open = (): void => undefined;
+    this.#open = new Promise((resolve) => {
+      open = resolve;
+    });
+    return open;
+  }
+}
+
+function clientOf(apiKey = 'a-key'): Client {
+  const client = new Client({ baseUrl: service.baseUrl, apiKey });
+  onTestFinished(async () => client.close());
+  return client;
+}
+
+function options(): RunOptions {
+  return {
+    source: join(folder, 'list.csv'),
+    sink: join(folder, 'out.csv'),
+    client: clientOf(),
+    email: ['email'],
+    country: 'US',
+    batchSize: 5,
+    concurrency: 2,
+    pollIntervalMs: 5,
+  };
+}
+
+/** What one process of a run does. */
+async function work(changes: Partial<RunSettings> = {}): Promise<Summary> {
+  return run({ ...options(), store: new Way().store, ...changes });
+}
+
+async function charges(): Promise<readonly string[]> {
+  const paid: string[] = [];
+  for await (const { address } of service.ledger()) paid.push(address);
+  return paid;
+}
+
+async function expectPaidOnce(): Promise<void> {
+  const paid = await charges();
+  expect(new Set(paid).size).toBe(paid.length);
+  expect(paid).toHaveLength(addresses);
+}
+
+/** What a state directory's run writes. */
+async function writtenAlone(): Promise<Buffer> {
+  const sink = join(folder, 'alone.csv');
+  await withOwnService(async () => {
+    await run({ ...options(), sink });
+  });
+  return readFile(sink);
+}
+
+async function withOwnService(act: () => Promise<unknown>): Promise<void> {
+  const before = service;
+  await serve();
+  await act();
+  service = before;
+}
+
+describe('run() with a store that many processes share', () => {
+  it.each([1, 2, 4, 7])(
+    'writes the bytes of a state directory with %i of them, and pays once',
+    async (workers) => {
+      await serve();
+      const summaries = await Promise.all(Array.from({ length: workers }, async () => work()));
+      await expectPaidOnce();
+      for (const summary of summaries) expect(summary).toEqual(summaries[0]);
+      expect(summaries[0]).toMatchObject({ rows: addresses + 1, email: { addresses } });
+      expect(summaries[0]?.batches).toHaveLength(addresses / 5);
+      expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
+      expect((await readdir(folder)).toSorted()).toEqual(['alone.csv', 'list.csv', 'out.csv']);
+    },
+    30_000,
+  );
+
+  it('outlives a process that is ended and one that is frozen, which then tells the same', async () => {
+    await serve({ verifyDelayMs: 100 });
+    const [ended, frozen] = [new AbortController(), new Way()];
+    let thaw = (): void => undefined;
+    let left = 2;
+    const oncePaid = (act: () => void): Partial<RunSettings> => {
+      let isDone = false;
+      return {
+        onProgress: (progress) => {
+          if (isDone || progress.stage !== 'batch' || progress.known.stage !== 'verifying') return;
+          isDone = true;
+          left -= 1;
+          act();
+        },
+      };
+    };
+    const first = work({
+      ...oncePaid(() => (thaw = frozen.close())),
+      store: frozen.store,
+    });
+    const second = work({
+      ...oncePaid(() => ended.abort(new Error('ended'))),
+      signal: ended.signal,
+    }).catch((error: unknown) => error);
+    const others = [work(), work()];
+    const summaries = await Promise.all(others);
+    expect(left).toBe(0);
+    expect(await second).toMatchObject({ message: 'ended' });
+    const output = await readFile(join(folder, 'out.csv'));
+    thaw();
+    expect(await first).toEqual(summaries[0]);
+    expect(summaries[1]).toEqual(summaries[0]);
+    await expectPaidOnce();
+    expect(shared.handedOver).toBeGreaterThan(0);
+    expect(await readFile(join(folder, 'out.csv'))).toEqual(output);
+    expect(output).toEqual(await writtenAlone());
+  }, 60_000);
+
+  it('tells a finished run again, and sends nothing, whatever the list is by then', async () => {
+    await serve();
+    const summary = await work();
+    await writeFile(join(folder, 'list.csv'), 'email\nother@sluice.test\n');
+    const output = await readFile(join(folder, 'out.csv'));
+    const told: Summary[] = [];
+    expect(await work({ onSummary: async (again) => void told.push(again) })).toEqual(summary);
+    expect(told).toEqual([summary]);
+    expect(await readFile(join(folder, 'out.csv'))).toEqual(output);
+    await expectPaidOnce();
+  });
+
+  it('ends a process whose list, options, account or version are others, and goes on in the others', async () => {
+    await serve({
+      verifyDelayMs: 1000,
+      accounts: ['a-key', 'b-key'].map((key, at) => ({
+        name: `${at}`,
+        key,
+        email_credit: 1000,
+        phone_credit: 0,
+      })),
+    });
+    let onLaunched = (): void => undefined;
+    const launched = new Promise<void>((resolve) => (onLaunched = resolve));
+    const summary = work({
+      onProgress: (progress) => {
+        if (progress.stage === 'batch' && progress.known.stage === 'verifying') onLaunched();
+      },
+    });
+    await Promise.race([launched, summary]);
+    const other = join(folder, 'other.csv');
+    await writeFile(other, list.replace('good7@', 'good77@'));
+    const refused = [
+      [{ source: other }, 'its content differs'],
+      [{ batchSize: 6 }, '--batch-size'],
+      [{ sink: join(folder, 'elsewhere.csv') }, '--output'],
+      [{ settings: { use_account_cache: false } }, '--no-account-cache'],
+      [{ client: clientOf('b-key') }, 'another account'],
+    ] as const;
+    for (const [changes, named] of refused) {
+      await expect(work(changes)).rejects.toMatchObject({
+        code: 'state_mismatch',
+        message: expect.stringContaining(named) as string,
+      });
+    }
+    expect(await summary).toMatchObject({ rows: addresses + 1 });
+    await expectPaidOnce();
+  }, 30_000);
+
+  it('stops all when the credits are used up, and goes on when called again', async () => {
+    await serve({ emailCredits: 23 });
+    const ends = await Promise.allSettled([work(), work(), work()]);
+    for (const end of ends) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'payment_required' } });
+    }
+    expect(await charges()).toHaveLength(20);
+    const again = await Promise.allSettled([work(), work()]);
+    for (const end of again) expect(end.status).toBe('rejected');
+    expect(await charges()).toHaveLength(20);
+  }, 30_000);
+
+  it('keeps one budget for all, and takes the word of the next', async () => {
+    await serve();
+    const ends = await Promise.allSettled([1, 2, 3].map(async () => work({ maxCredits: 32 })));
+    for (const end of ends) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
+    }
+    expect(await charges()).toHaveLength(30);
+    await Promise.all([work(), work({ maxCredits: 60 })]);
+    await expectPaidOnce();
+  }, 30_000);
+
+  it('stops those, too, whose own budget allows more', async () => {
+    await serve({ verifyDelayMs: 5000 });
+    const ends = await Promise.allSettled([work({ maxCredits: 10 }), work(), work()]);
+    for (const end of ends) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
+    }
+    expect((await charges()).length).toBeLessThan(addresses);
+  }, 60_000);
+
+  it('deletes what it is asked to once, and leaves no orphan', async () => {
+    await serve();
+    await Promise.all([1, 2, 3].map(async () => work({ deleteBatches: true })));
+    await expectPaidOnce();
+    expect(await clientOf().listBatches()).toEqual([]);
+  }, 30_000);
+
+  it('refuses what it cannot do, before anything is begun', async () => {
+    await serve();
+    const refused = [
+      [{ partial: true }, 'partial'],
+      [{ retryFailed: true }, 'retryFailed'],
+      [{ source: rowsSource((async function* none() {})()) }, 'read once'],
+      [{ client: async () => clientOf() }, 'client'],
+    ] as const;
+    for (const [changes, named] of refused) {
+      await expect(work(changes as Partial<RunSettings>)).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringContaining(named) as string,
+      });
+    }
+    expect(shared.known().run).toBeUndefined();
+  });
+});
