@@ -58,10 +58,17 @@ export class AddressTable {
     return this.#hash;
   }
 
-  /** Hands over every address, as its hash and its number, in no order. */
+  /**
+   * Hands over every address, as its hash and its number, shard by shard. In a shard their hashes come evenly
+   * from everywhere: another table that grows with them is then never crowded at one end.
+   */
   forEach(visit: (hash: HashWords, number: number) => void): void {
     for (const [word3, slots] of this.#shards.entries()) {
-      for (let at = 0; at < slots.length; at += slotWords) {
+      const capacity = slots.length / slotWords;
+      const step = evenStep(capacity);
+      for (let visited = 0, slot = 0; visited < capacity; visited += 1) {
+        const at = slot * slotWords;
+        slot = (slot + step) % capacity;
         const entry = slots[at + numberWord] as number;
         if (entry === 0) continue;
         const [word0 = 0, word1 = 0, word2 = 0] = slots.subarray(at, at + numberWord);
@@ -172,6 +179,17 @@ export interface HashWords {
 function firstSlot(word0: number, length: number): number {
   const capacity = length / slotWords;
   return Math.floor(((word0 >>> 0) / 0x1_0000_0000) * capacity) * slotWords;
+}
+
+/** A step that comes to each of so many slots once, and to near ones late: by the golden section. */
+function evenStep(capacity: number): number {
+  let step = Math.max(1, Math.round(capacity * 0.618_034));
+  while (greatestDivisor(step, capacity) > 1) step += 1;
+  return step;
+}
+
+function greatestDivisor(one: number, other: number): number {
+  return other === 0 ? one : greatestDivisor(other, one % other);
 }
 
 function grown(slots: Int32Array): Int32Array {

@@ -40,6 +40,26 @@ describe('AddressTable', () => {
     expect(table.size).toBe(200_000);
   });
 
+  it('hands addresses over so that those which came first lie everywhere in another table', () => {
+    const table = new AddressTable({ seed });
+    for (let index = 0; index < 200_000; index += 1) table.add(0, String(index));
+    const [inShard, numbers]: [number[], Set<number>] = [[], new Set()];
+    table.forEach(({ word0, word3 }, number) => {
+      numbers.add(number);
+      if (word3 === 5) inShard.push(word0 >>> 0);
+    });
+    expect(numbers.size).toBe(200_000);
+    // A few at the beginning, and any share of the rest, are spread over all hashes.
+    for (const first of [16, 100, Math.floor(inShard.length / 3)]) {
+      const quarters = [0, 0, 0, 0];
+      for (const hash of inShard.slice(0, first)) {
+        const quarter = Math.floor(hash / 2 ** 30);
+        quarters[quarter] = (quarters[quarter] ?? 0) + 1;
+      }
+      expect(Math.max(...quarters)).toBeLessThan(first / 2);
+    }
+  });
+
   it('takes any text as a key', () => {
     const table = new AddressTable({ seed });
     const keys = ['', '__proto__', 'constructor', '\u0000', '😀', 'é', 'e\u0301', 'x'.repeat(5000)];
