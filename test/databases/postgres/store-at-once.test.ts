@@ -89,7 +89,7 @@ describe(`${many} processes at once`, () => {
     );
     await Promise.all(all.map(async (steps) => steps.append({ entry: 'resumed' }, 9)));
     const notes = await askPostgres(
-      `SELECT count(*)::int AS notes FROM ${schema}.journal WHERE entry->>'entry' = 'resumed'`,
+      `SELECT count(*)::int AS notes FROM ${schema}.journal WHERE entry::text LIKE '%resumed%'`,
     );
     expect(notes).toEqual([{ notes: many }]);
     await Promise.all(all.map(async (steps) => steps.clear()));
@@ -154,12 +154,13 @@ describe('a process', () => {
     await steps.begin(runEntry, planEntry, 1);
     const token = await claimed(steps, 0);
     await steps.record(token, recordOf('launching', 2));
-    await steps.beat([token], 0);
+    const { news } = await steps.beat([token], 0);
+    const heard = Array.isArray(news) ? Math.max(...news.map(({ seq }) => seq)) : 0;
     await askPostgres(`DELETE FROM ${schema}.journal WHERE batch IS NOT NULL`);
     const refused = { code: 'state_mismatch' };
     await expect(steps.confirm(token)).rejects.toMatchObject(refused);
     await expect(steps.record(token, recordOf('ready', 3))).rejects.toMatchObject(refused);
-    await expect(steps.beat([token], 0)).rejects.toMatchObject(refused);
+    await expect(steps.beat([token], heard)).rejects.toMatchObject(refused);
   });
 
   test('makes what it writes down safe, whatever the server does by default', async () => {
