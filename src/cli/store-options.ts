@@ -3,7 +3,6 @@ import { ConfigurationError, type SharedStore } from '../index.js';
 import { defineOptions, type ParsedOptions } from './command.js';
 import { placeOf } from './list-places.js';
 import { amountOption, durationOption } from './option-values.js';
-import type { VerifyOption } from './verify-options.js';
 import { whereGiven } from './where-given.js';
 
 /** Which shared run is meant. */
@@ -40,7 +39,7 @@ const notWithStore = [
   'into',
   'part-size',
   'split-by',
-] as const satisfies readonly VerifyOption[];
+] as const;
 
 /** How patient a process of a run is. */
 type StorePatience = Omit<PostgresStoreOptions, 'connectionString' | 'run'>;
@@ -99,7 +98,7 @@ export function storeUrlOf(
 }
 
 /** @throws ConfigurationError for options that do not work with a store */
-export function refuseBesideStore(options: ParsedOptions<VerifyOption>): void {
+export function refuseBesideStore(options: ParsedOptions<(typeof notWithStore)[number]>): void {
   const refused = notWithStore.find((name) => options.has(name));
   if (refused === undefined) return;
   throw new ConfigurationError(`--${refused} does not work with --store: leave one of them out`);

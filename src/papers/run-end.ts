@@ -38,7 +38,7 @@ const conditions: ReadonlyMap<number, string> = new Map([
 /** What to do after a run that stopped, and what the same command will do then. */
 export function nextAfter(exitCode: number, status: RunStatus | undefined, store?: string): string {
   if (exitCode === 2) return 'change what the message names, then run again';
-  const unknown = store === undefined ? 'starts over' : `goes on with ${store}`;
+  const unknown = store === undefined ? 'starts over' : `resumes ${store}`;
   const next = `run the same command again: it ${status ? describeStatus(status).next : unknown}`;
   const condition = conditions.get(exitCode);
   return condition === undefined ? next : `${condition}, ${next}`;

@@ -64,10 +64,10 @@ export async function run(options: RunOptions): Promise<Summary> {
     signal: options.signal ?? new AbortController().signal,
   };
   checkMaxUnknown(options.maxUnknown);
-  const { store } = options;
-  if (!store) return runResolved(await resolve(options), checked);
-  refuseWithStore(options);
-  return runInStore(await resolveEnds(options), store, checked);
+  const { store, ...own } = options;
+  if (!store) return runResolved(await resolve(own), checked);
+  refuseWithStore(own);
+  return runInStore(await resolveEnds(own), store, checked);
 }
 
 async function runInStore(
@@ -92,16 +92,17 @@ async function runInStore(
 }
 
 /** Finds the places that options name. @throws ConfigurationError, InputError */
-async function resolve(options: RunOptions): Promise<ResolvedRun> {
+async function resolve(options: Omit<RunOptions, 'store'>): Promise<ResolvedRun> {
   const ends = await resolveEnds(options);
   return { ...ends, stateDir: options.stateDir ?? (await stateDirFor(options.sink, ends.sink)) };
 }
 
 async function resolveEnds({
   maxUnknown,
-  store: _,
   ...options
-}: RunOptions): Promise<Omit<ResolvedRun, 'stateDir'> & Pick<RunOptions, 'stateDir'>> {
+}: Omit<RunOptions, 'store'>): Promise<
+  Omit<ResolvedRun, 'stateDir'> & Pick<RunOptions, 'stateDir'>
+> {
   const { source, sink } = await findEnds(options);
   return {
     ...options,

@@ -8,7 +8,7 @@ begin
   end if;
 end $$;
 
--- Tells the log of the database from that of another, and from itself after a failover or a restore to a
+-- Says the log of the database from that of another, and from itself after a failover or a restore to a
 -- point in time. Where the role may not ask, only the journal's numbers tell.
 create function {schema}.timeline() returns text language plpgsql as $$
 begin
