@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { PostgresSteps } from '../../../src/databases/postgres/store/postgres-steps.js';
 import { batchEntryOf } from '../../../src/runs/run-entries.js';
-import type { BatchRecord, Token } from '../../../src/runs/shared-steps.js';
+import { gone, type BatchRecord, type Token } from '../../../src/runs/shared-steps.js';
 import { askPostgres } from './ask-postgres.js';
 import { batch, newName, planEntry, progress, runEntry } from './store-place.js';
 
@@ -159,7 +159,7 @@ describe('a process', () => {
     const token = await claimed(steps, 0);
     await steps.record(token, recordOf('launching', 2));
     const { news } = await steps.beat([token], 0);
-    const heard = Array.isArray(news) ? Math.max(...news.map(({ seq }) => seq)) : 0;
+    const heard = news === gone ? 0 : (news.at(-1)?.seq ?? 0);
     await askPostgres(`DELETE FROM ${schema}.journal WHERE batch IS NOT NULL`);
     const refused = { code: 'state_mismatch' };
     await expect(steps.confirm(token)).rejects.toMatchObject(refused);
