@@ -238,6 +238,15 @@ describe('run() with a store that many processes share', () => {
     await expectPaidOnce();
   }, 30_000);
 
+  it('stops those, too, whose own budget allows more', async () => {
+    await serve({ verifyDelayMs: 5000 });
+    const ends = await Promise.allSettled([work({ maxCredits: 10 }), work(), work()]);
+    for (const end of ends) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
+    }
+    expect((await charges()).length).toBeLessThan(addresses);
+  }, 60_000);
+
   it('deletes what it is asked to once, and leaves no orphan', async () => {
     await serve();
     await Promise.all([1, 2, 3].map(async () => work({ deleteBatches: true })));
