@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
     all: { type: 'boolean', default: false },
     sample: { type: 'string' },
     seeds: { type: 'string' },
-    suites: { type: 'string', default: '6' },
+    suites: { type: 'string', default: '7' },
   },
 });
 
@@ -37,6 +37,7 @@ const seeds = values.seeds ?? (values.sample === undefined ? '3000' : '300');
 /** From cheap to dear; each says what it found, or nothing. */
 const suites = [
   { name: 'unit tests', find: findByUnitTests },
+  { name: 'shared stores', find: findBySharedStores },
   { name: 'simulation', find: findBySimulation },
   {
     name: 'sample of the faults',
@@ -163,6 +164,12 @@ async function findByUnitTests(root, { rooms }) {
   // Runs of the whole in a simulated world are cheap, and see what no room shows alone.
   const tests = [...rooms, 'simulation'].map((room) => `test/${room}`);
   return findByVitest(root, ['--project', 'source', ...tests]);
+}
+
+/** On a server of their own, which only a bug in a store is worth. */
+async function findBySharedStores(root, { rooms }) {
+  if (!rooms.includes('databases')) return undefined;
+  return findByVitest(root, ['--project', 'databases', 'test/databases/postgres/store-at-once']);
 }
 
 function faultsConfig(name) {

@@ -81,7 +81,7 @@ function options(): RunOptions {
 
 /** What one process of a run does. */
 async function work(changes: Partial<RunSettings> = {}): Promise<Summary> {
-  return run({ ...options(), store: new Way().store, ...changes });
+  return run({ ...options(), store: new Way().store, ...changes } as RunOptions);
 }
 
 async function charges(): Promise<readonly string[]> {

@@ -62,7 +62,7 @@ export async function startPostgres(tls?: ServerCertificate): Promise<
     );
     const port = await freePort();
     const shown = tls && (await ownCertificate(tls, folder, user));
-    const start = async (from = data) =>
+    const start = async (from = data, ready = 'ready to accept connections') =>
       startProgram(
         join(programs, 'postgres'),
         [
@@ -81,7 +81,7 @@ export async function startPostgres(tls?: ServerCertificate): Promise<
           '-c',
           'listen_addresses=127.0.0.1',
         ],
-        'database system is ready to accept connections',
+        ready,
         // At once, whoever is still connected.
         { ...user, endsWith: 'SIGINT' },
       );
@@ -103,7 +103,7 @@ export async function startPostgres(tls?: ServerCertificate): Promise<
       },
       async failOver() {
         await server.stop('SIGQUIT');
-        server = await start(`${data}-copy`);
+        server = await start(`${data}-copy`, 'ready to accept read-only connections');
         const client = new pg.Client({ connectionString: url });
         await client.connect();
         await client.query('select pg_promote()');

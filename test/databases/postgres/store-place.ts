@@ -47,8 +47,14 @@ export function batch(id: number): Batch {
 
 const elected = {
   uuid: '11111111-2222-4333-8444-555555555555',
-  ...{ attempt: 1, fresh: 0, uploads: 1, isFound: false },
-  ...{ misses: 0, prepares: 1, launches: 1, doubt: false },
+  attempt: 1,
+  fresh: 0,
+  uploads: 1,
+  isFound: false,
+  misses: 0,
+  prepares: 1,
+  launches: 1,
+  doubt: false,
 } as const;
 
 export const stages = {
