@@ -57,7 +57,12 @@ export { findColumns, type FindColumnsOptions, type SampledList } from './runs/f
 export { fileSource, streamSource } from './formats/file-source.js';
 export type { FileOptions } from './formats/file-options.js';
 export { fileSink, streamSink, type FileSinkOptions } from './formats/file-sink.js';
-export { columnsFor, fileFormats, parseFileFormat, type FileFormat } from './formats/file-format.js';
+export {
+  columnsFor,
+  fileFormats,
+  parseFileFormat,
+  type FileFormat,
+} from './formats/file-format.js';
 export { verdictFolder, verdictSink } from './formats/verdict-sink.js';
 export { partsSink, type PartsSinkOptions } from './formats/parts-sink.js';
 export {

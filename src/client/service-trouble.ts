@@ -85,7 +85,8 @@ export class TroubleWatch {
   #look(): void {
     const now = this.#clock.now();
     const forMs = now - this.#since;
-    if (forMs < firstMs + this.#told * againMs) return;
+    // A clock of fractions may wake a hair too early: it would be woken for the same hair for ever.
+    if (forMs + 1 < firstMs + this.#told * againMs) return;
     this.#told += 1;
     const { failing } = this.#patience;
     const leftMs = failing && Math.max(0, failing.giveUpAt - now);

@@ -67,23 +67,25 @@ export function httpObject(address: WebAddress, dispatcher: Dispatcher): RemoteO
       let { url } = address;
       for (let hops = 0; hops <= mostRedirects; hops += 1) {
         const isOrigin = url.origin === address.url.origin;
-        const answer = await request.call(dispatcher, {
-          origin: url.origin,
-          path: `${url.pathname}${url.search}`,
-          method: 'GET',
-          signal,
-          headersTimeout: silenceMs,
-          bodyTimeout: silenceMs,
-          headers: {
-            'user-agent': 'sluice',
-            'accept-encoding': 'identity',
-            // Credentials stay with the server that they were given for.
-            ...(address.authorization !== undefined &&
-              isOrigin && { authorization: address.authorization }),
-            ...(from > 0 && { range: `bytes=${from}-` }),
-            ...(from > 0 && version && { 'if-range': version.text }),
-          },
-        }).catch((error: unknown) => refuseConnection(name, error));
+        const answer = await request
+          .call(dispatcher, {
+            origin: url.origin,
+            path: `${url.pathname}${url.search}`,
+            method: 'GET',
+            signal,
+            headersTimeout: silenceMs,
+            bodyTimeout: silenceMs,
+            headers: {
+              'user-agent': 'sluice',
+              'accept-encoding': 'identity',
+              // Credentials stay with the server that they were given for.
+              ...(address.authorization !== undefined &&
+                isOrigin && { authorization: address.authorization }),
+              ...(from > 0 && { range: `bytes=${from}-` }),
+              ...(from > 0 && version && { 'if-range': version.text }),
+            },
+          })
+          .catch((error: unknown) => refuseConnection(name, error));
         // Whoever reads the body hears of its end; one that nobody reads is dropped.
         answer.body.on('error', () => undefined);
         if (!redirects.has(answer.statusCode)) return toAnswer(name, answer, from);

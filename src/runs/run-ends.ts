@@ -61,7 +61,8 @@ export async function sourceOf(given: SourceInput, sink?: SinkInput): Promise<So
     const lists = await findLists(given);
     await refuseSameList(lists, sink);
     const [only = ''] = lists;
-    if (lists.length === 1) return listSource(only, { columns: columnsFor(isPlaceName(sink) ? sink : undefined) });
+    if (lists.length === 1)
+      return listSource(only, { columns: columnsFor(isPlaceName(sink) ? sink : undefined) });
     // The columns of each list are in the common header, wherever in a list they come first.
     return combinedSource(lists.map((list) => listSource(list, { columns: 'all' })));
   } catch (error) {

@@ -55,6 +55,15 @@ async function expectEscaped(...args: string[]): Promise<Ended> {
 
 /** Each command with names and answers that would steer a terminal. */
 const attacks: Readonly<Record<string, () => Promise<void>>> = {
+  async store() {
+    await sluice('store', hostile);
+    await sluice('store', 'create', '--store', hostile);
+    await sluice('store', 'create', '--print');
+    const shared = ['--store', `env:${hostile}`, '--run', hostile];
+    await expectEscaped('status', ...shared);
+    await expectEscaped('abandon', ...shared);
+  },
+
   async verify() {
     await writeFile(join(folder, hostile), `id,"${hostile}"\n1,good@sluice.test\n`);
     await expectEscaped('verify', `${hostile}-missing`, '--email', 'email', '--country', 'US');

@@ -226,7 +226,10 @@ describe('an abort', () => {
     process.on('warning', warn);
     onTestFinished(() => void process.off('warning', warn));
     const server = await startServer(() => undefined);
-    const client = createTestClient(server.baseUrl, { maxConcurrentRequests: 30 });
+    const client = createTestClient(server.baseUrl, {
+      maxConcurrentRequests: 30,
+      onTrouble: () => undefined,
+    });
     const stop = new AbortController();
     const { signal } = stop;
     const calls = Array.from({ length: 60 }, async () => caught(client.credits({ signal })));

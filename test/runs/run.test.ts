@@ -223,7 +223,7 @@ describe('a run that ended with failed addresses', () => {
     const settings = { description: 'another' };
     await expect(verify({ retryFailed: true, settings })).rejects.toMatchObject({
       code: 'state_mismatch',
-      message: expect.stringContaining('these differ: --description, --base-url') as string,
+      message: expect.stringContaining('these differ: `settings.description`, `baseUrl`') as string,
     });
     expect(await readdir(folder)).toContain('run');
     expect(await charges()).toEqual([]);

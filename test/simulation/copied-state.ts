@@ -156,6 +156,7 @@ class CopiedRun {
         baseUrl: 'https://service.test',
         apiKey: canaryKey,
         dispatcher: new Wire(life, this.#service, noFaults),
+        onTrouble: () => undefined,
         clock: life,
         random,
       }),

@@ -171,6 +171,7 @@ class SharedSimulation {
       apiKey: canaryKey,
       dispatcher: new Wire(life, this.#service, this.#faults),
       giveUpAfterMs: 600_000,
+      onTrouble: () => undefined,
       clock: life,
       random: this.#random.next,
     });

@@ -216,6 +216,7 @@ class Simulation {
         apiKey: canaryKey,
         dispatcher: new Wire(life, this.#service, this.faults),
         giveUpAfterMs: 120_000,
+        onTrouble: () => undefined,
         clock,
         random,
       }),

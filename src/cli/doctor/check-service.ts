@@ -25,6 +25,8 @@ export async function checkService(target: Target, signal: AbortSignal): Promise
     connectTimeoutMs: patienceMs,
     totalTimeoutMs: patienceMs,
     giveUpAfterMs: patienceMs,
+    // What is wrong with it is said once, by the check.
+    onTrouble: () => undefined,
     onRequest: (made) => {
       report = made;
     },

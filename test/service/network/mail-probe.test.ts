@@ -161,7 +161,7 @@ describe('an address that would be a command', () => {
 
 describe('the options', () => {
   it.each<[string, Partial<NetworkEngineOptions>, RegExp]>([
-    ['a name for EHLO without a dot', { heloName: 'mail' }, /heloName .*full name/],
+    ['a name for EHLO without a dot', { heloName: 'mail' }, /heloName.*full name/],
     ['a name for EHLO that is a command', { heloName: 'a.b\r\nDATA' }, /heloName/],
     ['a sender that is none', { mailFrom: 'nobody' }, /mailFrom/],
     ['a sender in another script', { mailFrom: 'jürgen@a.lab' }, /mailFrom/],

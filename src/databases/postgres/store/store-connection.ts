@@ -136,7 +136,7 @@ export class StoreConnection {
 class LateAnswer extends Error {}
 
 /** The code that a server answers with; those of the system begin with an E, and none of these does. */
-export function sqlStateOf(error: unknown): string | undefined {
+function sqlStateOf(error: unknown): string | undefined {
   const { code } = failureOf(error);
   return code !== undefined && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : undefined;
 }
