@@ -28,6 +28,13 @@ export const optionFlags: ReadonlyMap<string, string> = new Map([
   // A run
   ['stateDir', '--state'],
   ['run', '--run'],
+  ['sink', '--output'],
+  ['keep', '--keep'],
+  ['keepQuality', '--keep-quality'],
+  ['rejects', '--rejects'],
+  ['provenance', '--provenance'],
+  ['suggest', '--suggest'],
+  ['outputFormat', '--output-format'],
   ['fresh', '--fresh'],
   ['moved', '--moved'],
   ['limit', '--limit'],

@@ -132,7 +132,7 @@ export function olderStateLine({ isCopied, learned, unused }: Progress<'older_st
   const lines = [
     isCopied
       ? 'warning: the state directory was copied or restored; make sure that no other process continues this run'
-      : 'warning: the service has more of this run than the state directory knows',
+      : 'warning: the service has more of this run than was written down of it',
   ];
   if (learned.length > 0) {
     lines.push(

@@ -127,8 +127,9 @@ export function findChange(
     : 'its content differs';
 }
 
-/** The journal has them with hyphens. */
+/** The journal has them with hyphens, and calls the sink as the command line does. */
 function optionName(inJournal: string): string {
+  if (inJournal === 'output') return 'sink';
   return inJournal.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 

@@ -56,6 +56,8 @@ export class RunBatches {
   async claimMore(wanted: readonly Batch[]): Promise<readonly Batch[]> {
     const claimed = await this.claim(wanted);
     for (const batch of claimed) await this.#recall(this.held(batch));
+    const { takeUp, run } = this.#options;
+    if (claimed.length > 0) takeUp.tell(this.log.uuids(), run.onProgress);
     return claimed.filter((batch) => this.all.has(batch));
   }
 

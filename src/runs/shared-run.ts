@@ -5,7 +5,6 @@ import type { CreditBalance } from '../contract/bodies.js';
 import { readBalance, readBalanceAfter } from './balance.js';
 import { driveRun } from './drive-run.js';
 import type { DriveRunEnd } from './drive-run-options.js';
-import { nothingKnown } from './known-run.js';
 import { outputIdOf } from './run-entries.js';
 import type { OpenedRun } from './run-opening.js';
 import type { ResolvedRun } from './run-options.js';
@@ -111,9 +110,7 @@ class SharedRun {
       toSend: passOne.batches.reduce((sum, { addresses }) => sum + addresses, 0),
       batches: passOne.batches.length,
     });
-    // What others have sent is in the store, and is never looked for in the service's list.
-    const alone = { known: nothingKnown, record: async () => undefined };
-    const takeUp = await TakeUp.begin(this.#client, entry, alone, {
+    const takeUp = await TakeUp.begin(this.#client, entry, this.#state, {
       ...run,
       signal: this.#signal,
     });

@@ -1,13 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import { batchName } from '../batches/batch-name.js';
 import type { Batch } from '../batches/batch.js';
 import { isLaunched } from '../batches/delete-uploads.js';
-import { mayHaveLaunched, retried, type KnownBatch } from '../batches/known-batch.js';
+import { mayHaveLaunched, planned, retried, type KnownBatch } from '../batches/known-batch.js';
 import { learnListed } from '../batches/learn-listed.js';
 import { RunUploads } from '../batches/run-uploads.js';
 import type { VerificationService } from '../client/verification-service.js';
 import { StateError } from '../errors/family.js';
 import { systemClock } from '../system/clock.js';
 import { defaults } from '../batches/defaults.js';
+import { entryOf, type KnownRun } from './known-run.js';
 import type { RunEntry } from './run-entries.js';
 import type { RunSettings } from './run-options.js';
 import type { RunStore } from './run-store.js';
@@ -24,6 +26,8 @@ export class TakeUp {
   readonly #namePrefix: string;
   /** Whether an earlier process worked on the run. */
   readonly #isTakenUp: boolean;
+  /** What a store that other processes share had before the list was read. */
+  readonly #sharedBefore: KnownRun | undefined;
   /**
    * Whether the state directory was copied from where the run was begun: another process may go on
    * with the other copy.
@@ -38,21 +42,32 @@ export class TakeUp {
 
   private constructor(
     { uploads, runId, namePrefix }: { uploads: RunUploads; runId: string; namePrefix: string },
-    is: { readonly takenUp: boolean; readonly copied: boolean; readonly deleting: boolean },
+    is: {
+      readonly takenUp: boolean;
+      readonly copied: boolean;
+      readonly deleting: boolean;
+      readonly sharedBefore: KnownRun | undefined;
+    },
   ) {
     this.runId = runId;
     this.uploads = uploads;
     this.#namePrefix = namePrefix;
     this.#isTakenUp = is.takenUp;
+    this.#sharedBefore = is.sharedBefore;
     this.isCopied = is.copied;
     this.#deletes = is.deleting;
   }
 
-  /** A run reads the list of an earlier process's uploads before it sends anything. @throws as requests do */
+  /**
+   * A run reads the list of an earlier process's uploads before it sends anything. So does each process of
+   * a shared run: its store may have been restored, or a copy that lacks the last of it has taken over.
+   *
+   * @throws as requests do
+   */
   static async begin(
     service: Pick<VerificationService, 'listBatches'>,
     run: RunEntry,
-    state: Pick<RunStore, 'known' | 'record'> & Partial<Pick<StateDirectory, 'place'>>,
+    state: Pick<RunStore, 'known' | 'record' | 'news'> & Partial<Pick<StateDirectory, 'place'>>,
     options: Pick<
       RunSettings,
       'batchName' | 'deleteBatches' | 'moved' | 'clock' | 'batchDeadlineMs'
@@ -64,6 +79,7 @@ export class TakeUp {
       deadlineMs: options.batchDeadlineMs ?? defaults.batchDeadlineMs,
     });
     const takenUp = state.known.run !== undefined;
+    const sharedBefore = state.news && state.known;
     if (takenUp) await uploads.read();
     const here = await state.place?.();
     const moved = options.moved === true;
@@ -73,6 +89,7 @@ export class TakeUp {
       {
         takenUp,
         copied: takenUp && !moved && isElsewhere(run.place, here),
+        sharedBefore,
         deleting: !moved && (options.deleteBatches === true || run.deletes === true),
       },
     );
@@ -80,7 +97,7 @@ export class TakeUp {
 
   /** What is known of a batch when the journal and the list are taken together. */
   learn(batch: Batch, known: KnownBatch): KnownBatch {
-    if (!this.#isTakenUp) return known;
+    if (!this.#isTakenUp || this.#isNewerThanList(batch, known)) return known;
     const listed = this.uploads.of(batch);
     for (const { uuid, name, attempt, status } of listed) {
       const isOwn = 'uuid' in known && known.uuid === uuid;
@@ -107,7 +124,9 @@ export class TakeUp {
    * it, and asks only for a batch that was lost or sent again.
    */
   async lookAgain(batch: Batch, known: KnownBatch): Promise<KnownBatch> {
-    if (!this.#isTakenUp && known.attempt === 1) return known;
+    // A shared run's store lets nobody launch who has not read the list since it was restored.
+    const isAlone = !this.#isTakenUp || this.#sharedBefore !== undefined;
+    if (isAlone && known.attempt === 1) return known;
     await this.uploads.read();
     // Another process sends the same lines in other parts: one of the two would pay for them again.
     if (this.uploads.overlapping(batch).some(({ status }) => isLaunched(status))) {
@@ -143,15 +162,20 @@ export class TakeUp {
 
   /** @param kept uuids of the uploads that the run goes on with */
   tell(kept: ReadonlySet<string>, onProgress: RunSettings['onProgress']): void {
-    const unused = this.uploads
-      .all()
-      .filter(({ uuid }) => !kept.has(uuid) && !this.#givenUp.has(uuid))
-      .filter(({ status }) => isLaunched(status));
-    if (!this.isCopied && this.#news.size === 0 && unused.length === 0) return;
+    const learned = [...this.#news];
+    this.#news.clear();
+    // What is unused to one of many processes may be what another goes on with.
+    const unused = this.#sharedBefore
+      ? []
+      : this.uploads
+          .all()
+          .filter(({ uuid }) => !kept.has(uuid) && !this.#givenUp.has(uuid))
+          .filter(({ status }) => isLaunched(status));
+    if (!this.isCopied && learned.length === 0 && unused.length === 0) return;
     onProgress?.({
       stage: 'older_state',
       isCopied: this.isCopied,
-      learned: [...this.#news],
+      learned,
       unused: unused.map(({ name }) => name),
     });
   }
@@ -180,9 +204,22 @@ export class TakeUp {
   #noteMissing(known: KnownBatch, listed: number): void {
     if (listed > 0 || !(this.isCopied || this.#deletes)) return;
     if (isElected(known) && !mayHaveLaunched(known)) this.#missing += 1;
+    if (this.#sharedBefore && this.#missing > 0) throw this.#doubt();
+  }
+
+  /** Whether another process has gone on with it since the list was read: it had read the list, too. */
+  #isNewerThanList(batch: Batch, known: KnownBatch): boolean {
+    if (!this.#sharedBefore) return false;
+    return !isDeepStrictEqual(known, entryOf(this.#sharedBefore, batch)?.known ?? planned);
   }
 
   #doubt(): StateError {
+    if (this.#sharedBefore) {
+      return new StateError(
+        'the store may be older than the run: batches that were verified may have been deleted from the service since, and sending them again would pay twice. Nothing was sent now. Abandon the run, and verify what its output lacks as another list',
+        { code: 'state_mismatch' },
+      );
+    }
     const what = this.isCopied ? 'was copied or restored' : 'may be older than the run';
     return new StateError(
       `the state directory ${what}: another process may have resumed the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has resumed it, add \`moved\`; if one has finished the run, use its output and remove this state directory; \`fresh\` starts over and pays for everything`,

@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { batchLabel } from '../../src/batches/batch-label.js';
 import { Client } from '../../src/client/client.js';
 import { rowsSource } from '../../src/rows/rows-source.js';
 import type { RunOptions, RunSettings } from '../../src/runs/run-options.js';
@@ -132,29 +133,40 @@ describe('run() with a store that many processes share', () => {
     await serve({ verifyDelayMs: 100 });
     const [ended, frozen] = [new AbortController(), new Way()];
     let thaw = (): void => undefined;
-    let left = 2;
-    const oncePaid = (act: () => void): Partial<RunSettings> => {
-      let isDone = false;
-      return {
-        onProgress: (progress) => {
-          if (isDone || progress.stage !== 'batch' || progress.known.stage !== 'verifying') return;
-          isDone = true;
-          left -= 1;
-          act();
-        },
-      };
+    // It has paid for a batch itself when nobody else works beside it, and nobody had it before.
+    const untilPaid = async (act: () => void, begin: (on: Partial<RunSettings>) => void) => {
+      const before = shared.known().batches;
+      return new Promise<void>((resolve) => {
+        let isDone = false;
+        begin({
+          onProgress: (progress) => {
+            if (isDone || progress.stage !== 'batch' || progress.known.stage !== 'verifying')
+              return;
+            if (before.has(batchLabel(progress.batch))) return;
+            isDone = true;
+            act();
+            resolve();
+          },
+        });
+      });
     };
-    const first = work({
-      ...oncePaid(() => (thaw = frozen.close())),
-      store: frozen.store,
-    });
-    const second = work({
-      ...oncePaid(() => ended.abort(new Error('ended'))),
-      signal: ended.signal,
-    }).catch((error: unknown) => error);
-    const others = [work(), work()];
-    const summaries = await Promise.all(others);
-    expect(left).toBe(0);
+    let [first, second]: [Promise<unknown>, Promise<unknown>] = [
+      Promise.resolve(),
+      Promise.resolve(),
+    ];
+    await untilPaid(
+      () => (thaw = frozen.close()),
+      (on) => {
+        first = work({ ...on, store: frozen.store });
+      },
+    );
+    await untilPaid(
+      () => ended.abort(new Error('ended')),
+      (on) => {
+        second = work({ ...on, signal: ended.signal }).catch((error: unknown) => error);
+      },
+    );
+    const summaries = await Promise.all([work(), work()]);
     expect(await second).toMatchObject({ message: 'ended' });
     const output = await readFile(join(folder, 'out.csv'));
     thaw();
@@ -165,6 +177,38 @@ describe('run() with a store that many processes share', () => {
     expect(await readFile(join(folder, 'out.csv'))).toEqual(output);
     expect(output).toEqual(await writtenAlone());
   }, 60_000);
+
+  it.each(['uploaded', 'verifying', 'exported'])(
+    'pays once when its store is restored from before the first batch was %s',
+    async (stage) => {
+      await serve({ verifyDelayMs: stage === 'exported' ? 0 : 50 });
+      const ended = new AbortController();
+      let reached = 0;
+      const first = work({
+        signal: ended.signal,
+        onProgress: (progress) => {
+          if (progress.stage !== 'batch' || progress.known.stage !== stage) return;
+          reached += 1;
+          if (reached === 2) ended.abort(new Error('ended'));
+        },
+      });
+      await expect(first).rejects.toThrow('ended');
+      const { run: begun, plan } = shared.known();
+      shared = new SharedRun(() => systemClock.now(), leaseMs);
+      if (begun && plan) shared.begin(begun, plan);
+      const learned: string[] = [];
+      const onProgress: RunSettings['onProgress'] = (progress) => {
+        if (progress.stage === 'older_state') learned.push(...progress.learned);
+      };
+      await Promise.all([work({ onProgress }), work({ onProgress })]);
+      await expectPaidOnce();
+      // Each is told by the one that goes on with it.
+      expect(learned.length).toBeGreaterThanOrEqual(1);
+      expect(new Set(learned).size).toBe(learned.length);
+      expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
+    },
+    30_000,
+  );
 
   it('tells a finished run again, and sends nothing, whatever the list is by then', async () => {
     await serve();
@@ -200,9 +244,9 @@ describe('run() with a store that many processes share', () => {
     await writeFile(other, list.replace('good7@', 'good77@'));
     const refused = [
       [{ source: other }, 'its content differs'],
-      [{ batchSize: 6 }, '--batch-size'],
-      [{ sink: join(folder, 'elsewhere.csv') }, '--output'],
-      [{ settings: { use_account_cache: false } }, '--no-account-cache'],
+      [{ batchSize: 6 }, '`batchSize`'],
+      [{ sink: join(folder, 'elsewhere.csv') }, '`sink`'],
+      [{ settings: { use_account_cache: false } }, '`settings.use_account_cache`'],
       [{ client: clientOf('b-key') }, 'another account'],
     ] as const;
     for (const [changes, named] of refused) {

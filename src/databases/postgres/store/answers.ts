@@ -1,4 +1,4 @@
-import { StateError } from '../../../errors/family.js';
+import { DeadlineError, StateError } from '../../../errors/family.js';
 import type { News } from '../../../runs/shared-steps.js';
 
 /** What a function answers: what it was asked for, or why the process may not go on. */
@@ -10,10 +10,10 @@ export interface NewsPage {
 }
 
 /** @param name how messages call the run and its store */
-export function restored(name: string): StateError {
-  return new StateError(
+export function restored(name: string): DeadlineError {
+  return new DeadlineError(
     `the database of ${name} was restored, or another server has taken its place: what was written down last may be missing. Start the command again: it compares the run with the service first`,
-    { code: 'state_mismatch' },
+    { code: 'service_unavailable' },
   );
 }
 
