@@ -58,8 +58,7 @@ export function warnOnce(service: { readonly baseUrl: string }): (trouble: Servi
     process.emitWarning(describeTrouble(service, trouble).line, {
       type: 'SluiceWarning',
       code: 'SLUICE_SERVICE_WAITING',
-      detail:
-        'Said once for each client: give the client an onTrouble function to be told more, or nothing.',
+      detail: 'Printed once per client. Pass onTrouble to the client to handle this yourself.',
     });
   };
 }

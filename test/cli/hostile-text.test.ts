@@ -58,7 +58,6 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
   async store() {
     await sluice('store', hostile);
     await sluice('store', 'create', '--store', hostile);
-    await sluice('store', 'create', '--print');
     const shared = ['--store', `env:${hostile}`, '--run', hostile];
     await expectEscaped('status', ...shared);
     await expectEscaped('abandon', ...shared);
