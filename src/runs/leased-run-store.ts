@@ -3,6 +3,7 @@ import type { Batch } from '../batches/batch.js';
 import type { BatchProgress } from '../batches/batch-progress.js';
 import { isAtEnd, isPrepared, mayHaveLaunched } from '../batches/known-batch.js';
 import { StateError } from '../errors/family.js';
+import { isSluiceError } from '../errors/sluice-error.js';
 import type { BatchResults, LineResults } from '../results/batch-results.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { Clock } from '../system/clock.js';
@@ -220,7 +221,8 @@ export class LeasedRunStore implements SharedRunStore {
     try {
       return await orAborted(step(), lost);
     } catch (error) {
-      if (error instanceof StateError) this.#end(error);
+      // A store that was restored, removed or given up: the process has no more say, in no batch.
+      if (isSluiceError(error)) this.#end(error);
       throw error;
     }
   }

@@ -161,7 +161,7 @@ describe('a process', () => {
     const { news } = await steps.beat([token], 0);
     const heard = news === gone ? 0 : (news.at(-1)?.seq ?? 0);
     await askPostgres(`DELETE FROM ${schema}.journal WHERE batch IS NOT NULL`);
-    const refused = { code: 'state_mismatch' };
+    const refused = { code: 'service_unavailable' };
     await expect(steps.confirm(token)).rejects.toMatchObject(refused);
     await expect(steps.record(token, recordOf('ready', 3))).rejects.toMatchObject(refused);
     await expect(steps.beat([token], heard)).rejects.toMatchObject(refused);
