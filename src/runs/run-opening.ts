@@ -30,7 +30,10 @@ export interface OpenedRun {
   readonly passOne: PassOne;
 }
 
-type Checked = Pick<PassOneOptions, 'country' | 'emailCountry' | 'batchSize' | 'signal'> & {
+type Checked = Pick<
+  PassOneOptions,
+  'country' | 'emailCountry' | 'batchSize' | 'signal' | 'partitionFrom'
+> & {
   readonly files: FileSystem;
   readonly concurrency: number;
 };

@@ -126,6 +126,11 @@ export interface RunSettings extends ColumnOptions, CountryOptions, DriveSetting
   /** Further options that decide the rows, such as the input's dialect: compared when a run goes on. */
   readonly decides?: Readonly<Record<string, string | number | boolean | null>>;
   readonly files?: FileSystem;
+  /**
+   * From so many unique addresses on they are numbered on disk, which takes less memory.
+   * @default 4,194,304
+   */
+  readonly partitionFrom?: number;
 }
 
 /** Which columns are verified, and for which country: without either nothing can be sent. */
@@ -154,6 +159,7 @@ export type StreamRunSettings = Omit<
   | 'store'
   | 'fresh'
   | 'moved'
+  | 'partitionFrom'
   | 'onChange'
   | 'retryFailed'
   | 'partial'

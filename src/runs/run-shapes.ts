@@ -83,6 +83,7 @@ export const runShape: OptionShape<RunSettings> = {
   serviceName: text,
   decides: record,
   files: record,
+  partitionFrom: amount,
 };
 
 export const streamRunShape: OptionShape<StreamRunSettings> = {

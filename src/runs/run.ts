@@ -55,8 +55,10 @@ import { TakeUp } from './take-up.js';
  */
 export async function run(options: RunOptions): Promise<Summary> {
   checkOptions(options, runShape);
+  const { partitionFrom } = options;
   const checked: Checked = {
     ...checkCountries(options),
+    ...(partitionFrom !== undefined && { partitionFrom }),
     batchSize: options.batchSize ?? defaults.batchSize,
     concurrency: options.concurrency ?? defaults.concurrency,
     files: options.files ?? systemFiles,
@@ -152,6 +154,7 @@ interface Checked extends ReturnType<typeof checkCountries> {
   readonly concurrency: number;
   readonly files: FileSystem;
   readonly signal: AbortSignal;
+  readonly partitionFrom?: number;
 }
 
 class Run {

@@ -21,7 +21,10 @@ export interface SharedOpeningOptions {
   readonly client: Client;
   readonly state: SharedRunStore;
   readonly scratch: RunScratch;
-  readonly checked: Pick<PassOneOptions, 'country' | 'emailCountry' | 'batchSize' | 'signal'> & {
+  readonly checked: Pick<
+    PassOneOptions,
+    'country' | 'emailCountry' | 'batchSize' | 'signal' | 'partitionFrom'
+  > & {
     readonly files: FileSystem;
   };
 }
