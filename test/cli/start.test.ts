@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import * as nodeModule from 'node:module';
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -88,40 +87,5 @@ describe('the start of the command', () => {
     expect(scripts.length).toBeLessThanOrEqual(32);
     expect(modules).toContain('http');
     expect(modules.filter((name) => /http2|deps\/undici/.test(name))).toEqual([]);
-  });
-});
-
-/** Node keeps compiled code from 22.8 on. */
-const keepsCode = 'enableCompileCache' in nodeModule;
-
-describe.runIf(keepsCode)('compiled code', () => {
-  const started = async (temporary: string): Promise<number | null> =>
-    (await runSluice(['--help'], { env: { TMPDIR: temporary } })).code;
-
-  it('is kept in a folder of the user’s own among the temporary files', async () => {
-    const temporary = await newFolder();
-    expect(await started(temporary)).toBe(0);
-    const [name = ''] = await readdir(temporary);
-    expect(name).toMatch(/^sluice-compiled/);
-    expect((await stat(join(temporary, name))).mode & 0o077).toBe(0);
-    expect(await readdir(join(temporary, name))).toHaveLength(1);
-  });
-
-  it('is not taken from a folder that others may write to', async () => {
-    const temporary = await newFolder();
-    const uid = process.geteuid?.();
-    const folder = join(temporary, `sluice-compiled-${uid ?? ''}`);
-    await mkdir(folder, { mode: 0o755 });
-    expect(await started(temporary)).toBe(0);
-    expect(await readdir(folder)).toEqual([]);
-  });
-
-  it('is done without where there is no place for it', async () => {
-    const file = join(await newFolder(), 'no-folder');
-    await writeFile(file, '');
-    expect(await started(file)).toBe(0);
-    const missing = join(await newFolder(), 'missing');
-    expect(await started(missing)).toBe(0);
-    await expect(stat(missing)).rejects.toThrow('ENOENT');
   });
 });
