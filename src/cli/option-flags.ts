@@ -80,6 +80,7 @@ export function withFlags(text: string): string {
     /`([^`\n]{1,60})`/g,
     (named, name: string) => optionFlags.get(name.replaceAll('&#39;', "'")) ?? named,
   );
-  // One flag sets two of the settings.
-  return flagged.replaceAll(/(--no-[\w-]+), \1(?![\w-])/g, '$1');
+  // It sets two of the settings.
+  const twice = '--no-remove-wrong-format';
+  return flagged.replaceAll(`${twice}, ${twice}`, twice);
 }

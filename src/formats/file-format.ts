@@ -62,7 +62,7 @@ export function parseFileFormat(name: string): FileFormat {
  * ```ts
  * const columns = columnsFor('verified.csv');
  * console.log(columns, columnsFor('verified.jsonl')); // all first
- * const source = fileSource('contacts.jsonl', { columns });
+ * const source = fileSource('contacts.csv', { columns });
  * ```
  */
 export function columnsFor(output: string | URL | undefined, format?: FileFormat): 'first' | 'all' {

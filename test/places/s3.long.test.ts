@@ -186,7 +186,7 @@ describe('an output in a bucket', () => {
       const reading = await rowsSource([{ id: '1', note: long.repeat(20_000) }]).open({
         wanted: () => [],
       });
-      const writing = await s3Sink(url).open({
+      const writing = await s3Sink(url, { format: 'csv' }).open({
         reading,
         verified: [],
         added: [],

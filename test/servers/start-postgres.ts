@@ -68,6 +68,9 @@ export async function startPostgres(tls?: ServerCertificate): Promise<
         [
           '-D',
           from,
+          // Suites of many processes share it.
+          '-c',
+          'max_connections=400',
           '-p',
           `${port}`,
           '-k',

@@ -16,7 +16,7 @@ const schema = 'sluice';
  *
  * @example
  * ```ts
- * await createPostgresStore({ connectionString });
+ * await createPostgresStore({ connectionString: url });
  * ```
  */
 export async function createPostgresStore(options: {

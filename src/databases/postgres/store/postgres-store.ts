@@ -56,7 +56,7 @@ const shape: OptionShape<PostgresStoreOptions> = {
  *
  * @example
  * ```ts
- * const store = postgresStore({ connectionString, run: 'contacts-2026-11-22' });
+ * const store = postgresStore({ connectionString: url, run: 'contacts-2026-11-22' });
  * await run({ store, source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' });
  * ```
  */
