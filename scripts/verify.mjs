@@ -30,7 +30,7 @@ const checks = [
   ],
   [['long tests', 'vitest', 'run', '--mode', 'long']],
   [['simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '2000']],
-  [['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '100', '--parts', '4']],
+  [['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '100', '--parts', '6']],
   [['kills', 'node', 'scripts/test-kill.mjs', '--kills', '8', '--copies', '4', '--parts', '2']],
   [
     // With so little data it judges no times.
