@@ -28,9 +28,9 @@ if (unknown !== undefined) {
 }
 
 const answers: Answer[] = [];
-for (const [name, question] of Object.entries(questions)) {
+for (const [name, load] of Object.entries(questions)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
-  answers.push(await answer(name, question, scale, rounds));
+  answers.push(await answer(name, await load(), scale, rounds));
 }
 const figures = answers.flatMap((answered) => answered.figures);
 if (scale.name === 'full') console.log(table(figures));

@@ -1,7 +1,6 @@
 // Rows from any iterable, results in a loop. Addresses under sluice.test give the verdict they name.
-// node examples/async-iteration.ts
-import { Readable } from 'node:stream';
-import { Client, verify, type Row } from 'sluice';
+// npx tsx examples/async-iteration.ts
+import { Client, verifyRows } from 'sluice';
 import { createService } from 'sluice/service';
 
 const rows = [
@@ -13,10 +12,9 @@ const rows = [
 const service = await createService();
 const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
 try {
-  const options = { client, email: ['email'], country: 'US', pollIntervalMs: 20 };
-  const verified: AsyncIterable<Row> = Readable.from(rows).pipe(verify(options));
-  for await (const row of verified) {
-    console.log(row['id'], row['email_verification'], row['email_quality'] ?? row['email_reason']);
+  const options = { client, email: ['email'], country: 'US', pollIntervalMs: 20 } as const;
+  for await (const row of verifyRows(rows, options)) {
+    console.log(row.id, row.email_verification, row.email_quality ?? row.email_reason);
   }
 } finally {
   await client.close();

@@ -1,5 +1,5 @@
 // A durable run over a source of your own: killed at any moment, the same call resumes.
-// node examples/custom-source.ts <output.csv>
+// npx tsx examples/custom-source.ts <output.csv>
 import {
   Client,
   fileSink,
@@ -36,12 +36,15 @@ const source: Source = {
   async open(options: OpenSourceOptions) {
     const header = ['id', 'email'];
     options.wanted(header);
-    return { header, chunks: makeChunks() };
+    return { header, chunks: makeChunks(options.signal) };
   },
 };
 
-async function* makeChunks(): AsyncGenerator<RowChunk> {
-  for (let first = 1; first <= 1000; first += 100) yield new NumberedRows(first, 100);
+async function* makeChunks(signal?: AbortSignal): AsyncGenerator<RowChunk> {
+  for (let first = 1; first <= 1000; first += 100) {
+    signal?.throwIfAborted();
+    yield new NumberedRows(first, 100);
+  }
 }
 
 const [output = 'verified.csv'] = process.argv.slice(2);

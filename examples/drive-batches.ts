@@ -1,7 +1,7 @@
 // The second Transform alone: TXT batches of your own go through the service, exports come back.
-// node examples/drive-batches.ts
-import { Readable } from 'node:stream';
+// npx tsx examples/drive-batches.ts
 import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { Client, driveBatches, type Batch, type Parcel } from 'sluice';
 import { createService } from 'sluice/service';
 
@@ -17,10 +17,7 @@ const batch: Batch = {
 
 const service = await createService();
 const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
-try {
-  const parcels: AsyncIterable<Parcel> = Readable.from([{ kind: 'batch', batch }]).pipe(
-    driveBatches({ client, pollIntervalMs: 20 }),
-  );
+async function printResults(parcels: AsyncIterable<Parcel>): Promise<void> {
   for await (const parcel of parcels) {
     if (parcel.kind !== 'settled' || !('results' in parcel.ending)) continue;
     const { results } = parcel.ending;
@@ -30,6 +27,11 @@ try {
       console.log(address, record);
     }
   }
+}
+
+try {
+  const parcels: Parcel[] = [{ kind: 'batch', batch }];
+  await pipeline(parcels, driveBatches({ client, pollIntervalMs: 20 }), printResults);
 } finally {
   await client.close();
   await service.close();

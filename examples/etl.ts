@@ -1,43 +1,30 @@
 // With steps of your own before and after: rows are tidied up and verified, and those whose address is
-// not wrong are written. node examples/etl.ts <input.csv> <output.jsonl>
+// not wrong are written. npx tsx examples/etl.ts <input.csv> <output.jsonl>
 import { createReadStream, createWriteStream } from 'node:fs';
-import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parse } from 'csv-parse';
-import { Client, verify, type Row } from 'sluice';
+import { Client, verifyRows, type Row } from 'sluice';
 import { createService } from 'sluice/service';
 
 const [input = 'examples/contacts.csv', output = 'letters.jsonl'] = process.argv.slice(2);
+const counts = { in: 0, out: 0 };
 
-/** A Transform of rows: one in, one or none out. */
-function mapRows(map: (row: Row) => object | undefined): Transform {
-  return new Transform({
-    objectMode: true,
-    transform(row: Row, _encoding, done) {
-      const mapped = map(row);
-      if (mapped) this.push(mapped);
-      done();
-    },
-  });
+async function* tidy(rows: AsyncIterable<Row>) {
+  for await (const row of rows) {
+    counts.in += 1;
+    yield { id: row['id'], name: row['first_name'], email: String(row['email']).toLowerCase() };
+  }
 }
 
-const counts = { in: 0, out: 0 };
-const tidy = mapRows((row) => {
-  counts.in += 1;
-  return { id: row['id'], name: row['first_name'], email: String(row['email']).toLowerCase() };
-});
-const keepLikely = mapRows((row) => {
-  if (row['email_verification'] !== 'verified' || row['email_wrong'] === true) return undefined;
-  if (row['email_is_disposable'] === true) return undefined;
-  counts.out += 1;
-  return { id: row['id'], name: row['name'], email: row['email'] };
-});
-const toLines = new Transform({
-  writableObjectMode: true,
-  transform(row, _encoding, done) {
-    done(null, `${JSON.stringify(row)}\n`);
-  },
-});
+async function* letters(rows: AsyncIterable<Row>) {
+  const options = { client, email: ['email'], country: 'US', pollIntervalMs: 20 } as const;
+  for await (const row of verifyRows(tidy(rows), options)) {
+    if (row.email_verification !== 'verified' || row.email_wrong === true) continue;
+    if (row.email_is_disposable === true) continue;
+    counts.out += 1;
+    yield `${JSON.stringify({ id: row.id, name: row.name, email: row.email })}\n`;
+  }
+}
 
 const service = await createService();
 const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
@@ -45,10 +32,7 @@ try {
   await pipeline(
     createReadStream(input),
     parse({ columns: true, bom: true }),
-    tidy,
-    verify({ client, email: ['email'], country: 'US', pollIntervalMs: 20 }),
-    keepLikely,
-    toLines,
+    letters,
     createWriteStream(output),
   );
   console.log(`${counts.in} rows in, ${counts.out} out`);

@@ -1,7 +1,8 @@
 // The third Transform alone: exports that were fetched before are joined onto their rows. Nothing is
 // sent: a stage of your own replaces the service.
-// node examples/join-results.ts
+// npx tsx examples/join-results.ts
 import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { joinResults, rowsToBatches, StreamPlan, type Parcel, type Row } from 'sluice';
 
 const kept = {
@@ -44,10 +45,9 @@ const rows = [
   { id: 2, email: 'joe@example.com' },
 ];
 const plan = new StreamPlan({ email: ['email'], country: 'US' });
-const joined: AsyncIterable<Row> = Readable.from(rows)
-  .pipe(rowsToBatches(plan))
-  .pipe(fromKeptExports)
-  .pipe(joinResults(plan));
-for await (const row of joined) {
-  console.log(row['id'], row['email_verification'], row['email_quality']);
-}
+const steps = [rowsToBatches(plan), fromKeptExports, joinResults(plan)] as const;
+await pipeline(rows, ...steps, async (joined: AsyncIterable<Row>) => {
+  for await (const row of joined) {
+    console.log(row['id'], row['email_verification'], row['email_quality']);
+  }
+});

@@ -1,9 +1,17 @@
 #!/usr/bin/env bash
-# A nightly list, for cron:  15 3 * * * /opt/lists/nightly.sh /opt/lists
-# Options after the folder are passed on, such as --local for a first try.
+# A nightly list, for cron:  15 3 * * * timeout 20h /opt/lists/nightly.sh /opt/lists
+# Options after the folder are added to those below, such as --local for a first try.
 set -uo pipefail
 cd "$1" || exit 2
 shift
+
+# cron knows few folders, and no environment: sluice.env (mode 0600) has SLUICE_BASE_URL and SLUICE_API_KEY.
+PATH="$PATH:/usr/local/bin:$PWD/node_modules/.bin"
+environment=()
+if [ -f sluice.env ]; then environment=(--env-file sluice.env); fi
+
+# The log of the night before is kept.
+if [ -f sluice.log ]; then mv -f sluice.log sluice.log.1; fi
 
 # The state directory is the lock: this run waits for one that is still at work, then ends with 2.
 # An address that was verified within 30 days comes from the history and costs nothing. A night that
@@ -11,7 +19,8 @@ shift
 verify() {
   sluice verify contacts.csv --email email --country US -o verified.csv \
     --history verified.history --max-age 30 --max-credits 10000 --max-unknown 20 \
-    --wait-lock 600 --summary summary.json --report report.html --json-log "$@" 2>> sluice.log
+    --wait-lock 600 --summary summary.json --report report.html --no-progress \
+    ${environment[@]+"${environment[@]}"} "$@" 2>> sluice.log
 }
 
 verify "$@"
@@ -25,14 +34,19 @@ fi
 case "$code" in
   0) echo 'verified.csv is complete' ;;
   1) echo 'a defect in Sluice: report it with sluice.log; the next run resumes' ;;
-  2) echo 'nothing was sent: see sluice.log' ;;
+  2) echo 'nothing was sent: fix what the log says' ;;
   3) echo 'verified.csv is complete, except for failed rows: the next run sends them again' ;;
   4) echo 'the key was refused: set another, the next run resumes' ;;
-  5) echo 'credits are used up: buy some, the next run resumes' ;;
-  6) echo 'a file or the disk failed: see sluice.log, the next run resumes' ;;
+  5) echo 'the credits, or those of --max-credits, are used up: buy some or raise it, as the log says; the next run resumes' ;;
+  6) echo 'a file or the disk failed: the next run resumes' ;;
   7) echo 'the service failed: the next run resumes' ;;
   8) echo 'too many verdicts are unknown: verified.csv is the old one, look at verified.csv.suspect' ;;
   75) echo 'left to the service: the next run collects' ;;
+  126 | 127) echo "nothing was sent: sluice or node is not in a folder of PATH=$PATH" ;;
   *) echo "stopped ($code): the next run resumes" ;;
 esac
+if [ "$code" -ne 0 ]; then
+  echo 'sluice.log ends with:'
+  tail -n 5 sluice.log
+fi
 exit "$code"

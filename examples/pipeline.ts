@@ -1,5 +1,5 @@
 // Verify a list inside a Node.js job: csv-parse before it, csv-stringify after it, the local service.
-// node examples/pipeline.ts <input.csv> <output.csv>
+// npx tsx examples/pipeline.ts <input.csv> <output.csv>
 import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { parse } from 'csv-parse';

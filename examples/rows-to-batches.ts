@@ -1,8 +1,8 @@
 // The first of the three Transforms alone: rows become TXT files of unique addresses, one lane each.
-// node examples/rows-to-batches.ts <folder>
+// npx tsx examples/rows-to-batches.ts <folder>
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { rowsToBatches, StreamPlan, type Parcel } from 'sluice';
 
 const [folder = '.'] = process.argv.slice(2);
@@ -13,11 +13,12 @@ const rows = [
 ];
 
 const plan = new StreamPlan({ email: ['email'], countryColumn: 'country' });
-const parcels: AsyncIterable<Parcel> = Readable.from(rows).pipe(rowsToBatches(plan));
-for await (const parcel of parcels) {
-  if (parcel.kind !== 'batch') continue;
-  const { lane, addresses } = parcel.batch;
-  const path = join(folder, `${lane.type}-${lane.country}.txt`);
-  await writeFile(path, parcel.batch.open());
-  console.log(`${lane.type}-${lane.country}.txt: ${addresses}`);
-}
+await pipeline(rows, rowsToBatches(plan), async (parcels: AsyncIterable<Parcel>) => {
+  for await (const parcel of parcels) {
+    if (parcel.kind !== 'batch') continue;
+    const { lane, addresses } = parcel.batch;
+    const path = join(folder, `${lane.type}-${lane.country}.txt`);
+    await writeFile(path, parcel.batch.open());
+    console.log(`${lane.type}-${lane.country}.txt: ${addresses}`);
+  }
+});

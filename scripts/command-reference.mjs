@@ -14,21 +14,23 @@ export const referencePath = join(projectRoot, 'docs', 'commands.md');
  *
  * @param commands as src/cli/commands.ts gives them
  * @param commonOptions those that every command has
+ * @param groupOfShared the heading of these, as src/cli/help.ts gives it
  */
-export async function commandReference(commands, commonOptions) {
+export async function commandReference(commands, commonOptions, groupOfShared) {
   const all = commands.flatMap((command) => [command, ...(command.subcommands ?? [])]);
   const page = [
     '# Every command and option',
     '',
     'Made by `npm run commands` from the definitions that `sluice <command> --help` shows. [The command line](command-line.md) has an example of each command.',
     '',
-    ...all.flatMap((command) => section(command, commonOptions)),
+    ...all.flatMap((command) => section(command, commonOptions, groupOfShared)),
   ].join('\n');
   return format(page, { ...(await resolveConfig(referencePath)), parser: 'markdown' });
 }
 
-function section({ name, usage, summary, options, examples, subcommands }, commonOptions) {
-  const { group } = options.at(-1) ?? {};
+function section(command, commonOptions, groupOfShared) {
+  const { name, usage, summary, options, examples, subcommands } = command;
+  const group = groupOfShared(options);
   const shown = [...options, ...commonOptions.map((option) => ({ ...option, group }))];
   return [
     `## sluice ${name}`,
@@ -90,7 +92,8 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
   const built = (file) => import(pathToFileURL(join(folder, file)).href);
   const { commands } = await built('commands.js');
   const { commonOptions } = await built('parse-command-line.js');
-  const page = await commandReference(commands, commonOptions);
+  const { groupOfShared } = await built('help.js');
+  const page = await commandReference(commands, commonOptions, groupOfShared);
   const isCurrent = page === (await readFile(referencePath, 'utf8').catch(() => ''));
   if (!isCurrent) await writeFile(referencePath, page);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { bundledLicences } from './bundled-licences.mjs';
 import { compiler, hasDevelopmentPackages, loadBundler } from './build-tools.mjs';
 import { directImports } from './direct-imports.mjs';
+import { lateHttp2, lateOptimizing } from './late-parts.mjs';
 import { projectRoot, readProjectJson } from './project.mjs';
 import { mustRun } from './run-tool.mjs';
 
@@ -20,6 +21,7 @@ const decisive = [
   'scripts/bundled-licences.mjs',
   'scripts/direct-imports.mjs',
   'scripts/dist.mjs',
+  'scripts/late-parts.mjs',
 ];
 
 /**
@@ -67,12 +69,14 @@ const settings = {
 
 /** Writes what is imported. What several entry points need is in chunks of its own: each module exists once. */
 async function bundleLibrary(bundle, folder) {
+  const { version } = await readProjectJson('package.json');
   await bundle({
     ...settings,
     entryPoints: sourcesOf(await faces()),
     outdir: folder,
     chunkNames: 'chunks/[name]-[hash]',
     packages: 'external',
+    plugins: [fixedVersion(version)],
   });
 }
 
@@ -82,7 +86,7 @@ async function bundleLibrary(bundle, folder) {
  * is loaded with it. So the library's modules are in it a second time; nothing is shared with them.
  */
 async function bundleCommand(bundle, folder) {
-  const { bin, peerDependencies } = await readProjectJson('package.json');
+  const { bin, peerDependencies, version } = await readProjectJson('package.json');
   const { metafile } = await bundle({
     ...settings,
     entryPoints: sourcesOf(Object.values(bin).flatMap(builtName)),
@@ -94,7 +98,7 @@ async function bundleCommand(bundle, folder) {
       // Packages in CommonJS ask for the modules of Node by it.
       js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
     },
-    plugins: [directImports(), lateHttp2()],
+    plugins: [directImports(), fixedVersion(version), lateHttp2(), lateOptimizing()],
     metafile: true,
   });
   await writeFile(
@@ -103,21 +107,13 @@ async function bundleCommand(bundle, folder) {
   );
 }
 
-/**
- * For the bundler: undici's part for HTTP/2, which no connection here uses, is loaded when it is called.
- * With it would come Node's own module, a tenth of the shortest run.
- */
-function lateHttp2() {
+/** Writes the version into what is built: a program that bundles the library has no package.json beside it. */
+function fixedVersion(version) {
   return {
-    name: 'late-http2',
+    name: 'fixed-version',
     setup(build) {
-      build.onResolve({ filter: /^\.\/client-h2\.js$/ }, ({ path, resolveDir }) => ({
-        path: join(resolveDir, path),
-        namespace: 'late',
-      }));
-      build.onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => ({
-        contents: `module.exports = (...given) => require(${JSON.stringify(path)})(...given);`,
-        resolveDir: projectRoot,
+      build.onLoad({ filter: /src[\\/]system[\\/]version\.ts$/ }, () => ({
+        contents: `export const version = ${JSON.stringify(version)};`,
       }));
     },
   };

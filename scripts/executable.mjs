@@ -2,7 +2,6 @@
 // command in it. It is for the machine on which it is made; `.cache/executable/sluice` unless a path is
 // given.
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { cachedPackage } from './cached-package.mjs';
@@ -100,8 +99,6 @@ function besideExecutable(names) {
 
 /** Files that the sources load while they run, by createRequire(), are in the executable. */
 function embeddedFiles(manifests) {
-  const metadata = 'libphonenumber-js/max/metadata';
-  const file = createRequire(import.meta.url).resolve(metadata);
   return {
     name: 'embedded-files',
     setup(build) {
@@ -115,10 +112,7 @@ function embeddedFiles(manifests) {
           const embedded = new Map(Object.entries(${JSON.stringify(manifests)}));
           export function createRequire(from) {
             const outside = require('node:module').createRequire(from);
-            const load = (name) => {
-              if (name === ${JSON.stringify(metadata)}) return require(${JSON.stringify(file)});
-              return embedded.get(name) ?? outside(name);
-            };
+            const load = (name) => embedded.get(name) ?? outside(name);
             return Object.assign(load, { resolve: outside.resolve });
           }`,
         resolveDir: projectRoot,

@@ -60,7 +60,10 @@ await runScript(async () => {
   try {
     await copyTree(root);
     if (isSample) for (const bug of bugs) await mustApply(root, bug);
-    const suitesOf = isSample ? await namedSuites() : () => suites.slice(0, Number(values.suites));
+    const suitesOf = isSample
+      ? await namedSuites(bugs)
+      : () => suites.slice(0, Number(values.suites));
+    if (isSample) await proveTogether(root, sampled.flatMap(suitesOf));
     for (const bug of sampled) {
       results.push({ bug, ...(await tryBug(root, bug, suitesOf(bug))) });
     }
@@ -89,17 +92,25 @@ async function mustApply(root, { name, file }) {
   if (code !== 0) throw new Error(`${name} does not apply: ${output}`);
 }
 
-/** The suite that the table names for a bug; of the unit tests, no more than what it names. */
-async function namedSuites() {
+/**
+ * @returns the suite that the table names for a bug; of the unit tests, no more than what it names
+ * @throws Error where the table names none for one of all the bugs, whichever are drawn
+ */
+async function namedSuites(bugs) {
   const rows = rowsOf(await readFile(table, 'utf8'));
-  return ({ name }) => {
-    const [, suiteName, test] = /\| ([a-z ]+): (\S+)[^|]*\|$/.exec(rows.get(name) ?? '') ?? [];
-    const suite = suites.find((known) => known.name === suiteName);
-    if (!suite) throw new Error(`the table names no suite that catches ${name}`);
-    if (suite !== suites[0]) return [suite];
-    const find = (root) => findByVitest(root, ['--project', 'source', test]);
-    return [{ name: `unit tests of ${test}`, find }];
-  };
+  const named = new Map(bugs.map(({ name }) => [name, namedIn(rows.get(name) ?? '')]));
+  const unnamed = [...named].filter(([, suite]) => suite === undefined).map(([name]) => name);
+  if (unnamed.length > 0)
+    throw new Error(`the table names no suite that catches ${unnamed.join(', ')}`);
+  return ({ name }) => [named.get(name)];
+}
+
+function namedIn(row) {
+  const [, suiteName, test] = /\| ([a-z ]+): (\S+)[^|]*\|$/.exec(row) ?? [];
+  const suite = suites.find(({ name }) => name === suiteName);
+  if (suite !== suites[0]) return suite;
+  const find = (root) => findByVitest(root, ['--project', 'source', test]);
+  return { name: `unit tests of ${test}`, find, test };
 }
 
 async function readBugs() {
@@ -158,6 +169,16 @@ async function provePassing(root, { name, find }, { file, rooms }) {
   if (found !== undefined) throw new Error(`${name} fail without any bug: ${found}`);
   await run(root, 'git', ['apply', '-C1', file]);
   proven.add(key);
+}
+
+/** One start of vitest for all tests that the table names, not one for each. */
+async function proveTogether(root, named) {
+  const unitTests = named.filter(({ test }) => test !== undefined);
+  if (unitTests.length === 0) return;
+  const tests = unitTests.map(({ test }) => test);
+  const found = await findByVitest(root, ['--project', 'source', ...tests]);
+  if (found !== undefined) throw new Error(`unit tests fail without any bug: ${found}`);
+  for (const { name } of unitTests) proven.add(name);
 }
 
 async function findByUnitTests(root, { rooms }) {

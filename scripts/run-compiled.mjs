@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import ts from 'typescript';
+import { copyFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
 import { projectRoot } from './project.mjs';
 
 /**
@@ -28,26 +28,20 @@ export function runCompiled(name, folders, module) {
 export function compileForNode(name, folders) {
   const built = join(projectRoot, '.cache', name);
   rmSync(built, { recursive: true, force: true });
-  for (const folder of folders) {
-    for (const file of readdirSync(join(projectRoot, folder), { recursive: true })) {
-      if (/(?<!\.d|\.test)\.ts$/.test(file)) transpile(built, join(folder, file));
-    }
-  }
+  buildSync({
+    absWorkingDir: projectRoot,
+    entryPoints: folders.flatMap((folder) =>
+      readdirSync(join(projectRoot, folder), { recursive: true })
+        .filter((file) => /(?<!\.d|\.test)\.ts$/.test(file))
+        .map((file) => join(folder, file)),
+    ),
+    outbase: '.',
+    outdir: built,
+    format: 'esm',
+    target: 'es2023',
+    logLevel: 'warning',
+  });
   // The sources read their version there.
   copyFileSync(join(projectRoot, 'package.json'), join(built, 'package.json'));
   return built;
-}
-
-function transpile(built, path) {
-  const to = join(built, path.replace(/\.ts$/, '.js'));
-  const { outputText } = ts.transpileModule(readFileSync(join(projectRoot, path), 'utf8'), {
-    fileName: path,
-    compilerOptions: {
-      target: ts.ScriptTarget.ES2023,
-      module: ts.ModuleKind.ESNext,
-      verbatimModuleSyntax: true,
-    },
-  });
-  mkdirSync(dirname(to), { recursive: true });
-  writeFileSync(to, outputText);
 }

@@ -30,6 +30,7 @@ const checks = [
   ],
   [['long tests', 'vitest', 'run', '--mode', 'long']],
   [['simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '2000']],
+  [['simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '1500']],
   [['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '100', '--parts', '6']],
   [['kills', 'node', 'scripts/test-kill.mjs', '--kills', '8', '--copies', '4', '--parts', '2']],
   [

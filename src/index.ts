@@ -1,7 +1,8 @@
 // In the order of docs/library.md, which lists each name.
 
 // Rows in a stream
-export { verify, type VerifyRows } from './streams/verify.js';
+export { verify, type TypedVerify } from './streams/verify.js';
+export { verifyRows } from './streams/verify-rows.js';
 export type {
   DriveBatchesOptions,
   StreamPlanOptions,
@@ -21,9 +22,10 @@ export type {
   EstimateOptions,
   MaxUnknown,
   RunOptions,
-  RunProgress,
   StreamRunOptions,
 } from './runs/run-options.js';
+export type { CarriedRun, RunProgress } from './runs/run-progress.js';
+export { ProgressFigures, type Figures } from './runs/progress-figures.js';
 export type { SinkInput, SourceInput } from './runs/run-ends.js';
 export type { DoubtfulColumn } from './batches/doubtful-columns.js';
 export type { Preflight, PreparedType } from './runs/preflight.js';
@@ -38,7 +40,10 @@ export {
 } from './runs/summary.js';
 export { estimateSchema, summaryFileSchema, summarySchema } from './runs/summary-schema.js';
 export type { SharedStore } from './runs/run-store.js';
-export { readRunStatus, type RunStatus } from './runs/run-status.js';
+export { readRunStatus } from './runs/read-status.js';
+export type { RunStatus } from './runs/run-status.js';
+export type { FoundSharedRun, SharedRunStatus, WorkerStatus } from './runs/shared-status.js';
+export type { WorkerFigures } from './runs/worker-figures.js';
 export { findRuns, type FoundRun } from './runs/find-runs.js';
 export { checkRunFolder } from './runs/check-run-folder.js';
 export { describeStart, describeStatus, type DescribedRun } from './runs/describe-status.js';
@@ -160,9 +165,10 @@ export {
   StateError,
   TransportError,
 } from './errors/family.js';
+export { isSluiceError } from './errors/is-sluice-error.js';
 export {
-  isSluiceError,
   SluiceError,
+  type ErrorCodes,
   type SluiceErrorCode,
   type SluiceErrorOptions,
 } from './errors/sluice-error.js';

@@ -73,7 +73,7 @@ function steady(perMinute: number): Task {
   return {
     checkedAs: String(perMinute),
     async run(scale: Scale) {
-      const minutes = perMinute < 3000 ? 60 : scale.name === 'full' ? 20 : 5;
+      const minutes = scale.name === 'quick' ? 5 : perMinute < 3000 ? 60 : 20;
       const shares = [];
       for (const kind of limitKinds) shares.push(await underLimit(kind, perMinute, minutes));
       return {

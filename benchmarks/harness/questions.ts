@@ -1,38 +1,23 @@
-import { addressBook } from '../addresses/address-book.js';
-import { criticalPath } from '../batches/critical-path.js';
-import { start } from '../cli/start.js';
-import { pace } from '../client/pace.js';
-import { upload } from '../client/upload.js';
-import { postgres } from '../databases/postgres.js';
-import { endToEnd } from '../end-to-end.js';
-import { csvToBatches } from '../formats/csv-to-batches.js';
-import { largestList, listSizes } from '../list-sizes.js';
-import { peakMemory } from '../peak-memory.js';
-import { readExport } from '../results/read-export.js';
-import { join } from '../runs/join.js';
-import { partitions } from '../runs/partitions.js';
-import { replay } from '../runs/replay.js';
-import { asking } from '../service/asking.js';
-import { verifyDuplex } from '../streams/verify.js';
 import type { Question } from './question.js';
 
-/** All questions by the name of the file that asks them. */
-export const questions: Readonly<Record<string, Question>> = {
-  'end-to-end': endToEnd,
-  'runs/join': join,
-  'streams/verify': verifyDuplex,
-  'formats/csv-to-batches': csvToBatches,
-  'results/read-export': readExport,
-  'addresses/address-book': addressBook,
-  'runs/partitions': partitions,
-  'databases/postgres': postgres,
-  'peak-memory': peakMemory,
-  'client/upload': upload,
-  'client/pace': pace,
-  'runs/replay': replay,
-  'batches/critical-path': criticalPath,
-  'cli/start': start,
-  'service/asking': asking,
-  'list-sizes': listSizes,
-  'largest-list': largestList,
+/** Loads a question by the name of the file that asks it; most of the sources belong to others. */
+export const questions: Readonly<Record<string, () => Promise<Question>>> = {
+  'end-to-end': async () => (await import('../end-to-end.js')).endToEnd,
+  'runs/join': async () => (await import('../runs/join.js')).join,
+  'streams/verify': async () => (await import('../streams/verify.js')).verifyDuplex,
+  'formats/csv-to-batches': async () => (await import('../formats/csv-to-batches.js')).csvToBatches,
+  'results/read-export': async () => (await import('../results/read-export.js')).readExport,
+  'addresses/address-book': async () => (await import('../addresses/address-book.js')).addressBook,
+  'runs/partitions': async () => (await import('../runs/partitions.js')).partitions,
+  'databases/postgres': async () => (await import('../databases/postgres.js')).postgres,
+  'peak-memory': async () => (await import('../peak-memory.js')).peakMemory,
+  'client/upload': async () => (await import('../client/upload.js')).upload,
+  'client/pace': async () => (await import('../client/pace.js')).pace,
+  'runs/replay': async () => (await import('../runs/replay.js')).replay,
+  'runs/shared': async () => (await import('../runs/shared.js')).shared,
+  'batches/critical-path': async () => (await import('../batches/critical-path.js')).criticalPath,
+  'cli/start': async () => (await import('../cli/start.js')).start,
+  'service/asking': async () => (await import('../service/asking.js')).asking,
+  'list-sizes': async () => (await import('../list-sizes.js')).listSizes,
+  'largest-list': async () => (await import('../list-sizes.js')).largestList,
 };

@@ -1,9 +1,16 @@
 import pg from 'pg';
 import { startPostgres } from '../../test/servers/start-postgres.js';
 
-/** Lends a PostgreSQL server with nothing in it; its settings are its own, but that it does not sync. */
-export async function withPostgres<T>(work: (url: string) => Promise<T>): Promise<T> {
-  const server = await startPostgres();
+/**
+ * Lends a PostgreSQL server with nothing in it.
+ *
+ * @param options.syncs whether what it commits is on the disk. @default false
+ */
+export async function withPostgres<T>(
+  work: (url: string) => Promise<T>,
+  { syncs = false }: { readonly syncs?: boolean } = {},
+): Promise<T> {
+  const server = await startPostgres(undefined, syncs);
   try {
     return await work(server.url);
   } finally {

@@ -1,4 +1,4 @@
-// The same pipeline against the local service: real requests, real batches, no mocks, no cost.
+// The same function against the local service: real requests, real batches, no mocks, no cost.
 import { Client } from 'sluice';
 import { createService, type ServiceOptions } from 'sluice/service';
 import { expect, onTestFinished, test } from 'vitest';

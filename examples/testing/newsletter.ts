@@ -1,7 +1,6 @@
-// A pipeline of your own, as in an application. It is given its client, so that a test can give it
+// A function of your own, as in an application. It is given its client, so that a test can give it
 // another.
-import { Readable } from 'node:stream';
-import { verify, type Client } from 'sluice';
+import { verifyRows, type Client } from 'sluice';
 
 export interface Person {
   readonly name: string;
@@ -10,11 +9,9 @@ export interface Person {
 
 /** Who can be written to: the people whose address is valid. */
 export async function whoToWriteTo(client: Client, people: Iterable<Person>): Promise<string[]> {
-  const verified = Readable.from(people).pipe(
-    verify<Person>()({ client, email: ['email'], country: 'US', pollIntervalMs: 10 }),
-  );
+  const options = { client, email: ['email'], country: 'US', pollIntervalMs: 10 } as const;
   const names: string[] = [];
-  for await (const person of verified) {
+  for await (const person of verifyRows(people, options)) {
     if (person.email_valid === true) names.push(person.name);
   }
   return names;

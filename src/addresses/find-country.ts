@@ -10,7 +10,7 @@ let byName: ReadonlyMap<string, CountryCode> | undefined;
 
 /**
  * The country that a text names: by its code, by its three-letter code, or by a name, in any case, with
- * or without accents and points.
+ * or without accents and points, in English, German, French, Italian, Spanish and its own language.
  */
 export function findCountry(text: string): CountryCode | undefined {
   // ASCII only: upper case makes country codes of other letters too (the Turkish i without a dot).
@@ -35,18 +35,32 @@ export function findCountry(text: string): CountryCode | undefined {
 export function parseCountry(text: string, option = 'the country'): CountryCode {
   const code = findCountry(text.trim());
   if (code !== undefined) return code;
-  const near = closestCountry(text);
-  const guess = near === undefined ? '' : `; did you mean ${near}?`;
+  const near = guessCountry(text);
+  const other = otherCountry(text);
+  const hint =
+    (near && `did you mean ${near.code} (${near.name})?`) ??
+    (other && `${other} is not one of its target countries`) ??
+    (/^[A-Za-z]{2}$/.test(text)
+      ? `${text.toUpperCase()} is the code of no country`
+      : 'give a two-letter code such as US');
   throw new ConfigurationError(
-    `the service does not take ${option} ${JSON.stringify(text)}${guess || '; give a two-letter code such as US'}`,
+    `the service does not take ${option} ${JSON.stringify(text)}; ${hint}`,
   );
+}
+
+/** The name of a code that countries have, and the service does not. */
+function otherCountry(text: string): string | undefined {
+  if (!/^[A-Za-z]{2}$/.test(text) || /^zz$/i.test(text)) return undefined;
+  return new Intl.DisplayNames('en', { type: 'region', fallback: 'none' }).of(text.toUpperCase());
 }
 
 /** So many wrong letters in a name. */
 const furthest = 2;
 
-/** The code and the name of the country whose name is nearest; `undefined` when none is near. */
-function closestCountry(text: string): string | undefined {
+/** The country whose name is nearest to a misspelt one; `undefined` when none is near. */
+export function guessCountry(
+  text: string,
+): { readonly code: string; readonly name: string } | undefined {
   const wanted = plain(text.slice(0, maxNameLength));
   if (wanted.length <= 2 * furthest) return undefined;
   const [nearest] = countryNames
@@ -54,7 +68,7 @@ function closestCountry(text: string): string | undefined {
     .map((each) => ({ ...each, distance: editDistance(wanted, plain(each.name)) }))
     .filter(({ distance }) => distance <= furthest)
     .toSorted((one, other) => one.distance - other.distance);
-  return nearest && `${nearest.code} (${nearest.name})`;
+  return nearest;
 }
 
 function readNames(): ReadonlyMap<string, CountryCode> {
@@ -63,7 +77,11 @@ function readNames(): ReadonlyMap<string, CountryCode> {
     const [code = '', threeLetters = ''] = line.split(' ', 2);
     if (!isCountryCode(code)) throw new Error(`${code} is no country of the service`);
     names.set(plain(threeLetters), code);
-    for (const name of namesIn(line)) names.set(plain(name), code);
+    for (const name of namesIn(line)) {
+      names.set(plain(name), code);
+      // As it is written where no key has the letter: Oesterreich.
+      names.set(plain(name.replaceAll(/[ÄÖÜäöü]/g, (letter) => `${letter}e`)), code);
+    }
   }
   return names;
 }
@@ -78,6 +96,7 @@ function plain(text: string): string {
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
+    .replaceAll('ß', 'ss')
     .replaceAll('&', ' and ')
     .replaceAll(/\bst\b/g, 'saint')
     .split(/[^\p{L}\p{N}]+/u)

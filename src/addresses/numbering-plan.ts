@@ -25,7 +25,8 @@ export class NumberingPlan {
     this.possibleLengths = new PossibleLengths(rules.lengths);
     this.leadingDigits = startOf(rules.leadingDigits);
     this.#number = whole(rules.number);
-    this.#types = rules.types.map(({ number, lengths }) => ({
+    this.#types = rules.types.map(({ kind, number, lengths }) => ({
+      kind,
       number: whole(number),
       lengths: new PossibleLengths(lengths),
     }));
@@ -36,7 +37,7 @@ export class NumberingPlan {
 
   /** The prefix of calls abroad (`00`, `011`) in front of the digits, where a calling code may follow it. */
   internationalPrefixOf(digits: string): string | undefined {
-    const [prefix] = this.#internationalPrefix?.exec(digits) ?? [];
+    const prefix = this.#internationalPrefix?.exec(digits)?.[0];
     if (prefix === undefined || prefix.length === digits.length) return undefined;
     // No calling code begins with a zero.
     return digits.charAt(prefix.length) === '0' ? undefined : prefix;
@@ -49,9 +50,17 @@ export class NumberingPlan {
 
   /** Whether they are a number of a type that the plan knows: what the library calls valid. */
   isValid(national: string): boolean {
-    if (!this.matches(national)) return false;
-    const { length } = national;
-    return this.#types.some(({ number, lengths }) => lengths.has(length) && number.test(national));
+    return this.#isOf(national, () => true);
+  }
+
+  /** Whether they are the number of a place, or of a mobile. */
+  isFixedOrMobile(national: string): boolean {
+    return this.#isOf(national, ({ kind }) => kind !== 'other');
+  }
+
+  /** Whether they are, or may be, the number of a mobile. */
+  isMobile(national: string): boolean {
+    return this.#isOf(national, ({ kind }) => kind === 'mobile');
   }
 
   /** National digits without the national prefix (the `0` of `030…`) where the library would take it. */
@@ -68,6 +77,14 @@ export class NumberingPlan {
       (lengths) => lengths.has(length) || lengths.areBelow(length),
     );
     return isWhole ? national : digits;
+  }
+
+  #isOf(national: string, test: (type: NumberType) => boolean): boolean {
+    if (!this.matches(national)) return false;
+    const { length } = national;
+    return this.#types.some(
+      (type) => test(type) && type.lengths.has(length) && type.number.test(national),
+    );
   }
 }
 
@@ -135,6 +152,17 @@ export class PlanFamily {
     return (this.#planOf(national) ?? this.main).isValid(national);
   }
 
+  /** Whether it is the number of a place or a mobile in one of them. */
+  isFixedOrMobile(national: string): boolean {
+    if (!this.#lengths.some((lengths) => lengths.has(national.length))) return false;
+    return (this.#planOf(national) ?? this.main).isFixedOrMobile(national);
+  }
+
+  /** Whether it is, or may be, the number of a mobile in one of them. */
+  isMobile(national: string): boolean {
+    return (this.#planOf(national) ?? this.main).isMobile(national);
+  }
+
   /**
    * What a test says of the lengths of the country that a number belongs to: which one that is is long to
    * tell, and matters only where they differ. That of a number of none is the main one, and `otherwise`.
@@ -144,9 +172,13 @@ export class PlanFamily {
     test: (lengths: PossibleLengths) => boolean,
     otherwise: NumberingPlan = this.main,
   ): boolean {
-    const [first, ...others] = this.#lengths;
-    const answer = first !== undefined && test(first);
-    if (others.every((lengths) => test(lengths) === answer)) return answer;
+    let isPossible = false;
+    let isImpossible = false;
+    for (const lengths of this.#lengths) {
+      if (test(lengths)) isPossible = true;
+      else isImpossible = true;
+    }
+    if (isPossible !== isImpossible) return isPossible;
     const plan = this.#planOf(national);
     if (plan) return test(plan.possibleLengths);
     return test(this.main.possibleLengths) && test(otherwise.possibleLengths);
@@ -221,7 +253,7 @@ export function planOf(country: string): NumberingPlan | undefined {
   return plan;
 }
 
-interface NumberType {
+interface NumberType extends Pick<CountryRules['types'][number], 'kind'> {
   readonly number: RegExp;
   readonly lengths: PossibleLengths;
 }

@@ -1,8 +1,4 @@
-import { createRequire } from 'node:module';
-import type metadata from 'libphonenumber-js/max/metadata';
-
-const require = createRequire(import.meta.url);
-let loaded: typeof metadata | undefined;
+import metadata from 'libphonenumber-js/max/metadata';
 
 /** What libphonenumber-js knows of a country's numbers; patterns are those of regular expressions. */
 export interface CountryRules {
@@ -17,7 +13,12 @@ export interface CountryRules {
   /** How its numbers begin, where others share its calling code. */
   readonly leadingDigits: string | undefined;
   /** Numbers of each type: mobile, fixed, toll-free. */
-  readonly types: readonly { readonly number: string; readonly lengths: readonly number[] }[];
+  readonly types: readonly {
+    /** Fixed ones that look like mobile ones (North America) are mobile. */
+    readonly kind: 'fixed' | 'mobile' | 'other';
+    readonly number: string;
+    readonly lengths: readonly number[];
+  }[];
 }
 
 /** Places of a country's fields, as the library's METADATA.md describes them; 0 stands for nothing. */
@@ -38,13 +39,14 @@ const at = {
  * library does not know (`GS`, `UM`).
  */
 export function rulesOf(countryOrCode: string): CountryRules | undefined {
-  const { countries, nonGeographic } = phoneMetadata();
+  const { countries, nonGeographic } = metadata;
   const known = [countries, nonGeographic].find((plans) => Object.hasOwn(plans, countryOrCode));
   const fields = (known as Readonly<Record<string, unknown>> | undefined)?.[countryOrCode];
   if (!Array.isArray(fields)) return undefined;
   const text = (place: number): string | undefined => (fields[place] as string | 0) || undefined;
   const lengths = fields[at.lengths] as readonly number[];
   const types = (fields[at.types] || []) as readonly (0 | [string, (readonly number[])?])[];
+  const hasMobile = Boolean(types[1] && types[1][0]);
   return {
     callingCode: String(fields[at.callingCode]),
     internationalPrefix: text(at.internationalPrefix),
@@ -53,19 +55,15 @@ export function rulesOf(countryOrCode: string): CountryRules | undefined {
     nationalPrefix: text(at.nationalPrefixForParsing) ?? text(at.nationalPrefix),
     transform: text(at.transform),
     leadingDigits: text(at.leadingDigits),
-    types: types.flatMap((type) =>
-      type && type[0] ? [{ number: type[0], lengths: type[1] ?? lengths }] : [],
-    ),
+    types: types.flatMap((type, place) => {
+      if (!type || !type[0]) return [];
+      const kind = place === 0 && hasMobile ? 'fixed' : place < 2 ? 'mobile' : 'other';
+      return [{ kind, number: type[0], lengths: type[1] ?? lengths }];
+    }),
   };
 }
 
 /** The countries that share a calling code, the main one first; none for those of no country. */
 export function countriesOf(callingCode: string): readonly string[] {
-  return phoneMetadata().country_calling_codes[callingCode] ?? [];
-}
-
-/** Loaded with the first phone number that is looked at: a list of emails needs none of it. */
-function phoneMetadata(): typeof metadata {
-  loaded ??= require('libphonenumber-js/max/metadata') as typeof metadata;
-  return loaded;
+  return metadata.country_calling_codes[callingCode] ?? [];
 }

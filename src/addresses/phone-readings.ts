@@ -5,6 +5,8 @@ import type { PhoneDigits } from './phone-digits.js';
 /** What most countries dial in front of a calling code, and many people write in all of them. */
 const plainPrefix = '00';
 
+const none: readonly string[] = [];
+
 /** The numbers, in E.164, that the digits of a cell may stand for. */
 interface Readings {
   readonly likely: readonly string[];
@@ -24,9 +26,9 @@ interface Readings {
  */
 export function sureNumber(digits: PhoneDigits, country: CountryCode): string | undefined {
   const { likely, ifValid } = readingsOf(digits, country);
-  const [only, other] = likely;
+  const only = likely[0];
   // Nearly all cells have one reading: whether it is valid need not be asked.
-  if (other === undefined && ifValid.length === 0) return only;
+  if (likely.length < 2 && ifValid.length === 0) return only;
   const [first, second] = distinct([...likely, ...ifValid]).filter(isValid);
   if (first !== undefined) return second === undefined ? first : undefined;
   return distinct(likely).length === 1 ? only : undefined;
@@ -70,10 +72,10 @@ function readingsOf({ digits, zeroAt }: PhoneDigits, country: CountryCode): Read
       return { likely: international(code + rest), ifValid: international(`${code}0${rest}`) };
     }
   }
-  if (digits.startsWith('+')) return { likely: international(digits.slice(1)), ifValid: [] };
+  if (digits.startsWith('+')) return { likely: international(digits.slice(1)), ifValid: none };
   const prefix = plan?.internationalPrefixOf(digits);
   const isPlain = digits.startsWith(plainPrefix);
-  const home = plan ? national(digits, plan) : { likely: [], ifValid: [] };
+  const home = plan ? national(digits, plan) : { likely: [], ifValid: none };
   if (prefix === undefined && !isPlain) return home;
   const abroad = prefix === undefined ? [] : international(digits.slice(prefix.length));
   const atHome = [...home.likely, ...home.ifValid];
@@ -94,10 +96,10 @@ function callingCodeOf(head: string, plan: NumberingPlan | undefined): string | 
 /** Reads digits that begin with a calling code. */
 function international(digits: string): readonly string[] {
   const family = familyOf(digits);
-  if (!family) return [];
+  if (!family) return none;
   const { main, callingCode } = family;
   const number = family.possible(main.withoutPrefix(digits.slice(callingCode.length)), main);
-  return number === undefined ? [] : [number];
+  return number === undefined ? none : [number];
 }
 
 /** Reads digits as a country's own: with or without its national prefix, or with its calling code. */
@@ -110,7 +112,7 @@ function national(digits: string, plan: NumberingPlan): Readings {
     const [withCode] = international(digits);
     if (withCode !== undefined && withCode !== number) likely.push(withCode);
   }
-  if (own !== digits || !digits.startsWith('0')) return { likely, ifValid: [] };
+  if (own !== digits || !digits.startsWith('0')) return { likely, ifValid: none };
   // A zero that the plan does not take for a prefix, though numbers are written with one (Gabon).
   const shorter = digits.slice(1);
   const other = plan.matches(shorter) ? family.possible(shorter, plan) : undefined;

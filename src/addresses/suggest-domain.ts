@@ -29,11 +29,12 @@ const providers: Readonly<Record<string, string>> = {
 const shortNames = ['aol', 'live', 'msn', 'me', 'mac', 'mail', 'gmx', 'ymail'];
 
 /** Near a provider's, and domains of their own all the same. */
-const others: ReadonlySet<string> = new Set(
-  'gail.com grail.com hitmail.com hostmail.com hotmail.co outiook.com sbcglbal.net yaho.com yahoo.co'.split(
-    ' ',
-  ),
-);
+const others: ReadonlySet<string> = new Set([
+  'gail.com',
+  'grail.com',
+  'hitmail.com',
+  'hostmail.com',
+]);
 
 /** What `com` becomes under hasty fingers. No top-level domain has one of these names. */
 const brokenEndings: ReadonlySet<string> = new Set(

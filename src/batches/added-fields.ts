@@ -60,7 +60,7 @@ export function checkFields(types: ReadonlySet<VerificationType>, options: Field
   if (columns === undefined) return;
   if (columns.length === 0) {
     throw new ConfigurationError(
-      'of the added columns none is named: name at least one, such as verification',
+      'at least one result column is written: name one, such as `columns` valid, and delete it afterwards',
     );
   }
   for (const [at, field] of columns.entries()) {

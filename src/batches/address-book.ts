@@ -120,6 +120,11 @@ export class AddressBook {
     return this.#states.indexOf((batch | settledBit) >>> 0, from);
   }
 
+  /** The numbers of the addresses that wait for a batch, in ascending order, the first so many of them. */
+  allWaiting(batch: number, most: number): Uint32Array {
+    return this.#states.indexesOf((batch | settledBit) >>> 0, most);
+  }
+
   /** Gives an address its outcome, if it waits for this batch; says whether it does. */
   resolve(number: number, batch: number, outcome: number): boolean {
     return this.#states.replace(number, (batch | settledBit) >>> 0, outcome);

@@ -1,11 +1,14 @@
 import type { BatchProgress } from './batch-progress.js';
 
 /** What came of reserving the credits of a launch. */
-export interface Reservation {
-  readonly isGranted: boolean;
+export type Reservation = {
   /** Credits of the batch's type that all launches of the run come to with this one. */
   readonly credits: number;
-}
+} & (
+  | { readonly isGranted: true }
+  /** With the most that they may come to. */
+  | { readonly isGranted: false; readonly most: number }
+);
 
 /**
  * The right to drive one batch. While it holds, no other process writes down what becomes of the batch;
@@ -33,7 +36,8 @@ export interface BatchClaim {
   /**
    * Reserves the credits of the batch's launch, once however often it is asked for.
    *
-   * @param most credits of the batch's type for all launches of the run
+   * @param most credits of the batch's type for all launches of the run, as this process was told. Where
+   *   processes share the run, what the newest of them was told counts in its place
    * @throws ClaimLostError
    */
   reserve(most: number): Promise<Reservation>;

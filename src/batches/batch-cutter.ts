@@ -4,6 +4,7 @@ import type { Batch } from './batch.js';
 
 const blockBytes = 64 * 1024;
 const lineEnd = 0x0a;
+const lastAscii = 0x7f;
 
 /** Takes the blocks of a batch's TXT file as they fill, and gives them back as often as asked. */
 export interface BatchStorage {
@@ -110,7 +111,17 @@ export class BatchCutter {
   #write(batch: OpenBatch, line: string): void {
     // A UTF-16 unit takes at most three bytes of UTF-8.
     this.#makeRoom(batch, line.length * 3 + 1);
-    this.#endLine(batch, batch.block.write(line, batch.used, 'utf8'));
+    const { block, used } = batch;
+    // Most lines are ASCII and short: for them the call of what writes any text is the longest part.
+    for (let at = 0; at < line.length; at += 1) {
+      const unit = line.charCodeAt(at);
+      if (unit > lastAscii) {
+        this.#endLine(batch, block.write(line, used, 'utf8'));
+        return;
+      }
+      block[used + at] = unit;
+    }
+    this.#endLine(batch, line.length);
   }
 
   #copy(batch: OpenBatch, { bytes, start, end }: LineBytes): void {

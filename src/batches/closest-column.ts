@@ -8,6 +8,9 @@ const furthest = 2;
 export function closestColumn(header: readonly string[], given: string): string | undefined {
   const wanted = letters(given);
   if (wanted === '') return undefined;
+  // Whoever types a part of a name means that name, however near another is.
+  const whole = wanted.length > 2 && header.find((name) => letters(name).includes(wanted));
+  if (typeof whole === 'string') return whole;
   const near = header
     .map((name) => ({ name, distance: editDistance(letters(name), wanted) }))
     .filter(({ name, distance }) => distance <= Math.min(furthest, letters(name).length - 1))

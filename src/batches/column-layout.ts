@@ -11,24 +11,35 @@ import { closestColumn } from './closest-column.js';
  * with a header, by position (`#3`).
  */
 export interface ColumnOptions extends FieldOptions {
-  /** Columns of email addresses. */
+  /** Columns of email addresses. @default none: there is at least one of emails or phones */
   readonly email?: readonly string[];
-  /** Columns of phone numbers. */
+  /** Columns of phone numbers. @default none: there is at least one of emails or phones */
   readonly phone?: readonly string[];
-  /** Column that holds the target country row by row. */
+  /**
+   * Column that holds the target country row by row; `country` is that of rows whose own cell is empty.
+   * @default none: every row has the same
+   */
   readonly countryColumn?: string;
   /**
    * Column of phone numbers whose calling codes (`+44…`, `0044…`) say the target country row by row;
    * `country` is that of the other rows.
+   * @default none: every row has the same
    */
   readonly countryFrom?: string;
   /** By verified column: what its added columns begin with. @default its name */
   readonly prefix?: Readonly<Record<string, string>>;
 }
 
-/** At least one column is verified. */
+/** At least one column is verified. The compiler names the last of these where none is. */
 export type ColumnChoice =
-  { readonly email: readonly string[] } | { readonly phone: readonly string[] };
+  | {
+      /** Columns of phone numbers. */
+      readonly phone: readonly string[];
+    }
+  | {
+      /** Columns of email addresses. */
+      readonly email: readonly string[];
+    };
 
 /** Where the columns stand in a header, and which are added to it. */
 export interface ColumnLayout {
@@ -38,7 +49,11 @@ export interface ColumnLayout {
     readonly name: string;
   }[];
   readonly countryPosition: number | undefined;
+  /** Its name. */
+  readonly countryName?: string | undefined;
   readonly countryFromPosition?: number | undefined;
+  /** Its name. */
+  readonly countryFromName?: string | undefined;
   /** The added columns, for each verified column. */
   readonly added: readonly (readonly AddedColumn[])[];
   /** The usual ones, where others are chosen. */
@@ -70,13 +85,23 @@ export function layOutColumns(header: readonly string[], options: ColumnOptions)
   const added = columns.map(({ type, name }, index) =>
     addedColumns(type, prefixOf(name, index), fieldsOf(type, options)),
   );
-  checkAdded(header, added.flat());
+  checkAdded(header, added, (column) => {
+    const { type = 'email' as const, name = '' } = columns[column] ?? {};
+    const prefix = freePrefix(header, prefixOf(name, column), (tried) =>
+      addedColumns(type, tried, fieldsOf(type, options)),
+    );
+    return { [given[column]?.as ?? name]: prefix };
+  });
   const positionOf = (column: string | undefined): number | undefined =>
     column === undefined ? undefined : findColumn(header, column);
+  const countryPosition = positionOf(options.countryColumn);
+  const countryFromPosition = positionOf(options.countryFrom);
   return {
     columns,
-    countryPosition: positionOf(options.countryColumn),
-    countryFromPosition: positionOf(options.countryFrom),
+    countryPosition,
+    countryName: countryPosition === undefined ? undefined : header[countryPosition],
+    countryFromPosition,
+    countryFromName: countryFromPosition === undefined ? undefined : header[countryFromPosition],
     added,
     ...(options.columns && {
       whole: columns.map(({ type, name }, index) => addedColumns(type, prefixOf(name, index))),
@@ -88,12 +113,25 @@ export function layOutColumns(header: readonly string[], options: ColumnOptions)
 /**
  * Checks the columns of rows that are objects: they have names and no positions.
  *
+ * @param rows how many rows they are of
+ *
  * @throws ConfigurationError `column_not_found` (naming the columns there are), `column_exists`
  */
-export function checkColumnNames(names: readonly string[], options: ColumnOptions): void {
+export function checkColumnNames(
+  names: readonly string[],
+  options: ColumnOptions,
+  rows: number,
+): void {
   const verified = givenColumns(options).map(({ as }) => as);
   for (const name of [...verified, options.countryColumn, options.countryFrom]) {
-    if (name !== undefined && !names.includes(name)) throw columnNotFound(names, name);
+    if (name === undefined || names.includes(name)) continue;
+    const missing =
+      rows === 1
+        ? `the first row has ${noColumn(names, name)}`
+        : `the first ${rows} rows have ${noColumn(names, name, 'their')}`;
+    throw new ConfigurationError(`${missing}. Where a row has no value, set it to null`, {
+      code: 'column_not_found',
+    });
   }
   layOutColumns(names, options);
 }
@@ -152,11 +190,59 @@ function findWithoutCase(header: readonly string[], given: string): number {
 }
 
 function columnNotFound(header: readonly string[], given: string): ConfigurationError {
+  const damaged = header.findIndex((name) => isDamaged(name, given));
+  if (damaged !== -1) {
+    return new ConfigurationError(
+      `the input has no column ${JSON.stringify(given)}, but ${JSON.stringify(header[damaged])}, which is no UTF-8 text: name the encoding of the file with \`encoding\`, such as windows-1252, or the column by its position, #${damaged + 1}`,
+      { code: 'column_not_found' },
+    );
+  }
+  const delimiter = unusedDelimiter(header);
+  if (delimiter !== undefined) {
+    const shown = delimiter === '\t' ? 'tab' : `"${delimiter}"`;
+    return new ConfigurationError(
+      `the input has no column ${JSON.stringify(given)}, but one column alone, with ${shown} in its name: leave \`delimiter\` out, or give it as ${shown}`,
+      { code: 'column_not_found' },
+    );
+  }
+  return new ConfigurationError(`the input has ${noColumn(header, given)}`, {
+    code: 'column_not_found',
+  });
+}
+
+function noColumn(
+  header: readonly string[],
+  given: string,
+  whose: 'its' | 'their' = 'its',
+): string {
   const near = closestColumn(header, given);
-  const guess = near === undefined ? '; its' : `; did you mean ${JSON.stringify(near)}? Its`;
-  return new ConfigurationError(
-    `the input has no column ${JSON.stringify(given)}${guess} columns are: ${header.join(', ')}`,
-    { code: 'column_not_found' },
+  const guess =
+    near === undefined
+      ? `; ${whose}`
+      : `; did you mean ${JSON.stringify(near)}? ${whose === 'its' ? 'Its' : 'Their'}`;
+  return `no column ${JSON.stringify(given)}${guess} columns are: ${header.join(', ')}`;
+}
+
+/** What parts the names of a header that was read as one column. */
+function unusedDelimiter(header: readonly string[]): string | undefined {
+  const [only = ''] = header;
+  if (header.length !== 1) return undefined;
+  const [most] = [';', ',', '\t', '|']
+    .map((delimiter) => ({ delimiter, count: only.split(delimiter).length - 1 }))
+    .toSorted((one, other) => other.count - one.count);
+  return most && most.count > 0 ? most.delimiter : undefined;
+}
+
+/** Whether a name was read in another encoding than it was written in: what is no text there is `\uFFFD`. */
+function isDamaged(name: string, given: string): boolean {
+  const [read, wanted] = [name, given].map((each) => Array.from(caseless(each))) as [
+    string[],
+    string[],
+  ];
+  return (
+    name.includes('\uFFFD') &&
+    read.length === wanted.length &&
+    read.every((character, at) => character === '\uFFFD' || character === wanted[at])
   );
 }
 
@@ -168,22 +254,42 @@ function checkPrefixes(prefixed: readonly string[], verified: readonly string[])
   );
 }
 
-function checkAdded(header: readonly string[], added: readonly AddedColumn[]): void {
+/** Another prefix with which no added column has the name of one that is there: `email_2` for `email`. */
+export function freePrefix(
+  header: readonly string[],
+  prefix: string,
+  added: (prefix: string) => readonly AddedColumn[],
+): string {
+  const names = new Set(header);
+  for (let number = 2; ; number += 1) {
+    const tried = `${prefix}_${number}`;
+    if (!added(tried).some(({ name }) => names.has(name))) return tried;
+  }
+}
+
+/** @param otherPrefix how the option gives a verified column a prefix that is free */
+function checkAdded(
+  header: readonly string[],
+  added: readonly (readonly AddedColumn[])[],
+  otherPrefix: (column: number) => Readonly<Record<string, string>>,
+): void {
   const input = new Set(header);
   const others = new Set<string>();
-  for (const { name } of added) {
-    if (input.has(name)) {
-      throw new ConfigurationError(
-        `the input already has a column ${JSON.stringify(name)}, which would be added: leave it out of the input (name the columns in the query), or give the verified column another prefix`,
-        { code: 'column_exists' },
-      );
+  for (const [column, columns] of added.entries()) {
+    for (const { name } of columns) {
+      if (input.has(name)) {
+        throw new ConfigurationError(
+          `the input already has a column ${JSON.stringify(name)}, which would be added: give the new columns another name with \`prefix: ${JSON.stringify(otherPrefix(column))}\`, or leave that column out of the input`,
+          { code: 'column_exists' },
+        );
+      }
+      if (others.has(name)) {
+        throw new ConfigurationError(
+          `two verified columns would both add a column ${JSON.stringify(name)}; name each once, and give one of them another prefix`,
+          { code: 'column_exists' },
+        );
+      }
+      others.add(name);
     }
-    if (others.has(name)) {
-      throw new ConfigurationError(
-        `two verified columns would both add a column ${JSON.stringify(name)}; name each once, and give one of them another prefix`,
-        { code: 'column_exists' },
-      );
-    }
-    others.add(name);
   }
 }

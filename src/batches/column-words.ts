@@ -37,7 +37,19 @@ const countryWords = [
   'country, land, laand, pays, pais, paese, nazione, kraj, ulke, maa, страна',
   '国, 國家, 国家, 국가',
 ];
-const countryTokens = ['land', 'pays', 'pais', 'paese', 'kraj', 'ulke', 'maa', 'iso2', 'iso3'];
+// `CC` is a copy of a letter as well: cells decide.
+const countryTokens = [
+  'land',
+  'pays',
+  'pais',
+  'paese',
+  'kraj',
+  'ulke',
+  'maa',
+  'iso2',
+  'iso3',
+  'cc',
+];
 
 /** What stands beside a contact of other people: whoever keeps the list has these addresses. */
 const ownPeople = [

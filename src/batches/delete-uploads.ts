@@ -1,6 +1,6 @@
 import type { VerificationService } from '../client/verification-service.js';
 import type { BatchStatus } from '../contract/enums.js';
-import { isSluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
 import { readList, type ListOptions } from './find-upload.js';
 
 type Deleting = Pick<VerificationService, 'batchStatus' | 'deleteBatch' | 'listBatches'>;

@@ -1,9 +1,13 @@
 import type { ColumnLooks } from './planner.js';
 import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
+import { counted } from '../words/shown-numbers.js';
 import type { Plan } from './plan.js';
 
-/** A column that hardly looks like what it is verified as. */
+/**
+ * A column that hardly looks like what it is verified as, or of phone numbers that may begin with a calling
+ * code that has lost its `+`.
+ */
 export interface DoubtfulColumn {
   readonly name: string;
   readonly type: VerificationType;
@@ -13,24 +17,53 @@ export interface DoubtfulColumn {
   readonly malformed: number;
   /** Those of these that look like a phone number in a column of emails, and the other way round. */
   readonly others: number;
+  /**
+   * Phone numbers that may mean two: in the country of their row, or with the calling code that their digits
+   * begin with (`447700900123`). Valid ones, fixed or mobile, that are no mobile number of their row's
+   * country.
+   */
+  readonly ambiguous: number;
+  /** Three of these at most, with dots for all but their first digits. */
+  readonly examples: readonly string[];
 }
 
 /** What decides on columns that hardly look like what they are verified as. */
 export interface DoubtOptions {
   /**
    * Called before anything is sent when more than half of a column's cells do not look like what they
-   * are verified as, and waited for: whether to go on.
+   * are verified as, or when many phone numbers may begin with a calling code that has lost its `+` (half of
+   * them, or a twentieth that would be mobile numbers), and waited for: whether to go on.
    * @default the run goes on
    */
   readonly onDoubtfulColumns?: (columns: readonly DoubtfulColumn[]) => boolean | Promise<boolean>;
 }
 
-/** The columns of which more than half of the filled cells are malformed. */
+/** The columns of which more than half of the filled cells are malformed, or many may have lost a `+`. */
 export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
   return plan.layout.columns.flatMap(({ name, type }, index) => {
-    const looks: ColumnLooks = plan.planner.looks[index] ?? { filled: 0, malformed: 0, others: 0 };
-    return looks.malformed * 2 > looks.filled ? [{ name, type, ...looks }] : [];
+    const looks = plan.planner.looks[index];
+    if (!looks || !(looks.malformed * 2 > looks.filled || isPlusLost(looks))) return [];
+    const { filled, malformed, others, ambiguous, examples } = looks;
+    return [{ name, type, filled, malformed, others, ambiguous, examples }];
   });
+}
+
+/**
+ * Whether a column has so many numbers without a `+` that it is hardly chance. National numbers that read
+ * as fixed ones of another country are common in some places (Kiel's 0431 and Austria's +43), as mobile
+ * ones they are rare.
+ */
+export function isPlusLost({ filled, ambiguous, ambiguousMobiles: mobiles }: ColumnLooks): boolean {
+  return ambiguous * 2 > filled || (mobiles > 1 && mobiles * 20 >= filled);
+}
+
+/** What there is to be said of a column that was to say the countries, and says none. */
+export function callingCodeNotices({ layout, planner }: Plan): readonly string[] {
+  const { filled, found } = planner.callingCodes;
+  if (found > 0 || filled === 0) return [];
+  return [
+    `${layout.countryFromName ?? ''}: 0 of ${counted(filled, 'cell')} ${filled === 1 ? 'begins' : 'begin'} with a calling code (+44…, 0044…), so \`countryFrom\` finds no country: write the numbers with +, or name the column of their countries (\`countryColumn\`)`,
+  ];
 }
 
 /**

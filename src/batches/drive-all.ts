@@ -21,34 +21,37 @@ export interface DriveSettings {
    * Most batches on the service at once, from upload until verified.
    * @default 4
    */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /**
    * First wait between two status polls of a batch, in milliseconds; waits grow from there.
    * @default 1000
    */
-  readonly pollIntervalMs?: number;
+  readonly pollIntervalMs?: number | undefined;
   /**
    * Longest time a batch may stay in one stage, in milliseconds.
    * @default 24 hours
    */
-  readonly batchDeadlineMs?: number;
+  readonly batchDeadlineMs?: number | undefined;
   /**
-   * Most credits of each type, before refunds; of a durable run over all its resumptions.
+   * Most credits of each type that may be spent, before refunds: a launch that would cost more stops the
+   * run. Of a durable run over all its resumptions.
    * @default none
    */
-  readonly maxCredits?: number;
+  readonly maxCredits?: number | undefined;
   /**
    * What every batch's name begins with.
    * @default 'sluice'
    */
-  readonly batchName?: string;
+  readonly batchName?: string | undefined;
   /**
    * Parameters of every batch (spec 2.3) beside its type and country.
    * @default the service's defaults
    */
-  readonly settings?: BatchSettings;
-  readonly clock?: Clock;
-  readonly random?: () => number;
+  readonly settings?: BatchSettings | undefined;
+  /** Time and waits, for tests. @default the system's */
+  readonly clock?: Clock | undefined;
+  /** Numbers from 0 to below 1, which vary the waits; for tests. @default `Math.random` */
+  readonly random?: (() => number) | undefined;
 }
 
 /** Where it is recorded what becomes known of batches, and where their results go. */

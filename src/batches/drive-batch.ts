@@ -1,5 +1,5 @@
 import type { ApiError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
 import { batchName } from './batch-name.js';
 import type { Batch } from './batch.js';
 import { beforeDeadline } from '../system/before-deadline.js';
@@ -13,7 +13,7 @@ import { learn, type News } from './learn.js';
 import { before, nextStep } from './life.js';
 import { sendUpload } from './send-upload.js';
 import { StageWait } from './stage-wait.js';
-import { givenUpError, overdueError, type StoppedBatch } from './stopped-error.js';
+import { givenUpError, overdueError, unpaidError, type StoppedBatch } from './stopped-error.js';
 
 /** Part of the deadline that a request has even at its end. */
 const leastShare = 0.1;
@@ -58,7 +58,8 @@ class Drive {
     this.#batch = batch;
     this.#known = renewPatience(known);
     this.#options = options;
-    this.#wait = new StageWait(known, batch.addresses, options);
+    const timed = { type: batch.lane.type, addresses: batch.addresses };
+    this.#wait = new StageWait(known, timed, options);
     this.#reserved = mayHaveLaunched(known);
   }
 
@@ -169,7 +170,8 @@ class Drive {
       return { of: 'prepare', status: 'error' };
     }
     if (step === 'launch' && isSluiceError(error, 'payment_required')) {
-      this.#options.gate.close(error);
+      const { addresses, lane } = this.#batch;
+      this.#options.gate.close(unpaidError(error, { type: lane.type, credits: addresses }));
     }
     if (step === 'export' && isRefusal(error)) {
       // It may have broken since it was done: the status tells, and that it is paid for.

@@ -1,5 +1,5 @@
 import { ApiError, ConfigurationError, ContractError, TransportError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
 import type { News } from './learn.js';
 import type { Step } from './life.js';
 

@@ -9,6 +9,8 @@ import type { CountryCode } from '../contract/countries.js';
 import type { VerificationType } from '../contract/enums.js';
 import type { CellText } from '../rows/row-chunk.js';
 import { printableLine } from '../words/printable.js';
+import { addedColumns } from '../results/columns.js';
+import { freePrefix } from './column-layout.js';
 import { readColumnName } from './column-words.js';
 
 /** A column of a list, by its name and its first cells. */
@@ -23,6 +25,8 @@ export interface SampledColumn {
 
 export interface ContactColumn extends SampledColumn {
   readonly type: VerificationType;
+  /** What its added columns may begin with, where the list has columns of their usual names already. */
+  readonly prefix?: string;
 }
 
 /** What a list seems to hold. */
@@ -35,6 +39,8 @@ export interface FoundColumns {
   readonly country: (SampledColumn & { readonly hasEmpty: boolean }) | undefined;
   /** The country of most rows, and where that is known from. */
   readonly mostly: FoundCountry | undefined;
+  /** The column of phone numbers nearly all of which name their country by a calling code. */
+  readonly callingCodes: SampledColumn | undefined;
   /** All columns, with an example each. */
   readonly all: readonly SampledColumn[];
 }
@@ -42,10 +48,23 @@ export interface FoundColumns {
 export interface FoundCountry {
   readonly country: CountryCode;
   readonly from: 'country_column' | 'calling_codes';
+  /** Of how many that is known: rows, or phone numbers. */
+  readonly of: number;
+  /** How many of them say a country, by their own cell or by a calling code. */
+  readonly known: number;
+  /** How many of these say this one. */
+  readonly same: number;
 }
 
 /** Shares of a column's filled cells. */
-const enough = { named: 0.5, unnamed: 0.8, unnamedPhone: 0.9, country: 0.9, majority: 2 / 3 };
+const enough = {
+  named: 0.5,
+  unnamed: 0.8,
+  unnamedPhone: 0.9,
+  country: 0.9,
+  callingCodes: 0.9,
+  majority: 2 / 3,
+};
 const mostExamples = 3;
 
 /** Judges the columns of a list by their names and by their first cells; pure. */
@@ -60,12 +79,13 @@ export function judgeColumns(
     .filter((column) => column.isCountry)
     .toSorted((one, other) => other.filled.length - one.filled.length)[0];
   const byColumn = majority(country?.filled.map((cell) => findCountry(cell)) ?? []);
-  const byCode = majority(phones.flatMap(({ filled }) => filled.map(countryOfPhone)));
+  const numbers = phones.flatMap(({ filled }) => filled);
+  const byCode = majority(numbers.map(countryOfPhone));
   return {
     contacts: [
       ...taken.filter(({ role }) => role === 'email').map((column) => column.asContact('email')),
       ...phones.map((column) => column.asContact('phone')),
-    ],
+    ].map((contact) => withFreePrefix(contact, header)),
     leftOut: columns.flatMap((column) =>
       column.role === 'fax' || column.role === 'own_people'
         ? [{ ...column.sampled(), why: column.role }]
@@ -76,8 +96,9 @@ export function judgeColumns(
       hasEmpty: country.filled.length < rows.length,
     },
     mostly: byColumn
-      ? { country: byColumn, from: 'country_column' }
-      : byCode && { country: byCode, from: 'calling_codes' },
+      ? { ...byColumn, from: 'country_column', of: rows.length }
+      : byCode && { ...byCode, from: 'calling_codes', of: numbers.length },
+    callingCodes: phones.find((column) => column.hasCallingCodes)?.sampled(),
     all: columns.map((column) => column.sampled()),
   };
 }
@@ -131,6 +152,10 @@ class Column {
     return !isOtherCode && meaning === undefined && named >= enough.country;
   }
 
+  get hasCallingCodes(): boolean {
+    return this.#share((cell) => countryOfPhone(cell) !== undefined) >= enough.callingCodes;
+  }
+
   #share(test: (cell: string) => boolean): number {
     return this.filled.length === 0 ? 0 : this.filled.filter(test).length / this.filled.length;
   }
@@ -147,6 +172,13 @@ class Column {
   asContact(type: VerificationType): ContactColumn {
     return { ...this.sampled(), type };
   }
+}
+
+function withFreePrefix(contact: ContactColumn, header: readonly string[]): ContactColumn {
+  const added = (prefix: string) => addedColumns(contact.type, prefix);
+  const { title } = contact;
+  if (!added(title).some(({ name }) => header.includes(name))) return contact;
+  return { ...contact, prefix: freePrefix(header, title, added) };
 }
 
 /** A name stands for one column only, can be typed, and is no position. */
@@ -197,12 +229,15 @@ function countryOfPhone(cell: string): CountryCode | undefined {
 }
 
 /** The country of most of them that are known. */
-function majority(countries: readonly (CountryCode | undefined)[]): CountryCode | undefined {
+function majority(
+  countries: readonly (CountryCode | undefined)[],
+): Pick<FoundCountry, 'country' | 'known' | 'same'> | undefined {
   const counts = new Map<CountryCode, number>();
   for (const country of countries) {
     if (country !== undefined) counts.set(country, (counts.get(country) ?? 0) + 1);
   }
   const known = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const [first] = [...counts].toSorted(([, one], [, other]) => other - one);
-  return first && first[1] >= known * enough.majority ? first[0] : undefined;
+  if (!first || first[1] < known * enough.majority) return undefined;
+  return { country: first[0], known, same: first[1] };
 }

@@ -104,20 +104,27 @@ export const planned: KnownBatch = { stage: 'planned', attempt: 1, fresh: 0, upl
 /** From the moment a launch was asked for, only the service knows whether it was paid. */
 export function mayHaveLaunched(known: KnownBatch): boolean {
   switch (known.stage) {
-    case 'launching':
     case 'verifying':
     case 'done':
     case 'exported':
+      return true;
+    case 'failed':
+      return known.launched;
+    default:
+      return isLaunchInDoubt(known);
+  }
+}
+
+/** A launch was asked for that had no clear answer yet. */
+export function isLaunchInDoubt(known: KnownBatch): boolean {
+  switch (known.stage) {
+    case 'launching':
       return true;
     case 'uploaded':
     case 'parsing':
     case 'ready':
       return known.doubt;
-    case 'failed':
-      return known.launched;
-    case 'planned':
-    case 'uploading':
-    case 'split':
+    default:
       return false;
   }
 }

@@ -1,5 +1,6 @@
 import { BudgetError } from '../errors/family.js';
 import type { SluiceError } from '../errors/sluice-error.js';
+import { grouped } from '../words/shown-numbers.js';
 import type { BatchClaim } from './batch-claim.js';
 import type { Batch } from './batch.js';
 
@@ -47,11 +48,12 @@ export class LaunchGate {
     claim: Pick<BatchClaim, 'reserve'>,
   ): Promise<boolean> {
     if (!this.#isOpen) return false;
-    const { isGranted, credits } = await claim.reserve(this.#maxCredits);
-    if (!isGranted) {
+    const reservation = await claim.reserve(this.#maxCredits);
+    if (!reservation.isGranted) {
+      const { credits, most } = reservation;
       this.close(
         new BudgetError(
-          `the next batch would bring the run to ${credits} ${lane.type} credits, more than the ${this.#maxCredits} allowed; run again with a higher \`maxCredits\` to go on`,
+          `the next batch would bring the run to ${grouped(credits)} ${lane.type} credits, more than the ${grouped(most)} allowed by \`maxCredits\``,
         ),
       );
     }

@@ -1,6 +1,8 @@
 const segmentBits = 16;
 const segmentLength = 1 << segmentBits;
 const segmentMask = segmentLength - 1;
+/** A search looks at so many numbers one by one, before it is worth a call. */
+const near = 16;
 
 /** A list of unsigned 32-bit numbers that grows without copying what it holds: four bytes each. */
 export class NumberList {
@@ -38,9 +40,9 @@ export class NumberList {
 
   /** The first index from `from` on that holds a number, or -1. */
   indexOf(value: number, from: number): number {
-    // It is nearly always the first.
-    if (this.#segments[from >>> segmentBits]?.[from & segmentMask] === value && from < this.#length)
-      return from;
+    const segment = this.#segments[from >>> segmentBits];
+    const nearEnd = Math.min(from + near, (from | segmentMask) + 1, this.#length);
+    for (let at = from; at < nearEnd; at += 1) if (segment?.[at & segmentMask] === value) return at;
     for (let at = from; at < this.#length; at = ((at >>> segmentBits) + 1) << segmentBits) {
       const found = this.#segments[at >>> segmentBits]?.indexOf(value, at & segmentMask) ?? -1;
       if (found === -1) continue;
@@ -48,6 +50,23 @@ export class NumberList {
       return index < this.#length ? index : -1;
     }
     return -1;
+  }
+
+  /** The first indexes that hold a number, so many at most. */
+  indexesOf(value: number, most: number): Uint32Array {
+    const indexes = new Uint32Array(most);
+    let found = 0;
+    for (let at = this.indexOf(value, 0); at !== -1 && found < most;) {
+      const segment = this.#segments[at >>> segmentBits] as Uint32Array;
+      const end = Math.min(this.#length, (at | segmentMask) + 1);
+      for (; at < end && found < most; at += 1) {
+        if (segment[at & segmentMask] !== value) continue;
+        indexes[found] = at;
+        found += 1;
+      }
+      at = this.indexOf(value, end);
+    }
+    return indexes.subarray(0, found);
   }
 
   /** Sets a number that has this value before; says whether it had. */

@@ -11,6 +11,9 @@ import {
   withMethods,
   type OptionShape,
 } from '../options/check-options.js';
+import type { BatchSettings } from './drive-options.js';
+import { uploadForm, type UploadFormInput } from '../contract/parameters.js';
+import { shapeOfSchema } from '../options/schema-shape.js';
 import type { ColumnOptions } from './column-layout.js';
 import type { DoubtOptions } from './doubtful-columns.js';
 import type { DriveSettings } from './drive-all.js';
@@ -29,13 +32,21 @@ export const columnShape: OptionShape<ColumnOptions> = {
 
 export const countryShape: OptionShape<CountryOptions> = { country: text, emailCountry: text };
 
+/** What Sluice itself says of each batch is no setting. */
+const {
+  type: _type,
+  target_country: _country,
+  name: _name,
+  ...settingsShape
+}: OptionShape<UploadFormInput> = shapeOfSchema(uploadForm);
+
 export const driveShape: OptionShape<DriveSettings> = {
   concurrency: count,
   pollIntervalMs: amount,
   batchDeadlineMs: amount,
   maxCredits: amount,
   batchName: text,
-  settings: record,
+  settings: { ...record, members: settingsShape satisfies OptionShape<BatchSettings> },
   clock,
   random: called,
 };

@@ -34,9 +34,9 @@ export class OwnClaims {
       confirm: async () => undefined,
       reserve: async (most): Promise<Reservation> => {
         const credits = this.#reserved[type] + (isReserved ? 0 : batch.addresses);
-        const isGranted = isReserved || credits <= most;
-        if (isGranted) hold(true);
-        return { isGranted, credits };
+        if (!isReserved && credits > most) return { isGranted: false, credits, most };
+        hold(true);
+        return { isGranted: true, credits };
       },
     };
   }

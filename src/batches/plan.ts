@@ -8,6 +8,7 @@ import { ResultJoin, type BatchEnding } from './result-join.js';
 import { parseCountry } from '../addresses/find-country.js';
 import { suggestDomain } from '../addresses/suggest-domain.js';
 import type { CountryCode } from '../contract/countries.js';
+import type { Open } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
 import { fieldPlace, outcomeCells } from '../results/columns.js';
 import { OutcomeTable } from '../results/outcome-table.js';
@@ -167,19 +168,23 @@ const ownFields: ReadonlySet<string> = new Set(['submitted', 'suggestion']);
 export interface CountryOptions {
   /**
    * Target country of every row; with `countryColumn` of the rows whose own cell is empty, with
-   * `countryFrom` of those whose number has no calling code.
+   * `countryFrom` of those whose number has no calling code: a code such as `US`, or a name.
+   * @default none: a row without a country of its own is not sent
    */
-  readonly country?: string;
-  /** Target country of all emails, whatever that of their row is. */
-  readonly emailCountry?: string;
+  readonly country?: Open<CountryCode>;
+  /** Target country of all emails, whatever that of their row is. @default that of their row */
+  readonly emailCountry?: Open<CountryCode>;
 }
 
-/** The service verifies for a country, emails too: one of these ways has to say for which. */
+/**
+ * The service verifies for a country, emails too: one of these ways has to say for which. The compiler
+ * names the last of them where none is given.
+ */
 export type CountryChoice =
-  | { readonly country: string }
-  | { readonly countryColumn: string }
+  | { readonly emailCountry: Open<CountryCode>; readonly phone?: readonly [] }
   | { readonly countryFrom: string }
-  | { readonly emailCountry: string; readonly phone?: readonly [] };
+  | { readonly countryColumn: string }
+  | { readonly country: Open<CountryCode> };
 
 /**
  * Checks what decides the lanes before anything is read.

@@ -3,6 +3,7 @@ import { emailLine } from '../addresses/email-line.js';
 import { laneNumber, parseCountryCell, type Lane } from '../addresses/lane.js';
 import type { AddressLine } from '../addresses/address-line.js';
 import { looksLike, looksLikeEmail, looksLikeOther } from '../addresses/address-form.js';
+import { lostPlus } from '../addresses/lost-plus.js';
 import { phoneCountry } from '../addresses/phone-country.js';
 import { phoneLine } from '../addresses/phone-line.js';
 import { plainKeyBytes, writePlainKey } from '../addresses/plain-email.js';
@@ -12,6 +13,7 @@ import type { CountryCode } from '../contract/countries.js';
 import type { VerificationType } from '../contract/enums.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { CellText, RawCells, RowChunk } from '../rows/row-chunk.js';
+import { maskedCell } from '../words/masked-cell.js';
 import { laterTicket, settledTicket, type AddressBook, type Ticket } from './address-book.js';
 import type { AddressPartitions } from './address-partitions.js';
 import type { BatchCutter, LineBytes } from './batch-cutter.js';
@@ -55,6 +57,20 @@ export interface ColumnLooks {
   malformed: number;
   /** Those of these that look like what the other type is. */
   others: number;
+  /** Phone numbers that may begin with a calling code that has lost its `+`, and are not surely read so. */
+  ambiguous: number;
+  /** Those of them that may be mobile numbers so. */
+  ambiguousMobiles: number;
+  /** The first of them, masked. */
+  readonly examples: string[];
+}
+
+/** The column whose calling codes say the country row by row. */
+export interface CallingCodeCounts {
+  /** Cells that hold something. */
+  filled: number;
+  /** Those of them that begin with a calling code. */
+  found: number;
 }
 
 /** Told of a cell that is sent as something else than it holds. */
@@ -64,6 +80,8 @@ interface NumberedLane {
   readonly lane: Lane;
   readonly number: number;
 }
+
+const mostExamples = 3;
 
 /** Distinct country cells that are remembered; junk in a country column must not fill the memory. */
 const maxKnownCountries = 4096;
@@ -94,6 +112,7 @@ export class Planner {
   };
   /** By verified column. */
   readonly looks: readonly ColumnLooks[];
+  readonly callingCodes: CallingCodeCounts = { filled: 0, found: 0 };
 
   constructor(options: {
     readonly columns: readonly VerifiedColumn[];
@@ -106,7 +125,14 @@ export class Planner {
     readonly onChanged?: OnChanged | undefined;
   }) {
     this.#columns = options.columns;
-    this.looks = options.columns.map(() => ({ filled: 0, malformed: 0, others: 0 }));
+    this.looks = options.columns.map(() => ({
+      filled: 0,
+      malformed: 0,
+      others: 0,
+      ambiguous: 0,
+      ambiguousMobiles: 0,
+      examples: [],
+    }));
     this.#onChanged = options.onChanged;
     this.#country = options.country;
     this.#book = options.book;
@@ -128,7 +154,7 @@ export class Planner {
     const tickets = new Uint32Array(chunk.length * width);
     let next = 0;
     for (let row = 0; row < chunk.length; row += 1) {
-      const country = this.#countryOf(chunk, row);
+      const country = this.#countryOf(chunk, row, this.callingCodes);
       for (const [index, { type, position }] of this.#columns.entries()) {
         const lane = type === 'email' ? (ofEmails ?? country) : country;
         const plain =
@@ -170,10 +196,18 @@ export class Planner {
     return 'line' in address ? address.line : undefined;
   }
 
-  #countryOf(chunk: RowChunk, row: number): ReturnType<typeof parseCountryCell> {
+  /** @param counts what is to count the calling codes. @default nothing */
+  #countryOf(
+    chunk: RowChunk,
+    row: number,
+    counts?: CallingCodeCounts,
+  ): ReturnType<typeof parseCountryCell> {
     const { position, phonePosition, fallback } = this.#country;
     if (phonePosition !== undefined) {
-      const own = phoneCountry(chunk.text(row, phonePosition));
+      const number = chunk.text(row, phonePosition);
+      const own = phoneCountry(number);
+      if (counts && own !== undefined) counts.found += 1;
+      if (counts && !isBlank(number)) counts.filled += 1;
       return own ?? fallback ?? { reason: 'country_missing' };
     }
     const cell = position === undefined ? undefined : chunk.text(row, position);
@@ -218,6 +252,7 @@ export class Planner {
     }
     const isAlike = looksLike(type, address, country);
     this.#look(index, isAlike, !isAlike && looksLikeOther(type, cell));
+    if (type === 'phone') this.#lookForLostPlus(index, cell, country);
     if ('reason' in address) return this.#notSubmitted(address.reason);
     if (typeof cell === 'string' && cell !== address.line) {
       this.#onChanged?.(cell, address.line, index);
@@ -233,6 +268,17 @@ export class Planner {
     looks.filled += 1;
     if (!isAlike) looks.malformed += 1;
     if (isOther) looks.others += 1;
+  }
+
+  #lookForLostPlus(index: number, cell: CellText, country: CountryCode): void {
+    const kind = lostPlus(cell, country);
+    if (kind === undefined || typeof cell !== 'string') return;
+    const looks = this.looks[index] as ColumnLooks;
+    looks.ambiguous += 1;
+    if (kind === 'mobile') looks.ambiguousMobiles += 1;
+    if (looks.examples.length >= mostExamples) return;
+    const example = maskedCell(cell, false);
+    if (!looks.examples.includes(example)) looks.examples.push(example);
   }
 
   /** Counts an address; one that is new goes into its lane's open batch, unless its result is known. */
@@ -294,6 +340,9 @@ function addressOf(
   if (typeof country === 'string') {
     return type === 'email' ? emailLine(cell) : phoneLine(cell, country);
   }
-  const isBlank = typeof cell === 'string' && trimCell(cell) === '';
-  return { reason: isBlank ? 'empty' : country.reason };
+  return { reason: isBlank(cell) ? 'empty' : country.reason };
+}
+
+function isBlank(cell: CellText): boolean {
+  return cell === undefined || (typeof cell === 'string' && trimCell(cell) === '');
 }

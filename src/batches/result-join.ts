@@ -85,7 +85,14 @@ export class ResultJoin {
   /** Names results of a batch that is not settled by its lines: that outlasts the run. */
   byLine(batch: Batch, { numbers, outcomes }: BatchResults): LineResults {
     const known = this.numbersOf(batch);
-    return { lines: numbers.map((number) => placeOf(number, known)), outcomes };
+    let next = 0;
+    const lines = numbers.map((number) => {
+      // Services name nearly all addresses in the order of the lines.
+      const line = known[next] === number ? next : placeOf(number, known);
+      next = line + 1;
+      return line;
+    });
+    return { lines, outcomes };
   }
 
   /** The same results by the numbers that the addresses of the lines have here. */
@@ -140,13 +147,9 @@ export class ResultJoin {
   }
 
   #waitingFor(batch: number, addresses: number): Uint32Array {
-    const numbers = new Uint32Array(addresses);
-    let next = 0;
-    for (let line = 0; line < numbers.length; line += 1) {
-      const number = this.#book.nextWaiting(batch, next);
-      if (number === -1) throw new Error('a batch has fewer addresses that wait for it than lines');
-      numbers[line] = number;
-      next = number + 1;
+    const numbers = this.#book.allWaiting(batch, addresses);
+    if (numbers.length < addresses) {
+      throw new Error('a batch has fewer addresses that wait for it than lines');
     }
     return numbers;
   }

@@ -1,6 +1,11 @@
-/** A first look at a service that nothing is known of: some time for the batch, some for each address. */
-const guessMs = 20;
-const guessMsPerAddress = 0.005;
+import type { VerificationType } from '../contract/enums.js';
+
+/**
+ * A first look at a service that nothing is known of: some time for the batch, and more with the root of
+ * its addresses. A service that has just started is slowest with the first of them.
+ */
+const guessMs = 28;
+const guessMsPerRoot: Readonly<Record<VerificationType, number>> = { email: 0.8, phone: 3 };
 /** What is known as exactly as this is not worth a look that may come too soon. */
 const tolerance = 0.04;
 const toleranceOfInterval = 0.3;
@@ -18,6 +23,12 @@ const settledEnough = 16;
 const apart = 3 / 8;
 const mostApart = 4;
 
+/** What the time of a batch depends on. */
+export interface TimedBatch {
+  readonly type: VerificationType;
+  readonly addresses: number;
+}
+
 /**
  * What a run learns of how long the service takes, so that the first look at a batch comes when it is
  * likely to be through: not long after, and not too soon, which costs a poll and the wait behind it.
@@ -26,15 +37,17 @@ export class StagePace {
   readonly #paces = new Map<string, Map<number, SizePace>>();
 
   /** A batch enters a stage. */
-  begin(stage: string, addresses: number): StageTiming {
-    let sizes = this.#paces.get(stage);
-    if (!sizes) this.#paces.set(stage, (sizes = new Map<number, SizePace>()));
+  begin(stage: string, { type, addresses }: TimedBatch): StageTiming {
+    const key = `${stage} ${type}`;
+    let sizes = this.#paces.get(key);
+    if (!sizes) this.#paces.set(key, (sizes = new Map<number, SizePace>()));
     // Batches of about one size take about as long.
     const size = Math.floor(Math.log2(Math.max(1, addresses)));
     let pace = sizes.get(size);
     if (!pace) sizes.set(size, (pace = new SizePace(nearestOf(sizes, size))));
     pace.begun += 1;
-    return new StageTiming(pace, addresses);
+    const guess = Math.round(guessMs + guessMsPerRoot[type] * Math.sqrt(addresses));
+    return new StageTiming(pace, guess);
   }
 }
 
@@ -98,15 +111,15 @@ class SizePace {
 /** The time of one batch in one stage. */
 export class StageTiming {
   readonly #pace: SizePace;
-  readonly #addresses: number;
+  readonly #guessMs: number;
   /** Its place among those that look early at the same time, from 1. */
   #order = 0;
   #lookedMs = 0;
   #missedMs = 0;
 
-  constructor(pace: SizePace, addresses: number) {
+  constructor(pace: SizePace, guess: number) {
     this.#pace = pace;
-    this.#addresses = addresses;
+    this.#guessMs = guess;
   }
 
   /**
@@ -118,7 +131,7 @@ export class StageTiming {
     const { lowerMs, upperMs, nearest, begun } = this.#pace;
     if (upperMs === undefined) {
       if (nearest?.upperMs !== undefined) return nearest.upperMs;
-      const first = Math.min(intervalMs, guessMs + guessMsPerAddress * this.#addresses);
+      const first = Math.min(intervalMs, this.#guessMs);
       return first + ((this.#probe() - 1) % mostApart) * apart * intervalMs;
     }
     const spanMs = upperMs - lowerMs;

@@ -1,6 +1,6 @@
 import type { Clock } from '../system/clock.js';
 import type { KnownBatch, Stage } from './known-batch.js';
-import type { StagePace, StageTiming } from './stage-pace.js';
+import type { StagePace, StageTiming, TimedBatch } from './stage-pace.js';
 
 export interface StageWaitOptions {
   readonly clock: Clock;
@@ -38,7 +38,7 @@ const progress: Readonly<Record<Stage, number>> = {
  */
 export class StageWait {
   readonly #options: StageWaitOptions;
-  readonly #addresses: number;
+  readonly #batch: TimedBatch;
   #stage: Stage;
   #furthest: number;
   #fresh: number;
@@ -49,10 +49,9 @@ export class StageWait {
   #enteredAt = 0;
   #lookedAt = -Infinity;
 
-  /** @param addresses of the batch: about how long it takes depends on them */
-  constructor(known: KnownBatch, addresses: number, options: StageWaitOptions) {
+  constructor(known: KnownBatch, batch: TimedBatch, options: StageWaitOptions) {
     this.#options = options;
-    this.#addresses = addresses;
+    this.#batch = batch;
     this.#stage = known.stage;
     this.#furthest = progress[known.stage];
     this.#fresh = known.fresh;
@@ -169,7 +168,7 @@ export class StageWait {
     const isTimed = stage === 'parsing' || stage === 'verifying';
     // Where waits have begun already, the batch comes for the second time, or not by the straight way.
     this.#timing =
-      isTimed && this.#polls === 0 ? this.#options.pace?.begin(stage, this.#addresses) : undefined;
+      isTimed && this.#polls === 0 ? this.#options.pace?.begin(stage, this.#batch) : undefined;
     this.#enteredAt = this.#options.clock.now();
     this.#lookedAt = -Infinity;
   }

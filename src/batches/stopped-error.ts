@@ -1,6 +1,8 @@
 import { sayable } from '../client/service-words.js';
-import { DeadlineError, StateError } from '../errors/family.js';
+import { ApiError, DeadlineError, StateError } from '../errors/family.js';
 import { SluiceError } from '../errors/sluice-error.js';
+import { STATUS_CODES } from '../system/http.js';
+import { counted, grouped } from '../words/shown-numbers.js';
 import type { Stage } from './known-batch.js';
 
 /** Where a batch stands that stops its run. */
@@ -43,6 +45,32 @@ export function overdueError(
     `batch ${called} has not got beyond stage '${stage}' in ${deadlineMs} ms${word}; run again to go on waiting`,
     { cause: trouble },
   );
+}
+
+/**
+ * A refusal for the money, in words for whoever pays. What the service answered is its cause.
+ *
+ * @param balance credits of the type that the account has. @default it is not known
+ */
+export function unpaidError(
+  refusal: ApiError,
+  needs: NonNullable<ApiError['needs']>,
+  balance?: number,
+): ApiError {
+  const { code, operation, status, serviceMessage } = refusal;
+  const { type, credits } = needs;
+  const has =
+    balance === undefined ? `too few ${type} credits` : counted(balance, `${type} credit`);
+  const isBare = serviceMessage === undefined || serviceMessage === STATUS_CODES[status];
+  const words = isBare ? '' : `; the service says: ${serviceMessage}`;
+  return new ApiError(`the account has ${has}, this batch needs ${grouped(credits)}${words}`, {
+    code,
+    operation,
+    status,
+    serviceMessage,
+    needs,
+    cause: refusal,
+  });
 }
 
 /** Whether the service or the credits stopped the run, and not the key, the disk or a person. */

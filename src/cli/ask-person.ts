@@ -6,6 +6,11 @@ export interface Person {
   readonly output: NodeJS.WriteStream;
 }
 
+/** Whoever is at the terminal of this process. */
+export function terminal(): Person {
+  return { input: process.stdin, output: process.stderr };
+}
+
 /** Whether somebody is at the terminal who can be asked. */
 export function isThere({ input, output }: Person): boolean {
   return input.isTTY && output.isTTY;
@@ -22,20 +27,20 @@ export async function ask(
   { input, output }: Person,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const terminal = createInterface({ input, output });
+  const dialogue = createInterface({ input, output });
   const ended = new Promise<undefined>((resolve) => {
-    terminal.on('close', () => resolve(undefined));
+    dialogue.on('close', () => resolve(undefined));
   });
   // A terminal that is read key by key sends no signal of its own.
-  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  dialogue.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
-    const answer = terminal.question(`${question} `, { signal });
+    const answer = dialogue.question(`${question} `, { signal });
     return (await Promise.race([answer, ended]))?.trim();
   } catch (error) {
     signal.throwIfAborted();
     throw error;
   } finally {
-    terminal.close();
+    dialogue.close();
   }
 }
 

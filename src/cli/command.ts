@@ -42,6 +42,11 @@ export interface Surroundings {
 /** What a command was called with. */
 export interface CommandInput<Name extends string = string> extends Surroundings {
   readonly positionals: readonly string[];
+  /** The values of options, each with the arguments right after it: those may be the rest of a name. */
+  readonly valuesWithMore?: readonly {
+    readonly option: string;
+    readonly words: readonly string[];
+  }[];
   /** Its own, and the one of every command that a configuration may name too. */
   readonly options: ParsedOptions<Name | 'env-file'>;
 }

@@ -1,5 +1,6 @@
 import type { Summary } from '../index.js';
 import { oddSentence, percent } from '../words/odd-sentence.js';
+import { counted, grouped } from '../words/shown-numbers.js';
 import type { Said } from './run-lines.js';
 
 /** What a run says of itself beside the one before. */
@@ -11,9 +12,9 @@ export function comparedLines(summary: Summary): readonly Said[] {
     const [now, before] = [summary[type], previous[type]];
     if (!now || !before) return [];
     return [
-      `${type}: ${signed(now.addresses - before.addresses)} addresses`,
-      `${shareOfUnknown(now)} unknown (${shareOfUnknown(before)} before)`,
-      `${now.addresses - now.from_history} paid for (${before.addresses - before.from_history} before)`,
+      `${type}: ${change(now.addresses - before.addresses)}`,
+      ...shareOfUnknown(now, before),
+      `${grouped(now.addresses - now.from_history)} paid for (${grouped(before.addresses - before.from_history)} before)`,
     ].join(', ');
   });
   if (parts.length === 0) return [];
@@ -31,11 +32,19 @@ export function oddLines({ compared }: Summary): readonly Said[] {
   }));
 }
 
-function shareOfUnknown({ verdicts }: Pick<NonNullable<Summary['email']>, 'verdicts'>): string {
-  const verified = Object.values(verdicts).reduce((sum, count) => sum + count, 0);
-  return percent(verified === 0 ? 0 : verdicts.unknown / verified);
+type Verified = Pick<NonNullable<Summary['email']>, 'verdicts'>;
+
+/** Nothing has no share. */
+function shareOfUnknown(now: Verified, before: Verified): readonly string[] {
+  const [share, earlier] = [now, before].map(({ verdicts }) => {
+    const verified = Object.values(verdicts).reduce((sum, count) => sum + count, 0);
+    return verified === 0 ? undefined : percent(verdicts.unknown / verified);
+  });
+  if (share === undefined) return [];
+  return [`${share} unknown${earlier === undefined ? '' : ` (${earlier} before)`}`];
 }
 
-function signed(count: number): string {
-  return count > 0 ? `${count} more` : count < 0 ? `${-count} fewer` : 'as many';
+function change(count: number): string {
+  if (count === 0) return 'as many addresses';
+  return counted(Math.abs(count), count > 0 ? 'more address' : 'fewer address');
 }

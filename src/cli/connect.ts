@@ -7,7 +7,7 @@ import {
   type NameOf,
   type OptionDefinition,
 } from './command.js';
-import { amountOption, durationOption } from './option-values.js';
+import { amountOption, countOption, durationOption } from './option-values.js';
 import { sayTrouble } from './trouble-line.js';
 import { whereGiven } from './where-given.js';
 
@@ -28,13 +28,17 @@ const patienceOptions = defineOptions([
     value: '<s>',
     help: 'How long the service may be unreachable or failing before exit 7, in seconds (default: 600).',
   },
+  {
+    name: 'requests-per-minute',
+    value: '<n>',
+    help: 'Most requests to the service in any minute, of this process; with --store of all processes of the account (default: as many as it takes).',
+  },
 ]);
 
 export const connectionOptions = defineOptions([
   {
     name: 'base-url',
     value: '<url>',
-    isCommon: true,
     help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
   },
   apiKeyOption,
@@ -129,6 +133,7 @@ export async function connect(
   const patience = whereGiven({
     timeoutMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000,
     giveUpAfterMs: giveUpSeconds === undefined ? undefined : giveUpSeconds * 1000,
+    requestsPerMinute: countOption(options, 'requests-per-minute'),
   });
   if (target.kind === 'service') {
     const client: Client = new Client({

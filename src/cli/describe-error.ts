@@ -1,4 +1,4 @@
-import { SluiceError } from '../index.js';
+import { SluiceError, TransportError } from '../index.js';
 import { Interruption } from './interruption.js';
 import { withFlags } from './option-flags.js';
 import { printable, printableLine } from '../words/printable.js';
@@ -13,10 +13,22 @@ export function describeError(error: unknown): string {
 export function errorText(error: unknown): string {
   if (error instanceof Interruption) return error.message;
   if (error instanceof SluiceError) {
-    return withFlags(`${error.message}${causeOf(error)}${adviceOn(error)} [${error.code}]`);
+    const cause = isTechnical(error) ? '' : causeOf(error);
+    return withFlags(`${error.message}${cause}${adviceOn(error)} [${error.code}]`);
   }
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `this is a defect in Sluice; please report it\n${trace}`;
+}
+
+/** What the service answered, where the error says it in other words: for whoever looks closer. */
+export function technicalPart(error: unknown): string | undefined {
+  return error instanceof SluiceError && isTechnical(error) && error.cause instanceof Error
+    ? error.cause.message
+    : undefined;
+}
+
+function isTechnical({ code }: SluiceError): boolean {
+  return code === 'payment_required';
 }
 
 /** The system's own word (ENOSPC, ECONNREFUSED), where there is one. */
@@ -24,10 +36,12 @@ function causeOf(error: SluiceError): string {
   for (let { cause } = error; cause instanceof Error; { cause } = cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (cause instanceof SluiceError) {
-      const isSaid = error.message.includes(cause.message);
+      const said = cause instanceof TransportError ? cause.reason : cause.message;
+      const isSaid = error.message.includes(said);
       return `${isSaid ? '' : `: ${cause.message}`}${causeOf(cause)}`;
     }
-    if (code !== undefined) return `: ${code}`;
+    const isDescribed = code === 'ENOENT' && error.message.includes('there is no such file');
+    if (code !== undefined) return isDescribed ? '' : `: ${code}`;
   }
   return '';
 }

@@ -1,17 +1,17 @@
 import { abandonRun, isSluiceError, readRunStatus, type RunStatus } from '../index.js';
 import { agrees, isThere, type Person } from './ask-person.js';
 import type { ParsedOptions } from './command.js';
-import { launchedLine } from './commands/abandon.js';
 import { connect, type PatienceOption, type Target } from './connect.js';
+import { agreeToLose, launchedLine } from './lost-run.js';
 import { say } from './print.js';
 import { counted } from '../words/shown-numbers.js';
 
 /**
- * Deletes what the run that `--fresh` drops has on the service, when `--delete-batches` or the person at
- * the terminal says so; says what is left there otherwise. Batches of the local service in this process
- * go with the state directory.
+ * Says what is lost with the run that `--fresh` drops, and asks. Deletes what it has on the service, when
+ * `--delete-batches` or the person at the terminal says so; says what is left there otherwise. Batches of
+ * the local service in this process go with the state directory.
  *
- * @throws ApiError when the service cannot be asked
+ * @throws ConfigurationError when the person at the terminal keeps the run; ApiError when the service cannot be asked
  */
 export async function dropOldRun(
   stateDir: string,
@@ -19,16 +19,26 @@ export async function dropOldRun(
     target,
     options,
     person,
+    warn,
     signal,
   }: {
     readonly target: Target;
-    readonly options: ParsedOptions<PatienceOption | 'quiet' | 'delete-batches'>;
+    readonly options: ParsedOptions<PatienceOption | 'quiet' | 'yes' | 'delete-batches'>;
     readonly person: Person;
+    readonly warn: (line: string) => void;
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
   const status = await findStatus(stateDir);
-  if (!status || status.service === 'local' || status.uploads === 0) return;
+  if (!status) return;
+  await agreeToLose('--fresh', status, {
+    // The option says what is wanted: a nightly command goes on without a person.
+    isAgreed: options.has('yes') || !isThere(person),
+    person,
+    warn,
+    signal,
+  });
+  if (status.service === 'local' || status.uploads === 0) return;
   const tell = (line: string): void => {
     if (!options.has('quiet')) say(`sluice: ${line}`, person.output);
   };

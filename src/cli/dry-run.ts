@@ -1,21 +1,53 @@
 import { estimateRun, readRunStatus, type Estimate, type TypeEstimate } from '../index.js';
 import { connect } from './connect.js';
 import { describePrice } from './launch-options.js';
+import { withFlags } from './option-flags.js';
 import { say } from './print.js';
 import { lostDigitsSentence } from '../words/lost-digits-sentence.js';
+import { noTextSentence } from '../words/no-text-sentence.js';
+import { paidAgainLine } from './paid-again.js';
 import type { Job } from './run-list.js';
 import { shownCell } from '../words/shown-cell.js';
-import { counted } from '../words/shown-numbers.js';
+import { missingCountrySentence, unknownCountrySentence } from '../words/country-sentence.js';
+import { describeReason, notSubmittedWords } from '../words/reason-words.js';
+import { counted, grouped } from '../words/shown-numbers.js';
 
 const mostExamples = 5;
 /** Of more countries, the largest are named. */
 const mostLanes = 5;
 
 /** Reads and counts what a run would send, and says it: also when it is quiet, for it was asked for. */
-export async function dryRun(
-  { shared, target, options, reporter }: Job,
+export async function dryRun(job: Job, stateDir: string | undefined): Promise<Estimate> {
+  const { estimate, more } = await estimateJob(job, stateDir);
+  const kept = keptTrialLines(estimate, job.options.has('history'));
+  for (const line of [...describeEstimate(estimate), ...more, ...kept]) say(`sluice: ${line}`);
+  return estimate;
+}
+
+/** A trial's results are kept only if that is asked for before it. */
+function keptTrialLines(
+  { rows, limit, service }: Estimate,
+  hasHistory: boolean,
+): readonly string[] {
+  if (limit === undefined || rows < limit || service === 'local' || hasHistory) return [];
+  return [
+    'with --history <file> in this command and in the one for all rows, these rows are paid for once',
+  ];
+}
+
+export interface EstimatedJob {
+  readonly estimate: Estimate;
+  /** Cells that would be sent as something else, and what an unfinished run has paid. */
+  readonly more: readonly string[];
+  /** Whether it replaces an output and pays for all addresses, whatever was paid for that. */
+  readonly isPaidAgain: boolean;
+}
+
+/** Reads and counts what a run would send. */
+export async function estimateJob(
+  { shared, target, options, reporter, replaces }: Job,
   stateDir: string | undefined,
-): Promise<Estimate> {
+): Promise<EstimatedJob> {
   reporter.target(target);
   const connection =
     target.kind === 'service'
@@ -33,24 +65,91 @@ export async function dryRun(
       },
       ...(connection && { client: connection.client }),
     });
-    for (const line of describeEstimate(estimate)) say(`sluice: ${line}`);
-    for (const [cell, submitted] of examples) {
-      say(`sluice: ${cell} would be sent as ${submitted}`);
-    }
-    if (stateDir !== undefined) await describeUnfinished(stateDir);
-    return estimate;
+    const changed = [...examples].map(
+      ([cell, submitted]) => `${cell} would be sent as ${submitted}`,
+    );
+    const unfinished = stateDir === undefined ? undefined : await describeUnfinished(stateDir);
+    const addresses = (estimate.email?.credits ?? 0) + (estimate.phone?.credits ?? 0);
+    const isPaidAgain = replaces !== undefined && unfinished === undefined && addresses > 0;
+    const before = isPaidAgain ? paidAgainLine(replaces, addresses).line : unfinished;
+    return { estimate, more: [...changed, ...(before === undefined ? [] : [before])], isPaidAgain };
   } finally {
     await connection?.close();
   }
 }
 
+/** What a run would cost, in a line or two for somebody who is asked whether to start it. */
+export function costLines({ email, phone, balance, service }: Estimate): readonly string[] {
+  const types = [
+    { name: 'email', noun: 'email address', type: email, has: balance?.email },
+    { name: 'phone', noun: 'phone number', type: phone, has: balance?.phone },
+  ].flatMap(({ type, ...each }) => (type ? [{ ...each, type }] : []));
+  const sum = (of: (type: TypeEstimate) => number): number =>
+    types.reduce((total, { type }) => total + of(type), 0);
+  const addresses = types.map(({ noun, type }) => counted(type.addresses, noun)).join(' and ');
+  const known = sum((type) => type.from_history);
+  const credits = sum((type) => type.credits);
+  const price =
+    service === 'local' ? ', free of charge: the local service verifies' : ', before refunds';
+  const has = types.flatMap(({ name, has: each }) =>
+    each === undefined ? [] : [`${grouped(each)} ${name} credits`],
+  );
+  const missing = types.flatMap(({ name, type, has: each }) =>
+    each !== undefined && each < type.credits
+      ? [`${grouped(type.credits - each)} ${name} credits too few`]
+      : [],
+  );
+  const reasons = Object.keys(notSubmittedWords).flatMap((code) => {
+    const cells = isOfCountry(code) ? 0 : sum((type) => type.not_submitted[code] ?? 0);
+    return cells > 0 ? [`${grouped(cells)} ${describeReason(code)}`] : [];
+  });
+  return [
+    `${addresses}: ${grouped(credits)} ${credits === 1 ? 'credit' : 'credits'} at most${price}${known > 0 ? ` (${grouped(known)} are in the history)` : ''}`,
+    ...(has.length > 0 ? [`the account has ${[has.join(' and '), ...missing].join(', ')}`] : []),
+    ...(reasons.length > 0 ? [`cells that cannot be sent: ${reasons.join(', ')}`] : []),
+    ...lostDigits(phone),
+    ...noText([email, phone]),
+  ];
+}
+
+/** Rows that cannot be sent for want of a country. */
+export function countryLines({ countries }: Estimate): readonly string[] {
+  if (!countries) return [];
+  return [
+    ...(countries.not_understood > 0 ? [withFlags(unknownCountrySentence(countries))] : []),
+    ...(countries.missing > 0 ? [missingCountrySentence(countries)] : []),
+  ];
+}
+
+function isOfCountry(code: string): boolean {
+  return code === 'country_missing' || code === 'country_unsupported';
+}
+
+function lostDigits(type: TypeEstimate | null): readonly string[] {
+  const lost = type?.not_submitted['scientific_notation'] ?? 0;
+  return lost > 0 ? [lostDigitsSentence(lost)] : [];
+}
+
+function noText(types: readonly (TypeEstimate | null)[]): readonly string[] {
+  const cells = types.reduce(
+    (sum, type) => sum + (type?.not_submitted['invalid_encoding'] ?? 0),
+    0,
+  );
+  return cells > 0 ? [withFlags(noTextSentence(cells))] : [];
+}
+
 function describeEstimate(estimate: Estimate): readonly string[] {
   const { rows, limit, email, phone, balance } = estimate;
-  const first = limit === undefined ? '' : ` of at most ${limit}`;
+  const first = limit === undefined ? '' : ` of at most ${grouped(limit)}`;
   return [
-    `dry run: ${rows} rows${first} read, nothing is sent`,
+    `dry run: ${counted(rows, 'row')}${first} read, nothing is sent`,
     ...describeType('email', email, balance?.email),
     ...describeType('phone', phone, balance?.phone),
+    ...(email && phone
+      ? [`credits in all: ${grouped(email.credits + phone.credits)} at most`]
+      : []),
+    ...countryLines(estimate),
+    ...noText([email, phone]),
   ];
 }
 
@@ -60,12 +159,13 @@ function describeType(
   balance: number | undefined,
 ): readonly string[] {
   if (!type) return [];
-  const lost = type.not_submitted.scientific_notation ?? 0;
-  const reasons = Object.entries(type.not_submitted).map(([reason, count]) => `${count} ${reason}`);
+  const reasons = Object.entries(type.not_submitted).map(
+    ([reason, count]) => `${grouped(count)} ${describeReason(reason)}`,
+  );
   return [
-    `${name}: ${counted(type.addresses, 'address')} (${counted(type.duplicates, 'duplicate')})${type.from_history > 0 ? `, ${type.from_history} of them in the history` : ''}`,
+    `${name}: ${counted(type.addresses, 'address')} (${counted(type.duplicates, 'duplicate')})${type.from_history > 0 ? `, ${grouped(type.from_history)} of them in the history` : ''}`,
     ...(reasons.length > 0 ? [`${name}: cells that cannot be sent: ${reasons.join(', ')}`] : []),
-    ...(lost > 0 ? [lostDigitsSentence(lost)] : []),
+    ...lostDigits(type),
     `${name} batches: ${describeLanes(type.lanes)}`,
     `${name} credits: ${describePrice(type.credits, balance)}`,
   ];
@@ -83,18 +183,16 @@ function describeLanes(lanes: TypeEstimate['lanes']): string {
     const sum = (of: 'batches' | 'addresses'): number =>
       others.reduce((total, lane) => total + lane[of], 0);
     named.push(
-      `${others.length} more countries ${sum('batches')} (${counted(sum('addresses'), 'address')})`,
+      `${others.length} more countries ${grouped(sum('batches'))} (${counted(sum('addresses'), 'address')})`,
     );
   }
   return named.join(', ');
 }
 
 /** What is paid already is not paid again, and the estimate does not know of it. */
-async function describeUnfinished(stateDir: string): Promise<void> {
+async function describeUnfinished(stateDir: string): Promise<string | undefined> {
   const status = await readRunStatus(stateDir).catch(() => undefined);
-  if (!status || status.isFinished) return;
+  if (!status || status.isFinished) return undefined;
   const { email, phone } = status.launchedCredits;
-  say(
-    `sluice: these figures are for the whole list; the unfinished run in ${stateDir} has launched ${email} email and ${phone} phone credits, which the same command does not pay again`,
-  );
+  return `these figures are for the whole list; the unfinished run in ${stateDir} has launched ${grouped(email)} email and ${grouped(phone)} phone credits, which the same command does not pay again`;
 }

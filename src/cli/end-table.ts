@@ -1,5 +1,6 @@
 import type { Summary } from '../index.js';
 import { printableLine } from '../words/printable.js';
+import { describeReason, notSubmittedWords } from '../words/reason-words.js';
 import { grouped } from '../words/shown-numbers.js';
 import { textTable, textWidth } from './text-table.js';
 
@@ -9,21 +10,28 @@ export interface EndColumn {
   readonly figures: ReadonlyMap<Figure, number | null>;
 }
 
-/** The rows of the table. Those under `verified` add up to it. */
+const whyNotSubmitted = Object.keys(notSubmittedWords) as (keyof typeof notSubmittedWords)[];
+
+/** The rows of the table. Those under `verified` add up to it, and reasons to what they are the reasons of; forms are some of their reason. */
 const figures = [
-  { figure: 'rows', isPart: false },
-  { figure: 'verified', isPart: false },
-  { figure: 'valid', isPart: true },
-  { figure: 'wrong', isPart: true },
-  { figure: 'unknown', isPart: true },
-  { figure: 'no verdict', isPart: true },
-  { figure: 'no result', isPart: false },
-  { figure: 'not submitted', isPart: false },
-  { figure: 'failed', isPart: false },
-  { figure: 'unique addresses', isPart: false },
-  { figure: 'from earlier runs', isPart: false },
-  { figure: 'credits', isPart: false },
-  { figure: 'after refunds of', isPart: true },
+  { figure: 'rows', form: 'whole' },
+  { figure: 'verified', form: 'whole' },
+  { figure: 'valid', form: 'part' },
+  { figure: 'wrong', form: 'part' },
+  { figure: 'unknown', form: 'part' },
+  { figure: 'no verdict', form: 'part' },
+  { figure: 'no result', form: 'whole' },
+  { figure: 'no_record', form: 'reason' },
+  { figure: 'with mailto:', form: 'of reason' },
+  { figure: 'with a name', form: 'of reason' },
+  { figure: 'several in one', form: 'of reason' },
+  { figure: 'not submitted', form: 'whole' },
+  ...whyNotSubmitted.map((figure) => ({ figure, form: 'reason' }) as const),
+  { figure: 'failed', form: 'whole' },
+  { figure: 'unique addresses', form: 'whole' },
+  { figure: 'from earlier runs', form: 'whole' },
+  { figure: 'credits', form: 'whole' },
+  { figure: 'after refunds of', form: 'part' },
 ] as const;
 type Figure = (typeof figures)[number]['figure'];
 
@@ -36,12 +44,13 @@ export function endColumns(summary: Summary): readonly EndColumn[] {
   return columns.flatMap(({ name, type, ...cells }, index) => {
     const isAlone = columns.filter((other) => other.type === type).length === 1;
     const isLast = columns.findLastIndex((other) => other.type === type) === index;
-    const own = new Map<Figure, number | null>([['rows', rows], ...cellFigures(cells)]);
+    const own = new Map<Figure, number | null>([['rows', rows], ...cellFigures(cells, [cells])]);
     const shared = summary[type];
     if (!isLast || !shared) return [{ name, figures: own }];
     const ofType = typeFigures(summary, type);
     if (isAlone) return [{ name, figures: new Map([...own, ...ofType]) }];
-    const all = new Map<Figure, number | null>([...cellFigures(shared), ...ofType]);
+    const alike = columns.filter((other) => other.type === type);
+    const all = new Map<Figure, number | null>([...cellFigures(shared, alike), ...ofType]);
     return [
       { name, figures: own },
       { name: `all ${type}s`, figures: all },
@@ -49,9 +58,16 @@ export function endColumns(summary: Summary): readonly EndColumn[] {
   });
 }
 
-type Cells = Pick<Summary['columns'][number], 'buckets' | 'verdicts'>;
+type Cells = Pick<Summary['columns'][number], 'buckets' | 'verdicts' | 'reasons'>;
+type Forms = Pick<Summary['columns'][number], 'forms'>;
 
-function cellFigures({ buckets, verdicts }: Cells): readonly [Figure, number][] {
+function cellFigures(
+  { buckets, verdicts, reasons }: Cells,
+  columns: readonly Forms[],
+): readonly [Figure, number][] {
+  const ofForm = (form: string): number =>
+    columns.reduce((sum, { forms }) => sum + (forms?.['no_record']?.[form] ?? 0), 0);
+  const of = (code: string): number => reasons[code] ?? 0;
   return [
     ['verified', buckets.verified],
     ['valid', verdicts.valid],
@@ -59,7 +75,12 @@ function cellFigures({ buckets, verdicts }: Cells): readonly [Figure, number][] 
     ['unknown', verdicts.unknown],
     ...seldom('no verdict', verdicts.none),
     ['no result', buckets.no_result],
+    ...seldom('no_record', of('no_record')),
+    ...seldom('with mailto:', ofForm('mailto')),
+    ...seldom('with a name', ofForm('named')),
+    ...seldom('several in one', ofForm('several')),
     ['not submitted', buckets.not_submitted],
+    ...whyNotSubmitted.flatMap((code) => seldom(code, of(code))),
     ['failed', buckets.failed],
   ];
 }
@@ -83,21 +104,32 @@ function seldom(figure: Figure, count: number): readonly [Figure, number][] {
   return count > 0 ? [[figure, count]] : [];
 }
 
+const indents = { whole: '', part: '  ', reason: '  ', 'of reason': '    ' } as const;
+
 /** The table, for a terminal so wide; columns that do not fit beside the others come below them. */
 export function endTable(columns: readonly EndColumn[], width: number): string {
   const shown = figures.filter(({ figure }) => columns.some((each) => each.figures.has(figure)));
-  const labels = ['', ...shown.map(({ figure, isPart }) => `${isPart ? '  ' : ''}${figure}`)];
   const cells = columns.map((column) => [
     shortened(column.name),
     ...shown.map(({ figure }) => cellOf(column, figure)),
   ]);
+  const widths = cells.map((column) => Math.max(...column.map(textWidth)) + gap);
+  const labelsWith = (name: (figure: Figure) => string): readonly string[] => [
+    '',
+    ...shown.map(({ figure, form }) => `${indents[form]}${name(figure)}`),
+  ];
+  const widthOf = (names: readonly string[]): number => Math.max(...names.map(textWidth));
+  const described = labelsWith(describeReason);
+  const isRoom = widths.reduce((sum, each) => sum + each, widthOf(described)) < width;
+  // Reasons have their words beside the code where there is room.
+  const labels = isRoom ? described : labelsWith((figure) => figure);
   const tables: string[][][] = [];
   let left = 0;
-  for (const column of cells) {
-    const needed = Math.max(...column.map(textWidth)) + gap;
+  for (const [index, column] of cells.entries()) {
+    const needed = widths[index] ?? 0;
     if (needed > left) {
-      tables.push([labels]);
-      left = width - 1 - Math.max(...labels.map(textWidth));
+      tables.push([[...labels]]);
+      left = width - 1 - widthOf(labels);
     }
     tables.at(-1)?.push(column);
     left -= needed;
@@ -128,11 +160,22 @@ function percent(count: number, all: number): string {
   return ` ${text.padStart(noShare.length - 1)}`;
 }
 
-/** The same in a line for each column, for a log. */
+/** The same in a line for each column, for a log: reasons are in brackets after what they are of. */
 export function endLines(columns: readonly EndColumn[]): readonly string[] {
   return columns.map(({ name, figures: counts }) => {
-    const said = [...counts].map(([figure, count]) => `${figure} ${count ?? 'not known'}`);
-    return `${name}: ${said.join(', ')}`;
+    const said: { readonly text: string; readonly reasons: string[] }[] = [];
+    for (const { figure, form } of figures) {
+      const count = counts.get(figure);
+      if (count === undefined) continue;
+      const text = `${figure} ${count === null ? 'not known' : grouped(count)}`;
+      if (form === 'reason') said.at(-1)?.reasons.push(text);
+      else if (form === 'of reason') said.at(-1)?.reasons.push(`of them ${text}`);
+      else said.push({ text, reasons: [] });
+    }
+    const parts = said.map(({ text, reasons }) =>
+      reasons.length === 0 ? text : `${text} (${reasons.join(', ')})`,
+    );
+    return `${name}: ${parts.join(', ')}`;
   });
 }
 

@@ -1,4 +1,5 @@
 import { defineOptions, type Command, type OptionDefinition } from './command.js';
+import { helpTopics } from './help-topics.js';
 import { commonOptions } from './parse-command-line.js';
 
 /** The text of `sluice --help`. */
@@ -13,6 +14,7 @@ export function programHelp(commands: readonly Command[], version: string): stri
     '',
     'sluice verify <list> finds the columns to verify, shows the cost, and asks.',
     'sluice help <command> shows the options of a command.',
+    `sluice help <topic> explains ${helpTopics.map(({ name }) => name).join(', ')}.`,
     'sluice --version (-V) prints the version.',
     '',
   ].join('\n');
@@ -21,11 +23,18 @@ export function programHelp(commands: readonly Command[], version: string): stri
 /**
  * The text of `sluice <command> --help`.
  *
- * @param all also the options that few people need, of a command that has many
+ * @param isWhole also the options that few people need, of a command that has many. @default false
+ * @param width of the terminal that shows it. @default lines are as long as they are
  */
-export function commandHelp(command: Command, all = false): string {
+export function commandHelp(
+  command: Command,
+  {
+    isWhole = false,
+    width,
+  }: { readonly isWhole?: boolean; readonly width?: number | undefined } = {},
+): string {
   const common = command.options.filter(({ isCommon }) => isCommon === true);
-  const isShort = !all && common.length > 0;
+  const isShort = !isWhole && common.length > 0;
   const shown = isShort ? common : command.options;
   const shared = isShort ? commonOptions.filter(({ isCommon }) => isCommon) : commonOptions;
   return [
@@ -34,9 +43,13 @@ export function commandHelp(command: Command, all = false): string {
     command.summary,
     '',
     ...subcommandLines(command),
-    ...groupLines([...shown, ...defineOptions(shared, shown.at(-1)?.group)]),
+    ...groupLines([...shown, ...defineOptions(shared, groupOfShared(command.options))], width),
     ...(isShort
-      ? [`sluice ${command.name} --help-all shows all ${command.options.length} options.`, '']
+      ? [
+          `sluice ${command.name} --help-all shows all ${command.options.length} options.`,
+          ...moreLines,
+          '',
+        ]
       : []),
     'Examples:',
     ...command.examples.map((example) => `  ${example}`),
@@ -44,9 +57,22 @@ export function commandHelp(command: Command, all = false): string {
   ].join('\n');
 }
 
+const moreLines = [
+  'Your service: SLUICE_BASE_URL and SLUICE_API_KEY; sluice help environment.',
+  'Finished rows: sluice help columns. Exit codes: sluice help exit-codes. Docs: README.md and docs/.',
+];
+
+/** Options that every command has are among those of its last group that most people need. */
+export function groupOfShared(options: readonly OptionDefinition[]): string | undefined {
+  return (options.findLast(({ isCommon }) => isCommon) ?? options.at(-1))?.group;
+}
+
 /** Options under the headings of their groups, all in one column. */
-function groupLines(options: readonly OptionDefinition[]): readonly string[] {
-  const lines = table(options.map((option) => [optionNames(option), option.help]));
+function groupLines(options: readonly OptionDefinition[], width?: number): readonly string[] {
+  const lines = table(
+    options.map((option) => [optionNames(option), option.help]),
+    width,
+  );
   const groups = [...new Set(options.map(({ group }) => group))];
   return groups.flatMap((group) => [
     `${group ?? 'Options'}:`,
@@ -66,7 +92,26 @@ function optionNames({ name, short, value }: OptionDefinition): string {
   return value === undefined ? names : `${names} ${value}`;
 }
 
-function table(rows: readonly (readonly [string, string])[]): readonly string[] {
-  const width = Math.max(...rows.map(([first]) => first.length));
-  return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}`);
+/** @param width where the second column goes on in the next line, if it has room at all */
+function table(rows: readonly (readonly [string, string])[], width = 0): readonly string[] {
+  const first = Math.max(...rows.map(([name]) => name.length));
+  const left = width - first - 5;
+  return rows.map(([name, text]) => {
+    const lines = left < leastText ? [text] : wrapped(text, left);
+    return `  ${name.padEnd(first)}  ${lines.join(`\n${' '.repeat(first + 4)}`)}`;
+  });
+}
+
+/** A column of fewer characters is harder to read than long lines. */
+const leastText = 24;
+
+function wrapped(text: string, width: number): readonly string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line === '') lines[lines.length - 1] = word;
+    else if (line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
 }

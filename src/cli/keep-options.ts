@@ -19,9 +19,10 @@ import { whereGiven } from './where-given.js';
 export const keepOptions = defineOptions([
   {
     name: 'keep',
-    value: '<verdicts>',
+    value: '[<column>=]<verdicts>',
     isCommon: true,
-    help: 'Write only rows whose verified columns all have one of these verdicts: valid, wrong, unknown, none.',
+    isRepeatable: true,
+    help: 'Write only rows in which every verified column, or the one named, has one of these verdicts: valid, wrong, unknown, none; --rejects <path> takes the others.',
   },
   {
     name: 'keep-quality',
@@ -95,7 +96,7 @@ export async function keepOutput(
       },
     }),
     decides: whereGiven({
-      keep: options.text('keep'),
+      keep: options.has('keep') ? options.texts('keep').join(' ') : undefined,
       'keep-quality': options.text('keep-quality'),
       rejects: given,
     }),
@@ -103,26 +104,44 @@ export async function keepOutput(
 }
 
 function keepRule(options: ParsedOptions<'keep' | 'keep-quality' | 'email'>): KeepRule | undefined {
-  const kept = wordsOption(options, 'keep', verdicts);
-  const quality = wordsOption(options, 'keep-quality', emailQualities);
+  const given = options.texts('keep').map((text) => {
+    const at = text.lastIndexOf('=');
+    const words = readWords('keep', text.slice(at + 1), verdicts);
+    return { column: at === -1 ? undefined : text.slice(0, at), words };
+  });
+  const ofAll = given.filter(({ column }) => column === undefined);
+  if (ofAll.length > 1) {
+    throw new ConfigurationError(
+      '--keep takes one list for all columns, such as valid,unknown, and one for each <column>=',
+    );
+  }
+  const columns = given.flatMap(({ column, words }) =>
+    column === undefined ? [] : [[column, words] as const],
+  );
+  const ofQuality = options.text('keep-quality');
+  const quality =
+    ofQuality === undefined ? undefined : readWords('keep-quality', ofQuality, emailQualities);
   if (quality && options.texts('email').length === 0) {
     throw new ConfigurationError('--keep-quality is for emails: name their column with --email');
   }
-  return kept || quality ? whereGiven({ verdicts: kept, quality }) : undefined;
+  if (given.length === 0 && !quality) return undefined;
+  return whereGiven({
+    verdicts: ofAll[0]?.words,
+    columns: columns.length === 0 ? undefined : Object.fromEntries(columns),
+    quality,
+  });
 }
 
-function wordsOption<Name extends string, Word extends string>(
-  options: ParsedOptions<Name>,
-  name: Name,
+function readWords<Word extends string>(
+  option: string,
+  text: string,
   words: readonly Word[],
-): readonly Word[] | undefined {
-  const text = options.text(name);
-  if (text === undefined) return undefined;
+): readonly Word[] {
   return text.split(',').map((part) => {
     const word = words.find((known) => known === part.trim().toLowerCase());
     if (word !== undefined) return word;
     throw new ConfigurationError(
-      `--${name} takes ${words.join(', ')}, separated by commas, not ${JSON.stringify(part)}`,
+      `--${option} takes ${words.join(', ')}, separated by commas, not ${JSON.stringify(part)}`,
     );
   });
 }

@@ -7,8 +7,9 @@ import {
 import { agrees, isThere, type Person } from './ask-person.js';
 import { defineOptions, type ParsedOptions } from './command.js';
 import { say } from './print.js';
+import { carriedLine } from './progress-said.js';
 import type { Reporter } from './reporter.js';
-import { counted } from '../words/shown-numbers.js';
+import { counted, grouped } from '../words/shown-numbers.js';
 
 export const launchOptions = defineOptions([
   {
@@ -20,7 +21,10 @@ export const launchOptions = defineOptions([
     name: 'preflight',
     help: 'Upload and prepare (free), show the price, and ask before the launch.',
   },
-  { name: 'yes', help: 'Answer yes to what --preflight asks, and to columns that look wrong.' },
+  {
+    name: 'yes',
+    help: 'Answer yes to every question: the launch of --preflight, columns or changes that look wrong, paid results to be dropped.',
+  },
   {
     name: 'detach',
     help: 'Launch everything, then exit with 75; the same command later collects the results.',
@@ -68,7 +72,7 @@ function describeType(
   if (!type) return [];
   const { batches, addresses, counts } = type;
   const seen = counts
-    ? `; the service counted ${counts.valid} valid, ${counts.wrong} wrong in their format and ${counts.duplicate} duplicates`
+    ? `; the service counted ${grouped(counts.valid)} valid, ${grouped(counts.wrong)} wrong in their format and ${counted(counts.duplicate, 'duplicate')}`
     : '';
   return [
     `${name}: ${counted(addresses, 'address')} in ${counted(batches, 'batch')} are prepared${seen}`,
@@ -96,10 +100,29 @@ export function askAboutColumns(
   };
 }
 
+/** Whether a run is carried over of which not all that was paid is of use. Where nobody is there, it is. */
+export function askAboutCarrying(
+  options: ParsedOptions<'yes'>,
+  person: Person,
+  { reporter, signal }: { readonly reporter: Reporter; readonly signal: AbortSignal },
+): Pick<RunOptions, 'onCarry'> {
+  if (options.has('yes') || !isThere(person)) return {};
+  return {
+    onCarry: async (carried) => {
+      reporter.tell([carriedLine(carried)]);
+      reporter.close();
+      const lost = carried.paidAddresses - carried.usedAddresses;
+      const question = `${counted(lost, 'paid result')} of that run would be lost. Go on?`;
+      return agrees(question, person, signal);
+    },
+  };
+}
+
 /** Credits needed against those there are. */
 export function describePrice(credits: number, balance: number | null | undefined): string {
-  const price = `${credits} needed at most, before refunds`;
+  const price = `${grouped(credits)} needed at most, before refunds`;
   if (balance === undefined || balance === null) return price;
   const missing = credits - balance;
-  return `${price}; the account has ${balance}${missing > 0 ? `, ${missing} too few` : ''}`;
+  const short = missing > 0 ? `, ${grouped(missing)} too few` : '';
+  return `${price}; the account has ${grouped(balance)}${short}`;
 }

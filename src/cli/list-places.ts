@@ -1,11 +1,14 @@
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import {
   ConfigurationError,
   findLists,
+  InputError,
   parsePlace,
   showPlace,
   type DatabaseKind,
 } from '../index.js';
+import { nearPath } from './near-path.js';
+import { programName } from './program-name.js';
 import { standard } from './standard.js';
 
 /** One end of a list, as it is named on the command line. */
@@ -77,6 +80,25 @@ export async function removePlace({ path, remote }: NamedPlace): Promise<void> {
   await removeS3Object(remote.url);
 }
 
+/** Whether something is there. */
+export async function isTaken(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** @throws InputError `input_unreadable` where no file is there, and one of nearly the same name is */
+async function refuseMisspelt(path: string): Promise<void> {
+  if (/[*?[\]{}]/.test(path) || (await isTaken(path))) return;
+  const near = nearPath(path);
+  if (near === undefined) return;
+  throw new InputError(
+    `cannot read ${path}: there is no such file or folder; did you mean ${near}?`,
+    { code: 'input_unreadable' },
+  );
+}
+
 /** The path of a place that is a file or a standard stream. */
 export function pathOf({ path, database, remote }: NamedPlace): string | undefined {
   return (database ?? remote) ? undefined : path;
@@ -93,7 +115,7 @@ export async function findInputs(
 ): Promise<readonly NamedPlace[]> {
   if (positionals.length === 0) {
     throw new ConfigurationError(
-      'name the input: a file, several, a folder, an https:// address, the URL of a database, or - for standard input (sluice verify --help shows how)',
+      `name the input: a file, several, a folder, an https:// address, the URL of a database, or - for standard input (${programName()} verify --help shows how)`,
     );
   }
   const places = positionals.map((path) => placeOf(path, environment));
@@ -104,6 +126,7 @@ export async function findInputs(
     );
   }
   if (alone) return [alone];
+  for (const { path, remote } of places) if (!remote) await refuseMisspelt(path);
   const lists = await findLists(places.map(({ path, remote }) => remote?.url ?? path));
   return lists.map((list) => {
     const place = parsePlace(list);

@@ -1,3 +1,5 @@
+import { shellQuote } from '../words/shell-quote.js';
+
 /** What the library calls in backticks, and what sets it on the command line. */
 export const optionFlags: ReadonlyMap<string, string> = new Map([
   // Lists
@@ -28,6 +30,7 @@ export const optionFlags: ReadonlyMap<string, string> = new Map([
   // A run
   ['stateDir', '--state'],
   ['run', '--run'],
+  ['copyLimitBytes', '--copy-limit'],
   ['sink', '--output'],
   ['keep', '--keep'],
   ['keepQuality', '--keep-quality'],
@@ -44,12 +47,16 @@ export const optionFlags: ReadonlyMap<string, string> = new Map([
   ['waitLockMs', '--wait-lock'],
   ['maxCredits', '--max-credits'],
   ['batchSize', '--batch-size'],
+  ['concurrency', '--concurrency'],
   ['history', '--history'],
+  ['openHistory', '--history'],
   ['summary', '--summary'],
   ['report', '--report'],
   ['onDoubtfulColumns', '--yes'],
   // The service
+  ['client', 'SLUICE_BASE_URL and SLUICE_API_KEY'],
   ['baseUrl', '--base-url'],
+  ['requestsPerMinute', '--requests-per-minute'],
   ['settings.use_account_cache', '--no-account-cache'],
   ['settings.use_global_cache', '--no-global-cache'],
   ['settings.remove_duplicate', '--no-remove-duplicates'],
@@ -62,7 +69,6 @@ export const optionFlags: ReadonlyMap<string, string> = new Map([
   ['settings.max_account_cache_backoff', '--account-cache-days'],
   ['settings.max_global_cache_backoff', '--global-cache-days'],
   // The local service, and checks of a service
-  ['engine: networkEngine()', '--local --verify network'],
   ['heloName', '--helo'],
   ['mailFrom', '--mail-from'],
   ['enumSuffix', '--enum'],
@@ -76,11 +82,24 @@ export const optionFlags: ReadonlyMap<string, string> = new Map([
  * the command line.
  */
 export function withFlags(text: string): string {
-  const flagged = text.replaceAll(
-    /`([^`\n]{1,60})`/g,
-    (named, name: string) => optionFlags.get(name.replaceAll('&#39;', "'")) ?? named,
-  );
+  const flagged = text
+    .replaceAll(/`prefix: (\{[^`]*\})`/g, (named, prefix: string) => prefixFlags(prefix) ?? named)
+    .replaceAll(
+      /`([^`\n]{1,60})`/g,
+      (named, name: string) => optionFlags.get(name.replaceAll('&#39;', "'")) ?? named,
+    );
   // It sets two of the settings.
   const twice = '--no-remove-wrong-format';
   return flagged.replaceAll(`${twice}, ${twice}`, twice);
+}
+
+/** Prefixes of columns, as an object in JSON; its quotes may be escaped, as the text around it is. */
+function prefixFlags(prefix: string): string | undefined {
+  try {
+    const known = JSON.parse(prefix.replaceAll(/\\"|&quot;/g, '"')) as Record<string, string>;
+    const flags = Object.entries(known).map(([column, name]) => shellQuote(`${column}=${name}`));
+    return flags.map((flag) => `--prefix ${flag}`).join(' ');
+  } catch {
+    return undefined;
+  }
 }

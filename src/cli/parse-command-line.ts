@@ -1,8 +1,15 @@
 import { parseArgs } from 'node:util';
 import { ConfigurationError } from '../index.js';
 import { guess } from './closest-name.js';
-import { defineOptions, ParsedOptions, type Command, type OptionDefinition } from './command.js';
+import {
+  defineOptions,
+  ParsedOptions,
+  type Command,
+  type CommandInput,
+  type OptionDefinition,
+} from './command.js';
 import { envFileOption } from './env-file.js';
+import { programName } from './program-name.js';
 
 /** Options that every command has. */
 export const commonOptions = defineOptions([
@@ -19,24 +26,33 @@ export const commonOptions = defineOptions([
 export function parseCommandLine(
   command: Command,
   args: readonly string[],
-): { readonly positionals: readonly string[]; readonly options: ParsedOptions } {
+): Pick<CommandInput, 'positionals' | 'options' | 'valuesWithMore'> {
   const definitions = [...command.options, ...commonOptions];
   const { tokens, positionals } = tokenize(definitions, args);
   const values = new Map<string, (string | true)[]>();
+  const valuesWithMore: { readonly option: string; readonly words: string[] }[] = [];
+  let words: string[] | undefined;
   for (const token of tokens) {
+    if (token.kind === 'positional') words?.push(token.value);
+    else words = undefined;
     if (token.kind !== 'option') continue;
     const definition = definitions.find(({ name }) => name === token.name);
     refuseOneDash(args[token.index] ?? '', definitions);
     if (!definition) throw unknownOption(command, token, definitions);
     const given = values.get(definition.name) ?? [];
     if (isNextOption(token, definitions)) throw valueMissing(definition, token.rawName);
-    given.push(valueOf(definition, token.rawName, token.value));
+    const value = valueOf(definition, token.rawName, token.value);
+    given.push(value);
+    if (value !== true) {
+      words = [value];
+      valuesWithMore.push({ option: token.rawName, words });
+    }
     values.set(definition.name, given);
     if (given.length > 1 && definition.isRepeatable !== true && definition.value !== undefined) {
       throw new ConfigurationError(`${token.rawName} may be given once only`);
     }
   }
-  return { positionals, options: new ParsedOptions(values) };
+  return { positionals, options: new ParsedOptions(values), valuesWithMore };
 }
 
 function unknownOption(
@@ -45,9 +61,14 @@ function unknownOption(
   definitions: readonly OptionDefinition[],
 ): ConfigurationError {
   const names = definitions.map((definition) => definition.name);
+  if (command === 'verify' && /^(?:de-?dup\w*|uniq\w*|distinct)$/.test(name)) {
+    throw new ConfigurationError(
+      `there is no ${rawName}: every row comes out, and a duplicate is paid for once; docs/your-list.md, "Drop duplicates", has a command that leaves them out`,
+    );
+  }
   const hint = rawName.startsWith('--') ? guess(name, names, '--') : shortForms(name, definitions);
   return new ConfigurationError(
-    `${command} has no option ${rawName}${hint}; sluice ${command} --help lists those it has`,
+    `${command} has no option ${rawName}${hint}; ${programName()} ${command} --help lists those it has`,
   );
 }
 
@@ -104,7 +125,10 @@ interface OptionToken {
   readonly inlineValue?: boolean | undefined;
 }
 
-type Token = OptionToken | { readonly kind: 'positional' | 'option-terminator' };
+type Token =
+  | OptionToken
+  | { readonly kind: 'positional'; readonly value: string }
+  | { readonly kind: 'option-terminator' };
 
 function valueOf(
   definition: OptionDefinition,

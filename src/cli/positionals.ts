@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../index.js';
+import { programName } from './program-name.js';
 
 /** @throws ConfigurationError when a command is given an argument that it does not take */
 export function noArguments(command: string, positionals: readonly string[]): void {
@@ -24,7 +25,7 @@ const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function onlyBatch(positionals: readonly string[]): string {
   const uuid = onlyArgument(
     positionals,
-    'name one batch by its uuid, as sluice batch list shows it',
+    `name one batch by its uuid, as ${programName()} batch list shows it`,
   );
   return parseUuid(uuid);
 }
@@ -33,6 +34,6 @@ export function onlyBatch(positionals: readonly string[]): string {
 export function parseUuid(text: string): string {
   if (uuidForm.test(text)) return text.toLowerCase();
   throw new ConfigurationError(
-    `${JSON.stringify(text)} is no uuid of a batch; sluice batch list shows them`,
+    `${JSON.stringify(text)} is no uuid of a batch; ${programName()} batch list shows them`,
   );
 }

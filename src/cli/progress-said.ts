@@ -1,7 +1,13 @@
-import { printKind, type DoubtfulColumn, type RunProgress } from '../index.js';
+import {
+  describeStart,
+  printKind,
+  type CarriedRun,
+  type DoubtfulColumn,
+  type RunProgress,
+} from '../index.js';
 import { adviceOn } from './describe-export.js';
 import type { Said } from './run-lines.js';
-import { counted } from '../words/shown-numbers.js';
+import { counted, grouped } from '../words/shown-numbers.js';
 
 type Progress<Stage extends RunProgress['stage']> = Extract<RunProgress, { readonly stage: Stage }>;
 
@@ -9,7 +15,7 @@ export function readingLine({ rows, addresses }: Progress<'reading'>): Said {
   return {
     event: 'reading',
     fields: { rows, addresses },
-    line: `read ${rows} rows, ${addresses} addresses`,
+    line: `read ${counted(rows, 'row')}, ${counted(addresses, 'address')}`,
   };
 }
 
@@ -39,15 +45,26 @@ export function headerLine({ input, unit, number }: Progress<'header_found'>): S
   };
 }
 
-/** A column that is likely to be the wrong one. */
-export function doubtfulLine({ name, type, filled, malformed, others }: DoubtfulColumn): Said {
+/** A column that is likely to be the wrong one, or to be read in the wrong way. */
+export function doubtfulLine(column: DoubtfulColumn): Said {
+  const { name, type, filled, malformed, others, ambiguous, examples } = column;
   const kinds = ['email addresses', 'phone numbers'];
   const [kind, other] = type === 'email' ? kinds : kinds.toReversed();
   const found = others > 0 ? `, and ${others} look like ${other}` : '';
+  const parts = [
+    ...(malformed * 2 > filled
+      ? [`hardly looks like ${kind}: ${malformed} of ${filled} cells do not${found}`]
+      : []),
+    ...(ambiguous > 0
+      ? [
+          `${grouped(ambiguous)} of ${counted(filled, 'number')} may begin with a calling code that has lost its + (${examples.join(', ')}), and ${ambiguous === 1 ? 'is' : 'are'} not sent as international: write the +, or add a column of countries (--country-column)`,
+        ]
+      : ['is it the right column?']),
+  ];
   return {
     event: 'doubtful_column',
-    fields: { column: name, type, filled, malformed, others },
-    line: `column ${JSON.stringify(name)} hardly looks like ${kind}: ${malformed} of ${filled} cells do not${found}; is it the right column?`,
+    fields: { column: name, type, filled, malformed, others, ambiguous },
+    line: `column ${JSON.stringify(name)}${malformed * 2 > filled ? '' : ':'} ${parts.join('; ')}`,
   };
 }
 
@@ -86,22 +103,24 @@ export function batchLine(progress: Progress<'batch'>): Said {
     },
     line:
       reason === undefined
-        ? `${called}: ${known.stage}, ${batch.addresses} addresses`
+        ? `${called}: ${known.stage}, ${counted(batch.addresses, 'address')}`
         : `${called} failed: ${reason}; ${adviceOn(reason, exported)}`,
   };
 }
 
-/** A list has changed since a run that was not finished. */
-export function carriedLine(progress: Progress<'carried'>): Said {
-  const { startedAt, change, paidAddresses, usedAddresses, unfinished } = progress;
-  const { paidBatches, usedBatches } = progress;
-  const what = `the list has changed since the run of ${timeOf(startedAt)} (${change})`;
+/** A list, or what decides its batches, has changed since a run that was not finished. */
+export function carriedLine(carried: CarriedRun): Said {
+  const { startedAt, change, paidAddresses, usedAddresses, unfinished } = carried;
+  const { paidBatches, usedBatches } = carried;
+  const what = `changed since the run of ${describeStart({ startedAt })} (${change})`;
   const used =
     paidAddresses === 0
       ? 'nothing was paid for it'
-      : `${usedBatches} of ${paidBatches} paid batches are used again, ${usedAddresses} of ${paidAddresses} addresses are not paid again`;
+      : `${grouped(usedBatches)} of ${grouped(paidBatches)} paid batches are used again, ${grouped(usedAddresses)} of ${grouped(paidAddresses)} addresses are not paid again`;
   const wait =
-    unfinished === 0 ? '' : `; ${unfinished} launched batches are brought to their end first`;
+    unfinished === 0
+      ? ''
+      : `; first the run brings ${counted(unfinished, 'launched batch')} to an end`;
   return {
     event: 'carried',
     fields: {
@@ -117,14 +136,11 @@ export function carriedLine(progress: Progress<'carried'>): Said {
   };
 }
 
-/** The hour where a run began within a day, else the day. */
-function timeOf(startedAt: string): string {
-  const begun = new Date(startedAt);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const time = `${two(begun.getHours())}:${two(begun.getMinutes())}`;
-  const isRecent = Math.abs(Date.now() - begun.getTime()) < 24 * 3_600_000;
-  const day = `${begun.getFullYear()}-${two(begun.getMonth() + 1)}-${two(begun.getDate())}`;
-  return isRecent ? time : `${day} ${time}`;
+/** Said even when quiet: a name that is used twice leaves a new list unverified. */
+export function alreadyFinishedLine({ name, differing }: Progress<'already_finished'>): Said {
+  const others = differing === undefined ? '' : `; these differ: ${differing}`;
+  const line = `warning: ${name} had finished before, and nothing was read, sent or written now${others}. Another list, or the same on another day, is another run: give it a name of its own`;
+  return { event: 'already_finished', fields: { name, differing: differing ?? null }, line };
 }
 
 /** What the service has of a run that its state directory does not know of. */
@@ -136,7 +152,7 @@ export function olderStateLine({ isCopied, learned, unused }: Progress<'older_st
   ];
   if (learned.length > 0) {
     lines.push(
-      `${learned.length} batches were sent or launched by another process, and are resumed: ${learned.join(', ')}`,
+      `sent or launched by another process, and resumed: ${counted(learned.length, 'batch')}: ${learned.join(', ')}`,
     );
   }
   if (unused.length > 0) {

@@ -11,7 +11,7 @@ import {
   type Summary,
 } from '../index.js';
 import type { Target } from './connect.js';
-import { describeError, errorText } from './describe-error.js';
+import { describeError, errorText, technicalPart } from './describe-error.js';
 import { describeDifference, isExportWrong } from './describe-export.js';
 import { comparedLines, oddLines } from './compared-lines.js';
 import { exitCodeOf } from './exit-code.js';
@@ -27,6 +27,7 @@ import {
   carriedLine,
   doubtfulLine,
   headerLine,
+  alreadyFinishedLine,
   olderStateLine,
   readingLine,
   readLine,
@@ -34,10 +35,11 @@ import {
   textColumnLine,
 } from './progress-said.js';
 import { endColumns, endLines, endTable } from './end-table.js';
-import { endLinesOf, type Said } from './run-lines.js';
+import { endLinesOf, fewerRowsLines, type Said } from './run-lines.js';
 import { SaidLines, type SaidLinesOptions } from './said-lines.js';
 import { goingOnLine, type paidInVainLines } from './stop-lines.js';
 import { troubleLine } from './trouble-line.js';
+import { counted } from '../words/shown-numbers.js';
 
 /** So many batches are told of whose exports differ from what was counted. */
 const mostDifferences = 5;
@@ -50,6 +52,8 @@ export interface ReporterOptions extends SaidLinesOptions {
   readonly isVerbose: boolean;
   /** Whether a person reads at a terminal: the end of a run is then a table. @default false */
   readonly isTerminal?: boolean;
+  /** Whether it was said that the local service verifies. @default false */
+  readonly isTargetSaid?: boolean;
   /** Tells what a terminal shows. @default none */
   readonly environment?: NodeJS.ProcessEnv;
 }
@@ -62,9 +66,12 @@ export class Reporter {
   readonly #live: LiveLines | undefined;
   readonly #lines: SaidLines;
   #differences = 0;
+  #isToldAgain = false;
+  #isTargetSaid: boolean;
 
   constructor(out: Writable, options: ReporterOptions) {
     this.#out = out;
+    this.#isTargetSaid = options.isTargetSaid ?? false;
     this.#options = options;
     if (options.mode === 'live' && options.isJson !== true) {
       const terminal = out as NodeJS.WriteStream;
@@ -78,7 +85,8 @@ export class Reporter {
 
   /** Nobody must take the local service's verdicts for a paid service's: said even when quiet. */
   target(target: Target): void {
-    if (target.kind !== 'local' || target.isOnPurpose) return;
+    if (target.kind !== 'local' || target.isOnPurpose || this.#isTargetSaid) return;
+    this.#isTargetSaid = true;
     this.#lines.write({ event: 'local_service', line: localNotice });
   }
 
@@ -138,6 +146,8 @@ export class Reporter {
       case 'going_on':
         this.#lines.say(goingOnLine(progress.status));
         return;
+      case 'recalled':
+        return;
       case 'reading':
         this.#lines.sayNowAndThen(readingLine(progress), lineEveryMs);
         return;
@@ -161,15 +171,25 @@ export class Reporter {
         // Two processes on copies of one state can pay for each other's batches: said even when quiet.
         this.#lines.write(olderStateLine(progress));
         return;
+      case 'already_finished':
+        this.#isToldAgain = true;
+        this.#lines.write(alreadyFinishedLine(progress));
+        return;
       case 'text_column':
         this.#lines.say(textColumnLine(progress));
         return;
       case 'notice':
-        this.#lines.say({ event: 'notice', line: progress.message });
+        this.tell([
+          { event: 'notice', line: progress.message, isUrgent: progress.isUrgent === true },
+        ]);
         return;
       case 'writing': {
         const { rows } = progress;
-        const said = { event: 'writing', fields: { rows }, line: `writing: ${rows} rows so far` };
+        const said = {
+          event: 'writing',
+          fields: { rows },
+          line: `writing: ${counted(rows, 'row')} so far`,
+        };
         this.#lines.sayNowAndThen(said, batchLineEveryMs);
         return;
       }
@@ -177,19 +197,20 @@ export class Reporter {
         const { rows } = progress;
         // The end of the run says it to people, with the names of the outputs.
         if (this.#options.isJson === true || this.#options.isVerbose) {
-          const line = `the output is complete: ${rows} rows`;
+          const line = `the output is complete: ${counted(rows, 'row')}`;
           this.#lines.say({ event: 'written', fields: { rows }, line });
         }
       }
     }
   }
 
-  finished(summary: Summary, end: RunEnd): void {
+  /** @param last what is said after all else; `finished` is the last event of a log */
+  finished(summary: Summary, end: RunEnd, last: readonly Said[] = []): void {
     this.close();
     if (this.#options.isJson === true) {
       // The batches have been told one by one.
       const { batches, compared, ...figures } = summary;
-      for (const odd of oddLines(summary)) this.#lines.write(odd);
+      this.tell([...oddLines(summary), ...fewerRowsLines(summary, end.advice), ...last]);
       this.#lines.say({
         event: 'finished',
         fields: { ...figures, ...end, batches: batches.length, previous: compared?.previous },
@@ -202,15 +223,20 @@ export class Reporter {
     this.tell([
       ...comparedLines(summary),
       ...oddLines(summary),
-      ...endLinesOf(summary, end, { withTime }),
+      ...endLinesOf(summary, end, { withTime, isToldAgain: this.#isToldAgain }),
+      ...last,
     ]);
   }
 
   /** Says why the run ends. */
   failed(error: unknown): void {
     this.close();
+    const technical = technicalPart(error);
     if (this.#options.isJson !== true) {
       sayLines(`${describeError(error)}\n`);
+      if (technical !== undefined && this.#options.isVerbose) {
+        this.tell([{ event: 'error', line: technical }]);
+      }
       return;
     }
     this.#lines.write({
@@ -219,6 +245,7 @@ export class Reporter {
         code: isSluiceError(error) ? error.code : null,
         exit_code: exitCodeOf(error),
         message: errorText(error),
+        cause: technical,
       },
       line: '',
     });

@@ -1,13 +1,18 @@
+import { existsSync } from 'node:fs';
 import { version, ConfigurationError } from '../index.js';
 import { guess } from './closest-name.js';
 import type { Command, Surroundings } from './command.js';
 import { commands } from './commands.js';
 import { loadEnvFile } from './env-file.js';
 import { exitCodes } from './exit-code.js';
+import { helpTopics, type HelpTopic } from './help-topics.js';
 import { commandHelp, programHelp } from './help.js';
 import { parseCommandLine } from './parse-command-line.js';
 import { print, sayLines } from './print.js';
+import { programName } from './program-name.js';
+import { workerName } from './workers.js';
 import { printableLine } from '../words/printable.js';
+import { shellQuote } from '../words/shell-quote.js';
 
 /**
  * Finds the command that a line begins with, and runs it, or shows help.
@@ -25,25 +30,45 @@ export async function runCommand(
     await print(programHelp(commands, version));
     return exitCodes.done;
   }
+  if (name === workerName && process.send) {
+    const { runWorker } = await import('./run-worker.js');
+    return runWorker(surroundings);
+  }
+  const topic = isHelp ? helpTopics.find((known) => known.name === args[1]) : undefined;
+  if (topic) {
+    await print(topic.text());
+    return exitCodes.done;
+  }
   const found = findCommand(isHelp ? args.slice(1) : args);
   if (!found) {
-    sayLines(troubleWith(isHelp ? args[1] : name) + programHelp(commands, version));
+    sayLines(
+      args.length === 0
+        ? programHelp(commands, version)
+        : isHelp
+          ? troubleWith(args[1], helpTopics)
+          : troubleWith(name),
+    );
     return exitCodes.usage;
   }
   const { command, rest } = found;
-  const { positionals, options } = parseCommandLine(command, rest);
+  const parsed = parseCommandLine(command, rest);
+  const { options } = parsed;
   if (isHelp || options.has('help') || options.has('help-all')) {
-    await print(commandHelp(command, options.has('help-all')));
+    const { isTTY, columns } = process.stdout;
+    const width = isTTY ? columns : undefined;
+    await print(commandHelp(command, { isWhole: options.has('help-all'), width }));
     return exitCodes.done;
   }
   await loadEnvFile(options, surroundings.environment);
-  return command.run({ positionals, options, ...surroundings });
+  return command.run({ ...parsed, ...surroundings });
 }
 
-function troubleWith(name: string | undefined): string {
-  if (name === undefined) return '';
-  const names = commands.map((command) => command.name);
-  return `sluice: there is no command ${printableLine(name)}${guess(name, names)}\n\n`;
+function troubleWith(name = '', topics: readonly HelpTopic[] = []): string {
+  const names = [...commands, ...topics].map((known) => known.name);
+  const meant = existsSync(name)
+    ? `; to verify that list: ${programName()} verify ${shellQuote(name)}`
+    : guess(name, names);
+  return `sluice: there is no command ${printableLine(name)}${meant}\n${programName()} --help lists all commands\n`;
 }
 
 /**

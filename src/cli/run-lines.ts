@@ -1,4 +1,6 @@
-import { duration } from '../words/shown-numbers.js';
+import { earlierCreditsSentence } from '../words/credit-words.js';
+import { fewerRowsSentence } from '../words/fewer-rows-sentence.js';
+import { counted, duration, grouped } from '../words/shown-numbers.js';
 import { rowsSentence } from '../words/rows-sentence.js';
 import type { RunEnd, Summary } from '../index.js';
 
@@ -14,38 +16,61 @@ export interface Said {
 export interface EndLinesOptions {
   /** Whether it is said how long the run took; a log has the times of its lines. @default false */
   readonly withTime?: boolean;
+  /** Whether the run had finished before, and this command did nothing. @default false */
+  readonly isToldAgain?: boolean;
 }
 
-/** Where the rows are, and the one thing to know or do next. */
+/** Where the rows are, and what to know or do next. */
 export function endLinesOf(
   summary: Summary,
-  { message, next }: RunEnd,
-  { withTime = false }: EndLinesOptions = {},
+  { message, advice }: RunEnd,
+  { withTime = false, isToldAgain = false }: EndLinesOptions = {},
 ): readonly Said[] {
   const time = withTime ? ` in ${duration(summary.seconds)}` : '';
-  const said: Said[] = [{ event: 'outputs', line: `${rowsSentence(summary)}${time}` }];
+  const wrote = `${rowsSentence(summary)}${time}`;
+  const said: Said[] = [{ event: 'outputs', line: isToldAgain ? `that run ${wrote}` : wrote }];
   // What was asked for is not there: said even when quiet.
   if (summary.left_alone) {
     const { changed, gone } = summary.left_alone;
-    const line = `${changed + gone} rows got no result: ${changed} changed and ${gone} were deleted while they were verified (--summary has their keys)`;
+    const line = `${counted(changed + gone, 'row')} got no result: ${grouped(changed)} changed and ${grouped(gone)} were deleted while they were verified (--summary has their keys)`;
     said.push({ event: 'left_alone', line, isUrgent: true });
+  }
+  if (summary.credits_before) {
+    const line = earlierCreditsSentence(summary.credits_before);
+    said.push({ event: 'credits_before', line });
   }
   if (message !== null) {
     said.push({ event: 'message', line: message, isUrgent: summary.suspect });
   }
-  if (next !== null) said.push({ event: 'next', line: next });
-  return said;
+  return [
+    ...said,
+    ...fewerRowsLines(summary, advice),
+    ...advice
+      .filter((line) => line !== fewerRowsSentence(summary, true))
+      .map((line) => ({ event: 'next', line })),
+  ];
+}
+
+/** A list that has lost its rows: said even when quiet, for the output has lost them, too. */
+export function fewerRowsLines(summary: Summary, advice: RunEnd['advice']): readonly Said[] {
+  const text = fewerRowsSentence(summary, true);
+  if (text === undefined || !advice.includes(text)) return [];
+  const { rows, compared } = summary;
+  const fields = { rows, previous: compared?.previous?.rows ?? null };
+  return [{ event: 'fewer_rows', fields, line: `warning: ${text}`, isUrgent: true }];
 }
 
 /** What a trial has left. */
 export function limitLines(
-  { rows, limit }: Pick<Summary, 'rows' | 'limit'>,
+  { rows, limit, service }: Pick<Summary, 'rows' | 'limit' | 'service'>,
   hasHistory: boolean,
 ): readonly Said[] {
   if (limit === undefined || rows < limit) return [];
   const again = hasHistory
-    ? 'what was verified now is not paid for again'
-    : 'with --history <file> in both, what was verified is not paid for again';
-  const line = `the first ${limit} rows only; leave out --limit for the rest (${again})`;
+    ? ' (what was verified now is not paid for again)'
+    : service === 'local'
+      ? ''
+      : ' (no --history kept these results: they are paid for again)';
+  const line = `the first ${counted(limit, 'row')} only; leave out --limit for the rest${again}`;
   return [{ event: 'limited', fields: { rows, limit }, line }];
 }

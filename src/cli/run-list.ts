@@ -1,10 +1,12 @@
 import { ConfigurationError, run, streamRun, type Summary } from '../index.js';
+import { terminal } from './ask-person.js';
 import type { ParsedOptions, Surroundings } from './command.js';
 import { connect, type Connection, type Target } from './connect.js';
 import { dropOldRun } from './drop-old-run.js';
 import { waitLockOf } from './history-options.js';
-import { preflightOf } from './launch-options.js';
+import { askAboutCarrying, preflightOf } from './launch-options.js';
 import { choiceOption } from './option-values.js';
+import { withPaidAgain } from './paid-again.js';
 import type { Reporter } from './reporter.js';
 import type { RunSettings } from './run-settings.js';
 import type { VerifyOption } from './verify-options.js';
@@ -16,6 +18,8 @@ export interface Job {
   readonly target: Target;
   readonly options: ParsedOptions<VerifyOption>;
   readonly reporter: Reporter;
+  /** The output that it replaces, if what was paid for it is paid again. */
+  readonly replaces: string | undefined;
   readonly lastAct: Surroundings['lastAct'];
   /** Called when the run begins: from then on its state directory is this process's own. */
   readonly begin: () => Promise<void>;
@@ -61,11 +65,11 @@ export async function stream({ shared, target, options, reporter, begin }: Job):
 
 /** Verifies a list, with all that is needed to go on in a state directory. */
 export async function runDurably(
-  { shared, target, options, reporter, begin, tell, lastAct }: Job,
+  { shared, target, options, reporter, replaces, begin, tell, lastAct }: Job,
   stateDir: string,
 ): Promise<Summary> {
   const { signal = new AbortController().signal } = shared;
-  const person = { input: process.stdin, output: process.stderr };
+  const person = terminal();
   const launch = preflightOf(options, person, signal);
   reporter.target(target);
   if (options.has('fresh')) {
@@ -78,6 +82,7 @@ export async function runDurably(
       target,
       options,
       person,
+      warn: (line) => reporter.tell([{ event: 'dropped', line, isUrgent: true }]),
       signal,
     });
   }
@@ -85,6 +90,9 @@ export async function runDurably(
   try {
     return await run({
       ...shared,
+      ...(replaces !== undefined && {
+        onProgress: withPaidAgain(shared.onProgress, replaces, (said) => reporter.tell([said])),
+      }),
       // The local service's data are in the state directory: it starts when this process holds it.
       client: async (servicePath) => {
         await begin();
@@ -99,6 +107,7 @@ export async function runDurably(
       fresh: options.has('fresh'),
       moved: options.has('moved'),
       ...launch,
+      ...askAboutCarrying(options, person, { reporter, signal }),
       detach: options.has('detach'),
       retryFailed: options.has('retry-failed'),
       partial: options.has('partial'),

@@ -85,11 +85,14 @@ function fieldOptions(options: ParsedOptions<VerifyOption>): ColumnOptions {
     ...(options.has('suggest') && { suggest: true }),
     ...whereGiven({
       prefix: pairsOption(options, 'prefix'),
-      // Names that are none, the library refuses with those that there are.
-      columns: options
-        .text('columns')
-        ?.split(',')
-        .map((name) => name.trim()) as ColumnOptions['columns'],
+      columns: fieldsIn(options.text('columns')),
     }),
   };
+}
+
+/** Names that are none, the library refuses with those that there are. */
+function fieldsIn(list: string | undefined): ColumnOptions['columns'] {
+  if (list === undefined) return undefined;
+  if (['', 'none'].includes(list.trim())) return [];
+  return list.split(',').map((name) => name.trim()) as ColumnOptions['columns'];
 }

@@ -1,38 +1,66 @@
 import { ConfigurationError, run, type SharedStore } from '../index.js';
-import { connect } from './connect.js';
+import { terminal } from './ask-person.js';
+import { connect, type Connection } from './connect.js';
+import { preflightOf } from './launch-options.js';
+import { programName } from './program-name.js';
 import type { Job } from './run-list.js';
 import { refuseBesideStore } from './store-options.js';
 import { whereGiven } from './where-given.js';
+import type { Workers } from './workers.js';
 
 /** Works on a run that other processes work on, too. @throws ConfigurationError */
 export async function runShared(
   { shared, target, options, reporter, begin, tell }: Job,
-  { store, isHeldBack }: { readonly store: SharedStore; readonly isHeldBack: boolean },
+  {
+    store,
+    isHeldBack,
+    workers,
+  }: {
+    readonly store: SharedStore;
+    readonly isHeldBack: boolean;
+    /** Started beside this process once the run is begun, and ended with it. @default none */
+    readonly workers?: Workers;
+  },
 ): Promise<void> {
   refuseBesideStore(options);
   if (target.kind === 'local') {
     throw new ConfigurationError(
-      'the local service in this process is no service for other processes: with --store, set SLUICE_BASE_URL and SLUICE_API_KEY (sluice serve is one)',
+      `the local service in this process is no service for other processes: with --store, set SLUICE_BASE_URL and SLUICE_API_KEY (${programName()} serve is one)`,
     );
   }
   if (!isHeldBack) {
     throw new ConfigurationError(
-      'with --store the output is a file or an s3:// URL, which appears whole: name one with -o',
+      'with --store the output is a file, a folder of parts, a table or an s3:// URL, which appears whole: name one with -o',
     );
   }
+  const { signal = new AbortController().signal } = shared;
+  const launch = preflightOf(options, terminal(), signal);
   reporter.target(target);
-  await begin();
-  const connection = await connect(target, options, undefined, reporter.trouble);
+  let connection: Connection | undefined;
   try {
     await run({
       ...shared,
-      client: connection.client,
+      // The papers of a run that is over stay.
+      client: async () => {
+        await begin();
+        connection = await connect(target, options, undefined, reporter.trouble);
+        return connection.client;
+      },
+      onProgress: (progress) => {
+        shared.onProgress?.(progress);
+        if (progress.stage === 'read') workers?.start();
+      },
       store,
       ...whereGiven({ stateDir: options.text('state') }),
+      ...launch,
+      detach: options.has('detach'),
+      retryFailed: options.has('retry-failed'),
+      partial: options.has('partial'),
       deleteBatches: options.has('delete-batches'),
       onSummary: tell,
     });
   } finally {
-    await connection.close();
+    await workers?.stop();
+    await connection?.close();
   }
 }

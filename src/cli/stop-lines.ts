@@ -1,8 +1,10 @@
 import { describeStart, describeStatus, isSluiceError, type RunStatus } from '../index.js';
 import { Interruption } from './interruption.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
+import { programName } from './program-name.js';
 import type { Said } from './run-lines.js';
-import { counted } from '../words/shown-numbers.js';
+import { shellQuote } from '../words/shell-quote.js';
+import { counted, grouped } from '../words/shown-numbers.js';
 
 /** What an unfinished run has come to, before it goes on. */
 export function goingOnLine(status: RunStatus): Said {
@@ -35,11 +37,12 @@ export function stopLines(
   if (exitCodeOf(error) === exitCodes.usage) return status ? keptLines(error, status) : [];
   if (store !== undefined) return [{ event: 'resumable', line: next }];
   if (!status) {
-    const line = `nothing is kept of this run: ${next}`;
+    const line = 'nothing is kept of this run: the same command starts over';
     return error instanceof Interruption ? [{ event: 'resumable', line }] : [];
   }
   const { stateDir } = status;
-  const hint = `sluice status ${stateDir} shows the run, sluice abandon ${stateDir} gives it up`;
+  const [program, state] = [programName(), shellQuote(stateDir)];
+  const hint = `${program} status ${state} shows the run, ${program} abandon ${state} gives it up`;
   return [
     { event: 'so_far', fields: fieldsOf(status), line: `so far: ${describeStatus(status).soFar}` },
     {
@@ -81,7 +84,7 @@ export function paidInVainLines({
     {
       event: 'paid_in_vain',
       fields: { batches, email_credits: launched.email, phone_credits: launched.phone },
-      line: `launched before it failed: ${counted(batches, 'batch')}, ${launched.email} email and ${launched.phone} phone credits before refunds`,
+      line: `launched before it failed: ${counted(batches, 'batch')}, ${grouped(launched.email)} email and ${grouped(launched.phone)} phone credits before refunds`,
       isUrgent: true,
     },
   ];
@@ -93,7 +96,9 @@ function fieldsOf({
   batches,
   done,
   running,
+  inDoubt,
   launchedCredits,
+  doubtfulCredits,
 }: RunStatus): Record<string, unknown> {
   return {
     state: stateDir,
@@ -101,7 +106,10 @@ function fieldsOf({
     batches,
     done,
     running,
+    in_doubt: inDoubt,
     email_credits: launchedCredits.email,
     phone_credits: launchedCredits.phone,
+    doubtful_email_credits: doubtfulCredits.email,
+    doubtful_phone_credits: doubtfulCredits.phone,
   };
 }

@@ -2,7 +2,8 @@ import type { PostgresStoreOptions } from '../databases/postgres/index.js';
 import { ConfigurationError, type SharedStore } from '../index.js';
 import { defineOptions, type ParsedOptions } from './command.js';
 import { placeOf } from './list-places.js';
-import { amountOption, durationOption } from './option-values.js';
+import { amountOption, countOption, durationOption, sizeOption } from './option-values.js';
+import { standard } from './standard.js';
 import { whereGiven } from './where-given.js';
 
 /** Which shared run is meant. */
@@ -22,24 +23,25 @@ export const storeOptions = defineOptions([
     value: '<s>',
     help: 'How long a process may give no sign of life before others take over its batches, in seconds (default: 30).',
   },
+  {
+    name: 'copy-limit',
+    value: '<size>',
+    help: 'Largest copy in the store of an input that other processes cannot read alike, such as a query (default: 4GB).',
+  },
+  {
+    name: 'workers',
+    value: '<n>',
+    help: 'How many processes of this machine work on the run, this one among them (default: 1).',
+  },
 ]);
 
-/** What a run with a store cannot do. */
-const notWithStore = [
-  'fresh',
-  'on-change',
-  'moved',
-  'retry-failed',
-  'partial',
-  'preflight',
-  'detach',
-  'history',
-  'wait-lock',
-  'report',
-  'into',
-  'part-size',
-  'split-by',
-] as const;
+/** What means nothing where processes share a run, and why. */
+const notWithStore = {
+  fresh: 'another name (--run) is another run',
+  moved: 'the run is not in a folder that could be moved',
+  'on-change': 'a list that has changed is another run: give it another name (--run)',
+  'wait-lock': 'processes share the run, so none waits for another',
+} as const;
 
 /** How patient a process of a run is. */
 type StorePatience = Omit<PostgresStoreOptions, 'connectionString' | 'run'>;
@@ -57,8 +59,8 @@ export async function sharedRunOf(
 ): Promise<SharedStore | undefined> {
   const run = options.text('run');
   if (!options.has('store')) {
-    if (run === undefined) return undefined;
-    throw new ConfigurationError('--run goes with --store <url>, where processes share a run');
+    refuseWithoutStore(options, 'run');
+    return undefined;
   }
   const connectionString = storeUrlOf(options, environment);
   if (run === undefined) {
@@ -72,17 +74,31 @@ export async function sharedRunOf(
 
 /** @throws ConfigurationError */
 export function storePatience(
-  options: ParsedOptions<'store' | 'lease' | 'give-up-after'>,
+  options: ParsedOptions<'store' | 'lease' | 'copy-limit' | 'give-up-after'>,
 ): StorePatience {
-  if (options.has('lease') && !options.has('store')) {
-    throw new ConfigurationError('--lease goes with --store <url>, where processes share a run');
-  }
+  refuseWithoutStore(options, 'lease');
+  refuseWithoutStore(options, 'copy-limit');
   const lease = durationOption(options, 'lease');
   const giveUpAfter = amountOption(options, 'give-up-after');
   return whereGiven({
     leaseMs: lease === undefined ? undefined : lease * 1000,
     giveUpAfterMs: giveUpAfter === undefined ? undefined : giveUpAfter * 1000,
+    copyLimitBytes: sizeOption(options, 'copy-limit'),
   });
+}
+
+/** How many processes of this machine work on the run. @throws ConfigurationError */
+export function workersOf(options: ParsedOptions<'store' | 'workers'>): number {
+  refuseWithoutStore(options, 'workers');
+  return countOption(options, 'workers') ?? 1;
+}
+
+function refuseWithoutStore<Name extends string>(
+  options: ParsedOptions<Name | 'store'>,
+  name: Name,
+): void {
+  if (options.has('store') || !options.has(name)) return;
+  throw new ConfigurationError(`--${name} goes with --store <url>, where processes share a run`);
 }
 
 /** @throws ConfigurationError */
@@ -97,9 +113,18 @@ export function storeUrlOf(
   );
 }
 
+/** @throws ConfigurationError for standard input, which no other process can read */
+export function refuseStandardInput(inputs: readonly string[]): void {
+  if (!inputs.includes(standard)) return;
+  throw new ConfigurationError(
+    'standard input does not work with --store, because another process could not go on with it: write it to a file first',
+  );
+}
+
 /** @throws ConfigurationError for options that do not work with a store */
-export function refuseBesideStore(options: ParsedOptions<(typeof notWithStore)[number]>): void {
-  const refused = notWithStore.find((name) => options.has(name));
-  if (refused === undefined) return;
-  throw new ConfigurationError(`--${refused} does not work with --store: leave one of them out`);
+export function refuseBesideStore(options: ParsedOptions<keyof typeof notWithStore>): void {
+  for (const [name, why] of Object.entries(notWithStore)) {
+    if (!options.has(name as keyof typeof notWithStore)) continue;
+    throw new ConfigurationError(`--${name} does not work with --store: ${why}`);
+  }
 }

@@ -84,7 +84,7 @@ export const verifyOptions = [
         name: 'country-column',
         value: '<column>',
         isCommon: true,
-        help: 'Column with the country of each row; --country is then used for empty cells.',
+        help: 'Column with the country of each row, or --country-from <phone column>: by its calling code; --country is then used for other rows.',
       },
       {
         name: 'country-from',
@@ -112,7 +112,7 @@ export const verifyOptions = [
         short: 'o',
         value: '<path>',
         isCommon: true,
-        help: 'Where the enriched rows go: a file, an s3:// URL or a database (default: -, standard output).',
+        help: 'Where the enriched rows go: a file, an s3:// URL or a database (default: -, standard output; at a terminal, a file is proposed).',
       },
       {
         name: 'output-format',
@@ -148,6 +148,7 @@ export const verifyOptions = [
       },
       {
         name: 'suggest',
+        isCommon: true,
         help: 'Add <column>_suggestion: the domain probably meant by a misspelt one (gmial.com: gmail.com). It is never sent.',
       },
       {
@@ -260,7 +261,6 @@ export const verifyOptions = [
     ],
     'Batches',
   ),
-  ...defineOptions(engineOptions, 'Asking exchangers, with --local'),
   ...defineOptions(
     [
       {
@@ -286,6 +286,7 @@ export const verifyOptions = [
     ],
     'Logs, report and configuration',
   ),
+  ...defineOptions(engineOptions, 'Live verification, with --local'),
 ];
 
 export type VerifyOption = NameOf<typeof verifyOptions>;

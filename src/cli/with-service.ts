@@ -10,6 +10,7 @@ import {
   type Target,
 } from './connect.js';
 import { sayLocalService } from './local-notice.js';
+import { programName } from './program-name.js';
 
 /**
  * Asks the service and closes the connection behind it, whatever happens.
@@ -23,7 +24,7 @@ export async function withService<Answer>(
   const target = await findTarget(options, environment);
   if (target.kind === 'local') {
     throw new ConfigurationError(
-      'this asks for what a service keeps: set SLUICE_BASE_URL and SLUICE_API_KEY (sluice serve starts a local service)',
+      `this asks for what a service keeps: set SLUICE_BASE_URL and SLUICE_API_KEY (${programName()} serve starts a local service)`,
     );
   }
   return askAt(target, options, ask);

@@ -19,7 +19,8 @@ export function parseBaseUrl(
   options: { readonly allowInsecureHttp?: boolean | undefined } = {},
 ): BaseUrl {
   // The text is not repeated in any message: it may hold a password.
-  if (!URL.canParse(text)) throw new ConfigurationError('the base URL is not a URL');
+  if (!URL.canParse(text))
+    throw new ConfigurationError('the base URL is not a URL: write it with https:// in front');
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new ConfigurationError('the base URL must begin with https:// or http://');

@@ -37,7 +37,11 @@ export interface RequestReport {
 export interface ClientOptions {
   /** Where the service is: https, or http on this machine. A path in it is kept. */
   readonly baseUrl: string;
-  /** Sent with every operation but `format`; never printed. */
+  /**
+   * Sent with every operation but `format`; never printed.
+   *
+   * @default none: every operation but `format` throws ConfigurationError before it sends anything
+   */
   readonly apiKey?: string | undefined;
   /**
    * undici's, for a proxy or certificates of your own; you close it.
@@ -69,6 +73,13 @@ export interface ClientOptions {
   /** @default 16 */
   readonly maxConcurrentRequests?: number | undefined;
   /**
+   * Most requests in any minute. Where processes share a run in a store, of all for this account in it
+   * together; of several rates that were given the lowest counts.
+   *
+   * @default as many as the service takes, learned from its 429 answers
+   */
+  readonly requestsPerMinute?: number | undefined;
+  /**
    * Largest answer that is held in memory, in bytes; exports are streamed and not bounded.
    *
    * @default 67108864
@@ -80,7 +91,7 @@ export interface ClientOptions {
    * @default false
    */
   readonly allowInsecureHttp?: boolean | undefined;
-  /** @default 'sluice' */
+  /** The `user-agent` header of each request. @default 'sluice' */
   readonly userAgent?: string | undefined;
   readonly clock?: Clock | undefined;
   /** Numbers from 0 to below 1, for the jitter of waits. */
@@ -107,6 +118,7 @@ const shape: OptionShape<ClientOptions> = {
   totalTimeoutMs: duration,
   giveUpAfterMs: amount,
   maxConcurrentRequests: count,
+  requestsPerMinute: count,
   maxAnswerBytes: count,
   allowInsecureHttp: flag,
   userAgent: {
@@ -135,6 +147,7 @@ export function parseClientOptions(options: ClientOptions) {
     totalTimeoutMs: options.totalTimeoutMs,
     giveUpAfterMs: options.giveUpAfterMs ?? 600_000,
     maxConcurrentRequests: options.maxConcurrentRequests ?? 16,
+    requestsPerMinute: options.requestsPerMinute,
     maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024,
     userAgent: options.userAgent ?? 'sluice',
     clock: options.clock ?? systemClock,

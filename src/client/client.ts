@@ -27,7 +27,9 @@ import { parseClientOptions, type ClientOptions } from './client-options.js';
 import { createDispatcher } from './create-dispatcher.js';
 import type { UploadFile } from './multipart.js';
 import { readExport, readJson, type ExportAnswer } from './read-answer.js';
+import { intervalOf } from './pace.js';
 import { Requests } from './requests.js';
+import type { SharedPace } from './shared-pace.js';
 import { createWireRequest, type CallInput, type WireSettings } from './wire-request.js';
 
 /** Options of a single call. */
@@ -64,6 +66,8 @@ export class Client {
   readonly #wire: WireSettings;
   readonly #requests: Requests;
   readonly #closeConnections: () => Promise<void>;
+  /** From one request to the next, as it was given, in milliseconds; 0 where it was not. */
+  readonly intervalMs: number;
 
   /** @throws ConfigurationError `invalid_option` */
   constructor(options: ClientOptions) {
@@ -82,9 +86,12 @@ export class Client {
     this.#requests = new Requests({
       settings,
       dispatcher: own.dispatcher,
+      origin: base.origin,
       redact: (text) => apiKey?.redact(text) ?? text,
     });
     this.#closeConnections = own.close;
+    const { requestsPerMinute } = settings;
+    this.intervalMs = requestsPerMinute === undefined ? 0 : intervalOf(requestsPerMinute);
   }
 
   /** Where the service is, as requests reach it. */
@@ -99,6 +106,15 @@ export class Client {
    */
   keyFingerprint(salt: string): string {
     return this.#wire.apiKey?.fingerprint(salt) ?? '';
+  }
+
+  /**
+   * From now on it keeps the pace that it shares with other processes, beside what it learns itself.
+   *
+   * @returns ends that
+   */
+  sharePace(pace: SharedPace): () => void {
+    return this.#requests.sharePace(pace);
   }
 
   /** Reads the account's balances. */

@@ -23,24 +23,26 @@ export function describeTrouble(
   { baseUrl }: { readonly baseUrl: string },
   trouble: ServiceTrouble,
 ): DescribedTrouble {
-  const { host, hostname } = new URL(baseUrl);
+  const { host } = new URL(baseUrl);
   const forSeconds = Math.round(trouble.forMs / 1000);
   if (trouble.state === 'over') {
     return { reason: null, line: `${host} answers again, after ${duration(forSeconds)}` };
   }
   const { error, leftMs } = trouble;
-  const reason =
-    error instanceof TransportError && error.reason.includes(hostname)
-      ? error.reason
-      : describe(host, error, forSeconds);
+  const reason = error
+    ? describeFailure(baseUrl, error)
+    : `${host} has not answered for ${duration(forSeconds)}`;
   const left =
-    leftMs === undefined ? 'still waiting' : `trying again, ${duration(leftMs / 1000)} left`;
+    leftMs === undefined ? 'still waiting' : `trying again, gives up in ${duration(leftMs / 1000)}`;
   return { reason, line: `${reason}; ${left}` };
 }
 
-function describe(host: string, error: Error | undefined, seconds: number): string {
-  if (error === undefined) return `${host} has not answered for ${duration(seconds)}`;
-  if (error instanceof TransportError) return `cannot reach ${host}: ${error.reason}`;
+/** What a service fails at, in words for a person. */
+export function describeFailure(baseUrl: string, error: Error): string {
+  const { host, hostname } = new URL(baseUrl);
+  if (error instanceof TransportError) {
+    return error.reason.includes(hostname) ? error.reason : `cannot reach ${host}: ${error.reason}`;
+  }
   if (error instanceof ApiError) {
     return error.status === 429
       ? `${host} asks to wait (it answers 429)`

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import { InputError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
 import { AnswerBody } from './answer-body.js';
 import type { ClientSettings } from './client-options.js';
 import type { Clock } from '../system/clock.js';

@@ -1,14 +1,16 @@
-import { ConfigurationError, DeadlineError } from '../errors/family.js';
+import { ConfigurationError } from '../errors/family.js';
 import type { ClientOptions, ClientSettings } from './client-options.js';
 import { Circuit } from './circuit.js';
 import { Alarm } from '../system/alarm.js';
 import type { Clock } from '../system/clock.js';
 import { ConcurrencyWindow } from './concurrency-window.js';
+import { givenUpError } from './given-up-error.js';
 import { onAbort } from '../system/on-abort.js';
 import { Pace } from './pace.js';
 import { Patience } from './patience.js';
 import type { RateLimit } from './rate-limit.js';
 import { TroubleWatch } from './service-trouble.js';
+import { Slots, type SharedPace } from './shared-pace.js';
 import { WaitingLine, type Waiter } from './waiting-line.js';
 
 /** A request that asks for its turn. */
@@ -44,7 +46,11 @@ export type GovernorOptions = Pick<
   ClientSettings,
   'clock' | 'random' | 'maxConcurrentRequests' | 'giveUpAfterMs'
 > &
-  Pick<ClientOptions, 'onTrouble'>;
+  Partial<Pick<ClientSettings, 'requestsPerMinute'>> &
+  Pick<ClientOptions, 'onTrouble'> & {
+    /** Where the service is, for messages. */
+    readonly origin: string;
+  };
 
 /** How long a refused key is taken as refused; then one request may try it again. */
 const refusalHoldMs = 60_000;
@@ -59,28 +65,39 @@ interface Waiting extends Turn {
  * service has asked for a pause, one at a time while it is down, and none after it refused the key.
  */
 export class Governor {
+  readonly #origin: string;
   readonly #clock: Clock;
   readonly #patience: Patience;
   readonly #line = new WaitingLine<Waiting>();
   readonly #pace: Pace;
+  readonly #hasRate: boolean;
   readonly #circuit: Circuit;
   readonly #window: ConcurrencyWindow;
   readonly #trouble: TroubleWatch | undefined;
   readonly #alarm: Alarm;
+  /** Its part of each pace that it shares: the latest gives the slots. */
+  #shared: readonly Slots[] = [];
   #running = 0;
   #isProbing = false;
   #refusal: { readonly error: Error; readonly at: number; until: number } | undefined;
   #closed = false;
 
   constructor(options: GovernorOptions) {
+    this.#origin = options.origin;
     this.#clock = options.clock;
     this.#alarm = new Alarm(options.clock, () => this.#pump());
     this.#patience = new Patience(options.giveUpAfterMs);
-    this.#pace = new Pace(options.random);
+    this.#pace = new Pace(options.random, options.requestsPerMinute);
+    this.#hasRate = options.requestsPerMinute !== undefined;
     this.#circuit = new Circuit(options.random);
     this.#window = new ConcurrencyWindow(options.maxConcurrentRequests);
     const { clock, onTrouble } = options;
-    this.#trouble = onTrouble && new TroubleWatch(clock, this.#patience, onTrouble);
+    this.#trouble =
+      onTrouble &&
+      new TroubleWatch(clock, this.#patience, {
+        tell: onTrouble,
+        isAsked: () => this.#running > 0,
+      });
   }
 
   /**
@@ -133,6 +150,29 @@ export class Governor {
     this.#trouble?.moved();
   }
 
+  /**
+   * From now on it keeps the pace that other processes share.
+   *
+   * @returns ends that
+   */
+  share(pace: SharedPace): () => void {
+    const slots = new Slots(pace, {
+      clock: this.#clock,
+      onNews: ({ pausedMs }) => {
+        this.#pace.heardOfPause(this.#clock.now(), pausedMs);
+        this.#pump();
+      },
+      onSlot: () => this.#pump(),
+      onFailure: (error) => this.#refuseAll(error),
+    });
+    this.#shared = [...this.#shared, slots];
+    return () => {
+      slots.leave();
+      this.#shared = this.#shared.filter((other) => other !== slots);
+      this.#pump();
+    };
+  }
+
   /** Refuses all that wait, and all that come. */
   close(): void {
     this.#closed = true;
@@ -153,9 +193,9 @@ export class Governor {
     const now = this.#clock.now();
     const { failing } = this.#patience;
     if (failing && now >= failing.giveUpAt) {
-      this.#refuseAll(givenUpError('the service', now - failing.since, failing.error));
+      this.#refuseAll(givenUpError(this.#origin, now - failing.since, failing.error));
     }
-    while (this.#gate() <= now) {
+    while (this.#gate() <= now && this.#line.earliest() <= now && this.#slot(now) <= now) {
       const next = this.#line.take(now, this.#circuit.probeAt !== undefined);
       if (next === undefined) break;
       next.admit(this.#start(next, now));
@@ -172,11 +212,19 @@ export class Governor {
     return this.#isProbing ? Number.POSITIVE_INFINITY : Math.max(pace, probeAt);
   }
 
+  /** When a request may go that nothing else keeps back, for all that other processes do. */
+  #slot(now: number): number {
+    return this.#shared.at(-1)?.next(now) ?? Number.NEGATIVE_INFINITY;
+  }
+
   #start(turn: Turn, startedAt: number): Permit {
     const isProbe = this.#circuit.probeAt !== undefined;
     this.#isProbing ||= isProbe;
+    const slotAt = this.#shared.at(-1)?.used();
+    // Whoever has waited for a rate has not waited for the service.
+    if (slotAt !== undefined || this.#hasRate) this.#trouble?.moved();
     this.#running += 1;
-    this.#pace.started(startedAt);
+    this.#pace.started(startedAt, slotAt);
     let isSettled = false;
     return {
       settle: (outcome) => {
@@ -211,6 +259,7 @@ export class Governor {
         this.#pace.throttled(now, startedAt, outcome.retryAfterMs);
         this.#window.narrow(now, startedAt);
         if (outcome.limits) this.#pace.heard(now, outcome.limits, this.#running);
+        for (const slots of this.#shared) slots.paused(now, this.#pace.pausedUntil);
         return;
       case 'failed':
         this.#patience.failed(now, outcome.error);
@@ -234,24 +283,17 @@ export class Governor {
     this.#trouble?.answered();
   }
 
-  #refuseAll(error: Error): void {
+  #refuseAll(error: unknown): void {
     for (const waiting of this.#line.takeAll(() => true)) waiting.refuse(error);
   }
 
   #nextMoment(): number {
     if (this.#line.isEmpty) return Number.POSITIVE_INFINITY;
-    const next = Math.max(this.#gate(), this.#line.earliest());
+    const due = Math.max(this.#gate(), this.#line.earliest());
+    const now = this.#clock.now();
+    const next = due <= now ? this.#slot(now) : due;
     return Math.min(next, this.#patience.failing?.giveUpAt ?? Number.POSITIVE_INFINITY);
   }
-}
-
-/** What a request is given up with when the service, or the request itself, has failed for too long. */
-export function givenUpError(what: string, failingForMs: number, last: Error): DeadlineError {
-  const seconds = Math.round(failingForMs / 1000);
-  return new DeadlineError(
-    `${what} has been failing for ${seconds} s without one success; the latest: ${last.message}`,
-    { code: 'service_unavailable', cause: last },
-  );
 }
 
 function closedError(): ConfigurationError {

@@ -18,16 +18,31 @@ const longestSpacingMs = 60_000;
 /** Without a limit beside it, this many remaining requests are few. */
 const fewRemaining = 30;
 
+/** A given rate holds in every minute, though one request may travel so much longer than another. */
+const travelMs = 1000;
+
+/** A pause of others that is so much longer is news. */
+const newsMs = 500;
+
 /** A client that had nothing to ask for so long has not shown meanwhile what the service bears. */
 const idleMs = 1000;
 
+/** From one request to the next, in milliseconds, where so many are sent in a minute at most. */
+export function intervalOf(requestsPerMinute: number): number {
+  return (usualWindowMs + travelMs) / requestsPerMinute;
+}
+
 /**
- * When the next request may go out: the pause after a 429, the rate learned from 429s, and the spacing that
- * `X-RateLimit-*` headers ask for. Knows no timer: the moments are given to it.
+ * When the next request may go out: the pause after a 429, the rate learned from 429s, a rate that was
+ * given, and the spacing that `X-RateLimit-*` headers ask for. Knows no timer: the moments are given to it.
+ *
+ * Where processes share a pace, each learns its own share of the rate: a refusal of one is a refusal of all,
+ * so each sees what it was let send between two of them, and together that is what the service took.
  */
 export class Pace {
   readonly #random: () => number;
   readonly #rate = new LearnedRate();
+  readonly #intervalMs: number;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #lastStart = Number.NEGATIVE_INFINITY;
   /** Asked for by headers, until the window they speak of is over. */
@@ -36,8 +51,15 @@ export class Pace {
   #throttles = 0;
   #throttledAt = Number.NEGATIVE_INFINITY;
 
-  constructor(random: () => number) {
+  /** @param requestsPerMinute sent at most. @default what the service takes */
+  constructor(random: () => number, requestsPerMinute = Infinity) {
     this.#random = random;
+    this.#intervalMs = intervalOf(requestsPerMinute);
+  }
+
+  /** Until when the service has asked for a pause; it may have passed. */
+  get pausedUntil(): number {
+    return this.#pausedUntil;
   }
 
   /** The earliest moment at which a request may start; it may have passed. */
@@ -47,11 +69,12 @@ export class Pace {
     const spaced = this.#spacing
       ? Math.min(this.#lastStart + this.#spacing.ms, this.#spacing.until)
       : learned;
-    return Math.max(this.#pausedUntil, learned, spaced);
+    return Math.max(this.#pausedUntil, learned, spaced, this.#lastStart + this.#intervalMs);
   }
 
-  started(now: number): void {
-    const unaskedMs = now - Math.max(this.earliestStart(), this.#lastStart);
+  /** @param slotAt the moment that the request was given by those that share its pace */
+  started(now: number, slotAt = Number.NEGATIVE_INFINITY): void {
+    const unaskedMs = now - Math.max(this.earliestStart(), this.#lastStart, slotAt);
     if (unaskedMs > idleMs) this.#rate.idled(unaskedMs);
     this.#lastStart = now;
   }
@@ -68,6 +91,20 @@ export class Pace {
     this.#pausedUntil = Math.max(this.#pausedUntil, now + this.#pauseMs(isNews, askedMs));
     if (isNews) this.#rate.refused(now, this.#pausedUntil, askedMs > 0);
     else this.#rate.refusedToo(this.#pausedUntil);
+  }
+
+  /** Another process that shares the rate was refused, and all pause for so long. */
+  heardOfPause(now: number, pausedMs: number): void {
+    if (pausedMs === 0 || now + pausedMs <= this.#pausedUntil + newsMs) return;
+    const isNews = now >= this.#pausedUntil;
+    this.#pausedUntil = now + this.#pauseMs(isNews, pausedMs);
+    if (!isNews) {
+      this.#rate.refusedToo(this.#pausedUntil);
+      return;
+    }
+    this.#throttles += 1;
+    this.#throttledAt = now;
+    this.#rate.refused(now, this.#pausedUntil, true);
   }
 
   /** An answer came that was no 429. */

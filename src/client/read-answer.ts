@@ -33,6 +33,7 @@ export async function readRefusal(
   return toApiError({
     subject: request.subject,
     operation: request.operation,
+    creditType: request.creditType,
     status,
     serviceMessage: words,
     retryAfterMs: parseRetryAfter(header('retry-after'), time),
@@ -148,7 +149,8 @@ function isCompressed(answer: WireAnswer): boolean {
 }
 
 function oddAnswer(request: WireRequest, what: string): ContractError {
-  return new ContractError(`${request.subject}: the answer is ${what}`, {
+  const shown = `${request.subject}: the answer of ${request.origin} is ${what}`;
+  return new ContractError(shown, {
     operation: request.operation,
     retryable: operations[request.operation].repeatable,
   });

@@ -6,10 +6,12 @@ import { isHeard, publish } from '../diagnostics/channels.js';
 import { currentScope } from '../diagnostics/scope.js';
 import type { ClientSettings, RequestReport } from './client-options.js';
 import { exchange, type WireAnswer } from './exchange.js';
-import { givenUpError, Governor, type Outcome, type Permit } from './governor.js';
+import { givenUpError } from './given-up-error.js';
+import { Governor, type Outcome, type Permit } from './governor.js';
 import { parseRateLimit, type RateLimit } from './rate-limit.js';
 import { readRefusal, type ReadOptions } from './read-answer.js';
 import { isServiceTrouble, judgeFailure } from './retry.js';
+import type { SharedPace } from './shared-pace.js';
 import type { WireRequest } from './wire-request.js';
 
 /**
@@ -38,6 +40,8 @@ const unhurried: ReadonlySet<OperationName> = new Set(['exportBatch', 'uploadBat
 export interface RequestsOptions {
   readonly settings: ClientSettings;
   readonly dispatcher: Dispatcher;
+  /** Of the service. */
+  readonly origin: string;
   /** Takes the key out of texts from outside. */
   readonly redact: (text: string) => string;
 }
@@ -67,7 +71,12 @@ export class Requests {
 
   constructor(options: RequestsOptions) {
     this.#options = options;
-    this.#governor = new Governor(options.settings);
+    this.#governor = new Governor({ ...options.settings, origin: options.origin });
+  }
+
+  /** From now on it keeps the pace that other processes share. @returns ends that */
+  sharePace(pace: SharedPace): () => void {
+    return this.#governor.share(pace);
   }
 
   /** Refuses what waits and what comes. */
@@ -108,7 +117,8 @@ export class Requests {
       );
       if (verdict.do === 'throw') throw error;
       if (verdict.do === 'give_up') {
-        throw error instanceof Error ? givenUpError(request.subject, failingForMs, error) : error;
+        if (!(error instanceof Error)) throw error;
+        throw givenUpError(request.origin, failingForMs, error);
       }
       notBefore = now + verdict.waitMs;
     }

@@ -35,8 +35,10 @@ export type Verdict =
 export function judgeFailure(failure: Failure, random: () => number): Verdict {
   if (!mayRepeat(failure)) return { do: 'throw' };
   const waitMs = waitBefore(failure, random);
-  if (failure.failingForMs + waitMs > failure.giveUpAfterMs) return { do: 'give_up' };
-  return { do: 'repeat', waitMs };
+  const leftMs = failure.giveUpAfterMs - failure.failingForMs;
+  if (leftMs <= 0 || askedWaitMs(failure.error) > leftMs) return { do: 'give_up' };
+  // The last attempt is when the time is over, not a wait before.
+  return { do: 'repeat', waitMs: Math.min(waitMs, leftMs) };
 }
 
 /** Whether a status says that the service, and not the request, is in trouble. */
@@ -59,7 +61,9 @@ function mayRepeat({ error, repeatable, oddAnswers }: Failure): boolean {
 function waitBefore({ error, attempts }: Failure, random: () => number): number {
   // After a 429 the whole client waits together, this request with it.
   if (error instanceof ApiError && error.status === 429) return 0;
-  const wait = backoffMs(attempts, bounds, random);
-  const asked = error instanceof ApiError ? error.retryAfterMs : undefined;
-  return asked === undefined ? wait : Math.max(asked, wait);
+  return Math.max(askedWaitMs(error), backoffMs(attempts, bounds, random));
+}
+
+function askedWaitMs(error: unknown): number {
+  return error instanceof ApiError && error.status !== 429 ? (error.retryAfterMs ?? 0) : 0;
 }

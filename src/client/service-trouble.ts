@@ -28,6 +28,7 @@ export class TroubleWatch {
   readonly #clock: Clock;
   readonly #patience: Pick<Patience, 'failing'>;
   readonly #tell: (trouble: ServiceTrouble) => void;
+  readonly #isAsked: () => boolean;
   /** Requests that wait for their turn or for an answer. */
   #asking = 0;
   #since = 0;
@@ -35,14 +36,16 @@ export class TroubleWatch {
   #told = 0;
   readonly #alarm: Alarm;
 
+  /** @param ports.isAsked whether the service has a request to answer: requests also wait for a rate */
   constructor(
     clock: Clock,
     patience: Pick<Patience, 'failing'>,
-    tell: (trouble: ServiceTrouble) => void,
+    ports: { readonly tell: (trouble: ServiceTrouble) => void; readonly isAsked: () => boolean },
   ) {
     this.#clock = clock;
     this.#patience = patience;
-    this.#tell = tell;
+    this.#tell = ports.tell;
+    this.#isAsked = ports.isAsked;
     this.#alarm = new Alarm(clock, () => {
       this.#look();
       this.#watch();
@@ -87,8 +90,12 @@ export class TroubleWatch {
     const forMs = now - this.#since;
     // A clock of fractions may wake a hair too early: it would be woken for the same hair for ever.
     if (forMs + 1 < firstMs + this.#told * againMs) return;
-    this.#told += 1;
     const { failing } = this.#patience;
+    if (!failing && !this.#isAsked()) {
+      this.#since = now;
+      return;
+    }
+    this.#told += 1;
     const leftMs = failing && Math.max(0, failing.giveUpAt - now);
     this.#say({ state: 'waiting', error: failing?.error, forMs, leftMs });
   }

@@ -1,6 +1,6 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import { batchUuid as batchUuidSchema } from '../contract/bodies.js';
-import { verificationTypes } from '../contract/enums.js';
+import { verificationTypes, type VerificationType } from '../contract/enums.js';
 import {
   apiKeyHeader,
   operations,
@@ -8,6 +8,8 @@ import {
   type OperationName,
 } from '../contract/operations.js';
 import { ConfigurationError } from '../errors/family.js';
+import { checkNames } from '../options/check-options.js';
+import { shapeOfSchema } from '../options/schema-shape.js';
 import type { ApiKey } from './api-key.js';
 import type { BaseUrl } from './base-url.js';
 import type { SentLines } from './hide-cells.js';
@@ -35,6 +37,8 @@ export interface WireRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The lines that it is about: the service may repeat them. */
   readonly sent: SentLines | undefined;
+  /** The type of the one credit that it costs, for messages. */
+  readonly creditType: VerificationType | undefined;
   readonly body: string | (() => AsyncGenerator<Uint8Array, void, undefined>) | undefined;
 }
 
@@ -71,8 +75,14 @@ export function createWireRequest(
     path: settings.base.prefix + pathOf(operation, shape, input),
     headers,
     sent: input.sent ?? input.form?.file ?? unitLine(input.json),
+    creditType: operation === 'verifyUnit' ? unitType(input.json) : undefined,
     body: addBody(shape, { operation, input, settings }, headers),
   };
+}
+
+function unitType(json: unknown): VerificationType | undefined {
+  if (typeof json !== 'object' || json === null) return undefined;
+  return verificationTypes.find((type) => typeof Reflect.get(json, type) === 'string');
 }
 
 /** The address of a unit verification, under the name that its type gives it. */
@@ -84,8 +94,10 @@ function unitLine(json: unknown): SentLines | undefined {
 }
 
 function keyOf(operation: OperationName, key: ApiKey | undefined): ApiKey {
-  if (key === undefined) throw new ConfigurationError(`${operation} needs an API key`);
-  return key;
+  if (key !== undefined) return key;
+  throw new ConfigurationError(
+    `${operation} needs an API key: the client has none. Give it apiKey; if that comes from the environment, its variable is not set`,
+  );
 }
 
 function pathOf(operation: OperationName, shape: Operation, input: CallInput): string {
@@ -135,22 +147,28 @@ function addBody(
   }
 }
 
-const fileField = z.object({ file: z.object({ sizeBytes: z.int().min(0) }) });
-
 function checkedFile(operation: OperationName, file: UploadFile | undefined): UploadFile {
-  checked(operation, fileField, { file });
-  if (file === undefined || typeof file.open !== 'function') {
-    throw new ConfigurationError(`${operation}: the file has no open()`);
+  const sizeBytes: unknown = file?.sizeBytes;
+  if (!Number.isSafeInteger(sizeBytes) || Number(sizeBytes) < 0) {
+    throw new ConfigurationError(`${operation}: file.sizeBytes must be a number of bytes`);
   }
-  return file;
+  if (typeof file?.open === 'function') return file;
+  throw new ConfigurationError(`${operation}: file.open must be a function`);
 }
 
 /** The value with the contract's defaults filled in; its message names the field and not the value. */
-function checked(operation: OperationName, schema: z.ZodType, value: unknown): unknown {
-  const parsed = schema.safeParse(value ?? {});
+function checked(operation: OperationName, schema: z.ZodObject, value: unknown): unknown {
+  const shape = shapeOfSchema(schema);
+  const given = value ?? {};
+  const takesAll = schema.def.catchall !== undefined;
+  if (!takesAll && typeof given === 'object') checkNames(given, Object.keys(shape), operation);
+  const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
+  const field = parsed.error.issues[0]?.path[0];
+  const wanted = shape[String(field)];
   throw new ConfigurationError(
-    `${operation}: ${issue?.path.map(String).join('.') ?? ''} ${issue?.message ?? 'is wrong'}`,
+    wanted === undefined
+      ? `${operation} needs an object`
+      : `${operation}: ${String(field)} must be ${wanted.what}`,
   );
 }

@@ -162,6 +162,23 @@ export class Subject {
     });
   }
 
+  /** A new address, whose batch is launched so many times at once: that costs one credit. */
+  async launchedAtOnce(
+    times: number,
+  ): Promise<{ readonly answers: readonly JsonObject[]; readonly cost: number }> {
+    const uuid = await this.newBatch(noCaches);
+    await this.prepare(uuid);
+    const before = await this.balance('email');
+    const answers = await Promise.all(
+      Array.from({ length: times }, async () => this.ask('POST', `/v1/batch/${uuid}`)),
+    );
+    const launches = answers.map((answer) => objectOf(answer, 'a launch'));
+    // Whatever the answers say, it may not have been launched.
+    const { status } = await this.status(uuid);
+    if (status !== 'ready_for_verification') await this.until(uuid, 'verification_done');
+    return { answers: launches, cost: before - (await this.balance('email')) };
+  }
+
   /** Export of a verified batch, as JSON. */
   async exported(uuid: string, query = ''): Promise<JsonObject> {
     const path = `/v1/batch/${uuid}/export?format=json${query}`;

@@ -23,9 +23,9 @@ import {
 /** What an operation takes beside its path. */
 export type RequestShape =
   | { readonly kind: 'none' }
-  | { readonly kind: 'json'; readonly schema: z.ZodType }
+  | { readonly kind: 'json'; readonly schema: z.ZodObject }
   /** multipart/form-data: the fields of the schema and a binary field named `file`. */
-  | { readonly kind: 'multipart'; readonly schema: z.ZodType };
+  | { readonly kind: 'multipart'; readonly schema: z.ZodObject };
 
 /** What an operation answers with status 200. */
 export type ResponseShape =
@@ -48,7 +48,7 @@ export interface Operation {
    * again: reads, and what the specification calls idempotent (spec 3, rules 1 and 2).
    */
   readonly repeatable: boolean;
-  readonly query?: z.ZodType;
+  readonly query?: z.ZodObject;
   readonly request: RequestShape;
   readonly response: ResponseShape;
   /** Error statuses the operation documents (spec 7). */

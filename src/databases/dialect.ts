@@ -69,6 +69,8 @@ export interface Dialect<Database extends Connection = Connection> {
     plan: TablePlan,
     opening: OpenSinkOptions,
   ) => Promise<Staging>;
+  /** How long a new table that is not finished may wait for its rows. @default 0 */
+  readonly newTableMayWaitMs?: number;
   /**
    * Where no transaction takes in the making of a table: how the staged rows become one.
    *

@@ -29,7 +29,7 @@ export function createRowExaminer(
   let count = 0;
   const refuse = (column: number, what: string): never => {
     const name = JSON.stringify(header[column] ?? '');
-    throw new InputError(`row ${count} of the input ${what} in column ${name}`);
+    throw new InputError(`data row ${count} of the input ${what} in column ${name}`);
   };
   return (chunk) => {
     tally.add(chunk);

@@ -7,8 +7,6 @@ import type { TablePlan } from './table-plan.js';
 import { addedValue, plainText } from './row-values.js';
 import { TableChunk } from './table-chunk.js';
 
-const lineFeed = Buffer.from('\n');
-
 type LinesPlan = Pick<TablePlan, 'positions' | 'isText' | 'isPrinted'>;
 
 /** Writes joined rows in the form of `cell-text.ts`: what is in that form already is copied. */
@@ -26,13 +24,12 @@ export class RowLines {
     this.#isWhole =
       plan.positions.length === header.length &&
       plan.positions.every((column, at) => column === at);
-    this.#added = new OutcomeForms(opening, (cells, column) =>
-      Buffer.from(
-        cells
-          .map((cell, at) => `\t${writeValue(addedValue(opening.added[column]?.[at], cell))}`)
-          .join(''),
-      ),
-    );
+    const last = opening.added.length - 1;
+    this.#added = new OutcomeForms(opening, (cells, column) => {
+      const values = cells.map((cell, at) => addedValue(opening.added[column]?.[at], cell));
+      const text = values.map((value) => `\t${writeValue(value)}`).join('');
+      return Buffer.from(column === last ? `${text}\n` : text);
+    });
   }
 
   /** Number of rows written so far. */
@@ -41,28 +38,31 @@ export class RowLines {
   }
 
   /** The lines of some rows. */
-  write({ chunk, from, to, outcomes, width }: JoinedRows): Uint8Array {
+  write(joined: JoinedRows): Uint8Array {
+    const { chunk, from, to, outcomes, width } = joined;
+    this.#count += to - from;
+    const added = Array.from(outcomes.subarray(0, (to - from) * width), (outcome, at) =>
+      this.#added.of(at % width, outcome),
+    );
+    if (this.#isWhole && isInForm(chunk)) return copyRows(chunk, joined, added);
     const parts: Uint8Array[] = [];
     for (let row = from; row < to; row += 1) {
-      this.#count += 1;
-      parts.push(this.#ownCells(chunk, row));
-      for (let column = 0; column < width; column += 1) {
-        parts.push(this.#added.of(column, outcomes[(row - from) * width + column]));
-      }
-      parts.push(lineFeed);
+      const first = (row - from) * width;
+      parts.push(this.#ownCells(chunk, row), ...added.slice(first, first + width));
     }
     return Buffer.concat(parts);
   }
 
   #ownCells(chunk: RowChunk, row: number): Uint8Array {
     const { positions } = this.#plan;
-    if (!isInForm(chunk)) {
-      const cells = this.#rows.read(chunk, row);
-      return Buffer.from(positions.map((column) => this.#encode(cells[column], column)).join('\t'));
-    }
-    if (this.#isWhole) return chunk.line(row);
-    const fields = chunk.fields(row);
-    return Buffer.from(positions.map((column) => fields[column] ?? '').join('\t'));
+    const texts = isInForm(chunk)
+      ? positions.map((column) => chunk.field(row, column) ?? '')
+      : this.#encodeCells(this.#rows.read(chunk, row));
+    return Buffer.from(texts.join('\t'));
+  }
+
+  #encodeCells(cells: readonly unknown[]): readonly string[] {
+    return this.#plan.positions.map((column) => this.#encode(cells[column], column));
   }
 
   #encode(cell: unknown, column: number): string {
@@ -70,6 +70,27 @@ export class RowLines {
     const isPrinted = typeof cell !== 'string' && cell !== null && this.#plan.isPrinted(column);
     return writeValue(isPrinted ? plainText(cell) : cell);
   }
+}
+
+/** Copies rows as they stand, each with what is added to it, into one piece. */
+function copyRows(
+  chunk: TableChunk,
+  { from, to, width }: JoinedRows,
+  added: readonly Buffer[],
+): Uint8Array {
+  let size = 0;
+  for (let row = from; row < to; row += 1) size += chunk.rowEnd(row) - chunk.rowStart(row);
+  for (const { length } of added) size += length;
+  const lines = Buffer.allocUnsafeSlow(size);
+  let at = 0;
+  let next = 0;
+  for (let row = from; row < to; row += 1) {
+    at += chunk.bytes.copy(lines, at, chunk.rowStart(row), chunk.rowEnd(row));
+    for (const last = next + width; next < last; next += 1) {
+      at += (added[next] as Buffer).copy(lines, at);
+    }
+  }
+  return lines;
 }
 
 /** Whether a chunk's cells stand as they are written. */

@@ -75,6 +75,7 @@ export function tableSink<Database extends Connection>(
   const key = typeof options.key === 'string' ? [options.key] : (options.key ?? []);
   let tally: KindTally | undefined;
   let leftAlone: LeftAlone | undefined;
+  let makesTable = false;
   const failureOf = (error: unknown): DatabaseFailure =>
     error instanceof RefusedRows ? error : dialect.failureOf(error);
   const refuse = writingRefuser(name, failureOf);
@@ -187,6 +188,7 @@ export function tableSink<Database extends Connection>(
       return use('look', checkingRefuser(name, failureOf), async (connection) => {
         const opening = { ...columns, reading, cellsOf: () => [] };
         const planned = await plan(connection, opening);
+        makesTable = planned.mode === 'create';
         await connection.close();
         const found = tallyOf(reading, connection);
         tally = found;
@@ -203,6 +205,7 @@ export function tableSink<Database extends Connection>(
         });
       });
     },
+    mayWaitMs: () => (makesTable ? (dialect.newTableMayWaitMs ?? 0) : 0),
     leftAlone: () => leftAlone,
     hasWritten: (runId) =>
       use('look', refuse, async (connection) => {

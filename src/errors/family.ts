@@ -1,4 +1,4 @@
-import { SluiceError, type SluiceErrorCode } from './sluice-error.js';
+import { SluiceError, type ErrorCodes } from './sluice-error.js';
 
 /**
  * An option, a column or the environment is wrong: the caller fixes it. Nothing was sent.
@@ -13,9 +13,11 @@ import { SluiceError, type SluiceErrorCode } from './sluice-error.js';
  * ```
  */
 export class ConfigurationError extends SluiceError {
+  declare readonly code: ErrorCodes['ConfigurationError'];
+
   constructor(
     message: string,
-    options: { readonly code?: SluiceErrorCode; readonly cause?: unknown } = {},
+    options: { readonly code?: ErrorCodes['ConfigurationError']; readonly cause?: unknown } = {},
   ) {
     super(message, { code: options.code ?? 'invalid_option', cause: options.cause });
   }
@@ -34,13 +36,14 @@ export class ConfigurationError extends SluiceError {
  * ```
  */
 export class InputError extends SluiceError {
+  declare readonly code: ErrorCodes['InputError'];
   /** Line of the input where the trouble begins, counted from 1, where it is known. */
   readonly line: number | undefined;
 
   constructor(
     message: string,
     options: {
-      readonly code?: 'input_unreadable' | 'input_malformed' | 'input_changed';
+      readonly code?: ErrorCodes['InputError'];
       readonly line?: number;
       readonly cause?: unknown;
     } = {},
@@ -63,6 +66,8 @@ export class InputError extends SluiceError {
  * ```
  */
 export class OutputError extends SluiceError {
+  declare readonly code: ErrorCodes['OutputError'];
+
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super(message, { code: 'output_failed', cause: options.cause });
   }
@@ -81,6 +86,7 @@ export class OutputError extends SluiceError {
  * ```
  */
 export class TransportError extends SluiceError {
+  declare readonly code: ErrorCodes['TransportError'];
   /** Name of the operation (`launchBatch`, …). */
   readonly operation: string;
   /**
@@ -96,7 +102,7 @@ export class TransportError extends SluiceError {
     options: {
       /** @default the message */
       readonly reason?: string;
-      readonly code: 'connection_failed' | 'connection_lost' | 'request_timeout';
+      readonly code: ErrorCodes['TransportError'];
       readonly operation: string;
       readonly sent: 'no' | 'unknown';
       /** `false` where asking again cannot help, as with a certificate. */
@@ -115,6 +121,11 @@ export class TransportError extends SluiceError {
   }
 }
 
+interface NeededCredits {
+  readonly type: 'email' | 'phone';
+  readonly credits: number;
+}
+
 /**
  * The service answered with an error status (spec 7).
  *
@@ -128,6 +139,7 @@ export class TransportError extends SluiceError {
  * ```
  */
 export class ApiError extends SluiceError {
+  declare readonly code: ErrorCodes['ApiError'];
   readonly operation: string;
   /** HTTP status. */
   readonly status: number;
@@ -135,23 +147,32 @@ export class ApiError extends SluiceError {
   readonly serviceMessage: string | undefined;
   /** How long the service asked to wait, in milliseconds, clamped; absent when it did not say. */
   readonly retryAfterMs: number | undefined;
+  /** What the batch needs whose launch was refused for its credits, before refunds; absent of all else. */
+  readonly needs: NeededCredits | undefined;
 
   constructor(
     message: string,
     options: {
-      readonly code: SluiceErrorCode;
+      readonly code: ErrorCodes['ApiError'];
       readonly operation: string;
       readonly status: number;
       readonly serviceMessage?: string | undefined;
       readonly retryAfterMs?: number | undefined;
+      readonly needs?: NeededCredits | undefined;
       readonly retryable?: boolean;
+      readonly cause?: unknown;
     },
   ) {
-    super(message, { code: options.code, retryable: options.retryable ?? false });
+    super(message, {
+      code: options.code,
+      retryable: options.retryable ?? false,
+      cause: options.cause,
+    });
     this.operation = options.operation;
     this.status = options.status;
     this.serviceMessage = options.serviceMessage;
     this.retryAfterMs = options.retryAfterMs;
+    this.needs = options.needs;
   }
 }
 
@@ -165,6 +186,7 @@ export class ApiError extends SluiceError {
  * ```
  */
 export class ContractError extends SluiceError {
+  declare readonly code: ErrorCodes['ContractError'];
   readonly operation: string;
 
   constructor(
@@ -193,10 +215,12 @@ export class ContractError extends SluiceError {
  * ```
  */
 export class DeadlineError extends SluiceError {
+  declare readonly code: ErrorCodes['DeadlineError'];
+
   constructor(
     message: string,
     options: {
-      readonly code?: 'deadline_exceeded' | 'service_unavailable';
+      readonly code?: ErrorCodes['DeadlineError'];
       readonly cause?: unknown;
     } = {},
   ) {
@@ -222,8 +246,10 @@ export class DeadlineError extends SluiceError {
  * ```
  */
 export class BudgetError extends SluiceError {
+  declare readonly code: ErrorCodes['BudgetError'];
+
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
-    super(message, { code: 'budget_exhausted', retryable: true, cause: options.cause });
+    super(message, { code: 'budget_exhausted', cause: options.cause });
   }
 }
 
@@ -241,8 +267,18 @@ export class BudgetError extends SluiceError {
  * ```
  */
 export class DetachedError extends SluiceError {
-  constructor(message: string, options: { readonly cause?: unknown } = {}) {
-    super(message, { code: 'detached', retryable: true, cause: options.cause });
+  declare readonly code: ErrorCodes['DetachedError'];
+
+  constructor(
+    message: string,
+    options: {
+      /** `false` where the caller did not agree to the launch: the same call asks again. @default true */
+      readonly retryable?: boolean;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    const { retryable = true, cause } = options;
+    super(message, { code: 'detached', retryable, cause });
   }
 }
 
@@ -259,13 +295,17 @@ export class DetachedError extends SluiceError {
  * ```
  */
 export class StateError extends SluiceError {
+  declare readonly code: ErrorCodes['StateError'];
+
   constructor(
     message: string,
     options: {
-      readonly code: 'state_locked' | 'state_mismatch' | 'state_damaged' | 'state_unfinished';
+      readonly code: ErrorCodes['StateError'];
       readonly cause?: unknown;
     },
   ) {
-    super(message, { code: options.code, cause: options.cause });
+    // The other process ends some time; every other code needs a person.
+    const retryable = options.code === 'state_locked';
+    super(message, { code: options.code, retryable, cause: options.cause });
   }
 }

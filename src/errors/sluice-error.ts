@@ -1,50 +1,46 @@
-/**
- * Every code an error of Sluice can carry. A code is part of the public interface: scripts branch on it.
- */
-export type SluiceErrorCode =
-  // configuration: nothing was sent
-  | 'invalid_option'
-  | 'column_not_found'
-  | 'column_exists'
-  | 'country_missing'
-  | 'missing_dependency'
-  | 'batch_refused'
-  // input and output
-  | 'input_unreadable'
-  | 'input_malformed'
-  | 'input_changed'
-  | 'output_failed'
-  // the wire
-  | 'connection_failed'
-  | 'connection_lost'
-  | 'request_timeout'
-  | 'redirected'
-  // the service's answers
-  | 'bad_request'
-  | 'unauthorized'
-  | 'payment_required'
-  | 'forbidden'
-  | 'not_found'
-  | 'too_large'
-  | 'validation_failed'
-  | 'too_many_requests'
-  | 'server_error'
-  | 'unexpected_status'
-  | 'broken_contract'
-  // waiting and money
-  | 'deadline_exceeded'
-  | 'service_unavailable'
-  | 'budget_exhausted'
-  | 'detached'
-  // what is kept on disk
-  | 'state_locked'
-  | 'state_mismatch'
-  | 'state_damaged'
-  | 'state_unfinished';
+/** The codes of each class of errors. A code is part of the public interface: scripts branch on it. */
+export interface ErrorCodes {
+  /** Nothing was sent. */
+  readonly ConfigurationError:
+    | 'invalid_option'
+    | 'column_not_found'
+    | 'column_exists'
+    | 'country_missing'
+    | 'missing_dependency'
+    | 'batch_refused';
+  readonly InputError: 'input_unreadable' | 'input_malformed' | 'input_changed';
+  readonly OutputError: 'output_failed';
+  readonly TransportError: 'connection_failed' | 'connection_lost' | 'request_timeout';
+  readonly ApiError:
+    | 'redirected'
+    | 'bad_request'
+    | 'unauthorized'
+    | 'payment_required'
+    | 'forbidden'
+    | 'not_found'
+    | 'too_large'
+    | 'validation_failed'
+    | 'too_many_requests'
+    | 'server_error'
+    | 'unexpected_status';
+  readonly ContractError: 'broken_contract';
+  readonly DeadlineError: 'deadline_exceeded' | 'service_unavailable';
+  readonly BudgetError: 'budget_exhausted';
+  readonly DetachedError: 'detached';
+  readonly StateError: 'state_locked' | 'state_mismatch' | 'state_damaged' | 'state_unfinished';
+}
+
+/** Every code that an error of Sluice can carry. */
+export type SluiceErrorCode = ErrorCodes[keyof ErrorCodes];
 
 export interface SluiceErrorOptions {
   readonly code: SluiceErrorCode;
-  /** Whether the same call may succeed later without a change by the caller. */
+  /**
+   * Whether the same call may succeed later without a change by the caller: nobody has to pay, agree, or
+   * choose other options. A rule that repeats a call still needs an end.
+   *
+   * @default false
+   */
   readonly retryable?: boolean;
   readonly cause?: unknown;
 }
@@ -72,23 +68,4 @@ export class SluiceError extends Error {
     this.code = options.code;
     this.retryable = options.retryable ?? false;
   }
-}
-
-/**
- * Whether an error is one of Sluice, and, given a code, that one.
- *
- * @example
- * ```ts
- * const options = { source: 'missing.csv', email: ['email'], country: 'US' };
- * const error = await estimateRun(options).catch((reason: unknown) => reason);
- * console.log(isSluiceError(error, 'input_unreadable')); // true
- * ```
- */
-export function isSluiceError(error: unknown): error is SluiceError;
-export function isSluiceError<Code extends SluiceErrorCode>(
-  error: unknown,
-  code: Code | undefined,
-): error is SluiceError & { readonly code: Code };
-export function isSluiceError(error: unknown, code?: SluiceErrorCode): boolean {
-  return error instanceof SluiceError && (code === undefined || error.code === code);
 }

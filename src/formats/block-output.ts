@@ -13,6 +13,7 @@ export class BlockOutput {
   filled = 0;
   /** The block before, on its way out. */
   #underway: Promise<void> | undefined;
+  #hasFailed = false;
   /** One that an output has given back: blocks that wait to be collected would call the collector in. */
   #free: Buffer<ArrayBuffer> | undefined;
 
@@ -52,7 +53,8 @@ export class BlockOutput {
    * @throws OutputError
    */
   async settle(): Promise<void> {
-    if (this.filled >= blockBytes || this.#underway === undefined) await this.send();
+    const isIdle = this.#underway === undefined || this.#hasFailed;
+    if (this.filled >= blockBytes || isIdle) await this.send();
   }
 
   /**
@@ -78,8 +80,10 @@ export class BlockOutput {
       if (this.#underway === underway) this.#underway = undefined;
       if (this.#output.givesBack === true && sent.length === blockBytes) this.#free = sent;
     });
-    // Whoever waits for it next hears of a failure.
-    underway.catch(() => undefined);
+    // Whoever comes next hears of a failure.
+    underway.catch(() => {
+      this.#hasFailed = true;
+    });
     this.#underway = underway;
     // What an output that is never busy gets is small: then the rest of the block is filled next, unless
     // the whole of it comes back.

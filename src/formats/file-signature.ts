@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /** A kind of file that is no plain text. */
 interface Signature {
   readonly bytes: readonly number[];
@@ -27,7 +29,22 @@ const signatures: readonly Signature[] = [
     bytes: [0x53, 0x51, 0x4c, 0x69, 0x74, 0x65, 0x20, 0x66, 0x6f, 0x72, 0x6d, 0x61, 0x74],
     is: 'an SQLite file',
   },
+  { bytes: ascii('%PDF-'), is: 'a PDF document' },
+  { bytes: ascii('{\\rtf'), is: 'a document in rich text (.rtf)' },
+  { bytes: [0x89, ...ascii('PNG')], is: 'a picture (PNG)' },
+  { bytes: [0xff, 0xd8, 0xff], is: 'a picture (JPEG)' },
+  { bytes: ascii('GIF8'), is: 'a picture (GIF)' },
+  { bytes: ascii('<!DOCTYPE html'), is: 'a web page (HTML)' },
+  { bytes: ascii('<html'), is: 'a web page (HTML)' },
+  { bytes: [0xfd, ...ascii('7zXZ')], is: 'xz-compressed' },
+  { bytes: [...ascii('7z'), 0xbc, 0xaf], is: 'a 7z archive' },
+  { bytes: [...ascii('Rar!'), 0x1a], is: 'a RAR archive' },
+  { bytes: [0x7f, ...ascii('ELF')], is: 'a program' },
 ];
+
+function ascii(text: string): readonly number[] {
+  return [...Buffer.from(text, 'latin1')];
+}
 
 /** The UTF-8 byte-order mark. */
 export const utf8Mark: readonly number[] = [0xef, 0xbb, 0xbf];
@@ -58,3 +75,21 @@ function begins(first: Uint8Array, wanted: readonly number[]): 'yes' | 'no' | 'u
   for (let at = 0; at < common; at += 1) if (first[at] !== wanted[at]) return 'no';
   return first.length < wanted.length ? 'undecided' : 'yes';
 }
+
+const mostJudged = 512;
+/** Line ends, tabs and form feeds: the only control characters of text. */
+const textControls: ReadonlySet<number> = new Set([9, 10, 12, 13]);
+
+/** Whether bytes are surely no text in UTF-8: broken, and full of control characters, or mostly nulls. */
+export function isNoText(bytes: Uint8Array): boolean {
+  const judged = bytes.subarray(0, mostJudged);
+  const share = (test: (byte: number) => boolean): number =>
+    judged.reduce((sum, byte) => sum + (test(byte) ? 1 : 0), 0) / Math.max(judged.length, 1);
+  if (share((byte) => byte === 0) > mostNulls) return true;
+  return !isUtf8(judged) && share((byte) => byte < 32 && !textControls.has(byte)) > mostControls;
+}
+
+/** UTF-16 of Latin letters has one half. */
+const mostNulls = 0.25;
+/** Of random bytes it is 0.11. */
+const mostControls = 0.04;

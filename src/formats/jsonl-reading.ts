@@ -1,5 +1,5 @@
 import { ConfigurationError, InputError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
 import { closableChunks } from '../rows/closable-chunks.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import type { ByteReader } from './byte-reader.js';

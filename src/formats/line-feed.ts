@@ -100,7 +100,7 @@ export class LineFeed {
       starts.push(next);
       start = next;
     }
-    const lines = { bytes, starts: Uint32Array.from(starts), firstLine: this.#line };
+    const lines = { bytes, starts: new Uint32Array(starts), firstLine: this.#line };
     this.#line += starts.length - 1;
     return lines;
   }

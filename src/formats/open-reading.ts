@@ -5,7 +5,7 @@ import { isRepeatable, type ByteInput } from './byte-input.js';
 import type { ByteReader } from './byte-reader.js';
 import { isRandomAccess, type FileFormat } from './file-format.js';
 import { defaultMaxRowBytes, refuseUnknown, type FileOptions } from './file-options.js';
-import { recogniseSignature } from './file-signature.js';
+import { isNoText, recogniseSignature } from './file-signature.js';
 import { createGunzipReader } from './gunzip-reader.js';
 import type { JsonlMemory } from './jsonl-reading.js';
 import { JsonlReading } from './jsonl-reading.js';
@@ -122,6 +122,7 @@ async function openText(
     options.encoding === undefined ? recogniseEncoding(first) : parseEncoding(options.encoding);
   if (encoding === 'utf-8') refuseBinary(first, name, known);
   const reader = new PeekReader(createTranscodeReader(name, bytes, encoding));
+  if (encoding === 'utf-8') refuseNoText(await reader.peekLine(mostLookedThrough), name);
   const isTxt = options.isTxt && (await isTable(reader, tableOptions(options, name)));
   const format = isTxt ? 'csv' : (known ?? (await findTextFormat(reader, name)));
   refuseUnknown(format, options);
@@ -179,6 +180,14 @@ function refuseBinary(first: Buffer, name: string, format: FileFormat | undefine
   if (typeof signature !== 'object') return;
   throw new InputError(
     `${name} is no ${(format ?? 'csv').toUpperCase()} but ${signature.is}; name its format with \`source.format\`, or give the file that ending`,
+    { line: 1 },
+  );
+}
+
+function refuseNoText(first: Buffer, name: string): void {
+  if (!isNoText(first)) return;
+  throw new InputError(
+    `${name} is no text: name its encoding with \`encoding\` if it is one such as utf-16le, or export the list as CSV, Excel or Parquet`,
     { line: 1 },
   );
 }

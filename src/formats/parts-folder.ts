@@ -73,11 +73,18 @@ export async function createPartsFolder(
   await rm(written, { recursive: true, force: true }).catch(fail);
   await rm(old, { recursive: true, force: true }).catch(fail);
   const mode = await makeClosed(written, noMoreOpenThan).catch(fail);
+  const own = await stat(written).catch(fail);
+  /** Another process of a run may have taken it for what a killed one has left. */
+  const isOwn = async (): Promise<boolean> => {
+    const found = await stat(written).catch(() => undefined);
+    return found?.ino === own.ino && found.dev === own.dev;
+  };
   let isOpen = true;
   return {
     create: (name) => createOutputFile(join(written, name), { noMoreOpenThan }),
     async finish() {
       try {
+        if (!(await isOwn())) throw new Error('another process writes it at the same time');
         const existing = await stat(target).catch(() => undefined);
         await chmod(written, existing ? existing.mode & 0o7777 : mode);
         if (existing) await put(target, old);
@@ -94,6 +101,7 @@ export async function createPartsFolder(
     async abort() {
       if (!isOpen) return;
       isOpen = false;
+      if (!(await isOwn())) return;
       await rm(written, { recursive: true, force: true }).catch(() => undefined);
     },
   };

@@ -13,7 +13,7 @@ export interface RouteSinkOptions {
 }
 
 /**
- * Which of the sinks gets a row.
+ * Which of the sinks gets a row. It is asked once for each row.
  *
  * @param first where in the outcomes those of its verified columns begin
  * @returns its position; -1 for none
@@ -111,14 +111,20 @@ function* stretches(
   route: Route,
 ): Generator<{ readonly place: number; readonly rows: JoinedRows }> {
   const { from, to, width, outcomes } = rows;
-  const placeOf = (row: number): number => route(outcomes, (row - from) * width);
+  const placeOf = (row: number): number | undefined =>
+    row < to ? route(outcomes, (row - from) * width) : undefined;
   let start = from;
-  while (start < to) {
-    const place = placeOf(start);
+  let place = placeOf(start);
+  while (place !== undefined) {
     let end = start + 1;
-    while (end < to && placeOf(end) === place) end += 1;
+    let next = placeOf(end);
+    while (next === place) {
+      end += 1;
+      next = placeOf(end);
+    }
     const cut = outcomes.subarray((start - from) * width, (end - from) * width);
     yield { place, rows: { ...rows, from: start, to: end, outcomes: cut } };
     start = end;
+    place = next;
   }
 }

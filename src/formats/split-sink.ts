@@ -1,6 +1,7 @@
 import { emailRecordFields } from '../contract/records.js';
 import { ConfigurationError } from '../errors/family.js';
 import { verdictOf, type Verdict } from '../results/verdict.js';
+import { caseless } from '../rows/column-spelling.js';
 import type { AddedCells, OutputCell, Sink } from '../rows/sink.js';
 import { OutcomeForms } from './outcome-forms.js';
 import { routeSink } from './route-sink.js';
@@ -9,6 +10,11 @@ import { routeSink } from './route-sink.js';
 export interface KeepRule {
   /** Rows whose verified columns all have one of these verdicts. @default any */
   readonly verdicts?: readonly Verdict[];
+  /**
+   * By verified column, named as in the header or by position (`#3`): the verdicts of rows that are kept.
+   * The columns that are not named here need one of `verdicts`. @default `verdicts` for all
+   */
+  readonly columns?: Readonly<Record<string, readonly Verdict[]>>;
   /** Rows whose emails all have one of these qualities. @default any */
   readonly quality?: readonly string[];
 }
@@ -34,7 +40,7 @@ const qualityCell = cellsBefore + emailRecordFields.indexOf('quality');
  * const sink = splitSink({
  *   output: fileSink('valid.csv'),
  *   rejects: fileSink('rejects.csv'),
- *   keep: { verdicts: ['valid'] },
+ *   keep: { verdicts: ['valid'] }, // or { columns: { email: ['valid'] } }
  * });
  * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
  * ```
@@ -43,39 +49,95 @@ export function splitSink({ output, rejects, keep }: SplitSinkOptions): Sink {
   const sinks = rejects ? [rejects, output] : [output];
   const [others, kept] = rejects ? [0, 1] : [-1, 0];
   let leftOut = 0;
+  let validLeftOut: number[] = [];
   const sink = routeSink({
     name: output.name,
     decides: { ...rejects?.decides, ...output.decides },
     sinks,
     createRoute(opening) {
       leftOut = 0;
-      const isKept = createKeepTest(keep, opening.whole ?? opening);
+      const byColumn = verdictsByColumn(keep, opening.reading.header, opening.verified);
+      const fateOf = createKeepTest(keep.quality, byColumn, opening.whole ?? opening);
       const width = opening.added.length;
+      const counts = byColumn.map(() => 0);
+      validLeftOut = counts;
       return (outcomes, first) => {
+        let isKept = true;
+        // What is refused by its quality, or in a column that is named, was meant to be.
+        let isMeant = false;
         for (let column = 0; column < width; column += 1) {
-          if (!isKept(outcomes[first + column] ?? 0, column)) return others;
+          const fate = fateOf(outcomes[first + column] ?? 0, column);
+          if (fate === 'valid' || fate === 'kept') continue;
+          isKept = false;
+          isMeant ||= fate === 'poor' || byColumn[column] !== keep.verdicts;
         }
-        return kept;
+        if (isKept) return kept;
+        for (let column = 0; column < width && !isMeant; column += 1) {
+          if (fateOf(outcomes[first + column] ?? 0, column) !== 'valid') continue;
+          counts[column] = (counts[column] ?? 0) + 1;
+        }
+        return others;
       };
     },
     onRows(place, rows) {
       if (place !== kept) leftOut += rows;
     },
   });
-  return { ...sink, rowsLeftOut: () => leftOut, leftAlone: () => output.leftAlone?.() };
+  return {
+    ...sink,
+    async examine(reading, columns) {
+      // Before anything is paid.
+      verdictsByColumn(keep, reading.header, columns.verified);
+      return sink.examine?.(reading, columns);
+    },
+    rowsLeftOut: () => leftOut,
+    validLeftOut: () => validLeftOut,
+    leftAlone: () => output.leftAlone?.(),
+  };
 }
 
-type KeepTest = (outcome: number, column: number) => boolean;
+/** @throws ConfigurationError when one is named that is not verified */
+function verdictsByColumn(
+  { verdicts, columns = {} }: KeepRule,
+  header: readonly string[],
+  verified: readonly number[],
+): readonly (readonly Verdict[] | undefined)[] {
+  const named = Object.keys(columns);
+  const isCalled = (name: string, position: number): boolean =>
+    name === `#${position + 1}` || caseless(name) === caseless(header[position] ?? '');
+  const other = named.find((name) => !verified.some((position) => isCalled(name, position)));
+  if (other !== undefined) {
+    const names = verified.map((position) => JSON.stringify(header[position] ?? '')).join(', ');
+    throw new ConfigurationError(
+      `\`keep\` names the column ${JSON.stringify(other)}, which is not verified; verified columns: ${names}`,
+    );
+  }
+  return verified.map((position) => {
+    const name = named.find((each) => isCalled(each, position));
+    return name === undefined ? verdicts : columns[name];
+  });
+}
 
-/** Whether a cell lets its row be kept; found out once for each outcome. */
-function createKeepTest({ verdicts, quality }: KeepRule, found: AddedCells): KeepTest {
+/** Whether a cell lets its row be kept, valid or not, and else whether its verdict or its quality does not. */
+type CellFate = 'valid' | 'kept' | 'refused' | 'poor';
+type KeepTest = (outcome: number, column: number) => CellFate;
+
+/** Found out once for each outcome. */
+function createKeepTest(
+  quality: KeepRule['quality'],
+  byColumn: readonly (readonly Verdict[] | undefined)[],
+  found: AddedCells,
+): KeepTest {
   const isEmail = found.added.map((columns) => columns[qualityCell]?.field === 'quality');
   if (quality && !isEmail.includes(true)) {
     throw new ConfigurationError('rows are to be kept by quality, which only emails have');
   }
-  const test = (cells: readonly OutputCell[], column: number): boolean => {
-    if (verdicts && !verdicts.includes(verdictOfCells(cells))) return false;
-    return !quality || isEmail[column] !== true || quality.includes(String(cells[qualityCell]));
+  const test = (cells: readonly OutputCell[], column: number): CellFate => {
+    const verdict = verdictOfCells(cells);
+    if (byColumn[column]?.includes(verdict) === false) return 'refused';
+    const isJudged = quality !== undefined && isEmail[column] === true;
+    if (isJudged && !quality.includes(String(cells[qualityCell]))) return 'poor';
+    return verdict === 'valid' ? 'valid' : 'kept';
   };
   const known = new OutcomeForms(found, test);
   return (outcome, column) => known.of(column, outcome);

@@ -33,7 +33,7 @@ export class TableRows {
     const broken = cells.findIndex((cell) => !isPrintable(cell));
     if (broken === -1) return cells;
     throw this.#refuse(
-      `holds in column ${String(broken + 1)} bytes that are no valid text, and only an output in the input's own format can take them over: name the input's encoding with \`encoding\``,
+      `holds in column ${String(broken + 1)} bytes that are no valid text, and only an output in the input's own format can take them over: name the input's encoding with \`encoding\`, such as windows-1252, which many programs on Windows write`,
     );
   }
 
@@ -44,7 +44,7 @@ export class TableRows {
   }
 
   #refuse(what: string): InputError {
-    return new InputError(`row ${String(this.#count)} of the input ${what}`);
+    return new InputError(`data row ${String(this.#count)} of the input ${what}`);
   }
 }
 

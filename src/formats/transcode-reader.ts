@@ -3,9 +3,12 @@ import { InputError } from '../errors/family.js';
 import type { ByteReader } from './byte-reader.js';
 import type { TextEncoding } from './text-encoding.js';
 
+const mark = '\ufeff';
+
 /**
  * Gives the text of a reader in UTF-8. Text in UTF-8 passes untouched, whatever is broken in it; other
- * text that is broken cannot pass, for its rows could not be told apart.
+ * text that is broken cannot pass, for its rows could not be told apart. It begins with a byte-order mark:
+ * without one, a spreadsheet takes the UTF-8 that comes out for the encoding that it was converted from.
  */
 export function createTranscodeReader(
   name: string,
@@ -16,6 +19,7 @@ export function createTranscodeReader(
   const decode = createDecoder(encoding);
   let line = 1;
   let isAtEnd = false;
+  let isFirst = true;
   const next = async (): Promise<Uint8Array | undefined> => {
     if (isAtEnd) return undefined;
     const piece = await reader.read();
@@ -28,6 +32,10 @@ export function createTranscodeReader(
         `${name}, near line ${String(line)}: the text is no valid ${encoding.toUpperCase()}; it is damaged, cut short, or in another encoding (name it with \`encoding\`)`,
         { line, cause },
       );
+    }
+    if (isFirst && text !== '') {
+      isFirst = false;
+      if (!text.startsWith(mark)) text = `${mark}${text}`;
     }
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) line += 1;
     return Buffer.from(text, 'utf8');

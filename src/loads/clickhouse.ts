@@ -17,6 +17,7 @@ export const clickhouse: LoadDialect = {
   formats: ['csv', 'tsv', 'jsonl', 'parquet'],
   nameParts: 2,
   quote: (name) => `\`${name.replaceAll(/[\\`]/g, String.raw`\$&`)}\``,
+  insteadOfMerge: 'load into a ReplacingMergeTree, and read it with FINAL',
   ignoresCase: false,
   longestName: { most: 10_000, unit: 'bytes' },
   text: 'Nullable(String)',

@@ -49,6 +49,8 @@ export interface LoadDialect {
   readonly typeOf: (kind: PartKind, format: PartsManifest['format']) => string | undefined;
   /** Where parts may be, and an example of it; without the two, in a folder of this machine too. */
   readonly places: { readonly form: RegExp; readonly example: string; readonly isLocal?: boolean };
+  /** What to do where it has no `MERGE`. @default it has one */
+  readonly insteadOfMerge?: string;
   /** What follows the columns of a new table. */
   readonly tableOptions?: (columns: readonly LoadColumn[]) => string;
   /** Lines before all statements, and those that load, each with its end. */

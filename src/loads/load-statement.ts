@@ -29,11 +29,17 @@ export interface LoadStatementOptions {
    * @default the folder, for ClickHouse, PostgreSQL and DuckDB
    */
   readonly from?: string;
+  /**
+   * Column whose values tell rows apart: rows of the table with the key of a loaded row are updated, others
+   * stay, new ones are inserted. The table is created where it is missing.
+   * @default none: the table is new
+   */
+  readonly key?: string;
 }
 
 /**
  * The statements that create a table for a folder of parts, with the types of its columns, and load all
- * parts into it. Nothing is run.
+ * parts into it, or merge them by key into one that is there. Nothing is run.
  *
  * @throws ConfigurationError for what the warehouse has no form for, naming the column
  *
@@ -55,19 +61,85 @@ export async function loadStatement(
   const from = placeOf(folder, options.from, dialect);
   const columns = columnsOf(manifest, dialect);
   const name = options.table ?? quotedForParsing(basename(resolve(folder)));
-  const table = parseTableName(name, dialect.nameParts)
-    .map((part) => dialect.quote(part))
-    .join('.');
-  const definitions = columns.map(({ quoted, type }) => `${quoted} ${type}`);
-  const create = `CREATE TABLE ${table} (\n${lines(definitions)}\n)${dialect.tableOptions?.(columns) ?? ''};`;
-  const statements = dialect.load({ table, columns, manifest, from, ...namesOf(manifest) });
+  const table = tableOf(parseTableName(name, dialect.nameParts), dialect);
+  const load = { columns, manifest, from, ...namesOf(manifest) };
+  const create = (called: string): string =>
+    `CREATE TABLE ${called} (\n${definitions(columns)}\n)${dialect.tableOptions?.(columns) ?? ''};`;
+  const statements =
+    options.key === undefined
+      ? [create(table.name), ...dialect.load({ table: table.name, ...load })]
+      : [
+          `DROP TABLE IF EXISTS ${table.loaded};`,
+          create(table.loaded),
+          ...dialect.load({ table: table.loaded, ...load }),
+          create(`IF NOT EXISTS ${table.name}`),
+          mergeStatement(table, columns, keyOf(options.key, columns, dialect)),
+          `DROP TABLE ${table.loaded};`,
+        ];
   return [
     ...commentsOf(manifest, columns, dialect),
     ...(dialect.begin ?? []),
-    create,
     ...statements,
     ...(dialect.end ?? []),
     '',
+  ].join('\n');
+}
+
+function definitions(columns: readonly LoadColumn[]): string {
+  return lines(columns.map(({ quoted, type }) => `${quoted} ${type}`));
+}
+
+/** Names of a table as SQL takes them. */
+interface TableNames {
+  readonly name: string;
+  /** Its name alone, without what it is in. */
+  readonly own: string;
+  /** A table beside it, for the parts that are merged into it, and that one's name alone. */
+  readonly loaded: string;
+  readonly ownLoaded: string;
+}
+
+function tableOf(parts: readonly string[], { quote }: LoadDialect): TableNames {
+  const within = parts.slice(0, -1);
+  const own = parts.at(-1) ?? '';
+  const full = (last: string): string => [...within, last].map((part) => quote(part)).join('.');
+  // Where a long name is cut, it is still another one.
+  const loaded = `sluice_load_${own}`;
+  return { name: full(own), own: quote(own), loaded: full(loaded), ownLoaded: quote(loaded) };
+}
+
+function keyOf(
+  given: string,
+  columns: readonly LoadColumn[],
+  { label, insteadOfMerge }: LoadDialect,
+): LoadColumn {
+  if (insteadOfMerge !== undefined) {
+    throw new ConfigurationError(`${label} cannot merge by \`key\`: ${insteadOfMerge}`);
+  }
+  const key = columns.find(({ name }) => name === given);
+  if (key) return key;
+  const names = columns.map(({ name }) => name).join(', ');
+  throw new ConfigurationError(
+    `the parts have no column ${JSON.stringify(given)} (\`key\`); their columns are: ${names}`,
+    { code: 'column_not_found' },
+  );
+}
+
+function mergeStatement(
+  { name, own, loaded, ownLoaded }: TableNames,
+  columns: readonly LoadColumn[],
+  key: LoadColumn,
+): string {
+  const quoted = columns.map((column) => column.quoted);
+  const changed = quoted.filter((column) => column !== key.quoted);
+  const changes = changed.map((column) => `${column} = ${ownLoaded}.${column}`);
+  return [
+    `MERGE INTO ${name}`,
+    `USING ${loaded}`,
+    `ON ${own}.${key.quoted} = ${ownLoaded}.${key.quoted}`,
+    ...(changes.length > 0 ? [`WHEN MATCHED THEN UPDATE SET\n${lines(changes)}`] : []),
+    `WHEN NOT MATCHED THEN INSERT (${quoted.join(', ')})`,
+    `VALUES (${quoted.map((column) => `${ownLoaded}.${column}`).join(', ')});`,
   ].join('\n');
 }
 

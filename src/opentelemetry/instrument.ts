@@ -58,8 +58,10 @@ function listen(listeners: DiagnosticsListeners): () => void {
 /** For who cannot wait: by `require`. */
 function loadApi(): OpenTelemetryApi {
   try {
+    // In a bundle that is CommonJS, `import.meta` is an empty object.
+    const { url }: { readonly url?: string } = import.meta;
     // A parse would not know more of a package than its types say.
-    return createRequire(import.meta.url)('@opentelemetry/api') as OpenTelemetryApi;
+    return createRequire(url ?? __filename)('@opentelemetry/api') as OpenTelemetryApi;
   } catch (error) {
     return notInstalled({ by: 'instrument()', install: '@opentelemetry/api' })(error);
   }

@@ -8,6 +8,8 @@ export interface Wanted {
   readonly isRight: (value: unknown) => boolean;
   /** @default false: the option may be left out */
   readonly isRequired?: boolean;
+  /** Of an object: what each of its own options must be. @default nothing is checked */
+  readonly members?: Readonly<Record<string, Wanted>>;
 }
 
 /** What each option of a function must be: the type, as a check for programs that no compiler has seen. */
@@ -18,44 +20,71 @@ export type OptionShape<Options extends object> = {
 /**
  * Checks the options of a function of the library.
  *
+ * @param within the option that these are in; none where they are those of the function
+ *
  * @throws ConfigurationError `invalid_option`, which names the option and says what is wanted: for one that
  *   is missing, of the wrong kind, or not known
  */
-export function checkOptions(options: unknown, shape: Readonly<Record<string, Wanted>>): void {
+export function checkOptions(
+  options: unknown,
+  shape: Readonly<Record<string, Wanted>>,
+  within?: string,
+): void {
   if (typeof options !== 'object' || options === null) {
     throw new ConfigurationError(`options must be an object, not ${printValue(options)}`);
   }
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && !Object.hasOwn(shape, name))
-      throw unknownOption(name, Object.keys(shape));
-  }
-  const wanted = Object.entries(shape);
-  for (const [name, { what, isRight }] of wanted) {
+  checkNames(options, Object.keys(shape), within);
+  const wanted = Object.entries(shape).map(
+    ([name, is]) => [name, within === undefined ? name : `${within}.${name}`, is] as const,
+  );
+  for (const [name, path, { what, isRight, members }] of wanted) {
     const value: unknown = Reflect.get(options, name);
-    if (value === undefined || isRight(value)) continue;
-    throw new ConfigurationError(`${name} must be ${what}, not ${printValue(value)}`);
+    if (value === undefined) continue;
+    if (!isRight(value)) {
+      throw new ConfigurationError(`${path} must be ${what}, not ${printValue(value)}`);
+    }
+    if (members) checkOptions(value, members, path);
   }
-  for (const [name, { what, isRequired = false }] of wanted) {
+  for (const [name, path, { what, isRequired = false }] of wanted) {
     if (!isRequired || Reflect.get(options, name) !== undefined) continue;
-    throw new ConfigurationError(`${name} is missing: give ${what}`);
+    // Such as a variable of the environment that nobody has set.
+    const state = Object.hasOwn(options, name) ? 'undefined' : 'missing';
+    throw new ConfigurationError(`${path} is ${state}: give ${what}`);
   }
 }
 
-function unknownOption(name: string, known: readonly string[]): ConfigurationError {
+/**
+ * Checks the names of options alone.
+ *
+ * @param within what these are the options of
+ *
+ * @throws ConfigurationError `invalid_option`, with a guess
+ */
+export function checkNames(options: object, known: readonly string[], within?: string): void {
+  const unknown = Object.entries(options).find(
+    ([name, value]) => value !== undefined && !known.includes(name),
+  );
+  if (!unknown) return;
+  const [name] = unknown;
   const given = name.toLowerCase();
-  const nearest = known
+  const near = known
     .map((other) => ({ other, distance: distanceTo(other.toLowerCase(), given) }))
     .filter(({ distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
-    .toSorted((a, b) => a.distance - b.distance)[0]?.other;
+    .toSorted((a, b) => a.distance - b.distance);
+  const nearest = near.filter(({ distance }) => distance === near[0]?.distance);
   const advice =
-    nearest === undefined ? `the options are ${known.join(', ')}` : `did you mean ${nearest}?`;
-  return new ConfigurationError(`there is no option ${JSON.stringify(name)}; ${advice}`);
+    nearest.length === 0
+      ? `the options are ${known.join(', ')}`
+      : `did you mean ${nearest.map(({ other }) => other).join(' or ')}?`;
+  const subject = within === undefined ? '' : `${within}: `;
+  throw new ConfigurationError(`${subject}there is no option ${JSON.stringify(name)}; ${advice}`);
 }
 
-/** An abbreviation is as near as can be. */
+/** An abbreviation is as near as can be, and so is a name without its first word. */
 function distanceTo(known: string, given: string): number {
   const [short, long] = known.length < given.length ? [known, given] : [given, known];
-  return short.length > 3 && long.startsWith(short) ? 1 : editDistance(known, given);
+  const isPart = long.startsWith(short) || long.endsWith(short);
+  return short.length > 3 && isPart ? 1 : editDistance(known, given);
 }
 
 function printValue(value: unknown): string {

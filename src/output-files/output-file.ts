@@ -14,7 +14,7 @@ export interface OutputFileOptions {
   readonly mode?: number;
   /** A new file gets no more than these permissions: what is in it comes from the file that has them. */
   readonly noMoreOpenThan?: FilePermissions | undefined;
-  /** The calls made on the disk. */
+  /** The calls on the disk, for tests. @default the system's @internal */
   readonly files?: OutputFiles;
 }
 

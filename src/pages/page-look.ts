@@ -30,7 +30,7 @@ body {
   margin: 0 auto; padding: 1.5rem 1rem 3rem;
   background: var(--back); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif;
 }
-h1 { margin: 0; }
+h1 { margin: 0; overflow-wrap: anywhere; }
 p { margin: 0.2rem 0; color: var(--soft); }
 small { color: var(--soft); }
 summary { cursor: pointer; }

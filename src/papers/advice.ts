@@ -1,6 +1,11 @@
 import type { ColumnSummary, Summary } from '../runs/summary.js';
+import { missingCountrySentence, unknownCountrySentence } from '../words/country-sentence.js';
+import { fewerRowsSentence } from '../words/fewer-rows-sentence.js';
 import { lostDigitsSentence } from '../words/lost-digits-sentence.js';
-import { grouped } from '../words/shown-numbers.js';
+import { noTextSentence } from '../words/no-text-sentence.js';
+import { shellQuote } from '../words/shell-quote.js';
+import { counted, grouped } from '../words/shown-numbers.js';
+import { remedyForCredits } from './credit-remedy.js';
 
 /** What decides the advice beside the figures. */
 export interface AdviceOptions {
@@ -8,6 +13,12 @@ export interface AdviceOptions {
   readonly asksNetwork?: boolean | undefined;
   /** Whether the run is in a store: its name stays finished. @default false */
   readonly isShared?: boolean | undefined;
+  /** Whether rows are written by the quality of their emails. @default false */
+  readonly keepsQuality?: boolean | undefined;
+  /** The code of what stopped a run whose output is written all the same. @default none */
+  readonly stoppedBy?: string | undefined;
+  /** Whether the output has replaced one that was longer. @default false */
+  readonly isEmptied?: boolean | undefined;
 }
 
 /** Of fewer cells nothing is concluded. */
@@ -21,19 +32,29 @@ interface CellAdvice {
 
 /**
  * What the figures of a run ask somebody to do, the most important first: what keeps it from its end, then
- * what concerns most cells. Its first is `next` of the summary.
+ * what can be put right in the list, by how many cells it concerns, then what only the service can change.
+ * Its first is `next` of the summary.
  */
 export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonly string[] {
-  const ofCells = [
+  const inTheList = [
     ...lostDigitsAdvice(summary),
-    ...summary.columns.flatMap(countryAdvice),
-    ...summary.columns.flatMap(numbersAdvice),
-    ...unknownAdvice(summary, options),
+    ...noTextAdvice(summary),
+    ...countryAdvice(summary),
+    ...summary.columns.flatMap(formsAdvice),
+    ...summary.columns.flatMap(suggestedAdvice),
+    ...summary.columns.flatMap(lostPlusAdvice),
+    ...summary.columns.flatMap((column) => numbersAdvice(column, summary)),
   ];
   return [
     ...failedAdvice(summary, options),
+    ...fewerRowsAdvice(summary, options),
     ...changedAdvice(summary),
-    ...ofCells.toSorted((one, other) => other.cells - one.cells).map(({ text }) => text),
+    ...nothingKeptAdvice(summary),
+    ...validLeftOutAdvice(summary),
+    ...inTheList.toSorted((one, other) => other.cells - one.cells).map(({ text }) => text),
+    ...unknownAdvice(summary, options),
+    ...misspeltAdvice(summary),
+    ...riskyAdvice(summary, options),
   ];
 }
 
@@ -42,7 +63,10 @@ export function isNotFinished({ email, phone }: Summary): boolean {
   return [email, phone].some((type) => (type?.reasons['not_finished'] ?? 0) > 0);
 }
 
-function failedAdvice(summary: Summary, { isShared = false }: AdviceOptions): readonly string[] {
+function failedAdvice(
+  summary: Summary,
+  { isShared = false, stoppedBy }: AdviceOptions,
+): readonly string[] {
   if (summary.suspect && isShared) {
     return ['give the next run another `run` name: this one stays finished'];
   }
@@ -50,15 +74,25 @@ function failedAdvice(summary: Summary, { isShared = false }: AdviceOptions): re
     return ['the next run starts over; what a history (`history`) knows is not paid again'];
   }
   if (isNotFinished(summary)) {
-    return ['run the same command again: it goes on and completes the output'];
+    const remedy = remedyForCredits(stoppedBy);
+    const again = 'run the same command again: it goes on and completes the output';
+    return [remedy === undefined ? again : `${remedy}, ${again}`];
   }
   const failed = summary.columns.some(({ buckets }) => buckets.failed > 0);
   if (failed && isShared) {
-    return ['verify the failed rows as a list of their own, under another `run` name'];
+    return ['add `retryFailed` to send again only what failed; without it this run stays finished'];
   }
   return failed
     ? ['add `retryFailed` to send again only what failed; without it the next run starts over']
     : [];
+}
+
+function fewerRowsAdvice(
+  summary: Summary,
+  { isEmptied = false }: AdviceOptions,
+): readonly string[] {
+  const text = fewerRowsSentence(summary, isEmptied);
+  return text === undefined ? [] : [text];
 }
 
 function changedAdvice({ left_alone: left }: Summary): readonly string[] {
@@ -66,40 +100,159 @@ function changedAdvice({ left_alone: left }: Summary): readonly string[] {
   return [`run again to verify the rows that changed meanwhile (${grouped(left.changed)})`];
 }
 
+function nothingKeptAdvice({ rows, output, outputs, columns }: Summary): readonly string[] {
+  const [first] = outputs;
+  // One file for each verdict keeps every row.
+  if (rows === 0 || first?.rows !== 0 || first.name !== output) return [];
+  const isUnknown = columns.some(({ verdicts }) => verdicts.unknown > 0);
+  // More verdicts keep no row of a column that has neither.
+  const isLikely = ({ verdicts }: ColumnSummary): boolean => verdicts.valid + verdicts.unknown > 0;
+  const more =
+    isUnknown && columns.every(isLikely)
+      ? '; with `keep` valid,unknown the rows that are not known are kept, too'
+      : '';
+  return [`no row is kept: none has what \`keep\` or \`keepQuality\` asks for${more}`];
+}
+
+/** A row is kept for all of its verified columns, which is easily forgotten where one is seldom filled. */
+function validLeftOutAdvice({ columns }: Summary): readonly string[] {
+  const lost = columns
+    .flatMap(({ name, valid_left_out: rows = 0 }) => (rows > 0 ? [{ name, rows }] : []))
+    .toSorted((one, other) => other.rows - one.rows);
+  const [most] = lost;
+  if (!most) return [];
+  const counts = lost.map(({ name, rows }, at) => {
+    const are =
+      at > 0 ? grouped(rows) : `${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} left out`;
+    return `${are} although ${name} is valid`;
+  });
+  return [
+    `${counts.join(', ')}: another verified column is not; with \`keep\` ${shellQuote(`${most.name}=valid`)} only ${most.name} counts`,
+  ];
+}
+
 function lostDigitsAdvice({ phone }: Summary): readonly CellAdvice[] {
   const lost = phone?.reasons['scientific_notation'] ?? 0;
   return lost > 0 ? [{ cells: lost, text: lostDigitsSentence(lost) }] : [];
 }
 
-function countryAdvice({ name, reasons }: ColumnSummary): readonly CellAdvice[] {
-  const missing = reasons['country_missing'] ?? 0;
-  if (missing === 0) return [];
-  const text = `${name}: ${grouped(missing)} not submitted, as their rows have no country: add \`country\` for them`;
-  return [{ cells: missing, text }];
+function noTextAdvice({ columns }: Summary): readonly CellAdvice[] {
+  const cells = columns.reduce((sum, { reasons }) => sum + (reasons['invalid_encoding'] ?? 0), 0);
+  return cells > 0 ? [{ cells, text: `${noTextSentence(cells)}; then run again` }] : [];
 }
 
-/** Numbers of another country than the row's are malformed for the service. */
-function numbersAdvice({ name, type, buckets }: ColumnSummary): readonly CellAdvice[] {
-  const { verified, no_result: without } = buckets;
-  if (type !== 'phone' || without < leastCells || without <= verified) return [];
-  const text = `${name}: ${grouped(without)} of ${grouped(verified + without)} numbers got no result: check that they belong to their country (\`country\`, \`countryColumn\`)`;
-  return [{ cells: without, text }];
+function countryAdvice({ countries }: Summary): readonly CellAdvice[] {
+  if (!countries) return [];
+  const { missing, not_understood: unknown, no_text: noText, column } = countries;
+  const fix = countries.looks_like_countries ? 'correct these cells' : 'check `countryColumn`';
+  const again = noText === unknown ? '; then run again' : `: ${fix}, then run again`;
+  const remedy = column === null ? '' : again;
+  return [
+    {
+      cells: missing,
+      text: `${missingCountrySentence(countries)} and were not sent: add \`country\` for them`,
+    },
+    { cells: unknown, text: `${unknownCountrySentence(countries, 3)}${remedy}` },
+  ].filter(({ cells }) => cells > 0);
+}
+
+/** Emails that are written as something else: what a cell holds is sent as it is. */
+function formsAdvice({ name, forms }: ColumnSummary): readonly CellAdvice[] {
+  const counts = Object.entries(formTexts).map(([form, text]) => {
+    const count = Object.values(forms ?? {}).reduce((sum, each) => sum + (each[form] ?? 0), 0);
+    return { count, text };
+  });
+  const cells = counts.reduce((sum, { count }) => sum + count, 0);
+  if (cells === 0) return [];
+  const listed = counts.filter(({ count }) => count > 0);
+  const shown = listed.map(({ count, text }) => `${grouped(count)} ${text}`).join(', ');
+  const text = `${name}: ${shown}: leave only the email address in the cell, then run again`;
+  return [{ cells, text }];
+}
+
+/** Nobody's address is changed: a person decides what was meant. */
+function suggestedAdvice({ name, misspelt }: ColumnSummary): readonly CellAdvice[] {
+  if (!misspelt || misspelt.suggested_in === null) return [];
+  const { cells, suggested_in: column } = misspelt;
+  const have = `${counted(cells, 'cell')} ${cells === 1 ? 'has' : 'have'}`;
+  const text = `${name}: ${have} a suggestion in ${column}: put what is right into ${name}, then run again`;
+  return [{ cells, text }];
+}
+
+/** A hint, after what is known to be wrong. */
+function misspeltAdvice({ rows, columns }: Summary): readonly string[] {
+  return columns.flatMap(({ name, misspelt }) => {
+    if (!misspelt || misspelt.suggested_in !== null) return [];
+    const { cells, of_rows: seen } = misspelt;
+    const have = `${counted(cells, 'cell')}${seen < rows ? ` of the first ${counted(seen, 'row')}` : ''} ${cells === 1 ? 'has' : 'have'}`;
+    return `${name}: ${have} a domain that looks misspelt: \`suggest\` adds the one that was probably meant`;
+  });
+}
+
+const formTexts = {
+  mailto: 'with mailto:',
+  named: 'with a name, as in Ada <ada@example.com>',
+  several: 'with more than one address',
+};
+
+/** What they were taken for may be another number: valid, and paid. */
+function lostPlusAdvice({ name, ambiguous: cells = 0 }: ColumnSummary): readonly CellAdvice[] {
+  if (cells === 0) return [];
+  const have = `${counted(cells, 'number')} may begin with a calling code that has lost its +, and ${cells === 1 ? 'was' : 'were'}`;
+  const text = `${name}: ${have} not sent as international: write the +, or add a column of countries (\`countryColumn\`), then run again`;
+  return [{ cells, text }];
+}
+
+/** Numbers of another country than the row's are malformed for the service, or wrong. */
+function numbersAdvice(
+  { name, buckets, verdicts, unfit }: ColumnSummary,
+  { batches }: Summary,
+): readonly CellAdvice[] {
+  const all = buckets.verified + buckets.no_result;
+  const cells = buckets.no_result + verdicts.wrong;
+  // Where most are valid, as a number that is no longer in use is, their country is not the cause.
+  if (!unfit || unfit.cells * 2 < unfit.of || cells < leastCells || cells * 5 < all) return [];
+  const [only = '', ...more] = new Set(
+    batches.flatMap(({ type, country }) => (type === 'phone' ? [country] : [])),
+  );
+  const country = more.length > 0 || only === '' ? 'the country of their row' : only;
+  const sample = unfit.of < cells ? `the first ${grouped(unfit.of)} of them` : 'them';
+  const fitting = unfit.fitting
+    ? `, and ${grouped(unfit.fitting.cells)} would fit ${unfit.fitting.country}`
+    : '';
+  const text = `${name}: ${grouped(cells)} of ${grouped(all)} numbers are wrong or got no result; ${grouped(unfit.cells)} of ${sample} do not fit ${country}${fitting}: give each row the country of its number (\`countryColumn\`), or write the numbers with +`;
+  return [{ cells, text }];
 }
 
 function unknownAdvice(
   { service, email, phone, compared }: Summary,
   { asksNetwork = false }: AdviceOptions,
-): readonly CellAdvice[] {
+): readonly string[] {
   const emails = email?.verdicts.unknown ?? 0;
   if (service === 'local' && !asksNetwork) {
-    const text = `${grouped(emails)} unknown: the local service cannot ask mail servers; \`engine: networkEngine()\` does (docs/live-verification.md)`;
-    return emails > 0 ? [{ cells: emails, text }] : [];
+    const text = `${grouped(emails)} unknown: the local service asks no mail server; for real verdicts set \`client\` (README: Your service); before you ask mail servers from here, read docs/live-verification.md`;
+    return emails > 0 ? [text] : [];
   }
   const unknown = emails + (phone?.verdicts.unknown ?? 0);
   if (unknown === 0) return [];
   const only = compared
     ? 'the same command pays only for these'
     : 'with `history` only these are paid again';
-  const text = `${grouped(unknown)} unknown: ask again tomorrow; ${only}`;
-  return [{ cells: unknown, text }];
+  return [`${grouped(unknown)} unknown: ask again tomorrow; ${only}`];
+}
+
+/** Valid is not safe to mail: whoever sends to a list decides. */
+function riskyAdvice(
+  { email }: Summary,
+  { keepsQuality = false }: AdviceOptions,
+): readonly string[] {
+  const { risky = 0, disposable = 0 } = email?.of_valid ?? {};
+  if (!email || keepsQuality || risky + disposable === 0) return [];
+  const counts = [
+    ...(risky > 0 ? [`${grouped(risky)} risky`] : []),
+    ...(disposable > 0 ? [`${grouped(disposable)} throw-away`] : []),
+  ].join(', ');
+  return [
+    `of ${counted(email.verdicts.valid, 'valid email')} ${counts}: \`keepQuality\` good writes only the good ones; docs/columns.md says what the words mean`,
+  ];
 }

@@ -49,10 +49,12 @@ export class PaperFile {
   /**
    * Whether a run that is at work now may have written it: where another holds the lock, its last act but
    * one is this paper.
+   *
+   * @param withinMs how long ago at most. @default a minute
    */
-  async isFresh(): Promise<boolean> {
+  async isFresh(withinMs = freshMs): Promise<boolean> {
     const found = await stat(this.path).catch(() => undefined);
-    return found !== undefined && Date.now() - found.mtimeMs < freshMs;
+    return found !== undefined && Date.now() - found.mtimeMs < withinMs;
   }
 
   /** @throws OutputError */

@@ -1,45 +1,56 @@
 import { describeStatus } from '../runs/describe-status.js';
 import type { RunStatus } from '../runs/run-status.js';
 import { hasFailed, type Estimate, type RunEnd, type Summary } from '../runs/summary.js';
+import { remedyForCredits } from './credit-remedy.js';
 import { adviceOf, isNotFinished, type AdviceOptions } from './advice.js';
+
+/** Nobody reads more at the end of a run; the report has all. */
+const mostAdvice = 3;
 
 /** How a run ended that went to its end. */
 export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}): RunEnd {
-  if ('dry_run' in figures) return { exit_code: 0, reason: null, message: null, next: null };
-  const [next = null] = adviceOf(figures, options);
+  if ('dry_run' in figures)
+    return { exit_code: 0, reason: null, message: null, next: null, advice: [] };
+  const advice = adviceOf(figures, options).slice(0, mostAdvice);
+  const [next = null] = advice;
   if (figures.suspect) {
     const message = `too many verdicts are unknown: the output is untouched, the rows are in ${figures.output}`;
-    return { exit_code: 8, reason: 'suspect', message, next };
+    return { exit_code: 8, reason: 'suspect', message, next, advice };
   }
-  if (!hasFailed(figures)) return { exit_code: 0, reason: null, message: null, next };
+  if (!hasFailed(figures)) return { exit_code: 0, reason: null, message: null, next, advice };
   return isNotFinished(figures)
     ? {
         exit_code: 3,
         reason: 'not_finished',
         message: 'the output is written, but some addresses are not finished',
         next,
+        advice,
       }
     : {
         exit_code: 3,
         reason: 'rows_failed',
         message: 'the output is written, but some rows failed',
         next,
+        advice,
       };
 }
 
 /** What has to be there before the same command gets further. */
 const conditions: ReadonlyMap<number, string> = new Map([
   [4, 'once the key is accepted'],
-  [5, 'once there are credits, or a higher `maxCredits`'],
   [6, 'once that is fixed'],
-  [7, 'once the service answers'],
+  [7, 'once the service works again'],
 ]);
 
 /** What to do after a run that stopped, and what the same command will do then. */
-export function nextAfter(exitCode: number, status: RunStatus | undefined, store?: string): string {
+export function nextAfter(
+  { exit_code: exitCode, reason }: Pick<RunEnd, 'exit_code' | 'reason'>,
+  status: RunStatus | undefined,
+  store?: string,
+): string {
   if (exitCode === 2) return 'change what the message names, then run again';
   const unknown = store === undefined ? 'starts over' : `resumes ${store}`;
   const next = `run the same command again: it ${status ? describeStatus(status).next : unknown}`;
-  const condition = conditions.get(exitCode);
+  const condition = remedyForCredits(reason) ?? conditions.get(exitCode);
   return condition === undefined ? next : `${condition}, ${next}`;
 }

@@ -3,6 +3,7 @@ import type { Sink } from '../rows/sink.js';
 import { readStoppedRun, type StoppedRun } from '../runs/stopped-summary.js';
 import type { RunStatus } from '../runs/run-status.js';
 import type { Estimate, RunEnd, StoppedSummary, Summary, SummaryFile } from '../runs/summary.js';
+import { isThere } from '../system/is-there.js';
 import { printable } from '../words/printable.js';
 import { adviceOf, type AdviceOptions } from './advice.js';
 import { PaperFile } from './paper-file.js';
@@ -32,6 +33,11 @@ export interface RunPapersOptions {
   readonly reword?: (text: string) => string;
   /** Whether the run is in a store that other processes share with this one. @default false */
   readonly isShared?: boolean;
+  /**
+   * Whether rows are written by the quality of their emails: then no advice says that they could be.
+   * @default false
+   */
+  readonly keepsQuality?: boolean;
 }
 
 /** What is known of a run that stopped, besides why. */
@@ -46,6 +52,17 @@ export interface StoppedOptions {
   readonly launchedCredits?: RunStatus['launchedCredits'] | undefined;
   /** New files are no more open than that. */
   readonly noMoreOpenThan?: FilePermissions | undefined;
+}
+
+/** What is known of a run that went to its end, besides its figures. */
+export interface FinishedOptions extends Pick<StoppedOptions, 'noMoreOpenThan'> {
+  /**
+   * The code of what stopped a run with `partial`, which `onProgress` tells at `stopped`: what to do next
+   * follows from it. @default none
+   */
+  readonly stoppedBy?: string | undefined;
+  /** Whether its output has replaced one that was longer: a list without rows says so. @default false */
+  readonly isEmptied?: boolean | undefined;
 }
 
 /** What was written of a run that stopped. */
@@ -110,12 +127,12 @@ export class RunPapers {
   private constructor(
     summary: PaperFile | TakeJson | undefined,
     report: PaperFile | undefined,
-    { asksNetwork = false, isShared = false, reword = (text) => text }: RunPapersOptions,
+    options: RunPapersOptions,
   ) {
     this.#summary = summary;
     this.#report = report;
-    this.#advice = { asksNetwork, isShared };
-    this.#reword = reword;
+    this.#advice = options;
+    this.#reword = options.reword ?? ((text) => text);
   }
 
   /** @throws ConfigurationError when one of them would take the place of another file of the run */
@@ -137,16 +154,16 @@ export class RunPapers {
   }
 
   /** How a run ended that went to its end: its exit code, and what to do next. */
-  endOf(figures: Summary | Estimate): RunEnd {
-    return endOf(figures, this.#advice);
+  endOf(figures: Summary | Estimate, { isEmptied, stoppedBy }: FinishedOptions = {}): RunEnd {
+    return endOf(figures, { ...this.#advice, isEmptied, stoppedBy });
   }
 
   /** Writes what a run, or a dry run, has come to. @throws OutputError */
   async finished(
     figures: Summary | Estimate,
-    { noMoreOpenThan }: Pick<StoppedOptions, 'noMoreOpenThan'> = {},
+    { noMoreOpenThan, ...known }: FinishedOptions = {},
   ): Promise<RunEnd> {
-    const end = this.endOf(figures);
+    const end = this.endOf(figures, known);
     const json = this.#reword(jsonOf({ ...figures, ...end }));
     if (this.#summary instanceof PaperFile) {
       await this.#summary.writeAfterOutput(json, noMoreOpenThan);
@@ -154,13 +171,13 @@ export class RunPapers {
       this.#isTaken = true;
       await this.#summary?.(json);
     }
-    if (this.#report && !('dry_run' in figures)) {
+    if (this.#report && !('dry_run' in figures) && !(await this.#isOfWriter(this.#report))) {
       const { reportPage } = await import('./report/report-page.js');
       const page = reportPage({
         summary: figures,
         figures: this.#figures,
         end,
-        advice: adviceOf(figures, this.#advice),
+        advice: adviceOf(figures, { ...this.#advice, ...known }),
         madeAt: new Date(),
       });
       await this.#report.writeAfterOutput(this.#reword(page), noMoreOpenThan);
@@ -174,11 +191,14 @@ export class RunPapers {
    *
    * @throws OutputError
    */
-  async stopped(end: Omit<RunEnd, 'next'>, options: StoppedOptions): Promise<StoppedPapers> {
+  async stopped(
+    end: Pick<RunEnd, 'exit_code' | 'reason' | 'message'>,
+    options: StoppedOptions,
+  ): Promise<StoppedPapers> {
     const { input, output, stateDir, store, launchedCredits, noMoreOpenThan } = options;
     const run =
       stateDir === undefined ? undefined : await readStoppedRun(stateDir).catch(() => undefined);
-    const next = nextAfter(end.exit_code, run?.status, store);
+    const next = nextAfter(end, run?.status, store);
     const summary: StoppedSummary & RunEnd = {
       stopped: true,
       input,
@@ -187,8 +207,11 @@ export class RunPapers {
       rows: run?.status.rows ?? null,
       ...end,
       next,
+      advice: [next],
       seconds: (performance.now() - this.#openedMs) / 1000,
-      credits: run ? run.credits : launchedOnly(launchedCredits),
+      credits:
+        run?.credits ??
+        launchedOnly(launchedCredits, store === undefined && !(await isThere(stateDir ?? ''))),
       batches: run?.batches ?? [],
     };
     const isAnothers = end.reason === 'state_locked';
@@ -205,6 +228,11 @@ export class RunPapers {
     return { status: run?.status, next };
   }
 
+  /** Whether the report is there of the process that wrote the rows: it knows more of them than this one. */
+  async #isOfWriter(report: PaperFile): Promise<boolean> {
+    return this.#advice.isShared === true && !this.#figures && (await report.isFresh(Infinity));
+  }
+
   #files(): readonly PaperFile[] {
     return [this.#summary, this.#report].filter((file) => file instanceof PaperFile);
   }
@@ -219,7 +247,14 @@ async function isAnyFresh(files: readonly PaperFile[]): Promise<boolean> {
   return fresh.includes(true);
 }
 
-function launchedOnly(launched: RunStatus['launchedCredits'] | undefined): StoppedRun['credits'] {
-  const of = (spent: number) => ({ spent, refunded: null, net: null, source: 'launched' }) as const;
+/** @param isAll whether nothing else may have been launched: then what sent nothing has cost nothing */
+function launchedOnly(
+  launched: RunStatus['launchedCredits'] | undefined,
+  isAll: boolean,
+): StoppedRun['credits'] {
+  const of = (spent: number): StoppedRun['credits']['email'] =>
+    isAll && spent === 0
+      ? { spent, refunded: 0, net: 0, source: 'cost_objects' }
+      : { spent, refunded: null, net: null, source: 'launched' };
   return { email: of(launched?.email ?? 0), phone: of(launched?.phone ?? 0) };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { backoffMs } from '../client/backoff.js';
 import { InputError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
 import type { ByteInput } from '../formats/byte-input.js';
 import { createStreamReader, type ByteReader } from '../formats/byte-reader.js';
 import { systemClock, type Clock } from '../system/clock.js';

@@ -26,4 +26,10 @@ export function qualityOf({ values }: Pick<Outcome, 'values'>): string {
   return String(values?.[qualityField] ?? '');
 }
 
+/** Whether the record of an email says that it is of a throw-away service. */
+export function isDisposable({ values }: Pick<Outcome, 'values'>): boolean {
+  return values?.[disposableField] === true;
+}
+
 const qualityField = emailRecordFields.indexOf('quality');
+const disposableField = emailRecordFields.indexOf('is_disposable');

@@ -1,5 +1,5 @@
 import { InputError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
 import { orAborted } from '../system/or-aborted.js';
 
 /** So many rows make a chunk worth its cost; more would only wait. */

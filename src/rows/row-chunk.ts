@@ -8,8 +8,8 @@ export type CellText = string | undefined | typeof invalidText;
 
 /**
  * Where the bytes of cells are: those of one cell from `cellStart` to `cellEnd`, without the quotes around
- * it; a quote inside is doubled, and an absent cell ends before it starts. Only for columns that were
- * wanted.
+ * it; a quote inside is doubled. A cell that is absent, or whose bytes are not its text, ends before it
+ * starts. Only for columns that were wanted.
  */
 export interface RawCells {
   readonly bytes: Uint8Array;

@@ -11,19 +11,25 @@ export interface RowsSinkOptions {
 }
 
 /**
- * Gives enriched rows to a function, in order: objects with the input's columns and the added ones,
- * values with their types. It is waited for; when it throws, so does the run.
+ * Gives arrays of enriched rows to a function, in order: objects with the input's columns and the added
+ * ones, values with their types. It is waited for; when it throws, so does the run.
+ *
+ * @template Output what the rows are, as the caller knows it: nothing checks it
  *
  * @example
  * ```ts
- * const verified: Row[] = [];
- * const sink = rowsSink((rows) => void verified.push(...rows));
+ * const verified: string[] = [];
+ * const sink = rowsSink<{ email: string; email_valid: boolean | null }>((rows) => {
+ *   for (const row of rows) if (row.email_valid) verified.push(row.email);
+ * });
  * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
- * console.log(verified.length); // 3
+ * console.log(verified); // [ 'good@sluice.test' ]
  * ```
  */
-export function rowsSink(
-  write: (rows: readonly Row[]) => void | Promise<void>,
+// The caller's own word for the rows, as with JSON.
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+export function rowsSink<Output extends object = Row>(
+  write: (rows: readonly Output[]) => void | Promise<void>,
   { name = 'rows' }: RowsSinkOptions = {},
 ): Sink {
   return {
@@ -33,7 +39,7 @@ export function rowsSink(
     },
     open: async (opening) => ({
       async write(rows) {
-        await write(objectsOf(rows, opening));
+        await write(objectsOf(rows, opening) as object[] as Output[]);
       },
       async finish() {
         // The function has had all rows.

@@ -11,6 +11,14 @@ import type { OpenSourceOptions, Source, SourceReading } from './source.js';
 /** Rows that a program has: objects of any type, or lists of cells in the header's order. */
 export type RowsInput = Iterable<object> | AsyncIterable<object> | ReadableStream<object>;
 
+export function isRows(given: unknown): given is RowsInput {
+  return (
+    typeof given === 'object' &&
+    given !== null &&
+    (Symbol.iterator in given || Symbol.asyncIterator in given)
+  );
+}
+
 export interface RowsSourceOptions {
   /**
    * How messages call it.
@@ -19,7 +27,9 @@ export interface RowsSourceOptions {
   readonly name?: string;
   /**
    * Names of the columns, in order. Needed for lists of cells.
-   * @default those of all objects in an array; those of the first object of anything else
+   * @default those of all objects in an array; of anything else those of its first 512 objects, or of
+   *   fewer where they come with pauses into a run that streams; an output file refuses a later object that
+   *   has another field
    */
   readonly header?: readonly string[];
 }

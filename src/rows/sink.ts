@@ -8,9 +8,11 @@ export type OutputCell = string | boolean | number | null;
 
 /** Rows whose verification is settled, in order: a stretch of a chunk with the outcome of each cell. */
 export interface JoinedRows<Chunk extends RowChunk = RowChunk> {
+  /** The rows as they were read. */
   readonly chunk: Chunk;
-  /** First row of the stretch, and the one after its last. */
+  /** First row of the stretch. */
   readonly from: number;
+  /** The row after its last. */
   readonly to: number;
   /**
    * Outcome ids, `width` of them for each row from `from` on: the id of the k-th verified column of row
@@ -23,6 +25,7 @@ export interface JoinedRows<Chunk extends RowChunk = RowChunk> {
 
 /** A column that the output has beside those of the input. */
 export interface AddedColumn {
+  /** Its name in the output's header. */
   readonly name: string;
   /** What it holds of a result: a field of the service's record, or one of Sluice's own. */
   readonly field: string;
@@ -32,6 +35,7 @@ export interface AddedColumn {
 
 /** A column that an output cannot keep as it is: its cells become text, in the source's own form. */
 export interface TextColumn {
+  /** Its name. */
   readonly column: string;
   /** What it holds; `undefined` when its cells have nothing in common. */
   readonly kind: Kind | undefined;
@@ -51,6 +55,7 @@ export interface AddedCells {
   cellsOf(outcome: number, column: number): readonly OutputCell[];
 }
 
+/** What a writing of an output is given. */
 export interface OpenSinkOptions extends AddedCells {
   /** Which run writes: the same for each process that resumes it. Absent where nothing is kept. */
   readonly runId?: string;
@@ -69,6 +74,7 @@ export interface OpenSinkOptions extends AddedCells {
   readonly onTextColumn?: ((column: TextColumn) => void) | undefined;
   /** Told, in a sentence, what keeps the writing waiting, or is not done as one would think. */
   readonly onNotice?: (notice: string) => void;
+  /** Ends what waits for long, with its reason; `abort()` is called after it in any case. */
   readonly signal?: AbortSignal;
 }
 
@@ -90,11 +96,11 @@ export interface RowExaminer {
 
 /** Where rows go. */
 export interface Sink {
-  /** How messages call it; holds no password. */
+  /** How messages call it, such as its path; holds no password. */
   readonly name: string;
   /** What distinguishes it from other sinks of its name, by option: compared when a run is resumed. */
   readonly decides?: Readonly<Record<string, string>>;
-  /** Most rows it takes, where there is a bound. */
+  /** Most rows it takes. @default any number */
   readonly maxRows?: number;
   /**
    * Says early what would fail late.
@@ -121,15 +127,28 @@ export interface Sink {
    */
   mayBeginEarly?(): Promise<boolean>;
   /**
+   * How long a writing may wait for the last batches, in milliseconds, where it may not begin early: nothing
+   * of it is seen before it is finished, but others may have to wait for what it holds. Asked when the list
+   * was read. A writing that has waited so long is aborted, and begun again when all batches are verified.
+   *
+   * @default 0
+   */
+  mayWaitMs?(): number;
+  /**
    * Whether rows of a run are there, as far as the output itself knows.
    *
    * @default nobody knows
    */
   hasWritten?(runId: string): Promise<boolean>;
-  /** @throws OutputError */
+  /** Begins a writing of all rows. @throws OutputError */
   open(options: OpenSinkOptions): Promise<SinkWriting>;
   /** How many rows the last writing left out of the output. @default 0 */
   rowsLeftOut?(): number;
+  /**
+   * By verified column: rows that the last writing left out although that column is valid, because
+   * another one, not chosen to decide, is not. @default none
+   */
+  validLeftOut?(): readonly number[];
   /** Where the rows of the last writing are, where that is more than one place. @default all in `name` */
   outputs?(): readonly OutputRows[];
   /** Rows that the last writing left alone. @default none */
@@ -140,12 +159,15 @@ export interface Sink {
 export interface OutputRows {
   /** As messages call it. */
   readonly name: string;
+  /** How many rows it got. */
   readonly rows: number;
 }
 
 /** Rows of a table that were left as they are: since they were read, their verified cells changed or they went. */
 export interface LeftAlone {
+  /** Rows whose verified cells changed. */
   readonly changed: number;
+  /** Rows that were deleted. */
   readonly gone: number;
   /** Keys of the first of them. */
   readonly keys: readonly string[];
@@ -158,7 +180,7 @@ export interface SinkWriting {
    * @default they may be kept for as long as the writing lasts
    */
   readonly givesBack?: boolean;
-  /** @throws OutputError `output_failed` */
+  /** Takes the next rows, in order. @throws OutputError `output_failed` */
   write(rows: JoinedRows): Promise<void>;
   /** Completes the output: until then nothing of it is seen where the sink can hold it back. */
   finish(): Promise<void>;

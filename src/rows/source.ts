@@ -12,12 +12,19 @@ export interface FoundHeader {
   readonly number: number;
 }
 
+/** What a reading of a source is given. */
 export interface OpenSourceOptions {
+  /**
+   * Ends the reading: `open`, or the next chunk, fails with its reason. Look at it before each chunk, and
+   * give it to whatever waits.
+   */
   readonly signal?: AbortSignal;
   /** How many rows will be asked for at most: what is after them need not be looked at. @default all */
   readonly rows?: number;
   /** Told of a header that was found below other lines, before `wanted` is asked. */
   onHeaderFound?(found: FoundHeader): void;
+  /** Told, in a sentence, what of the input is not read. */
+  onNotice?(notice: string): void;
   /**
    * Names the columns whose cells will be asked for, once the header is known: positions in it. A
    * reader need not find any other cell.
@@ -59,13 +66,17 @@ export interface SourceReading<Chunk extends RowChunk = RowChunk> {
 
 /** Where rows come from. */
 export interface Source<Chunk extends RowChunk = RowChunk> {
-  /** How messages call it; holds no password. */
+  /** How messages call it, such as its path; holds no password. */
   readonly name: string;
   /** What distinguishes it from other sources of its name, by option: compared when a run is resumed. */
   readonly decides?: Readonly<Record<string, string>>;
   /** Only on a source that is a file: what is written of it must not be more open. */
   permissions?(): Promise<FilePermissions>;
-  /** @throws InputError `input_unreadable`, `input_malformed` */
+  /**
+   * Begins a reading from the first row. `run()` reads twice, unless there is a `keep`.
+   *
+   * @throws InputError `input_unreadable`, `input_malformed`
+   */
   open(options: OpenSourceOptions): Promise<SourceReading<Chunk>>;
   /**
    * Only on a source that can be read once: reads all of it into a new file and gives the source that

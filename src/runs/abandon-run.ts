@@ -5,7 +5,7 @@ import { ConfigurationError, StateError } from '../errors/family.js';
 import { defaults } from '../batches/defaults.js';
 import { systemClock } from '../system/clock.js';
 import { checkAccount } from './account.js';
-import { systemFiles, type FileSystem } from '../system/file-system.js';
+import { systemFiles } from '../system/file-system.js';
 import type { RunStore, SharedStore } from './run-store.js';
 import { StateDirectory } from './state-directory.js';
 
@@ -19,7 +19,6 @@ export interface AbandonRunOptions {
   /** Whether batches are deleted, too, whose results were fetched: they are dropped. @default false */
   readonly exportedToo?: boolean;
   readonly signal?: AbortSignal;
-  readonly files?: FileSystem;
 }
 
 /**
@@ -41,9 +40,8 @@ export interface AbandonRunOptions {
  */
 export async function abandonRun(options: AbandonRunOptions): Promise<Deletions> {
   const { client, exportedToo = false } = options;
-  const files = options.files ?? systemFiles;
   const signal = options.signal ?? new AbortController().signal;
-  const state = await openRun(options, files, signal);
+  const state = await openRun(options, signal);
   let deletions: Deletions = { deleted: 0, left: [], launched: [] };
   try {
     await checkService(client, state, signal);
@@ -79,12 +77,11 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
 
 async function openRun(
   { stateDir, store }: AbandonRunOptions,
-  files: FileSystem,
   signal: AbortSignal,
 ): Promise<RunStore> {
   if (store) return store.open({ signal });
   if (stateDir === undefined) throw new ConfigurationError('stateDir is missing, or a store');
-  return StateDirectory.open(files, stateDir, { fresh: false });
+  return StateDirectory.open(systemFiles, stateDir, { fresh: false });
 }
 
 /** Whoever works on the run launches nothing more, and ends. */

@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.js';
 import { StateError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
 import type { RunEntry } from './run-entries.js';
 import type { RunStore } from './run-store.js';
 

@@ -1,6 +1,10 @@
 import type { VerificationService } from '../client/verification-service.js';
 import type { CreditBalance } from '../contract/bodies.js';
 import { ApiError, ContractError } from '../errors/family.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
+import { beforeDeadline } from '../system/before-deadline.js';
+import type { Clock } from '../system/clock.js';
+import { unpaidError } from '../batches/stopped-error.js';
 import { chargeOf, type DrivenBatch } from './drive-log.js';
 import type { Balances } from './summarize.js';
 import type { RunStore } from './run-store.js';
@@ -32,6 +36,27 @@ export async function readBalanceAfter(
   if (!before || batches.every((batch) => chargeOf(batch))) return undefined;
   const after = await readCredits(client, signal);
   return after && { before, after };
+}
+
+/** How long a run that stops waits for the balance that it would name. */
+const lastWordMs = 10_000;
+
+/** Why a run stops, with the balance where it is for the credits, and the service tells it. */
+export async function withBalance(
+  reason: unknown,
+  client: Pick<VerificationService, 'credits'>,
+  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
+): Promise<unknown> {
+  if (!isSluiceError(reason, 'payment_required')) return reason;
+  const { needs, cause } = reason;
+  if (!needs || !isSluiceError(cause, 'payment_required')) return reason;
+  const balance = await beforeDeadline(async (within) => readCredits(client, within), {
+    clock,
+    ms: lastWordMs,
+    signal,
+    toError: () => cause,
+  }).catch(() => undefined);
+  return balance ? unpaidError(cause, needs, balance[`${needs.type}_credit`]) : reason;
 }
 
 /** @returns `undefined` when the service does not tell @throws as {@link readBalance} does */

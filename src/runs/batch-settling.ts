@@ -1,3 +1,4 @@
+import { ClaimLostError } from '../batches/batch-claim.js';
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
 import type { CollectedExport } from '../batches/drive-options.js';
@@ -44,8 +45,16 @@ export class BatchSettling {
   async settleOther(batch: Batch, known: EndedBatch, verifiedAt: string): Promise<void> {
     const settle = async (): Promise<void> => this.settle(batch, known, verifiedAt);
     this.#settled.add(batch);
-    if (this.#options.wantsAll?.() ?? true) await settle();
-    else this.#others.push(settle);
+    if (this.#options.wantsAll?.() ?? true) {
+      try {
+        await settle();
+        return;
+      } catch (error) {
+        // The run was ended by another process meanwhile: nobody wants the outcomes here.
+        if (!(error instanceof ClaimLostError)) throw error;
+      }
+    }
+    this.#others.push(settle);
   }
 
   /** Gives all addresses their outcomes. */

@@ -2,6 +2,7 @@ import type { KnownBatch } from '../batches/known-batch.js';
 
 /** When a batch got where it is, as `2026-11-21T03:00:00.000Z`; `null` where it has not been. */
 export interface BatchTimes {
+  /** The service had received it. */
   readonly uploaded_at: string | null;
   /** It was ready to be launched. */
   readonly prepared_at: string | null;

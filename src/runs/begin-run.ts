@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { askAboutColumns, callingCodeNotices } from '../batches/doubtful-columns.js';
 import type { Client } from '../client/client.js';
 import { systemClock } from '../system/clock.js';
+import { balanceNotice, budgetNotices } from './budget-notices.js';
+import type { CreditBalance } from '../contract/bodies.js';
+import type { PassOne } from './pass-one.js';
 import { decidingOptions } from './resume.js';
 import type { RunEntry } from './run-entries.js';
 import type { ResolvedRun } from './run-options.js';
@@ -26,7 +30,7 @@ export async function beginRun(
 }
 
 /** A run that is not begun yet. */
-export function newRun(client: Client, options: Omit<ResolvedRun, 'stateDir'>): RunEntry {
+export function newRun(client: Client, options: ResolvedRun): RunEntry {
   // With the history's own, an address is hashed once for both.
   const seed = Buffer.from(options.history?.seed ?? randomBytes(32)).toString('hex');
   return {
@@ -47,4 +51,30 @@ export function serviceOf(
   { serviceName }: Pick<ResolvedRun, 'serviceName'>,
 ): string {
   return serviceName ?? client.baseUrl;
+}
+
+/** Asks and says what there is to be asked and said of a list. @throws ConfigurationError when the run shall not go on */
+export async function checkBeforeSending(
+  run: Pick<ResolvedRun, 'onDoubtfulColumns' | 'maxCredits' | 'onProgress'>,
+  { plan, batches }: Pick<PassOne, 'plan' | 'batches'>,
+): Promise<void> {
+  await askAboutColumns(plan, run);
+  for (const message of [...callingCodeNotices(plan), ...budgetNotices(batches, run.maxCredits)]) {
+    run.onProgress?.({ stage: 'notice', message });
+  }
+}
+
+/** Says before anything is sent where the account has too little; whoever is asked before the launch sees it then. */
+export function tellBalance(
+  {
+    maxCredits,
+    onPrepared,
+    onProgress,
+  }: Pick<ResolvedRun, 'maxCredits' | 'onPrepared' | 'onProgress'>,
+  { batches }: Pick<PassOne, 'batches'>,
+  balance: CreditBalance | undefined,
+): void {
+  if (!balance || maxCredits !== undefined || onPrepared) return;
+  const message = balanceNotice(batches, balance);
+  if (message !== undefined) onProgress?.({ stage: 'notice', message });
 }

@@ -6,12 +6,15 @@ import { addressOf } from '../batches/result-join.js';
 import type { AddressResult, ToldResults } from '../batches/result-history.js';
 import { StateError } from '../errors/family.js';
 import { KeyHash } from '../hashing/key-hash.js';
+import type { BatchResults, LineResults } from '../results/batch-results.js';
 import { OutcomeTable } from '../results/outcome-table.js';
 import type { FileSystem } from '../system/file-system.js';
+import type { DrivenBatch } from './drive-log.js';
 import { HistoryEntries } from './history/history-entries.js';
 import type { History } from './history/history.js';
 import { hasPaid, type EarlierRun } from './known-run.js';
 import { earlierBatches, type EarlierBatch } from './planned-batches.js';
+import type { RunStore } from './run-store.js';
 import type { StateDirectory } from './state-directory.js';
 
 /** Whose state it is, and who reads it. */
@@ -80,15 +83,9 @@ async function* toldBefore({ state, files }: CarriedOptions): AsyncGenerator<Tol
       // One whose export was in doubt may have been asked for again since.
       const again = isInDoubt(entry) ? await store.find(batch, outcomes) : undefined;
       const kept = known.stage === 'failed' ? again : await store.read(batch, outcomes);
-      const byLine = new Uint32Array(batch.addresses);
-      if (kept) {
-        if (!('lines' in kept)) throw ofAnotherVersion();
-        byLine.fill(outcomes.idOf('no_result', 'no_record'));
-        for (const [at, line] of kept.lines.entries()) byLine[line] = kept.outcomes[at] ?? 0;
-      } else {
-        const reason = known.stage === 'failed' ? known.reason : 'batch_missing';
-        byLine.fill(outcomes.idOf('failed', reason));
-      }
+      const reason = known.stage === 'failed' ? known.reason : 'batch_missing';
+      const failed = new Uint32Array(batch.addresses);
+      if (!kept) failed.fill(outcomes.idOf('failed', reason));
       yield {
         isKept: kept !== undefined,
         isRetried: !kept && !isInDoubt(entry),
@@ -96,10 +93,41 @@ async function* toldBefore({ state, files }: CarriedOptions): AsyncGenerator<Tol
         atMs: Date.parse(entry.at),
         addresses: batch.addresses,
         outcomes,
-        results: resultsOf(batch, byLine),
+        results: resultsOf(batch, kept ? outcomesByLine(batch, kept, outcomes) : failed),
       };
     }
   }
+}
+
+/** Gives a history what the batches of a run have come to whose results are kept. @throws OutputError, StateError */
+export async function keepBatches(
+  state: Pick<RunStore, 'readResults'>,
+  batches: readonly DrivenBatch[],
+  history: History,
+): Promise<void> {
+  for (const { batch, known, times } of batches) {
+    if (known.stage !== 'exported') continue;
+    const outcomes = new OutcomeTable();
+    const kept = await state.readResults(batch, outcomes);
+    await history.keep({
+      batchUuid: known.uuid,
+      atMs: Date.parse(times.exported_at ?? ''),
+      addresses: batch.addresses,
+      outcomes,
+      results: resultsOf(batch, outcomesByLine(batch, kept, outcomes)),
+    });
+  }
+}
+
+function outcomesByLine(
+  { addresses }: Batch,
+  kept: LineResults | BatchResults,
+  outcomes: OutcomeTable,
+): Uint32Array {
+  if (!('lines' in kept)) throw ofAnotherVersion();
+  const byLine = new Uint32Array(addresses).fill(outcomes.idOf('no_result', 'no_record'));
+  for (const [at, line] of kept.lines.entries()) byLine[line] = kept.outcomes[at] ?? 0;
+  return byLine;
 }
 
 async function* resultsOf(batch: Batch, outcomes: Uint32Array): AsyncGenerator<AddressResult> {

@@ -5,6 +5,7 @@ import { readLines } from '../batches/read-lines.js';
 import type { Client } from '../client/client.js';
 import { StateError } from '../errors/family.js';
 import type { FileSystem } from '../system/file-system.js';
+import { describeStart } from './describe-status.js';
 import type { DrivenBatch } from './drive-log.js';
 import { settleRun } from './drive-run.js';
 import type { DriveRunOptions } from './drive-run-options.js';
@@ -14,7 +15,8 @@ import { measureUse } from './paid-use.js';
 import type { PassOne } from './pass-one.js';
 import { paidNumbers, plannedBatches } from './planned-batches.js';
 import { outputIdOf, type PlanEntry, type RunEntry } from './run-entries.js';
-import type { ResolvedRun, RunProgress } from './run-options.js';
+import type { ResolvedRun } from './run-options.js';
+import type { RunProgress } from './run-progress.js';
 import type { StateDirectory } from './state-directory.js';
 import { TakeUp } from './take-up.js';
 
@@ -163,17 +165,27 @@ async function decide(
     use.usedAddresses * 2 >= use.paidAddresses ||
     // Killed behind its output: a query may give what is left to be verified.
     (await run.sink.hasWritten?.(outputIdOf(known.run))) === true;
-  const startedAt = new Date(known.run.startedAt);
   const isForced = way === 'carry' || state.known.isCarried;
-  if (way === 'stop' || !(isForced || isEnough)) {
-    const why = isEnough
-      ? "`onChange: 'stop'` ends the run here"
-      : `of ${use.paidAddresses} addresses that are paid for it has ${use.usedAddresses}, less than half, and no history keeps the others`;
+  const carried = { startedAt: known.run.startedAt, change, ...use };
+  const isLossAsked =
+    way === 'auto' &&
+    !isForced &&
+    isEnough &&
+    !run.history &&
+    use.usedAddresses < use.paidAddresses;
+  const isRefused = isLossAsked && (await run.onCarry?.(carried)) === false;
+  if (way === 'stop' || isRefused || !(isForced || isEnough)) {
+    const why = isRefused
+      ? `${use.usedAddresses} of ${use.paidAddresses} addresses that are paid for would be used again`
+      : isEnough
+        ? "`onChange: 'stop'` ends the run here"
+        : `of ${use.paidAddresses} addresses that are paid for it has ${use.usedAddresses}, less than half, and no history keeps the others`;
     throw new StateError(
-      `${run.source.name} has changed since the run of ${startedAt.toISOString()} read it: ${change}; ${why}. Nothing was sent. Put the old list back to go on, add \`onChange: 'carry'\` to use what there is for the new one, or start over with \`fresh\`, which pays for everything`,
+      `${run.source.name} or its options have changed since the run of ${describeStart(known.run)}: ${change}; ${why}. Nothing was sent. Put the old list and options back to go on, add \`onChange: 'carry'\` to use what there is for the new one, or start over with \`fresh\`, which pays for everything`,
       { code: 'state_mismatch' },
     );
   }
-  if (way === 'carry' && !state.known.isCarried) await state.record({ entry: 'carry' });
-  run.onProgress?.({ stage: 'carried', startedAt: known.run.startedAt, change, ...use });
+  if ((way === 'carry' || (isLossAsked && run.onCarry)) && !state.known.isCarried)
+    await state.record({ entry: 'carry' });
+  run.onProgress?.({ stage: 'carried', ...carried });
 }

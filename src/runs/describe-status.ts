@@ -1,9 +1,10 @@
-import { grouped } from '../words/shown-numbers.js';
+import { describeCredits } from '../words/credit-words.js';
+import { counted, grouped } from '../words/shown-numbers.js';
 import type { RunStatus } from './run-status.js';
 
 /** An unfinished run in words. */
 export interface DescribedRun {
-  /** Where it is: `6 of 18 batches done, 2 being verified, 240,000 email credits spent`. */
+  /** Where it is: `6 of 18 batches done, 2 being verified, at most 240,000 email credits spent`. */
   readonly soFar: string;
   /** What the same command does next: `goes on, …`. */
   readonly next: string;
@@ -19,9 +20,8 @@ export interface DescribedRun {
  * ```
  */
 export function describeStatus(status: RunStatus): DescribedRun {
-  const { rows, batches, done, running, launchedCredits, openCredits, isFinished } = status;
-  const spent = describeCredits(launchedCredits);
-  const paid = spent === undefined ? 'no credits spent' : `${spent} spent`;
+  const { rows, batches, done, running, inDoubt, openCredits, isFinished } = status;
+  const paid = describePaid(status);
   if (isFinished) {
     return {
       soFar: `the output is written, ${paid}`,
@@ -30,16 +30,20 @@ export function describeStatus(status: RunStatus): DescribedRun {
   }
   if (rows === null) return { soFar: 'the input was not read to its end', next: 'starts over' };
   const places = [`${done} of ${counted(batches, 'batch')} done`];
-  if (running > 0) places.push(`${running} being verified`);
+  const sure = running - inDoubt;
+  if (sure > 0) places.push(`${sure} being verified`);
+  if (inDoubt > 0) places.push(`${inDoubt} without an answer to the launch`);
   const steps: string[] = [];
-  if (running > 0) steps.push(`fetches the results of ${counted(running, 'paid batch')}`);
+  if (sure > 0) steps.push(`fetches the results of ${counted(sure, 'paid batch')}`);
+  if (inDoubt > 0) steps.push(`asks what came of ${counted(inDoubt, 'launch')}`);
   const waiting = batches - done - running;
   const price = describeCredits(openCredits);
   if (waiting > 0) {
-    steps.push(`launches ${waiting} more (at most ${price ?? '0 credits'})`);
+    steps.push(`launches ${grouped(waiting)} more (at most ${price ?? '0 credits'})`);
   }
   if (steps.length === 0) steps.push('writes the output');
-  return { soFar: [...places, paid].join(', '), next: `goes on, ${steps.join(' and ')}` };
+  const joined = [...(steps.length > 1 ? [steps.slice(0, -1).join(', ')] : []), ...steps.slice(-1)];
+  return { soFar: [...places, paid].join(', '), next: `goes on, ${joined.join(' and ')}` };
 }
 
 /**
@@ -51,7 +55,10 @@ export function describeStatus(status: RunStatus): DescribedRun {
  * if (status) console.log('the run began at', describeStart(status));
  * ```
  */
-export function describeStart({ startedAt }: RunStatus, now = new Date()): string {
+export function describeStart(
+  { startedAt }: Pick<RunStatus, 'startedAt'>,
+  now = new Date(),
+): string {
   const at = new Date(startedAt);
   const [day, today] = [at, now].map(
     (date) =>
@@ -61,17 +68,15 @@ export function describeStart({ startedAt }: RunStatus, now = new Date()): strin
   return day === today ? time : `${day} ${time}`;
 }
 
-/** @returns `undefined` for none */
-function describeCredits({ email, phone }: RunStatus['openCredits']): string | undefined {
-  if (email > 0 && phone > 0) {
-    return `${grouped(email)} email and ${grouped(phone)} phone credits`;
-  }
-  if (email === 0 && phone === 0) return undefined;
-  return email > 0 ? `${grouped(email)} email credits` : `${grouped(phone)} phone credits`;
-}
-
-function counted(count: number, what: string): string {
-  return `${grouped(count)} ${what}${count === 1 ? '' : 'es'}`;
+function describePaid({ launchedCredits, doubtfulCredits }: RunStatus): string {
+  const spent = describeCredits({
+    email: launchedCredits.email - doubtfulCredits.email,
+    phone: launchedCredits.phone - doubtfulCredits.phone,
+  });
+  const doubtful = describeCredits(doubtfulCredits);
+  // What was launched may be refunded in part.
+  const sure = spent === undefined ? 'no credits spent' : `at most ${spent} spent`;
+  return doubtful === undefined ? sure : `${sure}, up to ${doubtful} in doubt`;
 }
 
 function twoDigits(value: number): string {

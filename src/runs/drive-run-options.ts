@@ -3,18 +3,18 @@ import type { Plan } from '../batches/plan.js';
 import type { Client } from '../client/client.js';
 import type { DrivenBatch } from './drive-log.js';
 import type { ResolvedRun } from './run-options.js';
-import type { RunStore } from './run-store.js';
+import type { RunStore, SharedRunStore } from './run-store.js';
 import type { TakeUp } from './take-up.js';
 
 export interface DriveRunOptions {
-  readonly run: Omit<ResolvedRun, 'source' | 'sink' | 'client' | 'stateDir'>;
+  readonly run: Omit<ResolvedRun, 'source' | 'sink' | 'client'>;
   readonly client: Client;
   readonly takeUp: TakeUp;
   readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
-  readonly state: Pick<RunStore, 'known' | 'claim' | 'news' | 'readResults'> &
-    Partial<Pick<RunStore, 'record'>>;
+  readonly state: Pick<RunStore, 'known' | 'claim' | 'news' | 'heard' | 'readResults'> &
+    Partial<Pick<SharedRunStore, 'record' | 'reopen'>>;
   readonly signal: AbortSignal;
   /** Called whenever the addresses of another batch have got their outcomes. */
   readonly onSettled?: () => void;
@@ -23,6 +23,8 @@ export interface DriveRunOptions {
    * `settleAll`. @default it does
    */
   readonly wantsAll?: () => boolean;
+  /** Claims the last step of the run, where nobody has it. @returns whether this process has it */
+  readonly join?: () => Promise<boolean>;
   /** Where others work on the run, too: ends what this process does when they stop it. */
   readonly stop?: (error: unknown) => void;
 }
@@ -34,7 +36,7 @@ export interface DriveRunEnd {
   readonly stoppedBy: unknown;
   /** Whether every batch is at its end. */
   readonly isWhole: boolean;
-  /** Whether what is not finished was settled as such, so that rows can be written. */
+  /** Whether what is not finished is settled as such, so that rows can be written. */
   readonly isPartial: boolean;
   /** Whether the service refused the run in its form: nothing of it is worth going on with. */
   readonly isRefused: boolean;

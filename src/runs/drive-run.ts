@@ -6,14 +6,14 @@ import { isBeforeLaunch } from '../batches/delete-orphans.js';
 import { elected, isAtEnd, mayHaveLaunched, type KnownBatch } from '../batches/known-batch.js';
 import { stopsForNow } from '../batches/stopped-error.js';
 import { DetachedError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
 import { systemClock } from '../system/clock.js';
+import { askBeforeLaunch } from './ask-before-launch.js';
 import { BatchSettling } from './batch-settling.js';
 import type { DriveRunEnd, DriveRunOptions } from './drive-run-options.js';
 import { deleteEarlier } from './delete-earlier.js';
 import type { DrivenBatch } from './drive-log.js';
 import { hasPaid } from './known-run.js';
-import { readPreflight } from './preflight.js';
 import { RunBatches } from './run-batches.js';
 import { SharedDrive } from './shared-drive.js';
 
@@ -79,6 +79,10 @@ class RunDrive {
       ...options,
       drive: this.#drive,
       batches: this.#batches,
+      isOpen: (batch) =>
+        this.#batches.has(batch) &&
+        !this.#batches.isHeld(batch) &&
+        !this.#settling.isSettled(batch),
       settle: async (batch, known) => {
         await this.#settling.settleOther(batch, known, this.#exportedAt(batch));
       },
@@ -93,13 +97,19 @@ class RunDrive {
     }
     await this.#batches.takeUp(this.#options.batches);
     const { takeUp, batches, plan, run, state } = this.#options;
+    if (run.retryFailed === true && state.known.finished) await this.#batches.reopen();
+    this.#batches.tellRecalled();
     takeUp.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
-    takeUp.tell(this.#batches.log.uuids(), run.onProgress);
+    takeUp.tell(() => this.#batches.log.uuids(), run.onProgress);
     // Whoever collects does not leave again for what is new in the list.
     const isCollecting = state.known.earlier.some(hasPaid);
     const isLeaving = run.detach === true && !isCollecting && this.#isAnyUnlaunched();
     const stoppedBy =
-      (await this.#askBeforeLaunch()) ?? (await this.#driveAll({ leavesLaunched: isLeaving }));
+      (await this.#askBeforeLaunch()) ??
+      (await this.#driveAll({
+        leavesLaunched: isLeaving,
+        ...(isLeaving && { ofOthers: (known) => !mayHaveLaunched(known) }),
+      }));
     const isWhole = [...this.#batches.all].every((batch) => isAtEnd(this.#batches.known(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     // What looks like an orphan to one of many processes may be what another goes on with.
@@ -109,17 +119,22 @@ class RunDrive {
     if (isWhole) this.#left.push(...(await this.#deleteEarlier()));
     this.#tellLeft();
     const isPartial = run.partial === true && !isWhole && stopsForNow(stoppedBy);
-    if (isPartial) {
-      run.onProgress?.({ stage: 'stopped', error: stoppedBy });
-      for (const batch of batches) plan.join.settleUnfinished(batch);
-    }
+    if (isPartial) run.onProgress?.({ stage: 'stopped', error: stoppedBy });
+    const { log } = this.#batches;
     return {
-      batches: this.#batches.log.batches(),
+      get batches() {
+        return log.batches();
+      },
       stoppedBy,
       isWhole,
       isPartial,
       isRefused,
-      settleAll: async () => this.#settling.settleAll(),
+      settleAll: async () => {
+        // Others may have ended theirs since.
+        if (isPartial) await this.#shared.hear();
+        await this.#settling.settleAll();
+        if (isPartial) for (const batch of batches) plan.join.settleUnfinished(batch);
+      },
       tidy: async (confirm) => this.#tidy(confirm),
     };
   }
@@ -128,7 +143,7 @@ class RunDrive {
     await this.#batches.takeUp(this.#options.batches);
     const { takeUp, run } = this.#options;
     takeUp.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
-    takeUp.tell(this.#batches.log.uuids(), run.onProgress);
+    takeUp.tell(() => this.#batches.log.uuids(), run.onProgress);
     await decide?.(this.#batches.log.batches());
     await this.#fetchByLine();
     // Written down before it is deleted: a batch that is elected and gone would be in doubt.
@@ -152,7 +167,8 @@ class RunDrive {
   }
 
   async #tidy(confirm: () => Promise<void>): Promise<void> {
-    const { run } = this.#options;
+    const { run, state } = this.#options;
+    if (!state.news) return;
     await confirm();
     await this.#deleteOrphans({ isGivenUp: false, hasSurplus: this.#hasSurplus });
     for (const { batch, known } of this.#batches.log.batches()) {
@@ -182,18 +198,22 @@ class RunDrive {
    * @returns what stops the run
    */
   async #askBeforeLaunch(): Promise<unknown> {
-    const { run, client, signal } = this.#options;
+    const { run } = this.#options;
     if (!run.onPrepared || !this.#isAnyUnlaunched()) return undefined;
     const { gate } = this.#drive;
     gate.hold();
-    const stoppedBy = await this.#driveAll({ only: (known) => !mayHaveLaunched(known) });
+    const stoppedBy = await this.#driveAll({
+      only: (known) => !mayHaveLaunched(known),
+      // What another process has prepared it keeps.
+      ofOthers: (known) => !mayHaveLaunched(known) && known.stage !== 'ready',
+    });
     if (stoppedBy !== undefined) return stoppedBy;
-    const ready = this.#batches.log.batches().filter(({ known }) => known.stage === 'ready');
-    const mayLaunch = await run.onPrepared(await readPreflight(client, ready, signal));
-    if (!mayLaunch)
-      return new DetachedError(
-        'the batches are prepared and not launched, so nothing is paid; run again to go on',
-      );
+    const refusal = await askBeforeLaunch(this.#options, {
+      onPrepared: run.onPrepared,
+      ready: () => this.#batches.log.batches().filter(({ known }) => known.stage === 'ready'),
+      stoppedByOthers: () => this.#shared.stoppedByOthers,
+    });
+    if (refusal) return refusal;
     gate.letGo();
     return undefined;
   }
@@ -206,32 +226,39 @@ class RunDrive {
 
   /**
    * @param options.only which batches are meant. @default all
+   * @param options.ofOthers which of those that another process may have. @default the same
    * @param options.leavesLaunched whether what is launched is left to the service
    * @returns what stopped it
    */
   async #driveAll({
     only = () => true,
+    ofOthers = only,
     leavesLaunched = false,
   }: {
     readonly only?: (known: KnownBatch) => boolean;
+    readonly ofOthers?: (known: KnownBatch) => boolean;
     readonly leavesLaunched?: boolean;
   }): Promise<unknown> {
     this.#leavesLaunched = leavesLaunched;
-    const wanted = (isHeld: boolean): readonly Batch[] =>
-      [...this.#batches.all].filter(
-        (batch) =>
-          this.#batches.isHeld(batch) === isHeld &&
-          !this.#settling.isSettled(batch) &&
-          only(this.#batches.known(batch)),
-      );
-    this.#drive.add(wanted(true));
-    await this.#shared.toEnd(() => wanted(false));
+    this.#drive.add(this.#unsettled(only));
+    await this.#shared.toEnd(ofOthers);
     const stopped = await this.#drive.idle();
     if (stopped) return stopped.error;
+    if ([...this.#batches.all].every((batch) => isAtEnd(this.#batches.known(batch))))
+      return undefined;
     const { closedBy } = this.#drive.gate;
     if (closedBy || !leavesLaunched) return closedBy;
-    const isLeft = [...this.#batches.all].some((batch) => !isAtEnd(this.#batches.known(batch)));
-    return isLeft ? new DetachedError('all batches are launched; run again to collect') : undefined;
+    return new DetachedError('all batches are launched; run again to collect');
+  }
+
+  /** Those that this process may drive. */
+  #unsettled(only: (known: KnownBatch) => boolean): readonly Batch[] {
+    return [...this.#batches.all].filter(
+      (batch) =>
+        this.#batches.isHeld(batch) &&
+        !this.#settling.isSettled(batch) &&
+        only(this.#batches.known(batch)),
+    );
   }
 
   async #deleteEarlier(): Promise<readonly string[]> {

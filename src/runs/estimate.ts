@@ -5,15 +5,17 @@ import { checkHistoryService } from '../batches/check-history-service.js';
 import { settledOutcome } from '../batches/address-book.js';
 import { countVerified, layOutColumns, type ColumnLayout } from '../batches/column-layout.js';
 import { defaults } from '../batches/defaults.js';
-import { doubtfulColumns } from '../batches/doubtful-columns.js';
+import { callingCodeNotices, doubtfulColumns } from '../batches/doubtful-columns.js';
 import { checkCountries, Plan } from '../batches/plan.js';
 import { checkOptions } from '../options/check-options.js';
 import { limitedSource } from '../rows/limited-source.js';
 import { budgetNotices } from './budget-notices.js';
 import { readCredits } from './balance.js';
 import { startExamining, wantedPositions } from './pass-one.js';
+import { noOutcome } from './outcome-marks.js';
+import { RefusedCells } from './refused-cells.js';
 import type { EstimateOptions } from './run-options.js';
-import { sinkOf, sourceOf } from './run-ends.js';
+import { sinkOf, sourceOf, type SourceInput } from './run-ends.js';
 import { estimateShape } from './run-shapes.js';
 import type { Estimate, LaneEstimate, TypeEstimate } from './summary.js';
 
@@ -31,7 +33,9 @@ export type { Estimate, TypeEstimate } from './summary.js';
  * console.log(estimate.rows, estimate.email?.credits); // 3 2
  * ```
  */
-export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
+export async function estimateRun<From extends SourceInput>(
+  options: EstimateOptions<From>,
+): Promise<Estimate> {
   checkOptions(options, estimateShape);
   const { client, history, onChangedCell, limit } = options;
   const { signal = new AbortController().signal } = options;
@@ -47,6 +51,7 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
   const reading = await source.open({
     signal,
     onHeaderFound: (found) => options.onProgress?.({ stage: 'header_found', ...found }),
+    onNotice,
     wanted: (header) => {
       layout = layOutColumns(header, options);
       return wantedPositions(layout);
@@ -81,12 +86,15 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
       layout,
     ));
   const counter = new NotSubmitted(plan);
+  const refused = new RefusedCells(plan);
   const batches: Batch[] = [];
   let rows = 0;
   for await (const chunk of reading.chunks) {
     signal.throwIfAborted();
     examine?.(chunk);
-    counter.add(plan.planner.plan(chunk, 0));
+    const tickets = plan.planner.plan(chunk, 0);
+    counter.add(tickets);
+    refused.add(tickets.map(settledOrNone), { chunk, from: 0 });
     batches.push(...plan.cutter.take());
     rows += chunk.length;
     options.onProgress?.({ stage: 'reading', rows, addresses: plan.book.size });
@@ -97,12 +105,18 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
   const doubtful = doubtfulColumns(plan);
   // There is nothing to stop: whoever asks for an estimate reads it.
   if (doubtful.length > 0) await options.onDoubtfulColumns?.(doubtful);
-  for (const notice of budgetNotices(batches, options.maxCredits)) onNotice(notice);
+  for (const notice of [
+    ...callingCodeNotices(plan),
+    ...budgetNotices(batches, options.maxCredits),
+  ]) {
+    onNotice(notice);
+  }
   const balance = client && (await readCredits(client, signal));
   const ofType = (type: VerificationType): TypeEstimate | null =>
     layout?.columns.some((column) => column.type === type) === true
       ? typeEstimate(type, { plan, batches, counter })
       : null;
+  const trouble = refused.countries();
   const [email = null, phone = null] = verificationTypes.map(ofType);
   return {
     dry_run: true,
@@ -113,8 +127,13 @@ export async function estimateRun(options: EstimateOptions): Promise<Estimate> {
     ...(limit !== undefined && { limit }),
     email,
     phone,
+    ...(trouble && { countries: trouble }),
     balance: balance ? balanceOf(balance) : null,
   };
+}
+
+function settledOrNone(ticket: number): number {
+  return settledOutcome(ticket) ?? noOutcome;
 }
 
 function balanceOf({ email_credit, phone_credit }: CreditBalance): Estimate['balance'] {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { OutputError } from '../errors/family.js';
 import { SluiceError } from '../errors/sluice-error.js';
 import { describeSystemError } from '../system/describe-system-error.js';
-import { readRunStatus, type RunStatus } from './run-status.js';
+import { readRunStatus } from './read-status.js';
+import type { RunStatus } from './run-status.js';
 
 /** A state directory, and what it says of its run, or why it says nothing. */
 export type FoundRun =

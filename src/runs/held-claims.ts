@@ -53,6 +53,11 @@ export class HeldClaims {
     }
   }
 
+  /** Nobody can have it any more: nothing more has to be said of it. */
+  end({ token, lost }: HeldClaim): void {
+    if (this.#held.get(token.label)?.lost === lost) this.#held.delete(token.label);
+  }
+
   loseOverdue(now: number): void {
     for (const { token, renewedAt } of this.#held.values()) {
       if (now - renewedAt >= this.#patienceMs) this.lose(token.label);
@@ -64,8 +69,9 @@ export class HeldClaims {
   }
 
   /** @throws ClaimLostError always */
-  refused({ token, lost }: HeldClaim): never {
-    if (this.#held.get(token.label)?.lost === lost) this.#held.delete(token.label);
+  refused(held: HeldClaim): never {
+    const { token, lost } = held;
+    this.end(held);
     lost.abort(new ClaimLostError(token.label));
     throw lost.signal.reason;
   }

@@ -7,7 +7,9 @@ import {
   journalEntry,
   type BalanceEntry,
   type BatchEntry,
+  type BudgetEntry,
   type FinishedEntry,
+  type JournalEntry,
   type KeptEntry,
   type PartEntry,
   type PlanEntry,
@@ -24,6 +26,10 @@ export interface KnownRun {
   readonly balance: BalanceEntry | undefined;
   /** Why no process launches anything more; `undefined` while launches are allowed. */
   readonly stopped: StoppedEntry | undefined;
+  /** What processes that share the run may spend; `undefined` while none of them was told. */
+  readonly budget: BudgetEntry | undefined;
+  /** Whether a person has agreed to the launch of what is prepared. */
+  readonly isApproved: boolean;
   /** What is known of batches and of parts of them, by their labels. */
   readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
   /** When they got where they are, by their labels. */
@@ -54,6 +60,8 @@ export const nothingKnown: KnownRun = {
   plan: undefined,
   balance: undefined,
   stopped: undefined,
+  budget: undefined,
+  isApproved: false,
   batches: new Map(),
   times: new Map(),
   finished: undefined,
@@ -79,76 +87,117 @@ function nextRun(known: KnownRun, retries = false): KnownRun {
  * Takes in a journal's entries.
  *
  * @param path the journal's, for messages
- * @param before what those before them told. @default nothing
  * @throws StateError `state_damaged`
  */
-export function knownRun(
-  entries: readonly unknown[],
-  path: string,
-  before: KnownRun = nothingKnown,
-): KnownRun {
-  let batches = new Map(before.batches);
-  let times = new Map(before.times);
-  let known: KnownRun = { ...before, batches, times };
-  for (const [index, value] of entries.entries()) {
-    const parsed = journalEntry.safeParse(value);
-    if (!parsed.success || (!known.run && parsed.data.entry !== 'run')) {
-      throw damaged(
-        path,
-        `or of another version of Sluice: its entry ${index + 1} makes no sense to this one`,
-        parsed.error,
-      );
+export function knownRun(entries: readonly unknown[], path: string): KnownRun {
+  const journal = new KnownJournal(path);
+  journal.take(entries);
+  return journal.known;
+}
+
+/** What the entries of a journal tell that come bit by bit: each costs the same, however many came before. */
+export class KnownJournal {
+  readonly #path: string;
+  #batches = new Map<string, BatchEntry | PartEntry>();
+  #times = new Map<string, BatchTimes>();
+  #known: KnownRun = { ...nothingKnown, batches: this.#batches, times: this.#times };
+
+  /** @param path for messages */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Its maps take in what comes later, until another run begins. */
+  get known(): KnownRun {
+    return this.#known;
+  }
+
+  /**
+   * @returns the labels of the batches, and of the parts of them, that were told of
+   * @throws StateError `state_damaged`
+   */
+  take(entries: readonly unknown[]): readonly string[] {
+    const labels: string[] = [];
+    for (const [index, value] of entries.entries()) {
+      const parsed = journalEntry.safeParse(value);
+      if (!parsed.success || (!this.#known.run && parsed.data.entry !== 'run')) {
+        throw damaged(
+          this.#path,
+          `or of another version of Sluice: its entry ${index + 1} makes no sense to this one`,
+          parsed.error,
+        );
+      }
+      const entry = parsed.data;
+      if (entry.entry === 'batch' || entry.entry === 'part') labels.push(this.#note(entry));
+      else this.#take(entry);
     }
-    const entry = parsed.data;
+    return labels;
+  }
+
+  #take(entry: Exclude<JournalEntry, BatchEntry | PartEntry>): void {
+    const known = this.#known;
     switch (entry.entry) {
       case 'run':
-        batches = new Map();
-        times = new Map();
-        known = { ...nextRun(known, entry.retries), run: entry, batches, times };
-        break;
+        this.#batches = new Map();
+        this.#times = new Map();
+        this.#known = {
+          ...nextRun(known, entry.retries),
+          run: entry,
+          batches: this.#batches,
+          times: this.#times,
+        };
+        return;
       case 'account':
-        if (known.run) known = { ...known, run: { ...known.run, account: entry.account } };
-        break;
+        if (known.run) this.#know({ run: { ...known.run, account: entry.account } });
+        return;
       case 'place':
-        if (known.run) known = { ...known, run: { ...known.run, place: entry.place } };
-        break;
+        if (known.run) this.#know({ run: { ...known.run, place: entry.place } });
+        return;
       case 'kept':
-        known = { ...known, kept: entry };
-        break;
+        this.#know({ kept: entry });
+        return;
       case 'plan':
-        known = { ...known, plan: entry };
-        break;
+        this.#know({ plan: entry });
+        return;
       case 'carry':
-        known = { ...known, isCarried: true };
-        break;
+        this.#know({ isCarried: true });
+        return;
       case 'balance':
         // The first was read before anything was launched.
-        known = { ...known, balance: known.balance ?? entry };
-        break;
+        this.#know({ balance: known.balance ?? entry });
+        return;
       case 'stopped':
-        known = { ...known, stopped: entry };
-        break;
+        this.#know({ stopped: entry });
+        return;
       case 'resumed':
-        known = { ...known, stopped: undefined };
-        break;
-      case 'batch':
-      case 'part':
-        batches.set(labelOf(entry), entry);
-        times.set(
-          labelOf(entry),
-          noteTime(times.get(labelOf(entry)) ?? noTimes, entry.known, entry.at),
-        );
-        // A batch that is sent again makes the run unfinished.
-        known = { ...known, finished: undefined, hasEnded: false };
-        break;
+        this.#know({ stopped: undefined });
+        return;
+      case 'budget':
+        this.#know({ budget: entry });
+        return;
+      case 'approved':
+        this.#know({ isApproved: true });
+        return;
       case 'finished':
-        known = { ...known, finished: entry };
-        break;
+        this.#know({ finished: entry });
+        return;
       case 'ended':
-        known = { ...known, hasEnded: true };
+        this.#know({ hasEnded: true });
     }
   }
-  return known;
+
+  #note(entry: BatchEntry | PartEntry): string {
+    const label = labelOf(entry);
+    this.#batches.set(label, entry);
+    this.#times.set(label, noteTime(this.#times.get(label) ?? noTimes, entry.known, entry.at));
+    // A batch that is sent again makes the run unfinished.
+    if (this.#known.finished) this.#know({ finished: undefined, hasEnded: false });
+    return label;
+  }
+
+  #know(more: Partial<KnownRun>): void {
+    this.#known = { ...this.#known, ...more };
+  }
 }
 
 function labelOf(entry: BatchEntry | PartEntry): string {

@@ -2,7 +2,7 @@ import { publish } from '../diagnostics/channels.js';
 import { currentScope } from '../diagnostics/scope.js';
 import type { ObservedEnd } from '../diagnostics/observe-run.js';
 import { printKind } from '../rows/kinds.js';
-import type { RunProgress } from './run-options.js';
+import type { RunProgress } from './run-progress.js';
 import { hasFailed, type Summary } from './summary.js';
 
 /** What takes a run's progress, and tells it to whoever listens to the process, too. */

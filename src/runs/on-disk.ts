@@ -1,5 +1,5 @@
 import { OutputError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
 
 /**
  * Makes calls on the disk.

@@ -5,8 +5,10 @@ import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
 import { HistoryRecall } from './history/history-recall.js';
 import { readRecalled, RecalledWriter, type RecalledEntry } from './recalled-file.js';
-import { carriedEntries, carriedUuids } from './carried-results.js';
-import type { StateDirectory } from './state-directory.js';
+import { carriedUuids } from './carried-results.js';
+import type { HistoryEntries } from './history/history-entries.js';
+import type { KnownRun } from './known-run.js';
+import type { RunScratch } from './run-scratch.js';
 
 /** What knows results of earlier runs while the source is read. */
 export interface OpenRecall {
@@ -19,13 +21,14 @@ export interface OpenRecall {
 }
 
 interface RecallOptions {
-  readonly state: StateDirectory;
+  readonly known: Pick<KnownRun, 'plan' | 'earlier'>;
+  readonly scratch: Pick<RunScratch, 'recalledPath'>;
   readonly files: FileSystem;
   readonly seed: Uint8Array;
   readonly history?: History | undefined;
   readonly columns: FieldOptions;
-  /** Whether addresses that failed in the runs before are sent again. */
-  readonly retries?: boolean;
+  /** What the runs before have paid for. @default there are none */
+  readonly carried?: () => Promise<HistoryEntries>;
 }
 
 /**
@@ -36,14 +39,14 @@ interface RecallOptions {
  * @throws StateError `state_damaged`, OutputError
  */
 export async function openRecall(options: RecallOptions): Promise<OpenRecall | undefined> {
-  const { state, files, seed, history } = options;
+  const { known, scratch, files, seed, history } = options;
   const withOrigin = wantsOrigin(options.columns);
-  const { plan, earlier } = state.known;
+  const { plan, earlier } = known;
   const own = carriedUuids(earlier);
   if (plan) {
     const told = plan.recalled;
     if (!told) return undefined;
-    const entries = await readRecalled(files, state.recalledPath, seed, told);
+    const entries = await readRecalled(files, scratch.recalledPath, seed, told);
     return {
       recall: (outcomes) => new HistoryRecall(entries, outcomes, { withOrigin, own }),
       flush: async () => undefined,
@@ -52,13 +55,13 @@ export async function openRecall(options: RecallOptions): Promise<OpenRecall | u
     };
   }
   if (!history && earlier.length === 0) return undefined;
-  const carried = await carriedEntries({ ...options, retries: options.retries === true });
-  const writer = await RecalledWriter.create(files, state.recalledPath);
+  const carried = await options.carried?.();
+  const writer = await RecalledWriter.create(files, scratch.recalledPath);
   return {
     recall: (outcomes) =>
       writer.from([
         // What this night has paid for counts, however old the history wants its results.
-        new HistoryRecall(carried, outcomes, { withOrigin, own }),
+        ...(carried ? [new HistoryRecall(carried, outcomes, { withOrigin, own })] : []),
         ...(history ? [history.recall(outcomes, withOrigin)] : []),
       ]),
     flush: async () => writer.flush(),

@@ -1,9 +1,13 @@
 import type { VerificationType } from '../contract/enums.js';
-import { qualityOf, verdictOf } from '../results/verdict.js';
+import { isDisposable, qualityOf, verdictOf } from '../results/verdict.js';
 import type { Plan } from '../batches/plan.js';
+import type { JoinedRows } from '../rows/sink.js';
+import { MisspeltDomains } from './misspelt-domains.js';
+import { OutcomeMarks } from './outcome-marks.js';
+import { RefusedCells } from './refused-cells.js';
 import type { CellTally } from './summary.js';
 
-const [notSeen, isValid, isNotValid] = [0, 1, 2];
+const isValid = 1;
 
 /** Counts outcomes as rows are written: an addition and a look at a byte for each cell. */
 export class OutcomeTally {
@@ -11,17 +15,32 @@ export class OutcomeTally {
   /** By verified column, then by outcome. */
   readonly #counts: number[][];
   /** By outcome: whether it is `valid`. */
-  #valid = new Uint8Array(1024);
+  readonly #valid: OutcomeMarks;
+  /** What in the rows themselves kept their cells from a result. */
+  readonly refused: RefusedCells;
+  readonly misspelt: MisspeltDomains;
   #reachableRows = 0;
 
   constructor(plan: Plan) {
     this.#plan = plan;
+    this.#valid = new OutcomeMarks(plan.outcomes, (outcome) =>
+      verdictOf(outcome) === 'valid' ? isValid : 0,
+    );
+    this.refused = new RefusedCells(plan);
+    this.misspelt = new MisspeltDomains(plan);
     this.#counts = plan.layout.columns.map(() => []);
   }
 
-  /** @param outcomes of whole rows, `plan.width` each */
-  add(outcomes: Uint32Array): void {
+  /**
+   * @param outcomes of whole rows, `plan.width` each
+   * @param rows the rows themselves. @default they are not looked at
+   */
+  add(outcomes: Uint32Array, rows?: Pick<JoinedRows, 'chunk' | 'from'>): void {
     const width = this.#counts.length;
+    if (rows) {
+      this.refused.add(outcomes, rows);
+      this.misspelt.add(rows, outcomes.length / width);
+    }
     for (let column = 0; column < width; column += 1) {
       const counts = this.#counts[column] ?? [];
       for (let index = column; index < outcomes.length; index += width) {
@@ -51,6 +70,7 @@ export class OutcomeTally {
   #tally(columns: readonly number[]): CellTally {
     const buckets = { verified: 0, not_submitted: 0, no_result: 0, failed: 0 };
     const verdicts = { valid: 0, wrong: 0, unknown: 0, none: 0 };
+    const ofValid = { risky: 0, disposable: 0 };
     const reasons = new Map<string, number>();
     const quality = new Map<string, number>();
     for (const column of columns) {
@@ -61,11 +81,14 @@ export class OutcomeTally {
           reasons.set(outcome.reason, (reasons.get(outcome.reason) ?? 0) + count);
           return;
         }
-        verdicts[verdictOf(outcome)] += count;
-        if (outcome.type === 'email') {
-          const name = qualityOf(outcome);
-          quality.set(name, (quality.get(name) ?? 0) + count);
-        }
+        const verdict = verdictOf(outcome);
+        verdicts[verdict] += count;
+        if (outcome.type !== 'email') return;
+        const name = qualityOf(outcome);
+        quality.set(name, (quality.get(name) ?? 0) + count);
+        if (verdict !== 'valid') return;
+        if (name === 'risky') ofValid.risky += count;
+        if (isDisposable(outcome)) ofValid.disposable += count;
       });
     }
     return {
@@ -73,29 +96,17 @@ export class OutcomeTally {
       reasons: Object.fromEntries(reasons),
       verdicts,
       quality: Object.fromEntries(quality),
+      ...(ofValid.risky + ofValid.disposable > 0 && { of_valid: ofValid }),
     };
   }
 
   #countReachable(outcomes: Uint32Array, width: number): void {
     for (let row = 0; row < outcomes.length; row += width) {
       for (let index = row; index < row + width; index += 1) {
-        if (!this.#isValid(outcomes[index] ?? 0)) continue;
+        if (this.#valid.of(outcomes[index] ?? 0) !== isValid) continue;
         this.#reachableRows += 1;
         break;
       }
     }
-  }
-
-  #isValid(outcome: number): boolean {
-    if (outcome >= this.#valid.length) {
-      const grown = new Uint8Array(Math.max(outcome + 1, this.#valid.length * 2));
-      grown.set(this.#valid);
-      this.#valid = grown;
-    }
-    if (this.#valid[outcome] === notSeen) {
-      const verdict = verdictOf(this.#plan.outcomes.get(outcome));
-      this.#valid[outcome] = verdict === 'valid' ? isValid : isNotValid;
-    }
-    return this.#valid[outcome] === isValid;
   }
 }

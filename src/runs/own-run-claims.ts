@@ -28,8 +28,8 @@ export class OwnRunClaims {
   }
 
   /** @returns those that were not claimed before */
-  claim(wanted: readonly Batch[]): readonly RunClaim[] {
-    return wanted
+  claim(wanted: Iterable<Batch>): readonly RunClaim[] {
+    return [...wanted]
       .filter((batch) => !this.#claimed.has(batchLabel(batch)))
       .map((batch) => this.#claim(batch));
   }

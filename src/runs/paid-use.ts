@@ -8,14 +8,11 @@ import { carriedUuids } from './carried-results.js';
 import type { DrivenBatch } from './drive-log.js';
 import { readRecalled } from './recalled-file.js';
 import type { PlanEntry, RunEntry } from './run-entries.js';
-import type { RunProgress } from './run-options.js';
+import type { CarriedRun } from './run-progress.js';
 import type { StateDirectory } from './state-directory.js';
 
 /** What was paid for of a list, and what of it another list needs. */
-export type PaidUse = Omit<
-  Extract<RunProgress, { readonly stage: 'carried' }>,
-  'stage' | 'startedAt' | 'change'
->;
+export type PaidUse = Omit<CarriedRun, 'startedAt' | 'change'>;
 
 /** Looks which of the addresses that a run has paid for another list has. @throws OutputError, StateError */
 export async function measureUse(

@@ -49,7 +49,7 @@ export interface PassOneOptions {
   readonly partitionFrom?: number;
   readonly onRows: (rows: number, addresses: number) => void;
   readonly onTextColumn?: (column: TextColumn) => void;
-  /** Told what the sink has to say. */
+  /** Told what the source and the sink have to say. */
   readonly onNotice?: (notice: string) => void;
   /** Told of a header that was found below other lines. */
   readonly onHeaderFound?: (found: FoundHeader) => void;
@@ -101,6 +101,7 @@ async function readAll(options: PassOneOptions, tickets: TicketFile): Promise<Pa
       found.push(header);
       options.onHeaderFound?.(header);
     },
+    ...(options.onNotice && { onNotice: options.onNotice }),
     wanted: (header) => {
       layout = layOutColumns(header, options.columns);
       return wantedPositions(layout);

@@ -71,8 +71,9 @@ export async function openSink(
     runId,
     onNotice,
     signal,
-  }: Pick<PassTwoOptions, 'source' | 'sink' | 'plan' | 'runId' | 'onNotice'> &
-    Partial<Pick<PassTwoOptions, 'signal'>>,
+  }: Pick<PassTwoOptions, 'source' | 'sink' | 'plan' | 'runId' | 'onNotice'> & {
+    readonly signal?: AbortSignal | undefined;
+  },
   reading: SourceReading,
   onTextColumn?: OpenSinkOptions['onTextColumn'],
 ): Promise<SinkWriting> {
@@ -120,7 +121,7 @@ async function joinAll(
       await nextSettled();
       outcomes = outcomesOf(claims, plan);
     }
-    tally.add(outcomes);
+    tally.add(outcomes, { chunk, from: 0 });
     await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: plan.width });
     rows += chunk.length;
     if (writing.givesBack === true) chunk.release?.();

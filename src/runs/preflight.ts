@@ -2,7 +2,7 @@ import { findPreparedCounts, type PreparedCounts } from '../batches/prepared-cou
 import type { VerificationService } from '../client/verification-service.js';
 import type { CreditBalance } from '../contract/bodies.js';
 import { verificationTypes, type VerificationType } from '../contract/enums.js';
-import { isSluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
 import { readCredits } from './balance.js';
 import type { DrivenBatch } from './drive-log.js';
 

@@ -22,7 +22,7 @@ const outputOptions: ReadonlySet<string> = new Set([
 ]);
 
 /** The options that decide the rows, the batches and the output, by the names users know them by. */
-export function decidingOptions(options: Omit<ResolvedRun, 'stateDir'>): RunEntry['decides'] {
+export function decidingOptions(options: ResolvedRun): RunEntry['decides'] {
   const { source, sink, email, phone, countryColumn, country, prefix, batchSize } = options;
   return JSON.parse(
     JSON.stringify({
@@ -116,7 +116,7 @@ export function findChange(
     (name) => !outputOptions.has(name) && name !== 'settings' && name !== 'input',
   );
   if (options.length > 0) {
-    return `these differ: ${options.map((name) => `\`${optionName(name)}\``).join(', ')}`;
+    return `these differ: ${shownOptions(options, known.run.decides, found.decides)}`;
   }
   if (known.plan.rows !== found.plan.rows) {
     return `it has ${found.plan.rows} rows now and had ${known.plan.rows}`;
@@ -127,9 +127,48 @@ export function findChange(
     : 'its content differs';
 }
 
+/**
+ * Which options of a run that has finished are others in the call that is told of it.
+ *
+ * @returns `undefined` where none are
+ */
+export function othersThanFinished(
+  { decides }: RunEntry,
+  given: RunEntry['decides'],
+): string | undefined {
+  const options = differingOptions(decides, given).filter((name) => name !== 'settings');
+  return options.length === 0 ? undefined : shownOptions(options, decides, given);
+}
+
+function shownOptions(
+  names: readonly string[],
+  before: RunEntry['decides'],
+  now: RunEntry['decides'],
+): string {
+  const differing = names.map((name) => {
+    const [then, given] = [before[name], now[name]].map(shownValue);
+    return `\`${optionName(name)}\` (${then} when it began, ${given} now)`;
+  });
+  return differing.join(', ');
+}
+
+const longestShown = 60;
+
+/** What an option was given, as a person gave it. */
+function shownValue(value: unknown): string {
+  if (value === undefined || value === null) return 'none';
+  const values = Array.isArray(value) ? value : [value];
+  if (values.length === 0) return 'none';
+  const text = values
+    .map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
+    .join(', ');
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}
+
 /** The journal has them with hyphens, and calls the sink as the command line does. */
 function optionName(inJournal: string): string {
   if (inJournal === 'output') return 'sink';
+  if (inJournal === 'input') return 'source';
   return inJournal.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 

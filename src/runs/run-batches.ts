@@ -19,8 +19,12 @@ export class RunBatches {
   /** By label. */
   readonly #claims = new Map<string, RunClaim>();
   readonly log = new DriveLog();
-  /** The batches, and the parts of those that were split in their place. */
-  readonly all = new Set<Batch>();
+  /** The batches, and the parts of those that were split in their place, by their labels. */
+  readonly #all = new Map<string, Batch>();
+  /** Those whose launch the store lacks. Until it has them all, no others are claimed: a budget does not count them. */
+  readonly #first = new Set<Batch>();
+  /** Those with which it may be otherwise than when somebody last asked, beside what others have told. */
+  #changed = new Set<Batch>();
 
   /** @param onRecalled told of what was known before, or has become known to another process */
   constructor(
@@ -31,12 +35,49 @@ export class RunBatches {
     this.#onRecalled = onRecalled;
   }
 
+  get all(): Iterable<Batch> {
+    return this.#all.values();
+  }
+
+  has(batch: Batch): boolean {
+    return this.#all.get(batchLabel(batch)) === batch;
+  }
+
+  /** Those of which this process may know, claim or have lost another than when it last asked. */
+  changed(): ReadonlySet<Batch> {
+    const changed = this.#changed;
+    this.#changed = new Set();
+    for (const label of this.#options.state.heard?.() ?? []) {
+      const batch = this.#all.get(label);
+      if (batch) changed.add(batch);
+    }
+    return changed;
+  }
+
+  #put(batch: Batch): void {
+    const label = batchLabel(batch);
+    if (this.#all.has(label)) return;
+    this.#all.set(label, batch);
+    this.#changed.add(batch);
+  }
+
+  /** Its parts go on in its place. */
+  #drop(batch: Batch): void {
+    this.#all.delete(batchLabel(batch));
+    this.#changed.add(batch);
+  }
+
   known(batch: Batch): KnownBatch {
     return this.log.known(batch);
   }
 
   /** Takes up what journal and service know of batches, or of the parts that they were split into. */
   async takeUp(batches: readonly Batch[]): Promise<void> {
+    const { state, takeUp } = this.#options;
+    for (const batch of batches) {
+      const known = entryOf(state.known, batch)?.known ?? planned;
+      if (takeUp.lacksLaunch(batch, known)) this.#first.add(batch);
+    }
     await this.claim(batches);
     for (const batch of batches) {
       const claim = this.#claims.get(batchLabel(batch));
@@ -46,25 +87,60 @@ export class RunBatches {
   }
 
   /** @returns what this process has a claim on now and had none before */
-  async claim(wanted: readonly Batch[]): Promise<readonly Batch[]> {
-    const claims = await this.#options.state.claim(wanted);
-    for (const claim of claims) this.#claims.set(batchLabel(claim.batch), claim);
+  async claim(wanted: Iterable<Batch>): Promise<readonly Batch[]> {
+    const claims = await this.#options.state.claim(this.#firstOf(wanted));
+    for (const claim of claims) {
+      this.#claims.set(batchLabel(claim.batch), claim);
+      this.#changed.add(claim.batch);
+    }
     return claims.map(({ batch }) => batch);
   }
 
+  /** Tells what an earlier process has begun. */
+  tellRecalled(): void {
+    const batches = this.log
+      .batches()
+      .flatMap(({ batch, known, name, charge, exported }) =>
+        name === undefined || known.stage === 'planned'
+          ? []
+          : [batchProgress({ batch, known, name, charge, exported })],
+      );
+    if (batches.length > 0) this.#options.run.onProgress?.({ stage: 'recalled', batches });
+  }
+
+  #firstOf(wanted: Iterable<Batch>): Iterable<Batch> {
+    if (this.#first.size === 0) return wanted;
+    const all = [...wanted];
+    const first = all.filter((batch) => this.#first.has(batch));
+    return first.length > 0 ? first : all;
+  }
+
+  /** Those that failed are sent again, in a run that processes share; one that a process has to itself takes them up so. */
+  async reopen(): Promise<void> {
+    const { state, takeUp } = this.#options;
+    const failed = this.log.batches().filter(({ known }) => known.stage === 'failed');
+    const again = failed.map((driven) => {
+      const known = takeUp.tryAgain(driven.batch, driven.known);
+      return { ...driven, known, name: takeUp.nameOf(driven.batch, known) };
+    });
+    if (again.length > 0) await state.reopen?.(again);
+    for (const { batch } of failed) await this.hear(batch);
+  }
+
   /** @returns those that this process may drive from now on */
-  async claimMore(wanted: readonly Batch[]): Promise<readonly Batch[]> {
+  async claimMore(wanted: Iterable<Batch>): Promise<readonly Batch[]> {
     const claimed = await this.claim(wanted);
     for (const batch of claimed) await this.#recall(this.held(batch));
     const { takeUp, run } = this.#options;
-    if (claimed.length > 0) takeUp.tell(this.log.uuids(), run.onProgress);
-    return claimed.filter((batch) => this.all.has(batch));
+    if (claimed.length > 0) takeUp.tell(() => this.log.uuids(), run.onProgress);
+    return claimed.filter((batch) => this.has(batch) && this.isHeld(batch));
   }
 
   /** Takes in what another process has written down of a batch. */
   async hear(batch: Batch): Promise<void> {
-    const entry = entryOf(this.#options.state.known, batch);
-    const times = this.#options.state.known.times.get(batchLabel(batch)) ?? noTimes;
+    const { state, takeUp } = this.#options;
+    const entry = entryOf(state.known, batch);
+    const times = state.known.times.get(batchLabel(batch)) ?? noTimes;
     if (entry) {
       const { known, name, exported } = entry;
       const driven = { batch, known, name, charge: entry.charge ?? undefined, exported };
@@ -73,18 +149,19 @@ export class RunBatches {
       this.log.recall({ ...driven, times });
       if (isNews) this.#options.run.onProgress?.(batchProgress(driven));
     }
+    if (entry && !takeUp.lacksLaunch(batch, entry.known)) this.#first.delete(batch);
     if (entry?.known.stage !== 'split') {
-      this.all.add(batch);
+      this.#put(batch);
       return;
     }
-    this.all.delete(batch);
+    this.#drop(batch);
     for (const part of await halveBatch(batch)) await this.hear(part);
   }
 
   /** A batch goes on as its parts. */
   async split(batch: Batch, parts: readonly Batch[]): Promise<void> {
-    this.all.delete(batch);
-    for (const part of parts) this.all.add(part);
+    this.#drop(batch);
+    for (const part of parts) this.#put(part);
     await this.claim(parts);
   }
 
@@ -102,6 +179,7 @@ export class RunBatches {
 
   lose(batch: Batch): void {
     this.#claims.delete(batchLabel(batch));
+    this.#changed.add(batch);
   }
 
   /** The claim that a batch is driven under: whatever is recorded is told, too. @throws ClaimLostError */
@@ -134,6 +212,19 @@ export class RunBatches {
     this.#options.run.onProgress?.(batchProgress(progress));
   }
 
+  /** @returns whether the claim still held */
+  async #isRecorded(progress: BatchProgress): Promise<boolean> {
+    try {
+      await this.record(progress);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ClaimLostError)) throw error;
+      this.lose(progress.batch);
+      this.#put(progress.batch);
+      return false;
+    }
+  }
+
   async #recall({ batch, entry, times }: RunClaim): Promise<void> {
     const { takeUp, run } = this.#options;
     const before = entry?.known ?? planned;
@@ -149,8 +240,9 @@ export class RunBatches {
     };
     this.#onRecalled(batch, known, driven.name);
     if (entry) this.log.recall(driven);
-    if (known !== before) await this.record(driven);
+    if (known !== before && !(await this.#isRecorded(driven))) return;
+    this.#first.delete(batch);
     if (known.stage === 'split') await this.takeUp(await halveBatch(batch));
-    else this.all.add(batch);
+    else this.#put(batch);
   }
 }

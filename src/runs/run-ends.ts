@@ -3,7 +3,7 @@ import { columnsFor } from '../formats/file-format.js';
 import { defaultStateDir, isSameList } from '../places/list-place.js';
 import { findLists, listSink, listSource } from '../places/named-lists.js';
 import { combinedSource } from '../rows/combined-source.js';
-import { rowsSource, type RowsInput } from '../rows/rows-source.js';
+import { isRows, rowsSource, type RowsInput } from '../rows/rows-source.js';
 import type { Sink } from '../rows/sink.js';
 import type { Source } from '../rows/source.js';
 
@@ -78,13 +78,16 @@ async function refuseSameList(
   if (sink === undefined || !isPlaceName(sink)) return;
   for (const list of lists) {
     if (!(await isSameList(list, sink))) continue;
-    throw new ConfigurationError('it is the sink too: write to another place');
+    throw new ConfigurationError('the sink is the same list: write to another place');
   }
 }
 
 function naming(option: string, error: unknown): unknown {
   if (!(error instanceof ConfigurationError)) return error;
-  return new ConfigurationError(`${option}: ${error.message}`, { code: error.code, cause: error });
+  return new ConfigurationError(`${option}: ${error.message}`, {
+    code: error.code,
+    ...(error.cause !== undefined && { cause: error.cause }),
+  });
 }
 
 export function isPlaceName(given: unknown): given is string | URL {
@@ -103,14 +106,5 @@ export function isSource(given: unknown): given is Source {
     'open' in given &&
     typeof given.open === 'function' &&
     !isRows(given)
-  );
-}
-
-/** Rows that a program has. */
-export function isRows(given: unknown): given is RowsInput {
-  return (
-    typeof given === 'object' &&
-    given !== null &&
-    (Symbol.iterator in given || Symbol.asyncIterator in given)
   );
 }

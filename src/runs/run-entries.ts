@@ -93,8 +93,16 @@ const carryEntry = z.object({ entry: z.literal('carry') });
 /** Nothing more is launched by any of the processes that work on the run, and why. */
 export const stoppedEntry = z.object({
   entry: z.literal('stopped'),
-  /** What the error was that stopped the first of them, by its code. */
-  code: z.enum(['payment_required', 'budget_exhausted', 'unauthorized', 'forbidden', 'abandoned']),
+  /** What the error was that stopped the first of them, by its code; or what it saw of others. */
+  code: z.enum([
+    'payment_required',
+    'budget_exhausted',
+    'unauthorized',
+    'forbidden',
+    'detached',
+    'abandoned',
+    'processes_lost',
+  ]),
   message: z.string(),
   at: z.iso.datetime(),
 });
@@ -102,6 +110,17 @@ export type StoppedEntry = z.infer<typeof stoppedEntry>;
 
 /** A process begins to work on a run that was stopped: what stopped it may be otherwise by now. */
 const resumedEntry = z.object({ entry: z.literal('resumed') });
+
+/** Most credits of each type that the launches of all processes may come to, by the word of the newest. */
+const budgetEntry = z.object({
+  entry: z.literal('budget'),
+  /** `null` where there is no limit. */
+  most: z.number().nullable(),
+});
+export type BudgetEntry = z.infer<typeof budgetEntry>;
+
+/** What is prepared may be launched, by whichever process: a person was asked. */
+const approvedEntry = z.object({ entry: z.literal('approved') });
 
 /** The balance before the first launch; `null` where the service does not tell. */
 export const balanceEntry = z.object({
@@ -184,6 +203,8 @@ export const journalEntry = z.discriminatedUnion('entry', [
   balanceEntry,
   stoppedEntry,
   resumedEntry,
+  budgetEntry,
+  approvedEntry,
   batchEntry,
   partEntry,
   finishedEntry,

@@ -5,9 +5,11 @@ import type { Source } from '../rows/source.js';
 import type { FileSystem } from '../system/file-system.js';
 import { checkAccount } from './account.js';
 import { beginRun, serviceOf } from './begin-run.js';
+import { checkDiskSpace } from './check-disk-space.js';
+import { carriedEntries } from './carried-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './carry-over.js';
 import { keepSource, type KeptSource } from './keep-source.js';
-import { hasSent, type KnownRun } from './known-run.js';
+import { addressesToFetch, hasSent, type KnownRun } from './known-run.js';
 import { openRecall } from './open-recall.js';
 import { readIntoBatches, readingPorts, type PassOne, type PassOneOptions } from './pass-one.js';
 import {
@@ -30,13 +32,26 @@ export interface OpenedRun {
   readonly passOne: PassOne;
 }
 
-type Checked = Pick<
+/** The options of a run, checked, and what they are where they are not given. */
+export type CheckedRun = Pick<
   PassOneOptions,
   'country' | 'emailCountry' | 'batchSize' | 'signal' | 'partitionFrom'
 > & {
   readonly files: FileSystem;
   readonly concurrency: number;
 };
+
+/** Finds out which run this is. */
+export interface Opening {
+  /** @returns what the run has told, when the same is asked for again */
+  tellAgain(): Promise<Summary | undefined>;
+  /**
+   * Goes on with the run that is known, or begins one.
+   *
+   * @throws StateError `state_mismatch` before anything is sent, when that is not to be done
+   */
+  open(client: Client): Promise<OpenedRun>;
+}
 
 interface Compared {
   readonly passOne: PassOne;
@@ -50,15 +65,15 @@ type Planned = KnownRun & { readonly run: RunEntry; readonly plan: PlanEntry };
  * Finds out which run this is: the one that the state directory knows, or another that takes its place
  * because the list has changed.
  */
-export class RunOpening {
+export class RunOpening implements Opening {
   readonly #options: ResolvedRun;
   readonly #state: StateDirectory;
-  readonly #checked: Checked;
+  readonly #checked: CheckedRun;
   #source: KeptSource | undefined;
   /** What was read to be compared with the run that is known. */
   #compared: Compared | undefined;
 
-  constructor(options: ResolvedRun, state: StateDirectory, checked: Checked) {
+  constructor(options: ResolvedRun, state: StateDirectory, checked: CheckedRun) {
     this.#options = options;
     this.#state = state;
     this.#checked = checked;
@@ -70,11 +85,11 @@ export class RunOpening {
    *
    * @returns the run and what it has told, when the same is asked for again
    */
-  async tellAgain(): Promise<{ readonly runId: string; readonly summary: Summary } | undefined> {
+  async tellAgain(): Promise<Summary | undefined> {
     const { known } = this.#state;
     if (this.#wantsRetry && !known.run) {
       throw new ConfigurationError(
-        `there is no run with failed addresses in ${this.#options.stateDir}: \`retryFailed\` goes with the same command that ended with them`,
+        `there is no run with failed addresses in ${this.#state.path}: \`retryFailed\` goes with the same command that ended with them`,
       );
     }
     if (!known.finished || this.#wantsRetry) return undefined;
@@ -91,7 +106,7 @@ export class RunOpening {
     const { change } = await this.#compare(known);
     if (change !== undefined || !hasSameOutput(known.run, this.#decides)) return undefined;
     // The journal wrote it down itself, as it was told then.
-    return { runId: known.run.id, summary: known.finished.summary };
+    return known.finished.summary;
   }
 
   /**
@@ -101,6 +116,13 @@ export class RunOpening {
    *   the batches of the run whose place another takes
    */
   async open(client: Client): Promise<OpenedRun> {
+    const opened = await this.#open(client);
+    const toFetch = addressesToFetch(this.#state.known, opened.passOne.batches);
+    await checkDiskSpace(this.#checked.files, this.#state.path, toFetch);
+    return opened;
+  }
+
+  async #open(client: Client): Promise<OpenedRun> {
     const { known } = this.#state;
     const { history } = this.#options;
     const service = serviceOf(client, this.#options);
@@ -109,7 +131,7 @@ export class RunOpening {
     if (known.run && hasSent(known) && !this.#isOver) {
       refuseOthers(differing);
       await checkAccount(client, known.run, this.#state, this.#checked.signal);
-      const status = statusOf(known, this.#options.stateDir);
+      const status = statusOf(known, this.#state.path);
       this.#options.onProgress?.({ stage: 'going_on', status });
     }
     const sendsAgain = this.#sendsEarlierAgain();
@@ -217,8 +239,8 @@ export class RunOpening {
     const { history } = this.#options;
     const source = await this.#keep();
     const columns = this.#options;
+    const { files } = this.#checked;
     const seed = Buffer.from(entry.seed, 'hex');
-    const retries = entry.retries === true;
     return readIntoBatches({
       ...this.#checked,
       ...options,
@@ -228,12 +250,14 @@ export class RunOpening {
       columns,
       seed,
       recalled: await openRecall({
-        state: this.#state,
-        files: this.#checked.files,
+        known: this.#state.known,
+        scratch: this.#state,
+        files,
         seed,
         history,
         columns,
-        retries,
+        carried: async () =>
+          carriedEntries({ state: this.#state, files, seed, retries: entry.retries === true }),
       }),
       runId: outputIdOf(entry),
       scratch: this.#state,

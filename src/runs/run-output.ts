@@ -1,4 +1,5 @@
 import type { Sink } from '../rows/sink.js';
+import { systemClock } from '../system/clock.js';
 import { EarlyWriting, type WriteWaits } from './early-writing.js';
 import { isSuspect } from './find-suspect.js';
 import type { OutcomeTally } from './outcome-tally.js';
@@ -14,7 +15,7 @@ export interface WrittenOutput {
 }
 
 export interface RunOutputOptions {
-  readonly run: Pick<ResolvedRun, 'sink' | 'maxUnknown' | 'onProgress'>;
+  readonly run: Pick<ResolvedRun, 'sink' | 'maxUnknown' | 'onProgress' | 'clock'>;
   readonly runId: string;
   readonly passOne: PassOne;
   readonly signal: AbortSignal;
@@ -29,23 +30,35 @@ export class RunOutput {
   /** Whether only rows are left to be written. */
   #isDriven = false;
   #rows = 0;
+  /** Batches, and parts of them, that were settled while this output waited. */
+  #settled = 0;
 
-  private constructor(options: RunOutputOptions, isEarly: boolean) {
+  private constructor(options: RunOutputOptions, mayWaitMs: number) {
     this.#options = options;
-    this.#early = isEarly
-      ? new EarlyWriting(async (waits) => this.#write(options.run.sink, waits))
-      : undefined;
+    const write = async (waits: WriteWaits): Promise<OutcomeTally> =>
+      this.#write(options.run.sink, waits);
+    if (mayWaitMs === Infinity) this.#early = new EarlyWriting(write);
+    else if (mayWaitMs > 0) {
+      const clock = options.run.clock ?? systemClock;
+      const beganAt = clock.now();
+      const leftMs = (): number =>
+        ((clock.now() - beganAt) / this.#settled) *
+        Math.max(0, options.passOne.batches.length - this.#settled);
+      this.#early = new EarlyWriting(write, { mostMs: mayWaitMs, leftMs, clock });
+    }
   }
 
   static async begin(options: RunOutputOptions): Promise<RunOutput> {
     const { sink, maxUnknown } = options.run;
     // Which of two outputs is written is known only when all batches are settled.
-    const isEarly = maxUnknown === undefined && (await sink.mayBeginEarly?.()) === true;
-    return new RunOutput(options, isEarly);
+    if (maxUnknown !== undefined) return new RunOutput(options, 0);
+    const isEarly = (await sink.mayBeginEarly?.()) === true;
+    return new RunOutput(options, isEarly ? Infinity : (sink.mayWaitMs?.() ?? 0));
   }
 
   /** Another batch is settled. */
   tell(): void {
+    this.#settled += 1;
     this.#early?.tell();
   }
 

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { ConfigurationError } from '../errors/family.js';
+import { describeSystemError } from '../system/describe-system-error.js';
 import type { FileSystem } from '../system/file-system.js';
 import { makeTemporaryFolder } from '../system/temporary-folder.js';
 import { onDisk } from './on-disk.js';
@@ -12,6 +15,8 @@ export interface RunScratch {
   readonly ticketsPath: string;
   /** A folder for the addresses of a list that is too large for one table, while it is planned. */
   readonly partitionsPath: string;
+  /** Results of earlier runs that stand for addresses of this one. */
+  readonly recalledPath: string;
 }
 
 /** A scratch of one process, which goes with it. */
@@ -29,7 +34,8 @@ export async function makeScratch(
   files: FileSystem,
   parent: string | undefined,
 ): Promise<OwnScratch> {
-  const path = await makeTemporaryFolder('sluice-', parent);
+  const path =
+    parent === undefined ? await makeTemporaryFolder('sluice-') : await makeFolderIn(files, parent);
   const batchesPath = join(path, 'batches');
   await onDisk(`make ${batchesPath}`, async () => files.mkdir(batchesPath, { mode: 0o700 }));
   return {
@@ -37,8 +43,21 @@ export async function makeScratch(
     batchesPath,
     ticketsPath: join(path, 'tickets'),
     partitionsPath: join(path, 'partitions'),
+    recalledPath: join(path, 'recalled'),
     async remove() {
       await files.rm(path, { recursive: true, force: true }).catch(() => undefined);
     },
   };
+}
+
+async function makeFolderIn(files: FileSystem, parent: string): Promise<string> {
+  const path = join(parent, `sluice-${randomUUID()}`);
+  try {
+    await files.mkdir(path, { recursive: true, mode: 0o700 });
+    return path;
+  } catch (cause) {
+    throw new ConfigurationError(`cannot write to ${parent}: ${describeSystemError(cause)}`, {
+      cause,
+    });
+  }
 }

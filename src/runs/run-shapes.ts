@@ -20,7 +20,8 @@ import {
   type OptionShape,
   type Wanted,
 } from '../options/check-options.js';
-import { isPlaceName, isRows, isSource } from './run-ends.js';
+import { isRows } from '../rows/rows-source.js';
+import { isPlaceName, isSource } from './run-ends.js';
 import {
   changeWays,
   type EstimateSettings,
@@ -64,9 +65,11 @@ export const runShape: OptionShape<RunSettings> = {
   fresh: flag,
   moved: flag,
   onChange: oneOf(changeWays),
+  onCarry: called,
   retryFailed: flag,
   partial: flag,
   history: aHistory,
+  openHistory: called,
   maxUnknown: {
     what: 'an object with a percent from 0 to 100 and a suspect, the sink for too many unknown verdicts',
     isRight: (value) => record.isRight(value) && isMaxUnknown(value as object),
@@ -104,7 +107,7 @@ export const streamRunShape: OptionShape<StreamRunSettings> = {
   maxWaitMs: amount,
 };
 
-const { stateDir: _stateDir, store: _store, ...withoutState } = runShape;
+const { stateDir: _stateDir, store: _store, openHistory: _openHistory, ...withoutState } = runShape;
 
 export const estimateShape: OptionShape<EstimateSettings> = {
   ...withoutState,

@@ -1,10 +1,13 @@
-import { isAtEnd, mayHaveLaunched, type KnownBatch } from '../batches/known-batch.js';
+import {
+  isAtEnd,
+  isLaunchInDoubt,
+  mayHaveLaunched,
+  type KnownBatch,
+} from '../batches/known-batch.js';
 import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
-import { systemFiles, type FileSystem } from '../system/file-system.js';
+import type { StoppedEntry } from './run-entries.js';
 import { addressesOf, type KnownRun } from './known-run.js';
-import type { SharedStore } from './run-store.js';
-import { readKnownRun } from './state-directory.js';
 
 /** What a state directory, or a store that processes share, says of its run. */
 export interface RunStatus {
@@ -23,48 +26,26 @@ export interface RunStatus {
   readonly done: number;
   /** Batches that may have been launched, and whose results are not here yet. */
   readonly running: number;
+  /** Those of them whose launch had no clear answer: the service is asked again. */
+  readonly inDoubt: number;
   /** Batches that are known to be on the service. */
   readonly uploads: number;
   /** Batches that something was sent of, by stage. */
   readonly stages: Readonly<Record<string, number>>;
   /** Credits of the batches that may have been launched, before refunds. */
   readonly launchedCredits: Readonly<Record<VerificationType, number>>;
+  /** How many of these are of launches that had no clear answer: they may not have been spent. */
+  readonly doubtfulCredits: Readonly<Record<VerificationType, number>>;
   /** Credits that the batches which were not launched need at most. */
   readonly openCredits: Readonly<Record<VerificationType, number>>;
   readonly isFinished: boolean;
+  /** Why no process that shares the run launches anything more; `null` while they may. */
+  readonly stopped: Pick<StoppedEntry, 'code' | 'message' | 'at'> | null;
 }
 
-/**
- * Reads what a state directory, or a store that processes share, says, also while a run works in it.
- *
- * @throws OutputError, StateError; ConfigurationError when there is no run
- *
- * @example
- * ```ts
- * const status = await readRunStatus('verified.csv.sluice').catch(() => undefined);
- * console.log(status ? describeStatus(status).soFar : 'no run is unfinished'); // no run is unfinished
- * ```
- */
-export async function readRunStatus(
-  stateDir: string | SharedStore,
-  files: FileSystem = systemFiles,
-): Promise<RunStatus> {
-  if (typeof stateDir !== 'string') return readStoreStatus(stateDir);
-  return statusOf(await readKnownRun(files, stateDir), stateDir);
-}
-
-async function readStoreStatus(store: SharedStore): Promise<RunStatus> {
-  const state = await store.open({ signal: new AbortController().signal });
-  try {
-    return statusOf(state.known, store.name);
-  } finally {
-    await state.close();
-  }
-}
-
-/** The same of a journal that was read. @throws ConfigurationError when there is no run */
+/** What a journal says that was read. @throws ConfigurationError when there is no run */
 export function statusOf(known: KnownRun, stateDir: string): RunStatus {
-  const { run, plan } = known;
+  const { run, plan, stopped } = known;
   if (!run) throw new ConfigurationError(`there is no run in ${stateDir}`);
   const batches = [...known.batches.values()].map((entry) => entry.known);
   const planned = { email: 0, phone: 0 };
@@ -81,11 +62,14 @@ export function statusOf(known: KnownRun, stateDir: string): RunStatus {
     batches: (plan?.batches.length ?? 0) + splits(known),
     done: batches.filter(isAtEnd).length,
     running: batches.filter((batch) => mayHaveLaunched(batch) && !isAtEnd(batch)).length,
+    inDoubt: batches.filter(isLaunchInDoubt).length,
     uploads: uploads(known),
     stages: stagesOf(known),
     launchedCredits: creditsOf(known, mayHaveLaunched),
+    doubtfulCredits: creditsOf(known, isLaunchInDoubt),
     openCredits: { email: planned.email - closed.email, phone: planned.phone - closed.phone },
     isFinished: known.finished !== undefined,
+    stopped: stopped ? { code: stopped.code, message: stopped.message, at: stopped.at } : null,
   };
 }
 

@@ -1,5 +1,7 @@
 import type { BatchClaim } from '../batches/batch-claim.js';
+import type { BatchProgress } from '../batches/batch-progress.js';
 import type { Batch } from '../batches/batch.js';
+import type { PaceMember, SharedPace } from '../client/shared-pace.js';
 import type { BatchResults, LineResults } from '../results/batch-results.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { Clock } from '../system/clock.js';
@@ -13,7 +15,9 @@ import type {
   PlanEntry,
   RunEntry,
 } from './run-entries.js';
+import type { StoredRun } from './shared-status.js';
 import type { Summary } from './summary.js';
+import type { RowFigures } from './worker-figures.js';
 
 /** What a journal is told beside what a run is, what becomes of its batches, and how it ends. */
 export type RunNote = Exclude<
@@ -46,7 +50,7 @@ export interface RunStore {
    *   one that it shares, and none of a run that has finished or is removed
    * @throws OutputError
    */
-  claim(wanted: readonly Batch[]): Promise<readonly RunClaim[]>;
+  claim(wanted: Iterable<Batch>): Promise<readonly RunClaim[]>;
 
   /**
    * Claims the last step of the run: its output, and its end. It may be claimed at any time; one at a time
@@ -67,11 +71,17 @@ export interface RunStore {
   news?(signal: AbortSignal): Promise<void>;
 
   /**
+   * Which batches, by their labels, the journal has told of since this was last asked, by whichever process.
+   * Absent where there are no others.
+   */
+  heard?(): ReadonlySet<string>;
+
+  /**
    * Reads results that were kept, as often as asked.
    *
    * @param outcomes the table that their outcomes get ids in
    * @returns by the numbers of addresses where an earlier version kept them
-   * @throws StateError `state_damaged`; OutputError
+   * @throws StateError `state_damaged`; ClaimLostError where the run is over meanwhile; OutputError
    */
   readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults>;
 
@@ -128,8 +138,38 @@ export interface JoinClaim {
   finish(summary: Summary): Promise<void>;
 }
 
+/** The right to copy a source into a store. */
+export interface CopyClaim {
+  /** Aborted with a ClaimLostError when another process may have it. */
+  readonly lost: AbortSignal;
+
+  /**
+   * Writes all of it; when it has returned, the copy is whole.
+   *
+   * @param of what it is a copy of
+   * @throws ClaimLostError: another process begins again; what the bytes fail with
+   */
+  write(bytes: AsyncIterable<Uint8Array>, of: string): Promise<void>;
+}
+
+/** Of a source that one process alone can read, or that would give each process other rows. */
+export interface SourceCopy {
+  /** Most bytes that it may have. */
+  readonly limitBytes: number;
+
+  /** @returns `undefined` while another process has it, once it is whole, and once the run is begun */
+  claim(): Promise<CopyClaim | undefined>;
+
+  /**
+   * @returns what it is a copy of, and its bytes; `undefined` while it is not whole, and once it is dropped
+   *   with the end of the run. Reading them throws StateError `state_damaged`
+   */
+  read(): Promise<{ readonly of: string; readonly bytes: AsyncIterable<Uint8Array> } | undefined>;
+}
+
 /** A run in a store that many processes share, as one of them has it open. */
 export interface SharedRunStore extends RunStore {
+  readonly copy: SourceCopy;
   /**
    * Begins the run, where none is begun under its name. Of all processes that do so one counts.
    *
@@ -137,7 +177,25 @@ export interface SharedRunStore extends RunStore {
    * @throws OutputError
    */
   begin(run: RunEntry, plan: PlanEntry): Promise<BegunRun>;
+  /**
+   * Keeps what of a history the plan uses that this process is about to begin with.
+   *
+   * @throws OutputError
+   */
+  keepRecalled(bytes: Uint8Array): Promise<void>;
+  /** The same of the plan that counts. @throws OutputError */
+  readRecalled(): Promise<Uint8Array>;
+  /** Keeps the pace of an account's requests with all of its processes, in whichever run. */
+  joinPace(member: PaceMember): Promise<SharedPace>;
   news(signal: AbortSignal): Promise<void>;
+  /**
+   * Makes a finished run unfinished: writes down what is known of batches from now on, all at once, and
+   * lets them be claimed again. Where anything was written down of a batch since this process last heard of
+   * the run nothing is: another process has been faster.
+   *
+   * @throws OutputError
+   */
+  reopen(batches: readonly BatchProgress[]): Promise<void>;
 }
 
 /** What a run is, and what its list was. */
@@ -156,9 +214,18 @@ export interface SharedStore {
    * @throws ConfigurationError when it cannot be used; DeadlineError when it is out of reach for too long
    */
   open(options: OpenStoreOptions): Promise<SharedRunStore>;
+  /**
+   * What it has of the run, for whoever only looks.
+   *
+   * @returns `undefined` where there is no run of this name
+   * @throws ConfigurationError, DeadlineError
+   */
+  look(): Promise<StoredRun | undefined>;
 }
 
 export interface OpenStoreOptions {
   readonly signal: AbortSignal;
   readonly clock?: Clock;
+  /** How far this process is with its rows, and the others. */
+  readonly rows?: RowFigures;
 }

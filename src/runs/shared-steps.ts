@@ -1,10 +1,22 @@
 import type { Reservation } from '../batches/batch-claim.js';
 import type { Batch } from '../batches/batch.js';
+import type { PaceMember, PaceNews } from '../client/shared-pace.js';
 import type { BatchEntry, FinishedEntry, PartEntry, PlanEntry, RunEntry } from './run-entries.js';
 import type { RunNote } from './run-store.js';
+import type { WorkerFigures } from './worker-figures.js';
 
 /** What the last step of a run is called in place of a batch's label. */
 export const lastStep = 'output';
+
+/** What the copying of its source is called. */
+export const copyStep = 'copy';
+
+/** A copy of a source that is whole. */
+export interface WholeCopy {
+  readonly parts: number;
+  /** What it is a copy of. */
+  readonly of: string;
+}
 
 /** Which claim of a batch, or of the last step, it is: each has a number of its own. */
 export interface Token {
@@ -31,9 +43,23 @@ export interface BatchRecord {
   readonly isProven: boolean;
 }
 
+/** What is known of a batch from now on. */
+export interface ReopenedBatch {
+  readonly label: string;
+  readonly entry: BatchEntry | PartEntry;
+  readonly mayBePaid: boolean;
+}
+
 export interface Claimed {
   /** Absent where there was none to be had. */
   readonly token: Token | undefined;
+  /**
+   * A batch that is given to nobody: five processes that had it fell silent within a minute of their
+   * claim, since the run was last resumed.
+   */
+  readonly breaking?: string | undefined;
+  /** Whether the service has taken a batch of the run: until then none but the first may be had. */
+  readonly isProven: boolean;
   readonly news: News | typeof gone;
 }
 
@@ -42,7 +68,38 @@ export interface Beat {
   readonly lost: readonly Token[];
   /** Whether there is something that nobody has any more. */
   readonly mayClaim: boolean;
+  /** Nothing until it is joined. */
+  readonly pace?: PaceNews | null;
+  /** Rows of the output that another process has written so far. */
+  readonly rowsWritten: number;
   readonly news: News | typeof gone;
+}
+
+/** What one process asks of the pace that it shares with the others of its account. */
+export interface PaceSteps {
+  /** Keeps it from now on: signs of life tell it. */
+  join(member: PaceMember): Promise<PaceNews>;
+
+  /** The next moment at which a process of the account may send a request. @returns ms from now */
+  takeSlot(): Promise<number>;
+
+  /** No process of the account sends a request for so long. */
+  pause(ms: number): Promise<void>;
+}
+
+/** What one process asks of the copy of the run's source. */
+export interface CopySteps {
+  /** Keeps a part of it, in the place of one of the same number. @returns whether the claim still holds */
+  keep(token: Token, part: number, bytes: Uint8Array): Promise<boolean>;
+
+  /** Says that it is whole. @returns whether the claim still holds */
+  end(token: Token, copy: WholeCopy): Promise<boolean>;
+
+  /** @returns nothing while it is not whole, and once it is dropped */
+  whole(): Promise<WholeCopy | undefined>;
+
+  /** @returns nothing where the part is missing, or is not as it was kept */
+  part(part: number): Promise<Uint8Array | undefined>;
 }
 
 /**
@@ -55,6 +112,8 @@ export interface Beat {
 export interface SharedSteps {
   /** How messages call the store. */
   readonly name: string;
+  readonly pace: PaceSteps;
+  readonly copy: CopySteps;
 
   /** Begins to work on the run. */
   open(): Promise<News>;
@@ -62,8 +121,19 @@ export interface SharedSteps {
   /** Writes down what the run is, where nothing is written down of it yet. @throws StateError when it is gone */
   begin(run: RunEntry, plan: PlanEntry, call: number): Promise<News>;
 
-  /** @throws StateError when the run is gone */
-  append(note: RunNote, call: number): Promise<void>;
+  /** Makes a finished run unfinished, where nothing was written down of a batch after an entry of this number. */
+  reopen(
+    batches: readonly ReopenedBatch[],
+    after: number,
+    call: number,
+  ): Promise<News | typeof gone>;
+
+  /**
+   * Writes down a note. What one says of the budget counts for all that is reserved from then on.
+   *
+   * @throws StateError when the run is gone
+   */
+  append(note: RunNote, after: number, call: number): Promise<News>;
 
   /**
    * Claims the first batch that nobody has, or that this process has without knowing. Until the service
@@ -83,16 +153,34 @@ export interface SharedSteps {
   /** @returns whether the claim still holds */
   confirm(token: Token): Promise<boolean>;
 
-  /** @returns nothing when the claim does not hold */
-  reserve(token: Token, most: number): Promise<Reservation | undefined>;
+  /** Reserves within the budget of the run. @returns nothing when the claim does not hold */
+  reserve(token: Token): Promise<Reservation | undefined>;
 
-  /** @returns whether the claim still holds */
-  keepResults(token: Token, bytes: Uint8Array): Promise<boolean>;
+  /**
+   * Keeps results in the place of those that were kept before.
+   *
+   * @param nextCall gives numbers as a record has one
+   * @returns whether the claim still holds
+   */
+  keepResults(token: Token, bytes: Uint8Array, nextCall: () => number): Promise<boolean>;
 
   results(label: string): Promise<Uint8Array | undefined>;
 
-  /** A sign of life: the claims hold for another lease. */
-  beat(tokens: readonly Token[], after: number): Promise<Beat>;
+  /** Keeps what of a history the plan that this process is about to begin with uses. @throws StateError when the run is gone */
+  keepRecalled(bytes: Uint8Array): Promise<void>;
+
+  /** The same of the plan that counts. */
+  recalled(): Promise<Uint8Array | undefined>;
+
+  /**
+   * Claims the copying of the source, where nobody has it, it is not done, and the run is not begun.
+   *
+   * @throws StateError when the run is gone
+   */
+  claimCopy(after: number): Promise<Claimed>;
+
+  /** A sign of life: the claims hold for another lease. @param figures for whoever looks at the run */
+  beat(tokens: readonly Token[], after: number, figures: WorkerFigures): Promise<Beat>;
 
   /** Drops the run, and begins to work on it again. */
   startOver(): Promise<News>;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Batch } from '../batches/batch.js';
-import { ConfigurationError } from '../errors/family.js';
 import type { BatchResults, LineResults } from '../results/batch-results.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import { lockDirectory } from './directory-lock.js';
 import type { FileLock, LockPatience } from '../system/file-lock.js';
+import { systemErrorCode } from '../system/describe-system-error.js';
 import { syncDirectory, type FileSystem } from '../system/file-system.js';
 import { Journal } from './journal.js';
 import { hasPaid, knownRun, nothingKnown, type EarlierRun, type KnownRun } from './known-run.js';
@@ -175,7 +175,7 @@ export class StateDirectory implements RunStore, RunScratch {
     await this.#dropUnused();
   }
 
-  async claim(wanted: readonly Batch[]): Promise<readonly RunClaim[]> {
+  async claim(wanted: Iterable<Batch>): Promise<readonly RunClaim[]> {
     return this.#claims.claim(wanted);
   }
 
@@ -293,14 +293,16 @@ async function clear(files: FileSystem, path: string): Promise<void> {
 /**
  * Reads what the journal of a state directory tells, without touching or locking it.
  *
- * @throws StateError `state_damaged`; OutputError when there is none
+ * @returns `undefined` when there is none
+ * @throws StateError `state_damaged`; OutputError when it cannot be read
  */
-export async function readKnownRun(files: FileSystem, path: string): Promise<KnownRun> {
+export async function readKnownRun(files: FileSystem, path: string): Promise<KnownRun | undefined> {
   return onDisk(`read the state directory ${path}`, async () => {
     const entries = await Journal.read(files, journalPath(path)).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      throw new ConfigurationError(`there is no run in ${path}`, { cause: error });
+      if (['ENOENT', 'ENOTDIR'].includes(systemErrorCode(error) ?? '')) return undefined;
+      throw error;
     });
+    if (!entries) return undefined;
     await files.checkOwnFolder(path);
     return knownRun(entries, journalPath(path));
   });

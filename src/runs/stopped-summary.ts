@@ -2,10 +2,10 @@ import { mayHaveLaunched } from '../batches/known-batch.js';
 import type { VerificationType } from '../contract/enums.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { noTimes } from './batch-times.js';
-import { addressesOf, type KnownRun } from './known-run.js';
+import { addressesOf, nothingKnown, type EarlierRun, type KnownRun } from './known-run.js';
 import { statusOf, type RunStatus } from './run-status.js';
 import { readKnownRun } from './state-directory.js';
-import type { BatchReport, CreditSummary } from './summary.js';
+import type { BatchReport, CreditSummary, Summary } from './summary.js';
 
 /** What a state directory tells of a run that stopped. */
 export interface StoppedRun {
@@ -23,7 +23,7 @@ export async function readStoppedRun(
   stateDir: string,
   files: FileSystem = systemFiles,
 ): Promise<StoppedRun> {
-  const known = await readKnownRun(files, stateDir);
+  const known = (await readKnownRun(files, stateDir)) ?? nothingKnown;
   const batches = batchReports(known);
   const creditsFor = (type: VerificationType): CreditSummary | null => {
     const columns = known.run?.decides[type];
@@ -35,6 +35,22 @@ export async function readStoppedRun(
     credits: { email: creditsFor('email'), phone: creditsFor('phone') },
     batches: batches.map(({ report }) => report),
   };
+}
+
+/**
+ * What the runs have cost in whose place a run began, as far as it is known; `undefined` where there was
+ * none that launched something.
+ */
+export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_before'] {
+  const reports = earlier.flatMap(({ run, plan, batches }) =>
+    batchReports({ ...nothingKnown, run, plan, batches }),
+  );
+  const of = (type: VerificationType): number => {
+    const { net, spent } = creditsOf(reports.filter(({ report }) => report.type === type));
+    return net ?? spent ?? 0;
+  };
+  const credits = { email: of('email'), phone: of('phone') };
+  return credits.email + credits.phone > 0 ? credits : undefined;
 }
 
 interface KnownReport {

@@ -10,7 +10,7 @@ import type { SourceReading } from '../rows/source.js';
 import { countVerified, layOutColumns, type ColumnLayout } from '../batches/column-layout.js';
 import { releaseStretch } from '../streams/join-results.js';
 import { defaults } from '../batches/defaults.js';
-import { askAboutColumns } from '../batches/doubtful-columns.js';
+import { askAboutColumns, callingCodeNotices } from '../batches/doubtful-columns.js';
 import { checkCountries, Plan } from '../batches/plan.js';
 import { StreamPlan } from '../streams/stream-plan.js';
 import { batchProgress } from '../streams/verify-progress.js';
@@ -22,7 +22,7 @@ import { DriveLog } from './drive-log.js';
 import { OutcomeTally } from './outcome-tally.js';
 import { wantedPositions } from './pass-one.js';
 import { openSink } from './pass-two.js';
-import { findEnds } from './run-ends.js';
+import { findEnds, type SourceInput } from './run-ends.js';
 import type { ResolvedRun, StreamRunOptions, StreamRunSettings } from './run-options.js';
 import { streamRunShape } from './run-shapes.js';
 import { summarize } from './summarize.js';
@@ -40,7 +40,9 @@ import type { Summary } from './summary.js';
  * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
  * ```
  */
-export async function streamRun(options: StreamRunOptions): Promise<Summary> {
+export async function streamRun<From extends SourceInput>(
+  options: StreamRunOptions<From>,
+): Promise<Summary> {
   checkOptions(options, streamRunShape);
   checkCountries(options);
   const ends = await findEnds(options);
@@ -58,11 +60,13 @@ async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const startedMs = performance.now();
   checkHistoryService(options.history, options.serviceName ?? options.client.baseUrl);
   await options.sink.check(countVerified(options));
+  const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
   let layout: ColumnLayout | undefined;
   const source = limitedSource(options.source, options.limit);
   const reading = await source.open({
     ...(options.signal && { signal: options.signal }),
     onHeaderFound: (found) => options.onProgress?.({ stage: 'header_found', ...found }),
+    onNotice,
     wanted: (header) => {
       layout = layOutColumns(header, options);
       return wantedPositions(layout);
@@ -73,7 +77,6 @@ async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const plan = new StreamPlan(options, layout);
   const tally = new OutcomeTally(plan.plan);
   const log = new DriveLog();
-  const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
   const writing = await openSink({ ...options, plan: plan.plan, onNotice }, reading, (column) =>
     options.onProgress?.({ stage: 'text_column', ...column }),
   );
@@ -124,18 +127,24 @@ async function* askFirst(
   // These rows are planned twice: nothing of this time is kept.
   const storage = { append: () => undefined, open: () => [] };
   const { batchSize } = defaults;
+  const judge = async (plan: Plan): Promise<void> => {
+    await askAboutColumns(plan, options);
+    for (const message of callingCodeNotices(plan)) {
+      options.onProgress?.({ stage: 'notice', message });
+    }
+  };
   let trial: Plan | undefined = new Plan({ layout, ...countries, batchSize, storage });
   let rows = 0;
   for await (const chunk of chunks) {
     trial?.planner.plan(chunk, 0);
     rows += chunk.length;
     if (trial && rows >= judgedRows) {
-      await askAboutColumns(trial, options);
+      await judge(trial);
       trial = undefined;
     }
     yield chunk;
   }
-  if (trial) await askAboutColumns(trial, options);
+  if (trial) await judge(trial);
 }
 
 async function flow(
@@ -151,7 +160,7 @@ async function flow(
   const { reading, writing, plan, tally, log } = parts;
   let rows = 0;
   const write = async (joined: JoinedRows): Promise<void> => {
-    tally.add(joined.outcomes);
+    tally.add(joined.outcomes, joined);
     await writing.write(joined);
     rows += joined.to - joined.from;
     releaseStretch(plan, joined);

@@ -1,4 +1,5 @@
 import type { Charge } from '../batches/charge.js';
+import { isPlusLost } from '../batches/doubtful-columns.js';
 import type { CreditBalance } from '../contract/bodies.js';
 import type { VerificationType } from '../contract/enums.js';
 import type { Sink } from '../rows/sink.js';
@@ -10,7 +11,7 @@ import type { BatchReport, CreditSummary, Summary, TypeSummary } from './summary
 export interface Summarized {
   readonly input: string;
   /** What the rows were written to. */
-  readonly sink: Pick<Sink, 'name' | 'rowsLeftOut' | 'outputs' | 'leftAlone'>;
+  readonly sink: Pick<Sink, 'name' | 'rowsLeftOut' | 'validLeftOut' | 'outputs' | 'leftAlone'>;
   readonly service: string;
   readonly rows: number;
   /** How many rows were asked for at most. @default all */
@@ -33,8 +34,10 @@ export interface Balances {
 export function summarize(run: Summarized): Summary {
   const { input, sink, service, rows, seconds, plan, tally } = run;
   const leftOut = sink.rowsLeftOut?.() ?? 0;
+  const validLeftOut = sink.validLeftOut?.() ?? [];
   const leftAlone = sink.leftAlone?.();
   const cells = tally.columns();
+  const countries = tally.refused.countries();
   return {
     input,
     output: sink.name,
@@ -49,8 +52,26 @@ export function summarize(run: Summarized): Summary {
     seconds,
     columns: plan.layout.columns.flatMap(({ name, type }, column) => {
       const counts = cells[column];
-      return counts ? [{ name, type, ...counts }] : [];
+      const forms = tally.refused.forms(column);
+      const misspelt = tally.misspelt.of(column);
+      const valid = validLeftOut[column] ?? 0;
+      const unfit = tally.refused.unfit.of(column);
+      const looks = plan.planner.looks[column];
+      if (!counts) return [];
+      return [
+        {
+          name,
+          type,
+          ...counts,
+          ...(forms && { forms }),
+          ...(misspelt && { misspelt }),
+          ...(valid > 0 && { valid_left_out: valid }),
+          ...(looks && isPlusLost(looks) && { ambiguous: looks.ambiguous }),
+          ...(unfit && { unfit }),
+        },
+      ];
     }),
+    ...(countries && { countries }),
     email: typeSummary(run, 'email'),
     phone: typeSummary(run, 'phone'),
     credits: { email: creditSummary(run, 'email'), phone: creditSummary(run, 'phone') },

@@ -21,13 +21,87 @@ const cellTally = {
     .object({ valid: count, wrong: count, unknown: count, none: count })
     .describe('Verified cells by verdict'),
   quality: counts.describe('Verified cells by quality; empty for phones'),
+  of_valid: z
+    .object({ risky: count, disposable: count })
+    .optional()
+    .describe(
+      'Valid emails of risky quality, and those of throw-away services; one can be both; absent where there are none',
+    ),
 };
 
 const columnSummary = z.object({
   name: z.string(),
   type: z.enum(verificationTypes),
   ...cellTally,
+  forms: z
+    .record(z.string(), counts)
+    .optional()
+    .describe(
+      'Emails without a result that are written as something else, by reason and form: mailto, named (Name <address>), several',
+    ),
+  misspelt: z
+    .object({
+      cells: count,
+      of_rows: count.describe(
+        'In how many rows they were counted: without suggestions in the first 1,000 at most',
+      ),
+      suggested_in: z
+        .string()
+        .nullable()
+        .describe('The added column that has the suggestions; null where none is added'),
+    })
+    .optional()
+    .describe('Emails whose domain looks misspelt; absent where there are none'),
+  valid_left_out: count
+    .optional()
+    .describe(
+      'Rows that the output does not have although this column is valid, because another one is not; absent where there are none',
+    ),
+  ambiguous: count
+    .optional()
+    .describe(
+      'Phone numbers that may begin with a calling code that has lost its +; absent where they are few',
+    ),
+  unfit: z
+    .object({
+      cells: count,
+      of: count.describe('Of how many that are wrong or without a result: the first 1,000 at most'),
+      fitting: z
+        .object({ country: z.string(), cells: count })
+        .nullable()
+        .describe(
+          'How many would be valid in the country of the emails beside them; null where none is likely',
+        ),
+    })
+    .optional()
+    .describe(
+      'Phone numbers that are wrong or without a result, and no valid number in the country of their row; absent where there are none',
+    ),
 });
+
+const countries = z
+  .object({
+    column: z.string().nullable().describe('The column of countries; null where none was named'),
+    missing: count.describe('Rows without a country'),
+    not_understood: count.describe("Rows whose country is not understood, or not the service's"),
+    no_text: count.describe("Those of them whose cell is no text in the input's encoding"),
+    looks_like_countries: z
+      .boolean()
+      .describe('If not, the values may be personal data, and their letters and digits are dots'),
+    values: z
+      .array(
+        z.object({
+          value: z.string(),
+          rows: count,
+          guess: z.string().nullable(),
+          code: z.string().nullable(),
+        }),
+      )
+      .max(10)
+      .describe('The commonest cells that are not understood, and what was probably meant'),
+  })
+  .optional()
+  .describe('Rows that could not be sent for want of a country; absent where there are none');
 
 const typeSummary = z.object({
   addresses: count.describe('Unique addresses: those sent, and those that the history knew'),
@@ -141,9 +215,16 @@ export const summarySchema = z
     columns: z
       .array(columnSummary)
       .describe('Each verified column, in the order in which they were named'),
+    countries,
     email: typeSummary.nullable(),
     phone: typeSummary.nullable(),
     credits,
+    credits_before: z
+      .object({ email: z.number(), phone: z.number() })
+      .optional()
+      .describe(
+        'What the earlier runs have cost whose results this one has used, beside credits; absent where there are none',
+      ),
     batches: z.array(batchReport),
     compared: comparison.optional(),
   })
@@ -167,6 +248,7 @@ export const estimateSchema = z
     output: z.string().nullable().describe('null where no output was named'),
     email: typeEstimate.nullable(),
     phone: typeEstimate.nullable(),
+    countries,
     balance: z.object({ email: z.number(), phone: z.number() }).nullable(),
   })
   .describe('What a dry run says') satisfies z.ZodType<Estimate>;
@@ -195,6 +277,10 @@ const runEnd = z.object({
     .string()
     .nullable()
     .describe('What to do next, and what the next run will do; null where there is nothing to do'),
+  advice: z
+    .array(z.string())
+    .max(3)
+    .describe('What to do, the most important first: next, and at most two more'),
 }) satisfies z.ZodType<RunEnd>;
 
 /** What is written at the end of a run, of a dry run, and of a run that stopped. */

@@ -27,7 +27,7 @@ export class TakeUp {
   /** Whether an earlier process worked on the run. */
   readonly #isTakenUp: boolean;
   /** What a store that other processes share had before the list was read. */
-  readonly #sharedBefore: KnownRun | undefined;
+  readonly #sharedBefore: Pick<KnownRun, 'batches'> | undefined;
   /**
    * Whether the state directory was copied from where the run was begun: another process may go on
    * with the other copy.
@@ -46,7 +46,7 @@ export class TakeUp {
       readonly takenUp: boolean;
       readonly copied: boolean;
       readonly deleting: boolean;
-      readonly sharedBefore: KnownRun | undefined;
+      readonly sharedBefore: Pick<KnownRun, 'batches'> | undefined;
     },
   ) {
     this.runId = runId;
@@ -79,7 +79,8 @@ export class TakeUp {
       deadlineMs: options.batchDeadlineMs ?? defaults.batchDeadlineMs,
     });
     const takenUp = state.known.run !== undefined;
-    const sharedBefore = state.news && state.known;
+    // Its maps take in what comes later.
+    const sharedBefore = state.news && { batches: new Map(state.known.batches) };
     if (takenUp) await uploads.read();
     const here = await state.place?.();
     const moved = options.moved === true;
@@ -116,6 +117,16 @@ export class TakeUp {
     const { attempt, fresh, uploads } = known;
     const uuid = 'uuid' in known ? known.uuid : undefined;
     return { stage: 'split', uuid, attempt, fresh, uploads };
+  }
+
+  /**
+   * Whether a store that has lost its last writes lacks the launch of a batch, or of its parts: no credits
+   * are reserved for it there.
+   */
+  lacksLaunch(batch: Batch, known: KnownBatch): boolean {
+    if (!this.#sharedBefore || mayHaveLaunched(known) || known.stage === 'split') return false;
+    const isOwn = this.uploads.of(batch).some(({ status }) => isLaunched(status));
+    return isOwn || this.uploads.hasParts(batch);
   }
 
   /**
@@ -160,17 +171,12 @@ export class TakeUp {
     if (this.isCopied) throw this.#doubt();
   }
 
-  /** @param kept uuids of the uploads that the run goes on with */
-  tell(kept: ReadonlySet<string>, onProgress: RunSettings['onProgress']): void {
+  /** @param keeping uuids of the uploads that the run goes on with */
+  tell(keeping: () => ReadonlySet<string>, onProgress: RunSettings['onProgress']): void {
     const learned = [...this.#news];
     this.#news.clear();
     // What is unused to one of many processes may be what another goes on with.
-    const unused = this.#sharedBefore
-      ? []
-      : this.uploads
-          .all()
-          .filter(({ uuid }) => !kept.has(uuid) && !this.#givenUp.has(uuid))
-          .filter(({ status }) => isLaunched(status));
+    const unused = this.#sharedBefore ? [] : this.#unused(keeping());
     if (!this.isCopied && learned.length === 0 && unused.length === 0) return;
     onProgress?.({
       stage: 'older_state',
@@ -178,6 +184,14 @@ export class TakeUp {
       learned,
       unused: unused.map(({ name }) => name),
     });
+  }
+
+  /** Uploads that may have been paid for and that the run does not go on with. */
+  #unused(kept: ReadonlySet<string>): ReturnType<RunUploads['all']> {
+    return this.uploads
+      .all()
+      .filter(({ uuid }) => !kept.has(uuid) && !this.#givenUp.has(uuid))
+      .filter(({ status }) => isLaunched(status));
   }
 
   /**

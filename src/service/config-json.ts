@@ -26,5 +26,10 @@ export function checkConfig<T>(value: unknown, schema: z.ZodType<T>, file: strin
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const place = issue?.path.join('.') || 'its top';
-  throw new ConfigurationError(`${file} is wrong at ${place}: ${issue?.message ?? ''}`);
+  throw new ConfigurationError(`${file} is wrong at ${place}: ${issue ? wordsOf(issue) : ''}`);
+}
+
+function wordsOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_value') return issue.message;
+  return `it must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
 }

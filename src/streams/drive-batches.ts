@@ -36,9 +36,9 @@ import { PatientDuplex } from './patient-duplex.js';
  * const lane = { type: 'email', country: 'US' } as const;
  * const batch = { id: 0, lane, addresses: 1, sizeBytes: text.length, checksum: 0, open: () => [text] };
  * const parcels: Parcel[] = [{ kind: 'batch', batch }];
- * for await (const parcel of Readable.from(parcels).pipe(driveBatches({ client }))) {
- *   console.log(parcel.kind); // settled
- * }
+ * await pipeline(parcels, driveBatches({ client }), async (settled: AsyncIterable<Parcel>) => {
+ *   for await (const parcel of settled) console.log(parcel.kind); // settled
+ * });
  * ```
  */
 export function driveBatches(options: DriveBatchesOptions): Duplex {

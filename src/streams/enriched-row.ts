@@ -1,4 +1,7 @@
 import type { Duplex } from 'node:stream';
+import type { NotSubmittedReason } from '../addresses/not-submitted.js';
+import type { FailedReason } from '../batches/known-batch.js';
+import type { Open } from '../contract/enums.js';
 import type {
   EmailRecord,
   emailRecordFields,
@@ -11,8 +14,8 @@ import type { Verification } from '../results/outcome-table.js';
 /** What is added for any verified column. */
 interface CommonCells {
   readonly verification: Verification;
-  /** Empty when verified. */
-  readonly reason: string;
+  /** Why there is no result; `''` when verified. */
+  readonly reason: Open<'' | NotSubmittedReason | 'no_record' | FailedReason | 'not_finished'>;
   /** This and the next three: only with `provenance`, or where `columns` names them. */
   readonly submitted?: string | null;
   readonly verified_at?: string | null;
@@ -70,13 +73,18 @@ export type EnrichedRow<
   Phone extends string = never,
   Prefix = unknown,
   Chosen extends AddedField = never,
-> = Input &
-  ([Chosen] extends [never]
-    ? AddedTo<Email, Phone, Prefix, AddedField>
-    : // Chosen at run time, any of them may be missing.
-      [AddedField] extends [Chosen]
-      ? Partial<AddedTo<Email, Phone, Prefix, AddedField>>
-      : AddedTo<Email, Phone, Prefix, Chosen | AlwaysPossible>);
+> = Shown<
+  Input &
+    ([Chosen] extends [never]
+      ? AddedTo<Email, Phone, Prefix, AddedField>
+      : // Chosen at run time, any of them may be missing.
+        [AddedField] extends [Chosen]
+        ? Partial<AddedTo<Email, Phone, Prefix, AddedField>>
+        : AddedTo<Email, Phone, Prefix, Chosen | AlwaysPossible>)
+>;
+
+/** The same type, of which an editor shows the columns and not how they came about. */
+type Shown<Type> = { [Name in keyof Type]: Type[Name] } & {};
 
 type AddedTo<Email extends string, Phone extends string, Prefix, Fields> = Added<
   Email,
@@ -86,13 +94,21 @@ type AddedTo<Email extends string, Phone extends string, Prefix, Fields> = Added
 > &
   Added<Phone, PhoneCells, Prefix, Fields>;
 
-/** The columns of a row that may hold addresses. */
-export type TextColumn<Input> = string extends keyof Input
+/** The columns of a row that may hold text. */
+export type TextColumn<Input> = ColumnOf<Input, string>;
+
+/** The columns of a row that may hold phone numbers: numbers are read as they print. */
+export type PhoneColumn<Input> = ColumnOf<Input, string | number | bigint>;
+
+/** Any name, where rows have no type of their own. */
+type ColumnOf<Input, Cell> = string extends keyof Input
   ? string
   : {
-      [Column in keyof Input & string]-?: Input[Column] extends string | null | undefined
+      [Column in keyof Input & string]-?: unknown extends Input[Column]
         ? Column
-        : never;
+        : Input[Column] extends Cell | null | undefined
+          ? Column
+          : never;
     }[keyof Input & string];
 
 /** A Duplex whose rows have a type on either side. */

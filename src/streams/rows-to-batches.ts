@@ -34,6 +34,8 @@ class RowsToBatches extends Transform {
   #gathered: Row[] = [];
   #flushSoon: NodeJS.Immediate | undefined;
   #waitTimer: NodeJS.Timeout | undefined;
+  /** While the first rows are looked at. */
+  #lookTimer: NodeJS.Timeout | undefined;
   readonly #arrivals: ArrivalTimes;
   /** Held back while too many rows wait. */
   #resume: TransformCallback | undefined;
@@ -83,7 +85,14 @@ class RowsToBatches extends Transform {
   #gather(row: unknown): void {
     this.#plan.checkRow(row);
     this.#gathered.push(row);
-    if (this.#gathered.length >= Math.min(chunkRows, this.#plan.window.roomForRows)) {
+    const { firstRows, maxWaitMs } = this.#plan;
+    if (!firstRows.areChecked) {
+      // Nothing of them may be sent yet, so they wait here.
+      if (maxWaitMs !== undefined) {
+        const wait = Math.min(maxWaitMs, longestTimerMs);
+        this.#lookTimer ??= setTimeout(() => this.#flushGathered(), wait);
+      }
+    } else if (this.#gathered.length >= Math.min(chunkRows, this.#plan.window.roomForRows)) {
       this.#takeGathered();
     } else {
       // Rows that trickle in are not held back for the chunk to fill.
@@ -103,6 +112,7 @@ class RowsToBatches extends Transform {
     clearImmediate(this.#flushSoon);
     this.#flushSoon = undefined;
     if (this.#gathered.length === 0 || this.destroyed) return;
+    this.#plan.firstRows.settle();
     const chunk = new ObjectChunk(this.#gathered, this.#plan.readColumns);
     this.#gathered = [];
     this.#take(chunk);
@@ -196,6 +206,7 @@ class RowsToBatches extends Transform {
   #stopTimers(): void {
     clearImmediate(this.#flushSoon);
     clearTimeout(this.#waitTimer);
+    clearTimeout(this.#lookTimer);
     this.#waitTimer = undefined;
   }
 }

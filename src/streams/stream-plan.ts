@@ -1,16 +1,11 @@
 import { MemoryStorage } from '../batches/memory-storage.js';
 import type { ResultHistory } from '../batches/result-history.js';
-import { ConfigurationError } from '../errors/family.js';
 import type { Row } from '../rows/object-chunk.js';
-import {
-  checkColumnNames,
-  layOutColumns,
-  type ColumnLayout,
-  type ColumnOptions,
-} from '../batches/column-layout.js';
+import { layOutColumns, type ColumnLayout, type ColumnOptions } from '../batches/column-layout.js';
 import { defaults } from '../batches/defaults.js';
 import { checkCountries, Plan } from '../batches/plan.js';
 import { checkOptions } from '../options/check-options.js';
+import { FirstRows } from './first-rows.js';
 import type { StreamPlanOptions } from './stream-options.js';
 import { streamShape } from './stream-shape.js';
 import { Window } from './window.js';
@@ -35,7 +30,8 @@ export class StreamPlan {
   readonly history: ResultHistory | undefined;
   readonly #options: ColumnOptions;
   readonly #isLaidOut: boolean;
-  #isChecked = false;
+  /** Of rows that are objects. */
+  readonly firstRows: FirstRows;
 
   /**
    * @param layout where the columns are, for rows that travel as chunks of a source with a header;
@@ -52,6 +48,7 @@ export class StreamPlan {
     this.history = history;
     this.#options = options;
     this.#isLaidOut = layout !== undefined;
+    this.firstRows = new FirstRows(options, this.readColumns);
     const laidOut = layout ?? layOutColumns(readColumns(options), options);
     this.plan = new Plan({
       layout: laidOut,
@@ -74,21 +71,10 @@ export class StreamPlan {
     return readColumns(this.#options);
   }
 
-  /**
-   * Checks that rows are objects, and that the first has the columns and none of those that are added:
-   * it speaks for all.
-   *
-   * @throws ConfigurationError `invalid_option`, `column_not_found`, `column_exists`
-   */
+  /** @throws ConfigurationError `invalid_option`, `column_not_found`, `column_exists` */
   checkRow(row: unknown): asserts row is Row {
-    if (typeof row !== 'object' || row === null || Array.isArray(row)) {
-      const kind = Array.isArray(row) ? 'an array' : String(row === null ? row : typeof row);
-      throw new ConfigurationError(`a row must be an object of columns, not ${kind}`);
-    }
-    if (this.#isChecked) return;
     if (this.#isLaidOut) throw new TypeError('this plan is for rows that travel as chunks');
-    checkColumnNames(Object.keys(row), this.#options);
-    this.#isChecked = true;
+    this.firstRows.look(row);
   }
 }
 

@@ -1,13 +1,16 @@
-import { pipeline, type Duplex } from 'node:stream';
+import { pipeline, Stream, type Duplex, type Readable } from 'node:stream';
 import { checkHistoryService } from '../batches/check-history-service.js';
 import type { BatchProgress } from '../batches/batch-progress.js';
+import { ConfigurationError } from '../errors/family.js';
 import { checkOptions } from '../options/check-options.js';
 import { DriveBatches } from './drive-batches.js';
 import type { AddedField } from '../results/columns.js';
 import type { Row } from '../rows/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
 import { PatientDuplex } from './patient-duplex.js';
-import type { EnrichedRow, RowStream, TextColumn } from './enriched-row.js';
+import type { RowsInput } from '../rows/rows-source.js';
+import { checkRow } from './first-rows.js';
+import type { EnrichedRow, PhoneColumn, RowStream, TextColumn } from './enriched-row.js';
 import type { VerifyOptions, VerifySettings } from './stream-options.js';
 import { verifyShape } from './stream-shape.js';
 import { StreamPlan } from './stream-plan.js';
@@ -19,26 +22,27 @@ import { batchProgress, RowCount } from './verify-progress.js';
  * memory for their results, at most `maxWaitingRows` of them. Not durable: what was paid is lost with
  * the process.
  *
- * Rows of a type of their own keep it: `verify<Contact>()(options)`.
+ * Rows of a type of their own keep it: `verify<Contact>()(options)`. For a loop over rows that a program
+ * has, {@link verifyRows} is the shorter way.
  *
  * @throws ConfigurationError at once; as the stream's error whatever stops the run
  *
  * @example
  * ```ts
- * const rows = Readable.from([{ id: 1, email: 'good@sluice.test' }]);
- * for await (const row of rows.pipe(verify({ client, email: ['email'], country: 'US' }))) {
- *   console.log(row.id, row.email_valid); // 1 true
- * }
+ * const rows = [{ id: 1, email: 'good@sluice.test' }];
+ * await pipeline(rows, verify({ client, email: ['email'], country: 'US' }), async (verified) => {
+ *   for await (const row of verified) console.log(row.id, row.email_valid); // 1 true
+ * });
  * ```
  */
-export function verify<Input extends object>(): VerifyRows<Input>;
+export function verify<Input extends object>(): TypedVerify<Input>;
 export function verify<
   const Email extends string = never,
   const Phone extends string = never,
   const Prefix = unknown,
   const Chosen extends AddedField = never,
 >(
-  options: TypedOptions<Email, Phone, Prefix, Chosen>,
+  options: TypedOptions<Row, Email, Phone, Prefix, Chosen>,
 ): RowStream<Row, EnrichedRow<Row, Email, Phone, Prefix, Chosen>>;
 export function verify(
   ...given: readonly [] | readonly [VerifyOptions]
@@ -50,24 +54,36 @@ export function verify(
  * Takes the options of `verify()` where the rows have a type of their own: all else follows from the
  * options, as no call can have some of its types given and the others inferred.
  */
-export type VerifyRows<Input extends object> = <
+export type TypedVerify<Input extends object> = <
   const Email extends TextColumn<Input> = never,
-  const Phone extends TextColumn<Input> = never,
+  const Phone extends PhoneColumn<Input> = never,
   const Prefix = unknown,
   const Chosen extends AddedField = never,
 >(
-  options: TypedOptions<Email, Phone, Prefix, Chosen>,
+  options: TypedOptions<Input, Email, Phone, Prefix, Chosen>,
 ) => RowStream<Input, EnrichedRow<Input, Email, Phone, Prefix, Chosen>>;
 
 /** Options whose values decide the type of the rows. */
-type TypedOptions<Email, Phone, Prefix, Chosen> = VerifyOptions & {
+export type TypedOptions<Input, Email, Phone, Prefix, Chosen> = VerifyOptions & {
+  /** Columns of email addresses. */
   readonly email?: readonly Email[];
+  /** Columns of phone numbers. */
   readonly phone?: readonly Phone[];
-  readonly prefix?: Prefix;
+  readonly countryColumn?: TextColumn<Input>;
+  readonly countryFrom?: TextColumn<Input>;
+  readonly prefix?: Prefix & PrefixedColumns<Prefix, Email | Phone>;
   readonly columns?: readonly Chosen[];
 };
 
-function createVerify(options: VerifyOptions): Duplex {
+/** Only what is verified has added columns: any other name is refused, with the reason in its type. */
+type PrefixedColumns<Prefix, Verified> = {
+  readonly [Column in Exclude<keyof Prefix, Verified> & string]: {
+    readonly error: `${Column} is not verified`;
+  };
+};
+
+/** Checks the options. */
+export function createVerify(options: VerifyOptions): Verify {
   checkOptions(options, verifyShape);
   const { client, history } = options;
   if ('baseUrl' in client) checkHistoryService(history, String(client.baseUrl));
@@ -90,10 +106,14 @@ export function verifyChunks(
   return new Verify(plan, joinChunks(plan), options);
 }
 
+/** A field that some rows lack is in one of so many; a misspelt one is in none. */
+const firstRows = 100;
+
 type Done = (error?: Error | null) => void;
 
 /** A coat over the three streams: one end of the pipeline to write to, the other to read from. */
 class Verify extends PatientDuplex {
+  readonly #plan: StreamPlan;
   readonly #head: Duplex;
   readonly #drive: Duplex;
   readonly #tail: Duplex;
@@ -101,8 +121,12 @@ class Verify extends PatientDuplex {
   readonly #closed: Promise<void>;
   readonly #signal: AbortSignal | undefined;
   readonly #count: RowCount | undefined;
+  /** Begins to write the rows that it has of its own. */
+  #feed: (() => void) | undefined;
   /** Whether the reader takes more. */
   #isWanted = false;
+  /** Whether it has had rows of its own. */
+  #isFed = false;
   /** Held back while the head takes no more. */
   #written: Done | undefined;
   readonly #onAbort = (): void => {
@@ -116,6 +140,7 @@ class Verify extends PatientDuplex {
     count?: RowCount,
   ) {
     super({ objectMode: true });
+    this.#plan = plan;
     this.#count = count;
     this.#head = rowsToBatches(plan);
     this.#tail = tail;
@@ -144,6 +169,26 @@ class Verify extends PatientDuplex {
     else this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
+  /** Has it take these rows, from the moment that its reader asks for the first. */
+  over(rows: RowsInput): this {
+    this.#isFed = true;
+    this.#plan.firstRows.most = firstRows;
+    const given = rows instanceof Stream ? (rows as Readable) : rowByRow(rows);
+    this.#feed = () => pipeline(given, this as Duplex, () => undefined);
+    // An error that comes before its reader is kept for it, and ends no process.
+    return this.on('error', () => undefined);
+  }
+
+  /** @throws ConfigurationError in a second loop over rows of its own: they are gone */
+  override [Symbol.asyncIterator](): NodeJS.AsyncIterator<never> {
+    if (this.#isFed && this.#feed === undefined) {
+      throw new ConfigurationError(
+        'these rows can be looped over once: keep them in an array, or call verifyRows() again, which pays again',
+      );
+    }
+    return super[Symbol.asyncIterator]() as NodeJS.AsyncIterator<never>;
+  }
+
   override _write(item: unknown, _encoding: string, done: Done): void {
     this.#count?.in();
     if (this.#head.write(item)) done();
@@ -158,6 +203,9 @@ class Verify extends PatientDuplex {
 
   override _read(): void {
     this.#isWanted = true;
+    const feed = this.#feed;
+    this.#feed = undefined;
+    feed?.();
     this.#pull();
   }
 
@@ -182,4 +230,27 @@ class Verify extends PatientDuplex {
       this.#isWanted = this.push(item);
     }
   }
+}
+
+/** Rows by their numbers: a stream takes no null, and says nothing of the row. */
+function rowByRow(rows: RowsInput): Iterable<object> | AsyncIterable<object> {
+  let number = 0;
+  const checked = (row: unknown): object => {
+    number += 1;
+    checkRow(row, number);
+    return row;
+  };
+  if (!(Symbol.asyncIterator in rows)) return mapEach(rows as Iterable<unknown>, checked);
+  return mapEachAsync(rows as AsyncIterable<unknown>, checked);
+}
+
+function* mapEach<To>(items: Iterable<unknown>, map: (item: unknown) => To): Generator<To> {
+  for (const item of items) yield map(item);
+}
+
+async function* mapEachAsync<To>(
+  items: AsyncIterable<unknown>,
+  map: (item: unknown) => To,
+): AsyncGenerator<To> {
+  for await (const item of items) yield map(item);
 }

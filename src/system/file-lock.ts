@@ -2,8 +2,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemClock, type Clock } from './clock.js';
 import { ConfigurationError, OutputError, StateError } from '../errors/family.js';
-import { isSluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
 import { closeFile } from './close-file.js';
+import { systemErrorCode } from './describe-system-error.js';
 import type { FileSystem } from './file-system.js';
 
 /** A lock on something on disk: it dies with its process, however that ends. */
@@ -49,36 +50,60 @@ export async function lockFile(
 ): Promise<FileLock> {
   const { name, path, remake } = thing;
   const untilMs = clock.now() + waitLockMs;
-  let pauseMs = firstPauseMs;
-  for (let tries = 0; tries < maxTries;) {
-    const file = await files.openLocked(path).catch((error: unknown) => refuseLock(thing, error));
-    if (!file) {
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const file = await waitToOpen();
+    if (file && (await isHeld(file))) return lockOf(path, file);
+    // Its holder finished and removed it, or the whole folder, in between.
+    await remake?.();
+  }
+  throw new OutputError(`${name} is removed again and again by others`);
+
+  /** @returns nothing where the folder of the file is gone */
+  async function waitToOpen(): Promise<FileHandle | undefined> {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      try {
+        const file = await files.openLocked(path);
+        if (file) return file;
+      } catch (error) {
+        if (remake && systemErrorCode(error) === 'ENOENT') return undefined;
+        refuseLock(thing, error);
+      }
       const leftMs = untilMs - clock.now();
       if (leftMs <= 0) throw busyError(thing, waitLockMs);
       await clock.sleep(Math.min(pauseMs, leftMs), signal);
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
-      continue;
     }
-    let isHeld: boolean;
+  }
+
+  async function isHeld(file: FileHandle): Promise<boolean> {
     try {
-      isHeld = await isStillThere(files, path, file);
+      if (await isStillThere(files, path, file)) return true;
     } catch (error) {
       await closeFile(file);
       throw error;
     }
-    if (isHeld) return { release: async () => closeFile(file) };
-    // Its holder finished and removed it in between: this lock guards nothing.
     await closeFile(file);
-    await remake?.();
-    tries += 1;
+    return false;
   }
-  throw new OutputError(`${name} is removed again and again by others`);
 }
 
-function busyError({ name, canWait }: LockedThing, waitLockMs: number): StateError {
+/** What this process has locked, by path: who is refused may be another call in it. */
+const heldHere = new Set<string>();
+
+function lockOf(path: string, file: FileHandle): FileLock {
+  heldHere.add(path);
+  return {
+    async release() {
+      heldHere.delete(path);
+      await closeFile(file);
+    },
+  };
+}
+
+function busyError({ name, path, canWait }: LockedThing, waitLockMs: number): StateError {
   const waited = waitLockMs > 0 ? ` after ${waitLockMs / 1000} s` : '';
   const advice = canWait === false || waitLockMs > 0 ? '' : '; wait for it with `waitLockMs`';
-  return new StateError(`another process is working in ${name}${waited}${advice}`, {
+  const holder = heldHere.has(path) ? 'another run of this process' : 'another process';
+  return new StateError(`${holder} is working in ${name}${waited}${advice}`, {
     code: 'state_locked',
   });
 }

@@ -1,7 +1,8 @@
 import { ftruncateSync, writeSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { OutputError } from '../errors/family.js';
-import { isSluiceError, type SluiceError } from '../errors/sluice-error.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
+import type { SluiceError } from '../errors/sluice-error.js';
 import { closeFile } from './close-file.js';
 import type { FileSystem } from './file-system.js';
 import { makeSafe, writeWhole } from './whole-file.js';

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError } from '../errors/family.js';
@@ -8,26 +8,9 @@ import { describeSystemError } from './describe-system-error.js';
  * Makes a folder of one's own among the temporary files.
  *
  * @param prefix of its name
- * @param parent the folder in which it is made, and which is made where it is missing. @default the
- *   system's for temporary files
  * @throws ConfigurationError where none can be made
  */
-export async function makeTemporaryFolder(prefix: string, parent?: string): Promise<string> {
-  return parent === undefined ? amongTemporary(prefix) : inFolder(prefix, parent);
-}
-
-async function inFolder(prefix: string, parent: string): Promise<string> {
-  try {
-    await mkdir(parent, { recursive: true });
-    return await mkdtemp(join(parent, prefix));
-  } catch (cause) {
-    throw new ConfigurationError(`cannot write to ${parent}: ${describeSystemError(cause)}`, {
-      cause,
-    });
-  }
-}
-
-async function amongTemporary(prefix: string): Promise<string> {
+export async function makeTemporaryFolder(prefix: string): Promise<string> {
   const parent = tmpdir();
   return mkdtemp(join(parent, prefix)).catch((cause: unknown) => {
     throw new ConfigurationError(

@@ -22,18 +22,21 @@ export interface SinkUnderTest {
   readonly isWhole?: boolean;
 }
 
-const header = ['id', 'email', 'note'];
+const header = ['id', 'email', 'mobile', 'note'];
+const verified = [1, 2];
 const added: readonly (readonly AddedColumn[])[] = [
   [
     { name: 'email_verification', field: 'verification', kind: 'text' },
     { name: 'email_valid', field: 'valid', kind: 'boolean' },
+    { name: 'email_result', field: 'result', kind: 'text' },
+  ],
+  [
+    { name: 'mobile_verification', field: 'verification', kind: 'text' },
+    { name: 'mobile_valid', field: 'valid', kind: 'boolean' },
+    { name: 'mobile_operator', field: 'operator', kind: 'text' },
   ],
 ];
-const outcomes: readonly (readonly OutputCell[])[] = [
-  ['verified', true],
-  ['verified', false],
-  ['not_submitted', null],
-];
+const flags = [true, false, null];
 const notes = ['plain', 'a "quoted", one', 'ümlaut — 漢字', "it's", '=1+1', ' spaces ', 'a\tb'];
 
 /**
@@ -57,7 +60,7 @@ export function sinkChecks(given: SinkUnderTest): readonly Check[] {
       async run() {
         const sink = await given.create();
         expectEqual(typeof sink.name === 'string' && sink.name !== '', true, 'a name');
-        await sink.check(1);
+        await sink.check(verified.length);
       },
     },
     {
@@ -120,6 +123,7 @@ function someRows(count: number): Row[] {
   return Array.from({ length: count }, (_, row) => ({
     id: `r${String(row)}`,
     email: row % 5 === 4 ? undefined : `user${String(row)}@example.com`,
+    mobile: `+1202555${String(row).padStart(4, '0')}`,
     note: notes[row % notes.length],
   }));
 }
@@ -131,11 +135,26 @@ function expectedRows(rows: readonly Row[], { hasTypes = true }: SinkUnderTest):
   };
   return rows.map((row, at) => {
     const own = header.map((name) => [name, cell(row[name])] as const);
-    const others = (added[0] ?? []).map(
-      ({ name }, index) => [name, cell(outcomes[at % outcomes.length]?.[index])] as const,
-    );
+    const others = added.flatMap((columns, k) => {
+      const cells = cellsOf(outcomeOf(at, k), k);
+      return columns.map(({ name }, index) => [name, cell(cells[index])] as const);
+    });
     return Object.fromEntries([...own, ...others]);
   });
+}
+
+/** Each cell has an outcome of its own, and each outcome other cells: what is taken for another is seen. */
+function outcomeOf(row: number, column: number): number {
+  return row * verified.length + column;
+}
+
+function cellsOf(outcome: number, column: number): readonly OutputCell[] {
+  const flag = flags[outcome % flags.length] ?? null;
+  return [
+    flag === null ? 'not_submitted' : 'verified',
+    flag,
+    `outcome ${String(outcome)} of column ${String(column)}`,
+  ];
 }
 
 async function writeAll(
@@ -152,17 +171,20 @@ async function write(writing: SinkWriting, rows: readonly Row[], stretch: number
   const chunk = new ObjectChunk(rows, header);
   for (let from = 0; from < rows.length; from += stretch) {
     const to = Math.min(rows.length, from + stretch);
-    const ids = Uint32Array.from({ length: to - from }, (_, at) => (from + at) % outcomes.length);
-    await writing.write({ chunk, from, to, outcomes: ids, width: 1 });
+    const width = verified.length;
+    const outcomes = Uint32Array.from({ length: (to - from) * width }, (_, at) =>
+      outcomeOf(from + Math.floor(at / width), at % width),
+    );
+    await writing.write({ chunk, from, to, outcomes, width });
   }
 }
 
 async function open(given: SinkUnderTest): Promise<SinkWriting> {
   const options: OpenSinkOptions = {
     reading: { header, chunks: noChunks() },
-    verified: [1],
+    verified,
     added,
-    cellsOf: (outcome) => outcomes[outcome] ?? [],
+    cellsOf,
   };
   const sink = await given.create();
   return sink.open(options);

@@ -13,7 +13,7 @@ export function grouped(value: number): string {
 /** `1 batch`, `2 batches`: things by their number. */
 export function counted(count: number, noun: string): string {
   if (count === 1) return `1 ${noun}`;
-  return `${count} ${noun}${/(?:ch|s)$/.test(noun) ? 'es' : 's'}`;
+  return `${grouped(count)} ${noun}${/(?:ch|s)$/.test(noun) ? 'es' : 's'}`;
 }
 
 /** How many a second. */

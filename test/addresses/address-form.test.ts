@@ -5,6 +5,7 @@ import { phoneLine } from '../../src/addresses/phone-line.js';
 import { isSurelyWellFormed } from '../../src/addresses/address-form.js';
 import { parseMailbox } from '../../src/service/engine/email-syntax.js';
 import { readPhone } from '../../src/service/engine/read-phone.js';
+import { unicodeText } from '../words/unicode-text.js';
 
 describe('isSurelyWellFormed', () => {
   it.each([
@@ -39,7 +40,7 @@ describe('isSurelyWellFormed', () => {
     const email = fc.oneof(
       fc.tuple(part, part).map(([local, domain]) => `${local}@${domain}.com`),
       fc.emailAddress(),
-      fc.string({ unit: 'binary' }),
+      unicodeText(),
     );
     fc.assert(
       fc.property(email, (cell) => {

@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AddressTable, unnumbered } from '../../src/addresses/address-table.js';
@@ -83,11 +84,11 @@ describe('AddressTable', () => {
           for (const { isAdd, lane, key } of operations) {
             const name = `${lane}/${key}`;
             const known = numbers.get(name);
-            expect(table.find(lane, key)).toBe(known ?? -1);
+            assert.equal(table.find(lane, key), known ?? -1);
             if (!isAdd) continue;
-            expect(table.add(lane, key)).toBe(known ?? numbers.size);
+            assert.equal(table.add(lane, key), known ?? numbers.size);
             if (known === undefined) numbers.set(name, numbers.size);
-            expect(table.size).toBe(numbers.size);
+            assert.equal(table.size, numbers.size);
           }
         },
       ),

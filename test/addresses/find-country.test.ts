@@ -13,7 +13,14 @@ describe('parseCountry', () => {
     const trouble = (text: string): void => void parseCountry(text, '--country');
     expect(() => trouble('Germny')).toThrow('--country "Germny"; did you mean DE (Germany)?');
     expect(() => trouble('Untied States')).toThrow('did you mean US (United States)?');
-    for (const text of ['XX', 'Narnia', '', 'x'.repeat(10_000)]) {
+    expect(() => trouble('PR')).toThrow(
+      'take --country "PR"; Puerto Rico is not one of its target countries',
+    );
+    for (const text of ['XX', 'zz']) {
+      const said = `take --country "${text}"; ${text.toUpperCase()} is the code of no country`;
+      expect(() => trouble(text)).toThrow(said);
+    }
+    for (const text of ['Narnia', '', 'x'.repeat(10_000)]) {
       expect(() => trouble(text), text).toThrow('; give a two-letter code such as US');
     }
   });
@@ -57,6 +64,18 @@ describe('findCountry', () => {
     ['Saint Lucia', 'LC'],
     ['Korea, Republic of', 'KR'],
     ['Turkiye', 'TR'],
+    ['Großbritannien', 'GB'],
+    ['GROSSBRITANNIEN', 'GB'],
+    ['vereinigtes koenigreich', 'GB'],
+    ['Royaume-Uni', 'GB'],
+    ['Regno Unito', 'GB'],
+    ['Allemagne', 'DE'],
+    ['Germania', 'DE'],
+    ['Oesterreich', 'AT'],
+    ['Etats Unis', 'US'],
+    ['EE.UU.', 'US'],
+    ['Pays-Bas', 'NL'],
+    ['Costa d’Avorio', 'CI'],
   ])('knows %s', (text, code) => {
     expect(findCountry(text)).toBe(code);
   });

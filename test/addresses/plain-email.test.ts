@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emailLine } from '../../src/addresses/email-line.js';
 import { plainKeyBytes, writePlainKey } from '../../src/addresses/plain-email.js';
+import { unicodeText } from '../words/unicode-text.js';
 
 function plainKey(cell: string): string | undefined {
   const bytes = Buffer.from(`,${cell},`);
@@ -33,7 +34,7 @@ describe('writePlainKey', () => {
     fc.assert(
       fc.property(
         fc.oneof(
-          fc.string({ unit: 'binary', maxLength: 12 }),
+          unicodeText({ maxLength: 12 }),
           fc.string({ unit: 'grapheme-ascii', maxLength: 260 }),
           fc.emailAddress(),
         ),

@@ -29,6 +29,22 @@ describe('columns of a header', () => {
     ]);
   });
 
+  test('are not there where the delimiter is another', () => {
+    expect(() => layOutColumns(['id;email;land'], { email: ['email'] })).toThrow(
+      'the input has no column "email", but one column alone, with ";" in its name: leave `delimiter` out, or give it as ";"',
+    );
+    expect(() => layOutColumns(['id\temail'], { email: ['email'] })).toThrow(/give it as tab$/);
+  });
+
+  test('are named by position, or read in their encoding, where their names are no UTF-8', () => {
+    expect(() => layOutColumns(['id', 'Stra\uFFFDe'], { email: ['straße'] })).toThrow(
+      /no column "straße", but "Stra\uFFFDe", which is no UTF-8 text: .*`encoding`, .* position, #2$/,
+    );
+    expect(() => layOutColumns(['id', 'Stra\uFFFDe'], { email: ['strafe2'] })).toThrow(
+      /did you mean/,
+    );
+  });
+
   test('are found by name where the name looks like a position', () => {
     const layout = layOutColumns(['a', '#1'], { email: ['#1'] });
     expect(layout.columns).toEqual([{ type: 'email', position: 1, name: '#1' }]);
@@ -78,9 +94,9 @@ describe('columns of a header', () => {
 
 test('columns of objects have names and no positions', () => {
   const names = ['id', 'email'];
-  expect(() => checkColumnNames(names, { email: ['email'], countryColumn: 'id' })).not.toThrow();
+  expect(() => checkColumnNames(names, { email: ['email'], countryColumn: 'id' }, 1)).not.toThrow();
   for (const options of [{ email: ['#2'] }, { email: ['email'], countryColumn: '#1' }]) {
-    expect(() => checkColumnNames(names, options)).toThrow(
+    expect(() => checkColumnNames(names, options, 1)).toThrow(
       expect.objectContaining({ code: 'column_not_found' }),
     );
   }

@@ -462,7 +462,13 @@ describe('a launch', () => {
     const gate = new LaunchGate({ maxCredits: 2 });
     const { known, service } = await drive({ credits: 1 }, { gate });
     expect(known).toMatchObject({ stage: 'ready', doubt: false });
-    expect(gate.closedBy).toMatchObject({ code: 'payment_required' });
+    expect(gate.closedBy).toMatchObject({
+      code: 'payment_required',
+      status: 402,
+      message: 'the account has too few email credits, this batch needs 2',
+      needs: { type: 'email', credits: 2 },
+      cause: expect.objectContaining({ code: 'payment_required', needs: undefined }),
+    });
     expect(service.ledger).toEqual([]);
     service.credit = 10;
     const next = await drive(service, {}, known);

@@ -53,7 +53,7 @@ Record ID|First Name|Email|Phone Number|Mobile Phone Number|Contact owner|Email 
 Email Address|First Name|Address|Phone Number|MEMBER_RATING|OPTIN_TIME|OPTIN_IP|CONFIRM_TIME|LATITUDE|CC|LAST_CHANGED|LEID|EUID|email_status
 ada@acme.example|Ada|1 High St|2025550101|2|2024-01-02 10:11:12|203.0.113.7|2024-01-02 10:11:12|51.5|us|2024-01-03|123456789|a1b2c3d4e5|subscribed
 bo@bolt.example|Bo|2 Low St|2025550102|4|2024-01-02 10:11:13|203.0.113.8|2024-01-02 10:11:12|51.6|us|2024-01-03|123456790|a1b2c3d4e6|cleaned`,
-    { email: ['Email Address'], phone: ['Phone Number'], country: undefined },
+    { email: ['Email Address'], phone: ['Phone Number'], country: 'CC', mostly: 'US' },
   ],
   [
     'Shopify',
@@ -222,6 +222,7 @@ describe('what a list holds', () => {
     ['Width x height', ['0123456789', '9876543210']],
     ['Language', ['de', 'fr']],
     ['State', ['CA', 'DE']],
+    ['CC', ['ada', 'lee']],
     ['Email', ['', '']],
   ])('is nothing to verify under %s', (name, cells) => {
     const table = `Name|${name}\n${cells.map((cell) => `Ada|${cell}`).join('\n')}`;
@@ -235,7 +236,7 @@ describe('what a list holds', () => {
     });
     expect(judge('value\n491701234567\n491701234568').phone).toEqual(['value']);
     expect(judge('value\nada@acme.example\nno address').email).toEqual([]);
-    expect(judge('Herkunft|Login\nFrankreich|x@y.example\nFrance|z@y.example')).toMatchObject({
+    expect(judge('Herkunft|Login\nFrankenland|x@y.example\nFrance|z@y.example')).toMatchObject({
       email: ['Login'],
       country: undefined,
     });
@@ -272,5 +273,37 @@ describe('what a list holds', () => {
     expect(of('+49 30 1234567', '0049 30 1234568', '030 1234567')).toBe('DE');
     expect(of('+49 30 1234567', '+33 1 42 68 53 00')).toBeUndefined();
     expect(of('030 1234567')).toBeUndefined();
+  });
+
+  it('counts what says the country', () => {
+    const of = (csv: string) => {
+      const [header = [], ...rows] = csv.split('\n').map((line) => line.split(','));
+      return judgeColumns(header, rows).mostly;
+    };
+    const numbers = ['+41 44 301 12 34', '+41 44 301 12 35', '+49 30 1234567', '030 1234567', ''];
+    expect(of(`Phone,x\n${numbers.map((number) => `${number},`).join('\n')}`)).toEqual({
+      country: 'CH',
+      from: 'calling_codes',
+      of: 4,
+      known: 3,
+      same: 2,
+    });
+    expect(of('Country,x\nFrance,\nFR,\n,')).toEqual({
+      country: 'FR',
+      from: 'country_column',
+      of: 3,
+      known: 2,
+      same: 2,
+    });
+  });
+
+  it('says which numbers name their countries, where nearly all do', () => {
+    const of = (...numbers: string[]) =>
+      judgeColumns(
+        ['Phone'],
+        numbers.map((number) => [number]),
+      ).callingCodes?.name;
+    expect(of('+49 30 1234567', '+33 1 42 68 53 00', '')).toBe('Phone');
+    expect(of('+49 30 1234567', '030 1234567')).toBeUndefined();
   });
 });

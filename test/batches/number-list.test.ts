@@ -38,8 +38,25 @@ describe('NumberList', () => {
     const found: number[] = [];
     for (let at = list.indexOf(1, 0); at !== -1; at = list.indexOf(1, at + 1)) found.push(at);
     expect(found).toEqual([5, 70_005, 140_005]);
+    expect(list.indexOf(1, 65_530)).toBe(70_005);
     expect(list.indexOf(0, 200_000)).toBe(-1);
     expect(list.indexOf(0, 1_000_000)).toBe(-1);
+  });
+
+  it('finds all indexes of a number, over the edges of its segments', () => {
+    const list = new NumberList();
+    const indexes: number[] = [];
+    for (let index = 0; index < 200_000; index += 1) {
+      const isWanted = index % 3 === 1 || (index > 65_000 && index < 66_000) || index === 199_999;
+      if (isWanted) indexes.push(index);
+      list.push(isWanted ? 0x8000_0007 : 0x8000_0006);
+    }
+    const all = Array.from(list.indexesOf(0x8000_0007, 200_000));
+    expect(all).toEqual(indexes);
+    expect(Array.from(list.indexesOf(0x8000_0007, 22_000))).toEqual(indexes.slice(0, 22_000));
+    expect(Array.from(list.indexesOf(0x8000_0007, indexes.length))).toEqual(indexes);
+    expect(list.indexesOf(5, 10)).toHaveLength(0);
+    expect(list.indexesOf(0x8000_0006, 0)).toHaveLength(0);
   });
 
   it('is what an array is', () => {

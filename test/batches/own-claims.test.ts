@@ -33,7 +33,7 @@ describe('OwnClaims', () => {
     expect(await emails.reserve(10)).toEqual({ isGranted: true, credits: 6 });
     expect(await phones.reserve(10)).toEqual({ isGranted: true, credits: 10 });
     const more = claims.claim(makeBatch(2, 5), planned, nowhere);
-    expect(await more.reserve(10)).toEqual({ isGranted: false, credits: 11 });
+    expect(await more.reserve(10)).toEqual({ isGranted: false, credits: 11, most: 10 });
   });
 
   it('give back what was surely not launched, and keep what may be paid', async () => {
@@ -44,7 +44,7 @@ describe('OwnClaims', () => {
     const second = claims.claim(makeBatch(1, 10), planned, nowhere);
     expect((await second.reserve(10)).isGranted).toBe(true);
     await becomes(second, verifying);
-    expect(await first.reserve(10)).toEqual({ isGranted: false, credits: 20 });
+    expect(await first.reserve(10)).toEqual({ isGranted: false, credits: 20, most: 10 });
   });
 
   it('count what an earlier process launched, however much is allowed', async () => {
@@ -52,7 +52,7 @@ describe('OwnClaims', () => {
     const launched = claims.claim(makeBatch(0, 12), verifying, nowhere);
     expect((await launched.reserve(10)).isGranted).toBe(true);
     const next = claims.claim(makeBatch(1, 1), planned, nowhere);
-    expect(await next.reserve(10)).toEqual({ isGranted: false, credits: 13 });
+    expect(await next.reserve(10)).toEqual({ isGranted: false, credits: 13, most: 10 });
   });
 
   it('never reserve more than is allowed', async () => {
@@ -69,7 +69,7 @@ describe('OwnClaims', () => {
         }
         const sum = held.reduce((total, one) => total + one.size, 0);
         const rest = claims.claim(makeBatch(9999, most - sum + 1), planned, nowhere);
-        expect(await rest.reserve(most)).toEqual({ isGranted: false, credits: most + 1 });
+        expect(await rest.reserve(most)).toEqual({ isGranted: false, credits: most + 1, most });
       }),
     );
   });

@@ -119,7 +119,7 @@ describe('the country of a row', () => {
     const tickets = planning.plan(
       ['a', ''],
       ['b', 'XX'],
-      ['c', 'Germania'],
+      ['c', 'Ruritania'],
       ['d', invalidText],
       ['e', 'dı'],
       ['', ''],

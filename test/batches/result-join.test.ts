@@ -129,6 +129,21 @@ describe('ResultJoin', () => {
     expect(told()).toEqual(['verified good', 'no_result no_record']);
   });
 
+  it('names results by lines and by numbers alike, in whatever order they come', async () => {
+    const planning = new Planning({ batchSize: 4 });
+    planning.plan(...Array.from('1234abcd', (name) => [`${name}@x.test`]));
+    const batch = planning.batches()[1];
+    if (!batch) throw new Error('one batch was planned');
+    for (const order of ['dbac', 'abcd', 'bcd', 'acbd', 'ad', 'd', 'ba']) {
+      const names = Array.from(order);
+      const exported = exportOf(names.map((name) => [`${name}@x.test`, 'good']));
+      const matched = await planning.join.match(batch, exported);
+      const named = planning.join.byLine(batch, matched);
+      expect(Array.from(named.lines)).toEqual(names.map((name) => 'abcd'.indexOf(name)));
+      expect(planning.join.byNumber(batch, named).numbers).toEqual(matched.numbers);
+    }
+  });
+
   it('merges nothing of an export that is cut short, at any byte', async () => {
     const text = JSON.stringify({
       'a@x.test': { valid: true, wrong: false, unknown: false, quality: 'good' },

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { StagePace, type StageTiming } from '../../src/batches/stage-pace.js';
+import { StagePace, type StageTiming, type TimedBatch } from '../../src/batches/stage-pace.js';
 
 const intervalMs = 1000;
+
+const emails = (addresses: number): TimedBatch => ({ type: 'email', addresses });
 
 /** A batch that was looked at in these moments, and found through in the last. */
 function looked(timing: StageTiming, ...looksMs: readonly number[]): void {
@@ -12,16 +14,31 @@ function looked(timing: StageTiming, ...looksMs: readonly number[]): void {
 describe('StagePace', () => {
   it('guesses short waits at first, longer for larger batches, and never beyond the interval', () => {
     const waitOf = (addresses: number, interval = intervalMs): number =>
-      new StagePace().begin('parsing', addresses).firstWaitMs(interval);
+      new StagePace().begin('parsing', emails(addresses)).firstWaitMs(interval);
     expect(waitOf(1)).toBeLessThan(30);
     expect(waitOf(50_000)).toBeGreaterThan(waitOf(1000));
     expect(waitOf(10_000_000)).toBe(intervalMs);
     expect(waitOf(50_000, 5)).toBe(5);
   });
 
+  it('guesses more than a service that has just started takes, and more for phone numbers', () => {
+    const waitOf = (type: TimedBatch['type'], addresses: number): number =>
+      new StagePace().begin('parsing', { type, addresses }).firstWaitMs(intervalMs);
+    expect(waitOf('email', 100)).toBeGreaterThan(30);
+    expect(waitOf('email', 10_000)).toBeGreaterThan(100);
+    expect(waitOf('phone', 10_000)).toBeGreaterThan(300);
+  });
+
+  it('learns of each type by itself', () => {
+    const pace = new StagePace();
+    looked(pace.begin('parsing', emails(1000)), 40);
+    expect(pace.begin('parsing', { type: 'phone', addresses: 1000 }).enoughMs).toBe(Infinity);
+    expect(pace.begin('parsing', emails(1000)).enoughMs).toBe(40);
+  });
+
   it('spreads the first looks of batches that come at once', () => {
     const pace = new StagePace();
-    const waits = [1, 2, 3].map(() => pace.begin('parsing', 1).firstWaitMs(intervalMs));
+    const waits = [1, 2, 3].map(() => pace.begin('parsing', emails(1)).firstWaitMs(intervalMs));
     expect(waits).toEqual(waits.toSorted((a, b) => a - b));
     expect(new Set(waits).size).toBe(3);
   });
@@ -31,7 +48,7 @@ describe('StagePace', () => {
     const trueMs = 2000;
     let waitMs = 0;
     for (let batch = 0; batch < 12; batch += 1) {
-      const timing = pace.begin('verifying', 1000);
+      const timing = pace.begin('verifying', emails(1000));
       waitMs = timing.firstWaitMs(intervalMs);
       const looks = [waitMs];
       while ((looks.at(-1) ?? 0) < trueMs) looks.push((looks.at(-1) ?? 0) + intervalMs);
@@ -43,38 +60,43 @@ describe('StagePace', () => {
 
   it('has later ones of several at once look later, and none after what is surely enough', () => {
     const pace = new StagePace();
-    looked(pace.begin('parsing', 1000), 1000, 3000);
-    const waits = [1, 2, 3].map(() => pace.begin('parsing', 1000).firstWaitMs(intervalMs));
+    looked(pace.begin('parsing', emails(1000)), 1000, 3000);
+    const waits = [1, 2, 3].map(() => pace.begin('parsing', emails(1000)).firstWaitMs(intervalMs));
     expect(waits).toEqual([2000, 2500, 2750]);
   });
 
   it('tells those that wait when one of them is through', () => {
     const pace = new StagePace();
-    const [first, second] = [pace.begin('parsing', 1000), pace.begin('parsing', 1000)];
+    const [first, second] = [
+      pace.begin('parsing', emails(1000)),
+      pace.begin('parsing', emails(1000)),
+    ];
     let told = 0;
     const stop = second.onLearnt(() => (told += 1));
     expect(second.enoughMs).toBe(Infinity);
     looked(first, 40);
     expect(second.enoughMs).toBe(40);
     stop();
-    looked(pace.begin('parsing', 1000), 30);
+    looked(pace.begin('parsing', emails(1000)), 30);
     expect(told).toBe(1);
   });
 
   it('keeps stages and sizes apart, but takes another size for a guess', () => {
     const pace = new StagePace();
-    looked(pace.begin('parsing', 50_000), 4000);
-    expect(pace.begin('parsing', 10).firstWaitMs(intervalMs)).toBe(4000);
-    expect(pace.begin('verifying', 50_000).firstWaitMs(intervalMs)).toBeLessThan(intervalMs);
-    looked(pace.begin('parsing', 10), 5);
-    expect(pace.begin('parsing', 10).firstWaitMs(intervalMs)).toBe(5);
-    expect(pace.begin('parsing', 50_000).enoughMs).toBe(4000);
+    looked(pace.begin('parsing', emails(50_000)), 4000);
+    expect(pace.begin('parsing', emails(10)).firstWaitMs(intervalMs)).toBe(4000);
+    expect(pace.begin('verifying', emails(50_000)).firstWaitMs(intervalMs)).toBeLessThan(
+      intervalMs,
+    );
+    looked(pace.begin('parsing', emails(10)), 5);
+    expect(pace.begin('parsing', emails(10)).firstWaitMs(intervalMs)).toBe(5);
+    expect(pace.begin('parsing', emails(50_000)).enoughMs).toBe(4000);
   });
 
   it('puts off the looks of the others when one comes too soon, by no more than it must', () => {
     const pace = new StagePace();
-    looked(pace.begin('parsing', 10), 100);
-    const [first, second] = [pace.begin('parsing', 10), pace.begin('parsing', 10)];
+    looked(pace.begin('parsing', emails(10)), 100);
+    const [first, second] = [pace.begin('parsing', emails(10)), pace.begin('parsing', emails(10))];
     expect([first, second].map((timing) => timing.firstWaitMs(intervalMs))).toEqual([100, 100]);
     let told = 0;
     second.onLearnt(() => (told += 1));
@@ -82,45 +104,45 @@ describe('StagePace', () => {
     first.miss(intervalMs);
     expect(told).toBe(1);
     expect(second.firstWaitMs(intervalMs)).toBe(150);
-    looked(pace.begin('verifying', 10), 5000);
-    const slow = pace.begin('verifying', 10);
+    looked(pace.begin('verifying', emails(10)), 5000);
+    const slow = pace.begin('verifying', emails(10));
     slow.look(5000);
     slow.miss(intervalMs);
-    expect(pace.begin('verifying', 10).firstWaitMs(intervalMs)).toBe(5250);
+    expect(pace.begin('verifying', emails(10)).firstWaitMs(intervalMs)).toBe(5250);
   });
 
   it('has one batch look at a time, for as long as its answer is not there', () => {
     const pace = new StagePace();
-    const [first, second] = [pace.begin('parsing', 10), pace.begin('parsing', 10)];
+    const [first, second] = [pace.begin('parsing', emails(10)), pace.begin('parsing', emails(10))];
     expect(second.isOthersTurn).toBe(false);
     first.look(20);
     expect([first.isOthersTurn, second.isOthersTurn]).toEqual([false, true]);
     first.miss(intervalMs);
     expect(second.isOthersTurn).toBe(false);
     second.look(30);
-    expect(pace.begin('parsing', 10).isOthersTurn).toBe(true);
+    expect(pace.begin('parsing', emails(10)).isOthersTurn).toBe(true);
     second.end(true);
-    expect(pace.begin('parsing', 10).isOthersTurn).toBe(false);
+    expect(pace.begin('parsing', emails(10)).isOthersTurn).toBe(false);
   });
 
   it('follows a service that becomes slower, and after a while one that becomes faster', () => {
     const pace = new StagePace();
-    looked(pace.begin('parsing', 10), 100);
-    looked(pace.begin('parsing', 10), 900, 1900);
-    expect(pace.begin('parsing', 10).enoughMs).toBe(1900);
-    looked(pace.begin('parsing', 10), 1850, 1900);
-    const steady = pace.begin('parsing', 10);
+    looked(pace.begin('parsing', emails(10)), 100);
+    looked(pace.begin('parsing', emails(10)), 900, 1900);
+    expect(pace.begin('parsing', emails(10)).enoughMs).toBe(1900);
+    looked(pace.begin('parsing', emails(10)), 1850, 1900);
+    const steady = pace.begin('parsing', emails(10));
     expect(steady.firstWaitMs(intervalMs)).toBe(1900);
-    for (let batch = 0; batch < 16; batch += 1) looked(pace.begin('parsing', 10), 1900);
-    expect(pace.begin('parsing', 10).firstWaitMs(intervalMs)).toBeLessThan(1500);
+    for (let batch = 0; batch < 16; batch += 1) looked(pace.begin('parsing', emails(10)), 1900);
+    expect(pace.begin('parsing', emails(10)).firstWaitMs(intervalMs)).toBeLessThan(1500);
   });
 
   it('learns nothing from a batch that fails or leaves unseen', () => {
     const pace = new StagePace();
-    const failed = pace.begin('parsing', 10);
+    const failed = pace.begin('parsing', emails(10));
     failed.look(50);
     failed.end(false);
-    pace.begin('parsing', 10).end(true);
-    expect(pace.begin('parsing', 10).enoughMs).toBe(Infinity);
+    pace.begin('parsing', emails(10)).end(true);
+    expect(pace.begin('parsing', emails(10)).enoughMs).toBe(Infinity);
   });
 });

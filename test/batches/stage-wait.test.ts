@@ -7,6 +7,8 @@ import { stateOf } from './any-news.js';
 
 const { signal } = new AbortController();
 
+const timed = { type: 'email', addresses: 1000 } as const;
+
 /** A wait with a clock of its own, which only it moves. */
 function waitIn(known: KnownBatch, stageDeadlineMs = 1e9, pace?: StagePace) {
   const clock = new FakeClock();
@@ -17,7 +19,7 @@ function waitIn(known: KnownBatch, stageDeadlineMs = 1e9, pace?: StagePace) {
     stageDeadlineMs,
     ...(pace && { pace }),
   };
-  const wait = new StageWait(known, 1000, options);
+  const wait = new StageWait(known, timed, options);
   return {
     clock,
     wait,
@@ -37,7 +39,7 @@ describe('StageWait', () => {
     wait.note(stateOf.parsing);
     const stop = new AbortController();
     const waiting = wait.next(stop.signal);
-    const other = pace.begin('parsing', 1000);
+    const other = pace.begin('parsing', timed);
     other.look(10);
     other.end(true);
     const reason = new Error('enough');
@@ -102,7 +104,7 @@ describe('StageWait', () => {
 
   it('looks first when others of its run were through, and then waits as ever', async () => {
     const pace = new StagePace();
-    const earlier = pace.begin('parsing', 1000);
+    const earlier = pace.begin('parsing', timed);
     earlier.look(4000);
     earlier.look(4100);
     earlier.end(true);
@@ -113,7 +115,7 @@ describe('StageWait', () => {
 
   it('looks as soon as another batch tells that it is time, but not twice within the interval', async () => {
     const pace = new StagePace();
-    const other = pace.begin('parsing', 1000);
+    const other = pace.begin('parsing', timed);
     const { clock, wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
     wait.note(stateOf.parsing);
     await next();
@@ -128,13 +130,13 @@ describe('StageWait', () => {
 
   it('looks later when another batch of its run was looked at too soon', async () => {
     const pace = new StagePace();
-    const earlier = pace.begin('parsing', 1000);
+    const earlier = pace.begin('parsing', timed);
     earlier.look(400);
     earlier.end(true);
     const { clock, wait } = waitIn(stateOf.uploaded, 1e9, pace);
     wait.note(stateOf.parsing);
     const waiting = wait.next(signal);
-    const other = pace.begin('parsing', 1000);
+    const other = pace.begin('parsing', timed);
     other.look(400);
     other.miss(1000);
     await clock.runUntil(waiting);
@@ -143,12 +145,12 @@ describe('StageWait', () => {
 
   it('lets the look of another batch show what it shows, but does not wait for it long', async () => {
     const pace = new StagePace();
-    const earlier = pace.begin('parsing', 1000);
+    const earlier = pace.begin('parsing', timed);
     earlier.look(200);
     earlier.end(true);
     const { wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
     wait.note(stateOf.parsing);
-    pace.begin('parsing', 1000).look(200);
+    pace.begin('parsing', timed).look(200);
     expect(await next()).toBe(450);
   });
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { endColumns, endTable } from '../../src/cli/end-table.js';
+import { endColumns, endLines, endTable } from '../../src/cli/end-table.js';
 import { Reporter, type ReporterOptions } from '../../src/cli/reporter.js';
 import { textTable, textWidth } from '../../src/cli/text-table.js';
 import { RunPapers, type Summary } from '../../src/index.js';
@@ -25,21 +25,41 @@ describe('the end of a run on a terminal', () => {
   it('is a table, with a column for each verified one', () => {
     expect(endTable(endColumns(exampleSummary()), 80)).toBe(
       [
-        '                          email       mobile',
-        'rows                1,000        1,000',
-        'verified              950  95 %    950  95 %',
-        '  valid               600  60 %    600  60 %',
-        '  wrong               200  20 %    200  20 %',
-        '  unknown             150  15 %    150  15 %',
-        'no result              20   2 %     20   2 %',
-        'not submitted          20   2 %     20   2 %',
-        'failed                 10   1 %     10   1 %',
-        'unique addresses      900          900',
-        'from earlier runs      50           50',
-        'credits               800         12.5',
-        '  after refunds of    100',
+        '                                      email       mobile',
+        'rows                            1,000        1,000',
+        'verified                          950  95 %    950  95 %',
+        '  valid                           600  60 %    600  60 %',
+        '  wrong                           200  20 %    200  20 %',
+        '  unknown                         150  15 %    150  15 %',
+        'no result                          20   2 %     20   2 %',
+        '  no_record (likely malformed)     20           20',
+        'not submitted                      20   2 %     20   2 %',
+        '  empty                            20           20',
+        'failed                             10   1 %     10   1 %',
+        'unique addresses                  900          900',
+        'from earlier runs                  50           50',
+        'credits                           800         12.5',
+        '  after refunds of                100',
         '',
       ].join('\n'),
+    );
+  });
+
+  it('counts a reason as the report does, and of it the cells that are written in another form', () => {
+    const summary = exampleSummary();
+    const [email, ...others] = summary.columns;
+    if (!email) throw new Error('the example verifies two columns');
+    const forms = { no_record: { named: 2, several: 1 } };
+    const columns = endColumns({ ...summary, columns: [{ ...email, forms }, ...others] });
+    expect(endTable(columns, 80)).toContain(
+      [
+        '  no_record (likely malformed)     20           20',
+        '    with a name                     2',
+        '    several in one                  1',
+      ].join('\n'),
+    );
+    expect(endLines(columns)[0]).toContain(
+      'no result 20 (no_record 20, of them with a name 2, of them several in one 1), not submitted',
     );
   });
 
@@ -73,6 +93,7 @@ const lastLines = [
   'sluice: wrote 1,000 rows to verified.csv',
   'sluice: the output is written, but some rows failed',
   'sluice: add --retry-failed to send again only what failed; without it the next run starts over',
+  'sluice: 300 unknown: ask again tomorrow; with --history only these are paid again',
   '',
 ].join('\n');
 
@@ -101,8 +122,8 @@ describe('the end of a run in a log', () => {
     const [email, mobile, ...rest] = (await saidAtTheEnd({})).split('\n');
     expect(rest.join('\n')).toBe(lastLines);
     expect([email, mobile]).toEqual([
-      'sluice: email: rows 1000, verified 950, valid 600, wrong 200, unknown 150, no result 20, not submitted 20, failed 10, unique addresses 900, from earlier runs 50, credits 800, after refunds of 100',
-      'sluice: mobile: rows 1000, verified 950, valid 600, wrong 200, unknown 150, no result 20, not submitted 20, failed 10, unique addresses 900, from earlier runs 50, credits 12.5',
+      'sluice: email: rows 1,000, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 20 (empty 20), failed 10, unique addresses 900, from earlier runs 50, credits 800, after refunds of 100',
+      'sluice: mobile: rows 1,000, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 20 (empty 20), failed 10, unique addresses 900, from earlier runs 50, credits 12.5',
     ]);
   });
 });
@@ -124,12 +145,12 @@ describe('a run', () => {
     const { code, stderr } = await runInProcess(line, { cwd });
     expect(code, stderr).toBe(0);
     const unknown =
-      '1 unknown: the local service cannot ask mail servers; --local --verify network does (docs/live-verification.md)';
+      '1 unknown: the local service asks no mail server; for real verdicts set SLUICE_BASE_URL and SLUICE_API_KEY (README: Your service); before you ask mail servers from here, read docs/live-verification.md';
     expect(stderr.split('\n').slice(1)).toEqual([
-      'sluice: work: rows 4, verified 3, valid 1, wrong 1, unknown 1, no result 0, not submitted 1, failed 0',
-      'sluice: home: rows 4, verified 2, valid 2, wrong 0, unknown 0, no result 0, not submitted 2, failed 0',
-      'sluice: all emails: verified 5, valid 3, wrong 1, unknown 1, no result 0, not submitted 3, failed 0, unique addresses 4, credits 4',
-      'sluice: mobile: rows 4, verified 1, valid 1, wrong 0, unknown 0, no result 1, not submitted 2, failed 0, unique addresses 2, credits 1',
+      'sluice: work: rows 4, verified 3, valid 1, wrong 1, unknown 1, no result 0, not submitted 1 (empty 1), failed 0',
+      'sluice: home: rows 4, verified 2, valid 2, wrong 0, unknown 0, no result 0, not submitted 2 (empty 2), failed 0',
+      'sluice: all emails: verified 5, valid 3, wrong 1, unknown 1, no result 0, not submitted 3 (empty 3), failed 0, unique addresses 4, credits 4',
+      'sluice: mobile: rows 4, verified 1, valid 1, wrong 0, unknown 0, no result 1 (no_record 1), not submitted 2 (empty 2), failed 0, unique addresses 2, credits 1',
       'sluice: wrote 4 rows to out.csv',
       `sluice: ${unknown}`,
       '',
@@ -150,7 +171,7 @@ describe('a run', () => {
     const report = await readFile(join(cwd, 'report.html'), 'utf8');
     expect(report).toContain(unknown);
     expect(report.replaceAll(/\s+/g, ' ')).toMatch(
-      /50 %<\/strong> <span>of the rows can be reached/,
+      /50 %<\/strong> <span>of the rows are known to be reachable<.* 1 cell not known/,
     );
     // The form of the cell, and nothing that it says.
     expect(report).toMatch(/row 3\s*<code>•\/•<\/code>/);

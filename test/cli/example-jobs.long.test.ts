@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { projectRoot } from '../docs/page.js';
 import { csvRows } from './csv-cells.js';
-import { builtCommand, putCommand, starters } from './nightly/starters.js';
+import { withService } from '../service/with-service.js';
+import { chargesOf } from './charges.js';
+import { airflowTask, builtCommand, putCommand, starters } from './nightly/starters.js';
 
 const examples = join(projectRoot, 'examples');
 
@@ -24,8 +26,12 @@ async function jobFolder(): Promise<string> {
   return folder;
 }
 
-function runJob(folder: string, command: string, args: readonly string[]): Promise<JobEnd> {
-  const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}`, HOME: folder };
+function runJob(
+  folder: string,
+  command: string,
+  args: readonly string[],
+  env = { PATH: `${folder}:${process.env['PATH'] ?? ''}`, HOME: folder },
+): Promise<JobEnd> {
   return new Promise((resolve) => {
     execFile(command, [...args], { cwd: folder, env }, (error, stdout, stderr) => {
       const code = typeof error?.code === 'number' ? error.code : 0;
@@ -46,18 +52,36 @@ describe('examples/nightly.sh', () => {
       readonly batches: readonly unknown[];
     };
     expect(summary.batches).toEqual([]);
-    const log = await readFile(join(folder, 'sluice.log'), 'utf8');
-    for (const line of log.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('event');
+    // Each night has a log of its own, and the one before is kept.
+    for (const log of ['sluice.log', 'sluice.log.1']) {
+      const [begins, ...rest] = (await readFile(join(folder, log), 'utf8')).split('\n');
+      expect(rest.filter((line) => line === begins)).toEqual([]);
+    }
   });
 
-  it('says what a wrong option ends with', async () => {
+  it('finds the service, the key and the command in the bare environment of cron', async () => {
+    const folder = await jobFolder();
+    const { service } = await withService();
+    const bin = join(folder, 'node_modules', '.bin');
+    await mkdir(bin, { recursive: true });
+    await rename(join(folder, 'sluice'), join(bin, 'sluice'));
+    const environment = `SLUICE_BASE_URL=${service.baseUrl}\nSLUICE_API_KEY=${service.apiKey}\n`;
+    await writeFile(join(folder, 'sluice.env'), environment);
+    const env = { PATH: '/usr/bin:/bin', HOME: folder };
+    const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder], env);
+    expect(ended).toMatchObject({ code: 0, stdout: 'verified.csv is complete\n' });
+    expect((await chargesOf(service)).length).toBeGreaterThan(100);
+  });
+
+  it('says why nothing was sent', async () => {
     const folder = await jobFolder();
     const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder, '--no-such-option']);
-    expect(ended).toMatchObject({ code: 2, stdout: 'nothing was sent: see sluice.log\n' });
+    expect(ended).toMatchObject({ code: 2 });
+    expect(ended.stdout).toMatch(/^nothing was sent: fix what the log says\n.*--no-such-option/s);
   });
 });
 
-describe.each(starters)('examples: $name', (starter) => {
+describe.each([...starters, airflowTask('verify', 2)])('examples: $name', (starter) => {
   it('has a command that does what it says', async () => {
     const folder = await jobFolder();
     const night = await starter.start(folder, { env: {}, more: ['--local'] });
@@ -65,5 +89,12 @@ describe.each(starters)('examples: $name', (starter) => {
     const rows = csvRows(await readFile(join(folder, 'verified.csv')));
     const given = csvRows(await readFile(join(folder, 'contacts.csv')));
     expect(rows).toHaveLength(given.length);
+  });
+
+  it('asks for a person where there is no command', async () => {
+    const folder = await jobFolder();
+    await rm(join(folder, 'sluice'));
+    const night = await starter.start(folder, { env: {} });
+    expect(await night.ended).toMatchObject({ code: 127, verdict: 'person' });
   });
 });

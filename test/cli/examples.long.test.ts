@@ -2,6 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import type { Source } from '../../src/index.js';
+import { sqliteSource } from '../../src/databases/sqlite/index.js';
+import { Page } from '../docs/page.js';
+import { withFolder } from '../service/with-service.js';
 import { csvRows } from './csv-cells.js';
 import { runScript, type ScriptEnd } from './run-script.js';
 
@@ -12,6 +16,13 @@ async function runExample(name: string, args: readonly string[] = []): Promise<S
   const ended = await runScript(new URL(name, examples), args);
   expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
   return ended;
+}
+
+async function countRows(source: Source): Promise<number> {
+  const { chunks } = await source.open({ wanted: () => [] });
+  let rows = 0;
+  for await (const { length } of chunks) rows += length;
+  return rows;
 }
 
 const tests: Record<string, () => Promise<void>> = {
@@ -67,6 +78,25 @@ const tests: Record<string, () => Promise<void>> = {
         email_valid: 'true',
       });
     }
+  },
+
+  'loader.ts': async () => {
+    const folder = await withFolder();
+    const file = join(folder, 'crm.db');
+    const rows = sqliteSource({ url: `sqlite:${file}`, query: 'SELECT * FROM contacts' });
+    // The next night writes the same rows by their keys.
+    for (let night = 1; night <= 2; night += 1) {
+      const { stdout } = await runExample('loader.ts', [file]);
+      expect(stdout).toBe('500 rows, 500 valid\n');
+      expect(await countRows(rows)).toBe(500);
+      expect(await readdir(folder)).toEqual(['crm.db']);
+    }
+    const shown = new Page('docs/in-code.md').blocks('ts').map(({ text }) => text.trim());
+    const code = (await readFile(new URL('loader.ts', examples), 'utf8')).replace(
+      /^\/\/.*\n/gm,
+      '',
+    );
+    expect(shown).toContain(code.trim());
   },
 
   'rows-to-batches.ts': async () => {

@@ -12,10 +12,10 @@ import {
   OutputError,
   StateError,
   TransportError,
-  type SluiceErrorCode,
+  type ErrorCodes,
 } from '../../src/index.js';
 
-function answered(code: SluiceErrorCode, status: number): ApiError {
+function answered(code: ErrorCodes['ApiError'], status: number): ApiError {
   return new ApiError('x', { code, operation: 'launchBatch', status });
 }
 

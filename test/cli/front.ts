@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 /** An answer given in the service's place. */
 export interface Instead {
   readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;
 }
 
@@ -53,8 +54,9 @@ export async function startFront(
       }
       if (answer && 'status' in answer) {
         incoming.resume();
-        response.writeHead(answer.status, { 'content-type': 'application/json' });
-        response.end(JSON.stringify(answer.body));
+        const { status, headers, body } = answer;
+        response.writeHead(status, { 'content-type': 'application/json', ...headers });
+        response.end(JSON.stringify(body));
         return;
       }
       const passed = ask(

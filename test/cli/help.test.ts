@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands.js';
+import { commandHelp } from '../../src/cli/help.js';
 import { verifyOptions } from '../../src/cli/verify-options.js';
 import { version } from '../../src/index.js';
 import { runInProcess } from './run-in-process.js';
@@ -50,10 +52,46 @@ describe('sluice', () => {
     },
   );
 
+  it.each([
+    ['exit-codes', /^ +5 +credits or --max-credits are used up +buy credits/m],
+    ['environment', /^ +SLUICE_API_KEY +the key/m],
+    ['columns', /^ +<c>_is_free +email +a provider[^]*^ +contains_comma +with a comma/m],
+    ['resume', /^ +--retry-failed +sends again[^]*docs\/when-it-stops\.md$/m],
+    ['cost', /^ +--dry-run +counts[^]*docs\/cost\.md$/m],
+    ['countries', /^ +--country-from <phone column> +takes[^]*docs\/your-list\.md$/m],
+  ])('explains %s', async (topic, line) => {
+    const { code, stdout, stderr } = await runInProcess(['help', topic]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.toString()).toMatch(line);
+    expect((await runInProcess(['help'])).stdout.toString()).toMatch(
+      new RegExp(`sluice help <topic> explains .*\\b${topic}\\b`),
+    );
+    const { stderr: guessed } = await runInProcess(['help', topic.slice(0, -1)]);
+    expect(guessed).toContain(`did you mean ${topic}?`);
+  });
+
+  it('is as wide as the terminal, where it has room for two columns', () => {
+    const verify = commands.find(({ name }) => name === 'verify');
+    if (!verify) throw new Error('there is no verify');
+    const whole = commandHelp(verify, { isWhole: true });
+    const [, options = ''] = commandHelp(verify, { isWhole: true, width: 100 }).split('Input:');
+    const [described = ''] = options.split('Examples:');
+    expect(Math.max(...described.split('\n').map(({ length }) => length))).toBeLessThan(100);
+    const words = (text: string): string => text.replaceAll(/\s+/g, ' ');
+    expect(words(whole)).toContain(words(described));
+    expect(commandHelp(verify, { isWhole: true, width: 40 })).toBe(whole);
+  });
+
   it('guesses at the command that help is asked for', async () => {
     const { code, stderr } = await runInProcess(['help', 'verfiy']);
     expect(code).toBe(2);
     expect(stderr).toContain('there is no command verfiy; did you mean verify?');
+  });
+
+  it('says how a list is verified that stands in the place of a command', async () => {
+    const { code, stderr } = await runInProcess(['package.json', '--email', 'email']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('to verify that list: sluice verify package.json\n');
   });
 
   it('shows its help and ends with 2 when it does not know what is wanted', async () => {
@@ -63,6 +101,6 @@ describe('sluice', () => {
     const unknown = await runInProcess(['verfiy', 'list.csv']);
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain('sluice: there is no command verfiy; did you mean verify?\n');
-    expect(unknown.stderr).toContain('Usage: sluice <command>');
+    expect(unknown.stderr.split('\n')).toHaveLength(3);
   });
 });

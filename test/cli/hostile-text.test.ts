@@ -120,9 +120,9 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
   async abandon() {
     await expectEscaped('abandon', hostile);
     await leaveState();
-    await expectEscaped('abandon', `${hostile}.sluice`, '--json');
+    await expectEscaped('abandon', `${hostile}.sluice`, '--json', '--yes');
     await leaveState();
-    await expectEscaped('abandon', `${hostile}.sluice`);
+    await expectEscaped('abandon', `${hostile}.sluice`, '--yes');
   },
   async history() {
     await writeFile(join(folder, 'list.csv'), 'email\ngood@sluice.test\n');
@@ -226,6 +226,7 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
     await expectEscaped('load-statement', hostile, '--for', 'postgres');
     await expectEscaped('load-statement', 'parts', '--for', hostile);
     await expectEscaped('load-statement', 'parts', '--for', 'postgres', '--table', hostile);
+    await expectEscaped('load-statement', 'parts', '--for', 'postgres', '--key', hostile);
   },
   async targets() {
     await expectEscaped('targets', hostile);

@@ -30,7 +30,7 @@ it.each([
   const asked = await ask(answer);
   expect(asked.mayLaunch).toBe(mayLaunch);
   expect(asked.said).toContain(
-    'email: 30 addresses in 2 batches are prepared; the service counted 28 valid, 1 wrong in their format and 1 duplicates',
+    'email: 30 addresses in 2 batches are prepared; the service counted 28 valid, 1 wrong in their format and 1 duplicate',
   );
   expect(asked.said).toContain('30 needed at most, before refunds; the account has 20, 10 too few');
   expect(asked.said).toContain('Launch them? [y/N]');

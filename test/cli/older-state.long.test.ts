@@ -79,7 +79,7 @@ describe('a state directory that is older than the service', () => {
       const ended = await verify(machine, service);
       expect(ended.code, ended.stderr).toBe(0);
       expect(ended.stderr).toContain('the state directory was copied or restored');
-      expect(ended.stderr).toContain('were sent or launched by another process');
+      expect(ended.stderr).toContain('sent or launched by another process, and resumed');
       expect(await output(machine)).toBe(await output('first'));
     }
     await expectPaid(service, rows);
@@ -126,7 +126,7 @@ describe('a state directory that is older than the service', () => {
     await leaveUnfinished(service);
     const [afterPlan = 0] = (await cutsOf('first')).slice(2);
     await truncate(journalOf('first'), afterPlan);
-    const ended = await sluice('first', service, 'abandon', 'out.csv.sluice');
+    const ended = await sluice('first', service, 'abandon', 'out.csv.sluice', '--yes');
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stderr).toContain('deleted 1 batch ');
     expect(ended.stderr).toMatch(/launched and paid, so not deleted from the service: \S+, \S+\n/);

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
+import { transformSync } from 'esbuild';
 import { onTestFinished, vi } from 'vitest';
 
 // Processes start slowly on a machine that is busy; no test here waits for time to pass.
@@ -24,17 +24,32 @@ export interface ScriptEnd {
 /** Runs a script in TypeScript as a process of its own, in an empty folder, until it ends by itself. */
 export async function runScript(script: URL, args: readonly string[] = []): Promise<ScriptEnd> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-script-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return (await startScript(script, args, { folder })).ended;
+}
+
+/** Starts one in a folder of the test's own; it does not outlive the test. */
+export async function startScript(
+  script: URL,
+  args: readonly string[],
+  {
+    folder,
+    env = {},
+  }: { readonly folder: string; readonly env?: Readonly<Record<string, string>> },
+): Promise<{ readonly child: ChildProcess; readonly ended: Promise<ScriptEnd> }> {
   await mkdir(cache, { recursive: true });
   const compiledFolder = await mkdtemp(join(cache, 'script-'));
-  onTestFinished(async () => {
-    for (const made of [folder, compiledFolder]) await rm(made, { recursive: true, force: true });
-  });
+  onTestFinished(() => rm(compiledFolder, { recursive: true, force: true }));
   const compiled = join(compiledFolder, basename(script.pathname).replace(/\.ts$/, '.mjs'));
-  await writeFile(compiled, transpile(await readFile(script, 'utf8')));
+  const { code } = transformSync(await readFile(script, 'utf8'), {
+    loader: 'ts',
+    target: 'node20',
+  });
+  await writeFile(compiled, code);
 
   const child = spawn(process.execPath, [compiled, ...args], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => {
@@ -44,14 +59,9 @@ export async function runScript(script: URL, args: readonly string[] = []): Prom
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  return new Promise((resolve, reject) => {
+  const ended = new Promise<ScriptEnd>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr, folder }));
   });
-}
-
-function transpile(source: string): string {
-  return ts.transpileModule(source, {
-    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
-  }).outputText;
+  return { child, ended };
 }

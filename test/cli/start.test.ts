@@ -6,9 +6,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { projectRoot } from '../../scripts/project.mjs';
 import { runSluice } from './run-sluice.js';
 
-/** Runs before the command, and writes down at its end which modules of Node it has loaded. */
+/**
+ * Runs before the command, and writes down at its end which modules of Node it has loaded. V8 says on
+ * standard output what it compiles of WebAssembly.
+ */
 const reporter = `
 import { writeFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+setFlagsFromString('--trace-wasm-compilation-times');
 const before = new Set(process.moduleLoadList);
 process.on('exit', () => {
   const modules = process.moduleLoadList.filter((name) => !before.has(name));
@@ -84,8 +89,17 @@ describe('the start of the command', () => {
     expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain('good@sluice.test,');
     const dist = join(projectRoot, 'dist', 'cli');
     expect(scripts.filter((script) => !script.startsWith(dist))).toEqual([]);
-    expect(scripts.length).toBeLessThanOrEqual(32);
+    expect(scripts.length).toBeLessThanOrEqual(36);
     expect(modules).toContain('http');
     expect(modules.filter((name) => /http2|deps\/undici/.test(name))).toEqual([]);
+  });
+
+  it('does not have the parser of HTTP optimized for the few answers of a short list', async () => {
+    const folder = await newFolder();
+    await writeFile(join(folder, 'list.csv'), 'email\ngood@sluice.test\n');
+    const args = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-o', 'out.csv'];
+    const { stdout } = await loadedBy(folder, ...args);
+    expect(stdout).toContain('using Liftoff');
+    expect(stdout).not.toContain('using TurboFan');
   });
 });

@@ -7,6 +7,7 @@ import { readRunStatus, type RunStatus } from '../../src/index.js';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import type { Wire } from '../service/wire.js';
+import { runAtTerminal } from './at-terminal.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { personAtTerminal } from './person-at-terminal.js';
@@ -41,6 +42,8 @@ describe('sluice status', () => {
     const said = await sluice(['status', 'out.csv.sluice'], {});
     expect(said).toMatchObject({ code: 0, stderr: '' });
     expect(said.stdout.toString()).toMatch(/^credits {2}20 email, 0 phone launched/m);
+    const byOutput = await sluice(['status', 'out.csv'], {});
+    expect(byOutput.stdout.toString()).toBe(said.stdout.toString());
     const json = await sluice(['status', 'out.csv.sluice', '--json'], {});
     expect(JSON.parse(json.stdout.toString()) as RunStatus).toMatchObject({
       input: 'list.csv',
@@ -78,7 +81,7 @@ describe('sluice status', () => {
       [
         'named, begun 03:15',
         `  list.csv to other.csv, by ${service.baseUrl}`,
-        '  1 of 3 batches done, 10 email credits spent',
+        '  1 of 3 batches done, at most 10 email credits spent',
         '  the same command goes on, launches 2 more (at most 20 email credits)',
       ].join('\n'),
     );
@@ -96,10 +99,14 @@ describe('sluice status', () => {
     for (const args of [
       ['status', 'empty'],
       ['status', 'missing'],
+      ['status', 'list.csv'],
       ['status', 'one', 'two'],
     ]) {
       expect((await sluice(args)).code, args.join(' ')).toBe(2);
     }
+    expect((await sluice(['status', 'list.csv'])).stderr).toBe(
+      'sluice: there is no unfinished run in list.csv or list.csv.sluice: it has finished, or never began [invalid_option]\n',
+    );
     expect(await readdir(join(folder, 'empty'))).toEqual([]);
   });
 });
@@ -107,12 +114,61 @@ describe('sluice status', () => {
 describe('sluice abandon', () => {
   it('deletes what was never launched, and the state directory', async () => {
     await leaveUnfinished();
-    const said = await sluice(['abandon', 'out.csv.sluice']);
+    const said = await sluice(['abandon', 'out.csv.sluice', '--yes']);
     expect(said).toMatchObject({ code: 0, stderr: expect.stringContaining('deleted 1 batch ') });
+    expect(said.stderr).toMatch(
+      /^sluice: sluice abandon drops the run of .* 20 email credits spent\n/,
+    );
     expect(await readdir(folder)).toEqual(['list.csv']);
     const list = (await wire.get('/v1/batch')).json as unknown as { readonly status: string }[];
     expect(list.map(({ status }) => status)).toEqual(Array(2).fill('verification_done'));
     expect(await chargesOf(service)).toHaveLength(20);
+  });
+
+  it('asks at a terminal where something was paid, and not with --yes', async () => {
+    await leaveUnfinished();
+    const abandon = ['abandon', 'out.csv.sluice'];
+    const env = connectTo(service);
+    const kept = await runAtTerminal(abandon, {
+      cwd: folder,
+      env,
+      answers: [
+        [
+          /sluice abandon drops the run .* at most 20 email credits spent. Drop it\? \[y\/N\]/,
+          'n\r',
+        ],
+      ],
+    });
+    expect(kept.code, kept.seen).toBe(2);
+    expect(await readdir(folder)).toContain('out.csv.sluice');
+    const dropped = await runAtTerminal([...abandon, '--yes'], { cwd: folder, env, answers: [] });
+    expect(dropped.code, dropped.seen).toBe(0);
+    expect(await readdir(folder)).toEqual(['list.csv']);
+  });
+
+  it('refuses to drop what was paid where nobody can be asked, and names --yes', async () => {
+    await leaveUnfinished();
+    const said = await sluice(['abandon', 'out.csv.sluice']);
+    expect(said.code).toBe(2);
+    expect(said.stderr).toMatch(
+      /^sluice: sluice abandon drops the run .* 20 email credits spent; add --yes to drop it /,
+    );
+    expect(await readdir(folder)).toContain('out.csv.sluice');
+    expect((await wire.get('/v1/batch')).json).toHaveLength(3);
+  });
+
+  it('drops a run that cost nothing unasked: of the local service, or before its first launch', async () => {
+    const unfinished = command.concat('--max-credits');
+    for (const [credits, env] of [
+      ['20', {}],
+      ['5', connectTo(service)],
+    ] as const) {
+      expect((await sluice([...unfinished, credits], env)).code).toBe(5);
+      const said = await sluice(['abandon', 'out.csv.sluice'], env);
+      expect(said.code, said.stderr).toBe(0);
+      expect(said.stderr).not.toContain('drops the run');
+      expect(await readdir(folder)).toEqual(['list.csv']);
+    }
   });
 
   it('touches nothing while a run works there, or with the wrong service', async () => {
@@ -171,12 +227,40 @@ describe('--fresh', () => {
     const person = personAtTerminal(answer);
     await dropOldRun(join(folder, 'out.csv.sluice'), {
       target: { kind: 'service', baseUrl: service.baseUrl, apiKey: service.apiKey },
-      options: new ParsedOptions(new Map()),
+      options: new ParsedOptions(new Map([['yes', [true]]])),
       person,
+      warn: () => undefined,
       signal: new AbortController().signal,
     });
     expect(person.heard()).toContain('3 batches of the unfinished run');
     expect((await wire.get('/v1/batch')).json).toHaveLength(left);
+  });
+
+  it('says at a terminal what was paid, and drops it only where that is agreed to', async () => {
+    await leaveUnfinished();
+    const env = connectTo(service);
+    const asked =
+      /--fresh drops the run of .* paid: 2 of 3 batches done, at most 20 email credits spent/;
+    const kept = await runAtTerminal(fresh, {
+      cwd: folder,
+      env,
+      answers: [[asked, '\r']],
+    });
+    expect(kept.code, kept.seen).toBe(2);
+    expect(kept.seen).toContain('the same command as before resumes the run');
+    expect(await chargesOf(service)).toHaveLength(20);
+    const resumed = await sluice(command);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(30);
+  });
+
+  it('warns of what was paid where nobody can be asked, also when quiet', async () => {
+    await leaveUnfinished();
+    const said = await sluice([...fresh, '--quiet']);
+    expect(said.code).toBe(0);
+    expect(said.stderr).toMatch(
+      /^sluice: --fresh drops the run of .* at most 20 email credits spent\n$/,
+    );
   });
 
   it('leaves batches alone that are in another account, or on another service', async () => {

@@ -186,6 +186,11 @@ describe('--suggest', () => {
     const [header = '', ...rows] = await read('out.csv');
     const at = header.split(',').indexOf('Email_suggestion');
     expect(header).not.toContain('mobile_suggestion');
+    expect(ended.stderr).toContain('Email: 1 cell has a suggestion in Email_suggestion: put');
+    const without = await verify(both);
+    expect(without.stderr).toContain(
+      'Email: 1 cell has a domain that looks misspelt: --suggest adds',
+    );
     expect(rows.map((row) => row.split(',')[at])).toEqual(['', '', '', '', 'gmail.com', '']);
     const sent = (await chargesOf(service)).map(({ address }) => address);
     expect(sent).toContain('ann@gmial.com');

@@ -44,7 +44,7 @@ describe('what cannot be done is said before anything is sent', () => {
     [
       'a country the service does not take',
       2,
-      'the service does not take the country "XX"; give a two-letter code such as US',
+      'the service does not take the country "XX"; XX is the code of no country',
       ['verify', 'plain.csv', '--email', 'mail', '--country', 'XX', '-o', 'out.csv'],
     ],
     [
@@ -70,6 +70,12 @@ describe('what cannot be done is said before anything is sent', () => {
       6,
       'cannot read missing.csv: there is no such file',
       ['verify', 'missing.csv', '--email', 'mail', '--country', 'US', '-o', 'out.csv'],
+    ],
+    [
+      'a column name that was not quoted',
+      6,
+      "cannot read privat: there is no such file; if it belongs to the value of --email, quote the whole: --email 'eMail privat'",
+      ['verify', 'plain.csv', '--email', 'eMail', 'privat', '--country', 'US', '-o', 'out.csv'],
     ],
     [
       'a folder as input',
@@ -258,6 +264,18 @@ describe('options', () => {
       ['--emial', 'mail'],
       'verify has no option --emial; did you mean --email?; sluice verify --help',
     ],
+    ...['--unique', '--dedupe', '--de-duplicate', '--distinct'].map(
+      (name): [string, string[], string] => [
+        'an option that would drop duplicates',
+        [name],
+        `there is no ${name}: every row comes out, and a duplicate is paid for once; docs/your-list.md, "Drop duplicates", has a command`,
+      ],
+    ),
+    ...['none', ''].map((list): [string, string[], string] => [
+      'no result column',
+      ['--columns', list],
+      'at least one result column is written: name one, such as --columns valid, and delete it afterwards',
+    ]),
     ['an unknown short option', ['-z'], 'verify has no option -z'],
     ['a name every object has', ['--constructor', 'x'], 'verify has no option --constructor'],
     ['an option without its value', ['--description'], '--description needs a value'],
@@ -283,5 +301,17 @@ describe('options', () => {
     const ended = await runInProcess([...toFile, ...args, '--local'], { cwd: folder });
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(trouble) });
     expect((await readdir(folder)).toSorted()).toEqual(files);
+  });
+
+  it('guesses at a file that is not there, and says that it is not in words alone', async () => {
+    const args = ['--email', 'email', '--country', 'US', '--local', '-o', 'out.csv'];
+    await writeFile(join(folder, 'contacts.csv'), 'email\n');
+    const near = await runInProcess(['verify', 'contact.csv', ...args], { cwd: folder });
+    expect(near.code).toBe(6);
+    expect(near.stderr).toContain(
+      'cannot read contact.csv: there is no such file or folder; did you mean contacts.csv? [input_unreadable]',
+    );
+    const far = await runInProcess(['verify', 'unlike.tsv', ...args], { cwd: folder });
+    expect(far.stderr).toContain('there is no such file or folder [input_unreadable]\n');
   });
 });

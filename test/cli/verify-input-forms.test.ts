@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import ExcelJS from 'exceljs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withFolder } from '../service/with-service.js';
 import { csvCells, csvRows, expectCellsKept } from './csv-cells.js';
@@ -49,6 +50,24 @@ describe('forms of CSV', () => {
     expect(second?.slice(15, 17)).toEqual(['not_submitted', 'empty']);
   });
 
+  it('names the cure of bytes that are no text before the run and after it', async () => {
+    const input = join(folder, 'list.csv');
+    await writeFile(input, Buffer.from('Straße,email\nA,a@müller.example\n', 'latin1'));
+    const command = ['verify', input, '--country', 'US', '--local'];
+    const said = async (...args: string[]): Promise<string> =>
+      (await runInProcess([...command, ...args], { cwd: folder })).stderr;
+    const cure = '1 cell is no UTF-8 text: name the encoding of the file with --encoding';
+    const file = join(folder, 'out.csv');
+    expect(await said('--email', 'email', '-o', file, '--dry-run')).toContain(cure);
+    expect(await said('--email', 'email', '-o', file)).toContain(cure);
+    expect(await said('--email', 'Straße', '-o', file)).toContain(
+      'or the column by its position, #1',
+    );
+    expect(await said('--email', 'Straße', '-o', file, '--encoding', 'latin1')).not.toContain(
+      'no column',
+    );
+  });
+
   it('passes bytes of another encoding through, and submits no cell that holds them', async () => {
     const latin1 = Buffer.from('Jos\xe9,good@sluice.test\nA,jos\xe9@sluice.test\n', 'latin1');
     const list = Buffer.concat([Buffer.from('name,email\n'), latin1]);
@@ -60,6 +79,20 @@ describe('forms of CSV', () => {
       ['not_submitted', 'invalid_encoding'],
     ]);
   });
+
+  it.each(['windows-1252', 'latin1', 'utf-16le'] as const)(
+    'marks what was converted from %s as UTF-8, as spreadsheets need it',
+    async (encoding) => {
+      const list = 'Straße;email\r\nKönigstraße;good@sluice.test\r\n';
+      const bytes = Buffer.from(list, encoding === 'utf-16le' ? 'utf16le' : 'latin1');
+      const output = await verify(bytes, '--email', 'email', '--encoding', encoding);
+      const text = output.toString();
+      expect(text).toMatch(/^\ufeffStraße;email;email_verification;/);
+      expect(text).toMatch(/\r\nKönigstraße;good@sluice\.test;verified;/);
+      const unnamed = await verify(bytes, '--email', '#2', '--no-header', '--encoding', encoding);
+      expect(unnamed.toString()).toMatch(/^\ufeffStraße;email;[^\ufeff]*$/);
+    },
+  );
 
   it('tells columns of one name apart by their position', async () => {
     const list = 'mail,mail,name\ngood@sluice.test,bad@sluice.test,A\n';
@@ -92,5 +125,27 @@ describe('forms of CSV', () => {
     const output = await verify(list, '--email', 'email', '--prefix', 'email=checked');
     expectCellsKept(Buffer.from(list), output);
     expect(csvRows(output)).toMatchObject([{ email_valid: 'yes', checked_valid: 'true' }]);
+  });
+});
+
+describe('a workbook of several sheets', () => {
+  it('is said to be read, and written, by one of them alone', async () => {
+    const workbook = new ExcelJS.Workbook();
+    for (const name of ['Gäste 2024', 'Helfer', 'Alt']) {
+      workbook.addWorksheet(name).addRows([['Email'], ['good1@sluice.test']]);
+    }
+    await workbook.xlsx.writeFile(join(folder, 'list.xlsx'));
+    const said = async (...args: readonly string[]): Promise<readonly string[]> => {
+      const command = ['verify', 'list.xlsx', '--email', 'Email', '--country', 'US', '--local'];
+      const ended = await runInProcess([...command, ...args], { cwd: folder });
+      expect(ended.code, ended.stderr).toBe(0);
+      return ended.stderr.split('\n').filter((line) => line.includes('sheet'));
+    };
+    const line =
+      'sluice: list.xlsx: only the sheet "Gäste 2024" is verified and in the output; 2 other sheets are not (--sheet names one)';
+    expect(await said('-o', 'out.xlsx')).toEqual([line]);
+    expect(await said('-o', 'out.xlsx', '--dry-run')).toEqual([line]);
+    expect(await said('--output-format', 'csv')).toEqual([line]);
+    expect(await said('-o', 'out.xlsx', '--sheet', 'Helfer')).toEqual([]);
   });
 });

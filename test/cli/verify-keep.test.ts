@@ -46,6 +46,74 @@ async function ids(name: string): Promise<readonly string[]> {
 const email = ['--email', 'email', '--country-column', 'Country'];
 
 describe('--keep and --rejects', () => {
+  it.each([
+    [['--keep', 'valid'], ['1']],
+    [
+      ['--keep', 'EMAIL=valid'],
+      ['1', '5', '7'],
+    ],
+    [
+      ['--keep', '#3=valid,none', '--keep', 'email=valid'],
+      ['1', '5', '7'],
+    ],
+    [
+      ['--keep', 'email=valid', '--keep', 'wrong,none'],
+      ['5', '7'],
+    ],
+  ])('%s keeps by the columns that it names, of two', async (options, kept) => {
+    const ended = await verify([...email, '--phone', 'mobile', ...options]);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await ids('out.csv')).toEqual(kept);
+  });
+
+  it('say how many rows are left out although one of their columns is valid', async () => {
+    const both = [...email, '--phone', 'mobile', '--summary', 'summary.json', '--report', 'r.html'];
+    const ended = await verify([...both, '--keep', 'valid']);
+    expect(ended.code, ended.stderr).toBe(0);
+    const said =
+      '2 rows are left out although Email is valid: another verified column is not; with --keep Email=valid only Email counts';
+    expect(ended.stderr).toContain(`sluice: ${said}\n`);
+    expect((await read('r.html')).join('\n')).toContain(`<li>${said}.</li>`);
+    const summary = JSON.parse((await read('summary.json')).join('\n'));
+    expect(summary).toMatchObject({ next: said, columns: [{ valid_left_out: 2 }, {}] });
+    // Whoever names a column, or asks for a quality, knows what is left out.
+    for (const options of [
+      ['--keep', 'Email=valid', '--keep', 'mobile=valid'],
+      ['--keep', 'valid', '--keep-quality', 'bad'],
+    ]) {
+      expect((await verify([...both, ...options])).stderr).not.toContain('although');
+    }
+  });
+
+  it('say how many of the valid are risky or of a throw-away service', async () => {
+    const words = ['good1', 'risky1', 'risky2', 'disposable1', 'bad1', 'unknown.disposable1'];
+    const input = ['Email', ...words.map((word) => `${word}@sluice.test`), ''].join('\n');
+    const papers = ['--summary', 'summary.json', '--report', 'r.html'];
+    const args = ['--email', 'Email', '--country', 'US', ...papers];
+    const ended = await verify([...args, '--keep', 'valid'], input);
+    expect(ended.code, ended.stderr).toBe(0);
+    const said =
+      'of 4 valid emails 3 risky, 1 throw-away: --keep-quality good writes only the good ones; docs/columns.md says what the words mean';
+    expect(ended.stderr).toContain(`sluice: ${said}\n`);
+    expect((await read('r.html')).join('\n')).toContain(said.slice(2));
+    const summary = JSON.parse((await read('summary.json')).join('\n'));
+    const risks = { of_valid: { risky: 3, disposable: 1 } };
+    expect(summary).toMatchObject({ columns: [risks], email: risks, phone: null });
+    const chosen = await verify([...args, '--keep-quality', 'good,risky'], input);
+    expect(chosen.stderr).not.toContain('throw-away');
+  });
+
+  it.each([
+    ['id=valid', '--keep names the column "id", which is not verified; verified columns: "Email"'],
+    ['email=vald', '--keep takes valid, wrong, unknown, none, separated by commas, not "vald"'],
+  ])('--keep %s is refused before anything is sent', async (keep, message) => {
+    const before = (await chargesOf(service)).length;
+    const ended = await verify([...email, '--keep', keep]);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain(message);
+    expect(await chargesOf(service)).toHaveLength(before);
+  });
+
   it('put every row into exactly one of two files, with the same columns', async () => {
     const ended = await verify([...email, '--keep', 'valid', '--rejects', 'rejects.csv']);
     expect(ended.code, ended.stderr).toBe(0);

@@ -88,6 +88,48 @@ describe('--dry-run', () => {
   });
 });
 
+describe('an account with too few credits', () => {
+  const remedy =
+    'add credits, or lower --batch-size to use more of what there is, as a batch is launched whole or not at all';
+
+  it.each([
+    [20, 'the run stops with 5 before it is done', 'the account has 0 email credits', 5],
+    [4, 'not even the smallest batch can be launched', 'the account has 4 email credits', 10],
+  ])(
+    'of %i is said in one line before anything is sent, and at the end in words',
+    async (emailCredits, outcome, has, needs) => {
+      const { service } = await withService({ emailCredits });
+      const ended = await verify(service, '--concurrency', '1', '--verbose');
+      expect(ended.code).toBe(5);
+      const said = `sluice: the account has ${emailCredits} email credits of 25 needed at most: ${outcome}; ${remedy}\n`;
+      expect(ended.stderr).toContain(said);
+      expect(ended.stderr.match(/the account has \d/g)).toHaveLength(2);
+      expect(ended.stderr.indexOf(said)).toBeLessThan(ended.stderr.indexOf('uploading'));
+      expect(ended.stderr).toContain(
+        `sluice: ${has}, this batch needs ${needs}; add credits to the account, then run again [payment_required]\n`,
+      );
+      expect(ended.stderr).toMatch(/^sluice: launchBatch \S+: the service answered 402/m);
+    },
+  );
+
+  it('is not said where it is known: of a budget, a preflight, a run that is resumed', async () => {
+    const { service } = await withService({ emailCredits: 20 });
+    const stopped = await verify(service, '--max-credits', '10');
+    expect(stopped.stderr).not.toContain('the account has');
+    const resumed = await verify(service);
+    expect(resumed.code).toBe(5);
+    expect(resumed.stderr.match(/the account has \d/g)).toHaveLength(1);
+    // What the service answered is for whoever looks closer.
+    expect(resumed.stderr).not.toContain('402');
+    const asked = await verify(service, '--fresh', '--yes', '--preflight');
+    expect(asked.stderr).not.toContain(remedy);
+    const logged = await verify(service, '--json-log');
+    expect(logged.stderr).toMatch(
+      /"event":"error".*"cause":"launchBatch \S+: the service answered/,
+    );
+  });
+});
+
 describe('--preflight', () => {
   it('prepares everything, shows the counts and the price, and launches with --yes', async () => {
     const { service } = await withService();

@@ -65,7 +65,7 @@ describe('--limit', () => {
     expect(trial.code, trial.stderr).toBe(0);
     expect(await addressesPaid(service)).toHaveLength(25);
     expect(trial.stderr).toContain(
-      'sluice: the first 25 rows only; leave out --limit for the rest (with --history <file> in both, what was verified is not paid for again)',
+      'sluice: the first 25 rows only; leave out --limit for the rest (no --history kept these results: they are paid for again)',
     );
     expect(JSON.parse(await read('summary.json'))).toMatchObject({ rows: 25, limit: 25 });
     const other = await withService();
@@ -96,6 +96,11 @@ describe('--limit', () => {
     expect(counted.code, counted.stderr).toBe(0);
     expect(counted.stderr).toContain('dry run: 25 rows of at most 25 read, nothing is sent');
     expect(counted.stderr).toContain('email credits: 25 needed at most');
+    expect(counted.stderr).toContain(
+      'with --history <file> in this command and in the one for all rows, these rows are paid for once',
+    );
+    const kept = await verify(service, 'list.csv', '--dry-run', '-n', '25', '--history', 'h');
+    expect(kept.stderr).not.toContain('--history');
     for (const wrong of ['0', '-5', '1.5', 'ten']) {
       const refused = await verify(service, 'list.csv', '-o', 'out.csv', '-n', wrong);
       expect(refused.code).toBe(2);
@@ -134,6 +139,14 @@ describe('--limit', () => {
     expect(done.stderr).toContain('resuming the run');
     expect(done.stderr).not.toContain('has changed');
     expect(await addressesPaid(service)).toHaveLength(25);
+  });
+
+  it('tells a log what is left before it says that the run is over', async () => {
+    await write('list.csv', listOf(12));
+    const { service } = await withService();
+    const { stderr } = await verify(service, 'list.csv', '-o', 'o.csv', '-n', '5', '--json-log');
+    const events = [...stderr.matchAll(/"event":"(\w+)"/g)].map(([, event]) => event);
+    expect(events.slice(-2)).toEqual(['limited', 'finished']);
   });
 
   it('goes on after a kill, and pays for nothing twice', async () => {
@@ -178,7 +191,7 @@ describe('--limit', () => {
     await write('list.csv', [head, other, second, ...rest].join(''));
     const done = await verify(service, ...args);
     expect(done.code, done.stderr).toBe(0);
-    expect(done.stderr).toContain('the list has changed');
+    expect(done.stderr).toContain('changed since the run of');
     expect(await read('out.csv')).toContain(other.trimEnd());
     expect(await addressesPaid(service)).toHaveLength(20);
   });

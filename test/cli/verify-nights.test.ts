@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { History } from '../../src/runs/history/history.js';
+import type { RunEnd } from '../../src/runs/summary.js';
 import { fileSink } from '../../src/formats/file-sink.js';
 import { fileSource } from '../../src/formats/file-source.js';
 import { run } from '../../src/runs/run.js';
@@ -112,4 +113,44 @@ it('asks again for what was unknown the night before, and pays for nothing else'
   expect(paid).toEqual(names('unknown', 3));
   expect((await night(service)).code).toBe(0);
   expect(await chargesOf(service)).toHaveLength(26);
+});
+
+describe('a list that has lost its rows', () => {
+  const lost =
+    /^sluice: warning: the list has no rows, and the output that it replaced was longer: check what makes the list, then run again$/m;
+
+  it('is warned of where it empties an output, also when quiet and without a history', async () => {
+    const { service } = await withService();
+    const args = [...command.replace(' --history history', '').split(' '), '--summary', 's.json'];
+    const verify = async (...more: string[]): Promise<Ended> =>
+      runInProcess([...args, ...more], { cwd: folder, env: connectTo(service) });
+    await list(names('good', 3));
+    expect((await verify()).stderr).not.toContain('warning');
+    await list([]);
+    const { code, stderr } = await verify('--quiet');
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(lost);
+    const summary = JSON.parse(await readFile(join(folder, 's.json'), 'utf8')) as RunEnd;
+    expect(summary.next).toContain('the list has no rows');
+    expect(summary.advice).toHaveLength(1);
+    // There is nothing more to lose.
+    expect((await verify('--quiet')).stderr).toBe('');
+  });
+
+  it('is warned of each night beside the runs before, and has no share of unknown results', async () => {
+    const { service } = await withService();
+    await list([...names('good', 20), ...names('unknown', 4)]);
+    expect((await night(service)).code).toBe(0);
+    await list(names('good', 11));
+    expect((await night(service, '--quiet')).stderr).toContain(
+      'sluice: warning: the list has 11 rows and had 24 in the run before: check what makes the list',
+    );
+    await list([]);
+    const empty = await night(service);
+    expect(empty.stderr).toContain('warning: the list has no rows and had 11 in an earlier run');
+    expect(empty.stderr.match(/the list has no rows/g)).toHaveLength(1);
+    expect(empty.stderr).toContain(': email: 11 fewer addresses, 0 paid for');
+    const log = await night(service, '--quiet', '--json-log');
+    expect(log.stderr).toContain('"event":"fewer_rows","rows":0,"previous":0');
+  });
 });

@@ -70,7 +70,7 @@ describe('a run that stops', () => {
     expect(report).toContain('2 of 3 batches done');
     expect(report).toContain('Exit code 5');
     expect(ended.stderr).toMatch(
-      /\[budget_exhausted\]\nsluice: so far: 2 of 3 batches done, 20 email credits spent\nsluice: once there are credits, or a higher --max-credits, run the same command again: it goes on/,
+      /\[budget_exhausted\]\nsluice: so far: 2 of 3 batches done, at most 20 email credits spent\nsluice: with a higher --max-credits, run the same command again: it goes on/,
     );
   });
 
@@ -79,12 +79,19 @@ describe('a run that stops', () => {
     const ended = await verify();
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stderr).toMatch(
-      /^sluice: resuming the run of \d\d:\d\d: 2 of 3 batches done, 20 email credits spent\n/,
+      /^sluice: resuming the run of \d\d:\d\d: 2 of 3 batches done, at most 20 email credits spent\n/,
     );
     const { summary, report } = await written();
     expect(summary).toMatchObject({ exit_code: 0, reason: null, next: null, rows: 30 });
     expect(summary).not.toHaveProperty('stopped');
     expect(report).not.toContain('Exit code');
+  });
+
+  it('says that nothing was paid where nothing was there to send', async () => {
+    const absent = command.with(1, 'absent.csv');
+    const ended = await runInProcess(absent, { cwd: folder, env: connectTo(service) });
+    expect(ended.code).toBe(6);
+    expect((await written()).summary.credits.email).toMatchObject({ spent: 0, net: 0 });
   });
 
   it('tells a log the same', async () => {
@@ -100,7 +107,11 @@ describe('a run that stops', () => {
 
   it.each<[string, number, string]>([
     ['unauthorized', 4, 'once the key is accepted, run the same command again: it goes on'],
-    ['service_unavailable', 7, 'once the service answers, run the same command again: it goes on'],
+    [
+      'service_unavailable',
+      7,
+      'once the service works again, run the same command again: it goes on',
+    ],
   ])('for %s ends with %i, and says so', async (reason, code, next) => {
     let isDown = false;
     const front = await startFront(service, (request) => {

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Summary } from '../../src/index.js';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
@@ -125,6 +126,65 @@ describe('a list of phones as people write them', () => {
       expect(unseen.stderr).not.toContain('would be sent as');
       expect(unseen.stderr).not.toContain('4930123450');
     }
+  });
+});
+
+describe('a column of digits that begin with calling codes', () => {
+  const digits = ['447400123456', '41791234503', '491711234500', '1715554401'];
+  const list = `phone\n${digits.map((cell) => `${cell}\n`).join('')}`;
+
+  it('is told of before the run and at its end, and stops nothing', async () => {
+    const ended = await verify(list, ...phones, '--summary', 'summary.json');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain(
+      'column "phone": 3 of 4 numbers may begin with a calling code that has lost its + (447•••••••••, 417••••••••, 491•••••••••), and are not sent as international: write the +, or add a column of countries (--country-column)\n',
+    );
+    expect(ended.stderr).toContain(
+      'phone: 3 numbers may begin with a calling code that has lost its +, and were not sent as international: write the +, or add a column of countries (--country-column), then run again\n',
+    );
+    expect(ended.stderr).not.toMatch(/7400123456|1234503/);
+    const summary = JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8')) as Summary;
+    expect(summary.columns[0]?.ambiguous).toBe(3);
+    expect(await chargesOf(service)).toHaveLength(4);
+  });
+
+  it('has no calling code for --country-from, which says so before it streams or writes', async () => {
+    const from = ['--phone', 'phone', '--country-from', 'phone'];
+    const said =
+      'phone: 0 of 4 cells begin with a calling code (+44…, 0044…), so --country-from finds no country: write the numbers with +, or name the column of their countries (--country-column)\n';
+    for (const more of [['-o', 'out.csv'], ['--dry-run'], []]) {
+      const ended = await verify(list, ...from, ...more);
+      expect(ended.stderr, more.join(' ')).toContain(said);
+    }
+    const some = await verify(`${list}+447400123456\n`, ...from, '--dry-run');
+    expect(some.stderr).not.toContain('--country-from finds');
+  });
+});
+
+describe('national numbers of two countries', () => {
+  const rows = [
+    ...Array.from({ length: 12 }, (_, at) => `a${at}@sluice-test.co.uk,020 7123 45${at + 10}`),
+    ...Array.from({ length: 9 }, (_, at) => `b${at}@sluice-test.co.uk,0121 234 56${at + 10}`),
+    ...Array.from({ length: 30 }, (_, at) => `c${at}@sluice-test.de,030 / 9018 20${at + 10}`),
+  ].join('\n');
+  const options = ['--email', 'email', '--phone', 'phone', '-o', 'out.csv'];
+  const cure =
+    'give each row the country of its number (--country-column), or write the numbers with +\n';
+
+  it('are said to fit the other country, where the domains of their emails are of it', async () => {
+    const ended = await verify(`email,phone\n${rows}\n`, ...options);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain(
+      `phone: 21 of 51 numbers are wrong or got no result; 21 of them do not fit DE, and 21 would fit GB: ${cure}`,
+    );
+  });
+
+  it('are of no country that is known, where no email is beside them', async () => {
+    const ended = await verify(
+      `email,phone\n${rows.replaceAll(/\.(?:de|co\.uk),/g, '.com,')}\n`,
+      ...options,
+    );
+    expect(ended.stderr).toContain(`21 of them do not fit DE: ${cure}`);
   });
 });
 

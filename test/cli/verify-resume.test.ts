@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
+import { runAtTerminal } from './at-terminal.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
@@ -73,13 +74,34 @@ describe('the same command again', () => {
     const [goingOn, changed] = ended.stderr.split('\n');
     expect(goingOn).toMatch(/^sluice: resuming the run of \d\d:\d\d/);
     expect(changed).toMatch(
-      /^sluice: the list has changed since the run of \d\d:\d\d \(it has 31 rows now and had 30\): 2 of 2 paid batches are used again, 19 of 20 addresses are not paid again$/,
+      /^sluice: changed since the run of (?:\S+ )?\d\d:\d\d \(it has 31 rows now and had 30\): 2 of 2 paid batches are used again, 19 of 20 addresses are not paid again$/,
     );
     await expectInputKept(input, join(folder, 'out.csv'));
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
     const paid = (await chargesOf(service)).map(({ address }) => address);
     expect(new Set(paid).size).toBe(paid.length);
     expect(paid).toHaveLength(before.length + 12);
+  });
+
+  it('asks at a terminal where an option has changed and paid results would be lost', async () => {
+    const { service } = await withService();
+    const countries = Array.from({ length: rows }, (_, at) => (at < 19 ? 'US' : ''));
+    const lines = countries.map((country, at) => `${at},good${at}@sluice.test,${country}\n`);
+    await writeFile(input, ['id,email,country\n', ...lines].join(''));
+    const by = (country: string): readonly string[] =>
+      command.with(command.indexOf('US'), country).concat('--country-column', 'country');
+    const env = connectTo(service);
+    const first = await runInProcess([...by('US'), '--max-credits', '20'], { cwd: folder, env });
+    expect(first.code, first.stderr).toBe(5);
+    const question =
+      /--country \(US when it began, DE now\)[^]*1 paid result of that run would be lost. Go on\? \[y\/N\]/;
+    const no = await runAtTerminal(by('DE'), { cwd: folder, env, answers: [[question, 'n\r']] });
+    expect(no.code, no.seen).toBe(2);
+    expect(await chargesOf(service)).toHaveLength(20);
+    const yes = await runAtTerminal(by('DE'), { cwd: folder, env, answers: [[question, 'y\r']] });
+    expect(yes.code, yes.seen).toBe(0);
+    expect(yes.seen).toContain('earlier runs, whose results were used, cost 20 email credits more');
+    expect(await chargesOf(service)).toHaveLength(31);
   });
 
   it('is refused, and sends nothing but reads, when the list would waste what was paid', async () => {
@@ -89,8 +111,16 @@ describe('the same command again', () => {
     const requests = countRequests(service);
     const changes: [string, readonly string[], string][] = [
       [listOf(9), [], 'it has 9 rows now and had 30; of 20 addresses that are paid for it has 9'],
-      [list, command.with(command.indexOf('US'), 'DE'), 'these differ: --country'],
-      [list, command.with(command.indexOf('email'), '#1'), 'these differ: --email'],
+      [
+        list,
+        command.with(command.indexOf('US'), 'DE'),
+        'these differ: --country (US when it began, DE now)',
+      ],
+      [
+        list,
+        command.with(command.indexOf('email'), '#1'),
+        'these differ: --email (email when it began, #1 now)',
+      ],
       [listOf(31), [...command, '--on-change', 'stop'], 'it has 31 rows now and had 30'],
     ];
     for (const [changed, args, trouble] of changes) {
@@ -101,7 +131,8 @@ describe('the same command again', () => {
       });
       expect(ended.code, ended.stderr).toBe(2);
       expect(ended.stderr).toContain(trouble);
-      for (const way of ['Put the old list back', '--on-change carry', '--fresh']) {
+      expect(ended.stderr).toMatch(/changed since the run of (?:\S+ )?\d\d:\d\d:/);
+      for (const way of ['Put the old list and options back', '--on-change carry', '--fresh']) {
         expect(ended.stderr).toContain(way);
       }
     }
@@ -314,7 +345,7 @@ describe('a list that changes over nights, each of which is killed', () => {
         cwd: folder,
         env: connectTo(service),
       });
-      await running.said(night === 1 ? /: verifying/ : /the list has changed|: verifying/);
+      await running.said(night === 1 ? /: verifying/ : /changed since|: verifying/);
       running.child.kill('SIGKILL');
       await running.ended;
       list = `${list.replace(new RegExp(`\n${night * 3},.*`), '')}${100 * night},bad${night}@sluice.test,US\n`;
@@ -345,7 +376,7 @@ describe('signals', () => {
     expect(ended.stderr.split('\n').slice(-5)).toEqual([
       `sluice: stopped by ${signal}`,
       expect.stringMatching(
-        /^sluice: so far: \d of 3 batches done, (?:1 being verified, )?10 email credits spent$/,
+        /^sluice: so far: \d of 3 batches done, (?:1 being verified, at most 10 email credits spent|1 without an answer to the launch, no credits spent, up to 10 email credits in doubt|at most 10 email credits spent)$/,
       ),
       expect.stringMatching(
         /^sluice: run the same command again: it goes on, .*launches 2 more \(at most 20 email credits\)$/,
@@ -354,6 +385,24 @@ describe('signals', () => {
       '',
     ]);
     await expectDone(service, await verify(service));
+  });
+
+  it('calls no credits spent whose launch had no answer', async () => {
+    const hanging = { operation: 'launchBatch' as const, what: { hang: true as const } };
+    const { service } = await withService({ faults: { faults: [hanging] } });
+    const running = startSluice([...command, '--verbose'], {
+      cwd: folder,
+      env: connectTo(service),
+    });
+    await running.said(/: launching/);
+    running.child.kill('SIGINT');
+    const { code, stderr } = await running.ended;
+    expect({ code, stderr }).toMatchObject({ code: 130 });
+    expect(stderr).toContain(
+      'so far: 0 of 3 batches done, 1 without an answer to the launch, no credits spent, up to 10 email credits in doubt',
+    );
+    expect(stderr).toContain('it goes on, asks what came of 1 launch and launches 2 more');
+    expect(await chargesOf(service)).toEqual([]);
   });
 
   it('leaves nothing when nothing was sent yet', async () => {

@@ -30,6 +30,10 @@ async function write(name: string, text: string): Promise<void> {
   await writeFile(join(folder, name), text);
 }
 
+async function linesOf(name: string): Promise<number> {
+  return (await readFile(join(folder, name), 'utf8')).trimEnd().split('\n').length;
+}
+
 /** The command among what was said: the line that begins with its name. */
 function commandIn(said: string): string {
   const lines = said.split('\n').filter((line) => line.startsWith('sluice verify '));
@@ -76,7 +80,9 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(commandIn(ended.stderr)).toBe(
       'sluice verify list.csv --email E-Mail --phone Telefon --country DE -o list.verified.csv',
     );
-    expect(ended.stderr).toContain('DE, as most phone numbers have its calling code');
+    expect(ended.stderr).toContain(
+      'country: DE: 1 of 2 numbers has a calling code, of DE; the other has none (',
+    );
     expect(ended.stderr).toContain('the service wants a country for every address');
     expect(ended.stderr).toContain('left out: column "Telefax" (fax numbers');
     expect(ended.stderr).toContain('nobody can be asked');
@@ -84,6 +90,26 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(ended.stderr).not.toMatch(/good1|1234567/);
     expect(requests).toEqual([]);
     expect(await readdir(folder)).toEqual(['list.csv']);
+  });
+
+  it('chooses no country that less than half of the numbers say', async () => {
+    const numbers = ['0041 78 977 45 88', '+41 44 301 12 34', '030 1234567', '07577 523491', ''];
+    const rows = [...numbers, '079 351 81 90'].map((number, at) => `a${at}@x.example,${number}`);
+    await write('list.csv', `mail,phone\n${rows.join('\n')}\n`);
+    const ended = await runInProcess(['verify', 'list.csv'], {
+      cwd: folder,
+      env: { LANG: 'de_DE.UTF-8' },
+    });
+    expect(ended.code).toBe(2);
+    expect(commandIn(ended.stderr)).toContain('--country <CC>');
+    expect(ended.stderr).toContain(
+      'country: not known: 2 of 5 numbers have a calling code, all of CH; the others have none, and are read by the country that you give (',
+    );
+    // Emails alone have nothing to do with it.
+    await write('list.csv', `mail,Land\na@x.example,Schweiz\nb@x.example,\nc@x.example,\n`);
+    const emails = await runInProcess(['verify', 'list.csv'], { cwd: folder });
+    expect(commandIn(emails.stderr)).toMatch(/--country-column Land -o/);
+    expect(emails.stderr).toContain('country: row by row, of that column (');
   });
 
   it('keeps what else is given, and leaves out nothing that it needs', async () => {
@@ -146,6 +172,30 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     await write('list.csv', 'mail,Land\ngood1@sluice.test,Österreich\ngood2@sluice.test,FR\n');
     const all = await runInProcess(['verify', 'list.csv'], { cwd: folder });
     expect(commandIn(all.stderr)).toMatch(/--country-column Land -o/);
+  });
+
+  it('gives the columns of a list that was verified before other names', async () => {
+    await write('list.csv', 'E-Mail,mobile\ngood1@sluice.test,+12025550143\n');
+    const args = ['--email', 'E-Mail', '--country', 'US', '-o', 'list.verified.csv', '--local'];
+    const once = await runInProcess(['verify', 'list.csv', ...args], { cwd: folder });
+    expect(once.code, once.stderr).toBe(0);
+    const again = ['verify', 'list.verified.csv', '--country', 'US', '--local'];
+    const ended = await runInProcess(again, { cwd: folder });
+    expect(commandIn(ended.stderr)).toBe(
+      'sluice verify list.verified.csv --country US --local --email E-Mail --phone mobile --prefix E-Mail=E-Mail_2 -o list.verified2.csv',
+    );
+    const pasted = await paste(commandIn(ended.stderr));
+    expect(pasted.code, pasted.stderr).toBe(0);
+    const header = (await readFile(join(folder, 'list.verified2.csv'), 'utf8')).split('\n')[0];
+    expect(header).toContain('E-Mail_verification,');
+    expect(header).toContain('E-Mail_2_verification,');
+    const named = await runInProcess(['verify', 'list.verified.csv', ...args.with(5, 'x.csv')], {
+      cwd: folder,
+    });
+    expect(named.code).toBe(2);
+    expect(named.stderr).toContain(
+      'already has a column "E-Mail_verification", which would be added: give the new columns another name with --prefix E-Mail=E-Mail_2, or',
+    );
   });
 
   it('shows the columns there are where none holds addresses', async () => {
@@ -240,7 +290,11 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(seen).toContain('email column "E-Mail": "good1@sluice.test", "good2@sluice.test"');
     expect(seen).toContain('phone column "Telefon": "+49 30 1234567", "030 1234569"');
     expect(seen).toContain('output: list.verified.csv\n');
-    expect(seen).toContain('phone credits: 2 needed at most, before refunds; the account has');
+    expect(seen).toContain(
+      '2 email addresses and 2 phone numbers: 4 credits at most, before refunds\n',
+    );
+    expect(seen).toMatch(/sluice: the account has [\d,]+ email credits and [\d,]+ phone credits\n/);
+    expect(seen).not.toContain('dry run');
     expect(await paid(service)).toBe(4);
     const asked = await readFile(join(folder, 'list.verified.csv'));
     const other = await withService();
@@ -253,7 +307,7 @@ describe('sluice verify without a column, at a terminal', () => {
   it.each([
     ['n', 'n\r', 2, 'stopped; nothing was sent'],
     ['the end of what is typed', '\u0004', 2, 'stopped; nothing was sent'],
-    ['Ctrl-C', '\u0003', 130, 'stopped by SIGINT'],
+    ['Ctrl-C', '\u0003', 130, 'nothing is kept of this run: the same command starts over'],
   ])('sends nothing after %s', async (_, keys, exitCode, said) => {
     const { service } = await withService();
     await write('list.csv', german);
@@ -282,11 +336,68 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(commandIn(seen)).toContain('--country GB');
   });
 
-  it('offers a trial first where a long list is paid for', async () => {
+  it('asks for the country of numbers that hardly have one', async () => {
+    const numbers = ['0041 78 977 45 88', '030 1234567', '030 1234568'];
+    await write('list.csv', `phone\n${numbers.join('\n')}\n`);
+    const { code, seen } = await runAtTerminal(['verify', 'list.csv', '--local'], {
+      cwd: folder,
+      answers: [
+        [/1 of 3 numbers has a calling code, of CH[^]*such as DE or Germany:/, '\r'],
+        [/such as DE or Germany:/, 'DE\r'],
+        [/Start/, 'n\r'],
+      ],
+    });
+    expect(code, seen).toBe(2);
+    expect(commandIn(seen)).toContain('--country DE');
+  });
+
+  it('names the countries that are not understood, and asks for one where rows have none', async () => {
+    const rows = [
+      ...Array.from({ length: 12 }, (_, at) => `good${at}@sluice.test,${at < 9 ? 'FR' : 'IT'}`),
+      ...Array.from({ length: 3 }, (_, at) => `good3${at}@sluice.test,Germny`),
+      ...Array.from({ length: 2 }, (_, at) => `good4${at}@sluice.test,`),
+    ];
+    const mixed = rows.map((row, at) => (at < 9 && at % 2 === 0 ? row.replace('FR', 'ES') : row));
+    await write('list.csv', `mail,Land\n${mixed.join('\n')}\n`);
+    const first = await runAtTerminal(['verify', 'list.csv'], {
+      cwd: folder,
+      answers: [
+        [/2 rows have no country\n?[^]*Country for these rows.*:/, 'Swedn\r'],
+        [/did you mean SE \(Sweden\)\?[^]*Country for these rows.*:/, 'SE\r'],
+        [/Start/, 'y\r'],
+      ],
+    });
+    expect(first.code, first.seen).toBe(0);
+    expect(first.seen).toContain(
+      '3 rows: country "Germny" is unknown to the service (Germany? write DE)\n',
+    );
+    expect(first.seen).toContain(
+      '14 email addresses: 14 credits at most, free of charge: the local service verifies\n',
+    );
+    expect(commandIn(first.seen)).toContain(
+      '--country-column Land -o list.verified.csv --country SE',
+    );
+    expect(first.seen.match(/no base URL is given/g)).toHaveLength(1);
+    const skipped = await runAtTerminal(['verify', 'list.csv'], {
+      cwd: folder,
+      answers: [
+        [/Country for these rows.*:/, '\r'],
+        [/Start/, 'y\r'],
+      ],
+    });
+    expect(skipped.code, skipped.seen).toBe(0);
+    expect(commandIn(skipped.seen)).not.toContain('--country ');
+    expect(skipped.seen).toMatch(/\n {2}country_missing \(no country\) +2\b/);
+    expect(skipped.seen).toMatch(/\n {2}country_unsupported \(unknown country\) +3\b/);
+    expect(skipped.seen).toMatch(/3 rows: country "Germny".*: correct these cells, then run again/);
+    expect(skipped.seen).toContain('2 rows have no country and were not sent: add --country');
+  });
+
+  it('offers a trial first where a long list is paid for, and pays for it once', async () => {
     const { service } = await withService();
     const rows = Array.from({ length: 1200 }, (_, at) => `good${at}@sluice.test\n`);
     await write('list.csv', `mail\n${rows.join('')}`);
-    const args = ['verify', 'list.csv', '--country', 'US', '--history', 'results'];
+    const args = ['verify', 'list.csv', '--country', 'US'];
     const answer = (keys: string) =>
       runAtTerminal(args, {
         cwd: folder,
@@ -295,15 +406,101 @@ describe('sluice verify without a column, at a terminal', () => {
       });
     const trial = await answer('\r');
     expect(trial.code, trial.seen).toBe(0);
-    expect(trial.seen).toMatch(/sluice verify list\.csv .* -o list\.verified\.csv --limit 100/);
-    expect(trial.seen).toContain('the first 100 rows only; leave out --limit for the rest');
+    expect(trial.seen).toContain("history: list.verified.history keeps the trial's results");
+    const [all, first, again] = trial.seen
+      .split('\n')
+      .filter((line) => line.startsWith('sluice verify '));
+    expect(all).toBe(
+      'sluice verify list.csv --country US --email mail -o list.verified.csv --history list.verified.history',
+    );
+    expect(first).toBe(
+      'sluice verify list.csv --country US --email mail --history list.verified.history -o list.verified.trial.csv --limit 100',
+    );
+    expect(again).toBe(all);
+    expect(trial.seen).toContain('(what was verified now is not paid for again)');
     expect(await paid(service)).toBe(100);
-    const all = await answer('a\r');
-    expect(all.code, all.seen).toBe(0);
-    expect(all.seen).toContain('output: list.verified.csv, which exists: it is replaced');
+    expect(await linesOf('list.verified.trial.csv')).toBe(101);
+    const pasted = await paste(all ?? '', connectTo(service));
+    expect(pasted.code, pasted.stderr).toBe(0);
     expect(await paid(service)).toBe(1200);
-    const output = await readFile(join(folder, 'list.verified.csv'), 'utf8');
-    expect(output.trimEnd().split('\n')).toHaveLength(1201);
+    expect(await linesOf('list.verified.csv')).toBe(1201);
+    expect(await linesOf('list.verified.trial.csv')).toBe(101);
+    const known = await answer('a\r');
+    expect(known.code, known.seen).toBe(0);
+    expect(known.seen).toContain('output: list.verified.csv (exists, will be replaced)');
+    expect(known.seen).toContain('(1,200 are in the history)');
+    expect(known.seen).not.toContain('this is a new run');
+    expect(await paid(service)).toBe(1200);
+  });
+
+  it('offers no trial of a list that goes into a table', async () => {
+    const { service } = await withService();
+    const rows = Array.from({ length: 1200 }, (_, at) => `good${at}@sluice.test\n`);
+    await write('list.csv', `mail\n${rows.join('')}`);
+    const args = ['--country', 'US', '-o', 'sqlite:out.db', '--into', 'verified'];
+    const { code, seen } = await runAtTerminal(['verify', 'list.csv', ...args], {
+      cwd: folder,
+      env: connectTo(service),
+      answers: [[/Start\? \[Y\/n\]/, 'n\r']],
+    });
+    expect(code, seen).toBe(2);
+    expect(seen).not.toContain('trial');
+  });
+
+  it('asks for a yes before it pays for a finished run again', async () => {
+    const { service } = await withService();
+    await write('list.csv', german);
+    await write('list.verified.csv', 'of the last run');
+    const answer = (keys: string) =>
+      runAtTerminal(['verify', 'list.csv'], {
+        cwd: folder,
+        env: connectTo(service),
+        answers: [[/Start, and pay for them again\? \[y\/N\]/, keys]],
+      });
+    const stopped = await answer('\r');
+    expect(stopped.code, stopped.seen).toBe(2);
+    expect(await paid(service)).toBe(0);
+    expect(await readFile(join(folder, 'list.verified.csv'), 'utf8')).toBe('of the last run');
+    const again = await answer('y\r');
+    expect(again.code, again.seen).toBe(0);
+    expect(again.seen.match(/this is a new run: it replaces list\.verified\.csv/g)).toHaveLength(1);
+    expect(await paid(service)).toBe(4);
+  });
+
+  it('proposes a file where columns are named and no output, in place of rows on the terminal', async () => {
+    const { service } = await withService();
+    await write('list.csv', german);
+    const named = ['verify', 'list.csv', '--email', 'E-Mail', '--country', 'DE'];
+    const answer = (keys: string) =>
+      runAtTerminal(named, {
+        cwd: folder,
+        env: connectTo(service),
+        answers: [[/Start\? \[Y\/n\]/, keys]],
+      });
+    const none = await answer('n\r');
+    expect(none.code, none.seen).toBe(2);
+    expect(await readdir(folder)).toEqual(['list.csv']);
+    const started = await answer('\r');
+    expect(started.code, started.seen).toBe(0);
+    expect(commandIn(started.seen)).toBe(
+      'sluice verify list.csv --email E-Mail --country DE -o list.verified.csv',
+    );
+    expect(started.seen).toContain('2 email addresses: 2 credits at most, before refunds\n');
+    expect(started.seen).not.toMatch(/good1|streams/);
+    expect(await paid(service)).toBe(2);
+    expect(await linesOf('list.verified.csv')).toBe(3);
+  });
+
+  it('writes rows to the terminal where that is asked for', async () => {
+    await write('list.csv', german);
+    const args = ['--email', 'E-Mail', '--country', 'DE', '--local', '-o', '-'];
+    const { code, seen } = await runAtTerminal(['verify', 'list.csv', ...args], {
+      cwd: folder,
+      answers: [],
+    });
+    expect(code, seen).toBe(0);
+    expect(seen).toContain('Ada;good1@sluice.test;');
+    expect(await readdir(folder)).toEqual(['list.csv']);
   });
 
   it('makes what would steer the terminal visible', async () => {

@@ -307,6 +307,12 @@ test('a refused key stops everything once', async () => {
   const refused = settled.filter((each) => each.status === 'rejected');
   expect(refused.every(({ reason }) => reason instanceof ApiError)).toBe(true);
   expect(refused[0]?.reason).toMatchObject({ code: 'unauthorized', retryable: false });
+  // What a bare status does not say is said beside it, and its name once.
+  expect(refused[0]?.reason).toMatchObject({
+    message:
+      'credits: the service answered 401 Unauthorized; the API key is wrong, revoked, or of another service',
+    serviceMessage: 'Unauthorized',
+  });
   const sent = server.seen.length;
   expect(await caught(client.launchBatch(uuid))).toMatchObject({ code: 'unauthorized' });
   expect(server.seen).toHaveLength(sent);
@@ -345,3 +351,19 @@ describe('a shared pause', () => {
     });
   }
 });
+
+test.each([
+  ['Payment Required', ''],
+  ['no credits left', ': no credits left'],
+])(
+  'a unit verification that is not paid says which credit it needs (%s)',
+  async (message, words) => {
+    const server = await startServer((_, response) => sendJson(response, 402, { message }));
+    const client = createTestClient(server.baseUrl);
+    const error = await caught(client.verifyUnit({ type: 'phone', phone: '+12025550123' }));
+    expect(error).toMatchObject({
+      code: 'payment_required',
+      message: `verifyUnit: the service answered 402 Payment Required${words}; it needs 1 phone credit`,
+    });
+  },
+);

@@ -168,6 +168,21 @@ describe('what is wrong before anything is sent', () => {
     });
   }
 
+  test('names a key that the environment does not have, and sends nothing', async () => {
+    const server = await startServer((_, response) => sendJson(response, 401, {}));
+    const { baseUrl } = server;
+    const keyless = new Client({ baseUrl, apiKey: process.env['NOBODY_SETS_THIS'] });
+    for (const [operation, { call }] of Object.entries(calls)) {
+      if (operation === 'format') continue;
+      const error = await caught(call(keyless));
+      expect(error, operation).toBeInstanceOf(ConfigurationError);
+      expect(String(error)).toContain(
+        `${operation} needs an API key: the client has none. Give it apiKey; if that comes from the environment, its variable is not set`,
+      );
+    }
+    expect(server.seen).toEqual([]);
+  });
+
   test('names the field and not the value', async () => {
     const error = await caught(client.listBatches({ limit: 123_456 }));
     expect(String(error)).toContain('limit');

@@ -15,6 +15,7 @@ function createGovernor(options: Partial<ConstructorParameters<typeof Governor>[
   const clock = new FakeClock();
   const governor = new Governor({
     clock,
+    origin: 'https://verify.example.com',
     random: () => 0.5,
     maxConcurrentRequests: 16,
     giveUpAfterMs: 600_000,

@@ -13,6 +13,14 @@ type LimitKind = (typeof limitKinds)[number];
 /** Answers a request that reaches it at a moment, in milliseconds. */
 type Service = (atMs: number) => Outcome;
 
+interface Load {
+  readonly waiting: number;
+  readonly requests?: number;
+  readonly untilMs?: number;
+  /** Lets processes begin, each with a governor of its own. @default one */
+  begin?(clock: FakeClock, start: () => Governor): Promise<readonly Governor[]>;
+}
+
 const minuteMs = 60_000;
 const latencyMs = 50;
 
@@ -22,22 +30,22 @@ const latencyMs = 50;
  *
  * @returns when the last one was answered
  */
-export async function sendRequests(
-  service: Service,
-  load: { readonly waiting: number; readonly requests?: number; readonly untilMs?: number },
-): Promise<number> {
+export async function sendRequests(service: Service, load: Load): Promise<number> {
   const clock = new FakeClock();
   const { waiting, requests = Infinity, untilMs = Infinity } = load;
   let seed = 7;
   const random = (): number => (seed = (seed * 48_271) % 0x7fffffff) / 0x7fffffff;
-  const governor = new Governor({
-    clock,
-    random,
-    maxConcurrentRequests: 16,
-    giveUpAfterMs: 600_000,
-  });
+  const start = (): Governor =>
+    new Governor({
+      origin: 'https://verify.example.com',
+      clock,
+      random,
+      maxConcurrentRequests: 16,
+      giveUpAfterMs: 600_000,
+    });
+  const governors = (await load.begin?.(clock, start)) ?? [start()];
   let left = requests;
-  const send = async (): Promise<void> => {
+  const send = async (governor: Governor): Promise<void> => {
     while (left > 0 && clock.now() < untilMs) {
       left -= 1;
       const since = clock.now();
@@ -52,7 +60,10 @@ export async function sendRequests(
       }
     }
   };
-  await clock.runUntil(Promise.all(Array.from({ length: waiting }, send)));
+  const all = governors.flatMap((governor) =>
+    Array.from({ length: waiting / governors.length }, async () => send(governor)),
+  );
+  await clock.runUntil(Promise.all(all));
   return clock.now();
 }
 
@@ -107,9 +118,14 @@ export async function underLimit(
   kind: LimitKind,
   perMinute: number,
   minutes: number,
+  begin?: Load['begin'],
 ): Promise<{ readonly taken: number; readonly refused: number }> {
   const service = limitedService(kind, () => perMinute);
-  const endedMs = await sendRequests(service.answer, { waiting: 32, untilMs: minutes * minuteMs });
+  const endedMs = await sendRequests(service.answer, {
+    waiting: 32,
+    untilMs: minutes * minuteMs,
+    ...(begin && { begin }),
+  });
   const atOnce = kind.endsWith('window') ? 0 : bucketSize(kind, perMinute);
   return {
     taken: service.taken / (atOnce + (perMinute * endedMs) / minuteMs),

@@ -65,8 +65,9 @@ describe('after a failed attempt', () => {
     expect(judge(api(503, 0))).toEqual({ do: 'repeat', waitMs: 375 });
   });
 
-  test('it is given up when the next attempt would come too late', () => {
-    expect(judge(api(503), { failingForMs: 599_999 }).do).toBe('give_up');
+  test('it is given up when the time is over, and not a wait before', () => {
+    expect(judge(api(503), { failingForMs: 599_999 })).toEqual({ do: 'repeat', waitMs: 1 });
+    expect(judge(api(503), { failingForMs: 600_000 }).do).toBe('give_up');
     expect(judge(api(503, 60_000), { giveUpAfterMs: 50_000 }).do).toBe('give_up');
     expect(judge(api(429), { failingForMs: 600_001 }).do).toBe('give_up');
   });

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../src/client/client.js';
+import { describeTrouble } from '../../src/client/describe-trouble.js';
 import { FakeClock } from './fake-clock.js';
 import { Governor, type Permit } from '../../src/client/governor.js';
 import type { ServiceTrouble } from '../../src/client/service-trouble.js';
@@ -11,6 +12,7 @@ function watched(giveUpAfterMs = 600_000) {
   const told: ServiceTrouble[] = [];
   const governor = new Governor({
     clock,
+    origin: 'https://verify.example.com',
     random: () => 0.5,
     maxConcurrentRequests: 4,
     giveUpAfterMs,
@@ -55,6 +57,9 @@ it('tells of failures with the time that is left, over all attempts of a request
   const waiting = acquire(clock.now() + 5000);
   await clock.advance(1000);
   expect(told).toEqual([{ state: 'waiting', error, forMs: 4000, leftMs: 57_000 }]);
+  const baseUrl = 'https://verify.example.com';
+  const [line] = told.map((trouble) => describeTrouble({ baseUrl }, trouble).line);
+  expect(line).toMatch(/; trying again, gives up in 57 s$/);
   await clock.advance(4000);
   (await waiting).settle({ kind: 'answered' });
   expect(told.at(-1)).toMatchObject({ state: 'over' });
@@ -145,7 +150,7 @@ it('is a warning of the process, once, where a program does not ask', async () =
       name: 'SluiceWarning',
       code: 'SLUICE_SERVICE_WAITING',
       message: expect.stringMatching(
-        /^cannot reach 127\.0\.0\.1:9: the connection was refused; trying again, \d+ min/,
+        /^cannot reach 127\.0\.0\.1:9: the connection was refused; trying again, gives up in \d+ min/,
       ) as string,
     },
   ]);

@@ -45,7 +45,7 @@ describe('the local service', () => {
     expect(report.outcomes.needs_spend).toBe(0);
     expect(report.outcomes.holds).toBeGreaterThan(80);
     // What the option says that it may cost.
-    expect(charged).toBeLessThanOrEqual(9 + 2);
+    expect(charged).toBeLessThanOrEqual(10 + 2);
     expect([report.batchesLeft.length, left]).toEqual([0, 0]);
   });
 
@@ -87,6 +87,16 @@ describe('a service that deviates', () => {
     const outcome = report.clauses.find((candidate) => candidate.clause === clause)?.outcome;
     expect(outcome).toBe('fails');
     expect(report.conforms).toBe(false);
+  });
+
+  it('fails for money where many launches at once of one batch are each told that they launch it', async () => {
+    const { report } = await checked(answering('launchBatch', { json: { status: 'ok' } }), {
+      patienceMs: 100,
+      spend: true,
+    });
+    const { outcome, note } =
+      report.clauses.find(({ clause }) => clause === '3 rule 3 at once') ?? {};
+    expect([outcome, note]).toEqual(['fails', '20 launches say "ok"']);
   });
 
   it('is not checked at all when it does not take the key, or is not there', async () => {

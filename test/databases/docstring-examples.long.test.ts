@@ -39,7 +39,7 @@ it.each(databases.filter(([, isThere]) => isThere))(
     const codes = names
       .filter(({ entry }) => entry === `sluice/${kind}`)
       .flatMap(({ examples }) => examples);
-    if (codes.length !== (kind === 'postgres' ? 5 : 2)) throw new Error(`${codes.length} examples`);
+    if (codes.length !== (kind === 'postgres' ? 6 : 2)) throw new Error(`${codes.length} examples`);
     for (const code of codes) {
       const url = await findUrl();
       await runExample(code, {

@@ -146,6 +146,15 @@ const targets: readonly Target[] = [
   },
 ];
 
+/** The script that merges rows of a night by their key. */
+async function mergeOf(rows: readonly object[], target: LoadTarget): Promise<string> {
+  const parts = join(await temporaryFolder(), 'parts');
+  const verifying = await startVerifying();
+  const sink = partsSink(parts, { partBytes: 1_000_000 });
+  await verifying.run({ source: rows, sink, email: ['email'] });
+  return loadStatement(parts, { for: target, table: 'loaded', key: 'n' });
+}
+
 /** A list that needs more than one part, with a delimiter of its own and line ends in cells. */
 async function writeManyParts(): Promise<string> {
   const folder = await temporaryFolder();
@@ -205,6 +214,26 @@ describe.each(targets)('parts for $for', ({ for: target, formats, isThere, load,
     const script = await loadStatement(parts, { for: target, table: 'loaded' });
     expectAllRows(await load(script, ['n', 'filling', 'email_valid'], join(parts, '..')));
   });
+
+  test.skipIf(!isThere)(
+    'are merged by key into the table of the nights before, where the target has MERGE',
+    async () => {
+      const first = [1, 2, 3].map((n) => ({ n, note: 'first', email: 'good@sluice.test' }));
+      const next = [2, 4].map((n) => ({ n, note: 'next', email: 'bad@sluice.test' }));
+      if (target === 'clickhouse') {
+        await expect(mergeOf(first, target)).rejects.toMatchObject({ code: 'invalid_option' });
+        return;
+      }
+      const scripts = [await mergeOf(first, target), await mergeOf(next, target)].join('');
+      const rows = await load(scripts, ['n', 'note', 'email_valid'], await temporaryFolder());
+      expect(rows.map(({ n, note, email_valid: valid }) => [n, note, valid])).toEqual([
+        ['1', 'first', 'true'],
+        ['2', 'next', 'false'],
+        ['3', 'first', 'true'],
+        ['4', 'next', 'false'],
+      ]);
+    },
+  );
 });
 
 test.skipIf(!isClickhouseThere)('parts in a bucket are loaded by ClickHouse', async () => {

@@ -76,7 +76,7 @@ describe('a key that stands in two rows of the input', () => {
       const verifying = await startVerifying();
       const source = fileSource(await writeList());
       const error = await rejection(verifying.run({ source, sink, email: ['email'] }));
-      expect(error.message).toMatch(/^rows 1 and 3 of the input have the same key in "id"/);
+      expect(error.message).toMatch(/^data rows 1 and 3 of the input have the same key in "id"/);
       expect(exitCodeOf(error)).toBe(2);
       expect(await verifying.charges()).toBe(0);
       expect((await verifying.client.listBatches()).length).toBe(0);
@@ -99,7 +99,9 @@ describe('a key that stands in two rows of the input', () => {
           sink: mysqlSink({ url: inject('mysqlUrl'), into: table, key: 'email' }),
           email: ['email'],
         });
-      expect((await rejection(run('caseless'))).message).toContain('rows 1 and 2 of the input');
+      expect((await rejection(run('caseless'))).message).toContain(
+        'data rows 1 and 2 of the input',
+      );
       expect(await verifying.charges()).toBe(0);
       // A table that is made tells them apart.
       expect((await run('with_case')).rows).toBe(2);
@@ -112,7 +114,7 @@ describe('a key that stands in two rows of the input', () => {
     keys.add(['12', '3']);
     keys.add(['', '123']);
     expect(() => keys.add(['12', '3'])).toThrow(
-      'rows 2 and 4 of the input have the same key in "a", "b"',
+      'data rows 2 and 4 of the input have the same key in "a", "b"',
     );
   });
 });

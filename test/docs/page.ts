@@ -64,7 +64,8 @@ export class Page {
 
   /** Where the page says that its commands run; `undefined` when it says nothing of it. */
   folder(): CommandFolder | undefined {
-    const said = /[Rr]un the commands? in (.*?)[.:,;]/s.exec(withoutBlocks(this.text))?.[1] ?? '';
+    const said =
+      /[Rr]un the commands? in \[?(.*?)[\].:,;]/s.exec(withoutBlocks(this.text))?.[1] ?? '';
     return commandFolders.find((folder) => said === folder);
   }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
+import { readEntries } from '../../scripts/project.mjs';
 import { projectRoot } from './page.js';
 
 const root = projectRoot;
@@ -19,11 +20,19 @@ function compilerOptions(): ts.CompilerOptions {
  * @param modules their texts by name
  */
 export function createProgram(modules: ReadonlyMap<string, string>): ts.Program {
-  const options = compilerOptions();
+  return programOf(modules, compilerOptions());
+}
+
+function programOf(
+  modules: ReadonlyMap<string, string>,
+  options: ts.CompilerOptions,
+  resolution: Pick<ts.CompilerHost, 'resolveModuleNameLiterals'> = {},
+): ts.Program {
   const files = ts.createCompilerHost(options, true);
   const texts = new Map([...modules].map(([name, text]) => [`${root}${name}`, text]));
   const host: ts.CompilerHost = {
     ...files,
+    ...resolution,
     fileExists: (path) => texts.has(path) || files.fileExists(path),
     readFile: (path) => texts.get(path) ?? files.readFile(path),
     getSourceFile: (path, ...rest) => {
@@ -47,40 +56,83 @@ export function troubles(program: ts.Program, name: string): readonly string[] {
   });
 }
 
+const entries = await readEntries();
+
+let program: ts.Program | undefined;
+
+/**
+ * The sources that the entry points lead to, made once for all tests of a process. Of what is in
+ * `node_modules` nothing is read: it is most of what there would be.
+ */
+function sources(): ts.Program {
+  if (program !== undefined) return program;
+  const imports = entries.map(({ module }) => `import './${module.replace(/ts$/, 'js')}';\n`);
+  const options = { ...compilerOptions(), types: [] };
+  program = programOf(new Map([['entries.ts', imports.join('')]]), options, {
+    resolveModuleNameLiterals: (literals, from) =>
+      literals.map(({ text }) =>
+        text.startsWith('.')
+          ? ts.resolveModuleName(text, from, options, ts.sys)
+          : { resolvedModule: undefined },
+      ),
+  });
+  return program;
+}
+
 /** The literals of the union that a type of a module is. */
-export function unionOf(program: ts.Program, module: string, type: string): readonly string[] {
-  const checker = program.getTypeChecker();
-  const declared = declaredType(program, module, type);
+export function unionOf(module: string, type: string): readonly string[] {
+  const declared = declaredType(module, type);
   const members = declared.isUnion() ? declared.types : [declared];
   return members.map((member) => {
     if (member.isStringLiteral()) return member.value;
-    throw new Error(`${type} holds ${checker.typeToString(member)}, which is no literal`);
+    const text = sources().getTypeChecker().typeToString(member);
+    throw new Error(`${type} holds ${text}, which is no literal`);
   });
 }
 
-/** The names of what an interface of a module has. */
-export function membersOf(program: ts.Program, module: string, type: string): readonly string[] {
-  return declaredType(program, module, type)
-    .getProperties()
-    .map(({ name }) => name);
+/** The names of what an interface of a module has, as its declarations show them. */
+export function membersOf(module: string, type: string): readonly string[] {
+  return shownMembers(declaredType(module, type)).map(({ name }) => name);
 }
 
-function declaredType(program: ts.Program, module: string, type: string): ts.Type {
-  const checker = program.getTypeChecker();
-  const exported = exportedSymbols(program, module).find(({ name }) => name === type);
+function shownMembers(type: ts.Type): readonly ts.Symbol[] {
+  return type
+    .getProperties()
+    .filter((member) => member.getJsDocTags().every(({ name }) => name !== 'internal'));
+}
+
+/** What an editor shows of each member of a type: its name, its text, and the names of its tags. */
+export function hoverTexts(
+  module: string,
+  type: string,
+  { onlyOptional = false } = {},
+): readonly (readonly [name: string, text: string, tags: readonly string[]])[] {
+  const checker = sources().getTypeChecker();
+  return shownMembers(declaredType(module, type))
+    .filter(({ flags }) => !onlyOptional || (flags & ts.SymbolFlags.Optional) !== 0)
+    .map((member) => [
+      member.name,
+      ts.displayPartsToString(member.getDocumentationComment(checker)),
+      member.getJsDocTags(checker).map(({ name }) => name),
+    ]);
+}
+
+function declaredType(module: string, type: string): ts.Type {
+  const checker = sources().getTypeChecker();
+  const exported = exportedSymbols(module).find(({ name }) => name === type);
   if (exported === undefined) throw new Error(`${module} exports no type ${type}`);
   const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0;
   return checker.getDeclaredTypeOfSymbol(isAlias ? checker.getAliasedSymbol(exported) : exported);
 }
 
 /** The names that a module exports, types among them. */
-export function exportsOf(program: ts.Program, module: string): readonly string[] {
-  return exportedSymbols(program, module).map(({ name }) => name);
+export function exportsOf(module: string): readonly string[] {
+  return exportedSymbols(module).map(({ name }) => name);
 }
 
-function exportedSymbols(program: ts.Program, module: string): readonly ts.Symbol[] {
-  const checker = program.getTypeChecker();
-  const file = program.getSourceFile(`${root}${module}`);
+function exportedSymbols(module: string): readonly ts.Symbol[] {
+  const checker = sources().getTypeChecker();
+  const file = sources().getSourceFile(`${root}${module}`);
   const symbol = file && checker.getSymbolAtLocation(file);
   if (symbol === undefined) throw new Error(`there is no module ${module}`);
   return checker.getExportsOfModule(symbol);

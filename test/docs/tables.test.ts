@@ -1,21 +1,28 @@
-import type ts from 'typescript';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { readEntries } from '../../scripts/project.mjs';
 import { notSubmittedReasons } from '../../src/addresses/not-submitted.js';
 import { bounds } from '../../src/batches/life.js';
 import { exitCodeOf, exitCodes } from '../../src/cli/exit-code.js';
+import { columnTexts, environmentTexts, exitCodeTexts } from '../../src/cli/topic-texts.js';
+import { withFlags } from '../../src/cli/option-flags.js';
 import { operations } from '../../src/contract/operations.js';
+import { diagnosticsChannels } from '../../src/diagnostics/channels.js';
 import * as family from '../../src/errors/family.js';
 import { SluiceError } from '../../src/errors/sluice-error.js';
 import type { RunProgress } from '../../src/index.js';
 import { addedColumns } from '../../src/results/columns.js';
+import { reasonWords } from '../../src/words/reason-words.js';
 import { codeSpans, listItems, Page, tableRows } from './page.js';
-import { createProgram, membersOf, unionOf } from './source-types.js';
+import { exportsOf, membersOf, unionOf } from './source-types.js';
+
+// All that asks the compiler is in this file: it reads the sources once for each process.
 
 const columns = new Page('docs/columns.md');
 const everyNight = new Page('docs/every-night.md');
 const library = new Page('docs/library.md');
 const errors = new Page('docs/when-it-stops.md');
 const localService = new Page('docs/local-service.md');
+const observability = new Page('docs/observability.md');
 
 /** The code in the first cell of each row of a section's tables, and before the colon of each item. */
 function firstCodes(page: Page, heading: string): readonly string[] {
@@ -28,12 +35,40 @@ function sorted(values: Iterable<string>): readonly string[] {
   return [...values].toSorted();
 }
 
-let program: ts.Program;
+/** The rows of a section's tables, as a terminal shows them: without links and code marks. */
+function plainRows(page: Page, heading: string): readonly (readonly string[])[] {
+  return tableRows(page.section(heading)).map((row) =>
+    row.map((cell) => cell.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '')),
+  );
+}
 
-beforeAll(() => {
-  const faces = "import './src/index.js';\nimport './src/service/index.js';\n";
-  program = createProgram(new Map([['faces.ts', faces]]));
-}, 120_000);
+describe('the topics of help', () => {
+  it('say of exit codes, variables and columns what the pages say', () => {
+    expect(plainRows(errors, '## Exit codes')).toEqual(
+      exitCodeTexts.map(({ code, happened, todo }) => [String(code), happened, todo]),
+    );
+    expect(plainRows(new Page('docs/command-line.md'), '## Environment')).toEqual(
+      environmentTexts.map(({ names, meaning }) => [names, meaning]),
+    );
+    expect(plainRows(columns, '## Output columns')).toEqual(
+      columnTexts.map(({ column, type, meaning }) => [`<c>_${column}`, type, meaning]),
+    );
+    const more = /; more$/;
+    const listed = plainRows(columns, '## Reasons').map(([, code, words, meaning = '']) => [
+      code,
+      words,
+      meaning.replace(more, ''),
+    ]);
+    const known = Object.entries(reasonWords).map(([code, { words, meaning }]) => [
+      code,
+      words,
+      withFlags(meaning),
+    ]);
+    const byCode = (rows: readonly (readonly unknown[])[]) =>
+      new Map(rows.map((row) => [row[0], row]));
+    expect(byCode(listed)).toEqual(byCode(known));
+  });
+});
 
 describe('the exit codes', () => {
   const stopped = ['130', '143'];
@@ -51,7 +86,7 @@ describe('the error codes', () => {
   const rows = tableRows(errors.section('## Error codes'));
 
   it('are those that the library has', () => {
-    const known = unionOf(program, 'src/errors/sluice-error.ts', 'SluiceErrorCode');
+    const known = unionOf('src/errors/sluice-error.ts', 'SluiceErrorCode');
     expect(sorted(rows.flatMap(([code = '']) => codeSpans(code)))).toEqual(sorted(known));
   });
 
@@ -74,7 +109,7 @@ describe('the error codes', () => {
     const listed = tableRows(columns.section('## Reasons')).flatMap(([, cell = '']) =>
       codeSpans(cell),
     );
-    const failed = unionOf(program, 'src/batches/known-batch.ts', 'FailedReason');
+    const failed = unionOf('src/batches/known-batch.ts', 'FailedReason');
     const known = [...notSubmittedReasons, 'no_record', ...failed, 'not_finished'];
     expect(sorted(listed)).toEqual(sorted(known));
   });
@@ -99,7 +134,7 @@ describe('the options of the library', () => {
     ['### Variants', localService, 'src/service/variants.ts', 'ServiceVariants'],
   ])('under "%s" are those of their type', (heading, page, module, type) => {
     const listed = firstCodes(page, heading);
-    expect(sorted(listed)).toEqual(sorted(membersOf(program, module, type)));
+    expect(sorted(listed)).toEqual(sorted(membersOf(module, type)));
   });
 
   it('name every stage of the progress of a run', () => {
@@ -115,6 +150,8 @@ describe('the options of the library', () => {
       notice: true,
       left_behind: true,
       older_state: true,
+      already_finished: true,
+      recalled: true,
       stopped: true,
       writing: true,
       written: true,
@@ -138,5 +175,72 @@ describe('the bounds of what is tried again', () => {
     const rows = tableRows(new Page('ARCHITECTURE.md').section('### Bounds'));
     const listed = rows.map(([name = '', value]) => [codeSpans(name)[0], Number(value)] as const);
     expect(Object.fromEntries(listed)).toEqual(bounds);
+  });
+});
+
+/** The type of what is published: `sluice:run:start` has RunStartEvent. */
+function eventType(channel: string): string {
+  const words = channel.split(':').slice(1);
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return `${name}Event`;
+}
+
+describe('the channels in docs/observability.md', () => {
+  const rows = tableRows(observability.section('## Channels'));
+
+  it('are those that there are', () => {
+    expect(rows.flatMap(([name = '']) => codeSpans(name))).toEqual([...diagnosticsChannels]);
+  });
+
+  it.each(
+    rows.map(
+      ([name = '', , fields = '']) => [codeSpans(name)[0] ?? '', codeSpans(fields)] as const,
+    ),
+  )('%s has the fields that are said of it', (channel, fields) => {
+    const known = membersOf('src/diagnostics/channels.ts', eventType(channel));
+    expect(fields.toSorted()).toEqual(known.toSorted());
+  });
+});
+
+const entries = await readEntries();
+
+/** What is called on something that is exported, or on what one's own code is given. */
+const membersInProse = ['open', 'close', 'run'];
+
+/** The names in the tables that list what an entry point exports, in the page's order. */
+function listedBy(entry: string): readonly string[] {
+  const tables = library.text.split(/\n\n/).filter((part) => {
+    const [head = ''] = part.split('\n', 1);
+    return head.startsWith(`| \`${entry}\` exports`);
+  });
+  return tables.flatMap((table) => tableRows(table).flatMap(([cell = '']) => codeSpans(cell)));
+}
+
+const exported = new Map(entries.map(({ entry, module }) => [entry, exportsOf(module)]));
+
+describe('docs/library.md', () => {
+  it('knows more than one entry point of the package', () => {
+    expect(entries.length).toBeGreaterThan(5);
+  });
+
+  it.each(entries)('lists every export of $entry once, and none that is not there', ({ entry }) => {
+    expect(listedBy(entry).toSorted()).toEqual(exported.get(entry)?.toSorted());
+  });
+
+  it('lists no export of an entry point that the package does not have', () => {
+    const heads = [...library.text.matchAll(/^\| `([^`]+)` exports/gm)].map(([, entry]) => entry);
+    const known = entries.map(({ entry }) => entry);
+    expect(heads.filter((entry) => !known.includes(entry ?? ''))).toEqual([]);
+  });
+
+  it('calls nothing by a name that no entry point exports', () => {
+    const names = new Set([...exported.values()].flat());
+    const members = tableRows(library.section('### Operations')).flatMap(([cell = '']) =>
+      codeSpans(cell).map((call) => call.replace(/\(.*/s, '')),
+    );
+    const called = [...library.text.matchAll(/`(?:new )?([a-zA-Z]+)\([^`]*\)`/g)];
+    const known = new Set([...names, ...members, ...membersInProse]);
+    const unknown = called.map(([, name = '']) => name).filter((name) => !known.has(name));
+    expect([...new Set(unknown)]).toEqual([]);
   });
 });

@@ -12,7 +12,8 @@ import {
   StateError,
   TransportError,
 } from '../../src/errors/family.js';
-import { isSluiceError, SluiceError } from '../../src/errors/sluice-error.js';
+import { isSluiceError } from '../../src/errors/is-sluice-error.js';
+import { SluiceError } from '../../src/errors/sluice-error.js';
 
 const cause = new Error('the cause');
 
@@ -65,7 +66,9 @@ describe.each(family.map((error) => [error.constructor.name, error] as const))(
       expect(text).toMatch(new RegExp(`^${name}: m\\n`));
       const fields = Object.keys(error).filter((field) => field !== 'name');
       const known = ['code', 'retryable', 'line', 'operation', 'sent', 'reason', 'status'];
-      expect([...known, 'serviceMessage', 'retryAfterMs']).toEqual(expect.arrayContaining(fields));
+      expect([...known, 'serviceMessage', 'retryAfterMs', 'needs']).toEqual(
+        expect.arrayContaining(fields),
+      );
       expect(fields).toEqual(expect.arrayContaining(['code', 'retryable']));
     });
 
@@ -97,7 +100,8 @@ describe('retryable', () => {
   it('is what does not need a change by the caller', () => {
     const request = { operation: 'credits', sent: 'unknown' } as const;
     expect(new DeadlineError('m').retryable).toBe(true);
-    expect(new BudgetError('m').retryable).toBe(true);
+    expect(new DetachedError('m').retryable).toBe(true);
+    expect(new StateError('m', { code: 'state_locked' }).retryable).toBe(true);
     expect(new TransportError('m', { code: 'connection_lost', ...request }).retryable).toBe(true);
     expect(
       new TransportError('m', { code: 'connection_failed', ...request, retryable: false })
@@ -106,6 +110,10 @@ describe('retryable', () => {
     expect(new ConfigurationError('m').retryable).toBe(false);
     expect(new InputError('m').retryable).toBe(false);
     expect(new OutputError('m').retryable).toBe(false);
+    // The same limit is met again: somebody has to raise it, or to buy credits.
+    expect(new BudgetError('m').retryable).toBe(false);
+    expect(new DetachedError('m', { retryable: false }).retryable).toBe(false);
+    expect(new StateError('m', { code: 'state_mismatch' }).retryable).toBe(false);
     expect(new StateError('m', { code: 'state_damaged' }).retryable).toBe(false);
     expect(new ContractError('m', { operation: 'credits' }).retryable).toBe(false);
     const api = { operation: 'credits', status: 400 } as const;

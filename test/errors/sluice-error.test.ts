@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isSluiceError, SluiceError } from '../../src/errors/sluice-error.js';
+import { isSluiceError } from '../../src/errors/is-sluice-error.js';
+import { SluiceError } from '../../src/errors/sluice-error.js';
 
 describe('isSluiceError', () => {
   it.each([

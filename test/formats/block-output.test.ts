@@ -49,6 +49,18 @@ describe('BlockOutput', () => {
     expect(output.memory.size).toBeLessThanOrEqual(5);
   });
 
+  it('says with the next piece, however small, that nobody takes them any more', async () => {
+    const gone = new Error('nobody reads');
+    const out = new BlockOutput(
+      Object.assign(new MemoryOutput(), { write: async () => Promise.reject(gone) }),
+    );
+    out.put(Buffer.from('a'));
+    await out.settle();
+    await setImmediate();
+    out.put(Buffer.from('b'));
+    await expect(out.settle()).rejects.toBe(gone);
+  });
+
   it('changes nothing that an output may keep', async () => {
     const output = new KeepingOutput();
     const written = await writePieces(new BlockOutput(output));

@@ -1,4 +1,4 @@
-import { isSluiceError } from '../../src/errors/sluice-error.js';
+import { isSluiceError } from '../../src/errors/is-sluice-error.js';
 import { isRefusedOnPurpose, referenceRows, referenceText } from './csv-reference.js';
 import { scanCsv } from './scan-csv.js';
 

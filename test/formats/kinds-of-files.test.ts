@@ -279,6 +279,32 @@ describe('a file named as a workbook', () => {
   });
 });
 
+describe('what is no list', () => {
+  const text = (count: number) => 'id,email\n1,a@example.com\n'.repeat(count);
+  it.each([
+    ['a PDF', Buffer.from('%PDF-1.7\n%\xe2\xe3\n', 'latin1'), /is no CSV but a PDF document/],
+    ['a picture', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), /is no CSV but a picture \(PNG\)/],
+    ['a web page', Buffer.from('<!DOCTYPE html>\n<html>'), /is no CSV but a web page/],
+    ['UTF-16 without a mark', Buffer.from(text(1), 'utf16le'), /is no text: .*utf-16le/],
+    [
+      'bytes',
+      Buffer.from(Array.from({ length: 600 }, (_, at) => (at * 167 + 41) % 256)),
+      /no text/,
+    ],
+  ])('is said to be what it is: %s', async (_, bytes, words) => {
+    await writeFile(at('in.csv'), bytes);
+    await expect(fileSource(at('in.csv')).open({ wanted: () => [] })).rejects.toThrow(words);
+  });
+
+  it('is none of text in another encoding, nor of a null byte in it', async () => {
+    const list = `${text(3)}2,jos\u00e9@example.com\n3,a\0@example.com\n`;
+    await writeFile(at('in.csv'), Buffer.from(list, 'latin1'));
+    const reading = await fileSource(at('in.csv')).open({ wanted: () => [] });
+    expect(reading.header).toEqual(['id', 'email']);
+    for await (const chunk of reading.chunks) chunk.release?.();
+  });
+});
+
 describe('numbers of JSON lines', () => {
   const line =
     '{"email":"a@example.com","price":1.50,"id":9007199254740993,"huge":1e400,"list":[1.50,-0],"long":0.12345678901234567890,"nested":{"e":1E2}}';

@@ -73,15 +73,21 @@ async function withParts(given: Partial<Manifest> = {}): Promise<string> {
   return folder;
 }
 
-async function statement(target: LoadTarget, given: Partial<Manifest> = {}): Promise<string> {
+async function statement(
+  target: LoadTarget,
+  given: Partial<Manifest> = {},
+  merge: { readonly key?: string } = {},
+): Promise<string> {
   const from = places[target];
   return loadStatement(await withParts(given), {
+    ...merge,
     for: target,
     table: 'crm.contacts',
     ...(from !== undefined && { from }),
   });
 }
 
+const merging = loadTargets.filter((target) => target !== 'clickhouse');
 const warehouses = loadTargets.filter((target) => target !== 'postgres');
 const cases = loadTargets.flatMap((target) =>
   formats
@@ -96,6 +102,21 @@ describe('a load statement', () => {
     const script = await statement(target, { format, columns, kinds });
     await parseScript(script, target);
     for (const column of columns) expect(script).toContain(column);
+  });
+
+  test.each(merging)('that merges by key is of the grammar of %s', async (target) => {
+    const columns = ['id', 'email', 'email_valid'];
+    const kinds = ['text', 'text', 'boolean'].map((name) => ({ name }));
+    const script = await statement(target, { columns, kinds }, { key: 'id' });
+    await parseScript(script, target);
+    // What is there stays there: only the table beside it is dropped.
+    const dropped = [...script.matchAll(/^DROP TABLE .*$/gm)].map(([line]) => line);
+    expect(dropped).toHaveLength(2);
+    for (const line of dropped) expect(line).toContain('sluice_load_contacts');
+    expect(script).toMatch(/MERGE INTO [^]*WHEN MATCHED[^]*WHEN NOT MATCHED/);
+    await expect(
+      parseScript(script.replace('WHEN MATCHED', 'IF MATCHED'), target),
+    ).rejects.toThrow();
   });
 
   test.each(warehouses)(
@@ -254,6 +275,14 @@ describe('what cannot be loaded is refused by name', () => {
     const error = await rejection(statement(target, given as Partial<Manifest>));
     expect(error).toMatchObject({ code: 'invalid_option' });
     expect(error.message).toMatch(words);
+  });
+
+  test('a key that no column has, and one where nothing is merged', async () => {
+    const misspelt = await rejection(statement('snowflake', {}, { key: 'emial' }));
+    expect(misspelt).toMatchObject({ code: 'column_not_found' });
+    expect(misspelt.message).toContain('their columns are: email');
+    const clickhouse = await rejection(statement('clickhouse', {}, { key: 'email' }));
+    expect(clickhouse.message).toContain('ReplacingMergeTree');
   });
 
   test.each([

@@ -16,6 +16,15 @@ const any = (options: unknown) => options as never;
 
 const baseUrl = 'http://127.0.0.1:1';
 
+const client = new Client({ baseUrl, apiKey: 'key' });
+const uuid = '0b8a2b1e-6c1f-4c7e-9d0a-3f1c2b4d5e6f';
+const upload = {
+  name: 'list',
+  type: 'email',
+  target_country: 'US',
+  file: { sizeBytes: 0, open: () => [] },
+};
+
 const cases: readonly [string, () => unknown, string][] = [
   [
     'verify',
@@ -55,6 +64,71 @@ const cases: readonly [string, () => unknown, string][] = [
     'onBatch must be a function, not true',
   ],
   [
+    'verify',
+    () => verify(any({ settings: { use_globl_cache: false } })),
+    'settings: there is no option "use_globl_cache"; did you mean use_global_cache?',
+  ],
+  [
+    'run',
+    async () => run(any({ settings: { use_globl_cache: false } })),
+    'settings: there is no option "use_globl_cache"; did you mean use_global_cache?',
+  ],
+  [
+    'driveBatches',
+    () => driveBatches(any({ settings: { use_global_cache: 'nein' } })),
+    'settings.use_global_cache must be true or false, not "nein"',
+  ],
+  [
+    'streamRun',
+    async () => streamRun(any({ settings: { max_account_cache_backoff: 181 } })),
+    'settings.max_account_cache_backoff must be a whole number from 1 to 180, not 181',
+  ],
+  [
+    'estimateRun',
+    async () => estimateRun(any({ settings: { target_audience: 0.5 } })),
+    'settings.target_audience must be a whole number from 1 to',
+  ],
+  [
+    'verify',
+    () => verify(any({ settings: { target_country: 'US' } })),
+    'settings: there is no option "target_country"; the options are target_audience,',
+  ],
+  [
+    'verify',
+    () => verify(any({ settings: 'use_global_cache' })),
+    'settings must be an object, not "use_global_cache"',
+  ],
+  [
+    'uploadBatch',
+    async () => client.uploadBatch(any({ ...upload, use_globl_cache: false })),
+    'uploadBatch: there is no option "use_globl_cache"; did you mean use_global_cache?',
+  ],
+  [
+    'uploadBatch',
+    async () => client.uploadBatch(any({ ...upload, target_country: 'XX' })),
+    'uploadBatch: target_country must be a known code, such as "',
+  ],
+  [
+    'uploadBatch',
+    async () => client.uploadBatch(any({ ...upload, name: 7 })),
+    'uploadBatch: name must be a string of 1 to 255 characters',
+  ],
+  [
+    'updateBatch',
+    async () => client.updateBatch(uuid, any({ type: 'mail', target_country: 'US' })),
+    'updateBatch: type must be one of email, phone',
+  ],
+  [
+    'listBatches',
+    async () => client.listBatches(any({ from_date: 'yesterday' })),
+    'listBatches: from_date must be a time, such as 2026-11-21T03:00:00Z',
+  ],
+  [
+    'listBatches',
+    async () => client.listBatches(any({ offset: -1 })),
+    'listBatches: offset must be a whole number of 0 or more',
+  ],
+  [
     'run',
     async () => run(any({})),
     'source is missing: give a path, a URL, an array of these, rows, or a source such as fileSource("contacts.csv")',
@@ -88,6 +162,11 @@ const cases: readonly [string, () => unknown, string][] = [
   ['Client', () => new Client(any({})), 'baseUrl is missing: give the URL of the service'],
   [
     'Client',
+    () => new Client(any({ baseUrl: process.env['NOBODY_SETS_THIS'], apiKey: 'k' })),
+    'baseUrl is undefined: give the URL of the service',
+  ],
+  [
+    'Client',
     () => new Client({ baseUrl, timeoutMs: 0 }),
     'timeoutMs must be a number of milliseconds, at least 1, not 0',
   ],
@@ -106,7 +185,21 @@ const cases: readonly [string, () => unknown, string][] = [
     async () => createService(any({ port: '80' })),
     'port must be a whole number from 0 to 65535, not "80"',
   ],
-  ['createService', async () => createService(any({ credits: 5 })), 'there is no option "credits"'],
+  [
+    'createService',
+    async () => createService(any({ credits: 5 })),
+    'there is no option "credits"; did you mean emailCredits or phoneCredits?',
+  ],
+  [
+    'createService',
+    async () => createService(any({ faults: { faults: [{ operation: 'launch', what: {} }] } })),
+    'the fault plan is wrong at faults.0.operation: it must be one of *, credits, ',
+  ],
+  [
+    'Client',
+    () => new Client({ baseUrl: 'verify.example.com', apiKey: 'k' }),
+    'the base URL is not a URL: write it with https:// in front',
+  ],
 ];
 
 describe('options that are wrong', () => {

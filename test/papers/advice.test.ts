@@ -31,15 +31,21 @@ const someUnknown = { verdicts: { ...noVerdicts, unknown: 1047 } };
 describe('what the figures of a run ask for', () => {
   it('is nothing where all is well', () => {
     expect(adviceOf(quiet())).toEqual([]);
-    expect(endOf(quiet())).toEqual({ exit_code: 0, reason: null, message: null, next: null });
+    expect(endOf(quiet())).toEqual({
+      exit_code: 0,
+      reason: null,
+      message: null,
+      next: null,
+      advice: [],
+    });
   });
 
-  it('is to ask mail servers, where the local service did not', () => {
+  it('is to name a service, where the local one asked no mail server', () => {
     const summary = { ...quiet(someUnknown), service: 'local' };
     const { exit_code, next } = endOf(summary);
     expect([exit_code, next]).toEqual([
       0,
-      '1,047 unknown: the local service cannot ask mail servers; `engine: networkEngine()` does (docs/live-verification.md)',
+      '1,047 unknown: the local service asks no mail server; for real verdicts set `client` (README: Your service); before you ask mail servers from here, read docs/live-verification.md',
     ]);
     expect(adviceOf(summary, { asksNetwork: true })).toEqual([
       '1,047 unknown: ask again tomorrow; the same command pays only for these',
@@ -58,23 +64,170 @@ describe('what the figures of a run ask for', () => {
     ]);
   });
 
-  it('is to look at the countries of numbers that mostly got no result', () => {
-    const advice = (no_result: number) =>
-      adviceOf(quiet({}, { buckets: { ...noCells, verified: 30, no_result } }));
-    expect(advice(30)).toEqual([]);
-    expect(advice(31)).toEqual([
-      'mobile: 31 of 61 numbers got no result: check that they belong to their country (`country`, `countryColumn`)',
+  it('is to look at the countries of numbers, where many do not fit theirs', () => {
+    const unfit = { cells: 11, of: 11, fitting: null };
+    const of = (no_result: number, more: Partial<Column> = {}): Summary => {
+      const buckets = { ...noCells, verified: 44, no_result };
+      const summary = quiet({}, { buckets, unfit, ...more });
+      const [batch] = summary.batches;
+      if (!batch) throw new Error('the example has batches');
+      return { ...summary, batches: [{ ...batch, type: 'phone', country: 'CH' }, batch] };
+    };
+    const cure =
+      'give each row the country of its number (`countryColumn`), or write the numbers with +';
+    expect(adviceOf(of(10))).toEqual([]);
+    const said = 'mobile: 11 of 55 numbers are wrong or got no result; 11 of them do not fit';
+    expect(adviceOf(of(11))).toEqual([`${said} CH: ${cure}`]);
+    expect(adviceOf({ ...of(11), batches: [] })).toEqual([
+      `${said} the country of their row: ${cure}`,
     ]);
-    expect(adviceOf(quiet({}, { buckets: { ...noCells, no_result: 9 } }))).toEqual([]);
+    // Most of them are numbers of their country, and no longer in use.
+    expect(adviceOf(of(30, { unfit: { cells: 14, of: 30, fitting: null } }))).toEqual([]);
+    const fitting = { country: 'DE', cells: 800 };
+    const many = of(200, {
+      verdicts: { ...noVerdicts, wrong: 1000 },
+      unfit: { cells: 900, of: 1000, fitting },
+    });
+    expect(adviceOf(many)[0]).toContain(
+      '; 900 of the first 1,000 of them do not fit CH, and 800 would fit DE: ',
+    );
+    expect(adviceOf(quiet({}, { buckets: { ...noCells, no_result: 9 }, unfit }))).toEqual([]);
   });
+
+  it('is to write the + of numbers that may have lost it', () => {
+    expect(adviceOf(quiet({}, { ambiguous: 1200 }))).toEqual([
+      'mobile: 1,200 numbers may begin with a calling code that has lost its +, and were not sent as international: write the +, or add a column of countries (`countryColumn`), then run again',
+    ]);
+  });
+
+  const countries = {
+    column: 'Land',
+    missing: 0,
+    not_understood: 0,
+    no_text: 0,
+    looks_like_countries: true,
+    values: [],
+  };
 
   it('is to give a country to rows that have none', () => {
-    expect(adviceOf(quiet({ reasons: { country_missing: 12 } }))).toEqual([
-      'email: 12 not submitted, as their rows have no country: add `country` for them',
+    expect(adviceOf({ ...quiet(), countries: { ...countries, missing: 12 } })).toEqual([
+      '12 rows have no country and were not sent: add `country` for them',
     ]);
   });
 
-  it('begins with what is not done, then with what concerns most cells', () => {
+  it('is to correct countries that are not understood, the commonest three by name', () => {
+    const values = [
+      { value: 'Germny', rows: 23, guess: 'Germany', code: 'DE' },
+      { value: 'Frankreihc', rows: 5, guess: null, code: null },
+      { value: 'XX', rows: 2, guess: null, code: null },
+      { value: 'YY', rows: 1, guess: null, code: null },
+    ];
+    const some = { ...countries, not_understood: 31, values };
+    expect(adviceOf({ ...quiet(), countries: some })).toEqual([
+      '31 rows: countries unknown to the service: "Germny" (23 rows, Germany? write DE), "Frankreihc" (5 rows), "XX" (2 rows), others (1 row): correct these cells, then run again',
+    ]);
+    const one = { ...some, not_understood: 23, values: values.slice(0, 1) };
+    expect(adviceOf({ ...quiet(), countries: one })).toEqual([
+      '23 rows: country "Germny" is unknown to the service (Germany? write DE): correct these cells, then run again',
+    ]);
+    const encoding =
+      'no UTF-8 text: name the encoding of the file with `encoding`, such as windows-1252';
+    expect(adviceOf({ ...quiet(), countries: { ...one, no_text: 23, values: [] } })).toEqual([
+      `23 rows: the country is ${encoding}; then run again`,
+    ]);
+    expect(adviceOf({ ...quiet(), countries: { ...one, not_understood: 25, no_text: 2 } })).toEqual(
+      [
+        `25 rows: countries unknown to the service: "Germny" (23 rows, Germany? write DE), ${encoding} (2 rows): correct these cells, then run again`,
+      ],
+    );
+    const names = {
+      ...one,
+      looks_like_countries: false,
+      values: [{ value: '•••• ••••', rows: 23, guess: null, code: null }],
+    };
+    expect(adviceOf({ ...quiet(), countries: names })).toEqual([
+      '23 rows: the column "Land" does not look like countries: "•••• ••••" (23 rows): check `countryColumn`, then run again',
+    ]);
+  });
+
+  it('is to leave only the address in a cell', () => {
+    const forms = { no_record: { mailto: 2, several: 3 }, contains_comma: { several: 8 } };
+    expect(adviceOf(quiet({ forms }))).toEqual([
+      'email: 2 with mailto:, 11 with more than one address: leave only the email address in the cell, then run again',
+    ]);
+  });
+
+  it('is to name the encoding of cells that are no text', () => {
+    const cells = (count: number) => ({ reasons: { invalid_encoding: count } });
+    expect(adviceOf(quiet(cells(1)))).toEqual([
+      '1 cell is no UTF-8 text: name the encoding of the file with `encoding`, such as windows-1252, which many programs on Windows write; then run again',
+    ]);
+    expect(adviceOf(quiet(cells(20), cells(4)))[0]).toContain('24 cells are no UTF-8 text');
+  });
+
+  it('is to look at suggested domains, or to have them suggested', () => {
+    const misspelt = (cells: number, suggested_in: string | null, rows = 5000) =>
+      adviceOf({ ...quiet({ misspelt: { cells, of_rows: 1000, suggested_in } }), rows });
+    expect(misspelt(88, 'email_suggestion')).toEqual([
+      'email: 88 cells have a suggestion in email_suggestion: put what is right into email, then run again',
+    ]);
+    expect(misspelt(1, null)).toEqual([
+      'email: 1 cell of the first 1,000 rows has a domain that looks misspelt: `suggest` adds the one that was probably meant',
+    ]);
+    expect(misspelt(2, null, 1000)[0]).toMatch(/^email: 2 cells have a domain that looks misspelt/);
+  });
+
+  it('is to keep other verdicts, where no row was kept', () => {
+    const kept = (rows: number, name = 'verified.csv', phone: Partial<Column> = someUnknown) =>
+      adviceOf({
+        ...quiet(someUnknown, phone),
+        outputs: [
+          { name, rows },
+          { name: 'rejects.csv', rows: 9 },
+        ],
+      });
+    expect(kept(0)[0]).toBe(
+      'no row is kept: none has what `keep` or `keepQuality` asks for; with `keep` valid,unknown the rows that are not known are kept, too',
+    );
+    // With an empty column of phones they would not be.
+    expect(kept(0, 'verified.csv', {})[0]).toBe(
+      'no row is kept: none has what `keep` or `keepQuality` asks for',
+    );
+    expect(kept(1)[0]).toContain('unknown: ask again');
+    expect(kept(0, 'by-verdict/valid.csv')[0]).toContain('unknown: ask again');
+    expect(
+      adviceOf({
+        ...quiet(),
+        compared: undefined,
+        rows: 0,
+        outputs: [{ name: 'verified.csv', rows: 0 }],
+      }),
+    ).toEqual([]);
+  });
+
+  it('is to have one column decide, where valid ones are left out for another', () => {
+    const lost = (email: number, phone: number) =>
+      adviceOf(quiet({ valid_left_out: email }, { name: 'Mobil nr', valid_left_out: phone }));
+    expect(lost(65, 12)).toEqual([
+      '65 rows are left out although email is valid, 12 although Mobil nr is valid: another verified column is not; with `keep` email=valid only email counts',
+    ]);
+    expect(lost(0, 1)).toEqual([
+      "1 row is left out although Mobil nr is valid: another verified column is not; with `keep` 'Mobil nr=valid' only Mobil nr counts",
+    ]);
+  });
+
+  it('is to write only good ones, where valid emails are risky', () => {
+    const verdicts = { ...noVerdicts, valid: 1330 };
+    const advice = (risky: number, disposable: number, options = {}) =>
+      adviceOf(quiet({ verdicts, of_valid: { risky, disposable } }), options);
+    const todo =
+      '`keepQuality` good writes only the good ones; docs/columns.md says what the words mean';
+    expect(advice(92, 47)).toEqual([`of 1,330 valid emails 92 risky, 47 throw-away: ${todo}`]);
+    expect(advice(1200, 0)).toEqual([`of 1,330 valid emails 1,200 risky: ${todo}`]);
+    expect(advice(92, 47, { keepsQuality: true })).toEqual([]);
+  });
+
+  it('begins with what is not done, then with what can be put right in the list', () => {
     const buckets = { ...noCells, failed: 1 };
     const phone = { reasons: { scientific_notation: 1, not_finished: 1 }, buckets };
     const leftAlone = { changed: 2, gone: 1, keys: [] };
@@ -82,13 +235,15 @@ describe('what the figures of a run ask for', () => {
     expect(adviceOf(summary)).toEqual([
       'run the same command again: it goes on and completes the output',
       'run again to verify the rows that changed meanwhile (2)',
-      expect.stringContaining('1,047 unknown'),
       expect.stringContaining('phone: 1 cell is in scientific notation'),
+      expect.stringContaining('1,047 unknown'),
     ]);
     expect(endOf(summary)).toMatchObject({
       exit_code: 3,
       reason: 'not_finished',
       next: 'run the same command again: it goes on and completes the output',
+      // At most three.
+      advice: adviceOf(summary).slice(0, 3),
     });
     expect(endOf({ ...summary, suspect: true })).toMatchObject({
       exit_code: 8,

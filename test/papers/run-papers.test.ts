@@ -69,17 +69,27 @@ describe('a run in words', () => {
     batches: 18,
     done: 6,
     running: 2,
+    inDoubt: 0,
     uploads: 9,
     stages: {},
     launchedCredits: { email: 240_000, phone: 3000 },
+    doubtfulCredits: { email: 0, phone: 0 },
     openCredits: { email: 100_000, phone: 0 },
     isFinished: false,
+    stopped: null,
   };
 
   it('says what is done, paid and left', () => {
     expect(describeStatus(status)).toEqual({
-      soFar: '6 of 18 batches done, 2 being verified, 240,000 email and 3,000 phone credits spent',
+      soFar:
+        '6 of 18 batches done, 2 being verified, at most 240,000 email and 3,000 phone credits spent',
       next: 'goes on, fetches the results of 2 paid batches and launches 10 more (at most 100,000 email credits)',
+    });
+    const doubtful = { inDoubt: 1, doubtfulCredits: { email: 10_000, phone: 0 } };
+    expect(describeStatus({ ...status, ...doubtful })).toEqual({
+      soFar:
+        '6 of 18 batches done, 1 being verified, 1 without an answer to the launch, at most 230,000 email and 3,000 phone credits spent, up to 10,000 email credits in doubt',
+      next: 'goes on, fetches the results of 1 paid batch, asks what came of 1 launch and launches 10 more (at most 100,000 email credits)',
     });
     const none = { email: 0, phone: 0 };
     const all = { ...status, done: 18, running: 0, openCredits: none };

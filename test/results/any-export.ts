@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { recordFields } from '../../src/contract/records.js';
 import type { OutcomeValue } from '../../src/results/outcome-table.js';
+import { unicodeText } from '../words/unicode-text.js';
 import { createRandom, type OddJson } from './odd-json.js';
 
 /** What the reader is to make of a member's value, worked out without it. */
@@ -22,7 +23,7 @@ function expectedValues(
 
 export const anyText = fc.oneof(
   fc.string({ unit: 'grapheme-ascii', maxLength: 12 }),
-  fc.string({ unit: 'binary', maxLength: 6 }),
+  unicodeText({ maxLength: 6 }),
   fc.constantFrom(
     'a@example.com',
     'jos\u00e9@example.com',

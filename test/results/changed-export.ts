@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isSluiceError } from '../../src/errors/sluice-error.js';
+import { isSluiceError } from '../../src/errors/is-sluice-error.js';
 import { expectedRecords } from './any-export.js';
 import { cutEvery, readChunks, type Reading } from './export-reading.js';
 

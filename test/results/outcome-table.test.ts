@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OutcomeTable } from '../../src/results/outcome-table.js';
+import { unicodeText } from '../words/unicode-text.js';
 import { emailRecordOf, emailValues } from './export-reading.js';
 
 const phoneRecord = {
@@ -35,7 +36,7 @@ describe('outcomes without a record', () => {
   it('keep any reason to the letter', () => {
     const table = new OutcomeTable();
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (reason) => {
+      fc.property(unicodeText(), (reason) => {
         expect(table.get(table.idOf('failed', reason)).reason).toBe(reason);
       }),
     );

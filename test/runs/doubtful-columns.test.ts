@@ -2,7 +2,15 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { askAboutColumns } from '../../src/cli/launch-options.js';
-import { Client, run, rowsSink, rowsSource, streamRun } from '../../src/index.js';
+import {
+  Client,
+  estimateRun,
+  run,
+  rowsSink,
+  rowsSource,
+  streamRun,
+  type DoubtfulColumn,
+} from '../../src/index.js';
 import type { Reporter } from '../../src/cli/reporter.js';
 import { personAtTerminal } from '../cli/person-at-terminal.js';
 import { withFolder, withService } from '../service/with-service.js';
@@ -28,16 +36,87 @@ describe('onDoubtfulColumns', () => {
     };
     const stopped = kind === 'durable' ? run({ ...options, stateDir }) : streamRun(options);
     await expect(stopped).rejects.toMatchObject({ name: 'ConfigurationError' });
-    expect(seen).toEqual([{ name: 'email', type: 'email', filled: 3, malformed: 2, others: 0 }]);
+    expect(seen).toEqual([
+      {
+        name: 'email',
+        type: 'email',
+        filled: 3,
+        malformed: 2,
+        others: 0,
+        ambiguous: 0,
+        examples: [],
+      },
+    ]);
     expect(await client.listBatches()).toEqual([]);
     // Nothing is left that a run could go on with.
     await expect(access(stateDir)).rejects.toThrow();
   });
 
+  const estimated = async (phones: readonly string[]) => {
+    const seen: DoubtfulColumn[] = [];
+    await estimateRun({
+      source: rowsSource(phones.map((phone) => ({ phone }))),
+      phone: ['phone'],
+      country: 'DE',
+      onDoubtfulColumns: (columns) => {
+        seen.push(...columns);
+        return true;
+      },
+    });
+    return seen;
+  };
+
+  it('is told of numbers that may have lost the + of another calling code', async () => {
+    const mixed = ['447400123456', '41791234503', '491711234500', '1715554401', '441171234567', ''];
+    expect(await estimated([...mixed, ...mixed])).toEqual([
+      {
+        name: 'phone',
+        type: 'phone',
+        filled: 10,
+        malformed: 0,
+        others: 0,
+        ambiguous: 8,
+        examples: ['447•••••••••', '417••••••••', '491•••••••••'],
+      },
+    ]);
+  });
+
+  it('is not told of national numbers without their 0, some of which begin like calling codes', async () => {
+    const places = [
+      '30',
+      '40',
+      '89',
+      '221',
+      '211',
+      '711',
+      '69',
+      '341',
+      '351',
+      '4131',
+      '431',
+      '4531',
+    ];
+    const fixed = places.flatMap((place) =>
+      ['234567', '3456789', '45678901'].map((number) => place + number),
+    );
+    const mobiles = ['15122345678', '1601234567', '1711234567', '17612345678', '15771234567'];
+    expect(await estimated([...fixed, ...mobiles, ...mobiles, ...mobiles])).toEqual([]);
+    // One may be chance.
+    expect(await estimated(['447400123456', '1711234567', '0171 1234568'])).toEqual([]);
+  });
+
   it('is answered by whoever is at the terminal', async () => {
     const reporter = { doubtful: () => undefined } as unknown as Reporter;
     const signal = new AbortController().signal;
-    const column = { name: 'email', type: 'email', filled: 3, malformed: 2, others: 0 } as const;
+    const column = {
+      name: 'email',
+      type: 'email',
+      filled: 3,
+      malformed: 2,
+      others: 0,
+      ambiguous: 0,
+      examples: [],
+    } as const;
     const options = (given: readonly string[]) => ({ has: (name: string) => given.includes(name) });
     for (const [answer, given, goesOn] of [
       ['y', [], true],

@@ -7,9 +7,11 @@ import { fileSink } from '../../src/formats/file-sink.js';
 import { fileSource } from '../../src/formats/file-source.js';
 import type { Sink, SinkWriting } from '../../src/rows/sink.js';
 import type { RunOptions } from '../../src/runs/run-options.js';
+import { EarlyWriting, type WriteWaits } from '../../src/runs/early-writing.js';
 import { run } from '../../src/runs/run.js';
 import type { Summary } from '../../src/runs/summary.js';
 import type { Service } from '../../src/service/index.js';
+import { FakeClock } from '../client/fake-clock.js';
 import { withFolder, withService } from '../service/with-service.js';
 
 // Rows enough for several chunks, so that some are written while others wait for their batch.
@@ -139,5 +141,76 @@ describe('an output that is seen as it is written', () => {
     const { mayBeginEarly: _, ...sink } = told(fileSink(join(folder, 'out.csv')));
     await verify({ sink });
     expect(events.indexOf('write')).toBeGreaterThan(events.lastIndexOf('batch'));
+  });
+});
+
+describe('an output that others may wait for', () => {
+  const mostMs = 60_000;
+
+  /** Its writings, each of which waits for all batches, and what the batches left are said to take. */
+  function writingLate() {
+    const clock = new FakeClock();
+    const began: AbortSignal[] = [];
+    const left = { ms: mostMs };
+    const write = async ({ allSettled, signal }: WriteWaits): Promise<number> => {
+      const number = began.push(signal);
+      await allSettled();
+      return number;
+    };
+    return {
+      clock,
+      began,
+      left,
+      writing: new EarlyWriting(write, { mostMs, leftMs: () => left.ms, clock }),
+    };
+  }
+
+  it('is begun when the last batches are all that is left', async () => {
+    const { began, left, writing } = writingLate();
+    writing.tell();
+    expect(began).toHaveLength(0);
+    left.ms = mostMs / 2;
+    writing.tell();
+    writing.tell();
+    expect(began).toHaveLength(1);
+    expect(await writing.finish()).toBe(1);
+  });
+
+  it('is dropped when it has waited too long, and written again at the end', async () => {
+    const { clock, began, left, writing } = writingLate();
+    left.ms = 0;
+    writing.tell();
+    await clock.advance(mostMs);
+    expect(began[0]?.aborted).toBe(true);
+    writing.tell();
+    expect(began).toHaveLength(1);
+    expect(await writing.finish()).toBe(2);
+    expect(began[1]?.aborted).toBe(false);
+  });
+
+  it('is written again when its database was gone meanwhile', async () => {
+    let writings = 0;
+    const writing = new EarlyWriting(
+      async ({ allSettled }) => {
+        writings += 1;
+        const isFirst = writings === 1;
+        await allSettled();
+        if (isFirst) throw new Error('the connection is lost');
+        return writings;
+      },
+      { mostMs, leftMs: () => 0, clock: new FakeClock() },
+    );
+    writing.tell();
+    expect(await writing.finish()).toBe(2);
+  });
+
+  it('is not written again once it is stopped', async () => {
+    const { began, left, writing } = writingLate();
+    left.ms = 0;
+    writing.tell();
+    await writing.stop();
+    expect(began[0]?.aborted).toBe(true);
+    await expect(writing.finish()).rejects.toBeDefined();
+    expect(began).toHaveLength(1);
   });
 });

@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { OutcomeTable } from '../../src/results/outcome-table.js';
 import { decodeResults, encodeResults } from '../../src/runs/encode-results.js';
+import { unicodeText } from '../words/unicode-text.js';
 
 const anyRecord = fc.record({
   valid: fc.boolean(),
   wrong: fc.boolean(),
   unknown: fc.boolean(),
-  operator: fc.string({ unit: 'binary' }),
+  operator: unicodeText(),
 });
 
 it('tells any results to a table that numbers its outcomes in another way', () => {

@@ -6,6 +6,7 @@ import { OutputError } from '../../src/errors/family.js';
 import { systemFiles, type FileSystem } from '../../src/system/file-system.js';
 import { Journal } from '../../src/runs/journal.js';
 import { withFolder } from '../service/with-service.js';
+import { unicodeText } from '../words/unicode-text.js';
 import { versionOne } from './version-one.js';
 import { systemError, watchedFiles } from './watched-files.js';
 
@@ -29,10 +30,7 @@ async function reopened(): Promise<readonly unknown[]> {
 /** Entries as runs have them, and texts that are hard on lines. */
 const anyEntry = fc.record({
   entry: fc.constantFrom('run', 'batch'),
-  text: fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.constantFrom('\n', '\u2028', '\ufffd', '\ud800'),
-  ),
+  text: fc.oneof(unicodeText(), fc.constantFrom('\n', '\u2028', '\ufffd', '\ud800')),
   number: fc.integer(),
 });
 

@@ -1,22 +1,24 @@
 import { beforeEach } from 'vitest';
 import { FakeClock } from '../client/fake-clock.js';
-import { MemoryStore } from '../simulation/memory-store.js';
+import { MemoryDatabase } from '../simulation/memory-database.js';
+import { openMemoryStore } from '../simulation/memory-store.js';
 import { describeRunStore } from './run-store-suite.js';
-import { SharedRun } from '../simulation/shared-run.js';
 
-/** Of the store, and of all processes that are not frozen. */
+const leaseMs = 30_000;
+
+/** Of the database, and of all processes that are not frozen. */
 let clock: FakeClock;
-let run: SharedRun;
+let database: MemoryDatabase;
 beforeEach(() => {
   clock = new FakeClock();
-  run = new SharedRun(() => clock.now());
+  database = new MemoryDatabase(() => clock.now());
 });
 
 describeRunStore('A store in memory', {
-  open: async () => MemoryStore.open(run, clock),
+  open: async () => openMemoryStore(database, { clock, leaseMs }),
   begin: async (store, ...begun) => store.begin(...begun),
   shared: {
-    openFrozen: async () => MemoryStore.open(run, new FakeClock()),
-    outlastClaims: async () => clock.advance(run.leaseMs + 1),
+    openFrozen: async () => openMemoryStore(database, { clock: new FakeClock(), leaseMs }),
+    outlastClaims: async () => clock.advance(leaseMs + 1),
   },
 });

@@ -126,14 +126,17 @@ describe('findChange', () => {
   });
 
   it.each<[string, Partial<ResolvedRun>]>([
-    ['`email`', { email: ['mail'] }],
-    ['`phone`', { phone: ['mobile'] }],
-    ['`country`', { country: 'DE' }],
-    ['`countryColumn`', { countryColumn: 'country' }],
-    ['`countryFrom`', { countryFrom: 'mobile' }],
-    ['`batchSize`', { batchSize: 7 }],
-    ['`header`', { decides: { header: false } }],
-    ['`country`, `batchSize`', { country: 'DE', batchSize: 7 }],
+    ['`email` (email when it began, mail now)', { email: ['mail'] }],
+    ['`phone` (none when it began, mobile now)', { phone: ['mobile'] }],
+    ['`country` (US when it began, DE now)', { country: 'DE' }],
+    ['`countryColumn` (none when it began, country now)', { countryColumn: 'country' }],
+    ['`countryFrom` (none when it began, mobile now)', { countryFrom: 'mobile' }],
+    ['`batchSize` (50000 when it began, 7 now)', { batchSize: 7 }],
+    ['`header` (none when it began, false now)', { decides: { header: false } }],
+    [
+      '`country` (US when it began, DE now), `batchSize` (50000 when it began, 7 now)',
+      { country: 'DE', batchSize: 7 },
+    ],
   ])('names %s', (options, change) => {
     const decides = decidingOptions(optionsOf(change));
     expect(findChange({ run, plan }, { decides, plan: other })).toBe(`these differ: ${options}`);

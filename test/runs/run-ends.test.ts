@@ -168,7 +168,7 @@ describe('the ends of a run, named by paths and URLs', () => {
     [
       'one file for both',
       { sink: './a.csv' },
-      'source: it is the sink too: write to another place',
+      'source: the sink is the same list: write to another place',
     ],
     [
       'a list that is named twice',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { batchLabel } from '../../src/batches/batch-label.js';
 import { ClaimLostError } from '../../src/batches/batch-claim.js';
@@ -8,7 +9,8 @@ import type { LineResults } from '../../src/results/batch-results.js';
 import { OutcomeTable } from '../../src/results/outcome-table.js';
 import type { PlanEntry, RunEntry } from '../../src/runs/run-entries.js';
 import { exampleSummary } from '../papers/report/example-report.js';
-import type { RunClaim, RunStore } from '../../src/runs/run-store.js';
+import type { PaceNews } from '../../src/client/shared-pace.js';
+import type { RunClaim, RunStore, SharedRunStore, SourceCopy } from '../../src/runs/run-store.js';
 
 const runEntry: RunEntry = {
   entry: 'run',
@@ -45,6 +47,16 @@ const exported = {
 } as const;
 const ready = { ...exported, stage: 'ready' } as const;
 const launching = { ...exported, stage: 'launching', saidError: false } as const;
+const broken = {
+  stage: 'failed',
+  attempt: 1,
+  fresh: 0,
+  uploads: 1,
+  reason: 'internal_error',
+  uuid: undefined,
+  launched: true,
+} as const;
+const again = { stage: 'planned', attempt: 2, fresh: 0, uploads: 0 } as const;
 const charge = { spent: 5, refunded: 1, net: 4 };
 const at = '2026-01-02T03:04:05.000Z';
 const other: Batch = { ...whole, id: 7 };
@@ -92,6 +104,11 @@ async function keep(store: RunStore, batch: Batch, kept: LineResults): Promise<v
   await (await claimOne(store, batch)).keepResults(kept, outcomes);
 }
 
+/** What a process is told of the budget counts from now on, also for what others reserve. */
+async function limit(store: RunStore, most: number | null): Promise<void> {
+  await store.record({ entry: 'budget', most });
+}
+
 /** Results as another process sees them, which numbers outcomes in its own way. */
 async function told(
   store: RunStore,
@@ -108,6 +125,28 @@ const whatWasTold = [
   [4_000_000_000, 'batch_failed'],
   [0, 'no_record'],
 ];
+
+function copyOf(store: RunStore): SourceCopy {
+  return (store as SharedRunStore).copy;
+}
+
+/** More than fits into two blocks, no two of them the same. */
+async function* copied(): AsyncGenerator<Uint8Array> {
+  for (let piece = 0; piece < 21; piece += 1) yield Buffer.alloc(100_001, piece);
+}
+
+async function* none(): AsyncGenerator<Uint8Array> {}
+
+async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of bytes) hash.update(piece);
+  return hash.digest('hex');
+}
+
+async function copyIn(store: RunStore): Promise<object | undefined> {
+  const copy = await copyOf(store).read();
+  return copy && { of: copy.of, digest: await digestOf(copy.bytes) };
+}
 
 /** What a store keeps things in, in a test. */
 export interface StorePlace<Store extends RunStore = RunStore> {
@@ -291,10 +330,12 @@ export function describeRunStore<Store extends RunStore>(
         await begin(store, runEntry);
         const [first, second, third] = await claimAll(store, three);
         const granted = { isGranted: true, credits: 10 };
+        await limit(store, 19);
         expect(await first?.reserve(19)).toEqual(granted);
         expect(await first?.reserve(19)).toEqual(granted);
-        expect(await second?.reserve(19)).toEqual({ isGranted: false, credits: 20 });
+        expect(await second?.reserve(19)).toEqual({ isGranted: false, credits: 20, most: 19 });
         expect(await third?.reserve(19)).toEqual(granted);
+        await limit(store, 20);
         expect(await second?.reserve(20)).toEqual({ isGranted: true, credits: 20 });
       });
     });
@@ -311,7 +352,8 @@ export function describeRunStore<Store extends RunStore>(
       });
       await inProcess(async (store) => {
         const [first, second] = await claimAll(store, [whole, other]);
-        expect(await first?.reserve(19)).toEqual({ isGranted: false, credits: 20 });
+        await limit(store, 19);
+        expect(await first?.reserve(19)).toEqual({ isGranted: false, credits: 20, most: 19 });
         expect((await second?.reserve(1))?.isGranted).toBe(true);
       });
     });
@@ -321,6 +363,7 @@ export function describeRunStore<Store extends RunStore>(
       await inProcess(async (store) => {
         await begin(store, runEntry);
         const claims = await claimAll(store, many);
+        await limit(store, 75);
         const asked = await Promise.all(claims.map(async (claim) => claim.reserve(75)));
         expect(asked.filter(({ isGranted }) => isGranted)).toHaveLength(7);
       });
@@ -359,6 +402,18 @@ function describeSharing<Store extends RunStore>(
     }
   }
 
+  /** Processes of a run that none of them has begun yet. */
+  async function withUnbegun(
+    work: (stores: readonly [Store, Store]) => Promise<void>,
+  ): Promise<void> {
+    const stores = await Promise.all([open(), open()]);
+    try {
+      await work(stores);
+    } finally {
+      for (const store of stores) await store.close();
+    }
+  }
+
   describe(`${name} that many processes share`, () => {
     it('gives each batch to one of 32 that want it at once', async () => {
       const many = Array.from({ length: 20 }, (_, id) => ({ ...whole, id: id + 1 }));
@@ -383,13 +438,27 @@ function describeSharing<Store extends RunStore>(
       await two.close();
     });
 
-    it('reserves for all of them together', async () => {
+    it('reserves for all of them together, within what the newest was told', async () => {
       await withStores(2, async ([one, two]) => {
         const ours = await claimOne(one as Store, whole);
         const theirs = await claimOne(two as Store, other);
-        await ours.reserve(30);
+        await ours.reserve(0);
         // The first batch was verified.
-        expect(await theirs.reserve(29)).toEqual({ isGranted: false, credits: 30 });
+        await limit(two as Store, 29);
+        const refused = { isGranted: false, credits: 30, most: 29 };
+        expect(await theirs.reserve(1e6)).toEqual(refused);
+        await limit(one as Store, 30);
+        expect(await theirs.reserve(29)).toEqual({ isGranted: true, credits: 30 });
+        // What is reserved stays so.
+        await limit(one as Store, 0);
+        expect(await theirs.reserve(29)).toEqual({ isGranted: true, credits: 30 });
+        const last = await claimOne(one as Store, { ...whole, id: 9 });
+        expect(await last.reserve(1e6)).toEqual({ isGranted: false, credits: 40, most: 0 });
+        await limit(one as Store, null);
+        expect(await last.reserve(0)).toEqual({ isGranted: true, credits: 40 });
+        await outlastClaims();
+        await two?.news?.(new AbortController().signal);
+        expect(two?.known.budget).toEqual({ entry: 'budget', most: null });
       });
     });
 
@@ -500,6 +569,8 @@ function describeSharing<Store extends RunStore>(
         await (await two?.join())?.finish(summary);
         expect(await three?.claim([other])).toEqual([]);
         await two?.clear();
+        // Results that are not there any more are no damage.
+        await expect(told(one as Store, whole)).rejects.toBeInstanceOf(ClaimLostError);
         expect(await three?.claim([other])).toEqual([]);
         expect(await three?.join()).toBeUndefined();
         await expect(held.record(progress(whole, launching))).rejects.toBeInstanceOf(
@@ -526,6 +597,159 @@ function describeSharing<Store extends RunStore>(
         await outlastClaims();
         await one?.news?.(signal);
         expect(one?.known.stopped).toBeUndefined();
+      });
+    });
+
+    it('gives a batch to nobody after five processes that had it were lost, until the run is resumed', async () => {
+      await withStores(1, async ([store]) => {
+        // What is let go of is no loss.
+        const asked = await open();
+        await claimOne(asked, whole);
+        await asked.close();
+        const lost: Store[] = [];
+        for (let times = 0; times < 5; times += 1) {
+          const frozen = await openFrozen();
+          lost.push(frozen);
+          await claimOne(frozen, whole);
+          await outlastClaims();
+        }
+        expect(await store?.claim([whole])).toEqual([]);
+        await outlastClaims();
+        expect(store?.known.stopped).toMatchObject({
+          code: 'processes_lost',
+          message: expect.stringContaining(batchLabel(whole)) as string,
+        });
+        await store?.record({ entry: 'resumed' });
+        expect(await store?.claim([whole])).toMatchObject([{ batch: { id: whole.id } }]);
+        for (const frozen of lost) await frozen.close();
+      });
+    });
+
+    it('gives all processes of an account one pace: the lowest rate, and the pause of any', async () => {
+      await withStores(2, async ([one, two]) => {
+        const account = (salt: string): string => `${salt} of the suite, ${runEntry.id}`;
+        const [ours, theirs] = [
+          await (one as unknown as SharedRunStore).joinPace({ account, intervalMs: 500 }),
+          await (two as unknown as SharedRunStore).joinPace({ account, intervalMs: 0 }),
+        ];
+        const heard: PaceNews[] = [];
+        theirs.listen((news) => heard.push(news));
+        expect(heard).toEqual([{ intervalMs: 500, pausedMs: 0 }]);
+        const slots = await Promise.all(
+          [ours, theirs, theirs, ours].map(async (pace) => pace.takeSlot()),
+        );
+        const apart = slots.toSorted((a, b) => a - b).map((at, index) => at - index * 500);
+        // A slot is counted from the answer on.
+        for (const ms of apart) expect(Math.abs(ms)).toBeLessThan(400);
+        ours.pause(600_000);
+        await outlastClaims();
+        expect(heard.at(-1)?.pausedMs).toBeGreaterThan(500_000);
+        expect(await ours.takeSlot()).toBeGreaterThan(500_000);
+      });
+    });
+
+    it('opens a finished run again for the first of many that want it', async () => {
+      await withStores(3, async (stores) => {
+        const [one, two, three] = stores as unknown as [
+          SharedRunStore,
+          SharedRunStore,
+          SharedRunStore,
+        ];
+        const claim = await claimOne(one, whole);
+        await claim.record(progress(whole, launching));
+        await claim.record(progress(whole, broken));
+        await (await one.join())?.finish(summary);
+        await outlastClaims();
+        await two.news(new AbortController().signal);
+        expect(two.known.finished).toBeDefined();
+        // What is said of the run is nothing of its batches.
+        await limit(one, 20);
+        await Promise.all(
+          [two, three].map(async (store, at) => {
+            await store.reopen([progress(whole, { ...again, attempt: 2 + at })]);
+          }),
+        );
+        const attempts = [two, three].map(({ known }) => {
+          expect(known.finished).toBeUndefined();
+          return known.batches.get(batchLabel(whole))?.known.attempt;
+        });
+        expect(new Set(attempts).size).toBe(1);
+        await three.reopen([progress(whole, { ...again, attempt: 9 })]);
+        const taken = await claimOne(three, whole);
+        expect(taken.entry?.known).toEqual({ ...again, attempt: attempts[0] });
+        // What was surely not launched is not paid for.
+        expect(await taken.reserve(20)).toEqual({ isGranted: true, credits: 20 });
+        await taken.record(progress(whole));
+        await (await two.join())?.finish(summary);
+      });
+    });
+
+    it('keeps what of a history the plan that counts uses, until the run has ended', async () => {
+      await withUnbegun(async (stores) => {
+        const [one, two] = stores as unknown as [SharedRunStore, SharedRunStore];
+        const text = async (store: SharedRunStore) =>
+          Buffer.from(await store.readRecalled()).toString();
+        await one.keepRecalled(Buffer.alloc(100, 'x'));
+        await two.keepRecalled(Buffer.from('of the other'));
+        const kept = `counts${'y'.repeat(50)}`;
+        await one.keepRecalled(Buffer.from(kept));
+        await begin(one as unknown as Store, runEntry);
+        await begin(two as unknown as Store, { ...runEntry, id: 'f'.repeat(16) });
+        for (const store of [one, two]) expect(await text(store)).toBe(kept);
+        await (await one.join())?.finish(summary);
+        await one.clear();
+        expect(await text(two)).toBe('');
+      });
+    });
+
+    it('has one process copy the source, and gives nobody half a copy', async () => {
+      const frozen = await openFrozen();
+      await withUnbegun(async ([next, other]) => {
+        const before = await copyOf(frozen).claim();
+        expect(await copyOf(next).claim()).toBeUndefined();
+        let goOn = (): void => undefined;
+        const isAsked = new Promise<void>((resolve) => (goOn = resolve));
+        const slow = async function* (): AsyncGenerator<Uint8Array> {
+          yield Buffer.alloc(3 * 2 ** 20, 1);
+          await isAsked;
+          yield Buffer.from('late');
+        };
+        const half = before?.write(slow(), 'half');
+        expect(await copyOf(next).read()).toBeUndefined();
+        await outlastClaims();
+        const after = await copyOf(next).claim();
+        await after?.write(copied(), 'list');
+        goOn();
+        await expect(half).rejects.toBeInstanceOf(ClaimLostError);
+        for (const store of [next, other, frozen]) {
+          expect(await copyOf(store).claim()).toBeUndefined();
+          expect(await copyIn(store)).toEqual({ of: 'list', digest: await digestOf(copied()) });
+        }
+        await frozen.close();
+      });
+    });
+
+    it('copies nothing of a run that is begun, and keeps no copy of one that has ended', async () => {
+      await withUnbegun(async ([one, two]) => {
+        await (await copyOf(one).claim())?.write(none(), 'nothing');
+        expect(await copyIn(two)).toEqual({ of: 'nothing', digest: await digestOf(none()) });
+        await begin(one, runEntry);
+        await (await one.join())?.finish(summary);
+        expect(await copyIn(two)).toMatchObject({ of: 'nothing' });
+        await one.clear();
+        expect(await copyIn(two)).toBeUndefined();
+        expect(await copyOf(two).claim()).toBeUndefined();
+        await one.remove();
+      });
+    });
+
+    it('gives the copying to the next when a process lets go of it', async () => {
+      await withUnbegun(async ([one, two]) => {
+        expect(await copyOf(one).claim()).toBeDefined();
+        expect(await copyOf(two).claim()).toBeUndefined();
+        await one.close();
+        await (await copyOf(two).claim())?.write(copied(), 'list');
+        expect(await copyIn(two)).toMatchObject({ of: 'list' });
       });
     });
 

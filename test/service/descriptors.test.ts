@@ -10,10 +10,10 @@ import { buildService } from './service-process.js';
 import { withFolder, withService } from './with-service.js';
 import { Wire } from './wire.js';
 
-let built: Awaited<ReturnType<typeof buildService>>;
+let built: ReturnType<typeof buildService>;
 
-beforeAll(async () => {
-  built = await buildService();
+beforeAll(() => {
+  built = buildService();
 }, 60_000);
 
 afterAll(async () => built.remove());

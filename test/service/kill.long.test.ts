@@ -3,10 +3,10 @@ import { withFolder, withService } from './with-service.js';
 import { all, Wire } from './wire.js';
 import { buildService, startService } from './service-process.js';
 
-let built: Awaited<ReturnType<typeof buildService>>;
+let built: ReturnType<typeof buildService>;
 
-beforeAll(async () => {
-  built = await buildService();
+beforeAll(() => {
+  built = buildService();
 });
 afterAll(() => built.remove());
 

@@ -1,33 +1,28 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import ts from 'typescript';
+import { buildSync } from 'esbuild';
 import type { NetworkEngineOptions, Service, ServiceOptions } from '../../src/service/index.js';
 
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
-const rooms = ['contract', 'errors', 'hashing', 'options', 'pages', 'service', 'system', 'words'];
 
 /** The service as JavaScript, for processes of its own; made anew from the present sources. */
-export async function buildService(): Promise<{ url: string; remove(): Promise<void> }> {
+export function buildService(): { readonly url: string; remove(): Promise<void> } {
   const target = join(projectRoot, '.cache', `service-${process.pid}`);
-  for (const room of rooms) {
-    const from = join(projectRoot, 'src', room);
-    for (const entry of await readdir(from, { recursive: true })) {
-      if (!entry.endsWith('.ts')) continue;
-      const source = await readFile(join(from, entry), 'utf8');
-      const { outputText } = ts.transpileModule(source, {
-        compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
-      });
-      const to = join(target, room, entry.replace(/\.ts$/, '.js'));
-      await mkdir(dirname(to), { recursive: true });
-      await writeFile(to, outputText);
-    }
-  }
-  await writeFile(join(target, 'package.json'), '{"type":"module"}');
+  const module = join(target, 'service.mjs');
+  buildSync({
+    entryPoints: [join(projectRoot, 'src', 'service', 'index.ts')],
+    outfile: module,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+  });
   return {
-    url: pathToFileURL(join(target, 'service', 'index.js')).href,
+    url: pathToFileURL(module).href,
     remove: () => rm(target, { recursive: true, force: true }),
   };
 }

@@ -1,6 +1,6 @@
 import { Client } from '../../src/client/client.js';
-import { isSluiceError } from '../../src/errors/sluice-error.js';
-import type { RunProgress } from '../../src/runs/run-options.js';
+import { isSluiceError } from '../../src/errors/is-sluice-error.js';
+import type { RunProgress } from '../../src/runs/run-progress.js';
 import { run } from '../../src/runs/run.js';
 import { hasFailed, type Summary } from '../../src/runs/summary.js';
 import { DiskDirectory, DiskFile } from './disk.js';

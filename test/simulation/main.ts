@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { describeTrouble, planCopies, simulateCopy } from './copied-state.js';
 import { cells } from './fault.js';
 import { inWorkers, parseShare, sendBack } from './in-workers.js';
+import { useLightSignals } from './light-signals.js';
 import { describePair, planPairs, samplePairs, simulatePair } from './pairs.js';
 import { simulateShared } from './shared-workers.js';
 import { simulate, type Simulated } from './simulate.js';
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     worker: { type: 'string' },
   },
 });
+useLightSignals();
 const share = parseShare(values.worker);
 // Whoever wants the stacks asks for the story.
 if (share) Error.stackTraceLimit = 0;
@@ -150,10 +152,10 @@ async function simulateSharedRuns(seeds: number, first: number): Promise<void> {
   if (share) {
     const tally = emptyTally();
     for (let seed = first + share.first; seed < first + seeds; seed += share.step) {
-      const { failure, lives, disturbances, handedOver } = await simulateShared(seed);
+      const { failure, lives, disturbances, failovers, handedOver } = await simulateShared(seed);
       tally.simulations += 1;
       tally.lives += lives;
-      const counts = { disturbances, 'batches handed over': handedOver };
+      const counts = { disturbances, failovers, 'batches handed over': handedOver };
       for (const [what, times] of Object.entries(counts)) {
         tally.reached[what] = (tally.reached[what] ?? 0) + times;
       }

@@ -1,37 +1,25 @@
-import { crc32 } from 'node:zlib';
-import { laneNumber } from '../../src/addresses/lane.js';
-import type { Batch } from '../../src/batches/batch.js';
-import { Plan } from '../../src/batches/plan.js';
-import { addressOf } from '../../src/batches/result-join.js';
-import { Client } from '../../src/client/client.js';
-import type { VerificationType } from '../../src/contract/enums.js';
-import { isSluiceError } from '../../src/errors/sluice-error.js';
-import { driveRun } from '../../src/runs/drive-run.js';
-import type { DriveRunEnd } from '../../src/runs/drive-run-options.js';
-import { nothingKnown } from '../../src/runs/known-run.js';
-import type { RunEntry } from '../../src/runs/run-entries.js';
-import { TakeUp } from '../../src/runs/take-up.js';
+import { isDeepStrictEqual } from 'node:util';
+import { isSluiceError } from '../../src/errors/is-sluice-error.js';
+import { run } from '../../src/runs/run.js';
+import { hasFailed, type Summary } from '../../src/runs/summary.js';
 import { FaultPlan } from './fault-plan.js';
-import { planFaults } from './fault.js';
-import { MemoryStore } from './memory-store.js';
+import { planFaults, type Operation } from './fault.js';
+import { MemoryDatabase } from './memory-database.js';
+import { createDisk, textOf, type Disk } from './memory-files.js';
+import { memoryStore } from './memory-store.js';
 import { Random } from './random.js';
+import { Output, outputPath, type Rows } from './rows.js';
 import { ServiceModel } from './service-model.js';
-import { SharedRun } from './shared-run.js';
-import { canaryKey, Wire } from './wire.js';
+import { listOf, optionsOf, type SharedList } from './shared-list.js';
 import { Life, turn, World } from './world.js';
 
-const leaseMs = 30_000;
+/** Beside one that people have, one that is over after a few requests. */
+const leasesMs = [6000, 6000, 6000, 30_000] as const;
+const day = 24 * 3_600_000;
+/** Why a process ends that was asked to. */
+const stopped = new Error('asked to stop');
 const mostLives = 80;
 const longestMs = 12 * 3_600_000;
-const runEntry: RunEntry = {
-  entry: 'run',
-  id: '0123456789abcdef',
-  seed: '5f'.repeat(32),
-  startedAt: '2026-01-01T00:00:00.000Z',
-  service: 'https://service.test',
-  account: 'a',
-  decides: {},
-};
 
 /** What one seed came to. */
 export interface SharedEnd {
@@ -39,30 +27,34 @@ export interface SharedEnd {
   readonly failure: string | undefined;
   /** Processes it took. */
   readonly lives: number;
-  /** How often a process was frozen, killed or cut off from the store. */
+  /** How often a process was frozen, killed, stopped or cut off, or the store lost commits. */
   readonly disturbances: number;
+  /** How often the store lost commits. */
+  readonly failovers: number;
   /** Batches that more than one process has driven. */
   readonly handedOver: number;
 }
 
 /** How a process has ended. */
 type End =
-  | { readonly kind: 'done'; readonly outcomes: readonly string[] }
+  | { readonly kind: 'done'; readonly summary: Summary }
   | { readonly kind: 'stopped'; readonly error: unknown };
 
 interface Worker {
   readonly life: Life;
-  readonly maxCredits: number;
+  /** What it is told of the budget; nothing where the run has stopped for it once. */
+  readonly maxCredits: number | undefined;
   readonly abort: AbortController;
   end: End | undefined;
 }
 
 /**
  * Many processes work on one run through a store that they share, with one service and one time; each may
- * be frozen, killed or cut off from the store at any step. The same seed is always the same story.
+ * be frozen, killed, stopped or cut off from the store or the service at any step, and the store may lose
+ * what was written down last. The same seed is always the same story.
  */
 export async function simulateShared(seed: number, trace?: string[]): Promise<SharedEnd> {
-  const simulation = new SharedSimulation(seed, trace);
+  const simulation = new SharedSimulation(seed, await listOf(seed), trace);
   let failure: string | undefined;
   const fail = (error: unknown): void => {
     failure ??= error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -71,8 +63,8 @@ export async function simulateShared(seed: number, trace?: string[]): Promise<Sh
   await simulation.toEnd().catch(fail);
   await simulation.letGo();
   process.off('unhandledRejection', fail);
-  const { lives, disturbances, shared } = simulation;
-  return { failure, lives, disturbances, handedOver: shared.handedOver };
+  const { lives, disturbances, failovers, database } = simulation;
+  return { failure, lives, disturbances, failovers, handedOver: database.handedOver };
 }
 
 class SharedSimulation {
@@ -80,25 +72,37 @@ class SharedSimulation {
   readonly #world: World;
   readonly #service: ServiceModel;
   readonly #faults: FaultPlan;
-  readonly #batches: readonly Batch[];
+  readonly #rows: Rows;
+  /** What one process makes of them. */
+  readonly #expected: string;
+  readonly #disk: Disk = createDisk();
+  readonly #output: Output;
   readonly #concurrency: number;
   readonly #workers: number;
-  readonly shared: SharedRun;
-  /** Credits of each type that the run may use; none after it has stopped for them once. */
-  #maxCredits: number;
+  readonly #leaseMs: number;
+  readonly #deletes: boolean;
+  readonly database: MemoryDatabase;
+  readonly #hasBudget: boolean;
+  /** Whether processes are told how many requests they may send in a minute, each what it is told. */
+  readonly #hasRate: boolean;
+  /** Processes are told of no budget any more once the run has stopped for one. */
+  #isBudgetOver = false;
+  /** What most of them are told. */
+  readonly #maxCredits: number;
   #disturbancesLeft: number;
   readonly #isCalm: boolean;
   readonly #all: Worker[] = [];
-  /** What every process has to find. */
-  #outcomes: readonly string[] | undefined;
+  readonly #cutFromStore = new Map<Life, number>();
+  readonly #cutFromService = new Map<Life, number>();
+  #summary: Summary | undefined;
   disturbances = 0;
+  failovers = 0;
 
-  constructor(seed: number, trace: string[] | undefined) {
+  constructor(seed: number, { rows, output }: SharedList, trace: string[] | undefined) {
     this.#random = new Random(seed);
     this.#world = new World(this.#random, trace);
     this.#service = new ServiceModel(this.#world, { clockSkewMs: 0 });
-    this.shared = new SharedRun(() => this.#world.now, leaseMs);
-    this.shared.append(runEntry);
+    this.database = new MemoryDatabase(() => this.#world.now);
     this.#isCalm = seed % 8 === 0;
     const network = planFaults(this.#random).filter(
       // What a batch may fail for is no matter of who drives it.
@@ -106,14 +110,20 @@ class SharedSimulation {
     );
     this.#faults = new FaultPlan(this.#world, this.#isCalm ? [] : network);
     this.#workers = this.#random.between(1, 5);
+    this.#leaseMs = this.#random.pick(leasesMs);
     this.#concurrency = this.#random.between(1, 3);
+    this.#deletes = this.#random.chance(0.25);
     this.#disturbancesLeft = this.#isCalm ? 0 : this.#random.between(0, 14);
-    this.#batches = makeBatches(this.#random);
-    const total = this.#batches.reduce((sum, { addresses }) => sum + addresses, 0);
-    this.#maxCredits = this.#random.chance(0.3) ? this.#random.between(0, total) : Infinity;
-    this.#service.isElectionDurable = (uuid) => this.shared.hasRecorded('launching', uuid);
-    this.#service.isUploadDurable = (name) => this.shared.hasRecorded('uploading', name);
-    this.#world.tell(`${this.#workers} workers, ${this.#batches.length} batches`);
+    this.#rows = rows;
+    this.#expected = output;
+    this.#output = new Output(this.#world, this.#rows, this.#disk);
+    this.#hasRate = this.#random.chance(0.15);
+    this.#hasBudget = this.#random.chance(0.3);
+    this.#maxCredits = this.#random.between(0, this.#rows.addresses.size);
+    this.#service.isElectionDurable = (uuid) => this.database.hasRecorded('launching', uuid);
+    this.#service.isUploadDurable = (name) => this.database.hasRecorded('uploading', name);
+    this.database.chargedCredits = () => this.#chargedCredits();
+    this.#world.tell(`${this.#workers} workers, ${this.#rows.batches} batches`);
   }
 
   get lives(): number {
@@ -133,13 +143,11 @@ class SharedSimulation {
       }
       return open.every(({ end }) => end?.kind === 'done');
     });
-    for (const { end } of open) if (end?.kind === 'done') this.#checkOutcomes(end.outcomes);
+    for (const { end } of open) if (end?.kind === 'done') this.#checkSummary(end.summary);
+    this.#checkOutput();
     // What a frozen process or a broken connection has still under way comes out.
     await this.#world.linger(600_000);
-    this.#world.check();
-    const paid = [...this.#service.ledger.values()].reduce((sum, charges) => sum + charges, 0);
-    const addresses = this.#batches.reduce((sum, batch) => sum + batch.addresses, 0);
-    if (paid !== addresses) throw new Error(`${paid} charges for ${addresses} addresses`);
+    this.#checkOutput();
   }
 
   async letGo(): Promise<void> {
@@ -148,14 +156,19 @@ class SharedSimulation {
   }
 
   #start(): Worker {
-    const life = new Life(this.#world, this.lives + 1, (at) => this.#disturb(at));
-    const maxCredits = this.#maxCredits;
+    // Each has a machine of its own, whose clock may show whatever day.
+    const clock = {
+      upMs: this.#random.next() * day,
+      aheadMs: this.#random.pick([0, -day, day]) * this.#random.next(),
+    };
+    const life = new Life(this.#world, this.lives + 1, (at) => this.#disturb(at), clock);
+    const maxCredits = this.#isBudgetOver ? undefined : this.#toldCredits();
     const worker: Worker = { life, maxCredits, abort: new AbortController(), end: undefined };
     this.#all.push(worker);
     this.#world.tell(`process ${life.number} begins`);
     this.#work(worker).then(
-      (end) => {
-        worker.end ??= end;
+      (summary) => {
+        worker.end ??= { kind: 'done', summary };
       },
       (error: unknown) => {
         worker.end ??= { kind: 'stopped', error };
@@ -164,155 +177,177 @@ class SharedSimulation {
     return worker;
   }
 
-  async #work({ life, maxCredits, abort: { signal } }: Worker): Promise<End> {
-    const plan = planOf(this.#batches);
-    const client = new Client({
-      baseUrl: runEntry.service,
-      apiKey: canaryKey,
-      dispatcher: new Wire(life, this.#service, this.#faults),
-      giveUpAfterMs: 600_000,
-      onTrouble: () => undefined,
-      clock: life,
-      random: this.#random.next,
+  #toldCredits(): number | undefined {
+    if (!this.#hasBudget) return undefined;
+    const isOther = this.#random.chance(0.25);
+    return isOther ? this.#random.between(0, this.#rows.addresses.size) : this.#maxCredits;
+  }
+
+  async #work({ life, maxCredits, abort: { signal } }: Worker): Promise<Summary> {
+    return run({
+      ...optionsOf(life, {
+        rows: this.#rows,
+        service: this.#service,
+        disk: this.#disk,
+        output: this.#output,
+        faults: { ofRequest: (operation) => this.#faultOf(life, operation) },
+        requestsPerMinute: this.#hasRate ? this.#random.pick([undefined, 1200, 3000]) : undefined,
+      }),
+      concurrency: this.#concurrency,
+      deleteBatches: this.#deletes,
+      ...(maxCredits !== undefined && { maxCredits }),
+      store: memoryStore(this.database, this.#leaseMs, async (call) => this.#carry(life, call)),
+      signal,
+      onProgress: (progress) => {
+        if (progress.stage !== 'batch' || !this.#world.isTraced) return;
+        this.#world.tell(`${life.number} knows: ${progress.name} ${progress.known.stage}`);
+      },
     });
-    const alone = {
-      known: nothingKnown,
-      place: async () => undefined,
-      record: async () => undefined,
-    };
-    const store = await MemoryStore.open(this.shared, life, async (step) => {
+  }
+
+  #faultOf(life: Life, operation: Operation): ReturnType<FaultPlan['ofRequest']> {
+    const isCut = (this.#cutFromService.get(life) ?? 0) > this.#world.now;
+    if (!isCut) return this.#faults.ofRequest(operation);
+    return this.#random.pick(['refused', 'reset_before', 'reset_after', 'hang_before']);
+  }
+
+  /** Takes a call to the store and its answer back; one that was lost is repeated, and may still come late. */
+  async #carry<Answer>(life: Life, call: () => Answer): Promise<Answer> {
+    for (;;) {
       await this.#travel(life);
-      const answer = step();
-      await this.#travel(life);
-      return answer;
-    });
-    try {
-      const end = await driveRun({
-        run: {
-          clock: life,
-          random: this.#random.next,
-          ...(maxCredits < Infinity && { maxCredits }),
-          onProgress: (progress) => {
-            if (progress.stage !== 'batch' || !this.#world.isTraced) return;
-            this.#world.tell(`${life.number} knows: ${progress.name} ${progress.known.stage}`);
-          },
-        },
-        client,
-        takeUp: await TakeUp.begin(client, runEntry, alone, { signal, clock: life }),
-        concurrency: this.#concurrency,
-        plan,
-        batches: this.#batches,
-        state: store,
-        signal,
-      });
-      if (!end.isWhole) return { kind: 'stopped', error: end.stoppedBy };
-      return { kind: 'done', outcomes: outcomesOf(plan, end) };
-    } finally {
-      await store.close();
+      const isLost = !this.#isCalm && this.#random.chance(0.02);
+      if (!isLost) {
+        const answer = call();
+        await this.#travel(life);
+        return answer;
+      }
+      const lateMs = this.#random.pick([0, 0, this.#random.between(1, 20_000)]);
+      if (this.#random.chance(0.7)) this.#world.schedule(undefined, lateMs, () => void call());
+      await life.sleep(100);
     }
   }
 
   /** To the store or back: a process that is cut off from it waits. */
   async #travel(life: Life): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const cut = Math.max(0, (this.#cutUntil.get(life) ?? 0) - this.#world.now);
-      this.#world.schedule(life, cut + this.#random.next() * 5, resolve);
+    const cut = Math.max(0, (this.#cutFromStore.get(life) ?? 0) - this.#world.now);
+    return new Promise((resolve) => {
+      this.#world.schedule(life, cut + this.#random.next() * 5, () => {
+        if (!life.step()) return;
+        if (life.frozenUntil > this.#world.now) void life.thawed().then(resolve);
+        else resolve();
+      });
     });
-    if (!life.step()) await new Promise(() => undefined);
-    if (life.frozenUntil > this.#world.now) await life.thawed();
   }
-
-  readonly #cutUntil = new Map<Life, number>();
 
   #disturb(life: Life): void {
     if (this.#disturbancesLeft === 0 || !this.#random.chance(0.02)) return;
     this.#disturbancesLeft -= 1;
     this.disturbances += 1;
-    const until = this.#world.now + this.#random.between(1, 3 * leaseMs);
-    const what = this.#random.pick(['freeze', 'freeze', 'cut', 'kill'] as const);
+    const until = this.#world.now + this.#random.between(1, 3 * this.#leaseMs);
+    const what = this.#random.pick(disturbances);
+    // What is deleted cannot be learned again.
+    if (what === 'failover' && this.#deletes) return;
     this.#world.tell(`process ${life.number}: ${what} until ${(until / 1000).toFixed(3)} s`);
-    if (what === 'freeze') life.frozenUntil = until;
-    else if (what === 'cut') this.#cutUntil.set(life, until);
-    else life.isDead = true;
+    switch (what) {
+      case 'freeze':
+        life.frozenUntil = until;
+        return;
+      case 'cut from the store':
+        this.#cutFromStore.set(life, until);
+        return;
+      case 'cut from the service':
+        this.#cutFromService.set(life, until);
+        return;
+      case 'kill':
+        life.isDead = true;
+        return;
+      case 'stop':
+        this.#all[life.number - 1]?.abort.abort(stopped);
+        return;
+      case 'failover':
+        this.#failOver();
+    }
   }
 
-  #explain({ life, end, maxCredits }: Worker): void {
+  #failOver(): void {
+    this.failovers += 1;
+    this.database.failOver(this.#random.between(0, this.#random.pick([12, 12, 40])), {
+      isTold: this.#random.chance(0.7),
+      isAhead: this.#random.chance(0.5),
+    });
+  }
+
+  #explain({ life, end }: Worker): void {
     if (life.isDead || end?.kind !== 'stopped') return;
     const { error } = end;
     this.#world.tell(`process ${life.number} stops: ${String(error)}`);
-    if (isSluiceError(error, 'budget_exhausted') && maxCredits < Infinity) {
-      this.#maxCredits = Infinity;
+    if (error === stopped) return;
+    // What one process stops for stops those that were told otherwise, too.
+    if (isSluiceError(error, 'budget_exhausted') && this.#hasBudget) {
+      this.#isBudgetOver = true;
       return;
     }
+    // Whatever one process was stopped by, others are told.
+    if (isSluiceError(error, 'deadline_exceeded') && error.message.includes('five processes'))
+      return;
+    const isOut = isSluiceError(error, 'service_unavailable') && this.disturbances > 0;
     const isNetwork = isSluiceError(error) && this.#faults.noted > 0;
-    if (!isNetwork) throw error;
+    if (!isNetwork && !isOut) throw error;
   }
 
   #checkBudget(): void {
-    // Once the run has stopped for it, its next processes are told of no budget.
-    const spent = { email: 0, phone: 0 };
+    const { mostCredits } = this.database;
+    if (mostCredits === Infinity) return;
+    const charged = this.#chargedCredits();
+    if (charged > mostCredits) throw new Error(`${charged} are charged of ${mostCredits}`);
+  }
+
+  #chargedCredits(): number {
+    const charged = { email: 0, phone: 0 };
     for (const [key, charges] of this.#service.ledger) {
-      spent[key.startsWith('email') ? 'email' : 'phone'] += charges;
+      charged[key.startsWith('email') ? 'email' : 'phone'] += charges;
     }
-    if (Math.max(spent.email, spent.phone) > this.#maxCredits) {
-      throw new Error(`${JSON.stringify(spent)} are charged of ${this.#maxCredits}`);
-    }
+    return Math.max(charged.email, charged.phone);
   }
 
-  #checkOutcomes(outcomes: readonly string[]): void {
-    this.#outcomes ??= outcomes;
-    if (outcomes.join('\n') !== this.#outcomes.join('\n')) {
-      throw new Error(`two processes find different results: ${outcomes.join()}`);
-    }
-    const without = outcomes.find((outcome) => !outcome.includes('"verified"'));
-    if (without !== undefined) throw new Error(`an address has no result: ${without}`);
+  #checkSummary(summary: Summary): void {
+    this.#summary ??= summary;
+    if (!isDeepStrictEqual(summary, this.#summary)) throw new Error('two summaries differ');
+    if (hasFailed(summary)) throw new Error('rows have failed that need not');
   }
-}
 
-function makeBatches(random: Random): readonly Batch[] {
-  return Array.from({ length: random.between(1, 7) }, (_, id) => {
-    const type: VerificationType = random.chance(0.7) ? 'email' : 'phone';
-    const lines = Array.from({ length: random.between(1, 5) }, (_line, index) =>
-      type === 'email' ? `a${index}.b${id}@sluice.test\n` : `+1201555${id}${100 + index}\n`,
-    );
-    const bytes = Buffer.from(lines.join(''));
-    return {
-      id,
-      lane: { type, country: 'US' },
-      addresses: lines.length,
-      sizeBytes: bytes.length,
-      checksum: crc32(bytes),
-      open: () => [bytes],
-    };
-  });
-}
+  #checkOutput(): void {
+    if (!this.#output.isThere) throw new Error('the run says it is over without an output');
+    if (textOf(this.#disk, outputPath) !== this.#expected) {
+      // What is wrong with it says more than that it is another.
+      this.#output.check();
+      this.#world.violate('the output is another than that of one process');
+    }
+    this.#world.check();
+    for (const address of this.#rows.addresses) {
+      if (!this.#service.ledger.has(address)) throw new Error(`${address} was never verified`);
+    }
+    if (this.#service.ledger.size > this.#rows.addresses.size) {
+      throw new Error('more was verified than the rows hold');
+    }
+    if (this.#isCalm) this.#checkLeftovers();
+  }
 
-/** Every process makes the same plan. */
-function planOf(batches: readonly Batch[]): Plan {
-  const plan = new Plan({
-    layout: { columns: [], countryPosition: undefined, added: [], withOrigin: false },
-    country: undefined,
-    batchSize: 1,
-    storage: { append: () => undefined, open: () => [] },
-    seed: Buffer.from(runEntry.seed, 'hex'),
-  });
-  for (const batch of batches) {
-    for (const block of batch.open() as Iterable<Uint8Array>) {
-      for (const line of Buffer.from(block).toString().trim().split('\n')) {
-        const address = addressOf(batch, line);
-        if (!('key' in address)) throw new Error(`${line} is no address`);
-        plan.book.number(laneNumber(batch.lane), address.key);
-        plan.book.assign(batch.id);
-      }
+  #checkLeftovers(): void {
+    const { orphans, launched, launchedLeft } = this.#service;
+    if (orphans.length > 0) throw new Error(`nobody deletes ${orphans.join(', ')}`);
+    if (launchedLeft !== (this.#deletes ? 0 : launched)) {
+      throw new Error(`${launchedLeft} of ${launched} batches are left`);
     }
   }
-  return plan;
 }
 
-function outcomesOf({ book, outcomes }: Plan, { batches }: DriveRunEnd): readonly string[] {
-  const stages = batches.map(({ known }) => known.stage);
-  if (stages.some((stage) => stage !== 'exported')) throw new Error(`ended: ${stages.join()}`);
-  return Array.from({ length: book.size }, (_, number) =>
-    JSON.stringify(outcomes.get(book.outcome(number))),
-  );
-}
+const disturbances = [
+  'freeze',
+  'freeze',
+  'cut from the store',
+  'cut from the service',
+  'kill',
+  'stop',
+  'failover',
+] as const;

@@ -1,6 +1,8 @@
 import { Client } from '../../src/client/client.js';
-import { isSluiceError, type SluiceErrorCode } from '../../src/errors/sluice-error.js';
-import type { RunOptions, RunProgress } from '../../src/runs/run-options.js';
+import { isSluiceError } from '../../src/errors/is-sluice-error.js';
+import type { SluiceErrorCode } from '../../src/errors/sluice-error.js';
+import type { RunOptions } from '../../src/runs/run-options.js';
+import type { RunProgress } from '../../src/runs/run-progress.js';
 import { History } from '../../src/runs/history/history.js';
 import { run } from '../../src/runs/run.js';
 import { hasFailed, type Summary } from '../../src/runs/summary.js';

@@ -12,9 +12,9 @@ export const canaryKey = 'canary-key-5f1e9a';
 export class Wire extends Dispatcher {
   readonly #life: Life;
   readonly #service: ServiceModel;
-  readonly #faults: FaultPlan;
+  readonly #faults: Pick<FaultPlan, 'ofRequest'>;
 
-  constructor(life: Life, service: ServiceModel, faults: FaultPlan) {
+  constructor(life: Life, service: ServiceModel, faults: Pick<FaultPlan, 'ofRequest'>) {
     super();
     this.#life = life;
     this.#service = service;
@@ -33,7 +33,7 @@ export class Wire extends Dispatcher {
 class Exchange {
   readonly #life: Life;
   readonly #service: ServiceModel;
-  readonly #faults: FaultPlan;
+  readonly #faults: Pick<FaultPlan, 'ofRequest'>;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #handler: Dispatcher.DispatchHandler;
   readonly #operation: Operation;
@@ -53,7 +53,7 @@ class Exchange {
   constructor(
     life: Life,
     service: ServiceModel,
-    faults: FaultPlan,
+    faults: Pick<FaultPlan, 'ofRequest'>,
     options: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler,
   ) {
@@ -214,11 +214,13 @@ class Exchange {
   /** @param isSent whether it is out of the process, which may freeze meanwhile */
   async #travel(isSent = false): Promise<void> {
     const { world } = this.#life;
-    await new Promise<void>((resolve) => {
-      world.schedule(undefined, 1 + world.random.next() * 40, resolve);
+    return new Promise((resolve) => {
+      world.schedule(undefined, 1 + world.random.next() * 40, () => {
+        if (!this.#life.step()) this.#isOver = true;
+        if (!isSent && this.#life.frozenUntil > world.now) void this.#life.thawed().then(resolve);
+        else resolve();
+      });
     });
-    if (!this.#life.step()) this.#isOver = true;
-    if (!isSent && this.#life.frozenUntil > world.now) await this.#life.thawed();
   }
 
   #fail(error: Error): void {

@@ -66,38 +66,37 @@ export class World {
 
   /** Lets things happen until the work is done or its process is dead. */
   async runUntil(isOver: () => boolean): Promise<void> {
-    for (let idle = 0; idle < mostIdleTurns;) {
-      await turn();
+    let idle = 0;
+    await inTurns(() => {
       this.check();
-      if (isOver()) return;
+      if (isOver()) return true;
       const event = this.#next();
-      if (!event) {
-        idle += 1;
-        continue;
+      idle = event ? 0 : idle + 1;
+      if (idle === mostIdleTurns) {
+        throw new Violation('nothing is left to happen, and the run has not ended');
       }
-      idle = 0;
-      this.now = Math.max(this.now, event.at);
+      if (event) this.#happen(event);
       if (this.now > longestMs) throw new Violation('the run goes on for days');
-      event.happen();
-    }
-    throw new Violation('nothing is left to happen, and the run has not ended');
+      return false;
+    });
   }
 
   /** Lets what a process has still under way come to its end. */
   async linger(ms: number): Promise<void> {
     const until = this.now + ms;
-    for (;;) {
-      await turn();
+    await inTurns(() => {
       this.check();
       const event = this.#next();
-      if (!event) return;
-      if (event.at > until) {
-        push(this.#events, event);
-        return;
-      }
-      this.now = Math.max(this.now, event.at);
-      event.happen();
-    }
+      if (!event) return true;
+      if (event.at > until) push(this.#events, event);
+      else this.#happen(event);
+      return event.at > until;
+    });
+  }
+
+  #happen(event: Event): void {
+    this.now = Math.max(this.now, event.at);
+    event.happen();
   }
 
   #next(): Event | undefined {
@@ -120,23 +119,31 @@ export class Life implements Clock {
   /** How far the run has come: what a crash and an abort are counted under. */
   stage = 'opening';
   isDead = false;
+  /** How long its machine has been up by then, and how far that machine's date is ahead. */
+  readonly #clock: { readonly upMs: number; readonly aheadMs: number };
   /** Until when it does nothing, and does not know of it. */
   frozenUntil = 0;
   /** Called at every step that could be the last. */
   readonly #onStep: (life: Life) => void;
 
-  constructor(world: World, number: number, onStep: (life: Life) => void) {
+  constructor(
+    world: World,
+    number: number,
+    onStep: (life: Life) => void,
+    clock = { upMs: 0, aheadMs: 0 },
+  ) {
+    this.#clock = clock;
     this.world = world;
     this.number = number;
     this.#onStep = onStep;
   }
 
   now(): number {
-    return this.world.now;
+    return this.#clock.upMs + this.world.now;
   }
 
   wallNow(): number {
-    return startOfWorld + this.world.now;
+    return startOfWorld + this.#clock.aheadMs + this.world.now;
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -186,6 +193,23 @@ const longestMs = 20 * 24 * 3_600_000;
 export async function turn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
+  });
+}
+
+/** Does something at each turn, until it says that it is over. */
+async function inTurns(isOver: () => boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const go = (): void => {
+      try {
+        if (isOver()) resolve();
+        else setImmediate(go);
+      } catch (error) {
+        // Whatever it was, it is what the turn has thrown.
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+        reject(error);
+      }
+    };
+    setImmediate(go);
   });
 }
 

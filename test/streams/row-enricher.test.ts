@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert';
 import { MemoryStorage } from '../../src/batches/memory-storage.js';
 import { ObjectChunk, type Row } from '../../src/rows/object-chunk.js';
 import { layOutColumns } from '../../src/batches/column-layout.js';
@@ -96,7 +97,7 @@ describe('an enriched row', () => {
       rows.flatMap((_, index) => [failed, ids[(index * 1024) % 3000] ?? 0]),
     );
     for (const [index, row] of out.entries()) {
-      expect(row['phone_operator']).toBe(`Operator ${(index * 1024) % 3000}`);
+      assert.equal(row['phone_operator'], `Operator ${(index * 1024) % 3000}`);
     }
   });
 

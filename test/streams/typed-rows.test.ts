@@ -1,14 +1,21 @@
 import { Readable } from 'node:stream';
 import { expect, expectTypeOf, it } from 'vitest';
 import {
+  ApiError,
+  Client,
   ConfigurationError,
   estimateRun,
   isSluiceError,
+  rowsSink,
   run,
+  streamRun,
   verify,
+  verifyRows,
   type AddedField,
   type Row,
   type RunOptions,
+  type Source,
+  type VerifyOptions,
 } from '../../src/index.js';
 import type { Fault, FaultPlan } from '../../src/service/index.js';
 import { withClient } from './with-client.js';
@@ -35,7 +42,7 @@ it('verify() gives rows whose added columns have names and types', async () => {
   for await (const row of rows) {
     expectTypeOf(row.email_valid).toEqualTypeOf<boolean | null>();
     expectTypeOf(row.tel_operator).toEqualTypeOf<string | null>();
-    expectTypeOf(row.email_reason).toEqualTypeOf<string>();
+    expectTypeOf<'too_long' | ''>().toExtend<typeof row.email_reason>();
     // A row without a type of its own may have any other column.
     expectTypeOf(row['id']).toEqualTypeOf<unknown>();
     out.push([row['id'], row.email_valid, row.tel_valid, row.email_verification]);
@@ -73,6 +80,85 @@ it('verify<Row>() gives that row and its added columns, and knows no other', asy
   verify<Contact>()({ ...options, email: ['id'] }).destroy();
   // @ts-expect-error a country is needed
   expect(() => verify<Contact>()({ client, email: ['email'] })).toThrow('country');
+  verify<Contact>()({ client, phone: ['mobile'], countryFrom: 'mobile' }).destroy();
+  verify<Contact>()({ client, phone: ['mobile'], countryColumn: 'email' }).destroy();
+  // @ts-expect-error a misspelt column of countries
+  verify<Contact>()({ client, email: ['email'], countryColumn: 'contry' }).destroy();
+  // @ts-expect-error a misspelt column of phone numbers
+  verify<Contact>()({ client, phone: ['mobile'], countryFrom: 'moblie' }).destroy();
+  const emailAlone = { ...options, email: ['email'] } as const;
+  // @ts-expect-error a misspelt column with a prefix
+  expect(() => verify<Contact>()({ ...emailAlone, prefix: { emial: 'x' } })).toThrow('"emial"');
+  // @ts-expect-error a column that is not verified
+  expect(() => verify({ ...emailAlone, prefix: { email: 'mail', id: 'x' } })).toThrow('"id"');
+});
+
+it('verifyRows() takes the type of its rows, and knows no other column', async () => {
+  const { client } = await withClient();
+  const options = { client, country: 'US', pollIntervalMs: 1 } as const;
+  const rows = verifyRows(contacts.values(), {
+    ...options,
+    email: ['email'],
+    phone: ['mobile'],
+    prefix: { mobile: 'tel' },
+    columns: ['valid', 'reason'],
+  });
+  for await (const row of rows) {
+    expectTypeOf(row.id).toEqualTypeOf<number>();
+    expectTypeOf(row.email_valid).toEqualTypeOf<boolean | null>();
+    expectTypeOf(row.tel_valid).toEqualTypeOf<boolean | null>();
+    // @ts-expect-error a misspelt column
+    expect(row.emial_valid).toBeUndefined();
+    // @ts-expect-error it was not chosen
+    expect(row.email_quality).toBeUndefined();
+    expect(row).toEqual({
+      ...contacts[0],
+      email_valid: true,
+      email_reason: '',
+      tel_valid: true,
+      tel_reason: '',
+    });
+  }
+  // @ts-expect-error the contact has no such column
+  verifyRows(contacts, { ...options, email: ['emial'] });
+  // @ts-expect-error a number is no email address
+  verifyRows(contacts, { ...options, email: ['id'] });
+  // @ts-expect-error a misspelt column of countries
+  verifyRows(contacts, { client, email: ['email'], countryColumn: 'contry' });
+  const emailAlone = { ...options, email: ['email'] } as const;
+  // @ts-expect-error a misspelt column with a prefix
+  expect(() => verifyRows(contacts, { ...emailAlone, prefix: { emial: 'x' } })).toThrow('"emial"');
+  const records: Record<string, unknown>[] = [{ Mail: 'good@sluice.test' }];
+  for await (const row of verifyRows(records, { ...options, email: ['Mail'] })) {
+    expectTypeOf(row.Mail_valid).toEqualTypeOf<boolean | null>();
+    expectTypeOf(row['Mail']).toEqualTypeOf<unknown>();
+  }
+});
+
+it('phone numbers may be numbers, as databases have them', async () => {
+  const { client } = await withClient();
+  interface Caller {
+    readonly tel: number;
+    readonly big: bigint | null;
+    readonly any: unknown;
+    readonly at: Date;
+  }
+  const callers: Caller[] = [{ tel: 2125550143, big: null, any: 'US', at: new Date(0) }];
+  const options = { client, country: 'US', pollIntervalMs: 1 } as const;
+  for await (const row of verifyRows(callers, { ...options, phone: ['tel', 'big'] })) {
+    expect([row.tel_verification, row.big_reason]).toEqual(['verified', 'empty']);
+  }
+  verify<Caller>()({ client, phone: ['tel'], countryColumn: 'any' }).destroy();
+  // @ts-expect-error a date is no phone number
+  verifyRows(callers, { ...options, phone: ['at'] });
+  // @ts-expect-error a number is no country
+  verifyRows(callers, { client, phone: ['tel'], countryColumn: 'tel' });
+  const run = { source: callers, sink: 'out.csv', client } as const;
+  const estimate = estimateRun({ ...run, phone: ['tel', '#2'], countryColumn: 'any' });
+  expect((await estimate).rows).toBe(1);
+  // @ts-expect-error a number is no country
+  const misled = estimateRun({ ...run, phone: ['tel'], countryColumn: 'tel' });
+  expect((await misled).rows).toBe(1);
 });
 
 it('verify<Row>() names added columns as prefix and columns say', async () => {
@@ -162,6 +248,40 @@ it('verify() takes rows of any type where columns are named at run time', async 
   for await (const row of rows) expectTypeOf(row).toExtend<Row>();
 });
 
+it('run() holds columns to those of its rows, where they have a type', async () => {
+  const { client } = await withClient();
+  const options = { sink: '/dev/null', client, country: 'US' } as const;
+  const state = { ...options, stateDir: 'unused' };
+  const generator = function* (): Generator<Contact> {
+    yield* contacts;
+  };
+  // @ts-expect-error a misspelt column
+  const misspelt = run({ ...state, source: contacts, email: ['emial'] });
+  await expect(misspelt).rejects.toThrow('did you mean "email"?');
+  // @ts-expect-error a misspelt column of countries
+  const country = estimateRun({ source: generator(), email: ['email'], countryColumn: 'contry' });
+  await expect(country).rejects.toThrow('no column "contry"');
+  // @ts-expect-error a misspelt column of a stream
+  const streamed = streamRun({ ...options, source: generator(), phone: ['moblie'] });
+  await expect(streamed).rejects.toThrow('did you mean "mobile"?');
+  expectTypeOf(run<Contact[]>)
+    .parameter(0)
+    .toExtend<RunOptions>();
+  expectTypeOf<{ email?: readonly string[] }>().toExtend<
+    Pick<Parameters<typeof run<Source | string | string[]>>[0], 'email'>
+  >();
+});
+
+it('run() does not compile without stateDir where the sink has no place for it', async () => {
+  const { client } = await withClient();
+  const options = { source: contacts, client, country: 'US', email: ['email'] } as const;
+  const sink = rowsSink(() => undefined);
+  // @ts-expect-error no state directory
+  await expect(run({ ...options, sink })).rejects.toThrow('stateDir is missing');
+  expectTypeOf({ ...options, sink, stateDir: 'state' }).toExtend<RunOptions>();
+  expectTypeOf({ ...options, sink: 'out.csv' }).toExtend<RunOptions>();
+});
+
 it('run() takes rows of an interface as its source', () => {
   expectTypeOf(contacts).toExtend<RunOptions['source']>();
 });
@@ -171,14 +291,48 @@ it('errors that are told apart by code keep their type, and the others theirs', 
     if (!isSluiceError(error)) return 'foreign';
     if (isSluiceError(error, 'payment_required')) {
       expectTypeOf(error.code).toEqualTypeOf<'payment_required'>();
-      return 'unpaid';
+      expectTypeOf(error).toExtend<ApiError>();
+      return `unpaid, ${error.status}`;
+    }
+    if (isSluiceError(error, 'connection_lost')) {
+      expectTypeOf(error.sent).toEqualTypeOf<'no' | 'unknown'>();
+      // @ts-expect-error it had no answer
+      expect(error.status).toBeUndefined();
+    }
+    if (isSluiceError(error, 'input_malformed')) {
+      expectTypeOf(error.line).toEqualTypeOf<number | undefined>();
     }
     return error.code;
   };
   expect(nameOf(new ConfigurationError('wrong'))).toBe('invalid_option');
+  const unpaid = { code: 'payment_required', operation: 'launchBatch', status: 402 } as const;
+  expect(nameOf(new ApiError('no credits', unpaid))).toBe('unpaid, 402');
 });
 
 it('a fault is written as in a plan, without what has a default', () => {
   const fault: Fault = { operation: 'exportBatch', what: { cutAtByte: 100 } };
   expectTypeOf([fault]).toExtend<FaultPlan['faults']>();
+});
+
+it('takes options that a program may have no value for', () => {
+  const client = new Client({ baseUrl: 'https://verify.example.com' });
+  const maybe = [1].find((one) => one > 1);
+  expectTypeOf({
+    client,
+    email: ['email'],
+    country: 'US',
+    maxCredits: maybe,
+    batchSize: maybe,
+  } as const).toExtend<VerifyOptions>();
+  expectTypeOf({
+    source: 'a.csv',
+    sink: 'b.csv',
+    client,
+    email: ['email'],
+    country: 'US',
+    maxCredits: maybe,
+    limit: maybe,
+    signal: undefined,
+    onProgress: undefined,
+  } as const).toExtend<RunOptions>();
 });

@@ -4,6 +4,8 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { History } from '../../src/runs/history/history.js';
 import { StateDirectory } from '../../src/runs/state-directory.js';
 import { createService } from '../../src/service/index.js';
+import { systemClock } from '../../src/system/clock.js';
+import { lockFile, type LockPatience } from '../../src/system/file-lock.js';
 import { systemFiles } from '../../src/system/file-system.js';
 import { withFolder } from '../service/with-service.js';
 
@@ -91,6 +93,19 @@ describe.each(users)('the lock of $option', ({ option, open }) => {
   });
 });
 
+it('is waited for beyond the end of a run that removes its state directory', async () => {
+  const directory = join(folder, 'run');
+  const open = async (patience: LockPatience = {}) =>
+    StateDirectory.open(systemFiles, directory, { fresh: false, ...patience });
+  const first = await open();
+  const second = await open({
+    waitLockMs: 60_000,
+    clock: { ...systemClock, sleep: async () => first.remove() },
+  });
+  await expect(open()).rejects.toMatchObject({ code: 'state_locked' });
+  await second.close();
+});
+
 it('names the package where the command flock is missing', async () => {
   vi.stubEnv('PATH', folder);
   const opening = StateDirectory.open(systemFiles, join(folder, 'run'), { fresh: false });
@@ -98,4 +113,17 @@ it('names the package where the command flock is missing', async () => {
     code: 'output_failed',
     message: expect.stringContaining('util-linux') as string,
   });
+});
+
+it('says when it is the same process that works there', async () => {
+  const lock = async () =>
+    lockFile(systemFiles, { name: 'the state directory', path: join(folder, 'lock'), option: 'x' });
+  const first = await lock();
+  await expect(lock()).rejects.toMatchObject({
+    code: 'state_locked',
+    message:
+      'another run of this process is working in the state directory; wait for it with `waitLockMs`',
+  });
+  await first.release();
+  await (await lock()).release();
 });

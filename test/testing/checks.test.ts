@@ -1,3 +1,4 @@
+import type { AssertionError } from 'node:assert';
 import { readFile, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -13,6 +14,7 @@ import type { Row } from '../../src/rows/object-chunk.js';
 import type { RowChunk } from '../../src/rows/row-chunk.js';
 import { rowsSink } from '../../src/rows/rows-sink.js';
 import { rowsSource } from '../../src/rows/rows-source.js';
+import type { JoinedRows, Sink } from '../../src/rows/sink.js';
 import type { Source } from '../../src/rows/source.js';
 import { useTemporaryFolder } from '../formats/temporary-folder.js';
 import { BytesTaker } from '../rows/bytes-taker.js';
@@ -113,7 +115,11 @@ it('a source whose bytes are not its text is found', async () => {
     length: 2,
     byteSize: 8,
     text: (row) => (row === 0 ? 'ann' : 'bob'),
-    raw: { bytes: Buffer.from('ann\nbobs'), cellStart: (row) => row * 4, cellEnd: () => 3 },
+    raw: {
+      bytes: Buffer.from('ann\nbobs'),
+      cellStart: (row) => row * 4,
+      cellEnd: (row) => (row === 0 ? 3 : 8),
+    },
   };
   const create = (): Source => ({
     name: 'people',
@@ -127,6 +133,110 @@ it('a source whose bytes are not its text is found', async () => {
     ({ name }) => name === 'has in the bytes that it offers what it has as text',
   );
   await expect(check?.run()).rejects.toThrow('column 0 of row 1 of a chunk, in bytes');
+});
+
+it.each<[string, (row: Row) => Row, string]>([
+  [
+    'lacks a cell',
+    ({ email, ...row }) => (email === null ? row : { email, ...row }),
+    'and is missing',
+  ],
+  ['has another cell', (row) => ({ ...row, email: row['email'] ?? '' }), 'and is ""'],
+  ['has a cell too many', (row) => ({ ...row, more: 1 }), '"more" should not be there'],
+])('a sink that %s is told where', async (_, change, words) => {
+  let given: Row[] = [];
+  const checks = sinkChecks({
+    create: () => {
+      given = [];
+      return rowsSink((some) => void given.push(...some.map(change)));
+    },
+    read: async () => given,
+    isWhole: false,
+  });
+  const failed = await checks[1]?.run().then(undefined, (error: unknown) => error);
+  const place = words.startsWith('and') ? 'row 5: "email" should be null, ' : 'row 1: ';
+  expect(String(failed)).toContain(`what is there: ${place}${words}`);
+  // For the diff of a test runner.
+  expect((failed as AssertionError).actual).toBe(given);
+  expect((failed as AssertionError).expected).toHaveLength(given.length);
+});
+
+/** A sink of two verified columns, as its `idOf` finds the outcome of a cell. */
+function jsonSink(
+  given: Row[],
+  idOf: (rows: JoinedRows, row: number, k: number) => number | undefined,
+): Sink {
+  return {
+    name: 'rows',
+    async check() {},
+    async open({ reading, added, cellsOf }) {
+      return {
+        async write(rows) {
+          for (let row = rows.from; row < rows.to; row += 1) {
+            const own = reading.header.map((name, column) => [name, rows.chunk.text(row, column)]);
+            const others = added.flatMap((columns, k) => {
+              const id = idOf(rows, row, k);
+              const cells = id === undefined ? undefined : cellsOf(id, k);
+              return cells ? columns.map(({ name }, at) => [name, cells[at]]) : [];
+            });
+            const pairs: [string, unknown][] = [...own, ...others].map(([name, cell]) => [
+              String(name),
+              cell ?? null,
+            ]);
+            given.push(Object.fromEntries(pairs));
+          }
+        },
+        async finish() {},
+        async abort() {},
+      };
+    },
+  };
+}
+
+it.each<[string, Parameters<typeof jsonSink>[1], string | undefined]>([
+  [
+    'takes each outcome from its place',
+    ({ outcomes, from, width }, row, k) => outcomes[(row - from) * width + k],
+    undefined,
+  ],
+  [
+    'forgets the width',
+    ({ outcomes, from }, row) => outcomes[row - from],
+    'row 1: "mobile_valid" should be false, and is true',
+  ],
+  [
+    'forgets where the stretch begins',
+    ({ outcomes, width }, row, k) => outcomes[row * width + k],
+    'row 2: "email_verification" should be ',
+  ],
+  [
+    'drops every verified column after the first',
+    ({ outcomes, from, width }, row, k) => (k === 0 ? outcomes[(row - from) * width] : undefined),
+    'row 1: "mobile_verification" should be "verified", and is missing',
+  ],
+])('a sink of two columns that %s is judged by it', async (_, idOf, words) => {
+  let given: Row[] = [];
+  const checks = sinkChecks({
+    create: () => jsonSink((given = []), idOf),
+    read: async () => given,
+    isWhole: false,
+  });
+  const errors: string[] = [];
+  for (const { run } of checks) await run().catch((error: unknown) => errors.push(String(error)));
+  if (words === undefined) expect(errors).toEqual([]);
+  else expect(errors.join('\n')).toContain(words);
+});
+
+it('a source that loses a row, or changes a cell, is told so', async () => {
+  const create = () => rowsSource([['a'], ['b']], { header: ['name'] });
+  const failure = async (wanted: string[][]): Promise<unknown> =>
+    sourceChecks({ create, header: ['name'], rows: wanted })[2]?.run();
+  await expect(failure([['a'], ['c']])).rejects.toThrow(
+    'the rows: row 2: column 1: it should be "c", and is "b"',
+  );
+  await expect(failure([['a'], ['b'], ['c']])).rejects.toThrow(
+    'the rows: there should be 3, and there are 2',
+  );
 });
 
 const readers: Readonly<Record<string, (bytes: Buffer) => Promise<readonly Row[]>>> = {

@@ -1,7 +1,9 @@
 import { abandonRun, ConfigurationError, readRunStatus } from '../../index.js';
+import { terminal } from '../ask-person.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { chooseTarget, connect, connectionOptions, type ConnectionOption } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
+import { agreeToLose, launchedLine } from '../lost-run.js';
 import { print, say } from '../print.js';
 import { jsonOption } from '../print-answer.js';
 import { sharedRunOptions } from '../store-options.js';
@@ -12,16 +14,25 @@ export const abandonCommand = defineCommand({
   name: 'abandon',
   usage: '(<state> | --store <url> --run <name>)',
   summary: 'Give an unfinished run up: delete its unlaunched batches and its state directory.',
-  options: [jsonOption, ...sharedRunOptions, ...connectionOptions],
+  options: [
+    jsonOption,
+    {
+      name: 'yes',
+      help: 'Drop paid results without being asked; needed where nobody is at a terminal.',
+    },
+    ...sharedRunOptions,
+    ...connectionOptions,
+  ],
   examples: [
     'sluice abandon verified.csv.sluice',
+    'sluice abandon verified.csv.sluice --yes',
     'sluice abandon --store env:SLUICE_STORE --run contacts-2026-11-22',
   ],
   run: abandon,
 });
 
 async function abandon(
-  input: CommandInput<ConnectionOption | 'json' | 'store' | 'run'>,
+  input: CommandInput<ConnectionOption | 'json' | 'yes' | 'store' | 'run'>,
 ): Promise<number> {
   const { options, positionals, environment, signal } = input;
   const isShared = options.has('store') || options.has('run');
@@ -35,6 +46,12 @@ async function abandon(
       `the run's batches are on ${status.service}: set SLUICE_BASE_URL and SLUICE_API_KEY to delete them there`,
     );
   }
+  await agreeToLose('sluice abandon', status, {
+    isAgreed: options.has('yes'),
+    person: terminal(),
+    warn: (line) => say(`sluice: ${line}`),
+    signal,
+  });
   // Batches of the in-process local service go with the directory.
   const connection =
     status.service === 'local' ? undefined : await connect(target, options, undefined);
@@ -57,9 +74,4 @@ async function abandon(
     await connection?.close();
   }
   return exitCodes.done;
-}
-
-/** What is said of batches that were paid for and whose results were not fetched. */
-export function launchedLine(names: readonly string[]): string {
-  return `launched and paid, so not deleted from the service: ${names.join(', ')}`;
 }

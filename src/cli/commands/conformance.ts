@@ -19,7 +19,7 @@ const conformanceOptions = defineOptions([
     help: 'File that holds the key (default: the environment variable SLUICE_API_KEY).',
   },
   { name: 'local', help: 'Use the local service in this process on purpose.' },
-  { name: 'spend', help: 'Check also what costs credits: at most 9 email, 2 phone credits.' },
+  { name: 'spend', help: 'Check also what costs credits: at most 10 email, 2 phone credits.' },
   {
     name: 'patience',
     value: '<s>',

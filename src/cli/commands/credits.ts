@@ -5,6 +5,7 @@ import { noArguments } from '../positionals.js';
 import { jsonOption, printAnswer } from '../print-answer.js';
 import { textTable } from '../text-table.js';
 import { withService } from '../with-service.js';
+import { grouped } from '../../words/shown-numbers.js';
 
 export const creditsCommand = defineCommand({
   name: 'credits',
@@ -20,8 +21,8 @@ async function showCredits(input: CommandInput<ServiceOption | 'json'>): Promise
   const balance = await withService(input, (client) => client.credits({ signal: input.signal }));
   await printAnswer(input.options, balance, () =>
     textTable([
-      ['email credits', String(balance.email_credit)],
-      ['phone credits', String(balance.phone_credit)],
+      ['email credits', grouped(balance.email_credit)],
+      ['phone credits', grouped(balance.phone_credit)],
     ]),
   );
   return exitCodes.done;

@@ -57,21 +57,39 @@ async function checkFolder(check: string, folder: string, exitCode?: number): Pr
   );
 }
 
+/** What a package that need not be installed is for. */
+const usesOf: Readonly<Record<string, string>> = {
+  '@aws-sdk/client-s3': 'S3',
+  '@duckdb/node-api': 'DuckDB',
+  '@opentelemetry/api': 'traces and metrics',
+  'dns-packet': 'live verification',
+  exceljs: "the local service's XLSX exports; lists in XLSX need no package",
+  hyparquet: 'Parquet',
+  'hyparquet-compressors': 'Parquet',
+  'hyparquet-writer': 'Parquet',
+  libsql: 'SQLite',
+  'mcc-mnc-list': 'live verification',
+  mysql2: 'MySQL',
+  pg: 'PostgreSQL',
+  'pg-copy-streams': 'PostgreSQL',
+  'pg-query-stream': 'PostgreSQL',
+  socks: 'live verification',
+};
+
 async function checkPackages(): Promise<readonly Check[]> {
   const packages = await installedPackages();
   const there = packages.flatMap(([name, found]) =>
     found === undefined ? [] : [`${name} ${found}`],
   );
-  const missing = packages.flatMap(([name, found]) => (found === undefined ? [name] : []));
+  const missing = packages.flatMap(([name, found]) =>
+    found === undefined ? [`${name} (${usesOf[name]})`] : [],
+  );
   return [
     ...(there.length > 0 ? [{ ...passed('packages', there.join(', ')), isList: true }] : []),
     ...(missing.length > 0
       ? [
           {
-            ...noted(
-              'missing',
-              `${missing.join(', ')} (only some databases and formats need them)`,
-            ),
+            ...noted('missing', `only for what is named beside them: ${missing.join(', ')}`),
             isList: true,
           },
         ]

@@ -6,6 +6,7 @@ import { exitCodes } from '../exit-code.js';
 import { maxAgeOf, maxAgeOption, waitLockOf, waitLockOption } from '../history-options.js';
 import { print } from '../print.js';
 import { printableLine } from '../../words/printable.js';
+import { programName } from '../program-name.js';
 import { standard } from '../standard.js';
 import { textTable } from '../text-table.js';
 import { whereGiven } from '../where-given.js';
@@ -13,7 +14,8 @@ import { whereGiven } from '../where-given.js';
 export const historyCommand = defineCommand({
   name: 'history',
   usage: 'stats|prune|export|forget <file> [<address>…]',
-  summary: 'Look into a history, drop what is too old, forget addresses.',
+  summary:
+    'Look into a history (stats), drop what is too old (prune), print its results (export), forget addresses (forget).',
   words: ['stats', 'prune', 'export', 'forget'],
   options: [
     { ...maxAgeOption, help: 'prune, stats: how old a result may be, as for sluice verify.' },
@@ -40,7 +42,7 @@ async function onHistory({
   const action = actions.find((known) => known === word);
   if (!action || path === undefined) {
     throw new ConfigurationError(
-      `say what is to be done, and with which history: sluice history ${actions.join('|')} <file>`,
+      `say what is to be done, and with which history: ${programName()} history ${actions.join('|')} <file>`,
     );
   }
   if (action === 'forget' ? addresses.length === 0 : addresses.length > 0) {

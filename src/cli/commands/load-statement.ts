@@ -16,7 +16,12 @@ const loadOptions = defineOptions([
   {
     name: 'table',
     value: '<name>',
-    help: "Table to create, such as crm.contacts (default: the folder's name).",
+    help: "Table, such as crm.contacts (default: the folder's name).",
+  },
+  {
+    name: 'key',
+    value: '<column>',
+    help: 'Merge into a table by this column: rows with the same value are updated, others inserted (default: a new table).',
   },
   {
     name: 'from',
@@ -34,6 +39,7 @@ export const loadStatementCommand = defineCommand({
     'sluice load-statement verified/ --for snowflake --table crm.contacts --from @my_stage/verified/',
     'sluice load-statement verified/ --for bigquery --table crm.contacts --from gs://bucket/verified/',
     'sluice load-statement verified/ --for postgres | psql crm',
+    'sluice load-statement verified/ --for duckdb --table contacts --key id | duckdb crm.db',
   ],
   run: printStatement,
 });
@@ -52,7 +58,11 @@ async function printStatement({
         : `parts are loaded in ${loadTargets.join(', ')}, not in ${JSON.stringify(given)}${guess(given, loadTargets)}`,
     );
   }
-  const form = whereGiven({ table: options.text('table'), from: options.text('from') });
+  const form = whereGiven({
+    table: options.text('table'),
+    from: options.text('from'),
+    key: options.text('key'),
+  });
   await print(await loadStatement(folder, { for: target, ...form }));
   return exitCodes.done;
 }

@@ -4,7 +4,9 @@ import {
   describeStatus,
   findRuns,
   readRunStatus,
+  type DescribedRun,
   type FoundRun,
+  type FoundSharedRun,
   type RunStatus,
   type SharedStore,
 } from '../../index.js';
@@ -13,17 +15,20 @@ import { errorText } from '../describe-error.js';
 import { withFlags } from '../option-flags.js';
 import { exitCodes } from '../exit-code.js';
 import { jsonOption, printAnswer } from '../print-answer.js';
-import { sharedRunOf, sharedRunOptions } from '../store-options.js';
+import { describeShared, linesOfShared } from '../shared-status-lines.js';
+import { sharedRunOf, sharedRunOptions, storeUrlOf } from '../store-options.js';
 import { printableLine } from '../../words/printable.js';
 
 export const statusCommand = defineCommand({
   name: 'status',
-  usage: '[<state> | --store <url> --run <name>] [--json]',
-  summary: 'Show an unfinished run, or list those of this folder: what is sent, paid and left.',
+  usage: '[<state> | --store <url> [--run <name>]] [--json]',
+  summary:
+    'Show an unfinished run, or list those of this folder or of a store: what is sent, paid and left.',
   options: [jsonOption, ...sharedRunOptions],
   examples: [
     'sluice status',
     'sluice status verified.csv.sluice',
+    'sluice status --store env:SLUICE_STORE',
     'sluice status --store env:SLUICE_STORE --run contacts-2026-11-22',
   ],
   run: showStatus,
@@ -34,9 +39,16 @@ async function showStatus({
   options,
   environment,
 }: CommandInput<'json' | 'store' | 'run'>): Promise<number> {
-  if (options.has('store') || options.has('run')) {
+  if (options.has('store') && !options.has('run') && positionals.length === 0) {
+    const { findPostgresRuns } = await import('../../databases/postgres/index.js');
+    const runs = await findPostgresRuns({ connectionString: storeUrlOf(options, environment) });
+    const answer = runs.map((found) =>
+      'status' in found ? found.status : { run: found.run, error: errorText(found.error) },
+    );
+    await printAnswer(options, answer, () => describeStore(runs));
+  } else if (options.has('store') || options.has('run')) {
     const status = await readRunStatus(await onlySharedRun(positionals, options, environment));
-    await printAnswer(options, status, () => describe(status));
+    await printAnswer(options, status, () => describe(status, describeShared(status)));
   } else if (positionals.length === 0) {
     const runs = await findRuns('.');
     const answer = runs.map((run) =>
@@ -70,7 +82,16 @@ export function onlyStateDirectory(positionals: readonly string[]): string {
 
 function describeAll(runs: readonly FoundRun[]): string {
   if (runs.length === 0) return 'There is no unfinished run in this folder.\n';
-  return runs.map((run) => `${linesOf(run).map(printableLine).join('\n')}\n`).join('\n');
+  return blocks(runs.map(linesOf));
+}
+
+function describeStore(runs: readonly FoundSharedRun[]): string {
+  if (runs.length === 0) return 'There is no run in this store.\n';
+  return blocks(runs.map(linesOfShared));
+}
+
+function blocks(all: readonly (readonly string[])[]): string {
+  return all.map((lines) => `${lines.map(printableLine).join('\n')}\n`).join('\n');
 }
 
 function linesOf(run: FoundRun): readonly string[] {
@@ -85,9 +106,13 @@ function linesOf(run: FoundRun): readonly string[] {
   ];
 }
 
-function describe(status: RunStatus): string {
+function describe(
+  status: RunStatus,
+  { soFar, next, more = [] }: DescribedRun & { readonly more?: readonly string[] } = describeStatus(
+    status,
+  ),
+): string {
   const stages = Object.entries(status.stages).map(([stage, count]) => `${count} ${stage}`);
-  const { soFar, next } = describeStatus(status);
   const lines = [
     `input    ${status.input}`,
     `output   ${status.output}`,
@@ -97,7 +122,9 @@ function describe(status: RunStatus): string {
     `batches  ${status.batches} (${stages.join(', ') || 'none sent'})`,
     `credits  ${status.launchedCredits.email} email, ${status.launchedCredits.phone} phone launched, before refunds`,
     `so far   ${soFar}`,
+    ...(status.stopped ? [`stopped  ${withFlags(status.stopped.message)}`] : []),
     `next     the same command ${withFlags(next)}`,
+    ...more,
   ];
   return `${lines.map(printableLine).join('\n')}\n`;
 }

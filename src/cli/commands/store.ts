@@ -2,6 +2,7 @@ import { ConfigurationError } from '../../index.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { print, say } from '../print.js';
+import { programName } from '../program-name.js';
 import { storeUrlOf } from '../store-options.js';
 
 export const storeCommand = defineCommand({
@@ -31,7 +32,9 @@ async function onStore({
 }: CommandInput<'store' | 'print'>): Promise<number> {
   const [action, ...more] = positionals;
   if (action !== 'create' || more.length > 0) {
-    throw new ConfigurationError('say sluice store create --store <url>, or with --print');
+    throw new ConfigurationError(
+      `say ${programName()} store create --store <url>, or with --print`,
+    );
   }
   const { createPostgresStore, postgresStoreSql } =
     await import('../../databases/postgres/index.js');

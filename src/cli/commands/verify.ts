@@ -1,41 +1,25 @@
-import {
-  ConfigurationError,
-  moreOpenFiles,
-  RunPapers,
-  showPlace,
-  type Estimate,
-  type Sink,
-  type Summary,
-} from '../../index.js';
-import { defineCommand, type ParsedOptions, type CommandInput } from '../command.js';
+import { RunPapers, showPlace } from '../../index.js';
+import { terminal } from '../ask-person.js';
+import { defineCommand, type CommandInput } from '../command.js';
 import { withConfig } from '../config-file.js';
-import { chooseTarget, type Target } from '../connect.js';
-import { dryRun } from '../dry-run.js';
+import { dryRun, estimateJob, type EstimatedJob } from '../dry-run.js';
 import { envFileOption, loadEnvFile } from '../env-file.js';
-import { asksNetwork } from '../engine-options.js';
-import { exitCodes } from '../exit-code.js';
-import { openHistory } from '../history-options.js';
-import { askAboutColumns } from '../launch-options.js';
-import { keepOutput } from '../keep-options.js';
-import { findListEnds } from '../list-ends.js';
-import { findInputs, pathOf, placeOf, removePlace, type NamedPlace } from '../list-places.js';
-import { withFlags } from '../option-flags.js';
+import { pathOf, placeOf, type NamedPlace } from '../list-places.js';
 import { parseCommandLine } from '../parse-command-line.js';
-import { print } from '../print.js';
+import { prepareJob, type RunParts } from '../prepare-job.js';
 import { progressMode } from '../progress/progress-mode.js';
+import { refuseUnquoted } from '../refuse-unquoted.js';
 import { Reporter } from '../reporter.js';
-import { limitLines } from '../run-lines.js';
-import { runDurably, stream, type Job } from '../run-list.js';
+import { runDurably, stream } from '../run-list.js';
+import { openPapers } from '../run-papers.js';
 import { runShared } from '../run-shared.js';
-import { sharedOptions } from '../run-settings.js';
 import { standard } from '../standard.js';
 import { isHeldBack, stateDirectoryOf } from '../state-of-output.js';
-import { sharedRunOf, storePatience } from '../store-options.js';
 import { sayStopped, type RunSoFar } from '../stopped-run.js';
-import { filesOfOutput } from '../verdict-output.js';
+import { refuseStandardInput, sharedRunOf, storePatience, workersOf } from '../store-options.js';
 import { verifyOptions, type VerifyOption } from '../verify-options.js';
-import { namesNoColumn, showWayIn } from '../way-in/way-in.js';
-import { withEngine } from '../with-engine.js';
+import { isToTerminal, namesNoColumn, proposeFile, showWayIn } from '../way-in/way-in.js';
+import { Workers } from '../workers.js';
 
 export const verifyCommand = defineCommand({
   name: 'verify',
@@ -54,7 +38,9 @@ export const verifyCommand = defineCommand({
   ],
   async run(given) {
     const input = await withSettings(given);
-    return namesNoColumn(input) ? wayIn(input, given) : verifyList(input);
+    if (namesNoColumn(input)) return wayIn(input, given, showWayIn);
+    const isFileProposed = isToTerminal(input, terminal(), process.stdout.isTTY);
+    return isFileProposed ? wayIn(input, given, proposeFile) : verifyList(input);
   },
 });
 
@@ -71,15 +57,17 @@ async function withSettings(
   return { ...given, options };
 }
 
-async function verifyList(input: CommandInput<VerifyOption>): Promise<number> {
+async function verifyList(input: CommandInput<VerifyOption>, isCostSaid = false): Promise<number> {
   const { options, environment } = input;
-  return sayIfStopped(input, placeOf(options.text('output') ?? standard, environment), verifyTo);
+  const to = placeOf(options.text('output') ?? standard, environment);
+  return sayIfStopped(input, to, verifyTo, isCostSaid);
 }
 
 /** A list is looked at first: what runs then is the command that was shown. */
 async function wayIn(
   input: CommandInput<VerifyOption>,
   given: CommandInput<VerifyOption>,
+  show: typeof showWayIn,
 ): Promise<number> {
   const { options, environment } = input;
   const to = placeOf(options.text('output') ?? 'verified.csv', environment);
@@ -87,22 +75,20 @@ async function wayIn(
     ...input,
     ...parseCommandLine(verifyCommand, args),
   });
+  let isCostSaid = false;
   return sayIfStopped(input, to, async (_, _input, { reporter }) =>
-    showWayIn(input, {
+    show(input, {
       reporter,
       given,
-      person: { input: process.stdin, output: process.stderr },
-      estimate: async (args) => estimateList(again([...args, '--dry-run']), reporter),
-      verify: async (args) => verifyCommand.run(again(args)),
+      person: terminal(),
+      estimate: async (args) => {
+        const estimated = await estimateList(again([...args, '--dry-run']), reporter);
+        isCostSaid = true;
+        return estimated;
+      },
+      verify: async (args) => verifyList(await withSettings(again(args)), isCostSaid),
     }),
   );
-}
-
-/** What a run is told to, and by. */
-interface RunParts {
-  readonly run: RunSoFar;
-  readonly reporter: Reporter;
-  readonly papers: RunPapers;
 }
 
 type Work = (to: NamedPlace, input: CommandInput<VerifyOption>, parts: RunParts) => Promise<number>;
@@ -112,9 +98,11 @@ async function sayIfStopped(
   input: CommandInput<VerifyOption>,
   to: NamedPlace,
   work: Work,
+  isCostSaid = false,
 ): Promise<number> {
   const { options, environment, positionals } = input;
   const reporter = new Reporter(process.stderr, {
+    isTargetSaid: isCostSaid,
     isQuiet: options.has('quiet'),
     isVerbose: options.has('verbose'),
     isJson: options.has('json-log'),
@@ -136,7 +124,8 @@ async function sayIfStopped(
     noMoreOpenThan: undefined,
   };
   try {
-    return await work(to, input, { run, reporter, papers });
+    await refuseUnquoted(input);
+    return await work(to, input, { run, reporter, papers, isCostSaid });
   } catch (error) {
     return sayStopped(error, run, { reporter, papers });
   }
@@ -146,7 +135,7 @@ async function sayIfStopped(
 async function estimateList(
   given: CommandInput<VerifyOption>,
   reporter: Reporter,
-): Promise<Estimate> {
+): Promise<EstimatedJob> {
   const input = await withSettings(given);
   const to = placeOf(input.options.text('output') ?? standard, input.environment);
   const run = { input: '', output: '', stateDir: stateDirectoryOf(to, input.options) };
@@ -159,7 +148,7 @@ async function estimateList(
     papers: await RunPapers.open({}),
   });
   try {
-    return await dryRun(job, run.stateDir);
+    return await estimateJob(job, run.stateDir);
   } finally {
     reporter.close();
     await history?.close();
@@ -173,7 +162,9 @@ async function verifyTo(
 ): Promise<number> {
   const { options } = input;
   const { run, papers } = parts;
+  const workers = new Workers({ input, reporter: parts.reporter, count: workersOf(options) });
   run.store = await sharedRunOf(options, input.environment, storePatience(options));
+  if (run.store) refuseStandardInput(input.positionals);
   const { job, history, sink, tell, exitCode } = await prepareJob(to, input, parts);
   try {
     const isOutputHeldBack = await isHeldBack(to, sink, options);
@@ -183,7 +174,7 @@ async function verifyTo(
       await papers.begin();
       await tell(await dryRun(job, stateDir));
     } else if (run.store) {
-      await runShared(job, { store: run.store, isHeldBack: isOutputHeldBack });
+      await runShared(job, { store: run.store, isHeldBack: isOutputHeldBack, workers });
     } else if (stateDir === undefined) {
       run.isStreaming = true;
       await tell(await stream(job));
@@ -192,121 +183,4 @@ async function verifyTo(
   } finally {
     await history?.close();
   }
-}
-
-interface Prepared {
-  readonly job: Job;
-  readonly history: Awaited<ReturnType<typeof openHistory>>;
-  readonly sink: Sink;
-  /** Says what became of the run. @throws OutputError */
-  readonly tell: (figures: Summary | Estimate) => Promise<void>;
-  /** After what it came to was told. */
-  readonly exitCode: () => number;
-}
-
-/** Finds all that a run needs, and checks it, before anything is read. */
-async function prepareJob(
-  to: NamedPlace,
-  input: CommandInput<VerifyOption>,
-  { run, reporter, papers }: RunParts,
-): Promise<Prepared> {
-  const { options } = input;
-  const from = await findInputs(input.positionals, input.environment);
-  const outputs = filesOfOutput(from, to, options).map(pathOf);
-  await papers.keepApart(filesAmong([...from.map(pathOf), ...outputs]));
-  const target = withEngine(await chooseTarget(options, input.environment), input);
-  refuseUnmeant(target, to);
-  const ends = await findListEnds(from, to, options);
-  const { sink, maxUnknown, suspects, decides } = await keepOutput(
-    ends.sink,
-    { from, to },
-    options,
-  );
-  run.noMoreOpenThan = await ends.source.permissions?.();
-  const { noMoreOpenThan } = run;
-  if (noMoreOpenThan) {
-    const paths = [
-      ...outputs,
-      ...(['rejects', 'report', 'summary'] as const).map((name) => options.text(name)),
-    ];
-    const open = await moreOpenFiles(filesAmong(paths), noMoreOpenThan);
-    if (open.length > 0) reporter.keptOpen(open);
-  }
-  const settings = sharedOptions(input, target, {
-    ...ends,
-    sink: papers.watch(sink),
-    decides: { ...ends.decides, ...decides },
-  });
-  const history = await openHistory(options, target, input.signal);
-  let exitCode: number = exitCodes.done;
-  const tell = async (figures: Summary | Estimate): Promise<void> => {
-    if (!('dry_run' in figures)) {
-      reporter.finished(figures, papers.endOf(figures));
-      reporter.tell(limitLines(figures, options.has('history')));
-      // What was suspect once is of no use beside an output that is not.
-      if (!figures.suspect) await Promise.all(suspects.map(removePlace));
-    }
-    exitCode = (await papers.finished(figures, { noMoreOpenThan })).exit_code;
-  };
-  const job: Job = {
-    shared: {
-      ...settings,
-      ...(history && { history }),
-      ...(maxUnknown && {
-        maxUnknown: { ...maxUnknown, suspect: papers.watch(maxUnknown.suspect) },
-      }),
-      onProgress: (progress) => reporter.progress(progress),
-      onDoubtfulColumns: askAboutColumns(
-        options,
-        { input: process.stdin, output: process.stderr },
-        { reporter, signal: input.signal },
-      ),
-    },
-    target,
-    options,
-    reporter,
-    lastAct: input.lastAct,
-    begin: async () => papers.begin(),
-    tell,
-  };
-  return { job, history, tell, sink: ends.sink, exitCode: () => exitCode };
-}
-
-/** @throws ConfigurationError, OutputError before anything is read */
-async function openPapers(
-  options: ParsedOptions<VerifyOption>,
-  others: readonly (string | undefined)[],
-  to: NamedPlace,
-): Promise<RunPapers> {
-  const report = options.text('report');
-  const summary = options.text('summary');
-  if (report === standard) {
-    throw new ConfigurationError('--report needs the name of a file, such as report.html');
-  }
-  if (summary === standard && to.path === standard) {
-    throw new ConfigurationError(
-      '--summary - and the output cannot both be standard output: give the output a file with -o',
-    );
-  }
-  return RunPapers.open({
-    // A trial writes none, and leaves that of the last night.
-    report: options.has('dry-run') ? undefined : report,
-    summary: summary === standard ? print : summary,
-    besides: filesAmong([...others, options.text('rejects')]),
-    asksNetwork: asksNetwork(options),
-    reword: withFlags,
-    isShared: options.has('store'),
-  });
-}
-
-function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
-  return paths.filter((path): path is string => path !== undefined && path !== standard);
-}
-
-/** The local service's verdicts must not get into a database because a variable was not set. */
-function refuseUnmeant(target: Target, { database }: NamedPlace): void {
-  if (!database || target.kind !== 'local' || target.isOnPurpose) return;
-  throw new ConfigurationError(
-    'no base URL is given, and the verdicts of the local service go into a database only on purpose: set SLUICE_BASE_URL and SLUICE_API_KEY, or say --local',
-  );
 }

@@ -24,7 +24,8 @@ export async function checkService(target: Target, signal: AbortSignal): Promise
     timeoutMs: patienceMs,
     connectTimeoutMs: patienceMs,
     totalTimeoutMs: patienceMs,
-    giveUpAfterMs: patienceMs,
+    // What is refused for so long is not silent.
+    giveUpAfterMs: patienceMs / 2,
     // What is wrong with it is said once, by the check.
     onTrouble: () => undefined,
     onRequest: (made) => {

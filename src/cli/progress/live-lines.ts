@@ -34,8 +34,8 @@ export class LiveLines {
 
   /** Draws them as they are now, in place of those that stand there. */
   draw(): void {
-    // More than fit would scroll away what they are drawn over.
-    const most = Math.max(1, (this.#terminal.rows ?? 24) - 1);
+    // More than fit would scroll away what they are drawn over; one that does not know its height says 0.
+    const most = Math.max(1, (this.#terminal.rows || 24) - 1);
     const lines = this.#lines().slice(-most);
     this.#terminal.write(`${this.#eraser()}${lines.map((line) => `${line}\n`).join('')}`);
     this.#drawn = lines.length;

@@ -99,12 +99,12 @@ function resultsText(figures: RunFigures, nowMs: number): string {
 }
 
 function creditsText(figures: RunFigures): string {
-  const { launched, refunded } = figures.credits();
-  const spent = (['email', 'phone'] as const)
+  const { launched, notCharged } = figures.credits();
+  const prices = (['email', 'phone'] as const)
     .filter((type) => launched[type] > 0)
     .map((type) => `${grouped(launched[type])} ${type}`);
-  const back = refunded > 0 ? `, ${grouped(refunded)} of them given back` : '';
-  return `${spent.join(', ')}${back}`;
+  const less = notCharged > 0 ? `, ${grouped(notCharged)} of them not charged` : '';
+  return prices.length === 0 ? '' : `${prices.join(', ')} launched${less}`;
 }
 
 function failedText({ failedBatches }: RunFigures): string {

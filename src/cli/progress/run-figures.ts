@@ -1,5 +1,5 @@
 import type { VerificationType } from '../../contract/index.js';
-import type { Batch, Charge, KnownBatch, RunProgress } from '../../index.js';
+import { ProgressFigures, type KnownBatch, type RunProgress } from '../../index.js';
 
 /** What a batch has behind it; the order of its life. */
 const ranks = {
@@ -61,10 +61,10 @@ export interface TimeFigures {
 }
 
 export interface CreditFigures {
-  /** Before refunds: batches that may have been launched. */
+  /** What the batches that may have been launched cost at most. */
   readonly launched: Readonly<Record<VerificationType, number>>;
-  /** What the service has said that it gave back. */
-  readonly refunded: number;
+  /** What the service has said of these: neither charged nor kept. */
+  readonly notCharged: number;
 }
 
 interface Amount {
@@ -74,26 +74,16 @@ interface Amount {
 
 const noAmount: Amount = { addresses: 0, batches: 0 };
 
-interface SeenBatch {
-  readonly addresses: number;
-  readonly type: VerificationType;
-  readonly known: KnownBatch;
-  readonly mayHaveLaunched: boolean;
-  readonly charge: Charge | undefined;
-}
-
 /** What is known of a run while it goes: a fold of what it tells. */
 export class RunFigures {
-  #rowsRead = 0;
+  readonly #told = new ProgressFigures();
   #isRead = false;
-  #rowsWritten = 0;
   #isWritten = false;
   #toSend: number | undefined;
   #plannedBatches: number | undefined;
   #startedMs: number | undefined;
   /** How long the reading took. */
   #readMs = 0;
-  readonly #batches = new Map<string, SeenBatch>();
   readonly #since = new Map<RunStage, number>();
   /** What was through a stage when this process first heard of it. */
   readonly #before: Record<BatchStage, Amount> = {
@@ -105,11 +95,16 @@ export class RunFigures {
 
   note(progress: RunProgress, nowMs: number): void {
     this.#startedMs ??= nowMs;
+    if (progress.stage === 'recalled') {
+      for (const told of progress.batches) this.note(told, nowMs);
+      return;
+    }
+    const seen = this.#told.batches.size;
+    this.#told.note(progress);
     switch (progress.stage) {
       case 'reading':
       case 'read':
         this.#begin('reading', nowMs);
-        this.#rowsRead = progress.rows;
         if (progress.stage === 'read') {
           this.#isRead = true;
           this.#readMs = nowMs - (this.#since.get('reading') ?? nowMs);
@@ -118,12 +113,11 @@ export class RunFigures {
         }
         return;
       case 'batch':
-        this.#noteBatch(progress, nowMs);
+        this.#noteBatch(progress, this.#told.batches.size > seen, nowMs);
         return;
       case 'writing':
       case 'written':
         this.#begin('writing', nowMs);
-        this.#rowsWritten = progress.rows;
         this.#isWritten ||= progress.stage === 'written';
         return;
       default:
@@ -133,19 +127,19 @@ export class RunFigures {
   of(stage: RunStage): StageFigures {
     const sinceMs = this.#since.get(stage);
     if (stage === 'reading') {
-      const total = this.#isRead ? this.#rowsRead : undefined;
-      const done = this.#rowsRead;
+      const done = this.#told.now().rowsRead;
+      const total = this.#isRead ? done : undefined;
       return { done, doneHere: done, total, batches: 0, sinceMs, isOver: this.#isRead };
     }
     if (stage === 'writing') {
-      const total = this.#isRead ? this.#rowsRead : undefined;
-      const done = this.#rowsWritten;
+      const { rowsRead, rowsWritten: done } = this.#told.now();
+      const total = this.#isRead ? rowsRead : undefined;
       return { done, doneHere: done, total, batches: 0, sinceMs, isOver: this.#isWritten };
     }
     const { in: from, through } = batchStages[stage];
     let done = 0;
     let batches = 0;
-    for (const { known, addresses } of this.#batches.values()) {
+    for (const { known, addresses } of this.#told.batches.values()) {
       const rank = ranks[known.stage];
       if (rank >= through) done += addresses;
       else if (rank >= from) batches += 1;
@@ -161,45 +155,38 @@ export class RunFigures {
   }
 
   /**
-   * How far all of it is, from 0 to 1: the stages of the batches and the writing count alike. `undefined`
-   * until the list is read.
+   * How far all of it is, from 0 to 1: the stages of the batches and the writing count alike. It is 1 only
+   * once the output is in its place, which takes its time after the last row. `undefined` until the list
+   * is read.
    */
   get share(): number | undefined {
     if (!this.#isRead) return undefined;
-    const written = this.#isWritten ? 1 : this.#rowsWritten / Math.max(1, this.#rowsRead);
+    const { rowsRead, rowsWritten } = this.#told.now();
+    const written = this.#isWritten ? 1 : rowsWritten / Math.max(1, rowsRead);
     const done = batchStageNames.map((stage) => {
       const total = this.#toSend ?? 0;
       return total === 0 ? 1 : this.of(stage).done / total;
     });
     const sum = [...done, written].reduce((all, each) => all + Math.min(1, each), 0);
-    return sum / (done.length + 1);
+    return Math.min(this.#isWritten ? 1 : 0.99, sum / (done.length + 1));
   }
 
   /** Batches that are at their end, and how many there are to be. */
   get batches(): { readonly done: number; readonly total: number | undefined } {
-    const done = [...this.#batches.values()].filter(
-      ({ known }) => ranks[known.stage] === ranks.exported,
-    ).length;
-    return { done, total: this.#plannedBatches };
+    return { done: this.#told.now().batchesDone, total: this.#plannedBatches };
   }
 
   get failedBatches(): number {
-    return [...this.#batches.values()].filter(({ known }) => known.stage === 'failed').length;
+    return this.#told.now().batchesFailed;
   }
 
   credits(): CreditFigures {
-    const launched = { email: 0, phone: 0 };
-    let refunded = 0;
-    for (const { mayHaveLaunched, type, addresses, charge } of this.#batches.values()) {
-      if (!mayHaveLaunched) continue;
-      launched[type] += charge?.spent ?? addresses;
-      refunded += charge?.refunded ?? 0;
-    }
-    return { launched, refunded };
+    const { credits: launched, notCharged } = this.#told.now();
+    return { launched, notCharged };
   }
 
   get launchedBatches(): number {
-    return [...this.#batches.values()].filter((batch) => batch.mayHaveLaunched).length;
+    return this.#told.now().batchesLaunched;
   }
 
   /**
@@ -212,7 +199,9 @@ export class RunFigures {
     if (batchStageNames.every((stage) => this.of(stage).isOver)) {
       const { done, total = 0, sinceMs = nowMs } = this.of('writing');
       // To write the rows takes about as long as to read them.
-      return done === 0 ? this.#readMs : ((nowMs - sinceMs) / done) * (total - done);
+      if (done === 0) return this.#readMs;
+      // A folder or a table takes its rows in at the end, in a time of its own.
+      return done < total ? ((nowMs - sinceMs) / done) * (total - done) : undefined;
     }
     const beganMs = this.#since.get('uploading');
     if (beganMs === undefined || this.of('exporting').doneHere <= 0) return undefined;
@@ -234,7 +223,7 @@ export class RunFigures {
   }
 
   #through(stage: BatchStage): Amount {
-    const through = [...this.#batches.values()].filter(
+    const through = [...this.#told.batches.values()].filter(
       ({ known }) => ranks[known.stage] >= batchStages[stage].through,
     );
     const addresses = through.reduce((sum, batch) => sum + batch.addresses, 0);
@@ -242,20 +231,11 @@ export class RunFigures {
   }
 
   #noteBatch(
-    { batch, known, mayHaveLaunched, charge }: Extract<RunProgress, { readonly stage: 'batch' }>,
+    { batch: { addresses }, known }: Extract<RunProgress, { readonly stage: 'batch' }>,
+    isNew: boolean,
     nowMs: number,
   ): void {
-    const { addresses, lane } = batch;
     const rank = ranks[known.stage];
-    const key = keyOf(batch);
-    const isNew = !this.#batches.has(key);
-    this.#batches.set(key, {
-      addresses,
-      type: lane.type,
-      known,
-      mayHaveLaunched,
-      charge,
-    });
     for (const stage of batchStageNames) {
       if (rank >= batchStages[stage].in) this.#begin(stage, nowMs);
       if (isNew && rank >= batchStages[stage].through) {
@@ -271,8 +251,4 @@ export class RunFigures {
   #begin(stage: RunStage, nowMs: number): void {
     if (!this.#since.has(stage)) this.#since.set(stage, nowMs);
   }
-}
-
-function keyOf(batch: Batch): string {
-  return `${batch.id} ${batch.part?.start ?? 0} ${batch.addresses}`;
 }

@@ -1,55 +1,72 @@
 import { parseCountry, type SampledList } from '../../index.js';
+import { grouped } from '../../words/shown-numbers.js';
 import type { ParsedOptions } from '../command.js';
 import type { AddedOption } from './whole-command.js';
 
 /** Which countries the addresses of a list would be verified for. */
 export interface ChosenCountry {
-  readonly added: readonly AddedOption[];
-  /** Which, and where that is known from. */
+  /** Absent where a person has to say it. */
+  readonly added?: readonly AddedOption[];
+  /** Which, and where that is known from, or why it is not. */
   readonly why: string;
 }
+
+type FoundCountry = NonNullable<SampledList['mostly']>;
 
 /** Options that say which country an address is verified for. */
 const countryOptions = ['country', 'country-column', 'country-from'] as const;
 
 /**
  * Chooses by what was given, by the list's own column of countries, by the calling codes of its numbers, or
- * by the locale.
- *
- * @returns `undefined` when nothing of that says one
+ * by the locale. What less than half of the rows or numbers say is said, and chosen by nobody but a person.
  */
 export function chooseCountry(
   options: ParsedOptions<'country' | 'country-column' | 'email-country'>,
-  { contacts, country, mostly }: SampledList,
+  { contacts, country, mostly, callingCodes }: SampledList,
   environment: NodeJS.ProcessEnv,
-): ChosenCountry | undefined {
+): ChosenCountry {
   const given = options.given().map(([name]) => name);
   const isEmailsOnly = contacts.every(({ type }) => type === 'email');
   const isGiven =
     countryOptions.some((name) => given.includes(name)) ||
     (isEmailsOnly && given.includes('email-country'));
   if (isGiven) return { added: [], why: 'as you said' };
+  const isKnown = mostly !== undefined && mostly.known * 2 >= mostly.of;
   if (country) {
     const column = ['country-column', country.name] as const;
-    if (!country.hasEmpty || !mostly) return { added: [column], why: 'row by row, of that column' };
+    if (!country.hasEmpty || !isKnown)
+      return { added: [column], why: 'row by row, of that column' };
     return {
       added: [column, ['country', mostly.country]],
-      why: `row by row, of that column; ${mostly.country} where it is empty, as ${sources[mostly.from]}`,
+      why: `row by row, of that column; ${mostly.country} where it is empty: ${evidence(mostly)}`,
     };
   }
   if (mostly) {
+    const why = evidence(mostly);
+    return isKnown
+      ? { added: [['country', mostly.country]], why: `${mostly.country}: ${why}` }
+      : { why: `not known: ${why}, and are read by the country that you give` };
+  }
+  if (callingCodes) {
     return {
-      added: [['country', mostly.country]],
-      why: `${mostly.country}, as ${sources[mostly.from]}`,
+      added: [['country-from', callingCodes.name]],
+      why: `row by row, by the calling codes of column ${JSON.stringify(callingCodes.name)}`,
     };
   }
-  return byLocale(environment);
+  return byLocale(environment) ?? { why: 'not known' };
 }
 
-const sources = {
-  country_column: 'most rows have it',
-  calling_codes: 'most phone numbers have its calling code',
-} as const;
+/** `19 of 210 numbers have a calling code, all of CH; the others have none` */
+function evidence({ country, from, of, known, same }: FoundCountry): string {
+  const isOfNumbers = from === 'calling_codes';
+  const cells = `${grouped(of)} ${isOfNumbers ? 'number' : 'row'}${of === 1 ? '' : 's'}`;
+  const some = known === of ? `${of > 1 ? 'all ' : ''}${cells}` : `${grouped(known)} of ${cells}`;
+  const have = known === 1 ? 'has' : 'have';
+  const share = same === known ? (known > 1 ? 'all of ' : 'of ') : `${grouped(same)} of `;
+  const what = isOfNumbers ? 'calling code' : 'country';
+  const others = known === of ? '' : `; the ${of - known === 1 ? 'other has' : 'others have'} none`;
+  return `${some} ${have} a ${what}, ${share}${country}${others}`;
+}
 
 function byLocale(environment: NodeJS.ProcessEnv): ChosenCountry | undefined {
   const name = ['LC_ALL', 'LANG'].find((each) => environment[each]);

@@ -50,11 +50,11 @@ export function foundLines(
   ];
 }
 
-export function countryLine(chosen: ChosenCountry | undefined): Said {
+export function countryLine({ added, why }: ChosenCountry): Said {
   return {
     event: 'found_country',
-    fields: { country: chosen?.added ?? null },
-    line: `country: ${chosen?.why ?? 'not known'} (${whyCountry})`,
+    fields: { country: added ?? null },
+    line: `country: ${why} (${whyCountry})`,
   };
 }
 
@@ -62,9 +62,7 @@ export function outputLine(path: string, isThere: boolean): Said {
   return {
     event: 'proposed_output',
     fields: { output: path, exists: isThere },
-    line: isThere
-      ? `output: ${path}, which exists: it is replaced when the new one is finished`
-      : `output: ${path}`,
+    line: `output: ${path}${isThere ? ' (exists, will be replaced)' : ''}`,
   };
 }
 

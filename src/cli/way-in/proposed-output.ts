@@ -29,7 +29,10 @@ export async function proposedOutput(
   if (!isFile) return `verified${wanted ?? '.csv'}`;
   const ending = endings.exec(path)?.[0];
   const name = basename(path).replace(ending === undefined ? textEnding : endings, '');
-  const output = `${name}.verified${wanted ?? ending ?? '.csv'}`;
+  // Of a list that was verified before, `list.verified.csv`, the next is `list.verified2.csv`.
+  const [, stem = name, number = '1'] = /^(.*)\.verified(\d{0,3})$/s.exec(name) ?? [];
+  const next = stem === name ? '' : String(Number(number || '1') + 1);
+  const output = `${stem}.verified${next}${wanted ?? ending ?? '.csv'}`;
   const folder = dirname(path);
   return (await isWritable(folder)) ? join(folder, output) : output;
 }

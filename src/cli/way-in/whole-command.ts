@@ -1,12 +1,13 @@
 import { shellQuote } from '../../words/shell-quote.js';
 import type { ParsedOptions } from '../command.js';
 import { showPlace } from '../../index.js';
+import { programName } from '../program-name.js';
 import { standard } from '../standard.js';
 
 /** An option and its value, as they are added to a command. */
 export type AddedOption = readonly [name: string, value: string];
 
-/** The arguments of a command: those that were given, and what was found. */
+/** The arguments of a command: those that were given, and what was found; the last output counts. */
 export function wholeCommand(
   positionals: readonly string[],
   options: ParsedOptions<never>,
@@ -15,15 +16,19 @@ export function wholeCommand(
   const given = options
     .given()
     .flatMap(([name, values]) => values.map((value) => [name, value] as const));
+  const all = [...given, ...added];
+  const output = all.findLast(([name]) => name === 'output');
   return [
     ...positionals.map(asPath),
-    ...[...given, ...added].flatMap(([name, value]) => {
-      if (value === true) return [`--${name}`];
-      // What begins with a dash would be taken for an option.
-      return value.startsWith('-') && value !== standard
-        ? [`--${name}=${value}`]
-        : [shortNames[name] ?? `--${name}`, value];
-    }),
+    ...all
+      .filter((each) => each[0] !== 'output' || each === output)
+      .flatMap(([name, value]) => {
+        if (value === true) return [`--${name}`];
+        // What begins with a dash would be taken for an option.
+        return value.startsWith('-') && value !== standard
+          ? [`--${name}=${value}`]
+          : [shortNames[name] ?? `--${name}`, value];
+      }),
   ];
 }
 
@@ -52,7 +57,7 @@ export function printCommand(args: readonly string[]): {
     hidden.push(showPlace(argument));
     return shellQuote(showPlace(argument));
   });
-  return { line: ['sluice', 'verify', ...words].join(' '), hidden };
+  return { line: [programName(), 'verify', ...words].join(' '), hidden };
 }
 
 function mayHoldSecret(argument: string): boolean {

@@ -2,6 +2,13 @@ import type { Clause } from '../clause.js';
 import { expectThat, NotReached } from '../deviation.js';
 import { expectTaken, objectOf } from '../shapes.js';
 
+const atOnce = 20;
+const launchWords: ReadonlySet<unknown> = new Set([
+  'ok',
+  'verification_already_ongoing',
+  'verification_already_done',
+]);
+
 /** States of a batch (spec 3). */
 export const section3: readonly Clause[] = [
   {
@@ -98,6 +105,20 @@ export const section3: readonly Clause[] = [
       const { uuid } = await subject.verified('email');
       const { status } = objectOf(await subject.ask('POST', `/v1/batch/${uuid}`), 'the launch');
       expectThat(status === 'verification_already_done', `it says ${JSON.stringify(status)}`);
+    },
+  },
+  {
+    id: '3 rule 3 at once',
+    says: `${atOnce} launches of one batch at once: one says ok, and its addresses are charged once`,
+    need: 'spend',
+    async check(subject) {
+      const { answers, cost } = await subject.launchedAtOnce(atOnce);
+      const said = answers.map(({ status }) => status);
+      const launched = said.filter((status) => status === 'ok');
+      expectThat(launched.length === 1, `${launched.length} launches say "ok"`);
+      const other = said.find((status) => !launchWords.has(status));
+      expectThat(other === undefined, `a launch says ${JSON.stringify(other)}`);
+      expectThat(cost === 1, `one address cost ${cost} credits`);
     },
   },
   {

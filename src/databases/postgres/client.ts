@@ -1,6 +1,7 @@
 import type { Client, ClientConfig } from 'pg';
 import type pg from 'pg';
 import { closeOnce } from '../connection.js';
+import { orAborted } from '../../system/or-aborted.js';
 import { systemErrorCode } from '../../system/describe-system-error.js';
 import { parseServerUrl, type ServerUrl } from '../server-url.js';
 import { connectWithTls, isWithoutTls, type TlsOptions } from '../tls.js';
@@ -19,7 +20,11 @@ export interface OpenClient {
   readonly lost: Promise<Error>;
 }
 
-/** Connects to the database at a URL. Errors are the driver's, and hold what must not be shown. */
+/**
+ * Connects to the database at a URL. Errors are the driver's, and hold what must not be shown.
+ *
+ * @throws the signal's reason, at once
+ */
 export async function openClient(
   driver: Pick<typeof pg, 'Client'>,
   url: string,
@@ -57,7 +62,8 @@ async function open(client: Client, signal: AbortSignal | undefined): Promise<Op
     });
   });
   try {
-    await client.connect();
+    // The driver says nothing of a connection that is ended while it is made.
+    await orAborted(client.connect(), signal);
     return { client, close, lost };
   } catch (error) {
     await close();

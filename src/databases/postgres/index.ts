@@ -11,6 +11,7 @@ import * as table from './table.js';
 
 export type { TableKeyOptions } from '../table-sink.js';
 export { createPostgresStore, postgresStoreSql } from './store/create-store.js';
+export { findPostgresRuns } from './store/look-at-runs.js';
 export { postgresStore, type PostgresStoreOptions } from './store/postgres-store.js';
 
 /** What these files export is what a dialect is made of. */

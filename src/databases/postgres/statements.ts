@@ -41,6 +41,9 @@ export const statements: Statements = {
   },
 };
 
+/** As long as its transaction is open, rows that others delete in the database are not cleaned up. */
+export const newTableMayWaitMs = 60_000;
+
 /** Lines are sent in pieces of about so many bytes. */
 const pieceBytes = 256 * 1024;
 
@@ -65,7 +68,8 @@ export async function stage(
   let waitingBytes = 0;
   const send = async (): Promise<void> => {
     if (waitingBytes === 0) return;
-    const bytes = Buffer.concat(waiting, waitingBytes);
+    const [first = new Uint8Array(0), ...others] = waiting;
+    const bytes = others.length === 0 ? first : Buffer.concat(waiting, waitingBytes);
     waiting = [];
     waitingBytes = 0;
     digest.update(bytes);

@@ -1,7 +1,7 @@
 import type { AsyncBuffer, Compressors, FileMetaData, RowGroup, SchemaElement } from 'hyparquet';
 import { isDeepStrictEqual } from 'node:util';
 import { InputError, OutputError } from '../../errors/family.js';
-import { isSluiceError } from '../../errors/sluice-error.js';
+import { isSluiceError } from '../../errors/is-sluice-error.js';
 import { closableChunks } from '../../rows/closable-chunks.js';
 import { digestAtEnd, type OpenSourceOptions } from '../../rows/source.js';
 import type { RandomFile } from '../../system/random-file.js';

@@ -151,7 +151,7 @@ export class ParquetRowsWriter implements RowsWriter {
       const stored = value === null || value === undefined ? null : form.store(value);
       if (stored !== undefined) return stored;
       throw new InputError(
-        `row ${String(this.#written + row + 1)} of the input has something in column ${JSON.stringify(name)} that is of another type than in the rows before it, which decided the column's`,
+        `data row ${String(this.#written + row + 1)} of the input has something in column ${JSON.stringify(name)} that is of another type than in the rows before it, which decided the column's`,
       );
     });
   }

@@ -1,5 +1,5 @@
 import { InputError } from '../../errors/family.js';
-import { isSluiceError } from '../../errors/sluice-error.js';
+import { isSluiceError } from '../../errors/is-sluice-error.js';
 import { closableChunks } from '../../rows/closable-chunks.js';
 import { printValue } from '../../rows/print-value.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../../rows/source.js';
@@ -21,7 +21,7 @@ export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'sheet'>;
  */
 export async function openXlsx(
   file: RandomFile,
-  { header: hasHeader = true, skipRows, sheet = 1 }: XlsxOptions,
+  { header: hasHeader = true, skipRows, sheet }: XlsxOptions,
   opening: OpenSourceOptions,
 ): Promise<SourceReading<XlsxChunk>> {
   let rows: ReturnType<typeof readSheetRows> | undefined;
@@ -31,7 +31,7 @@ export async function openXlsx(
     await file.close();
   };
   try {
-    const workbook = await openWorkbook(file, sheet);
+    const workbook = await openWorkbook(file, sheet ?? 1);
     rows = readSheetRows(workbook);
     const sheetRows = rows;
     const { rows: first, isGuessed } = await readToHeader(async () => nextRows(sheetRows, file), {
@@ -47,6 +47,14 @@ export async function openXlsx(
     }
     if (isGuessed) {
       opening.onHeaderFound?.({ input: file.name, unit: 'row', number: head.number });
+    }
+    const others = workbook.sheets - 1;
+    // Whoever names a sheet knows that there are others.
+    if (others > 0 && sheet === undefined) {
+      const are = others === 1 ? '1 other sheet is' : `${others} other sheets are`;
+      opening.onNotice?.(
+        `${file.name}: only the sheet ${JSON.stringify(workbook.sheetName)} is verified and in the output; ${are} not (\`sheet\` names one)`,
+      );
     }
     const header = namesOf(head, hasHeader);
     opening.wanted(header);

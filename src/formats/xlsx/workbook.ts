@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { ConfigurationError, InputError } from '../../errors/family.js';
-import { isSluiceError } from '../../errors/sluice-error.js';
+import { isSluiceError } from '../../errors/is-sluice-error.js';
 import type { RandomFile } from '../../system/random-file.js';
 import { formatCode, meaningOf, type NumberMeaning } from './number-format.js';
 import { attribute, scanXml, XmlTrouble, type XmlToken } from './scan-xml.js';
@@ -15,6 +15,7 @@ export interface CellStyle {
 /** What is needed of a workbook to read one of its sheets. */
 export interface Workbook {
   readonly sheetName: string;
+  readonly sheets: number;
   /** The parts of the sheet's XML. */
   readonly sheet: () => AsyncGenerator<XmlToken[]>;
   readonly sharedStrings: readonly string[];
@@ -43,6 +44,7 @@ export async function openWorkbook(file: RandomFile, sheet: string | number): Pr
     relations.find(({ type }) => type.endsWith(`/${kind}`))?.target;
   return {
     sheetName: found.name,
+    sheets: sheets.length,
     sheet: () => archive.scan(part.target),
     sharedStrings: await readSharedStrings(archive, partOf('sharedStrings')),
     styles: await readStyles(archive, partOf('styles')),

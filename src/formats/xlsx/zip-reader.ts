@@ -2,7 +2,7 @@ import { createInflateRaw, crc32 } from 'node:zlib';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InputError } from '../../errors/family.js';
-import { isSluiceError } from '../../errors/sluice-error.js';
+import { isSluiceError } from '../../errors/is-sluice-error.js';
 import { pieceBytes } from '../byte-reader.js';
 import { recogniseSignature } from '../file-signature.js';
 import type { RandomFile } from '../../system/random-file.js';

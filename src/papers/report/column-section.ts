@@ -1,10 +1,10 @@
 import type { ColumnSummary } from '../../runs/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
+import { reasonWords } from '../../words/reason-words.js';
 import { grouped } from '../../words/shown-numbers.js';
 import { cardTable } from './card-table.js';
 import { chart, measures, type Share } from './charts.js';
 import type { Example, ReasonExamples } from './reason-examples.js';
-import { reasonTexts } from './reason-texts.js';
 
 /** What became of a verified column: its verdicts, their quality, and why cells have none. */
 export function columnSection(column: ColumnSummary, examples: ReasonExamples | undefined): Html {
@@ -66,13 +66,32 @@ function reasonTable({ reasons }: ColumnSummary, examples: ReasonExamples | unde
   const rows = entries.map(
     ([reason, count]) =>
       html`<tr>
-        <th scope="row" class="word"><code>${reason}</code></th>
-        <td>${reasonTexts.get(reason) ?? ''}${exampleList(examples?.of(reason) ?? [])}</td>
+        <th scope="row" class="word"><code>${brokenAtUnderscores(reason)}</code></th>
+        <td>${meaningOf(reason)}${exampleList(examples?.of(reason) ?? [])}</td>
         <td class="number">${grouped(count)}</td>
       </tr>`,
   );
   return html`<h3>Why cells have no result</h3>
-    ${cardTable(reasonColumns, rows)}`;
+    ${examples ? rowsNote : nothing} ${cardTable(reasonColumns, rows)}`;
+}
+
+const rowsNote = html`<p>
+  Row 1 is the first below the header. In a spreadsheet its number is one more, if the header is in
+  the first row.
+</p>`;
+
+/** A code that is too long for its column goes on after an underscore. */
+function brokenAtUnderscores(code: string): readonly Html[] {
+  const parts = code.split('_');
+  return parts.map((part, at) => (at < parts.length - 1 ? html`${part}_<wbr />` : html`${part}`));
+}
+
+/** @returns nothing for a code of a service that is not known here */
+function meaningOf(reason: string): Html {
+  const known = Object.hasOwn(reasonWords, reason) ? reasonWords[reason] : undefined;
+  if (!known) return nothing;
+  const { words, meaning } = known;
+  return words === reason ? html`${meaning}` : html`<b>${words}</b>: ${meaning}`;
 }
 
 function exampleList(examples: readonly Example[]): Html {

@@ -1,56 +1,54 @@
-import type { Summary, TypeSummary } from '../../runs/summary.js';
+import type { Summary } from '../../runs/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
+import { earlierCreditsSentence } from '../../words/credit-words.js';
 import { grouped } from '../../words/shown-numbers.js';
 import { cardTable } from './card-table.js';
 
 const sources = {
-  cost_objects: 'as the service says',
+  cost_objects: 'the figures of the service',
   balance_difference: 'difference of the balances; other jobs of the account count in',
   launched: 'addresses of what was launched; the service has not said its cost yet',
 } as const;
 
-const typeColumn = { name: 'Type' };
-const addressColumn = { name: 'Unique addresses', kind: 'number' } as const;
-const creditColumns = [
-  { name: 'Spent', kind: 'number' },
-  { name: 'Refunded', kind: 'number' },
-  { name: 'Net', kind: 'number' },
-  { name: 'Known' },
-] as const;
+type CountedCredits = Pick<Summary, 'credits'> &
+  Partial<Pick<Summary, 'email' | 'phone' | 'credits_before'>>;
 
-type CountedCredits = Pick<Summary, 'credits'> & Partial<Pick<Summary, 'email' | 'phone'>>;
-
-/** What a run has cost, by type, and for how many addresses. */
-export function creditTable({ credits: all, ...types }: CountedCredits): Html {
-  const isCounted = types.email !== undefined || types.phone !== undefined;
-  const rows = (['email', 'phone'] as const).flatMap((type) => {
-    const given = all[type];
-    if (!given) return [];
-    const shown = (value: number | null): string => (value === null ? 'not known' : grouped(value));
-    return [
-      html`<tr>
-        <th scope="row">${type}</th>
-        ${isCounted ? html`<td class="number">${describeAddresses(types[type])}</td>` : nothing}
-        <td class="number">${shown(given.spent)}</td>
-        <td class="number">${shown(given.refunded)}</td>
-        <td class="number">${shown(given.net)}</td>
-        <td>${given.source === null ? 'the service did not say' : sources[given.source]}</td>
-      </tr>`,
-    ];
+/** What a run has cost, by type, and for how many addresses. A phone has room for few columns. */
+export function creditTable({ credits: all, credits_before, ...counts }: CountedCredits): Html {
+  const types = (['email', 'phone'] as const).flatMap((type) => {
+    const credits = all[type];
+    return credits ? [{ type, credits, counts: counts[type] }] : [];
   });
-  if (rows.length === 0) return nothing;
-  return html`<section>
+  if (types.length === 0) return nothing;
+  type OfType = (typeof types)[number];
+  const line = (name: string, of: (each: OfType) => string): Html =>
+    html`<tr>
+      <th scope="row">${name}</th>
+      ${types.map((each) => html`<td class="number">${of(each)}</td>`)}
+    </tr>`;
+  const seldom = (name: string, of: (each: OfType) => number | undefined): readonly Html[] =>
+    types.some((each) => (of(each) ?? 0) > 0) ? [line(name, (each) => grouped(of(each) ?? 0))] : [];
+  const shown = (value: number | null): string => (value === null ? 'not known' : grouped(value));
+  return html`<section class="cost">
     <h2>Cost</h2>
-    ${cardTable([typeColumn, ...(isCounted ? [addressColumn] : []), ...creditColumns], rows)}
+    ${cardTable(
+      [{ name: '' }, ...types.map(({ type: name }) => ({ name, kind: 'number' as const }))],
+      [
+        ...seldom('Unique addresses', (each) => each.counts?.addresses),
+        ...seldom('Duplicates', (each) => each.counts?.duplicates),
+        ...seldom('From earlier runs', (each) => each.counts?.from_history),
+        line('Credits spent', ({ credits }) => shown(credits.spent)),
+        line('Credits refunded', ({ credits }) => shown(credits.refunded)),
+        line('Credits, net', ({ credits }) => shown(credits.net)),
+        line('Known from', ({ credits: { source } }) =>
+          source === null ? 'nothing: the service did not say' : sources[source],
+        ),
+      ],
+    )}
+    ${
+      credits_before
+        ? html`<p>Not counted here: ${earlierCreditsSentence(credits_before)}.</p>`
+        : nothing
+    }
   </section>`;
-}
-
-function describeAddresses(counts: TypeSummary | null | undefined): Html {
-  if (!counts) return nothing;
-  const { addresses, duplicates, from_history: known } = counts;
-  const others = [
-    ...(duplicates > 0 ? [`${grouped(duplicates)} duplicates`] : []),
-    ...(known > 0 ? [`${grouped(known)} from earlier runs`] : []),
-  ];
-  return html`${grouped(addresses)}${others.map((other) => html`<br /><small>${other}</small>`)}`;
 }

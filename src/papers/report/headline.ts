@@ -1,20 +1,35 @@
 import type { ColumnSummary, Summary } from '../../runs/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
-import { grouped } from '../../words/shown-numbers.js';
+import { counted, grouped } from '../../words/shown-numbers.js';
 import { percent, stackedBar, type Share } from './charts.js';
 import { fateShares } from './column-section.js';
 
-/** What a reader wants to know first: how many of the rows can be reached, and how many addresses are valid. */
-export function headline({ rows, reachable_rows, columns }: Summary): Html {
+/**
+ * What a reader wants to know first: how many of the rows can be reached, and how many addresses are valid.
+ * What is not known counts as neither: where the local service has not known most cells, no share is large.
+ */
+export function headline(summary: Summary): Html {
+  const { rows, columns, service } = summary;
   if (columns.length === 0 || rows === 0) return nothing;
-  const reach = figure(
-    percent(reachable_rows, rows),
-    'of the rows can be reached',
-    `${grouped(reachable_rows)} of ${grouped(rows)} have a valid ${whatOf(columns)}`,
-  );
+  const isOpen = (column: ColumnSummary): boolean =>
+    service === 'local' && 2 * column.verdicts.unknown > filledCells(column);
   return html`<section class="headline" aria-label="Result">
-    ${reach} ${columns.map(columnFigure)}
+    ${columns.some(isOpen) ? nothing : rowFigure(summary)}
+    ${columns.map((column) => columnFigure(column, isOpen(column)))}
   </section>`;
+}
+
+function rowFigure({ rows, reachable_rows, columns }: Summary): Html {
+  const share = percent(reachable_rows, rows);
+  const unknown = columns.reduce((sum, { verdicts }) => sum + verdicts.unknown, 0);
+  const [what, reached] = [whatOf(columns), `${grouped(reachable_rows)} of ${grouped(rows)}`];
+  return unknown === 0
+    ? figure(share, 'of the rows can be reached', `${reached} have a valid ${what}`)
+    : figure(
+        share,
+        'of the rows are known to be reachable',
+        `${reached} have a valid ${what}; ${counted(unknown, 'cell')} not known`,
+      );
 }
 
 function whatOf(columns: readonly ColumnSummary[]): string {
@@ -22,16 +37,20 @@ function whatOf(columns: readonly ColumnSummary[]): string {
   return [...new Set(columns.map(({ type }) => names[type]))].join(' or ');
 }
 
-function columnFigure(column: ColumnSummary): Html {
+function columnFigure(column: ColumnSummary, isOpen: boolean): Html {
   const { name, verdicts } = column;
   const filled = filledCells(column);
   const shares = fateShares(column);
   const told = shares
     .filter(({ count }) => count > 0)
     .map(({ label, count }) => `${label} ${percent(count, filled)}`);
+  const [valid, unknown] = [percent(verdicts.valid, filled), percent(verdicts.unknown, filled)];
+  const share = unknown === '0 %' ? '' : `, ${unknown} not known`;
   return figure(
-    percent(verdicts.valid, filled),
-    html`valid in <b>${name}</b>`,
+    isOpen ? 'Not known' : valid,
+    isOpen
+      ? html`${unknown} of <b>${name}</b>`
+      : html`${share === '' ? 'valid' : 'known to be valid'} in <b>${name}</b>${share}`,
     `of ${grouped(filled)} filled cells`,
     html`${stackedBar(shares, `${name}: ${told.join(', ')}`)}
       <p class="key">${shares.map(keyOf)}</p>`,
@@ -43,9 +62,9 @@ function keyOf({ label, count, tone }: Share): Html {
   return html`<span><i class="swatch ${tone}"></i>${grouped(count)} ${label}</span> `;
 }
 
-function figure(share: string, label: string | Html, detail: string, bar: Html = nothing): Html {
+function figure(result: string, label: string | Html, detail: string, bar: Html = nothing): Html {
   return html`<div class="figure">
-    <strong>${share}</strong> <span>${label}</span> <small>${detail}</small> ${bar}
+    <strong>${result}</strong> <span>${label}</span> <small>${detail}</small> ${bar}
   </div>`;
 }
 

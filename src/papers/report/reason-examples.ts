@@ -1,5 +1,5 @@
 import type { CellText } from '../../rows/row-chunk.js';
-import { maskedCell } from './masked-cell.js';
+import { maskedCell } from '../../words/masked-cell.js';
 
 /** A cell that has no result, so that its owner finds it: the report is passed on, the list is not. */
 export interface Example {

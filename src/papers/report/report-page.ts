@@ -52,7 +52,7 @@ export function reportPage({ summary, figures, end, advice, madeAt }: Report): s
           Made by Sluice ${version}. Counts are of cells, unless they are said to be of addresses.
           This page has domains of emails and operators of phones, but no cell of the list: examples
           show dots for letters and digits, except in the domain of an email and in the first three
-          digits of a phone. The first row below the header is row 1.
+          digits of a phone.
         </p>
       </footer>`,
   });

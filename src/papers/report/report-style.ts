@@ -61,8 +61,11 @@ tbody tr:last-child > * { border-bottom: 0; }
 thead th { color: var(--soft); font-weight: 600; font-size: 0.85rem; }
 td, .word { overflow-wrap: anywhere; }
 .word { min-width: 7rem; }
+.word code { overflow-wrap: break-word; }
 td.chart { min-width: 6rem; width: 35%; vertical-align: middle; }
 td.number { overflow-wrap: normal; }
+/* The source of a cost is a sentence. */
+.cost td { white-space: normal; width: 40%; }
 small { font-size: 0.85rem; }
 code { font-size: 0.9em; }
 .timeline > div { display: grid; grid-template-columns: minmax(0, 22rem) minmax(0, 1fr) 5.5rem; gap: 0.8rem; align-items: center; padding: 0.2rem 0; }
@@ -78,10 +81,14 @@ footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 0.6
   .headline strong { font-size: 2rem; }
   .timeline > div { grid-template-columns: minmax(0, 1fr) auto; gap: 0.1rem 0.6rem; padding: 0.35rem 0; }
   .timeline svg { grid-column: 1 / -1; grid-row: 2; }
+  .word { min-width: 3rem; }
   td.chart, th.chart { display: none; }
   table { font-size: 0.85rem; }
   thead th { font-size: 0.8rem; }
   th, td { padding: 0.35rem 0.3rem; }
+}
+@media (max-width: 22rem) {
+  th, td { padding: 0.35rem 0.15rem; }
 }
 @media print {
   :root { color-scheme: light; --back: #ffffff; }

@@ -1,6 +1,6 @@
 import { ConfigurationError, InputError, OutputError } from '../../errors/family.js';
 import { isServiceTrouble } from '../../client/retry.js';
-import { isSluiceError } from '../../errors/sluice-error.js';
+import { isSluiceError } from '../../errors/is-sluice-error.js';
 import { systemErrorCode } from '../../system/describe-system-error.js';
 
 const words = new Map([

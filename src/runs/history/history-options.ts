@@ -32,6 +32,7 @@ export interface HistoryOptions {
   readonly waitLockMs?: number;
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
+  /** The calls on the disk, for tests. @default the system's @internal */
   readonly files?: FileSystem;
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { PhoneNumberType } from 'libphonenumber-js/max';
 import metadata from 'libphonenumber-js/max/metadata';
 
@@ -35,7 +36,15 @@ interface CountryPlan {
 interface CallingCodePlan {
   readonly main: CountryPlan;
   readonly countries: readonly CountryPlan[];
+  /** Possible lengths, where those of all countries are the same. */
+  readonly lengths: number | undefined;
   readonly nationalPrefix: RegExp | undefined;
+}
+
+/** Digits behind a calling code, by the plan of which they are to be read. */
+interface NationalNumber {
+  readonly national: string;
+  readonly plan: CallingCodePlan;
 }
 
 /** Places of a country's fields in the metadata, as the library's METADATA.md describes them. */
@@ -74,38 +83,48 @@ const plans = new Map<string, CallingCodePlan | undefined>();
  *   (a national prefix may stand inside).
  */
 export function readPlainNumber(text: string): PlannedNumber | 'unsure' | undefined {
+  const number = nationalOf(text);
+  if (number === undefined || number === 'unsure') return number;
+  const { national, plan } = number;
+  const { country, kind } = placeOf(national, plan);
+  if (!allows(country.lengths, national)) return undefined;
+  if (country.hasRanges) return { e164: text, valid: kind !== undefined, kind };
+  return { e164: text, valid: country.national.test(national), kind: undefined };
+}
+
+/** Whether {@link readPlainNumber} reads a number: what it is need not be found out for that. */
+export function isPlainNumber(text: string): boolean | 'unsure' {
+  const number = nationalOf(text);
+  if (number === undefined || number === 'unsure') return number ?? false;
+  const { national, plan } = number;
+  return allows(plan.lengths ?? placeOf(national, plan).country.lengths, national);
+}
+
+function nationalOf(text: string): NationalNumber | 'unsure' | undefined {
   for (let end = 2; end <= longestCallingCode + 1 && end < text.length; end += 1) {
     const plan = planOf(text.slice(1, end));
-    if (plan) return readNational(text, text.slice(end), plan);
+    if (!plan) continue;
+    const national = text.slice(end);
+    const { min, max } = nationalDigits;
+    if (national.length < min || national.length > max) return undefined;
+    return plan.nationalPrefix?.test(national) ? 'unsure' : { national, plan };
   }
   return undefined;
 }
 
-function readNational(
-  e164: string,
+/** The country that a number belongs to, and its kind there. */
+function placeOf(
   national: string,
-  plan: CallingCodePlan,
-): PlannedNumber | 'unsure' | undefined {
-  if (national.length < nationalDigits.min || national.length > nationalDigits.max)
-    return undefined;
-  if (plan.nationalPrefix?.test(national)) return 'unsure';
-  const country = countryOf(national, plan);
-  if (!allows(country.lengths, national)) return undefined;
-  if (!country.hasRanges) {
-    return { e164, valid: country.national.test(national), kind: undefined };
+  { main, countries }: CallingCodePlan,
+): { readonly country: CountryPlan; readonly kind: PhoneKind | undefined } {
+  if (countries.length > 1) {
+    for (const country of countries) {
+      if (country.leadingDigits?.test(national) === false) continue;
+      const kind = kindOf(national, country);
+      if (country.leadingDigits || kind !== undefined) return { country, kind };
+    }
   }
-  const kind = kindOf(national, country);
-  return { e164, valid: kind !== undefined, kind };
-}
-
-function countryOf(national: string, plan: CallingCodePlan): CountryPlan {
-  if (plan.countries.length === 1) return plan.main;
-  const found = plan.countries.find((country) =>
-    country.leadingDigits
-      ? country.leadingDigits.test(national)
-      : kindOf(national, country) !== undefined,
-  );
-  return found ?? plan.main;
+  return { country: main, kind: kindOf(national, main) };
 }
 
 function kindOf(national: string, country: CountryPlan): PhoneKind | undefined {
@@ -144,9 +163,11 @@ function compile(callingCode: string): CallingCodePlan | undefined {
   if (!Array.isArray(main)) return undefined;
   const prefix = text(main[at.prefixForParsing]) ?? text(main[at.prefix]);
   const compiled = raw.filter((fields) => Array.isArray(fields)).map(compileCountry);
+  const first = compileCountry(main);
   return {
-    main: compileCountry(main),
+    main: first,
     countries: compiled,
+    lengths: compiled.every(({ lengths }) => lengths === first.lengths) ? first.lengths : undefined,
     nationalPrefix: prefix === undefined ? undefined : new RegExp(`^(?:${prefix})`),
   };
 }
@@ -163,13 +184,14 @@ function compileCountry(fields: readonly unknown[]): CountryPlan {
     return { kind, pattern: entire(pattern), lengths: bits(type[1]) || lengths };
   };
   const mobile: unknown = ranges[1];
+  const isAlike = isDeepStrictEqual(ranges[0], mobile);
   return {
     lengths,
     national: entire(text(fields[at.national]) ?? ''),
     leadingDigits: leading === undefined ? undefined : new RegExp(`^(?:${leading})`),
     fixedLine: range('fixed_line', 0),
     mobile: range('mobile', 1),
-    mobileIsFixedLine: !Array.isArray(mobile) || mobile[0] === '',
+    mobileIsFixedLine: isAlike || !Array.isArray(mobile) || mobile[0] === '',
     others: kindPlaces.flatMap(([kind, place]) => range(kind, place) ?? []),
     hasRanges: ranges.length > 0,
   };

@@ -2,7 +2,7 @@ import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { parseMailbox } from './email-syntax.js';
 import { isAscii } from './is-ascii.js';
-import { readPhone } from './read-phone.js';
+import { normalPhone } from './read-phone.js';
 import { judgeTestNumber } from './test-numbers.js';
 
 /** A line of a batch, read by the rules of its type. */
@@ -39,8 +39,8 @@ function readEmail(line: string): AddressReading {
 }
 
 function readPhoneLine(line: string, country: CountryCode): AddressReading {
-  const number = readPhone(line, country);
-  if (number) return { key: number.e164, wellFormed: true, normalized: number.e164 };
+  const number = normalPhone(line, country);
+  if (number !== undefined) return { key: number, wellFormed: true, normalized: number };
   if (judgeTestNumber(line)) return { key: line, wellFormed: true, normalized: line };
   const text = line.normalize('NFC');
   const digits = text.replaceAll(/[\s().+/\-\u2010-\u2015]/gu, '');

@@ -1,9 +1,15 @@
 import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { CountryCode } from '../../contract/countries.js';
-import { readPlainNumber, type PhoneKind, type PlannedNumber } from './phone-plan.js';
+import {
+  isPlainNumber,
+  readPlainNumber,
+  type PhoneKind,
+  type PlannedNumber,
+} from './phone-plan.js';
 
 /** Longest text that is looked at: E.164 has 15 digits, and people write separators between them. */
 const maxLength = 64;
+const plainForm = /^\+\d+$/;
 
 /**
  * Reads a whole text as one phone number: international, or national of the given country. Texts with
@@ -14,10 +20,18 @@ const maxLength = 64;
  */
 export function readPhone(phone: string, country: CountryCode): PlannedNumber | undefined {
   if (phone.length > maxLength) return undefined;
-  const plain = /^\+\d+$/.test(phone) ? readPlainNumber(phone) : 'unsure';
+  const plain = plainForm.test(phone) ? readPlainNumber(phone) : 'unsure';
   const number = plain === 'unsure' ? readWithLibrary(phone, country) : plain;
   if (number?.valid && isClosedRange(number)) return { ...number, valid: false, kind: undefined };
   return number;
+}
+
+/** The E.164 form of what {@link readPhone} reads: what is known of the number is not looked up. */
+export function normalPhone(phone: string, country: CountryCode): string | undefined {
+  if (phone.length > maxLength) return undefined;
+  const isPlain = plainForm.test(phone) ? isPlainNumber(phone) : 'unsure';
+  if (isPlain === 'unsure') return readWithLibrary(phone, country)?.e164;
+  return isPlain ? phone : undefined;
 }
 
 /** The reference: everything that {@link readPlainNumber} leaves open or does not read. */
@@ -41,6 +55,6 @@ export function readWithLibrary(phone: string, country: CountryCode): PlannedNum
  * - South Africa: mobile numbers have nine digits; the metadata takes shorter ones.
  */
 function isClosedRange({ e164, kind }: PlannedNumber): boolean {
-  if (e164.startsWith('+1')) return kind === 'fixed_line_or_mobile' && /^\+1\d{3}\d11/.test(e164);
+  if (e164.startsWith('+1')) return kind === 'fixed_line_or_mobile' && e164.startsWith('11', 6);
   return e164.startsWith('+278') && kind === 'mobile' && e164.length !== '+27821234567'.length;
 }

@@ -1,7 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
-import { readPhone } from '../engine/read-phone.js';
+import { normalPhone } from '../engine/read-phone.js';
 import type { Variants } from '../variants.js';
 
 /**
@@ -24,9 +24,9 @@ export function exportAddress(
     case 'national':
       if (type === 'email') return (address) => address;
       return (address) => {
-        const number = readPhone(address, country);
-        if (number === undefined || form === 'e164') return number?.e164 ?? address;
-        return parsePhoneNumberFromString(number.e164)?.formatNational() ?? address;
+        const number = normalPhone(address, country);
+        if (number === undefined || form === 'e164') return number ?? address;
+        return parsePhoneNumberFromString(number)?.formatNational() ?? address;
       };
   }
 }

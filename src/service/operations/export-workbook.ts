@@ -8,7 +8,7 @@ import { exportedRecords, type ExportedBlock } from './exported-records.js';
 import { safeCell } from './safe-cell.js';
 import { resultColumns, verdictCells } from './sheet-columns.js';
 import { statisticsRows } from './sheet-statistics.js';
-import { isSluiceError } from '../../errors/sluice-error.js';
+import { isSluiceError } from '../../errors/is-sluice-error.js';
 import { notInstalled } from '../../system/not-installed.js';
 import { badRequest } from '../http/http-problem.js';
 

@@ -2,7 +2,7 @@ import { lstat, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StateError } from '../../errors/family.js';
-import { isSluiceError } from '../../errors/sluice-error.js';
+import { isSluiceError } from '../../errors/is-sluice-error.js';
 import type { FileLock } from '../../system/file-lock.js';
 import { makeTemporaryFolder } from '../../system/temporary-folder.js';
 import { lockFolder } from './folder-lock.js';

@@ -145,7 +145,7 @@ describe('sluice batch', () => {
     [`update ${nobody} --type emial --country US`, 'did you mean email?'],
     [
       `update ${nobody} --type email --country XX`,
-      'does not take --country "XX"; give a two-letter code',
+      'does not take --country "XX"; XX is the code of no country',
     ],
     [`update ${nobody} --type email`, 'a target country is needed'],
     [`export ${nobody} --format csv`, '--format is json or xlsx'],

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { projectRoot } from '../../docs/page.js';
 
@@ -36,10 +36,10 @@ export interface Starter {
   start(folder: string, options: NightOptions): Promise<Night>;
 }
 
-const examples = join(projectRoot, 'examples');
+export const examples = join(projectRoot, 'examples');
 
 /** Runs a command line as a night; its processes are a group of their own, and do not outlive the test. */
-function startNight(
+export function startNight(
   folder: string,
   command: readonly string[],
   { env, mostKib }: NightOptions,
@@ -108,19 +108,33 @@ class AirflowFailException(AirflowException): pass
 `,
   'operators/__init__.py': '',
   'operators/python.py': `
-tasks = []
+import functools, os
+tasks = {}
 class PythonOperator:
     def __init__(self, *, task_id, python_callable, retries, retry_delay):
         assert retries > 0
-        tasks.append(python_callable)
+        tasks[task_id] = python_callable
+    @staticmethod
+    def partial(*, task_id, python_callable, op_kwargs, retries, retry_delay):
+        assert retries > 0
+        return Mapped(task_id, python_callable, op_kwargs)
+class Mapped:
+    def __init__(self, *task): self.task = task
+    def expand(self, *, op_args):
+        task_id, python_callable, op_kwargs = self.task
+        dag, run = "{{ dag.dag_id }}", "{{ run_id }}"
+        rendered = lambda text: text.replace(dag, "a_dag").replace(run, os.environ.get("RUN_ID", ""))
+        kwargs = {name: rendered(text) for name, text in op_kwargs.items()}
+        for at, args in enumerate(op_args):
+            tasks[f"{task_id} {at}"] = functools.partial(python_callable, *args, **kwargs)
 `,
   '../run_task.py': `
 import subprocess, sys
 import airflow_dag
 from airflow.exceptions import AirflowException, AirflowFailException
 from airflow.operators.python import tasks
-airflow_dag.COMMAND += sys.argv[1:]
-codes = []
+for command in (airflow_dag.COMMAND, airflow_dag.SHARED): command += sys.argv[2:]
+codes = [127]
 run = subprocess.run
 def watched(*args, **options):
     ended = run(*args, **options)
@@ -128,7 +142,7 @@ def watched(*args, **options):
     return ended
 subprocess.run = watched
 try:
-    print("task:", tasks[0](), flush=True)
+    print("task:", tasks[sys.argv[1]](), flush=True)
     verdict = "done"
 except AirflowFailException as error:
     print("task:", error)
@@ -140,13 +154,22 @@ print("verdict:", codes[-1], verdict, flush=True)
 `,
 };
 
-const airflow: Starter = {
-  name: 'airflow_dag.py',
+/** Where Airflow 3 has the same. */
+const airflowThree = {
+  'sdk.py': 'from airflow import DAG\n',
+  'providers/standard/operators/python.py': 'from airflow.operators.python import PythonOperator\n',
+};
+
+/** Runs a task of the DAGs; one that is mapped has its place among the mapped ones after its name. */
+export const airflowTask = (task: string, version: 2 | 3 = 3): Starter => ({
+  name: `airflow_dag.py, ${task}, Airflow ${version}`,
   start: async (folder, options) => {
-    const place = join(folder, '.airflow');
-    await mkdir(join(place, 'airflow', 'operators'), { recursive: true });
-    for (const [name, text] of Object.entries(airflowStandIn)) {
-      await writeFile(join(place, 'airflow', name), text);
+    const place = await mkdtemp(join(folder, '.airflow-'));
+    const modules = { ...airflowStandIn, ...(version === 3 && airflowThree) };
+    for (const [name, text] of Object.entries(modules)) {
+      const path = join(place, 'airflow', name);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
     }
     const env = {
       ...options.env,
@@ -154,18 +177,20 @@ const airflow: Starter = {
       PYTHONPATH: `${place}:${examples}`,
       PYTHONDONTWRITEBYTECODE: '1',
     };
-    const command = ['python3', join(place, 'run_task.py'), ...(options.more ?? [])];
+    const command = ['python3', join(place, 'run_task.py'), task, ...(options.more ?? [])];
     return startNight(folder, command, { ...options, env }, (_, said) => {
       const [, code, verdict] = /^verdict: (-?\d+) (\w+)$/m.exec(said) ?? [];
       return { code: Number(code), verdict: verdict as Verdict | undefined };
     });
   },
-};
+});
 
-const systemd: Starter = {
-  name: 'sluice-verify.service',
+/** Runs what a unit of systemd runs. @param instance of one that is a template */
+export const systemdUnit = (name: string, instance = ''): Starter => ({
+  name,
   start: async (folder, options) => {
-    const unit = await readFile(join(examples, 'systemd', 'sluice-verify.service'), 'utf8');
+    const text = await readFile(join(examples, 'systemd', name), 'utf8');
+    const unit = text.replaceAll('%i', instance);
     const directives = new Map(
       unit
         .replaceAll(/\\\n\s*/g, '')
@@ -186,7 +211,7 @@ const systemd: Starter = {
       return { code, verdict: isTried ? 'retry' : 'person' };
     });
   },
-};
+});
 
 const kubernetes: Starter = {
   name: 'cronjob.yaml',
@@ -206,7 +231,12 @@ const kubernetes: Starter = {
   },
 };
 
-export const starters: readonly Starter[] = [cron, airflow, systemd, kubernetes];
+export const starters: readonly Starter[] = [
+  cron,
+  airflowTask('verify'),
+  systemdUnit('sluice-verify.service'),
+  kubernetes,
+];
 
 /** Puts a command `sluice` into a folder, as an installed package has one. */
 export async function putCommand(folder: string, script: string): Promise<void> {

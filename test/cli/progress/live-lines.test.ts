@@ -46,6 +46,13 @@ describe('live lines', () => {
     expect(screen.shown()).toEqual(['3', '4']);
   });
 
+  it('are all shown where the terminal does not know its height', () => {
+    const screen = createScreen(0);
+    const live = new LiveLines(screen, () => ['1', '2', '3', '4']);
+    live.draw();
+    expect(screen.shown()).toEqual(['1', '2', '3', '4']);
+  });
+
   it('do not show for a run that is over at once', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());

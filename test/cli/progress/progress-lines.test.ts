@@ -26,7 +26,7 @@ describe('the lines of a run', () => {
       '  rows      3,000 read',
       '  batches   2 of 4 done, 1 verifying',
       '  results   200 of 400 addresses, 20/s',
-      '  credits   300 email',
+      '  credits   300 email launched',
     ]);
   });
 
@@ -54,6 +54,22 @@ describe('the lines of a run', () => {
       '  rows      1,000 of 4,000 written, 1,000/s',
       '  batches   4 of 4 done',
     ]);
+  });
+
+  it('say 100 % only when nothing is left to do', () => {
+    const figures = new RunFigures();
+    figures.note({ stage: 'reading', rows: 0, addresses: 0 }, 0);
+    figures.note({ stage: 'read', rows: 4000, addresses: 100, toSend: 100, batches: 1 }, 1000);
+    for (const known of life) figures.note(batchProgress(0, known), 2000);
+    figures.note({ stage: 'writing', rows: 0 }, 3000);
+    figures.note({ stage: 'writing', rows: 4000 }, 4000);
+    expect(progressLines(figures, plain, 5000)[0]).toBe(
+      '  progress  #############################.  99 %  5 s',
+    );
+    figures.note({ stage: 'written', rows: 4000 }, 6000);
+    expect(progressLines(figures, plain, 6000)[0]).toBe(
+      '  progress  ############################## 100 %  6 s',
+    );
   });
 
   it('have a bar of thirty at most, and none where there is no room', () => {

@@ -26,7 +26,7 @@ describe('what is known of a run while it goes', () => {
     expect(figures.of('exporting')).toMatchObject({ total: 100, isOver: true });
   });
 
-  it('counts a credit from the moment it may be spent, and what was given back', () => {
+  it('counts a credit from the moment it may be spent, and what was not charged in the end', () => {
     const figures = new RunFigures();
     const exported = life[7];
     if (!exported) throw new Error('a life has eight stages');
@@ -36,7 +36,7 @@ describe('what is known of a run while it goes', () => {
     });
     expect(spent).toEqual([0, 0, 0, 0, 100, 100, 100, 100]);
     figures.note(batchProgress(1, exported, { spent: 100, refunded: 25, net: 75 }), 0);
-    expect(figures.credits()).toEqual({ launched: { email: 200, phone: 0 }, refunded: 25 });
+    expect(figures.credits()).toEqual({ launched: { email: 200, phone: 0 }, notCharged: 25 });
     expect(figures.launchedBatches).toBe(2);
   });
 
@@ -109,6 +109,9 @@ describe('what is known of a run while it goes', () => {
       expect(figures.time(3000).leftMs).toBe(1000);
       figures.note({ stage: 'writing', rows: 100 }, 3000);
       expect(figures.time(5000).leftMs).toBe(8000);
+      // The last row is written, but the output is not in its place yet.
+      figures.note({ stage: 'writing', rows: 500 }, 9000);
+      expect(figures.time(9000).leftMs).toBeUndefined();
       figures.note({ stage: 'written', rows: 500 }, 9000);
       expect(figures.time(9000)).toEqual({ elapsedMs: 9000, leftMs: undefined });
     });

@@ -37,7 +37,15 @@ async function opened(
   input = evil,
 ): Promise<{ readonly page: Page; readonly complaints: readonly string[] }> {
   const path = join(await folderFor(), 'report.html');
-  const summary = { ...exampleSummary(), input, output: 'x'.repeat(300) };
+  const reasons = {
+    contains_comma: 12,
+    scientific_notation: 8,
+    export_incomplete: 10,
+    empty: 20,
+  };
+  const { columns, ...rest } = exampleSummary();
+  const withReasons = columns.map((column) => ({ ...column, reasons }));
+  const summary = { ...rest, columns: withReasons, input, output: 'x'.repeat(300) };
   const figures = exampleFigures(`${evil}${'y'.repeat(200)}`);
   await writeFile(path, exampleReport({ summary, figures }));
   const page = await browser.newPage(context);
@@ -51,6 +59,20 @@ async function opened(
   await page.goto(pathToFileURL(path).href);
   return { page, complaints };
 }
+
+const widerThanItsBox = `[...document.querySelectorAll('.card-table')]
+  .filter((box) => box.scrollWidth > box.clientWidth)
+  .map((box) => box.textContent)`;
+
+const brokenWords = `(() => {
+  const linesOf = (text) => {
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+  };
+  return [...document.querySelectorAll('th.word code')].flatMap(({ childNodes }) =>
+    [...childNodes].filter((text) => linesOf(text) > 1).map((text) => text.textContent));
+})()`;
 
 describe.skipIf(reason !== '')(`the report in a browser${reason}`, () => {
   beforeAll(async () => {
@@ -67,12 +89,16 @@ describe.skipIf(reason !== '')(`the report in a browser${reason}`, () => {
   });
 
   it.each([1280, 390, 320])('fits a window %i pixels wide', async (width) => {
-    const { page } = await opened({ viewport: { width, height: 800 } });
+    const name = 'mailchimp_subscribed_segment_export_of_all_audiences_2026_11_23.csv';
+    const { page } = await opened({ viewport: { width, height: 800 } }, name);
     const fits = async () => page.evaluate('document.documentElement.scrollWidth');
     expect(await fits()).toBe(width);
     await page.locator('summary').click();
     expect(await page.locator('.timeline').isVisible()).toBe(true);
     expect(await fits()).toBe(width);
+    // Nothing of a table is out of sight, and no word of a code is broken.
+    expect(await page.evaluate(widerThanItsBox)).toEqual([]);
+    expect(await page.evaluate(brokenWords)).toEqual([]);
   });
 
   it.each([
@@ -83,7 +109,9 @@ describe.skipIf(reason !== '')(`the report in a browser${reason}`, () => {
     async (_, viewport) => {
       const { page } = await opened({ viewport }, 'contacts.csv');
       const headline = page.locator('.headline');
-      expect(await headline.textContent()).toMatch(/85 %.*of the rows.*61\.2 %.*valid in/s);
+      expect(await headline.textContent()).toMatch(
+        /85 %.*of the rows.*61\.2 %.*known to be valid in/s,
+      );
       const { y = 0, height = Infinity } = (await headline.boundingBox()) ?? {};
       expect(y + height).toBeLessThan(viewport.height);
       expect(await page.locator('.timeline').isVisible()).toBe(false);

@@ -92,6 +92,49 @@ describe('a new table', () => {
     ).toMatchObject([{ [name]: 1, select_valid: true }]);
   });
 
+  test('is written beside the last batches, and once more when its connection is lost meanwhile', async () => {
+    const verifying = await startVerifying();
+    const sink = into('beside');
+    const events: string[] = [];
+    let isCut = false;
+    const summary = await verifying.run({
+      source: from(
+        "SELECT i AS id, 'good' || i || '@sluice.test' AS email FROM generate_series(1, 30000) i",
+      ),
+      sink: {
+        ...sink,
+        async open(opening) {
+          events.push('open');
+          const writing = await sink.open(opening);
+          return {
+            ...writing,
+            async write(rows) {
+              if (!isCut) {
+                isCut = true;
+                await askPostgres(
+                  "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'COPY%beside%' AND pid <> pg_backend_pid()",
+                );
+              }
+              await writing.write(rows);
+            },
+          };
+        },
+      },
+      email: ['email'],
+      batchSize: 10_000,
+      concurrency: 1,
+      onProgress(progress) {
+        if (progress.stage === 'batch' && progress.known.stage === 'exported') events.push('batch');
+      },
+    });
+    expect(summary.rows).toBe(30_000);
+    expect(events.indexOf('open')).toBeLessThan(events.lastIndexOf('batch'));
+    expect(events.filter((event) => event === 'open')).toHaveLength(2);
+    expect(await askPostgres('SELECT count(*)::int AS n FROM beside WHERE email_valid')).toEqual([
+      { n: 30_000 },
+    ]);
+  });
+
   test('is not seen before it is whole, and not at all when its writing fails', async () => {
     const verifying = await startVerifying();
     const proxy = await startCountingProxy(url(), { cutAfterToServer: 800_000 });
@@ -287,7 +330,7 @@ describe('rows that are told by a key', () => {
         email: ['email'],
       }),
     );
-    expect(error.message).toBe('row 2 of the input has no key: nothing is in column "id"');
+    expect(error.message).toBe('data row 2 of the input has no key: nothing is in column "id"');
     expect(await verifying.charges()).toBe(0);
   });
 });

@@ -6,6 +6,7 @@ import { exitCodeOf } from '../../../src/cli/exit-code.js';
 import type { RunClaim } from '../../../src/runs/run-store.js';
 import { startPostgres } from '../../servers/start-postgres.js';
 import { rejection } from '../rejection.js';
+import { askPostgres } from './ask-postgres.js';
 import {
   batch,
   claimOne,
@@ -111,6 +112,25 @@ describe('a run whose database', () => {
     await two.close();
     const taken = await claimOne(next, batch(1));
     await taken.record(progress(batch(1), 'ready'));
+  });
+
+  test('lost an entry, and has others after it, lets nobody go on who knows the lost one', async () => {
+    const [run, schema] = [newName(), newName()];
+    const store = await openStore({ run, schema, leaseMs: 60_000 });
+    onTestFinished(async () => store.close());
+    await store.begin(runEntry, planEntry);
+    const note = { entry: 'resumed' } as const;
+    await store.record(note);
+    await askPostgres(
+      `WITH lost AS (
+         DELETE FROM ${schema}.journal WHERE seq = (SELECT max(seq) FROM ${schema}.journal) RETURNING *)
+       INSERT INTO ${schema}.journal (run, owner, call, entry)
+       SELECT run, gen_random_uuid(), call, entry FROM lost`,
+    );
+    await expect(store.record(note)).rejects.toMatchObject({ code: 'service_unavailable' });
+    const next = await openStore({ run, schema, leaseMs: 60_000 });
+    onTestFinished(async () => next.close());
+    await next.record(note);
   });
 
   test('answers nothing for two thirds of a lease loses its claims before others can have them', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { expect, inject } from 'vitest';
+import { expect, inject, vi } from 'vitest';
 import type { BatchProgress } from '../../../src/batches/batch-progress.js';
 import type { Batch } from '../../../src/batches/batch.js';
 import {
@@ -67,10 +67,16 @@ export function progress(of: Batch, stage: keyof typeof stages): BatchProgress {
   return { batch: of, known: stages[stage], name: `n-${of.id}`, charge: undefined };
 }
 
+/** Looks until it is to be had: nobody has a batch at once whose row another call just holds. */
 export async function claimOne(store: RunStore, wanted: Batch): Promise<RunClaim> {
-  const [claim] = await store.claim([wanted]);
-  if (!claim) throw new Error(`batch ${wanted.id} is not to be had`);
-  return claim;
+  return vi.waitFor(
+    async () => {
+      const [claim] = await store.claim([wanted]);
+      if (!claim) throw new Error(`batch ${wanted.id} is not to be had`);
+      return claim;
+    },
+    { timeout: 5000 },
+  );
 }
 
 /** Results that fill more than one block. */

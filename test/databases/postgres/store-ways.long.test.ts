@@ -122,7 +122,7 @@ describe('a run in PostgreSQL', () => {
     const error = await rejection(openStore(options));
     expect(exitCodeOf(error)).toBe(7);
     expect(error.message).toMatch(
-      /^Cannot reach the store run "r" in postgres:\/\/postgres@127.0.0.1:1\/postgres \(nothing listens there\); gave up after 1 s\.$/,
+      /^cannot reach the store run "r" in postgres:\/\/postgres@127.0.0.1:1\/postgres \(nothing listens there\); gave up after 1 s$/,
     );
   });
 

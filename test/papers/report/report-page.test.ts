@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { endLinesOf } from '../../../src/cli/run-lines.js';
 import { percent } from '../../../src/papers/report/charts.js';
 import { exampleFigures, exampleReport, exampleSummary } from './example-report.js';
 
@@ -17,20 +18,21 @@ describe('the report of a run', () => {
     const text = page.replaceAll(/<style>.*<\/style>/gs, '').replaceAll(/<[^>]+>/g, ' ');
     const plain = text.replaceAll(/\s+/g, ' ');
     expect(plain).toContain('wrote 1,000 rows to verified.csv in 1 min 2 s.');
-    expect(plain).toContain('85 % of the rows can be reached');
-    expect(plain).toContain('850 of 1,000 have a valid email or phone');
+    expect(plain).toContain('85 % of the rows are known to be reachable');
+    expect(plain).toContain('850 of 1,000 have a valid email or phone; 300 cells not known');
     // Of 1,000 cells 20 are empty.
-    expect(plain).toContain('61.2 % valid in email');
+    expect(plain).toContain('61.2 % known to be valid in email , 15.3 % not known');
     expect(plain).toContain(
       'of 980 filled cells 600 valid 200 wrong 150 unknown 20 sent, without a result 10 failed',
     );
     expect(plain).toContain('valid 600 60 %');
-    expect(plain).toContain('no_record sent, and the service gave no result');
+    expect(plain).toContain('no_ record likely malformed : sent, and the service gave no result');
     expect(plain).toContain('row 3 •• ••••••• row 4 •@example.com 20');
+    expect(plain).toContain('Why cells have no result Row 1 is the first below the header.');
     expect(plain).toContain('example.com 3 1 1 0');
     expect(plain).toContain('Acme Mobile');
     expect(plain).toContain(
-      'email 900 20 duplicates 50 from earlier runs 900 100 800 as the service says',
+      'email phone Unique addresses 900 900 Duplicates 20 20 From earlier runs 50 50 Credits spent 900 not known Credits refunded 100 not known Credits, net 800 12.5 Known from the figures of the service difference of the balances',
     );
     expect(plain).toContain('internal_error');
     expect(plain).toMatch(/From 2026-11-21 03:00:00 UTC to 2026-11-21 03:00:40 UTC \(40 s\)/);
@@ -38,6 +40,16 @@ describe('the report of a run', () => {
     expect(plain).toContain('Unknown 15.8 % 1.2 %');
     expect(plain).toContain('Credits, net 800 49');
     expect(plain).toContain('15.8 % unknown results, usually 1.0 % (0.0 % to 3.0 %)');
+  });
+
+  it('says what earlier runs have cost in the words of the terminal', () => {
+    const carried = { ...exampleSummary(), credits_before: { email: 1200, phone: 3 } };
+    const sentence =
+      'earlier runs, whose results were used, cost 1,200 email and 3 phone credits more';
+    const end = { exit_code: 0, reason: null, message: null, next: null, advice: [] };
+    expect(endLinesOf(carried, end).map(({ line }) => line)).toContain(sentence);
+    expect(exampleReport({ summary: carried })).toContain(`Not counted here: ${sentence}.`);
+    expect(page).not.toContain('earlier runs, whose');
   });
 
   it('has the result first, then what to do, then the verdicts, the cost and the batches', () => {
@@ -89,6 +101,31 @@ describe('the report of a run', () => {
     expect(made).not.toContain('<img');
     expect(made).not.toContain('\u202e');
     expect(made.split('&lt;img src=x').length).toBeGreaterThan(8);
+  });
+
+  it('calls nothing unreachable that is not known', () => {
+    const column = (verdicts: object) => ({
+      ...exampleSummary().columns[0],
+      verdicts: { valid: 0, wrong: 0, unknown: 0, none: 0, ...verdicts },
+    });
+    const headline = (service: string, ...columns: readonly object[]): string =>
+      exampleReport({ summary: { ...exampleSummary(), service, columns } as never })
+        .replaceAll(
+          /<style>.*<\/style>|[^]*<section class="headline"[^>]*>|<\/section>[^]*|<[^>]+>/g,
+          ' ',
+        )
+        .replaceAll(/\s+/g, ' ');
+    const mostly = column({ valid: 49, unknown: 800 });
+    expect(headline('local', mostly)).toMatch(/^ Not known 81\.6 % of email of 980 filled cells /);
+    expect(headline('https://verify.example.com', mostly)).toContain(
+      ' 5 % known to be valid in email , 81.6 % not known',
+    );
+    const known = column({ valid: 490, wrong: 490 });
+    expect(headline('local', known)).toMatch(
+      /^ 85 % of the rows can be reached 850 of 1,000 have a valid email 50 % valid in email of 980/,
+    );
+    // Nobody adds what is known of one column to what is open in the other.
+    expect(headline('local', mostly, known)).toMatch(/^ Not known .* 50 % valid in email of/);
   });
 
   it('says what it cannot know', () => {

@@ -34,6 +34,12 @@ async function open(options: Partial<HistoryOptions> = {}): Promise<History> {
   return history;
 }
 
+/** Hundreds of openings need no lock, which takes a process each. */
+const files: FileSystem = {
+  ...systemFiles,
+  openLocked: async (name) => openFile(name, 'a', 0o600),
+};
+
 const lane = laneNumber({ type: 'email', country: 'US' });
 
 /** Has a history keep a batch. */
@@ -89,12 +95,12 @@ describe('a history', () => {
           await rm(path, { force: true });
           const expected: Record<string, unknown> = {};
           for (const [night, told] of nights.entries()) {
-            const history = await History.open({ path, service: 's' });
+            const history = await History.open({ path, service: 's', files });
             await keep(history, `uuid-${night}`, told);
             await history.close();
             for (const [key, what] of Object.entries(told)) expected[key] = record[what].quality;
           }
-          const history = await History.open({ path, service: 's' });
+          const history = await History.open({ path, service: 's', files });
           expect(ask(history, Object.keys(expected))).toEqual(expected);
           expect(history.size).toBe(Object.keys(expected).length);
           expect(ask(history, ['zz'])).toEqual({ zz: undefined });
@@ -204,12 +210,6 @@ describe('a history', () => {
     await history.close();
   });
 });
-
-/** Hundreds of openings need no lock, which takes a process each. */
-const files: FileSystem = {
-  ...systemFiles,
-  openLocked: async (name) => openFile(name, 'a', 0o600),
-};
 
 describe('what stands in the file', () => {
   async function twoNights(): Promise<{

@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { keyBytes } from '../../../src/service/caches/address-key.js';
@@ -35,7 +36,7 @@ it('tells the latest day of each owner and of the global cache, whoever came bef
         Uint16Array.from(all, (key) => expected.get(`${String(owner)} ${key}`) ?? 0);
       for (const owner of [...owners, 'dora']) {
         const found = days.daysAfter(bytesOf(all), owner);
-        expect(found).toEqual({ own: expectedOf(owner), shared: expectedOf(undefined) });
+        assert.deepEqual(found, { own: expectedOf(owner), shared: expectedOf(undefined) });
       }
     }),
     { numRuns: 2000 },

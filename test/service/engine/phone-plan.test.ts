@@ -4,7 +4,7 @@ import { getCountries, getCountryCallingCode } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, it } from 'vitest';
 import { countryCodes } from '../../../src/contract/countries.js';
-import { readPlainNumber } from '../../../src/service/engine/phone-plan.js';
+import { isPlainNumber, readPlainNumber } from '../../../src/service/engine/phone-plan.js';
 import { readPhone, readWithLibrary } from '../../../src/service/engine/read-phone.js';
 
 const callingCodes = [
@@ -27,7 +27,10 @@ const digits = Array.from('0123456789');
 
 function isSame(number: string): boolean {
   const plain = readPlainNumber(number);
-  return plain === 'unsure' || isDeepStrictEqual(plain, readWithLibrary(number, 'US'));
+  const isPlain = isPlainNumber(number);
+  if (plain === 'unsure') return isPlain === 'unsure';
+  const read = readWithLibrary(number, 'US');
+  return isDeepStrictEqual(plain, read) && isPlain === (read !== undefined);
 }
 
 describe('plain numbers', () => {

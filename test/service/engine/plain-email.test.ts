@@ -4,6 +4,7 @@ import { createKeyMaker, keyBytes } from '../../../src/service/caches/address-ke
 import { judgeEmail } from '../../../src/service/engine/judge-email.js';
 import { isPlainEmail, judgeEmailAt } from '../../../src/service/engine/plain-email.js';
 import { readAddress } from '../../../src/service/engine/read-address.js';
+import { unicodeText } from '../../words/unicode-text.js';
 
 const names = ['sales', 'No-Reply', 'i.n_f-o', 'info7', 'INFO', 'hr', 'salesx', 'anna.maria', 'a'];
 const local = fc.oneof(
@@ -37,7 +38,7 @@ const domain = fc.oneof(
 );
 const address = fc.oneof(
   { weight: 6, arbitrary: fc.tuple(local, domain).map((parts) => parts.join('@')) },
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  unicodeText({ maxLength: 20 }),
 );
 
 /** The address amid other bytes, as it stands in a block. */

@@ -170,9 +170,9 @@ describe('a service that asks the network', () => {
 });
 
 describe('a service that asks the network and is killed', () => {
-  let built: Awaited<ReturnType<typeof buildService>>;
-  beforeAll(async () => {
-    built = await buildService();
+  let built: ReturnType<typeof buildService>;
+  beforeAll(() => {
+    built = buildService();
   });
   afterAll(() => built.remove());
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LineBlock } from '../../../src/service/content/line-block.js';
 import { codeBytes } from '../../../src/service/content/verdict-coder.js';
 import { MemberWriter } from '../../../src/service/operations/member-writer.js';
+import { unicodeText } from '../../words/unicode-text.js';
 
 function blockOf(lines: readonly string[]): LineBlock {
   const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
@@ -44,7 +45,7 @@ describe('records written as bytes', () => {
       .string({
         unit: fc.oneof(
           fc.constantFrom('a', '@', '"', '\\', '\u0001', '\u007F', '\u2028', 'é', '😀', '/'),
-          fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+          unicodeText({ minLength: 1, maxLength: 1 }),
         ),
         minLength: 1,
         maxLength: 12,

@@ -4,6 +4,7 @@ import { serviceOptions, type ServiceOption } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { parseUuid } from '../../positionals.js';
 import { jsonOption, printAnswer } from '../../print-answer.js';
+import { programName } from '../../program-name.js';
 import { withService } from '../../with-service.js';
 
 export const deleteCommand = defineCommand({
@@ -19,7 +20,7 @@ async function deleteBatches(input: CommandInput<ServiceOption | 'json'>): Promi
   const { positionals, options } = input;
   if (positionals.length === 0) {
     throw new ConfigurationError(
-      'name the batches by their uuids, as sluice batch list shows them',
+      `name the batches by their uuids, as ${programName()} batch list shows them`,
     );
   }
   const batches = [...new Set(positionals.map(parseUuid))];

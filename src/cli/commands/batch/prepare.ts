@@ -4,6 +4,7 @@ import { exitCodes } from '../../exit-code.js';
 import { onlyBatch } from '../../positionals.js';
 import { jsonOption, printAnswer } from '../../print-answer.js';
 import { printableLine } from '../../../words/printable.js';
+import { programName } from '../../program-name.js';
 import { withService } from '../../with-service.js';
 
 export const prepareCommand = defineCommand({
@@ -18,7 +19,7 @@ export const prepareCommand = defineCommand({
     const isTaken = answer.status === 'ok';
     await printAnswer(input.options, answer, () =>
       isTaken
-        ? `${batch} is being prepared: launch it when sluice batch status says ready_for_verification\n`
+        ? `${batch} is being prepared: launch it when ${programName()} batch status says ready_for_verification\n`
         : `${batch} was not prepared: ${printableLine(answer.status)}\n`,
     );
     return isTaken ? exitCodes.done : exitCodes.serviceFailing;

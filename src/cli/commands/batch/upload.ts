@@ -11,6 +11,7 @@ import { onlyArgument } from '../../positionals.js';
 import { jsonOption, printAnswer } from '../../print-answer.js';
 import { say } from '../../print.js';
 import { printableLine } from '../../../words/printable.js';
+import { programName } from '../../program-name.js';
 import { batchSettings, parameterOptions } from '../../verify-settings.js';
 import { withService } from '../../with-service.js';
 
@@ -67,10 +68,12 @@ function describe(answer: UploadAnswer, name: string): string {
     return `the service did not take it: ${printableLine(answer.status)}\n`;
   const named = uploadedBatch.safeParse(answer);
   if (named.success) return `${printableLine(named.data.batch_uuid)}\n`;
-  return `uploaded; the service did not say under which uuid: sluice batch list shows it as ${printableLine(name)}\n`;
+  return `uploaded; the service did not say under which uuid: ${programName()} batch list shows it as ${printableLine(name)}\n`;
 }
 
 function sayWhetherItArrived(error: unknown, name: string): void {
   if (!isSluiceError(error, 'connection_lost') && !isSluiceError(error, 'request_timeout')) return;
-  say(`sluice: it may have arrived: look for ${name} with sluice batch list before you repeat it`);
+  say(
+    `sluice: it may have arrived: look for ${name} with ${programName()} batch list before you repeat it`,
+  );
 }

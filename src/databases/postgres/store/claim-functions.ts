@@ -1,24 +1,17 @@
+import { claimTakes, heldBatch, stepHead } from './step-head.js';
+
 /**
  * What a process asks of one batch. Its token is tested where the row is locked: whoever has the batch by
  * now keeps it to itself until the transaction ends.
  */
 export const claimFunctions = `
-create function {schema}.claim(
-  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid, p_lease_ms bigint,
-  p_batches text[], p_types text[], p_addresses bigint[])
-returns json language plpgsql as $$
-declare
-  v_refused text;
-  v_proven boolean;
-  v_batch text;
-  v_epoch bigint;
-begin
-  perform {schema}.durably();
-  v_refused := {schema}.refusal(p_run, p_life, p_timeline, p_seen, false);
-  if v_refused is not null then
-    return json_build_object('refused', v_refused);
-  end if;
-  if not {schema}.is_open(p_run) then
+${stepHead('claim', {
+  takes: 'p_lease_ms bigint, p_batches text[], p_types text[], p_addresses bigint[]',
+  declares: 'v_proven boolean; v_batch text; v_epoch bigint; v_losses int;',
+})}
+  -- A source is copied before the run is begun.
+  if not {schema}.is_open(p_run) and (
+    p_batches <> '{copy}' or exists (select from {schema}.journal where run = p_run)) then
     return json_build_object('proven', false, 'news', {schema}.news(p_run, p_seen));
   end if;
   insert into {schema}.batch (run, batch, type, addresses)
@@ -49,9 +42,19 @@ begin
   order by w.place
   limit 1
   for update of b skip locked;
+  -- Whoever has lost its claim lived until a lease before its end.
+  update {schema}.batch
+  set owner = null, losses = losses + 1
+  where run = p_run and batch = v_batch and batch <> 'output'
+    and owner <> p_owner and lease_until <= claimed_at + p_lease_ms * interval '1 ms' + interval '1 minute';
+  select losses into v_losses from {schema}.batch where run = p_run and batch = v_batch;
+  if v_losses >= 5 then
+    return json_build_object(
+      'breaking', v_batch, 'proven', v_proven, 'news', {schema}.news(p_run, p_seen));
+  end if;
   if v_batch is not null then
     update {schema}.batch
-    set epoch = epoch + 1, owner = p_owner, call = 0,
+    set epoch = epoch + 1, owner = p_owner, call = 0, claimed_at = clock_timestamp(),
       lease_until = clock_timestamp() + p_lease_ms * interval '1 ms'
     where run = p_run and batch = v_batch
     returning epoch into v_epoch;
@@ -60,25 +63,14 @@ begin
     'batch', v_batch, 'epoch', v_epoch, 'proven', v_proven, 'news', {schema}.news(p_run, p_seen));
 end $$;
 
-create function {schema}.record(
-  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid, p_batch text, p_epoch bigint,
-  p_call bigint, p_entry json, p_ended boolean, p_paid boolean, p_proven boolean)
-returns json language plpgsql as $$
-declare
-  v_refused text;
-  v_held {schema}.batch;
-  v_reserved bigint;
-begin
-  perform {schema}.durably();
-  v_refused := {schema}.refusal(p_run, p_life, p_timeline, p_seen, true);
-  if v_refused is not null then
-    return json_build_object('refused', v_refused);
-  end if;
-  select * into v_held from {schema}.batch
-  where run = p_run and batch = p_batch and epoch = p_epoch and owner = p_owner
-  for update;
+${stepHead('record', {
+  takes: `${claimTakes}, p_call bigint, p_entry json, p_ended boolean, p_paid boolean, p_proven boolean`,
+  declares: 'v_held {schema}.batch; v_reserved bigint;',
+  locksRun: true,
+})}
+  ${heldBatch}
   -- One that was on its way while its repetition, and what came after it, were written down is too late.
-  if not found or v_held.call > p_call then
+  if v_held.call > p_call then
     return '{"lost": true}';
   end if;
   if v_held.call = p_call then
@@ -107,87 +99,58 @@ end $$;
 
 -- A record without news: it is written as one, so that a server that others have taken the place of
 -- cannot say yes.
-create function {schema}.confirm(
-  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid, p_batch text, p_epoch bigint,
-  p_lease_ms bigint)
-returns json language plpgsql as $$
-declare
-  v_refused text;
-begin
-  perform {schema}.durably();
-  v_refused := {schema}.refusal(p_run, p_life, p_timeline, p_seen, false);
-  if v_refused is not null then
-    return json_build_object('refused', v_refused);
-  end if;
+${stepHead('confirm', { takes: `${claimTakes}, p_lease_ms bigint`, declares: 'v_call bigint;' })}
   update {schema}.batch set lease_until = clock_timestamp() + p_lease_ms * interval '1 ms'
-  where run = p_run and batch = p_batch and epoch = p_epoch and owner = p_owner;
-  return json_build_object('lost', not found);
+  where run = p_run and batch = p_batch and epoch = p_epoch and owner = p_owner
+  returning call into v_call;
+  if v_call < p_written then
+    return '{"refused": "restored"}';
+  end if;
+  return json_build_object('lost', v_call is null);
 end $$;
 
--- p_most null: as many as are wanted.
-create function {schema}.reserve(
-  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid, p_batch text, p_epoch bigint,
-  p_most numeric)
-returns json language plpgsql as $$
-declare
-  v_refused text;
-  v_held {schema}.batch;
-  v_credits bigint;
-begin
-  perform {schema}.durably();
-  v_refused := {schema}.refusal(p_run, p_life, p_timeline, p_seen, false);
-  if v_refused is not null then
-    return json_build_object('refused', v_refused);
-  end if;
-  select * into v_held from {schema}.batch
-  where run = p_run and batch = p_batch and epoch = p_epoch and owner = p_owner
-  for update;
-  if not found then
-    return '{"lost": true}';
-  end if;
+${stepHead('reserve', {
+  takes: claimTakes,
+  declares: 'v_held {schema}.batch; v_most numeric; v_credits bigint;',
+})}
+  ${heldBatch}
   if v_held.reserved > 0 then
     select reserved into v_credits from {schema}.budget where run = p_run and type = v_held.type;
     return json_build_object('isGranted', true, 'credits', v_credits);
   end if;
   insert into {schema}.budget (run, type) values (p_run, v_held.type) on conflict do nothing;
+  select most into v_most from {schema}.run where run = p_run;
   update {schema}.budget set reserved = reserved + v_held.addresses
   where run = p_run and type = v_held.type
-    and (p_most is null or reserved + v_held.addresses <= p_most)
+    and (v_most is null or reserved + v_held.addresses <= v_most)
   returning reserved into v_credits;
   if not found then
     return (
-      select json_build_object('isGranted', false, 'credits', reserved + v_held.addresses)
+      select json_build_object(
+        'isGranted', false, 'credits', reserved + v_held.addresses, 'most', v_most)
       from {schema}.budget where run = p_run and type = v_held.type);
   end if;
   update {schema}.batch set reserved = addresses where run = p_run and batch = p_batch;
   return json_build_object('isGranted', true, 'credits', v_credits);
 end $$;
 
--- The first block takes the place of all that was kept before. Nothing is kept of a batch that has ended:
--- its results count.
-create function {schema}.keep_results(
-  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid, p_batch text, p_epoch bigint,
-  p_part int, p_bytes bytea)
-returns json language plpgsql as $$
-declare
-  v_refused text;
-begin
-  perform {schema}.durably();
-  v_refused := {schema}.refusal(p_run, p_life, p_timeline, p_seen, false);
-  if v_refused is not null then
-    return json_build_object('refused', v_refused);
-  end if;
-  perform from {schema}.batch
-  where run = p_run and batch = p_batch and epoch = p_epoch and owner = p_owner and not ended
-  for update;
-  if not found then
+-- Each block has a number of its own: one that was on its way while its repetition, and what came after it,
+-- were written is too late. The last takes the place of all others that were kept before. Nothing is kept
+-- of a batch that has ended: its results count.
+${stepHead('keep_results', {
+  takes: `${claimTakes}, p_call bigint, p_part int, p_is_last boolean, p_bytes bytea`,
+  declares: 'v_held {schema}.batch;',
+})}
+  ${heldBatch}
+  if v_held.ended or v_held.call > p_call then
     return '{"lost": true}';
   end if;
-  if p_part = 0 then
-    delete from {schema}.results where run = p_run and batch = p_batch;
-  end if;
+  update {schema}.batch set call = p_call where run = p_run and batch = p_batch;
   insert into {schema}.results (run, batch, part, bytes) values (p_run, p_batch, p_part, p_bytes)
   on conflict (run, batch, part) do update set bytes = excluded.bytes;
+  if p_is_last then
+    delete from {schema}.results where run = p_run and batch = p_batch and part > p_part;
+  end if;
   return '{}';
 end $$;
 `;

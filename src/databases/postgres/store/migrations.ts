@@ -1,10 +1,14 @@
 import { quoteName } from '../../names.js';
 import { claimFunctions } from './claim-functions.js';
+import { paceFunctions } from './pace-functions.js';
+import { copyFunctions } from './copy-functions.js';
 import { runFunctions } from './run-functions.js';
 import { tables } from './tables.js';
 
 /** What makes a schema, step by step; a step that was released is never changed. */
-const migrations: readonly string[] = [tables + runFunctions + claimFunctions];
+const migrations: readonly string[] = [
+  tables + paceFunctions + runFunctions + claimFunctions + copyFunctions,
+];
 
 /** The number of the newest migration. */
 export const newestMigration = migrations.length;

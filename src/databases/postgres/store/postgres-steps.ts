@@ -1,61 +1,75 @@
-import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { batchLabel } from '../../../batches/batch-label.js';
 import type { Reservation } from '../../../batches/batch-claim.js';
 import type { Batch } from '../../../batches/batch.js';
+import type { PaceNews } from '../../../client/shared-pace.js';
 import type { PlanEntry, RunEntry } from '../../../runs/run-entries.js';
 import type { RunNote } from '../../../runs/run-store.js';
 import {
+  copyStep,
   gone,
   lastStep,
   type BatchRecord,
   type Beat,
   type Claimed,
+  type CopySteps,
   type News,
+  type PaceSteps,
   type SharedSteps,
   type Token,
 } from '../../../runs/shared-steps.js';
-import { quoteName } from '../../names.js';
-import { removed, restored, type Answer, type NewsPage } from './answers.js';
+import type { WorkerFigures } from '../../../runs/worker-figures.js';
+import { removed, type NewsPage } from './answers.js';
 import { asciiJson } from './ascii-json.js';
-import { callFunction, type Values } from './call-function.js';
-import { prepareSchema } from './prepare-schema.js';
-import { StoreConnection } from './store-connection.js';
+import { createCopySteps } from './postgres-copy.js';
+import { createPaceSteps } from './postgres-pace.js';
+import { RunCalls } from './run-calls.js';
+import { SchemaCalls, type StoreCalls } from './store-calls.js';
+import type { StoreConnectionOptions } from './store-connection.js';
 
 export interface PostgresStepsOptions {
-  readonly url: string;
   /** How messages call the run and its store. */
   readonly name: string;
-  readonly schema: string;
   readonly run: string;
   readonly leaseMs: number;
-  readonly giveUpAfterMs: number;
+  /**
+   * Size of the blocks that results are kept in.
+   * @default 1048576
+   */
+  readonly blockBytes?: number;
 }
 
-const blockBytes = 2 ** 20;
-/** As many are asked for first; of all the others only where none of these is to be had. */
-const firstWanted = 64;
 /** Whoever goes does not wait for long: claims run out by themselves. */
 const releasePatienceMs = 5000;
 
 /** The steps of one process, as calls of the functions of a schema. */
 export class PostgresSteps implements SharedSteps {
   readonly #options: PostgresStepsOptions;
-  readonly #owner = randomUUID();
-  readonly #host = hostname();
-  readonly #calls: StoreConnection;
+  readonly #leaseMs: number;
+  readonly #calls: StoreCalls;
   /** Signs of life wait for nothing else. */
-  readonly #beats: StoreConnection;
-  /** Which run of this name, and which log of the database, this process knows. */
-  #life = '';
-  #timeline = '';
-  /** The number of the latest entry that it has heard of. */
-  #seen = 0;
+  readonly #beats: StoreCalls;
+  readonly #run: RunCalls;
+  readonly #host = hostname();
+  readonly copy: CopySteps;
+  readonly pace: PaceSteps;
 
-  constructor(options: PostgresStepsOptions) {
+  /** @param connect gives the process one more connection to the store */
+  constructor(options: PostgresStepsOptions, connect: () => StoreCalls) {
     this.#options = options;
-    this.#calls = new StoreConnection(options);
-    this.#beats = new StoreConnection(options);
+    this.#leaseMs = Math.round(options.leaseMs);
+    this.#calls = connect();
+    this.#beats = connect();
+    this.#run = new RunCalls(options, this.#calls);
+    this.copy = createCopySteps(this.#run, this.#calls);
+    this.pace = createPaceSteps(this.#run);
+  }
+
+  /** Those of a process that has a store in PostgreSQL. */
+  static connected(
+    options: PostgresStepsOptions & StoreConnectionOptions & { readonly schema: string },
+  ): PostgresSteps {
+    return new PostgresSteps(options, () => new SchemaCalls(options));
   }
 
   get name(): string {
@@ -63,48 +77,50 @@ export class PostgresSteps implements SharedSteps {
   }
 
   async open(): Promise<News> {
-    await prepareSchema(this.#calls, this.#options);
-    return this.#join();
-  }
-
-  async #join(): Promise<News> {
-    const { run } = this.#options;
-    const joined = await this.#call<{ life: string; timeline: string }>('open', { run });
-    this.#life = joined.life;
-    this.#timeline = joined.timeline;
-    this.#seen = 0;
-    return this.#rest({ entries: [], more: true }, 0);
+    await this.#calls.prepare();
+    return this.#run.join();
   }
 
   async begin(run: RunEntry, plan: PlanEntry, call: number): Promise<News> {
-    const after = this.#seen;
-    const begun = await this.#step<{ news: NewsPage }>('begin', {
-      seen: after,
+    const after = this.#run.seen;
+    const begun = await this.#run.step<{ news: NewsPage }>('begin', {
       call,
       entry: asciiJson(run),
       plan: asciiJson(plan),
     });
     if (begun === gone) throw removed(this.name);
-    return this.#rest(begun.news, after);
+    return this.#run.rest(begun.news, after);
   }
 
-  async append(note: RunNote, call: number): Promise<void> {
-    const values = { seen: this.#seen, call, entry: asciiJson(note) };
-    if ((await this.#step('append', values)) === gone) throw removed(this.name);
+  async reopen(
+    batches: Parameters<SharedSteps['reopen']>[0],
+    after: number,
+    call: number,
+  ): Promise<News | typeof gone> {
+    const answer = await this.#run.step<{ news: NewsPage }>('reopen', {
+      seen: after,
+      call,
+      batches: batches.map(({ label }) => label),
+      entries: batches.map(({ entry }) => asciiJson(entry)),
+      paid: batches.map(({ mayBePaid }) => mayBePaid),
+    });
+    return answer === gone ? gone : this.#run.rest(answer.news, after);
+  }
+
+  async append(note: RunNote, after: number, call: number): Promise<News> {
+    const answer = await this.#run.step<{ news: NewsPage }>('append', {
+      seen: after,
+      call,
+      entry: asciiJson(note),
+      resumes: note.entry === 'resumed',
+      limits: note.entry === 'budget',
+      most: note.entry === 'budget' ? note.most : null,
+    });
+    if (answer === gone) throw removed(this.name);
+    return this.#run.rest(answer.news, after);
   }
 
   async claim(wanted: readonly Batch[], after: number): Promise<Claimed> {
-    const first = await this.#claim(wanted.slice(0, firstWanted), after);
-    const isMore = wanted.length > firstWanted && first.isProven;
-    if (first.token || !isMore) return first;
-    return this.#claim(wanted, after);
-  }
-
-  async join(after: number): Promise<Claimed> {
-    return this.#claimOf([{ label: lastStep, type: '', addresses: 0 }], after);
-  }
-
-  async #claim(wanted: readonly Batch[], after: number) {
     const asked = wanted.map((batch) => ({
       label: batchLabel(batch),
       type: batch.lane.type,
@@ -113,13 +129,24 @@ export class PostgresSteps implements SharedSteps {
     return this.#claimOf(asked, after);
   }
 
+  async join(after: number): Promise<Claimed> {
+    return this.#claimOf([{ label: lastStep, type: '', addresses: 0 }], after);
+  }
+
+  async claimCopy(after: number): Promise<Claimed> {
+    const claimed = await this.#claimOf([{ label: copyStep, type: '', addresses: 0 }], after);
+    if (claimed.news === gone) throw removed(this.name);
+    return claimed;
+  }
+
   async #claimOf(
     asked: readonly { label: string; type: string; addresses: number }[],
     after: number,
-  ): Promise<Claimed & { readonly isProven: boolean }> {
-    const answer = await this.#step<{
+  ): Promise<Claimed> {
+    const answer = await this.#run.step<{
       batch?: string | null;
       epoch: number;
+      breaking?: string;
       proven: boolean;
       news: NewsPage;
     }>('claim', {
@@ -130,16 +157,17 @@ export class PostgresSteps implements SharedSteps {
       addresses: asked.map(({ addresses }) => addresses),
     });
     if (answer === gone) return { token: undefined, isProven: false, news: gone };
-    const { batch, epoch, proven, news } = answer;
+    const { batch, epoch, breaking, proven, news } = answer;
     return {
       token: typeof batch === 'string' ? { label: batch, epoch } : undefined,
+      breaking,
       isProven: proven,
-      news: await this.#rest(news, after),
+      news: await this.#run.rest(news, after),
     };
   }
 
   async record(token: Token, record: BatchRecord): Promise<boolean> {
-    return this.#holds(token, 'record', {
+    return this.#run.writes(token, 'record', {
       call: record.call,
       entry: asciiJson(record.entry),
       ended: record.hasEnded,
@@ -149,37 +177,57 @@ export class PostgresSteps implements SharedSteps {
   }
 
   async confirm(token: Token): Promise<boolean> {
-    return this.#holds(token, 'confirm', { lease_ms: this.#leaseMs });
+    return this.#run.holds(token, 'confirm', { lease_ms: this.#leaseMs });
   }
 
-  async reserve(token: Token, most: number): Promise<Reservation | undefined> {
-    const answer = await this.#under<Reservation>(token, 'reserve', {
-      most: Number.isFinite(most) ? most : null,
-    });
+  async reserve(token: Token): Promise<Reservation | undefined> {
+    const answer = await this.#run.under<Reservation>(token, 'reserve', {});
     return answer === gone || 'lost' in answer ? undefined : answer;
   }
 
-  async keepResults(token: Token, bytes: Uint8Array): Promise<boolean> {
-    for (let part = 0; part * blockBytes < bytes.length; part += 1) {
-      const block = Buffer.from(bytes.subarray(part * blockBytes, (part + 1) * blockBytes));
-      if (!(await this.#holds(token, 'keep_results', { part, bytes: block }))) return false;
+  async keepResults(token: Token, bytes: Uint8Array, nextCall: () => number): Promise<boolean> {
+    for (const block of this.#blocksOf(bytes)) {
+      if (!(await this.#run.writes(token, 'keep_results', { call: nextCall(), ...block })))
+        return false;
     }
     return true;
   }
 
   async results(label: string): Promise<Uint8Array | undefined> {
-    const { run, schema } = this.#options;
-    const rows = await this.#calls.ask<{ bytes: Buffer }>(
-      `select bytes from ${quoteName(schema)}.results where run = $1 and batch = $2 order by part`,
-      [run, label],
-    );
-    return rows.length === 0 ? undefined : Buffer.concat(rows.map(({ bytes }) => bytes));
+    return this.#kept('results', label);
   }
 
-  async beat(tokens: readonly Token[], after: number): Promise<Beat> {
-    const answer = await this.#step<{
+  async keepRecalled(bytes: Uint8Array): Promise<void> {
+    for (const { part, bytes: block } of this.#blocksOf(bytes)) {
+      const values = { part, bytes: block };
+      if ((await this.#run.step('keep_recalled', values)) === gone) throw removed(this.name);
+    }
+  }
+
+  async recalled(): Promise<Uint8Array | undefined> {
+    return this.#kept('recalled');
+  }
+
+  async #kept(table: 'results' | 'recalled', label?: string): Promise<Uint8Array | undefined> {
+    const blocks = await this.#calls.kept(table, this.#options.run, label);
+    return blocks.length === 0 ? undefined : Buffer.concat(blocks);
+  }
+
+  *#blocksOf(bytes: Uint8Array) {
+    const { blockBytes = 2 ** 20 } = this.#options;
+    for (let part = 0; part * blockBytes < bytes.length; part += 1) {
+      const end = (part + 1) * blockBytes;
+      const block = Buffer.from(bytes.subarray(part * blockBytes, end));
+      yield { part, is_last: end >= bytes.length, bytes: block };
+    }
+  }
+
+  async beat(tokens: readonly Token[], after: number, figures: WorkerFigures): Promise<Beat> {
+    const answer = await this.#run.step<{
       held: readonly string[];
+      pace: PaceNews | null;
       mayClaim: boolean;
+      rowsWritten: number;
       news: NewsPage;
     }>(
       'beat',
@@ -189,99 +237,47 @@ export class PostgresSteps implements SharedSteps {
         batches: tokens.map(({ label }) => label),
         epochs: tokens.map(({ epoch }) => epoch),
         host: this.#host,
+        pid: process.pid,
+        figures: JSON.stringify(figures),
       },
       this.#beats,
     );
-    if (answer === gone) return { lost: tokens, mayClaim: false, news: gone };
-    const { held, mayClaim, news } = answer;
+    if (answer === gone) return { lost: tokens, mayClaim: false, rowsWritten: 0, news: gone };
+    const { held, pace, mayClaim, rowsWritten, news } = answer;
     const kept = new Set(held);
     const lost = tokens.filter(({ label }) => !kept.has(label));
-    return { lost, mayClaim, news: await this.#rest(news, after, this.#beats) };
+    return {
+      lost,
+      mayClaim,
+      pace,
+      rowsWritten,
+      news: await this.#run.rest(news, after, this.#beats),
+    };
   }
 
   async startOver(): Promise<News> {
     await this.drop();
-    return this.#join();
+    return this.#run.join();
   }
 
   async clear(): Promise<void> {
-    await this.#call('clear', { run: this.#options.run, life: this.#life });
+    await this.#run.call('clear', { run: this.#run.run, life: this.#run.life });
   }
 
   async drop(): Promise<void> {
-    await this.#call('drop_run', { run: this.#options.run, life: this.#life });
+    await this.#run.call('drop_run', { run: this.#run.run, life: this.#run.life });
   }
 
   async close(): Promise<void> {
     const { run } = this.#options;
     await this.#beats.close();
     // Whoever was never let in has nothing to let go of.
-    if (this.#life !== '') {
-      const release = { run, owner: this.#owner };
-      await this.#call('release', release, this.#calls, releasePatienceMs).catch(() => undefined);
+    if (this.#run.life !== '') {
+      const release = { run, owner: this.#run.owner };
+      await this.#run
+        .call('release', release, this.#calls, releasePatienceMs)
+        .catch(() => undefined);
     }
     await this.#calls.close();
-  }
-
-  get #leaseMs(): number {
-    return Math.round(this.#options.leaseMs);
-  }
-
-  /** What there is beyond the first page of news. */
-  async #rest(first: NewsPage, after: number, connection = this.#calls): Promise<News> {
-    const all = [...first.entries];
-    let { more } = first;
-    while (more) {
-      const page = await this.#call<NewsPage>(
-        'news',
-        { run: this.#options.run, after: all.at(-1)?.seq ?? after },
-        connection,
-      );
-      all.push(...page.entries);
-      ({ more } = page);
-    }
-    this.#seen = Math.max(this.#seen, all.at(-1)?.seq ?? 0);
-    return all;
-  }
-
-  async #holds(token: Token, step: string, values: Values): Promise<boolean> {
-    const answer = await this.#under<{ lost?: boolean }>(token, step, values);
-    return answer !== gone && answer.lost !== true;
-  }
-
-  async #under<Content>({ label, epoch }: Token, step: string, values: Values) {
-    return this.#step<Content>(step, { seen: this.#seen, batch: label, epoch, ...values });
-  }
-
-  /** @throws StateError when what this process knows of the run may be wrong */
-  async #step<Content>(
-    step: string,
-    values: Values,
-    connection = this.#calls,
-  ): Promise<Content | typeof gone> {
-    const answer = await this.#call<Answer<Content>>(
-      step,
-      {
-        run: this.#options.run,
-        life: this.#life,
-        timeline: this.#timeline,
-        owner: this.#owner,
-        ...values,
-      },
-      connection,
-    );
-    if (answer.refused === undefined) return answer;
-    if (answer.refused === 'gone') return gone;
-    throw restored(this.name);
-  }
-
-  async #call<Content>(
-    name: string,
-    values: Values,
-    connection = this.#calls,
-    giveUpAfterMs?: number,
-  ): Promise<Content> {
-    const { schema } = this.#options;
-    return callFunction<Content>(connection, { schema, name }, values, giveUpAfterMs);
   }
 }

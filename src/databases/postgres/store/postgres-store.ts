@@ -2,6 +2,7 @@ import { ConfigurationError } from '../../../errors/family.js';
 import {
   amount,
   checkOptions,
+  count,
   required,
   text,
   type OptionShape,
@@ -12,6 +13,7 @@ import { systemClock } from '../../../system/clock.js';
 import { orAborted } from '../../../system/or-aborted.js';
 import { parseServerUrl } from '../../server-url.js';
 import { schemes } from '../client.js';
+import { lookAtRun, nameOfRun } from './look-at-runs.js';
 import { schemaName } from './migrations.js';
 import { PostgresSteps } from './postgres-steps.js';
 
@@ -35,6 +37,12 @@ export interface PostgresStoreOptions {
    * @default 600000
    */
   readonly giveUpAfterMs?: number;
+  /**
+   * A source that can be read once, or may give other rows the next time, is copied into the database: at
+   * most so many bytes.
+   * @default 4e9
+   */
+  readonly copyLimitBytes?: number;
 }
 
 const shortestLeaseMs = 3000;
@@ -46,6 +54,7 @@ const shape: OptionShape<PostgresStoreOptions> = {
   schema: text,
   leaseMs: amount,
   giveUpAfterMs: amount,
+  copyLimitBytes: count,
 };
 
 /**
@@ -63,7 +72,7 @@ const shape: OptionShape<PostgresStoreOptions> = {
 export function postgresStore(options: PostgresStoreOptions): SharedStore {
   checkOptions(options, shape);
   const { connectionString: url, run, schema = 'sluice', leaseMs = 30_000 } = options;
-  const { giveUpAfterMs = 600_000 } = options;
+  const { giveUpAfterMs = 600_000, copyLimitBytes = 4e9 } = options;
   if (run.trim() === '' || run.length > longestRun || run.includes('\0')) {
     throw new ConfigurationError(`the name of a run has 1 to ${longestRun} characters`);
   }
@@ -75,13 +84,14 @@ export function postgresStore(options: PostgresStoreOptions): SharedStore {
   if (leaseMs < shortestLeaseMs) {
     throw new ConfigurationError(`a lease lasts at least ${shortestLeaseMs / 1000} seconds`);
   }
-  const name = `run ${JSON.stringify(run)} in ${parseServerUrl(url, schemes).name}`;
+  const name = nameOfRun(run, parseServerUrl(url, schemes).name);
   return {
     name,
-    async open({ signal, clock = systemClock }) {
+    look: async () => lookAtRun({ url, schema, name }, run),
+    async open({ signal, clock = systemClock, rows }) {
       signal.throwIfAborted();
-      const steps = new PostgresSteps({ url, name, run, schema, leaseMs, giveUpAfterMs });
-      const opening = LeasedRunStore.open(steps, { clock, leaseMs });
+      const steps = PostgresSteps.connected({ url, name, run, schema, leaseMs, giveUpAfterMs });
+      const opening = LeasedRunStore.open(steps, { clock, leaseMs, rows, copyLimitBytes });
       try {
         return await orAborted(opening, signal);
       } catch (error) {

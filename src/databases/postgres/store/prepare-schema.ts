@@ -3,6 +3,12 @@ import { quoteName } from '../../names.js';
 import { migrationSql, newestMigration } from './migrations.js';
 import type { StoreConnection } from './store-connection.js';
 
+interface SchemaPlace {
+  readonly schema: string;
+  /** How messages call the store. */
+  readonly name: string;
+}
+
 /**
  * Makes the schema of a store, or brings it to this version.
  *
@@ -10,8 +16,23 @@ import type { StoreConnection } from './store-connection.js';
  */
 export async function prepareSchema(
   connection: StoreConnection,
-  { schema, name }: { readonly schema: string; readonly name: string },
+  place: SchemaPlace,
 ): Promise<void> {
+  if ((await schemaVersion(connection, place)) < newestMigration) {
+    await connection.ask(migrationSql(place.schema));
+  }
+}
+
+/**
+ * The number of the latest migration that a schema has seen.
+ *
+ * @returns 0 where there is none
+ * @throws ConfigurationError when a newer version of Sluice has made it
+ */
+export async function schemaVersion(
+  connection: StoreConnection,
+  { schema, name }: SchemaPlace,
+): Promise<number> {
   const quoted = quoteName(schema);
   const [found] = await connection.ask<{ is_there: boolean }>(
     'select to_regclass($1) is not null as is_there',
@@ -23,10 +44,8 @@ export async function prepareSchema(
       )
     : [];
   const number = made?.number ?? 0;
-  if (number > newestMigration) {
-    throw new ConfigurationError(
-      `the schema ${schema} of ${name} was made by a newer version of Sluice; use that version, or another schema`,
-    );
-  }
-  if (number < newestMigration) await connection.ask(migrationSql(schema));
+  if (number <= newestMigration) return number;
+  throw new ConfigurationError(
+    `the schema ${schema} of ${name} was made by a newer version of Sluice; use that version, or another schema`,
+  );
 }

@@ -1,3 +1,5 @@
+import { stepHead } from './step-head.js';
+
 /** What a process asks of a run as a whole. Each function is one transaction of one call. */
 export const runFunctions = `
 -- What was written down is on the disk when the call returns, whatever the server's default is.
@@ -25,12 +27,13 @@ create function {schema}.is_open(p_run text) returns boolean language sql as $$
 $$;
 
 -- Why a process may not go on with what it knows; null where it may. p_seen is the number of the latest
--- entry that it has heard of. Under p_locks others write nothing of the run until the transaction ends:
+-- entry that it has heard of: it is there, but where the end of the run has dropped it. Under p_locks others write nothing of the run until the transaction ends:
 -- so entries are seen in the order of their numbers.
 create function {schema}.refusal(p_run text, p_life uuid, p_timeline text, p_seen bigint, p_locks boolean)
 returns text language plpgsql as $$
 declare
   v_life uuid;
+  v_latest bigint;
 begin
   if p_locks then
     select life into v_life from {schema}.run where run = p_run for no key update;
@@ -43,7 +46,10 @@ begin
   if v_life is distinct from p_life then
     return 'gone';
   end if;
-  if p_seen > (select coalesce(max(seq), 0) from {schema}.journal where run = p_run) then
+  select coalesce(max(seq), 0) into v_latest from {schema}.journal where run = p_run;
+  if p_seen > v_latest or (
+    p_seen > 0 and p_seen < v_latest and {schema}.is_open(p_run)
+    and not exists (select from {schema}.journal where run = p_run and seq = p_seen)) then
     return 'restored';
   end if;
   return null;
@@ -62,63 +68,93 @@ create function {schema}.open(p_run text) returns json language plpgsql as $$
 begin
   perform {schema}.durably();
   insert into {schema}.run (run) values (p_run) on conflict do nothing;
+  -- What was killed has left its row.
+  delete from {schema}.worker where beat_at < clock_timestamp() - interval '1 day';
+  delete from {schema}.pacing where beat_at < clock_timestamp() - interval '1 day';
   return (
-    select json_build_object('life', life, 'timeline', {schema}.timeline())
+    select json_build_object(
+      'life', life, 'timeline', {schema}.timeline(), 'salt', (select salt from {schema}.salt))
     from {schema}.run where run = p_run);
 end $$;
 
 -- The first that begins the run says what it is.
-create function {schema}.begin(
-  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid, p_call bigint, p_entry json,
-  p_plan json)
-returns json language plpgsql as $$
-declare
-  v_refused text;
-begin
-  perform {schema}.durably();
-  v_refused := {schema}.refusal(p_run, p_life, p_timeline, p_seen, true);
-  if v_refused is not null then
-    return json_build_object('refused', v_refused);
-  end if;
+${stepHead('begin', { takes: 'p_call bigint, p_entry json, p_plan json', locksRun: true })}
   if not exists (select from {schema}.journal where run = p_run) then
     insert into {schema}.journal (run, owner, call, entry) values (p_run, p_owner, p_call, p_entry);
     insert into {schema}.journal (run, owner, call, entry) values (p_run, p_owner, p_call, p_plan);
   end if;
+  delete from {schema}.recalled
+  where run = p_run
+    and owner <> (select owner from {schema}.journal where run = p_run order by seq limit 1);
   return json_build_object('news', {schema}.news(p_run, p_seen));
 end $$;
 
-create function {schema}.append(
-  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid, p_call bigint, p_entry json)
-returns json language plpgsql as $$
-declare
-  v_refused text;
-begin
-  perform {schema}.durably();
-  v_refused := {schema}.refusal(p_run, p_life, p_timeline, p_seen, true);
-  if v_refused is not null then
-    return json_build_object('refused', v_refused);
+-- The first block takes the place of all that the process has kept before.
+${stepHead('keep_recalled', { takes: 'p_part int, p_bytes bytea', locksRun: true })}
+  if p_part = 0 then
+    delete from {schema}.recalled where run = p_run and owner = p_owner;
   end if;
-  insert into {schema}.journal (run, owner, call, entry)
-  select p_run, p_owner, p_call, p_entry
-  where not exists (
-    select from {schema}.journal where run = p_run and owner = p_owner and call = p_call);
+  insert into {schema}.recalled (run, owner, part, bytes) values (p_run, p_owner, p_part, p_bytes)
+  on conflict (run, owner, part) do update set bytes = excluded.bytes;
   return '{}';
 end $$;
 
--- A sign of life. It need not outlast a crash: a lease that is shorter than meant does no harm.
-create function {schema}.beat(
-  p_run text, p_life uuid, p_timeline text, p_seen bigint, p_owner uuid, p_lease_ms bigint,
-  p_batches text[], p_epochs bigint[], p_host text)
-returns json language plpgsql as $$
-declare
-  v_refused text;
-  v_held text[];
-begin
-  perform set_config('synchronous_commit', 'off', true);
-  v_refused := {schema}.refusal(p_run, p_life, p_timeline, p_seen, false);
-  if v_refused is not null then
-    return json_build_object('refused', v_refused);
+-- Some batches of a finished run are to be driven again, where nothing was written of any since p_seen: of all
+-- processes that want it the first does it.
+${stepHead('reopen', {
+  takes: 'p_call bigint, p_batches text[], p_entries json[], p_paid boolean[]',
+  locksRun: true,
+})}
+  if not exists (
+      select from {schema}.journal where run = p_run and seq > p_seen and batch is not null)
+    and exists (select from {schema}.batch where run = p_run and batch = 'output' and ended)
+  then
+    insert into {schema}.journal (run, batch, owner, call, entry)
+    select p_run, w.batch, p_owner, p_call, w.entry
+    from unnest(p_batches, p_entries) with ordinality as w(batch, entry, place)
+    order by w.place;
+    update {schema}.batch b
+    set ended = false, owner = null, lease_until = null,
+      reserved = case when w.paid then b.addresses else 0 end
+    from unnest(p_batches, p_paid) as w(batch, paid)
+    where b.run = p_run and b.batch = w.batch;
+    update {schema}.batch set ended = false, owner = null, lease_until = null
+    where run = p_run and batch = 'output';
+    update {schema}.budget g
+    set reserved = (
+      select coalesce(sum(b.reserved), 0) from {schema}.batch b
+      where b.run = p_run and b.type = g.type)
+    where g.run = p_run;
   end if;
+  return json_build_object('news', {schema}.news(p_run, p_seen));
+end $$;
+
+-- Where p_limits, launches may come to p_most credits of each type from now on; null: as many as are wanted.
+${stepHead('append', {
+  takes: 'p_call bigint, p_entry json, p_resumes boolean, p_limits boolean, p_most numeric',
+  locksRun: true,
+})}
+  if p_resumes then
+    update {schema}.batch set losses = 0 where run = p_run and losses > 0;
+  end if;
+  if not exists (
+    select from {schema}.journal where run = p_run and owner = p_owner and call = p_call)
+  then
+    insert into {schema}.journal (run, owner, call, entry) values (p_run, p_owner, p_call, p_entry);
+    if p_limits then
+      update {schema}.run set most = p_most where run = p_run;
+    end if;
+  end if;
+  return json_build_object('news', {schema}.news(p_run, p_seen));
+end $$;
+
+-- A sign of life. It need not outlast a crash: a lease that is shorter than meant does no harm.
+${stepHead('beat', {
+  takes:
+    'p_lease_ms bigint, p_batches text[], p_epochs bigint[], p_host text, p_pid int, p_figures jsonb',
+  declares: 'v_held text[]; v_account text;',
+  mayBeForgotten: true,
+})}
   with held as (
     select b.batch
     from unnest(p_batches, p_epochs) as t(batch, epoch)
@@ -133,13 +169,23 @@ begin
     returning b.batch
   )
   select coalesce(array_agg(batch), '{}') into v_held from renewed;
-  insert into {schema}.worker (run, worker, host) values (p_run, p_owner, p_host)
-  on conflict (run, worker) do update set beat_at = clock_timestamp();
+  insert into {schema}.worker (run, worker, host, pid, beat_at, alive_until, figures)
+  values (
+    p_run, p_owner, p_host, p_pid, clock_timestamp(),
+    clock_timestamp() + p_lease_ms * interval '1 ms', p_figures)
+  on conflict (run, worker) do update set
+    beat_at = excluded.beat_at, alive_until = excluded.alive_until, figures = excluded.figures;
+  update {schema}.pacing set beat_at = clock_timestamp() where worker = p_owner
+  returning account into v_account;
   return json_build_object(
     'held', to_json(v_held),
+    'pace', {schema}.pace_of(v_account),
     'mayClaim', {schema}.is_open(p_run) and exists (
       select from {schema}.batch
       where run = p_run and not ended and (owner is null or lease_until <= clock_timestamp())),
+    'rowsWritten', (
+      select coalesce(max((figures ->> 'rowsWritten')::bigint), 0) from {schema}.worker
+      where run = p_run and worker <> p_owner and alive_until > clock_timestamp()),
     'news', {schema}.news(p_run, p_seen));
 end $$;
 
@@ -151,7 +197,10 @@ begin
   )
   update {schema}.batch b set owner = null, lease_until = null
   from held where b.run = p_run and b.batch = held.batch;
-  delete from {schema}.worker where run = p_run and worker = p_owner;
+  delete from {schema}.worker
+  where run = p_run
+    and (worker = p_owner or alive_until < clock_timestamp() - interval '1 day');
+  delete from {schema}.pacing where worker = p_owner;
   return '{}';
 end $$;
 
@@ -176,8 +225,43 @@ begin
   end if;
   delete from {schema}.batch where run = p_run and batch <> 'output';
   delete from {schema}.budget where run = p_run;
+  delete from {schema}.recalled where run = p_run;
+  delete from {schema}.copy where run = p_run;
+  update {schema}.run set copied = null, copied_of = null where run = p_run;
+  delete from {schema}.worker where run = p_run and alive_until < clock_timestamp();
   return '{}';
 end $$;
+
+create function {schema}.iso(p_at timestamptz) returns text language sql as $$
+  select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$$;
+
+-- For whoever only looks: of each batch the latest entry, of all else every entry.
+create function {schema}.status(p_run text) returns json language sql as $$
+  select json_build_object(
+    'run', r.run,
+    'madeAt', {schema}.iso(r.made_at),
+    'entries', (
+      select coalesce(json_agg(entry order by seq), '[]')
+      from (
+        select distinct on (batch, case when batch is null then seq end) seq, entry
+        from {schema}.journal where run = p_run
+        order by batch, case when batch is null then seq end, seq desc
+      ) as latest),
+    'workers', (
+      select coalesce(json_agg(json_build_object(
+        'host', w.host,
+        'pid', w.pid,
+        'begunAt', {schema}.iso(w.begun_at),
+        'silentSeconds', round(extract(epoch from clock_timestamp() - w.beat_at)::numeric, 1),
+        'isAlive', w.alive_until > clock_timestamp(),
+        'batches', (
+          select coalesce(json_agg(batch order by batch), '[]') from {schema}.batch
+          where run = p_run and owner = w.worker and not ended),
+        'figures', w.figures) order by w.begun_at, w.worker), '[]')
+      from {schema}.worker w where w.run = p_run))
+  from {schema}.run r where r.run = p_run
+$$;
 
 create function {schema}.drop_run(p_run text, p_life uuid) returns json language plpgsql as $$
 begin

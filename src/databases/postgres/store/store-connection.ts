@@ -127,7 +127,7 @@ export class StoreConnection {
   #gaveUp(error: unknown, afterMs: number): DeadlineError {
     const words = error instanceof LateAnswer ? 'it does not answer' : failureOf(error).words;
     return new DeadlineError(
-      `Cannot reach the store ${this.#options.name} (${words}); gave up after ${Math.round(afterMs / 1000)} s.`,
+      `cannot reach the store ${this.#options.name} (${words}); gave up after ${Math.round(afterMs / 1000)} s`,
       { code: 'service_unavailable' },
     );
   }

@@ -8,9 +8,14 @@ create table {schema}.run (
   -- Another one for the same name when it was dropped and begun again.
   life uuid not null default gen_random_uuid(),
   made_at timestamptz not null default clock_timestamp(),
-  proven boolean not null default false
+  proven boolean not null default false,
+  -- Credits of each type that all launches may come to; null where there is no limit.
+  most numeric,
+  -- How many parts the copy of its source has, and what it is a copy of; null until it is whole.
+  copied int,
+  copied_of text
 );
--- And the last step of the run, as 'output'.
+-- And the copying of its source, as 'copy', and the last step of the run, as 'output'.
 create table {schema}.batch (
   run text not null references {schema}.run on delete cascade,
   batch text not null,
@@ -19,14 +24,24 @@ create table {schema}.batch (
   epoch bigint not null default 0,
   owner uuid,
   lease_until timestamptz,
+  claimed_at timestamptz,
+  -- How often its owner fell silent within a minute of the claim.
+  losses int not null default 0,
   -- The number that its owner gave to what it wrote down last.
   call bigint not null default 0,
   ended boolean not null default false,
   reserved bigint not null default 0,
   primary key (run, batch)
 );
+create index on {schema}.batch (run) where not ended;
+create sequence {schema}.entries;
+-- In the order of their writing, and none twice: a store that was restored counts again from an earlier
+-- number, and gives others by chance.
+create function {schema}.next_entry() returns bigint language sql as $$
+  select nextval('{schema}.entries') * 1000000 + floor(random() * 1000000)::bigint
+$$;
 create table {schema}.journal (
-  seq bigint generated always as identity primary key,
+  seq bigint primary key default {schema}.next_entry(),
   run text not null references {schema}.run on delete cascade,
   batch text,
   epoch bigint,
@@ -45,13 +60,54 @@ create table {schema}.results (
   foreign key (run, batch) references {schema}.batch on delete cascade
 );
 alter table {schema}.results alter column bytes set storage external;
+-- What of a history the run uses, of each process that has planned it: that of the first entry counts.
+create table {schema}.recalled (
+  run text not null references {schema}.run on delete cascade,
+  owner uuid not null,
+  part int not null,
+  bytes bytea not null,
+  primary key (run, owner, part)
+);
+alter table {schema}.recalled alter column bytes set storage external;
+create table {schema}.copy (
+  run text not null references {schema}.run on delete cascade,
+  part int not null,
+  -- CRC-32.
+  checksum bigint not null,
+  bytes bytea not null,
+  primary key (run, part)
+);
+alter table {schema}.copy alter column bytes set storage external;
 create table {schema}.worker (
   run text not null references {schema}.run on delete cascade,
   worker uuid not null,
   host text not null,
-  beat_at timestamptz not null default clock_timestamp(),
+  pid int not null,
+  begun_at timestamptz not null default clock_timestamp(),
+  beat_at timestamptz not null,
+  -- Silent for longer, it is taken for dead.
+  alive_until timestamptz not null,
+  figures jsonb not null,
   primary key (run, worker)
 );
+-- Whose requests a process sends, and from one to the next; 0 where it was given no rate.
+create table {schema}.pacing (
+  worker uuid primary key,
+  run text not null references {schema}.run on delete cascade,
+  account text not null,
+  interval_ms float8 not null,
+  beat_at timestamptz not null default clock_timestamp()
+);
+create index on {schema}.pacing (account);
+-- A fingerprint of the key and the service, of all runs.
+create table {schema}.pace (
+  account text primary key,
+  next_at timestamptz,
+  paused_until timestamptz
+);
+-- One row: what the fingerprints of keys are made with.
+create table {schema}.salt (salt text not null);
+insert into {schema}.salt values (gen_random_uuid()::text || gen_random_uuid()::text);
 create table {schema}.budget (
   run text not null references {schema}.run on delete cascade,
   type text not null,

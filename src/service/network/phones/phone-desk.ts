@@ -3,7 +3,7 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import type { CountryCode } from '../../../contract/countries.js';
 import type { LiveVerification, PhoneVerdict } from '../../engine/engine.js';
 import { judgePhone } from '../../engine/judge-phone.js';
-import { readPhone } from '../../engine/read-phone.js';
+import { normalPhone } from '../../engine/read-phone.js';
 import { judgeTestNumber } from '../../engine/test-numbers.js';
 import { createLiveWork } from '../schedule/live-work.js';
 import type { NameNetwork } from './operators.js';
@@ -105,7 +105,7 @@ function numberToAsk(
   planned: PhoneVerdict,
 ): string | undefined {
   if (!planned.valid || judgeTestNumber(phone)) return undefined;
-  return readPhone(phone, country)?.e164;
+  return normalPhone(phone, country);
 }
 
 /** Adds what a network says to what the numbering plan does. */

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { findExchangers, type MailRoute } from '../dns/find-exchangers.js';
+import type { MailRoute } from '../dns/find-exchangers.js';
 import type { Resolver } from '../dns/resolver.js';
 import { TtlCache } from '../dns/ttl-cache.js';
 import type { Answer } from '../smtp/questions.js';
@@ -11,6 +11,7 @@ import { DomainMemory } from './domain-memory.js';
 import type { ExchangerQueue } from './gate.js';
 import { GateLine } from './gate-line.js';
 import type { MailOutcome, MailTask } from './mail-task.js';
+import { RouteFinder } from './route-finder.js';
 
 export interface MailProbeOptions extends Omit<ConversationsOptions, 'memory' | 'signal'> {
   readonly resolver: Resolver;
@@ -41,13 +42,11 @@ const mostPending = 50_000;
 export class MailProbe {
   /** Told whenever a mailbox is settled. */
   readonly watchers = new Set<() => void>();
-  readonly #options: MailProbeOptions;
   readonly #memory: DomainMemory;
   readonly #ending = new AbortController();
   readonly #delays: readonly DelayLine<MailTask>[];
   readonly #silenceMs: number;
-  /** Tasks of domains whose exchangers are being looked up. */
-  readonly #unrouted = new Map<string, MailTask[]>();
+  readonly #routes: RouteFinder;
   readonly #line: GateLine;
   readonly #conversations: Conversations;
   /** Which queue a domain's mailboxes wait in. */
@@ -58,11 +57,18 @@ export class MailProbe {
 
   constructor(options: MailProbeOptions) {
     const { clock, domainMemoryMs: ttlMs } = options;
-    this.#options = options;
     const now = (): number => clock.wallNow();
     this.#memory = new DomainMemory({ ttlMs, now });
     this.#queueOf = new TtlCache(mostRemembered, now);
     this.#unwilling = new TtlCache(mostRemembered, now);
+    const { resolver, mayAsk } = options;
+    this.#routes = new RouteFinder(
+      { resolver, mayAsk, signal: this.#ending.signal },
+      {
+        onRoute: (task, route) => this.#send(task, route),
+        onError: (task, error) => this.#fail(task, error),
+      },
+    );
     this.#conversations = new Conversations({
       ...options,
       memory: this.#memory,
@@ -99,7 +105,7 @@ export class MailProbe {
   /** Whether a mailbox of a domain may be added, or too many wait already. */
   hasRoomFor(domain: string): boolean {
     if (this.isFull) return false;
-    const waiting = this.#unrouted.get(domain)?.length ?? this.#queueOf.get(domain)?.size ?? 0;
+    const waiting = this.#routes.waitingFor(domain) ?? this.#queueOf.get(domain)?.size ?? 0;
     return waiting < mostWaiting;
   }
 
@@ -127,35 +133,8 @@ export class MailProbe {
       return;
     }
     const queue = this.#queueOf.get(domain);
-    if (queue) {
-      this.#enqueue(task, queue);
-      return;
-    }
-    const others = this.#unrouted.get(domain);
-    if (others) {
-      others.push(task);
-      return;
-    }
-    this.#unrouted.set(domain, [task]);
-    void this.#findExchangers(domain);
-  }
-
-  async #findExchangers(domain: string): Promise<void> {
-    const { resolver, mayAsk } = this.#options;
-    let route: MailRoute | undefined;
-    let trouble: unknown;
-    try {
-      route = await findExchangers(domain, { resolver, mayAsk, signal: this.#ending.signal });
-    } catch (error) {
-      trouble = error;
-    }
-    const tasks = this.#unrouted.get(domain) ?? [];
-    this.#unrouted.delete(domain);
-    if (this.#ending.signal.aborted) return;
-    for (const task of tasks) {
-      if (route) this.#send(task, route);
-      else this.#fail(task, trouble);
-    }
+    if (queue) this.#enqueue(task, queue);
+    else this.#routes.add(task);
   }
 
   #send(task: MailTask, route: MailRoute): void {

@@ -1,3 +1,5 @@
+import { maskedText } from './masked-text.js';
+
 /** Longer cells are cut. */
 const longest = 48;
 
@@ -18,18 +20,14 @@ export function maskedCell(cell: string, isEmail: boolean): string {
 
 function maskedEmail(text: string): string {
   const at = text.lastIndexOf('@');
-  if (at === -1) return hidden(text);
+  if (at === -1) return maskedText(text);
   // What follows a domain may be anything: another address, a name.
   const [domain = ''] = /^[\p{L}\p{N}.-]*/u.exec(text.slice(at + 1)) ?? [];
   const end = at + 1 + domain.length;
-  return `${hidden(text.slice(0, at))}@${domain}${hidden(text.slice(end))}`;
+  return `${maskedText(text.slice(0, at))}@${domain}${maskedText(text.slice(end))}`;
 }
 
 function maskedPhone(text: string): string {
   const [shown = ''] = shownDigits.exec(text) ?? [];
-  return shown + hidden(text.slice(shown.length));
-}
-
-function hidden(text: string): string {
-  return text.replaceAll(/[\p{L}\p{N}\p{M}\p{So}]/gu, '•');
+  return shown + maskedText(text.slice(shown.length));
 }

@@ -1,0 +1,51 @@
+import { stat } from 'node:fs/promises';
+import { showPlace, type RunOptions } from '../index.js';
+import { counted } from '../words/shown-numbers.js';
+import type { ParsedOptions } from './command.js';
+import type { Target } from './connect.js';
+import { pathOf, type NamedPlace } from './list-places.js';
+import type { Said } from './run-lines.js';
+
+/**
+ * The file or folder that a new run would replace, where nothing keeps it from paying again for what the
+ * last one has paid for.
+ *
+ * @returns `undefined` where there is none, a history is given, or the service is free
+ */
+export async function replacedOutput(
+  to: NamedPlace,
+  target: Target,
+  options: ParsedOptions<'history' | 'store'>,
+): Promise<string | undefined> {
+  const path = pathOf(to);
+  if (path === undefined || target.kind === 'local') return undefined;
+  if (options.has('history') || options.has('store')) return undefined;
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() === true || found?.isDirectory() === true ? showPlace(path) : undefined;
+}
+
+/** Said even when quiet: whoever repeats a finished command may think that it is resumed. */
+export function paidAgainLine(output: string, addresses: number): Said {
+  const all = addresses === 1 ? 'its address' : `all ${counted(addresses, 'address')}`;
+  return {
+    event: 'paid_again',
+    fields: { output, addresses },
+    line: `this is a new run: it replaces ${output} and pays for ${all}; --history <file> keeps the results, and a later run pays only for what is new`,
+    isUrgent: true,
+  };
+}
+
+/** Says it once the list is read and before anything is sent, unless an unfinished run is resumed. */
+export function withPaidAgain(
+  onProgress: RunOptions['onProgress'],
+  output: string,
+  tell: (said: Said) => void,
+): NonNullable<RunOptions['onProgress']> {
+  let isResumed = false;
+  return (progress) => {
+    onProgress?.(progress);
+    if (progress.stage === 'going_on') isResumed = true;
+    if (progress.stage !== 'read' || isResumed || progress.toSend === 0) return;
+    tell(paidAgainLine(output, progress.toSend));
+  };
+}

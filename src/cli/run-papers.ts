@@ -1,0 +1,41 @@
+import { ConfigurationError, RunPapers } from '../index.js';
+import type { ParsedOptions } from './command.js';
+import { asksNetwork } from './engine-options.js';
+import type { NamedPlace } from './list-places.js';
+import { withFlags } from './option-flags.js';
+import { print } from './print.js';
+import { standard } from './standard.js';
+import type { VerifyOption } from './verify-options.js';
+
+/** @throws ConfigurationError, OutputError before anything is read */
+export async function openPapers(
+  options: ParsedOptions<VerifyOption>,
+  others: readonly (string | undefined)[],
+  to: NamedPlace,
+): Promise<RunPapers> {
+  const report = options.text('report');
+  const summary = options.text('summary');
+  if (report === standard) {
+    throw new ConfigurationError('--report needs the name of a file, such as report.html');
+  }
+  if (summary === standard && to.path === standard) {
+    throw new ConfigurationError(
+      '--summary - and the output cannot both be standard output: give the output a file with -o',
+    );
+  }
+  return RunPapers.open({
+    // A trial writes none, and leaves that of the last night.
+    report: options.has('dry-run') ? undefined : report,
+    summary: summary === standard ? print : summary,
+    besides: filesAmong([...others, options.text('rejects')]),
+    asksNetwork: asksNetwork(options),
+    reword: withFlags,
+    isShared: options.has('store'),
+    keepsQuality: options.has('keep-quality'),
+  });
+}
+
+/** Those that are files. */
+export function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
+  return paths.filter((path): path is string => path !== undefined && path !== standard);
+}

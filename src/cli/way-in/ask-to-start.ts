@@ -1,0 +1,106 @@
+import { grouped } from '../../words/shown-numbers.js';
+import { ask, type Person } from '../ask-person.js';
+import type { CommandInput } from '../command.js';
+import { costLines, countryLines, type EstimatedJob } from '../dry-run.js';
+import { exitCodes } from '../exit-code.js';
+import { isTaken } from '../list-places.js';
+import { say } from '../print.js';
+import type { Reporter } from '../reporter.js';
+import { standard } from '../standard.js';
+import type { VerifyOption } from '../verify-options.js';
+import { askFallback, mostTries } from './ask-country.js';
+import { historyLine, manyRows, trialBeside, trialRows } from './trial.js';
+import { printCommand, wholeCommand, type AddedOption } from './whole-command.js';
+
+export interface WayIn {
+  readonly reporter: Reporter;
+  readonly person: Person;
+  /** The arguments without a configuration's: what is printed names the configuration itself. */
+  readonly given: CommandInput<VerifyOption>;
+  /** Counts what a command would send and cost. */
+  readonly estimate: (args: readonly string[]) => Promise<EstimatedJob>;
+  /** Runs a command. @returns its exit code */
+  readonly verify: (args: readonly string[]) => Promise<number>;
+}
+
+/**
+ * Says what a command costs, prints it, and asks whether it shall start, for a long list with a trial.
+ *
+ * @param added options that were found, to which those of a person's answers are added
+ * @param proposed the output among them, if it was not given
+ * @returns the exit code
+ */
+export async function askToStart(
+  { options, environment, signal }: CommandInput<VerifyOption>,
+  { reporter, person, given, estimate, verify }: WayIn,
+  { added, proposed }: { readonly added: AddedOption[]; readonly proposed: string | undefined },
+): Promise<number> {
+  const command = (...more: readonly AddedOption[]): readonly string[] =>
+    wholeCommand(given.positionals, given.options, [...added, ...more]);
+  const show = (args: readonly string[], what?: string): void => showCommand(args, reporter, what);
+  if (options.has('dry-run')) {
+    show(command());
+    return verify(command());
+  }
+  let counted = await estimate(command());
+  for (const line of countryLines(counted.estimate)) say(`sluice: ${line}`);
+  if ((counted.estimate.countries?.missing ?? 0) > 0 && !options.has('country')) {
+    const fallback = await askFallback(person, signal);
+    if (fallback !== undefined) {
+      added.push(['country', fallback]);
+      counted = await estimate(command());
+    }
+  }
+  const { rows, service } = counted.estimate;
+  const isLong = rows > manyRows && service !== 'local' && !options.has('limit');
+  const beside = isLong
+    ? trialBeside(proposed ?? options.text('output') ?? standard, environment)
+    : undefined;
+  const isHistoryAdded = beside !== undefined && !options.has('history');
+  if (isHistoryAdded) {
+    added.push(['history', beside.history]);
+    if (await isTaken(beside.history)) counted = await estimate(command());
+  }
+  for (const line of [...costLines(counted.estimate), ...counted.more]) say(`sluice: ${line}`);
+  if (isHistoryAdded) reporter.tell([{ ...historyLine(beside), isUrgent: true }]);
+  show(command());
+  const trial = beside && command(['output', beside.output], ['limit', String(trialRows)]);
+  if (trial) show(trial, `a trial of the first ${trialRows} rows`);
+  const { isPaidAgain } = counted;
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const answer = await ask(question(trial && rows, isPaidAgain), person, signal);
+    if (answer === undefined || /^no?$/i.test(answer)) break;
+    if (trial && /^(?:y(?:es)?)?$/i.test(answer)) {
+      const exitCode = await verify(trial);
+      if (exitCode === exitCodes.done) show(command(), 'all rows');
+      return exitCode;
+    }
+    const isAll = trial ? /^a(?:ll)?$/i : isPaidAgain ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
+    if (isAll.test(answer)) return verify(command());
+    if (answer === '') break;
+  }
+  say('sluice: stopped; nothing was sent: run the command above, changed as you like');
+  return exitCodes.usage;
+}
+
+function question(rowsOfLongList: number | undefined, isPaidAgain: boolean): string {
+  if (rowsOfLongList === undefined) {
+    return isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start? [Y/n]';
+  }
+  return `Start with a trial of the first ${trialRows} rows? Enter: the trial; a: all ${grouped(rowsOfLongList)} rows; n: nothing [Y/a/n]`;
+}
+
+/** On a line of its own, to be copied. */
+export function showCommand(
+  args: readonly string[],
+  reporter: Reporter,
+  what = 'the whole command',
+): void {
+  const { line, hidden } = printCommand(args);
+  reporter.close();
+  say(`sluice: ${what}:`);
+  say(line);
+  for (const shown of hidden) {
+    say(`sluice: write ${shown} out again: it may hold a password, and is not printed`);
+  }
+}

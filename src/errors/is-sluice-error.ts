@@ -1,0 +1,30 @@
+import type * as family from './family.js';
+import { SluiceError, type ErrorCodes, type SluiceErrorCode } from './sluice-error.js';
+
+/** The class of the errors that carry a code, with that code. */
+type ErrorWith<Code extends SluiceErrorCode> = {
+  [Name in keyof ErrorCodes]: Code extends ErrorCodes[Name]
+    ? InstanceType<(typeof family)[Name]> & { readonly code: Code }
+    : never;
+}[keyof ErrorCodes];
+
+/**
+ * Whether an error is one of Sluice, and, given a code, that one: it then has the fields of its class,
+ * such as `status` of an ApiError.
+ *
+ * @example
+ * ```ts
+ * const stranger = new Client({ baseUrl: service.baseUrl, apiKey: 'no-such-key' });
+ * const error: unknown = await stranger.credits().catch((reason: unknown) => reason);
+ * if (isSluiceError(error, 'unauthorized')) console.log(error.status); // 401
+ * await stranger.close();
+ * ```
+ */
+export function isSluiceError(error: unknown): error is SluiceError;
+export function isSluiceError<Code extends SluiceErrorCode>(
+  error: unknown,
+  code: Code | undefined,
+): error is ErrorWith<Code>;
+export function isSluiceError(error: unknown, code?: SluiceErrorCode): boolean {
+  return error instanceof SluiceError && (code === undefined || error.code === code);
+}

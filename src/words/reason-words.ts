@@ -1,0 +1,74 @@
+interface ReasonWords {
+  /** In a table, beside the code. */
+  readonly words: string;
+  readonly meaning: string;
+}
+
+/** Why cells are not submitted, in the order of a table. */
+export const notSubmittedWords = {
+  empty: { words: 'empty', meaning: 'the cell is empty, or only spaces' },
+  country_missing: {
+    words: 'no country',
+    meaning: 'neither its country cell nor `country` names one',
+  },
+  country_unsupported: {
+    words: 'unknown country',
+    meaning: 'the service does not take that country',
+  },
+  contains_comma: { words: 'with a comma', meaning: 'a line of a batch cannot hold a comma' },
+  quoted: { words: 'in quotes', meaning: 'it begins and ends with " inside the cell' },
+  scientific_notation: {
+    words: 'digits lost',
+    meaning: 'a spreadsheet has cut its digits (4.91702E+11)',
+  },
+  control_character: {
+    words: 'not printable',
+    meaning: 'a line end, a null byte or the like is in it',
+  },
+  invalid_encoding: {
+    words: 'no UTF-8 text',
+    meaning:
+      'its bytes are no text: name their `encoding`; in code, it is a Date, an object or an array',
+  },
+  too_long: { words: 'too long', meaning: 'over 254 characters for emails, 64 for phones' },
+} as const satisfies Record<string, ReasonWords>;
+
+/** What each code of `<c>_reason` is called, and what it means: at the end of a run, in its report, in help. */
+export const reasonWords: Readonly<Record<string, ReasonWords>> = {
+  ...notSubmittedWords,
+  no_record: {
+    words: 'likely malformed',
+    meaning: 'sent, and the service gave no result: its format is wrong, as a rule',
+  },
+  parse_error: { words: 'not parsed', meaning: 'the service could not parse its batch' },
+  upload_error: { words: 'upload refused', meaning: 'the service refused its batch several times' },
+  prepare_error: { words: 'not prepared', meaning: 'the service would not prepare its batch' },
+  launch_error: { words: 'not launched', meaning: 'the service would not launch its batch' },
+  internal_error: { words: 'service failed', meaning: "the service's own failure" },
+  batch_missing: {
+    words: 'batch deleted',
+    meaning: 'somebody else deleted its batch on the service',
+  },
+  too_large: {
+    words: 'refused as too large',
+    meaning: 'the service takes no batch of this line alone (413)',
+  },
+  export_incomplete: {
+    words: 'export incomplete',
+    meaning: 'the export of its batch lacks more than half: `retryFailed` asks again',
+  },
+  export_foreign: {
+    words: 'export of others',
+    meaning: 'the export of its batch is mostly of others: `retryFailed` asks again',
+  },
+  not_finished: {
+    words: 'not finished',
+    meaning: 'its batch is not at its end: run again to complete it',
+  },
+};
+
+/** `contains_comma (with a comma)`: a code with its words, where both are read. */
+export function describeReason(code: string): string {
+  const words = Object.hasOwn(reasonWords, code) ? reasonWords[code]?.words : undefined;
+  return words === undefined || words === code ? code : `${code} (${words})`;
+}
