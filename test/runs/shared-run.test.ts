@@ -437,7 +437,7 @@ describe('run() with a store that many processes share', () => {
     expect(await charges()).toEqual([]);
   });
 
-  it('stops those, too, whose own budget allows more', async () => {
+  it('keeps those, too, to a budget that were told of none', async () => {
     await serve({ verifyDelayMs: 5000 });
     const ends = await Promise.allSettled([work({ maxCredits: 10 }), work(), work()]);
     for (const end of ends) {
@@ -445,6 +445,27 @@ describe('run() with a store that many processes share', () => {
     }
     expect((await charges()).length).toBeLessThan(addresses);
   }, 60_000);
+
+  it('stops those, too, whose own key is still taken, when that of one is not', async () => {
+    // Nothing that is launched ends within the test.
+    await serve({ verifyDelayMs: 3_600_000 });
+    let launches = 0;
+    const { baseUrl } = await startFront({ ...service, apiKey: 'a-key' }, (request) => {
+      if (!/^POST .v1.batch.[^/]+$/.test(request)) return undefined;
+      launches += 1;
+      return launches === 1 ? { status: 401, body: { detail: 'no' } } : undefined;
+    });
+    const ends = await Promise.allSettled(
+      [1, 2, 3].map(async () => {
+        const client = new Client({ baseUrl, apiKey: 'a-key' });
+        onTestFinished(async () => client.close());
+        return work({ client });
+      }),
+    );
+    for (const end of ends) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'unauthorized' } });
+    }
+  }, 30_000);
 
   it('deletes what it is asked to once, and leaves no orphan', async () => {
     await serve();
