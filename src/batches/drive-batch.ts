@@ -5,7 +5,13 @@ import type { Batch } from './batch.js';
 import { beforeDeadline } from '../system/before-deadline.js';
 import { countVerified, findCharge, type Charge } from './charge.js';
 import type { DriveOptions } from './drive-options.js';
-import { failureNews, isRefusal, isSurelyRefused, type RequestStep } from './failure-news.js';
+import {
+  failureNews,
+  hasFailed,
+  isRefusal,
+  isSurelyRefused,
+  type RequestStep,
+} from './failure-news.js';
 import { findUpload } from './find-upload.js';
 import { checkExport, namesFew, type ComparedExport } from './judge-export.js';
 import { isPrepared, mayHaveLaunched, renewPatience, type KnownBatch } from './known-batch.js';
@@ -51,6 +57,8 @@ class Drive {
   #refusal: ApiError | undefined;
   /** The latest failure that the batch went on with. */
   #trouble: unknown;
+  /** Since when each step has failed, in a row. */
+  readonly #failingSince = new Map<RequestStep, number | undefined>();
   /** The latest word of the service on where the batch stands. */
   #status: string | undefined;
 
@@ -82,7 +90,9 @@ class Drive {
       }
       await this.#become(before(this.#known, step));
       if (step.do === 'prepare') await this.#options.claim.confirm();
-      await this.#become(learn(this.#known, await this.#perform(step.do)));
+      const news = await this.#perform(step.do);
+      await this.#become(learn(this.#known, news));
+      this.#checkPatience(step.do, hasFailed(news));
     }
   }
 
@@ -188,6 +198,18 @@ class Drive {
     }
     this.#trouble = error;
     return news;
+  }
+
+  /** What the client may not repeat fails for no longer than what it repeats, though all else is answered. */
+  #checkPatience(step: RequestStep, hasFailed: boolean): void {
+    const { clock, service } = this.#options;
+    const now = clock.now();
+    const since = hasFailed ? (this.#failingSince.get(step) ?? now) : undefined;
+    this.#failingSince.set(step, since);
+    const forMs = now - (since ?? now);
+    if (forMs > 0 && forMs >= (service.giveUpAfterMs ?? Infinity)) {
+      throw givenUpError(this.#stopped(), forMs);
+    }
   }
 
   async #request(step: RequestStep): Promise<News> {

@@ -54,6 +54,20 @@ export function isRefusal(error: unknown): error is ApiError {
   );
 }
 
+/** Whether the service could not do what it was asked for, or did not say what became of it. */
+export function hasFailed(news: News): boolean {
+  switch (news.of) {
+    case 'upload':
+      return news.status === 'error' || news.status === 'unknown';
+    case 'launch':
+      return news.status === 'error' || news.status === 'lost';
+    case 'export':
+      return news.result === 'broken';
+    default:
+      return false;
+  }
+}
+
 /** The service may have carried the request out, or not. */
 function isWithoutAnswer(error: unknown): boolean {
   if (error instanceof TransportError) return error.sent === 'unknown';

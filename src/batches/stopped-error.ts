@@ -2,7 +2,7 @@ import { sayable } from '../client/service-words.js';
 import { ApiError, DeadlineError, StateError } from '../errors/family.js';
 import { SluiceError } from '../errors/sluice-error.js';
 import { STATUS_CODES } from '../system/http.js';
-import { counted, grouped } from '../words/shown-numbers.js';
+import { counted, duration, grouped } from '../words/shown-numbers.js';
 import type { Stage } from './known-batch.js';
 
 /** Where a batch stands that stops its run. */
@@ -17,14 +17,24 @@ export interface StoppedBatch {
 /** What was tried in vain, by the stage in which it was. */
 const givenUp: Readonly<Partial<Record<Stage, string>>> = {
   planned: 'its upload',
+  uploading: 'its upload',
   ready: 'its launch',
+  launching: 'its launch',
   done: 'the fetching of its results',
 };
 
-/** A bound is reached: the service answers, and never as it should. */
-export function givenUpError({ called, stage, trouble }: StoppedBatch): DeadlineError {
+/**
+ * A bound is reached: the service answers, and never as it should.
+ *
+ * @param forMs how long that step has failed. @default it has failed too often
+ */
+export function givenUpError(
+  { called, stage, trouble }: StoppedBatch,
+  forMs?: number,
+): DeadlineError {
   const what = givenUp[stage] ?? 'what it needs';
-  return new DeadlineError(`batch ${called}: ${what} has failed too often; run again to go on`, {
+  const bound = forMs === undefined ? 'too often' : `for ${duration(forMs / 1000)}`;
+  return new DeadlineError(`batch ${called}: ${what} has failed ${bound}; run again to go on`, {
     code: 'service_unavailable',
     cause: trouble,
   });

@@ -68,6 +68,8 @@ export class Client {
   readonly #closeConnections: () => Promise<void>;
   /** From one request to the next, as it was given, in milliseconds; 0 where it was not. */
   readonly intervalMs: number;
+  /** How long the service may fail at what it is asked for, in milliseconds. */
+  readonly giveUpAfterMs: number;
 
   /** @throws ConfigurationError `invalid_option` */
   constructor(options: ClientOptions) {
@@ -90,7 +92,8 @@ export class Client {
       redact: (text) => apiKey?.redact(text) ?? text,
     });
     this.#closeConnections = own.close;
-    const { requestsPerMinute } = settings;
+    const { requestsPerMinute, giveUpAfterMs } = settings;
+    this.giveUpAfterMs = giveUpAfterMs;
     this.intervalMs = requestsPerMinute === undefined ? 0 : intervalOf(requestsPerMinute);
   }
 

@@ -427,6 +427,28 @@ describe('a launch', () => {
     expect(await driving.mayLaunch(2, 2)).toBe(true);
   });
 
+  it.each<readonly [string, Fault]>([
+    ['503', { commits: false, error: refusal(503, 'launchBatch') }],
+    ['error', { commits: false, answer: { status: 'error' } }],
+  ])(
+    'answered with %s is given up when the time that the service may fail is over',
+    async (_, fault) => {
+      const service = new FakeService({
+        ...faults('launchBatch', fault, Infinity),
+        giveUpAfterMs: 30_000,
+      });
+      const { error, driving } = await failure(service);
+      expect(error).toMatchObject({
+        code: 'service_unavailable',
+        message: expect.stringMatching(
+          /its launch has failed for (3|4)\d s; run again to go on$/,
+        ) as string,
+      });
+      expect(service.count('launchBatch')).toBeGreaterThan(3);
+      expect(driving.latest()).toMatchObject({ stage: 'launching' });
+    },
+  );
+
   it('that always fails stops the run, resumable; paid once when the next run goes on', async () => {
     const fault = { commits: false, error: refusal(503, 'launchBatch') };
     const { error, driving, service } = await failure(faults('launchBatch', fault, Infinity));

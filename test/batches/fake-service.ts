@@ -48,6 +48,7 @@ export interface FakeServiceOptions {
   /** What goes wrong, and when. */
   readonly faultOf?: (request: FakeRequest) => Fault | undefined;
   readonly credits?: number;
+  readonly giveUpAfterMs?: number;
   /** Status readings that say `parsing_content`, and as many that say `verification_ongoing`. */
   readonly polls?: number;
   /** Parses a batch at once, before it is asked to. */
@@ -94,6 +95,7 @@ export class FakeService implements VerificationService {
   /** Most requests under way at once. */
   mostAtOnce = 0;
   credit: number;
+  readonly giveUpAfterMs?: number;
   readonly #options: FakeServiceOptions;
   readonly #counts = new Map<OperationName, number>();
   #underWay = 0;
@@ -101,6 +103,7 @@ export class FakeService implements VerificationService {
   constructor(options: FakeServiceOptions = {}) {
     this.#options = options;
     this.credit = options.credits ?? Infinity;
+    if (options.giveUpAfterMs !== undefined) this.giveUpAfterMs = options.giveUpAfterMs;
   }
 
   /** The operations asked for, in order. */

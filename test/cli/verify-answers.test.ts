@@ -70,6 +70,16 @@ describe('a service that does not take the run', () => {
     expect(await left()).toEqual(['summary.json']);
   });
 
+  it('ends with 7 when nothing is launched for as long, though all else is answered', async () => {
+    const { service } = await withService();
+    const front = await startFront(service, (request) =>
+      launch.test(request) ? { status: 500, body: {} } : undefined,
+    );
+    const ended = await verify(front, '--give-up-after', '2');
+    expect(ended.code).toBe(7);
+    expect(ended.stderr).toMatch(/its launch has failed for \d+ s; run again to go on/);
+  });
+
   it.each([400, 422])(
     'ends with 2 when its first batch is answered with %i: nothing was paid, nothing is left',
     async (status) => {
