@@ -1,5 +1,5 @@
 import { InputError } from '../errors/family.js';
-import { TableRows } from '../formats/table-rows.js';
+import { TableRows } from '../rows/table-rows.js';
 import type { KindTally } from '../rows/kind-tally.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { RowExaminer } from '../rows/sink.js';

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/family.js';
-import { refuseRepeatedNames } from '../formats/table-rows.js';
+import { refuseRepeatedNames } from '../rows/table-rows.js';
 import type { Kind } from '../rows/kinds.js';
 import { factsOfKind, type ColumnFacts } from '../rows/kind-tally.js';
 import type { OpenSinkOptions } from '../rows/sink.js';

@@ -1,5 +1,5 @@
 import { OutcomeForms } from '../formats/outcome-forms.js';
-import { TableRows } from '../formats/table-rows.js';
+import { TableRows } from '../rows/table-rows.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import { writeValue } from './cell-text.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { OutcomeForms } from '../formats/outcome-forms.js';
-import { TableRows } from '../formats/table-rows.js';
+import { TableRows } from '../rows/table-rows.js';
 import { JsonText } from '../rows/json-text.js';
 import { printValue } from '../rows/print-value.js';
 import type { AddedColumn, JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';

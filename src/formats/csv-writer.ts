@@ -6,7 +6,7 @@ import { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter } from './csv-dialect.js';
 import { cellText, neutralizeFormula, quoteCell } from './csv-text.js';
 import { OutcomeForms } from './outcome-forms.js';
-import { TableRows } from './table-rows.js';
+import { TableRows } from '../rows/table-rows.js';
 
 export interface CsvWriterOptions {
   readonly output: ByteOutput;

@@ -8,7 +8,7 @@ import { quoteCell } from './csv-text.js';
 import { CsvWriter } from './csv-writer.js';
 import { ParsedCsvReading } from './parsed-csv-reading.js';
 import type { RowsWriter } from './rows-writer.js';
-import { TableRows } from './table-rows.js';
+import { TableRows } from '../rows/table-rows.js';
 import type { FormatWriting } from './writer-sink.js';
 
 /** What `FileSinkOptions` say of CSV. */

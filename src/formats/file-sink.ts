@@ -12,7 +12,7 @@ import { createGzipOutput } from './gzip-output.js';
 import { isJsonKind, JsonlWriter } from './jsonl-writer.js';
 import { parquetWriting } from './parquet/parquet-writing.js';
 import { createStreamOutput, type StreamOutputOptions } from './stream-output.js';
-import { refuseRepeatedNames, TableRows } from './table-rows.js';
+import { refuseRepeatedNames, TableRows } from '../rows/table-rows.js';
 import { txtLine, TxtWriter } from './txt-writer.js';
 import { filePlace, writerSink, type FormatWriting, type OutputPlace } from './writer-sink.js';
 import { xlsxWriting } from './xlsx/xlsx-writing.js';

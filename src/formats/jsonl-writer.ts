@@ -9,7 +9,7 @@ import { JsonlChunk } from './jsonl-chunk.js';
 import { lineEnd } from './line-feed.js';
 import { OutcomeForms } from './outcome-forms.js';
 import type { RowsWriter } from './rows-writer.js';
-import { TableRows } from './table-rows.js';
+import { TableRows } from '../rows/table-rows.js';
 
 const lineFeed = Buffer.from('\n');
 const closing = Buffer.from('}');

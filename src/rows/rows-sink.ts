@@ -1,6 +1,7 @@
 import { plainCell } from './kinds.js';
 import type { Row } from './object-chunk.js';
 import type { JoinedRows, OpenSinkOptions, Sink } from './sink.js';
+import { refuseRepeatedNames, TableRows } from './table-rows.js';
 
 export interface RowsSinkOptions {
   /**
@@ -37,29 +38,40 @@ export function rowsSink<Output extends object = Row>(
     async check() {
       // Only the function knows.
     },
-    open: async (opening) => ({
-      async write(rows) {
-        await write(objectsOf(rows, opening) as object[] as Output[]);
-      },
-      async finish() {
-        // The function has had all rows.
-      },
-      async abort() {
-        // What was given cannot be taken back.
-      },
-    }),
+    async examine({ header }) {
+      refuseRepeatedNames(header, 'an object');
+      const table = new TableRows(header.length);
+      return (chunk) => {
+        for (let row = 0; row < chunk.length; row += 1) table.read(chunk, row);
+      };
+    },
+    async open(opening) {
+      const { header } = opening.reading;
+      refuseRepeatedNames(header, 'an object');
+      const table = new TableRows(header.length);
+      return {
+        async write(rows) {
+          await write(objectsOf(rows, opening, table) as object[] as Output[]);
+        },
+        async finish() {
+          // The function has had all rows.
+        },
+        async abort() {
+          // What was given cannot be taken back.
+        },
+      };
+    },
   };
 }
 
-function objectsOf(rows: JoinedRows, opening: OpenSinkOptions): Row[] {
+function objectsOf(rows: JoinedRows, opening: OpenSinkOptions, table: TableRows): Row[] {
   const { reading, added } = opening;
   const { chunk, from, to, outcomes, width } = rows;
   return Array.from({ length: to - from }, (_, at) => {
-    const row = from + at;
-    const own = reading.header.map((name, column) => {
-      const value = chunk.value ? chunk.value(row, column) : chunk.text(row, column);
-      return [name, plainCell(value) ?? null] as const;
-    });
+    const cellsOfRow = table.read(chunk, from + at);
+    const own = reading.header.map(
+      (name, column) => [name, plainCell(cellsOfRow[column]) ?? null] as const,
+    );
     const others = added.flatMap((columns, column) => {
       const cells = opening.cellsOf(outcomes[at * width + column] ?? 0, column);
       return columns.map(({ name }, index) => [name, cells[index] ?? null] as const);

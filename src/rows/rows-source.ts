@@ -28,8 +28,8 @@ export interface RowsSourceOptions {
   /**
    * Names of the columns, in order. Needed for lists of cells.
    * @default those of all objects in an array; of anything else those of its first 512 objects, or of
-   *   fewer where they come with pauses into a run that streams; an output file refuses a later object that
-   *   has another field
+   *   fewer where they come with pauses into a run that streams; a later object that has another field is
+   *   refused
    */
   readonly header?: readonly string[];
 }

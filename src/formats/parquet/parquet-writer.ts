@@ -6,7 +6,7 @@ import type { JoinedRows, OpenSinkOptions, OutputCell } from '../../rows/sink.js
 import type { ByteOutput } from '../../output-files/byte-output.js';
 import { OutcomeForms } from '../outcome-forms.js';
 import type { RowsWriter } from '../rows-writer.js';
-import { TableRows } from '../table-rows.js';
+import { TableRows } from '../../rows/table-rows.js';
 import type { loadHyparquetWriter } from './load-hyparquet.js';
 import { int96Nanos } from './logical-value.js';
 import { bare, checkWritten } from './open-parquet.js';

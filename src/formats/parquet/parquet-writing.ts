@@ -1,6 +1,6 @@
 import { KindTally, type ColumnFacts } from '../../rows/kind-tally.js';
 import { tellTextColumns } from '../../rows/tell-text-columns.js';
-import { refuseRepeatedNames, TableRows } from '../table-rows.js';
+import { refuseRepeatedNames, TableRows } from '../../rows/table-rows.js';
 import type { FormatWriting } from '../writer-sink.js';
 import { loadHyparquet, loadHyparquetWriter } from './load-hyparquet.js';
 import { isParquetReading } from './parquet-chunk.js';

@@ -5,7 +5,7 @@ import type { JoinedRows, OpenSinkOptions } from '../../rows/sink.js';
 import type { ByteOutput } from '../../output-files/byte-output.js';
 import { OutcomeForms } from '../outcome-forms.js';
 import type { RowsWriter } from '../rows-writer.js';
-import { TableRows } from '../table-rows.js';
+import { TableRows } from '../../rows/table-rows.js';
 import { escapeXml } from './escape-xml.js';
 import { numberCell } from './number-cell.js';
 import { XlsxChunk, type CellFormat } from './xlsx-chunk.js';

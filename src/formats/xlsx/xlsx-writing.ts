@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../errors/family.js';
 import { printValue } from '../../rows/print-value.js';
 import { tellTextCells } from '../../rows/tell-text-columns.js';
-import { TableRows } from '../table-rows.js';
+import { TableRows } from '../../rows/table-rows.js';
 import type { FormatWriting } from '../writer-sink.js';
 import { isCellKind } from './number-cell.js';
 import { refuseLong, XlsxWriter } from './xlsx-writer.js';

@@ -1,6 +1,6 @@
 import { ConfigurationError, InputError } from '../errors/family.js';
-import { isPrintable } from '../rows/print-value.js';
-import type { RowChunk } from '../rows/row-chunk.js';
+import { isPrintable } from './print-value.js';
+import type { RowChunk } from './row-chunk.js';
 
 /**
  * Takes rows apart to write them in another form than they came in. Nothing of a row may be lost on the
