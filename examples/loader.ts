@@ -43,10 +43,16 @@ async function withRetries<Result>(job: () => Promise<Result>): Promise<Result> 
     try {
       return await job();
     } catch (error) {
-      if (!isSluiceError(error) || !error.retryable || attempt === 5) throw error;
+      // What the generator throws: the API may be back later.
+      const mayPass = isSluiceError(error, 'input_unreadable') || isRetryable(error);
+      if (!mayPass || attempt === 5) throw error;
       await wait(60_000 * 2 ** (attempt - 1));
     }
   }
+}
+
+function isRetryable(error: unknown): boolean {
+  return isSluiceError(error) && error.retryable;
 }
 
 const service = await createService();

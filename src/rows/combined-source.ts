@@ -9,6 +9,7 @@ import {
   type OneHeader,
 } from './combine-headers.js';
 import { CombinedChunk } from './combined-chunk.js';
+import { comparedSource } from './compared-source.js';
 import type { FilePermissions } from '../system/file-permissions.js';
 import type { RowChunk } from './row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from './source.js';
@@ -47,14 +48,15 @@ export function combinedSource(
     );
   }
   const open = sources.filter((source) => 'permissions' in source);
+  const compared = sources.map((source) => comparedSource(source));
   // A later reading is compared with what the first has found.
   let heads: readonly OneHead[] | undefined;
   return {
     name,
     decides: { input: sources.map((source) => source.name).join('\n') },
     async open(opening) {
-      heads ??= await readHeads(sources, opening);
-      return openCombined(sources, { heads, mayLackColumns }, opening);
+      heads ??= await readHeads(compared, opening);
+      return openCombined(compared, { heads, mayLackColumns }, opening);
     },
     ...(open.length > 0 && {
       async permissions() {

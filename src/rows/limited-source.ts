@@ -1,6 +1,7 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { closableChunks } from './closable-chunks.js';
-import { invalidText, type RowChunk } from './row-chunk.js';
+import { digestRows } from './digest-rows.js';
+import type { RowChunk } from './row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from './source.js';
 import { withMembers } from './with-members.js';
 
@@ -38,6 +39,7 @@ async function openFirst(
     },
   });
   const hash = createHash('sha256');
+  const columns = reading.header.map((_, at) => at);
   let digest: string | undefined;
   const rows = reading.chunks[Symbol.asyncIterator]();
   const close = async (): Promise<void> => void (await rows.return?.());
@@ -46,7 +48,7 @@ async function openFirst(
       const step = await rows.next();
       if (step.done === true) break;
       const chunk = firstRows(step.value, left);
-      digestRows(hash, chunk, reading.header.length);
+      digestRows(hash, chunk, columns);
       left -= chunk.length;
       yield chunk;
     }
@@ -54,24 +56,10 @@ async function openFirst(
   };
   return withMembers(reading, {
     chunks: closableChunks(first(), close),
-    // Of a source whose bytes are not seen two readings are not compared.
-    ...(reading.contentDigest && { contentDigest: () => digestAtEnd(digest) }),
+    contentDigest: () => digestAtEnd(digest),
   });
 }
 
 function firstRows(chunk: RowChunk, rows: number): RowChunk {
   return chunk.length <= rows ? chunk : withMembers(chunk, { length: rows });
-}
-
-/** Bytes of the source cannot be compared, as only some of them are read: cells are. */
-function digestRows(hash: Hash, chunk: RowChunk, columns: number): void {
-  for (let row = 0; row < chunk.length; row += 1) {
-    let text = '';
-    for (let column = 0; column < columns; column += 1) {
-      const cell = chunk.text(row, column);
-      if (cell === undefined) text += '-';
-      else text += cell === invalidText ? '!' : `${cell.length}:${cell}`;
-    }
-    hash.update(`${text}\n`);
-  }
 }

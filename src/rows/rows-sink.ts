@@ -13,7 +13,8 @@ export interface RowsSinkOptions {
 
 /**
  * Gives arrays of enriched rows to a function, in order: objects with the input's columns and the added
- * ones, values with their types. It is waited for; when it throws, so does the run.
+ * ones, values with their types. It is waited for; when it throws, so does the run. A run that goes on
+ * after that, or after a kill, gives all rows again, from the first one on: write them by a key.
  *
  * @template Output what the rows are, as the caller knows it: nothing checks it
  *

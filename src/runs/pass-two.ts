@@ -1,9 +1,9 @@
 import { pending } from '../batches/address-book.js';
-import { InputError } from '../errors/family.js';
 import type { Sink, SinkWriting, OpenSinkOptions } from '../rows/sink.js';
 import type { Source, SourceReading } from '../rows/source.js';
 import type { Plan } from '../batches/plan.js';
 import { closeReading } from './close-reading.js';
+import { inputChanged } from './input-changed.js';
 import { wantedPositions } from './pass-one.js';
 import type { PlanEntry } from './run-entries.js';
 import { OwnCells } from './own-cells.js';
@@ -47,7 +47,7 @@ export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally
     wanted: () => (plan.hasOwnCells ? wantedPositions(plan.layout) : []),
   });
   const writing = await openSink(options, reading);
-  const tickets = options.tickets.read();
+  const tickets = options.tickets.read(source.name);
   try {
     const tally = await joinAll(reading, writing, tickets, options);
     await options.allSettled?.();
@@ -129,10 +129,7 @@ async function joinAll(
   }
   const content = reading.contentDigest?.() ?? null;
   if (!(await tickets.isAtEnd()) || rows !== entry.rows || content !== entry.content) {
-    throw new InputError(
-      `${source.name} has changed since the run read it: run again, which uses what was paid for with what it holds then`,
-      { code: 'input_changed' },
-    );
+    throw inputChanged(source.name);
   }
   return tally;
 }

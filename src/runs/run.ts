@@ -3,6 +3,7 @@ import { defaults } from '../batches/defaults.js';
 import { checkCountries } from '../batches/plan.js';
 import { observeRun } from '../diagnostics/observe-run.js';
 import { checkOptions } from '../options/check-options.js';
+import { comparedSource } from '../rows/compared-source.js';
 import { limitedSource } from '../rows/limited-source.js';
 import { systemFiles } from '../system/file-system.js';
 import { observedEnd, observedProgress } from './observed-progress.js';
@@ -88,7 +89,7 @@ async function resolve({
   const { source, sink } = await findEnds(options);
   return {
     ...options,
-    source: limitedSource(source, options.limit),
+    source: limitedSource(comparedSource(source), options.limit),
     sink,
     onProgress: observedProgress(options.onProgress),
     ...(maxUnknown && {

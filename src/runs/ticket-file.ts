@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
-import { InputError } from '../errors/family.js';
 import type { FileSystem } from '../system/file-system.js';
+import { inputChanged } from './input-changed.js';
 import { onDisk } from './on-disk.js';
 import { readFileBytes } from './read-file.js';
 
@@ -39,20 +39,24 @@ export class TicketFile {
     await onDisk(`write ${this.#path}`, async () => this.#file.close());
   }
 
-  /** Reads the tickets again, in portions as the caller asks for them. */
-  read(): TicketReader {
-    return new TicketReader(this.#files, this.#path);
+  /**
+   * Reads the tickets again, in portions as the caller asks for them.
+   *
+   * @param source how messages call what the rows come from
+   */
+  read(source = 'the input'): TicketReader {
+    return new TicketReader(readFileBytes(this.#files, this.#path), source);
   }
 }
 
 export class TicketReader {
-  readonly #path: string;
+  readonly #source: string;
   readonly #bytes: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(files: FileSystem, path: string) {
-    this.#path = path;
-    this.#bytes = readFileBytes(files, path);
+  constructor(bytes: AsyncIterator<Buffer>, source: string) {
+    this.#bytes = bytes;
+    this.#source = source;
   }
 
   /** @throws InputError `input_changed` when there are fewer: the source has more rows than before */
@@ -83,9 +87,7 @@ export class TicketReader {
   async #more(): Promise<void> {
     const next = await this.#bytes.next();
     if (next.done === true) {
-      throw new InputError(`the input has more rows than when it was read first (${this.#path})`, {
-        code: 'input_changed',
-      });
+      throw inputChanged(this.#source);
     }
     this.#rest = next.value;
   }
