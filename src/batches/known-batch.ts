@@ -183,11 +183,16 @@ export function renewPatience(known: KnownBatch): KnownBatch {
  */
 export function retried(known: KnownBatch): KnownBatch {
   if (known.stage !== 'failed') return known;
-  const { reason, uuid, attempt, fresh } = known;
-  const isExportWrong = reason === 'export_incomplete' || reason === 'export_foreign';
-  if (!isExportWrong || uuid === undefined) return { ...planned, attempt: attempt + 1 };
+  const { uuid, attempt, fresh } = known;
+  if (!isOwed(known) || uuid === undefined) return { ...planned, attempt: attempt + 1 };
   const found = { uuid, isFound: false, attempt, fresh, doubt: false };
   return { ...found, ...renewed, stage: 'done', broken: 0 };
+}
+
+/** Whether the export of a batch was not what was asked for: it is paid for, and may be asked for again. */
+export function isOwed(known: KnownBatch): boolean {
+  if (known.stage !== 'failed') return false;
+  return known.reason === 'export_incomplete' || known.reason === 'export_foreign';
 }
 
 const renewed = { uploads: 0, misses: 0, prepares: 0, launches: 0 } as const;

@@ -1,6 +1,6 @@
 import { laneNumber } from '../addresses/lane.js';
 import type { Batch } from '../batches/batch.js';
-import { mayHaveLaunched } from '../batches/known-batch.js';
+import { isOwed, mayHaveLaunched } from '../batches/known-batch.js';
 import { readLines } from '../batches/read-lines.js';
 import { addressOf } from '../batches/result-join.js';
 import type { AddressResult, ToldResults } from '../batches/result-history.js';
@@ -13,7 +13,7 @@ import type { DrivenBatch } from './drive-log.js';
 import { HistoryEntries } from './history/history-entries.js';
 import type { History } from './history/history.js';
 import { hasPaid, type EarlierRun } from './known-run.js';
-import { earlierBatches, type EarlierBatch } from './planned-batches.js';
+import { earlierBatches } from './planned-batches.js';
 import type { RunStore } from './run-store.js';
 import type { StateDirectory } from './state-directory.js';
 
@@ -59,12 +59,6 @@ export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string
   );
 }
 
-/** Whether the export of a batch was not what was asked for: it is paid for, and may be asked for again. */
-function isInDoubt({ known }: EarlierBatch['entry']): boolean {
-  if (known.stage !== 'failed') return false;
-  return known.reason === 'export_incomplete' || known.reason === 'export_foreign';
-}
-
 interface ToldBefore extends ToldResults {
   /** Whether its results are there; else what is told is that it has failed. */
   readonly isKept: boolean;
@@ -81,14 +75,14 @@ async function* toldBefore({ state, files }: CarriedOptions): AsyncGenerator<Tol
       const { known } = entry;
       if (!mayHaveLaunched(known)) continue;
       // One whose export was in doubt may have been asked for again since.
-      const again = isInDoubt(entry) ? await store.find(batch, outcomes) : undefined;
+      const again = isOwed(known) ? await store.find(batch, outcomes) : undefined;
       const kept = known.stage === 'failed' ? again : await store.read(batch, outcomes);
       const reason = known.stage === 'failed' ? known.reason : 'batch_missing';
       const failed = new Uint32Array(batch.addresses);
       if (!kept) failed.fill(outcomes.idOf('failed', reason));
       yield {
         isKept: kept !== undefined,
-        isRetried: !kept && !isInDoubt(entry),
+        isRetried: !kept && !isOwed(known),
         batchUuid: 'uuid' in known ? (known.uuid ?? '') : '',
         atMs: Date.parse(entry.at),
         addresses: batch.addresses,

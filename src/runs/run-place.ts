@@ -1,10 +1,13 @@
 import { join } from 'node:path';
+import { isOwed } from '../batches/known-batch.js';
 import type { Client } from '../client/client.js';
 import { ConfigurationError } from '../errors/family.js';
 import { keepBatches, keepCarried } from './carried-results.js';
+import { describeStart } from './describe-status.js';
 import type { DrivenBatch } from './drive-log.js';
 import type { DriveRunEnd } from './drive-run-options.js';
 import type { History } from './history/history.js';
+import type { KnownRun } from './known-run.js';
 import { RunOpening, type CheckedRun, type Opening } from './run-opening.js';
 import type { ResolvedRun } from './run-options.js';
 import { makeScratch } from './run-scratch.js';
@@ -13,9 +16,12 @@ import { sharePace } from './share-pace.js';
 import { SharedOpening } from './shared-opening.js';
 import type { RowFigures } from './worker-figures.js';
 import { StateDirectory } from './state-directory.js';
+import { counted } from '../words/shown-numbers.js';
 
 /** Where a run is kept, as one process has it open. */
 export interface RunPlace {
+  /** The run's options, as what is kept there makes them. */
+  readonly run: ResolvedRun;
   readonly state: RunStore;
   readonly opening: Opening;
   connect(): Promise<Client>;
@@ -31,18 +37,20 @@ export interface RunPlace {
 
 /** A run that this process has to itself. @throws as `StateDirectory.open` does; the signal's reason */
 export async function placeInDirectory(
-  run: ResolvedRun,
+  given: ResolvedRun,
   checked: CheckedRun,
   path: string,
 ): Promise<RunPlace> {
-  const { client, waitLockMs, clock, signal, fresh = false } = run;
+  const { client, waitLockMs, clock, signal, fresh = false } = given;
   const patience = { fresh, waitLockMs, clock, signal };
   const state = await StateDirectory.open(checked.files, path, patience).catch((error: unknown) => {
     // The reason of an abort passes untouched.
     signal?.throwIfAborted();
     throw error;
   });
+  const run = withOwed(given, state.known);
   return {
+    run,
     state,
     opening: new RunOpening(run, state, checked),
     connect: async () => (typeof client === 'function' ? client(state.servicePath) : client),
@@ -59,6 +67,21 @@ export async function placeInDirectory(
       else await state.remove();
     },
   };
+}
+
+/**
+ * A run over whose results some are owed asks for them before anything else, whatever list comes: they are
+ * paid for. What has failed otherwise is sent again, as by any run that follows.
+ */
+function withOwed(run: ResolvedRun, known: KnownRun): ResolvedRun {
+  const owed = [...known.batches.values()].filter((entry) => isOwed(entry.known)).length;
+  if (!known.hasEnded || owed === 0 || run.retryFailed === true || !known.run) return run;
+  run.onProgress?.({
+    stage: 'notice',
+    isUrgent: true,
+    message: `warning: ${counted(owed, 'batch')} of the run of ${describeStart(known.run)} ${owed === 1 ? 'is' : 'are'} paid for, and the results could not be read: they are asked for again, which is free, and used`,
+  });
+  return { ...run, retryFailed: true, onChange: 'carry' };
 }
 
 /** A run that many processes work on. @param parent of this one's own folder @throws as `SharedStore.open` does */
@@ -84,6 +107,7 @@ export async function placeInStore(
   });
   let leavePace: (() => void) | undefined;
   return {
+    run,
     state,
     opening: new SharedOpening({ run, name: store.name, state, scratch, checked }),
     async connect() {

@@ -69,7 +69,7 @@ export async function run<From extends SourceInput>(options: RunOptions<From>): 
         checked,
         stateDir ?? (await stateDirFor(options.sink, found.sink)),
       );
-  const work = new RunWork(found, checked, place);
+  const work = new RunWork(place.run, checked, place);
   try {
     return await observeRun(
       { kind: 'durable', input: found.source.name, output: found.sink.name },

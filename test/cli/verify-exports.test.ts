@@ -151,6 +151,29 @@ describe.each(faults)('$what', ({ reason, failed, answer }) => {
     expect(await readdir(folder)).not.toContain('out.csv.sluice');
   });
 
+  it.each([
+    ['the same list', (list: string) => list],
+    ['a list with a row more', (list: string) => `${list}30,good30@sluice.test\n`],
+    ['a list of which little is left', (list: string) => list.slice(0, list.indexOf('\n1,') + 1)],
+  ])('is asked for again by the next run, too, with %s: nothing is paid twice', async (_, next) => {
+    const { service, front, comeToItsSenses } = await outOfItsMind(answer());
+    expect((await verify(front)).code).toBe(3);
+    const path = join(folder, 'list.csv');
+    await writeFile(path, next(await readFile(path, 'utf8')));
+    comeToItsSenses();
+    const ended = await verify(front);
+    expect(ended.stderr).toMatch(
+      /warning: \d batch(es)? of the run of .* paid for, .* free, and used/,
+    );
+    expect(ended.code).toBe(0);
+    const rows = (await readFile(path, 'utf8')).trim().split('\n').length - 1;
+    expect(await fates()).toEqual({ verified: rows });
+    const charged = (await chargesOf(service)).map(({ address }) => address);
+    expect(charged).toHaveLength(Math.max(addresses, rows));
+    expect(new Set(charged).size).toBe(charged.length);
+    expect(await readdir(folder)).not.toContain('out.csv.sluice');
+  });
+
   it('fails the rows of a run that streams', async () => {
     const { service, front } = await outOfItsMind(answer());
     const ended = await runInProcess(
