@@ -1,3 +1,4 @@
+import { startKernel, type KernelMemory } from '../system/kernel.js';
 import { lineFeedByte, quoteByte } from './csv-dialect.js';
 import { findStopsKernel } from './find-stops-kernel.js';
 
@@ -33,14 +34,8 @@ export class ByteStopFinder implements StopFinder {
 
 /** What the kernel exports (find-stops.wat). */
 interface Kernel {
-  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
+  readonly memory: KernelMemory;
   find(from: number, to: number, out: number, delimiter: number): number;
-}
-
-/** As much of WebAssembly as is used here: its types come with those of browsers only. */
-interface Engine {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
 }
 
 const pageBytes = 64 * 1024;
@@ -55,10 +50,8 @@ export class KernelStopFinder implements StopFinder {
 
   /** @throws Error where the engine cannot or may not run it */
   constructor() {
-    const { Module, Instance } = Reflect.get(globalThis, 'WebAssembly') as Engine;
-    const module = new Module(Buffer.from(findStopsKernel, 'base64'));
     // Its types are those of its source.
-    this.#kernel = new Instance(module).exports as Kernel;
+    this.#kernel = startKernel(findStopsKernel) as Kernel;
   }
 
   find(bytes: Uint8Array, from: number, to: number, delimiter: number): Uint32Array {

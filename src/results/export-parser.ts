@@ -1,10 +1,11 @@
 import type { VerificationType } from '../contract/enums.js';
 import { brokenExport } from './broken-export.js';
 import type { ExpectedKeys } from './expected-keys.js';
-import { isJsonSpace, json, plainTextEnd, viewOf } from './json-bytes.js';
+import { json, plainTextEnd, skipSpace, viewOf } from './json-bytes.js';
 import { MemberScanner } from './member-scanner.js';
 import { isRecord, type OutcomeTable } from './outcome-table.js';
 import { knownRecords, type KnownRecords } from './known-records.js';
+import { memberWords, pieceBytes } from './record-templates.js';
 import { TokenBytes } from './token-bytes.js';
 
 export interface ExportParserOptions {
@@ -58,7 +59,7 @@ export interface ExportCounts {
  * Reads a JSON export (spec 2.9) from chunks cut anywhere and holds no more of it than one record.
  *
  * Two ways lead through a member. Most are plain and like one seen before: those are read by comparing
- * bytes ({@link KnownRecords}). Everything else goes through the scanner, and the values that are
+ * bytes ({@link KnownRecords}), piece by piece. Everything else goes through the scanner, and the values that are
  * objects through `JSON.parse`, one at a time.
  */
 export class ExportParser {
@@ -100,11 +101,18 @@ export class ExportParser {
    * @throws ContractError `broken_contract`
    */
   push(chunk: Uint8Array): void {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    for (let at = 0; at < chunk.length; at += pieceBytes) {
+      const length = Math.min(pieceBytes, chunk.length - at);
+      this.#pushPiece(Buffer.from(chunk.buffer, chunk.byteOffset + at, length));
+    }
+  }
+
+  #pushPiece(bytes: Buffer): void {
     const view = viewOf(bytes);
     const to = bytes.length;
     const scanner = this.#scanner;
     scanner.chunkOffset = this.#bytes;
+    this.#known.templates?.show(bytes);
     let at = 0;
     while (at < to) {
       if (scanner.isBehindMember) at = this.#readPlainMembers(bytes, view, at);
@@ -162,6 +170,7 @@ export class ExportParser {
     const to = bytes.length;
     let memberEnd = from;
     for (;;) {
+      memberEnd = this.#readAlikeMembers(bytes, memberEnd);
       let at = skipSpace(bytes, memberEnd, to);
       if (bytes[at] !== json.comma) return memberEnd;
       at = skipSpace(bytes, at + 1, to);
@@ -186,6 +195,49 @@ export class ExportParser {
       if (number === -1) this.#onRecord(this.#key, outcome);
       else expected?.onRecord(number, outcome);
     }
+  }
+
+  /** The same for members like ones seen before to the byte, but for their address. */
+  #readAlikeMembers(bytes: Buffer, from: number): number {
+    const { templates } = this.#known;
+    let memberEnd = from;
+    for (;;) {
+      const count = templates?.read(memberEnd) ?? 0;
+      if (!templates || count === 0) return memberEnd;
+      const { members } = templates;
+      // Parts of one text cost less than a text for each key.
+      const keys = this.#expected || count === 1 ? undefined : templates.keys(count);
+      let keyAt = 0;
+      for (let at = 0; at < count * memberWords; at += memberWords) {
+        const start = members[at] as number;
+        const end = members[at + 1] as number;
+        const recordBytes = (members[at + 3] as number) - (members[at + 2] as number);
+        if (end - start > this.#maxKeyBytes || recordBytes > this.#maxRecordBytes) return memberEnd;
+        const outcome = members[at + 4] as number;
+        const nextAt = keyAt + end - start;
+        if (keys === undefined) this.#takeAlike(bytes, start, end, outcome);
+        else this.#take(keys.slice(keyAt, nextAt), outcome);
+        keyAt = nextAt;
+        memberEnd = members[at + 3] as number;
+      }
+    }
+  }
+
+  #takeAlike(bytes: Buffer, start: number, end: number, outcome: number): void {
+    const number = this.#expected?.keys.take(bytes, start, end) ?? -1;
+    if (number === -1) {
+      this.#take(bytes.toString('latin1', start, end), outcome);
+      return;
+    }
+    this.#records += 1;
+    this.#expected?.onRecord(number, outcome);
+  }
+
+  /** Takes a record that needs not be remembered. */
+  #take(key: string, outcome: number): void {
+    this.#records += 1;
+    if (this.#isWanted(key)) this.#onRecord(key, outcome);
+    else this.#unwanted += 1;
   }
 
   #readKey(isWhole: boolean): string {
@@ -242,10 +294,4 @@ export class ExportParser {
   #longKey(): Error {
     return brokenExport(`a key is longer than ${this.#maxKeyBytes} bytes`, this.#bytes);
   }
-}
-
-function skipSpace(bytes: Uint8Array, from: number, to: number): number {
-  let at = from;
-  while (at < to && isJsonSpace(bytes[at] ?? 0)) at += 1;
-  return at;
 }

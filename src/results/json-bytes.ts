@@ -14,6 +14,12 @@ export function isJsonSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
+export function skipSpace(bytes: Uint8Array, from: number, to: number): number {
+  let at = from;
+  while (at < to && isJsonSpace(bytes[at] ?? 0)) at += 1;
+  return at;
+}
+
 export function isHexDigit(byte: number): boolean {
   return (
     (byte >= 0x30 && byte <= 0x39) ||

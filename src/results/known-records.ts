@@ -8,35 +8,33 @@ import { RecordTemplates } from './record-templates.js';
  * recognised whole, the others by their shape.
  */
 export class KnownRecords {
-  /** Where the record found last ends. */
-  end = 0;
-
-  readonly #templates: RecordTemplates;
+  /** `undefined` in engines without WebAssembly: there shapes alone are known. */
+  readonly templates: RecordTemplates | undefined;
   readonly #shapes: RecordShapes;
 
   constructor(type: VerificationType, outcomes: OutcomeTable) {
-    this.#templates = new RecordTemplates(type);
+    this.templates = templatesOf(type);
     this.#shapes = new RecordShapes(type, outcomes);
   }
 
+  /** Where the record found last ends. */
+  get end(): number {
+    return this.#shapes.end;
+  }
+
   /**
-   * Looks whether a record like one seen before begins at `from`.
+   * Looks whether a record of a known shape begins at `from`.
    *
    * @param view of the same bytes
    * @returns the id of its outcome, or -1 when it has to be parsed
    */
   find(bytes: Buffer, view: DataView, from: number, to: number): number {
-    const known = this.#templates.find(view, from, to);
-    if (known !== -1) {
-      this.end = this.#templates.end;
-      return known;
-    }
-    const read = this.#shapes.read(bytes, view, from, to);
-    if (read === -1) return -1;
-    this.end = this.#shapes.end;
+    const outcome = this.#shapes.read(bytes, view, from, to);
     // Results that come once would only fill the room.
-    if (!this.#shapes.isNew) this.#templates.add(bytes.subarray(from, this.end), read);
-    return read;
+    if (outcome !== -1 && !this.#shapes.isNew) {
+      this.templates?.add(bytes.subarray(from, this.end), outcome);
+    }
+    return outcome;
   }
 
   /**
@@ -45,8 +43,17 @@ export class KnownRecords {
    * @param record legal JSON, an object, without white space around it
    */
   add(record: Buffer, outcome: number): void {
-    this.#templates.add(record, outcome);
+    this.templates?.add(record, outcome);
     this.#shapes.add(record);
+  }
+}
+
+function templatesOf(type: VerificationType): RecordTemplates | undefined {
+  try {
+    return new RecordTemplates(type);
+  } catch {
+    // Engines without WebAssembly (`--jitless`), or without address space for its memory.
+    return undefined;
   }
 }
 

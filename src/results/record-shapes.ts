@@ -142,7 +142,7 @@ export class RecordShapes {
     const size = this.#outcomes.size;
     const id = this.#isPlain
       ? this.#outcomes.idOfKey(key)
-      : (this.#spellings.get(key) ?? this.#readSpelling(bytes, key));
+      : (this.#spellings.get(key) ?? this.#readSpelling(key));
     this.isNew = id === size;
     return id;
   }
@@ -170,22 +170,18 @@ export class RecordShapes {
     return put(key, at, end);
   }
 
-  /** Texts with escapes or beyond ASCII: decoded once for each spelling. */
-  #readSpelling(bytes: Buffer, spelt: string): number {
-    const record: Record<string, unknown> = {};
-    for (const [field, name] of recordFields[this.#type].entries()) {
-      const start = this.#starts[field] ?? -1;
-      if (start === -1) continue;
-      try {
-        record[name] = JSON.parse(bytes.toString('utf8', start, this.#ends[field]));
-      } catch {
-        // The scanner says where.
-        return -1;
-      }
+  /** Texts with escapes or beyond ASCII: decoded once for each spelling, for the key is JSON itself. */
+  #readSpelling(spelt: string): number {
+    let key: string;
+    try {
+      key = JSON.stringify(JSON.parse(Buffer.from(spelt, 'latin1').toString()));
+    } catch {
+      // The scanner says where.
+      return -1;
     }
-    const id = this.#outcomes.idOfRecord(this.#type, record);
+    const id = this.#outcomes.idOfKey(key);
     if (this.#spellings.size >= maxSpellings) this.#spellings.clear();
-    if (id !== -1) this.#spellings.set(spelt, id);
+    this.#spellings.set(spelt, id);
     return id;
   }
 

@@ -1,0 +1,28 @@
+/** As much of WebAssembly as is used here: its types come with those of browsers only. */
+interface Engine {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+}
+
+/** The memory that a kernel exports. */
+export interface KernelMemory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+
+/** Kernels compiled so far, by their modules in base64. */
+const modules = new Map<string, object>();
+
+/**
+ * Starts a kernel, a module of WebAssembly, with a memory of its own.
+ *
+ * @param base64 the module, as `npm run kernel` writes it
+ * @returns its exports
+ * @throws Error where the engine has no WebAssembly (`--jitless`), or no address space for its memory
+ */
+export function startKernel(base64: string): unknown {
+  const { Module, Instance } = Reflect.get(globalThis, 'WebAssembly') as Engine;
+  const module = modules.get(base64) ?? new Module(Buffer.from(base64, 'base64'));
+  modules.set(base64, module);
+  return new Instance(module).exports;
+}
