@@ -7,21 +7,24 @@ import type { VerificationType } from '../contract/enums.js';
 const guessMs = 28;
 const guessMsPerRoot: Readonly<Record<VerificationType, number>> = { email: 0.8, phone: 3 };
 /** What is known as exactly as this is not worth a look that may come too soon. */
-const tolerance = 0.04;
-const toleranceOfInterval = 0.3;
-/** So many intervals in all have to be won by an earlier look, which may cost one. */
-const worthWaiting = 6;
+const tolerance = 0.01;
+/** So many intervals in all have to be won by an earlier look, which may cost one and holds up its place. */
+const worthTrying = 2;
 /**
- * Where a batch was not through at a time that was enough before, the next is looked at so much later: a
- * part of that time, and of the interval at most.
+ * Where a batch was not through at a time that was enough before, the next is looked at a little later,
+ * and each that was not through either puts the next off twice as long: up to a part of that time, and of
+ * the interval.
  */
+const slowerAtFirst = 0.03;
 const slowerBy = 0.5;
 const slowerByOfInterval = 0.25;
 /** After so many batches a shorter wait is tried: the service may have become faster. */
-const settledEnough = 16;
-/** First looks at a service of unknown pace lie so far apart, in intervals: one of their second looks is early. */
-const apart = 3 / 8;
-const mostApart = 4;
+const settledEnough = 40;
+/** Looks at a service of unknown pace lie so far apart: a part of the interval, or of the time so far. */
+const apartOfInterval = 0.5;
+const apart = 0.1;
+/** A batch does not wait for others longer: they may be stuck. */
+const longestTurnMs = 30_000;
 
 /** What the time of a batch depends on. */
 export interface TimedBatch {
@@ -60,8 +63,10 @@ class SizePace {
   settled = 0;
   /** Batches that entered the stage so far. */
   begun = 0;
-  /** Looks under way that may come too soon. */
-  probing = 0;
+  /** The longest after which a batch was looked at. */
+  lookedMs = 0;
+  /** The batch that looks where it may be too soon. */
+  probing: StageTiming | undefined;
   /** The batch whose first look is under way. */
   looking: StageTiming | undefined;
   readonly listeners = new Set<() => void>();
@@ -72,14 +77,32 @@ class SizePace {
     this.nearest = nearest;
   }
 
-  /** A first look came too soon: whoever looks next waits a little longer. */
+  /**
+   * While nothing is known: when a look tells more than the latest. The batch that gets there first looks,
+   * and soon one is found through, with which the others are.
+   */
+  nextMs(guessMs: number, intervalMs: number): number {
+    const { lookedMs } = this;
+    if (lookedMs === 0) return Math.min(guessMs, intervalMs);
+    const next = lookedMs + Math.max(apartOfInterval * intervalMs, apart * lookedMs);
+    return Math.min(next, Math.max(longestTurnMs, intervalMs));
+  }
+
+  /** A batch is looked at, so long after it entered the stage. */
+  look(ms: number): void {
+    if (ms <= this.lookedMs) return;
+    this.lookedMs = ms;
+    if (this.upperMs === undefined) this.#tell();
+  }
+
+  /** A look came too soon: whoever looks next waits a little longer. */
   miss(ms: number, intervalMs: number): void {
-    if (this.upperMs !== undefined) {
-      this.lowerMs = Math.max(this.lowerMs, ms);
-      this.settled = 0;
-      if (ms >= this.upperMs) {
-        this.upperMs = ms + Math.min(ms * slowerBy, intervalMs * slowerByOfInterval);
-      }
+    const { upperMs, lowerMs } = this;
+    this.lowerMs = Math.max(lowerMs, ms);
+    this.settled = 0;
+    if (upperMs !== undefined && ms >= upperMs) {
+      const later = Math.max(2 * (upperMs - lowerMs), ms * slowerAtFirst);
+      this.upperMs = ms + Math.min(later, ms * slowerBy, intervalMs * slowerByOfInterval);
     }
     this.#tell();
   }
@@ -88,7 +111,7 @@ class SizePace {
     const { upperMs } = this;
     if (upperMs === undefined || missedMs >= upperMs || foundMs <= this.lowerMs) {
       // Nothing was known, or the service has become slower or faster.
-      this.lowerMs = missedMs;
+      this.lowerMs = foundMs <= this.lowerMs ? missedMs : Math.max(this.lowerMs, missedMs);
       this.upperMs = foundMs;
       this.settled = 0;
     } else {
@@ -112,8 +135,6 @@ class SizePace {
 export class StageTiming {
   readonly #pace: SizePace;
   readonly #guessMs: number;
-  /** Its place among those that look early at the same time, from 1. */
-  #order = 0;
   #lookedMs = 0;
   #missedMs = 0;
 
@@ -123,22 +144,24 @@ export class StageTiming {
   }
 
   /**
-   * How long to wait for the first look, in milliseconds. Each batch halves the span between too soon
-   * and long enough; of several under way at once the later ones look later, so that not all of them
-   * look too soon.
+   * How long to wait for the first look, in milliseconds. One batch at a time looks where it may be too
+   * soon: the more often it is found through there, the earlier, and not at all where that wins less than
+   * the interval that it may cost. As many batches may come as have come.
    */
   firstWaitMs(intervalMs: number): number {
-    const { lowerMs, upperMs, nearest, begun } = this.#pace;
-    if (upperMs === undefined) {
-      if (nearest?.upperMs !== undefined) return nearest.upperMs;
-      const first = Math.min(intervalMs, this.#guessMs);
-      return first + ((this.#probe() - 1) % mostApart) * apart * intervalMs;
-    }
+    const { lowerMs, upperMs, nearest, begun, probing } = this.#pace;
+    if (upperMs === undefined) return nearest?.upperMs ?? this.nextMs(intervalMs);
     const spanMs = upperMs - lowerMs;
-    // As many batches may come as have come: the more they are, the less each has to win by it.
-    const worthMs = Math.min(toleranceOfInterval, worthWaiting / begun) * intervalMs;
-    const isKnown = spanMs <= Math.max(worthMs, tolerance * upperMs);
-    return isKnown ? upperMs : upperMs - spanMs / 2 ** this.#probe();
+    const worth = (begun * spanMs) / (worthTrying * intervalMs);
+    const isKnown = worth <= 1 || spanMs <= tolerance * upperMs;
+    if (isKnown || (probing && probing !== this)) return upperMs;
+    this.#pace.probing = this;
+    return lowerMs + (spanMs * (1 + 1 / worth)) / 2;
+  }
+
+  /** While nothing is known, when a look tells something new. */
+  nextMs(intervalMs: number): number {
+    return this.#pace.nextMs(this.#guessMs, intervalMs);
   }
 
   /** After what time batches like this one have been through; `Infinity` when that is not known. */
@@ -167,29 +190,26 @@ export class StageTiming {
     if (this.#lookedMs === 0) this.#pace.looking ??= this;
     this.#missedMs = this.#lookedMs;
     this.#lookedMs = afterMs;
+    this.#pace.look(afterMs);
   }
 
   /** The batch was looked at, and is still in the stage. */
   miss(intervalMs: number): void {
-    if (this.#pace.looking === this) this.#pace.looking = undefined;
-    if (this.#missedMs === 0) this.#pace.miss(this.#lookedMs, intervalMs);
+    this.#leave();
+    if (this.#missedMs === 0 || this.#pace.upperMs === undefined) {
+      this.#pace.miss(this.#lookedMs, intervalMs);
+    }
   }
 
   /** The batch leaves the stage; it tells something when it got further and was seen to. */
   end(isFurther: boolean): void {
-    if (this.#order > 0) this.#pace.probing -= 1;
-    this.#order = 0;
-    if (this.#pace.looking === this) this.#pace.looking = undefined;
+    this.#leave();
     if (isFurther && this.#lookedMs > 0) this.#pace.learn(this.#missedMs, this.#lookedMs);
   }
 
-  /** @returns how many batches probed when this one began to, itself among them */
-  #probe(): number {
-    if (this.#order === 0) {
-      this.#pace.probing += 1;
-      this.#order = this.#pace.probing;
-    }
-    return this.#order;
+  #leave(): void {
+    if (this.#pace.looking === this) this.#pace.looking = undefined;
+    if (this.#pace.probing === this) this.#pace.probing = undefined;
   }
 }
 

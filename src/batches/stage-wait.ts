@@ -12,8 +12,8 @@ export interface StageWaitOptions {
   readonly pace?: StagePace;
 }
 
-/** Latest first look at a batch in a stage, unless the interval is longer. */
-const longestFirstMs = 30_000;
+/** Longest time without a look, for all that is known of others, unless the interval is longer. */
+const longestUnseenMs = 300_000;
 /** Longest time, in intervals, that a first look waits for what the one before it shows. */
 const yieldsFor = 0.25;
 
@@ -71,10 +71,13 @@ export class StageWait {
     this.#time(known.stage, isFurther && known.stage !== 'failed');
   }
 
+  get #deadlineAt(): number {
+    return this.#since + this.#options.stageDeadlineMs;
+  }
+
   /** Until the deadline, in milliseconds; none when it has passed. */
   get leftMs(): number {
-    const { clock, stageDeadlineMs } = this.#options;
-    return Math.max(0, this.#since + stageDeadlineMs - clock.now());
+    return Math.max(0, this.#deadlineAt - this.#options.clock.now());
   }
 
   /**
@@ -84,13 +87,11 @@ export class StageWait {
    * @throws the signal's reason
    */
   async next(signal: AbortSignal): Promise<boolean> {
-    const { clock } = this.#options;
-    const { leftMs } = this;
-    if (leftMs === 0) return false;
+    if (this.leftMs === 0) return false;
     if (this.#polls > 0) this.#timing?.miss(this.#options.pollIntervalMs);
-    const dueAt = await this.#sleep(clock.now() + leftMs, signal);
+    const dueAt = await this.#sleep(signal);
     this.#polls += 1;
-    this.#lookedAt = clock.now();
+    this.#lookedAt = this.#options.clock.now();
     // When it was due: that this process was busy for longer tells nothing of the service.
     this.#timing?.look(dueAt - this.#enteredAt);
     return true;
@@ -101,48 +102,61 @@ export class StageWait {
    *
    * @returns when it was due
    */
-  async #sleep(deadlineAt: number, signal: AbortSignal): Promise<number> {
+  async #sleep(signal: AbortSignal): Promise<number> {
     const { clock, random, pollIntervalMs: intervalMs } = this.#options;
     const timing = this.#timing;
-    if (timing && this.#polls === 0) return this.#sleepUntilFirst(timing, deadlineAt, signal);
+    if (timing && this.#polls === 0) return this.#sleepUntilFirst(timing, signal);
     const polls = timing ? this.#polls - 1 : this.#polls;
-    const at = Math.min(clock.now() + pollWaitMs(polls, { intervalMs, random }), deadlineAt);
-    if (timing) return this.#sleepUntilNext(timing, at, signal);
+    const grownAt = clock.now() + pollWaitMs(polls, { intervalMs, random });
+    if (timing) return this.#sleepUntilNext(timing, grownAt, signal);
+    const at = Math.min(grownAt, this.#deadlineAt);
     await clock.sleep(at - clock.now(), signal);
     return at;
   }
 
   /** What other batches tell meanwhile may bring the first look forward or put it off. */
-  async #sleepUntilFirst(
-    timing: StageTiming,
-    deadlineAt: number,
-    signal: AbortSignal,
-  ): Promise<number> {
+  async #sleepUntilFirst(timing: StageTiming, signal: AbortSignal): Promise<number> {
     const { clock, pollIntervalMs } = this.#options;
-    const longest = Math.max(longestFirstMs, pollIntervalMs);
+    const longest = Math.max(longestUnseenMs, pollIntervalMs);
     let yieldsUntil = Infinity;
-    for (;;) {
+    for (let from = clock.now(); ; from = clock.now()) {
       const waitMs = Math.min(timing.firstWaitMs(pollIntervalMs), longest);
-      const dueAt = Math.min(this.#enteredAt + waitMs, deadlineAt);
-      const isDue = dueAt <= clock.now();
+      const dueAt = Math.min(this.#enteredAt + waitMs, this.#deadlineAt);
+      const isDue = dueAt <= from;
       // Of several that would look at once one goes ahead, though not for long.
-      if (isDue && (!timing.isOthersTurn || yieldsUntil <= clock.now())) return dueAt;
-      if (isDue) yieldsUntil = Math.min(yieldsUntil, clock.now() + pollIntervalMs * yieldsFor);
-      await this.#sleepOrLearn(timing, isDue ? yieldsUntil : dueAt, signal);
+      if (isDue && (!timing.isOthersTurn || yieldsUntil <= from)) return from;
+      if (isDue) yieldsUntil = Math.min(yieldsUntil, from + pollIntervalMs * yieldsFor);
+      const until = isDue ? yieldsUntil : dueAt;
+      const isInTime = await this.#sleepOrLearn(timing, until, signal);
+      if (isInTime && !timing.isOthersTurn) return until;
     }
   }
 
-  /** What another batch tells meanwhile may bring a look forward, to the interval behind the last. */
-  async #sleepUntilNext(timing: StageTiming, at: number, signal: AbortSignal): Promise<number> {
-    const { pollIntervalMs } = this.#options;
+  /** What other batches tell meanwhile may bring the next look forward or put it off. */
+  async #sleepUntilNext(
+    timing: StageTiming,
+    grownAt: number,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { clock } = this.#options;
     for (;;) {
-      const enoughAt = this.#enteredAt + timing.enoughMs;
-      // Once that time has not been enough for this batch, it tells nothing of it any more.
-      const isTold = this.#lookedAt < enoughAt;
-      const toldAt = isTold ? Math.max(enoughAt, this.#lookedAt + pollIntervalMs) : at;
-      const dueAt = Math.min(at, toldAt);
+      const at = Math.min(this.#nextAt(timing, grownAt), this.#deadlineAt);
+      const dueAt = Math.max(at, clock.now());
       if (await this.#sleepOrLearn(timing, dueAt, signal)) return dueAt;
     }
+  }
+
+  /** When to look again. It is never within the interval behind the last look. */
+  #nextAt(timing: StageTiming, grownAt: number): number {
+    const { pollIntervalMs } = this.#options;
+    const enoughAt = this.#enteredAt + timing.enoughMs;
+    if (enoughAt === Infinity) {
+      return Math.max(grownAt, this.#enteredAt + timing.nextMs(pollIntervalMs));
+    }
+    // Once that time has not been enough for this batch, it tells nothing of it any more.
+    if (enoughAt <= this.#lookedAt) return grownAt;
+    const latest = Math.min(enoughAt, this.#lookedAt + longestUnseenMs);
+    return Math.max(latest, this.#lookedAt + pollIntervalMs);
   }
 
   /** @returns whether it is that late now: another batch may have told something before */

@@ -36,11 +36,25 @@ describe('StagePace', () => {
     expect(pace.begin('parsing', emails(1000)).enoughMs).toBe(40);
   });
 
-  it('spreads the first looks of batches that come at once', () => {
+  it('has batches of unknown pace look in turn, ever longer after they entered the stage', () => {
     const pace = new StagePace();
-    const waits = [1, 2, 3].map(() => pace.begin('parsing', emails(1)).firstWaitMs(intervalMs));
-    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
-    expect(new Set(waits).size).toBe(3);
+    const [first, second] = [pace.begin('parsing', emails(1)), pace.begin('parsing', emails(1))];
+    const guessMs = first.firstWaitMs(intervalMs);
+    expect(second.firstWaitMs(intervalMs)).toBe(guessMs);
+    let told = 0;
+    second.onLearnt(() => (told += 1));
+    first.look(guessMs);
+    expect(told).toBe(1);
+    expect(second.firstWaitMs(intervalMs)).toBe(guessMs + intervalMs / 2);
+    second.look(20_000);
+    expect(pace.begin('parsing', emails(1)).firstWaitMs(intervalMs)).toBe(22_000);
+  });
+
+  it('lets no batch wait for its turn longer than half a minute', () => {
+    const pace = new StagePace();
+    pace.begin('parsing', emails(1)).look(3_600_000);
+    expect(pace.begin('parsing', emails(1)).firstWaitMs(intervalMs)).toBe(30_000);
+    expect(pace.begin('parsing', emails(1)).firstWaitMs(60_000)).toBe(60_000);
   });
 
   it('comes within a twentieth of a steady service in a few batches', () => {
@@ -58,11 +72,34 @@ describe('StagePace', () => {
     expect(waitMs).toBeLessThan(trueMs * 1.05);
   });
 
-  it('has later ones of several at once look later, and none after what is surely enough', () => {
+  it('has one batch at a time look where it may be too soon, the next when its look has told', () => {
     const pace = new StagePace();
-    looked(pace.begin('parsing', emails(1000)), 1000, 3000);
-    const waits = [1, 2, 3].map(() => pace.begin('parsing', emails(1000)).firstWaitMs(intervalMs));
-    expect(waits).toEqual([2000, 2500, 2750]);
+    for (let batch = 0; batch < 3; batch += 1)
+      looked(pace.begin('parsing', emails(1000)), 1000, 3000);
+    const [first, second] = [
+      pace.begin('parsing', emails(1000)),
+      pace.begin('parsing', emails(1000)),
+    ];
+    expect(first.firstWaitMs(intervalMs)).toBe(2200);
+    expect(second.firstWaitMs(intervalMs)).toBe(3000);
+    first.look(2200);
+    first.miss(intervalMs);
+    expect(second.firstWaitMs(intervalMs)).toBeGreaterThan(2200);
+    expect(second.firstWaitMs(intervalMs)).toBeLessThan(3000);
+  });
+
+  it('looks too soon the more readily the more batches have come, and not at all for little', () => {
+    const waitAfter = (batches: number): number => {
+      const pace = new StagePace();
+      for (let batch = 0; batch < batches; batch += 1) {
+        looked(pace.begin('parsing', emails(1000)), 1800, 2000);
+      }
+      return pace.begin('parsing', emails(1000)).firstWaitMs(intervalMs);
+    };
+    expect(waitAfter(2)).toBe(2000);
+    expect(waitAfter(15)).toBeLessThan(2000);
+    expect(waitAfter(30)).toBeLessThan(waitAfter(15));
+    expect(waitAfter(30)).toBeGreaterThan(1900);
   });
 
   it('tells those that wait when one of them is through', () => {
@@ -74,8 +111,10 @@ describe('StagePace', () => {
     let told = 0;
     const stop = second.onLearnt(() => (told += 1));
     expect(second.enoughMs).toBe(Infinity);
-    looked(first, 40);
-    expect(second.enoughMs).toBe(40);
+    first.look(40);
+    told = 0;
+    first.end(true);
+    expect([told, second.enoughMs]).toEqual([1, 40]);
     stop();
     looked(pace.begin('parsing', emails(1000)), 30);
     expect(told).toBe(1);
@@ -104,11 +143,20 @@ describe('StagePace', () => {
     first.miss(intervalMs);
     expect(told).toBe(1);
     expect(second.firstWaitMs(intervalMs)).toBe(150);
-    looked(pace.begin('verifying', emails(10)), 5000);
-    const slow = pace.begin('verifying', emails(10));
-    slow.look(5000);
-    slow.miss(intervalMs);
-    expect(pace.begin('verifying', emails(10)).firstWaitMs(intervalMs)).toBe(5250);
+  });
+
+  it('puts them off twice as long each time, and by a quarter of the interval at most', () => {
+    const pace = new StagePace();
+    looked(pace.begin('parsing', emails(10)), 1990, 2000);
+    const waits = [0, 1, 2, 3].map(() => {
+      const batch = pace.begin('parsing', emails(10));
+      const waitMs = batch.firstWaitMs(intervalMs);
+      batch.look(waitMs);
+      batch.miss(intervalMs);
+      return waitMs;
+    });
+    expect(waits).toEqual([2000, 2060, 2180, 2420]);
+    expect(pace.begin('parsing', emails(10)).enoughMs).toBe(2670);
   });
 
   it('has one batch look at a time, for as long as its answer is not there', () => {
@@ -133,7 +181,7 @@ describe('StagePace', () => {
     looked(pace.begin('parsing', emails(10)), 1850, 1900);
     const steady = pace.begin('parsing', emails(10));
     expect(steady.firstWaitMs(intervalMs)).toBe(1900);
-    for (let batch = 0; batch < 16; batch += 1) looked(pace.begin('parsing', emails(10)), 1900);
+    for (let batch = 0; batch < 40; batch += 1) looked(pace.begin('parsing', emails(10)), 1900);
     expect(pace.begin('parsing', emails(10)).firstWaitMs(intervalMs)).toBeLessThan(1500);
   });
 

@@ -128,6 +128,31 @@ describe('StageWait', () => {
     expect(clock.now() - lookedMs).toBe(1000);
   });
 
+  it('does not look again before the time at which another batch was through', async () => {
+    const pace = new StagePace();
+    const other = pace.begin('parsing', timed);
+    const { clock, wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
+    wait.note(stateOf.parsing);
+    await next();
+    other.look(8000);
+    other.end(true);
+    await next();
+    expect(clock.now()).toBe(8000);
+    expect(await next()).toBe(1500);
+  });
+
+  it('looks after five minutes, for all that others tell', async () => {
+    const pace = new StagePace();
+    const earlier = pace.begin('parsing', timed);
+    earlier.look(1_000_000);
+    earlier.end(true);
+    const { wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
+    wait.note(stateOf.parsing);
+    expect([await next(), await next(), await next(), await next(), await next()]).toEqual([
+      300_000, 300_000, 300_000, 100_000, 3375,
+    ]);
+  });
+
   it('looks later when another batch of its run was looked at too soon', async () => {
     const pace = new StagePace();
     const earlier = pace.begin('parsing', timed);
