@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Client, ConfigurationError, type ServiceTrouble } from '../index.js';
 import type { VerificationEngine } from '../service/index.js';
+import { collectSeldom } from './collect-seldom.js';
 import {
   defineOptions,
   type ParsedOptions,
@@ -136,6 +137,7 @@ export async function connect(
     requestsPerMinute: countOption(options, 'requests-per-minute'),
   });
   if (target.kind === 'service') {
+    collectSeldom();
     const client: Client = new Client({
       baseUrl: target.baseUrl,
       apiKey: target.apiKey,
@@ -151,6 +153,7 @@ export async function connect(
     phoneCredits: Infinity,
     ...whereGiven({ dataDir, engine: await target.engine?.() }),
   });
+  collectSeldom();
   const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey, ...patience });
   return {
     client,
