@@ -7,6 +7,8 @@ const mostFull = 0.7;
 const wordBits = 2;
 const words = 2 ** wordBits;
 const valueWord = 3;
+/** Keys whose places are fetched together. */
+const keysAtOnce = 64;
 
 /** What becomes of a number that is known when another comes for its key, which stands at `offset`. */
 export type Merge = (known: number, given: number, offset: number) => number;
@@ -20,6 +22,8 @@ export class KeyTable {
   #capacity = firstCapacity;
   #places = new Int32Array(firstCapacity * words);
   #size = 0;
+  /** Of no meaning: what {@link KeyTable.fetch} reads has to go somewhere. */
+  readonly #fetched = new Int32Array(1);
 
   get size(): number {
     return this.#size;
@@ -67,7 +71,8 @@ export class KeyTable {
   /** Puts in all keys that stand one behind another in `bytes`. */
   addAll(bytes: Uint8Array, value: number, merge: Merge = highest): void {
     this.reserve(Math.floor(bytes.length / keyBytes));
-    for (let at = 0; at + keyBytes <= bytes.length; at += keyBytes) {
+    for (let at = 0, index = 0; at + keyBytes <= bytes.length; at += keyBytes, index += 1) {
+      if (index % keysAtOnce === 0) this.#fetchSome(bytes, at);
       this.add(bytes, at, value, merge);
     }
   }
@@ -79,6 +84,7 @@ export class KeyTable {
    */
   getAll(bytes: Uint8Array, into: Uint32Array): void {
     for (let at = 0, index = 0; at + keyBytes <= bytes.length; at += keyBytes, index += 1) {
+      if (index % keysAtOnce === 0) this.#fetchSome(bytes, at);
       const place = this.#find(word(bytes, at), word(bytes, at + 4), word(bytes, at + 8));
       into[index] = this.#places[place + valueWord] ?? 0;
     }
@@ -89,6 +95,26 @@ export class KeyTable {
     let capacity = this.#capacity;
     while (this.#size + keys > capacity * mostFull) capacity *= 2;
     if (capacity > this.#capacity) this.#grow(capacity);
+  }
+
+  /** Fetches the next of many keys. */
+  #fetchSome(bytes: Uint8Array, begin: number): void {
+    const end = begin + keysAtOnce * keyBytes;
+    this.fetch(bytes, begin, Math.min(end, bytes.length - keyBytes + 1));
+  }
+
+  /**
+   * Reads the places of the keys from `begin` to `end`, which are asked for next: a large table is in no
+   * cache of the processor, which waits for many places at once when nothing depends on any of them.
+   */
+  fetch(bytes: Uint8Array, begin: number, end: number): void {
+    const places = this.#places;
+    const mask = places.length - 1;
+    let fetched = 0;
+    for (let at = begin; at < end; at += keyBytes) {
+      fetched |= places[(word(bytes, at) << wordBits) & mask] ?? 0;
+    }
+    this.#fetched[0] = fetched;
   }
 
   /** Where in the array a key stands, or the free place where it would. */

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { openOwnFile } from '../../system/own-files.js';
 import { join } from 'node:path';
 import type { BatchParameters } from '../../contract/parameters.js';
-import type { CacheHit } from '../store/events.js';
+import { hitCodes, type CacheHit } from '../store/events.js';
 import { keyBytes } from './address-key.js';
 import { dayOf, loadDays, readRecords } from './day-files.js';
 import { VerifiedDays } from './verified-days.js';
@@ -53,12 +53,13 @@ export class ResultCaches {
 
   /** Looks a key up: "the account cache is asked first, the global cache second" (spec 1). */
   find(keys: Uint8Array, offset: number, wanted: Wanted): CacheHit {
-    return this.findAll(keys.subarray(offset, offset + keyBytes), wanted)[0] ?? null;
+    const [code = 0] = this.findAll(keys.subarray(offset, offset + keyBytes), wanted);
+    return hitCodes[code] ?? null;
   }
 
-  /** Looks up all keys that stand one behind another. */
-  findAll(keys: Uint8Array, { account, nowMs, parameters }: Wanted): readonly CacheHit[] {
-    const found: CacheHit[] = Array.from({ length: keys.length / keyBytes }, () => null);
+  /** Looks up all keys that stand one behind another; a byte for each, by {@link hitCodes}. */
+  findAll(keys: Uint8Array, { account, nowMs, parameters }: Wanted): Uint8Array {
+    const found = new Uint8Array(keys.length / keyBytes);
     const { own, shared } = this.#days.daysAfter(keys, ownerOf(account));
     if (parameters.use_account_cache) {
       const oldest = dayOf(nowMs) - parameters.max_account_cache_backoff + 1;
@@ -114,10 +115,11 @@ export class ResultCaches {
 }
 
 /** Marks the keys that were verified on a day not before `oldest`, unless they are marked. */
-function mark(found: CacheHit[], hit: CacheHit, oldest: number, daysAfter: Uint16Array): void {
+function mark(found: Uint8Array, hit: CacheHit, oldest: number, daysAfter: Uint16Array): void {
+  const code = hitCodes.indexOf(hit);
   for (let index = 0; index < daysAfter.length; index += 1) {
     const day = daysAfter[index] ?? 0;
-    if (day > 0 && day - 1 >= oldest) found[index] ??= hit;
+    if (day > 0 && day - 1 >= oldest && found[index] === 0) found[index] = code;
   }
 }
 

@@ -24,7 +24,7 @@ export function createContentCheck(): ContentCheck {
 
   function checkLines(chunk: Uint8Array): void {
     if (isSound(chunk, lineBytes)) {
-      line += countOf(newline, chunk);
+      line += countLineEnds(chunk);
       const last = chunk.lastIndexOf(newline);
       lineBytes = last === -1 ? lineBytes + chunk.length : chunk.length - last - 1;
       return;
@@ -86,11 +86,10 @@ function isSound(chunk: Uint8Array, begunBytes: number): boolean {
   return true;
 }
 
-function countOf(wanted: number, bytes: Uint8Array): number {
+function countLineEnds(bytes: Uint8Array): number {
   let count = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    if (bytes[at] === wanted) count += 1;
-  }
+  // Without a branch, which the processor would guess wrong once a line: only 0 has a sign when 1 is taken away.
+  for (let at = 0; at < bytes.length; at += 1) count += (((bytes[at] ?? 0) ^ newline) - 1) >>> 31;
   return count;
 }
 

@@ -124,8 +124,9 @@ function findLines(
   let next = 0;
   while (next < bytes.length) {
     let begin = next;
-    const found = bytes.indexOf(newline, begin);
-    let end = found === -1 ? bytes.length : found;
+    let end = begin;
+    // Lines are short: a call of what searches takes longer.
+    while (end < bytes.length && bytes[end] !== newline) end += 1;
     next = end + 1;
     while (begin < end && isAsciiSpace(bytes[end - 1])) end -= 1;
     while (begin < end && isAsciiSpace(bytes[begin])) begin += 1;

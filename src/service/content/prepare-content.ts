@@ -31,30 +31,33 @@ const mostExpected = 2 ** 20;
 
 /**
  * Parses uploaded content: counts its lines, takes out duplicates and wrong formats as the parameters
- * say, and writes what is left as the addresses to be verified, with their keys.
+ * say, and writes what is left as the addresses to be verified, with their keys. What can be known of them
+ * without asking anybody is found out on the way: it takes little more than to read them.
  */
 export async function prepareContent(options: PrepareOptions): Promise<Prepared> {
   const { files, durable } = options;
-  const addresses = await FileWriter.create(files.addresses);
+  const writers: FileWriter[] = [];
+  const create = async (path: string): Promise<FileWriter> => {
+    const writer = await FileWriter.create(path);
+    writers.push(writer);
+    return writer;
+  };
   try {
-    const keys = await FileWriter.create(files.keys);
-    try {
-      const prepared = await readContent(options, addresses, keys);
-      await addresses.finish({ durable });
-      await keys.finish({ durable });
-      return prepared;
-    } finally {
-      await keys.close();
-    }
+    const prepared = await readContent(options, {
+      addresses: await create(files.addresses),
+      keys: await create(files.keys),
+      codes: await create(files.codes),
+    });
+    for (const writer of writers) await writer.finish({ durable });
+    return prepared;
   } finally {
-    await addresses.close();
+    for (const writer of writers) await writer.close();
   }
 }
 
 async function readContent(
   { files, parameters, uploadBytes, salt, signal, nextTurn, onProgress }: PrepareOptions,
-  addresses: FileWriter,
-  keys: FileWriter,
+  writers: Readonly<Record<'addresses' | 'keys' | 'codes', FileWriter>>,
 ): Promise<Prepared> {
   const intake = new Intake(parameters, salt);
   const { counts } = intake;
@@ -73,10 +76,11 @@ async function readContent(
     const { kept } = intake;
     total += kept.length;
     onProgress(counts.valid + counts.wrong + counts.duplicate);
-    for (const run of lines.runs(kept)) await addresses.write(run);
-    await keys.write(intake.keys);
+    for (const run of lines.runs(kept)) await writers.addresses.write(run);
+    await writers.keys.write(intake.keys);
+    await writers.codes.write(intake.codes);
   }
-  return { counts, addresses: total };
+  return { counts, addresses: total, verdicts: intake.tally.counts };
 }
 
 /** As many as there will be if the rest is like the first block, within reason. */

@@ -1,4 +1,5 @@
 import type { Verdict } from '../engine/engine.js';
+import type { VerdictCount } from '../store/events.js';
 
 /** Bytes of the code that stands for a verdict. */
 export const codeBytes = 2;
@@ -38,5 +39,27 @@ export class VerdictCoder {
     if (this.#byObject.size >= mostObjects) this.#byObject.clear();
     this.#byObject.set(verdict, code);
     return { code, isNew };
+  }
+}
+
+/** Writes the codes of verdicts, and counts how many addresses have each. */
+export class VerdictTally {
+  readonly #coder = new VerdictCoder();
+  readonly #counts: number[] = [];
+
+  /** Counts an address, and writes the code of its verdict, {@link codeBytes} long. */
+  write(verdict: Verdict, into: Uint8Array, offset: number): void {
+    const { code } = this.#coder.encode(verdict);
+    this.#counts[code] = (this.#counts[code] ?? 0) + 1;
+    into[offset] = code;
+    into[offset + 1] = code >>> 8;
+  }
+
+  /** The distinct verdicts in the order of their codes, each with its number of addresses. */
+  get counts(): readonly VerdictCount[] {
+    return this.#coder.verdicts.map((verdict, code) => ({
+      verdict,
+      count: this.#counts[code] ?? 0,
+    }));
   }
 }

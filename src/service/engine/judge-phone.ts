@@ -1,6 +1,6 @@
 import type { CountryCode } from '../../contract/countries.js';
 import type { PhoneVerdict } from './engine.js';
-import type { PhoneKind } from './phone-plan.js';
+import type { PhoneKind, PlannedNumber } from './phone-plan.js';
 import { readPhone } from './read-phone.js';
 import { judgeTestNumber } from './test-numbers.js';
 
@@ -33,7 +33,11 @@ export function judgePhone(phone: string, country: CountryCode): PhoneVerdict {
   const asked = judgeTestNumber(phone);
   if (asked) return asked;
   const number = readPhone(phone, country);
-  if (number === undefined) return syntaxError;
+  return number === undefined ? syntaxError : verdictOnNumber(number);
+}
+
+/** The verdict on a number that a plan could hold. */
+export function verdictOnNumber(number: PlannedNumber): PhoneVerdict {
   if (!number.valid) return wrong;
   let verdict = valid.get(number.kind);
   if (verdict === undefined) {

@@ -1,7 +1,10 @@
-import type { EmailVerdict, VerificationEngine } from './engine.js';
+import type { CountryCode } from '../../contract/countries.js';
+import type { VerificationType } from '../../contract/enums.js';
+import type { Verdict, VerificationEngine } from './engine.js';
 import { judgeEmail } from './judge-email.js';
-import { judgePhone } from './judge-phone.js';
-import { judgeEmailAt } from './plain-email.js';
+import { judgePhone, verdictOnNumber } from './judge-phone.js';
+import { readAddress, type AddressReading } from './read-address.js';
+import { readPhone } from './read-phone.js';
 
 /** Verdicts from what this machine knows: no network is asked, and what only it could tell is unknown. */
 export const offlineEngine: VerificationEngine = {
@@ -9,10 +12,16 @@ export const offlineEngine: VerificationEngine = {
   verifyPhones: (addresses, country) => addresses.map((address) => judgePhone(address, country)),
 };
 
-/** Says what an engine's `verifyEmails` says of the address that stands at a place, in UTF-8. */
-export type JudgeEmailAt = (bytes: Buffer, begin: number, end: number) => EmailVerdict;
+/** A line as `readAddress` reads it, and the verdict of the {@link offlineEngine}. */
+export interface JudgedLine extends Pick<AddressReading, 'key' | 'wellFormed'> {
+  readonly verdict: Verdict;
+}
 
-/** How an engine judges emails without making texts of them; `undefined` when it wants texts. */
-export function judgeAtOf(engine: VerificationEngine): JudgeEmailAt | undefined {
-  return engine === offlineEngine ? judgeEmailAt : undefined;
+/** Reads and judges a line: most of what it takes to judge a number was done when it is read. */
+export function judgeLine(type: VerificationType, country: CountryCode, line: string): JudgedLine {
+  const number = type === 'phone' ? readPhone(line, country) : undefined;
+  if (number) return { key: number.e164, wellFormed: true, verdict: verdictOnNumber(number) };
+  const verdict = type === 'email' ? judgeEmail(line) : judgePhone(line, country);
+  const { key, wellFormed } = readAddress(type, country, line);
+  return { key, wellFormed, verdict };
 }

@@ -72,7 +72,8 @@ const kindPlaces: readonly (readonly [PhoneKind, number])[] = [
 const nationalDigits = { min: 2, max: 17 } as const;
 const longestCallingCode = 3;
 
-const plans = new Map<string, CallingCodePlan | undefined>();
+/** `null` for what is no calling code. */
+const plans = new Map<string, CallingCodePlan | null>();
 
 /**
  * Reads a plain E.164 number (`+` and digits) by the same metadata as libphonenumber-js and to the same
@@ -146,8 +147,12 @@ function allows(lengths: number, national: string): boolean {
 }
 
 function planOf(callingCode: string): CallingCodePlan | undefined {
-  if (!plans.has(callingCode)) plans.set(callingCode, compile(callingCode));
-  return plans.get(callingCode);
+  let plan = plans.get(callingCode);
+  if (plan === undefined) {
+    plan = compile(callingCode) ?? null;
+    plans.set(callingCode, plan);
+  }
+  return plan ?? undefined;
 }
 
 function compile(callingCode: string): CallingCodePlan | undefined {

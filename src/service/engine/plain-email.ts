@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 import { DomainTable } from './domain-table.js';
 import { atext, maxAddressOctets, maxLocalOctets } from './email-syntax.js';
 import type { EmailVerdict } from './engine.js';
-import { domainFacts, judgeEmail, verdictOn } from './judge-email.js';
+import { domainFacts, verdictOn } from './judge-email.js';
 import { isRoleName, mayBeRoleName } from './role-names.js';
 
 /** In place of facts: the address has to be read by those who know all rules. */
@@ -62,17 +62,18 @@ function lookUp(bytes: Buffer, end: number, hash: number): number {
 }
 
 /**
- * Whether bytes are a well-formed address in ASCII that equals another when it does without case; `false`
- * says nothing.
+ * Judges the address at a place as `judgeEmail` does, if it is well-formed, in ASCII, and equals another
+ * when it does without case.
+ *
+ * @returns `undefined` says nothing
  */
-export function isPlainEmail(bytes: Buffer, begin: number, end: number): boolean {
-  return readPlain(bytes, begin, end) !== unsure;
-}
-
-/** Judges the address that stands in UTF-8 at a place, as {@link judgeEmail} does. */
-export function judgeEmailAt(bytes: Buffer, begin: number, end: number): EmailVerdict {
+export function judgePlainEmail(
+  bytes: Buffer,
+  begin: number,
+  end: number,
+): EmailVerdict | undefined {
   const facts = readPlain(bytes, begin, end);
-  if (facts === unsure) return judgeEmail(bytes.toString('utf8', begin, end));
+  if (facts === unsure) return undefined;
   return verdictOn(
     facts,
     mayBeRoleName(bytes, begin, localEnd) && isRoleName(bytes.toString('latin1', begin, localEnd)),

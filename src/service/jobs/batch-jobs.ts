@@ -9,7 +9,9 @@ import { keepAnswers, newlyAnswered, reusedAnswers } from '../content/reuse-answ
 import { verifyContent } from '../content/verify-content.js';
 import { verifyLive } from '../content/verify-live.js';
 import type { VerificationEngine } from '../engine/engine.js';
+import { offlineEngine } from '../engine/offline-engine.js';
 import type { Batch } from '../store/batch.js';
+import type { VerdictCount } from '../store/events.js';
 import { isPassing, passingWaitMs } from '../passing-trouble.js';
 import { removeBatchFiles, removePreparation } from '../store/batch-files.js';
 import type { Store } from '../store/store.js';
@@ -63,7 +65,8 @@ export class BatchJobs {
   resume(): void {
     for (const batch of this.#options.store.state.batches.values()) {
       if (batch.stage.name === 'parsing') this.parse(batch);
-      if (batch.stage.name === 'verifying') this.verify(batch);
+      // Another engine may have begun to write its codes over those of the preparation.
+      if (batch.stage.name === 'verifying') void this.#run(batch, () => this.#verify(batch));
     }
   }
 
@@ -86,9 +89,12 @@ export class BatchJobs {
     return this.#progress.get(uuid) ?? 0;
   }
 
-  /** Verifies a batch whose stage is `verifying`. */
+  /** Verifies a batch whose stage has just become `verifying`. */
   verify(batch: Batch): void {
-    void this.#run(batch, () => this.#verify(batch));
+    const { engine } = this.#options;
+    const prepared = 'prepared' in batch.stage ? batch.stage.prepared : undefined;
+    const judged = engine === offlineEngine ? prepared?.verdicts : undefined;
+    void this.#run(batch, () => this.#verify(batch, judged));
   }
 
   /** Stops all work where it stands and waits until it has. */
@@ -153,12 +159,13 @@ export class BatchJobs {
     });
     await this.#waitUntil(stage.sinceMs + parseDelayMs);
     await this.#finish(batch, async (atMs) => {
-      const { counts, addresses } = prepared;
-      await store.commit({ event: 'parsed', uuid: batch.uuid, at: atMs, counts, addresses });
+      const verdicts = [...(prepared.verdicts ?? [])];
+      await store.commit({ ...prepared, event: 'parsed', uuid: batch.uuid, at: atMs, verdicts });
     });
   }
 
-  async #verify(batch: Batch): Promise<void> {
+  /** @param judged the verdicts to which the codes of the preparation belong, if they are to stay */
+  async #verify(batch: Batch, judged?: readonly VerdictCount[]): Promise<void> {
     const { store, engine, caches, answers, clock, verifyDelayMs } = this.#options;
     const { uuid, stage, parameters, account } = batch;
     if (stage.name !== 'verifying') return;
@@ -172,14 +179,16 @@ export class BatchJobs {
       signal,
       onProgress: (done: number) => this.#progress.set(uuid, done),
     };
-    const verdicts = await this.#judge(batch, addresses, async (nextTurn) => {
+    if (judged) shared.onProgress(addresses);
+    const work = async (nextTurn: () => Promise<void>): Promise<readonly VerdictCount[]> => {
       signal.throwIfAborted();
       await rm(files.codes, { force: true });
       const live = engine.live?.(lane, signal);
       if (live === undefined) return verifyContent({ ...shared, parameters, engine, nextTurn });
       const known = reusedAnswers(files, addresses, answers);
       return verifyLive({ ...shared, addresses, live, known });
-    });
+    };
+    const verdicts = judged ?? (await this.#judge(batch, addresses, work));
     await this.#waitUntil(stage.sinceMs + verifyDelayMs);
     // Before the event: should a kill come in between, the verification is done again and the caches
     // know the same addresses twice, which changes nothing.

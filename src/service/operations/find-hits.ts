@@ -1,10 +1,9 @@
 import { rm } from 'node:fs/promises';
-import { keyBytes } from '../caches/address-key.js';
 import { ResultCaches } from '../caches/result-caches.js';
 import { FileWriter } from '../content/record-file.js';
 import type { ServiceContext } from '../service-context.js';
 import type { Batch } from '../store/batch.js';
-import { hitCodes } from '../store/ledger.js';
+import { hitCodes } from '../store/events.js';
 
 const accountCode = hitCodes.indexOf('account');
 const globalCode = hitCodes.indexOf('global');
@@ -27,13 +26,10 @@ export async function findHits(
   const hits = await FileWriter.create(files.hits);
   try {
     for await (const keys of ResultCaches.readKeys(files.keys)) {
-      const codes = Buffer.alloc(keys.length / keyBytes);
-      let index = 0;
-      for (const hit of caches.findAll(keys, wanted)) {
-        if (hit === 'account') found.accountHits += 1;
-        if (hit === 'global') found.globalHits += 1;
-        if (hit !== null) codes[index] = hit === 'account' ? accountCode : globalCode;
-        index += 1;
+      const codes = caches.findAll(keys, wanted);
+      for (const code of codes) {
+        if (code === accountCode) found.accountHits += 1;
+        if (code === globalCode) found.globalHits += 1;
       }
       await hits.write(codes);
     }

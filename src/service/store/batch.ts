@@ -8,6 +8,11 @@ export interface Prepared {
   readonly counts: ParsingCounts;
   /** Addresses that a launch verifies. */
   readonly addresses: number;
+  /**
+   * What is known of them without asking anybody, each verdict in the place of its code in the codes
+   * file; logs of earlier releases do not have it.
+   */
+  readonly verdicts?: readonly VerdictCount[] | undefined;
 }
 
 /** What a launch cost. */

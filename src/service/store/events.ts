@@ -18,6 +18,9 @@ export type ParsingCounts = z.infer<typeof parsingCounts>;
 const cacheHit = z.enum(['account', 'global']).nullable();
 export type CacheHit = z.infer<typeof cacheHit>;
 
+/** What each byte of a hits file stands for. */
+export const hitCodes: readonly CacheHit[] = [null, 'account', 'global'];
+
 /** How many addresses of a batch got a verdict; its place in the list is its code in the codes file. */
 const verdictCount = z.object({ verdict, count });
 export type VerdictCount = z.infer<typeof verdictCount>;
@@ -47,7 +50,14 @@ const serviceEvent = z.discriminatedUnion('event', [
   }),
   z.object({ event: z.literal('updated'), uuid, at, parameters: batchParameters }),
   z.object({ event: z.literal('parsing'), uuid, at }),
-  z.object({ event: z.literal('parsed'), uuid, at, counts: parsingCounts, addresses: count }),
+  z.object({
+    event: z.literal('parsed'),
+    uuid,
+    at,
+    counts: parsingCounts,
+    addresses: count,
+    verdicts: z.array(verdictCount).optional(),
+  }),
   // Charge and change of state are one event: a kill leaves both or none.
   z.object({ event: z.literal('launched'), uuid, at, accountHits: count, globalHits: count }),
   z.object({ event: z.literal('verified'), uuid, at, verdicts: z.array(verdictCount) }),

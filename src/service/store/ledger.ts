@@ -2,7 +2,7 @@ import type { VerificationType } from '../../contract/enums.js';
 import { limits } from '../../contract/limits.js';
 import { readLines } from '../content/read-lines.js';
 import { openRecords } from '../content/record-file.js';
-import type { CacheHit } from './events.js';
+import { hitCodes, type CacheHit } from './events.js';
 import type { LedgerHead } from './service-state.js';
 import type { Store } from './store.js';
 
@@ -19,9 +19,6 @@ export interface LedgerEntry {
   /** When it was charged (date-time). */
   readonly time: string;
 }
-
-/** One byte for each address in the hits file. */
-export const hitCodes: readonly CacheHit[] = [null, 'account', 'global'];
 
 const creditsARecord = 1;
 

@@ -57,7 +57,8 @@ export class ServiceState {
         return this.#change(event, { stage, revision: revision + 1 });
       }
       case 'parsed': {
-        const prepared = { counts: event.counts, addresses: event.addresses };
+        const { counts, addresses, verdicts } = event;
+        const prepared = { counts, addresses, verdicts };
         return this.#change(event, { stage: { name: 'ready', prepared } });
       }
       case 'launched':

@@ -2,8 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { batchDetails } from '../../../src/contract/bodies.js';
+import { judgeEmail } from '../../../src/service/engine/judge-email.js';
+import { offlineEngine } from '../../../src/service/engine/offline-engine.js';
+import { createService } from '../../../src/service/index.js';
 import { TestClock, withFolder, withService } from '../with-service.js';
-import type { Wire } from '../wire.js';
+import { Wire } from '../wire.js';
 
 async function untilFailed(wire: Wire, uuid: string) {
   while ((await wire.status(uuid)) !== 'internal_error');
@@ -30,11 +33,44 @@ describe('work behind the requests', () => {
     const { wire } = await withService({ dataDir, onError: () => undefined });
     const uuid = await wire.upload(['good@sluice.test']);
     await wire.prepare(uuid);
-    await rm(join(dataDir, 'batches', `${uuid}.1.addresses`));
+    await rm(join(dataDir, 'batches', `${uuid}.1.keys`));
     await wire.launch(uuid);
     await untilFailed(wire, uuid);
     const details = batchDetails.parse((await wire.get(`/v1/batch/${uuid}/details`)).json);
     expect(details).toMatchObject({ status: 'internal_error', content: 'good@sluice.test\n' });
+  });
+
+  it('asks its own engine about what was prepared under another', async () => {
+    const dataDir = await withFolder();
+    const first = await createService({ dataDir });
+    const uuid = await new Wire(first).upload(['anna@gmail.com', 'berta@gmail.com']);
+    await new Wire(first).prepare(uuid);
+    await first.close();
+    const good = judgeEmail('good@sluice.test');
+    const verifyEmails = (addresses: readonly string[]) => addresses.map(() => good);
+    const { wire } = await withService({ dataDir, engine: { ...offlineEngine, verifyEmails } });
+    await wire.launch(uuid);
+    await wire.until(uuid, 'verification_done');
+    expect(Object.values(await wire.records(uuid))).toMatchObject([good, good]);
+  });
+
+  it('keeps what is known of an address beside it, whatever lines before it are dropped', async () => {
+    const { wire } = await withService();
+    const lines = ['anna@gmail.com', 'ANNA@gmail.com', 'no address', 'bad@sluice.test', 'no'];
+    const uuid = await wire.upload([...lines, 'info@example.org', 'good@sluice.test']);
+    await wire.prepare(uuid);
+    await wire.launch(uuid);
+    await wire.until(uuid, 'verification_done');
+    const kept = ['anna@gmail.com', 'bad@sluice.test', 'info@example.org', 'good@sluice.test'];
+    expect(await wire.records(uuid)).toEqual(
+      Object.fromEntries(kept.map((email) => [email, { email, ...judgeEmail(email) }])),
+    );
+    const again = await wire.upload(['new@example.org', 'good@sluice.test', 'no']);
+    await wire.prepare(again);
+    await wire.launch(again);
+    await wire.until(again, 'verification_done');
+    const refunds = [0, 0, 0, 0, 0, 0.5].map((refund) => ({ refund }));
+    expect((await wire.get('/_local/ledger')).list).toMatchObject(refunds);
   });
 
   it('takes at least as long as it is told to', async () => {
