@@ -50,7 +50,7 @@ async function withRetries<Result>(job: () => Promise<Result>): Promise<Result> 
 }
 
 const service = await createService();
-const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+const client = new Client(service);
 try {
   const { rows, email } = await withRetries(() => load(client));
   console.log(`${rows} rows, ${email?.verdicts.valid} valid`);

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as esbuild from 'esbuild';
+import { compiler } from './build-tools.mjs';
 import { folderBytes, installedPackages, licenceViolations } from './installed-packages.mjs';
 import { runMainJob } from './main-job.mjs';
 import { withInstalledPackage } from './packed-package.mjs';
@@ -20,6 +21,7 @@ await runScript(() =>
     await mustRun(bin('attw'), [tarball, ...attw]);
     console.log(await checkFootprint(folder));
     await checkImports(folder);
+    await checkTypes(folder);
     await checkVersion(folder);
     await checkBundle(folder);
     console.log(`the main job: ${await runMainJob(folder)} rows`);
@@ -64,6 +66,20 @@ if (inside !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw new Error('dist/ can be im
   );
   const { stderr } = await mustRun(process.execPath, [script], { cwd: folder });
   if (stderr !== '') throw new Error(`an import prints: ${stderr}`);
+}
+
+/** The declarations compile as they are, with no setting that skips them. */
+async function checkTypes(folder) {
+  const names = (await readEntries()).map(({ entry }) => entry);
+  const source = join(folder, 'types.ts');
+  await writeFile(source, names.map((name) => `export type * from '${name}';\n`).join(''));
+  const modules = join(projectRoot, 'node_modules');
+  const settings = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--noEmit'];
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false'];
+  const types = ['--typeRoots', join(modules, '@types')];
+  await mustRun(process.execPath, [compiler, source, ...settings, ...strict, ...types], {
+    cwd: folder,
+  });
 }
 
 /** Bundlers take the library as it is, without a warning, and what they make of it runs. */

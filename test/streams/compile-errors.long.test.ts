@@ -13,6 +13,12 @@ const sink = 'out.csv';
 const mistakes: readonly (readonly [string, string])[] = [
   [`verify({ client, email: ['email'] });`, `Property 'country' is missing`],
   [`verify({ client, phone: ['mobile'] });`, `Property 'country' is missing`],
+  [`verify({ client, email: ['email'], country: undefined });`, `'country' are incompatible`],
+  [`verify({ client, email: undefined, country: 'US' });`, `'email' are incompatible`],
+  [
+    `verify<Contact>({ client, email: ['email'], country: 'US' });`,
+    `"write verify<Row>()(options), with a call for the type of the rows alone"`,
+  ],
   [`verify({ client, country: 'US' });`, `Property 'email' is missing`],
   [`verify<Contact>()({ client, email: ['email'] });`, `Property 'country' is missing`],
   [`verify<Contact>()({ client, country: 'US' });`, `Property 'email' is missing`],
@@ -57,6 +63,7 @@ describe('the compiler', () => {
     'names what is wrong: %s',
     (_, words, at) => {
       expect(said[at]?.join('\n')).toContain(words);
+      expect(said[at]?.join('\n')).not.toContain('"AE"');
     },
   );
 });
