@@ -113,7 +113,7 @@ type ColumnOf<Input, Cell> = string extends keyof Input
 
 /** A Duplex whose rows have a type on either side. */
 export interface RowStream<Input, Output> extends Duplex {
-  [Symbol.asyncIterator](): NodeJS.AsyncIterator<Output>;
+  [Symbol.asyncIterator](): AsyncIterableIterator<Output>;
   [Symbol.asyncIterator](text?: never): ReturnType<Duplex[typeof Symbol.asyncIterator]>;
   read(): Output | null;
   read(text: never): never;

@@ -194,13 +194,13 @@ class Verify extends PatientDuplex {
   }
 
   /** @throws ConfigurationError in a second loop over rows of its own: they are gone */
-  override [Symbol.asyncIterator](): NodeJS.AsyncIterator<never> {
+  override [Symbol.asyncIterator](): ReturnType<Duplex[typeof Symbol.asyncIterator]> {
     if (this.#isFed && this.#feed === undefined) {
       throw new ConfigurationError(
         'these rows can be looped over once: keep them in an array, or call verifyRows() again, which pays again',
       );
     }
-    return super[Symbol.asyncIterator]() as NodeJS.AsyncIterator<never>;
+    return super[Symbol.asyncIterator]();
   }
 
   override _write(item: unknown, _encoding: string, done: Done): void {

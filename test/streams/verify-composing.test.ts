@@ -91,7 +91,7 @@ describe('verify() stands', () => {
     const verified = Readable.from(countRows(rowCount, numberedRow).rows).pipe(quick());
     await new Promise((resolve, reject) => {
       verified.on('readable', () => {
-        for (let row = verified.read() as Row | null; row; row = verified.read() as Row | null) {
+        for (let row = verified.read(); row; row = verified.read()) {
           rows.push(row);
         }
       });
