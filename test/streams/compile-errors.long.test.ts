@@ -13,8 +13,11 @@ const sink = 'out.csv';
 const mistakes: readonly (readonly [string, string])[] = [
   [`verify({ client, email: ['email'] });`, `Property 'country' is missing`],
   [`verify({ client, phone: ['mobile'] });`, `Property 'country' is missing`],
-  [`verify({ client, email: ['email'], country: undefined });`, `'country' are incompatible`],
-  [`verify({ client, email: undefined, country: 'US' });`, `'email' are incompatible`],
+  [
+    `verify({ client, email: ['email'], country: undefined });`,
+    `country: undefined; }' is not assignable`,
+  ],
+  [`verify({ client, email: undefined, country: 'US' });`, `country: "US"; }' is not assignable`],
   [
     `verify<Contact>({ client, email: ['email'], country: 'US' });`,
     `"write verify<Row>()(options), with a call for the type of the rows alone"`,
@@ -39,7 +42,7 @@ const mistakes: readonly (readonly [string, string])[] = [
   [`void run({ client, source, sink, country: 'US' });`, `Property 'email' is missing`],
   [
     `void run({ client, source, sink, country: 'US', email: ['emial'] });`,
-    `'"emial"' is not assignable to type '"email" | "mobile"`,
+    `'"emial"' is not assignable to type 'NameOf<"email" | "mobile">'`,
   ],
   [
     `void run({ client, source, sink: rowsSink(() => {}), country: 'US', email: ['email'] });`,
