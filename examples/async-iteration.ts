@@ -10,7 +10,7 @@ const rows = [
 ];
 
 const service = await createService();
-const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+const client = new Client(service);
 try {
   const options = { client, email: ['email'], country: 'US', pollIntervalMs: 20 } as const;
   for await (const row of verifyRows(rows, options)) {

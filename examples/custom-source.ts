@@ -49,7 +49,7 @@ async function* makeChunks(signal?: AbortSignal): AsyncGenerator<RowChunk> {
 
 const [output = 'verified.csv'] = process.argv.slice(2);
 const service = await createService();
-const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+const client = new Client(service);
 try {
   const summary = await run({
     source,

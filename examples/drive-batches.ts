@@ -16,7 +16,7 @@ const batch: Batch = {
 };
 
 const service = await createService();
-const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+const client = new Client(service);
 async function printResults(parcels: AsyncIterable<Parcel>): Promise<void> {
   for await (const parcel of parcels) {
     if (parcel.kind !== 'settled' || !('results' in parcel.ending)) continue;

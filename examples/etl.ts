@@ -27,7 +27,7 @@ async function* letters(rows: AsyncIterable<Row>) {
 }
 
 const service = await createService();
-const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+const client = new Client(service);
 try {
   await pipeline(
     createReadStream(input),

@@ -56,7 +56,7 @@ function isRetryable(error: unknown): boolean {
 }
 
 const service = await createService();
-const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+const client = new Client(service);
 try {
   const { rows, email } = await withRetries(() => load(client));
   console.log(`${rows} rows, ${email?.verdicts.valid} valid`);

@@ -10,7 +10,7 @@ import { createService } from 'sluice/service';
 const [input = 'examples/contacts.csv', output = 'verified.csv'] = process.argv.slice(2);
 
 const service = await createService();
-const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+const client = new Client(service);
 try {
   await pipeline(
     createReadStream(input),

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as esbuild from 'esbuild';
+import { compiler } from './build-tools.mjs';
 import { folderBytes, installedPackages, licenceViolations } from './installed-packages.mjs';
 import { runMainJob } from './main-job.mjs';
 import { withInstalledPackage } from './packed-package.mjs';
@@ -20,6 +21,7 @@ await runScript(() =>
     await mustRun(bin('attw'), [tarball, ...attw]);
     console.log(await checkFootprint(folder));
     await checkImports(folder);
+    await checkTypes(folder);
     await checkVersion(folder);
     await checkBundle(folder);
     console.log(`the main job: ${await runMainJob(folder)} rows`);
@@ -64,6 +66,37 @@ if (inside !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw new Error('dist/ can be im
   );
   const { stderr } = await mustRun(process.execPath, [script], { cwd: folder });
   if (stderr !== '') throw new Error(`an import prints: ${stderr}`);
+}
+
+/** What the declarations need of optional packages. */
+const optionalTypes = `
+declare module '@aws-sdk/client-s3' { export type S3Client = unknown; }
+declare module '@opentelemetry/api' {
+  export type TracerProvider = unknown;
+  export type MeterProvider = unknown;
+}
+`;
+
+/** The declarations compile as they are, with no setting that skips them; what is optional is not installed. */
+async function checkTypes(folder) {
+  const names = (await readEntries()).map(({ entry }) => entry);
+  const imports = names.map((name, index) => `import type * as face${index} from '${name}';`);
+  const faces = names.map((_, index) => `face${index}`).join(', ');
+  await writeFile(join(folder, 'types.mts'), `${imports.join('\n')}\nexport type { ${faces} };\n`);
+  await writeFile(join(folder, 'optional.d.ts'), optionalTypes);
+  const compilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    noEmit: true,
+    target: 'es2022',
+    module: 'nodenext',
+    types: ['node'],
+    typeRoots: [join(projectRoot, 'node_modules', '@types')],
+  };
+  const config = { compilerOptions, files: ['types.mts', 'optional.d.ts'] };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+  await mustRun(process.execPath, [compiler, '-p', folder]);
 }
 
 /** Bundlers take the library as it is, without a warning, and what they make of it runs. */

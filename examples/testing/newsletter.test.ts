@@ -13,7 +13,7 @@ const people = [
 
 async function connect(options: ServiceOptions = {}) {
   const service = await createService(options);
-  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  const client = new Client(service);
   onTestFinished(async () => {
     await client.close();
     await service.close();

@@ -3,26 +3,30 @@ import { ConfigurationError } from '../errors/family.js';
 import { addedFields, originFields, usualFields, type AddedField } from '../results/columns.js';
 import { closestColumn } from './closest-column.js';
 
-/** Which columns are added for a verified one. */
-export interface FieldOptions {
+/**
+ * Which columns are added for a verified one.
+ *
+ * @template Chosen the fields that are chosen
+ */
+export interface FieldOptions<Chosen = AddedField> {
   /**
    * Which of the added columns are written, without their prefix and in this order, such as
    * `['verification', 'valid', 'quality']`; a name that one type has alone is for its columns.
    * @default all but those of `provenance` and `suggest`
    */
-  readonly columns?: readonly AddedField[];
+  readonly columns?: readonly Chosen[] | undefined;
   /**
    * Whether columns are added that say what was sent for a cell, and when, by which batch and from where
    * its result came.
    * @default false
    */
-  readonly provenance?: boolean;
+  readonly provenance?: boolean | undefined;
   /**
    * Whether columns of emails get another, `suggestion`: the domain that was probably meant where the
    * cell's looks misspelt (`gmail.com` for `gmial.com`). It is never sent.
    * @default false
    */
-  readonly suggest?: boolean;
+  readonly suggest?: boolean | undefined;
 }
 
 /** The fields that are added for a column of a type, in order. */

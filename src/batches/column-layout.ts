@@ -1,6 +1,6 @@
 import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
-import { addedColumns } from '../results/columns.js';
+import { addedColumns, type AddedField } from '../results/columns.js';
 import type { AddedColumn } from '../rows/sink.js';
 import { checkFields, fieldsOf, wantsOrigin, type FieldOptions } from './added-fields.js';
 import { caseless } from '../rows/column-spelling.js';
@@ -9,37 +9,51 @@ import { closestColumn } from './closest-column.js';
 /**
  * Which columns are verified, as the caller names them: by name or, where the rows come from a source
  * with a header, by position (`#3`).
+ *
+ * @template Email the columns that may hold email addresses
+ * @template Phone the columns that may hold phone numbers
+ * @template Text the columns that may hold any text
+ * @template Prefix what more is known of `prefix`
+ * @template Chosen the added columns that are chosen
  */
-export interface ColumnOptions extends FieldOptions {
+export interface ColumnOptions<
+  Email = string,
+  Phone = string,
+  Text = string,
+  Prefix = unknown,
+  Chosen = AddedField,
+> extends FieldOptions<Chosen> {
   /** Columns of email addresses. @default none: there is at least one of emails or phones */
-  readonly email?: readonly string[];
+  readonly email?: readonly Email[] | undefined;
   /** Columns of phone numbers. @default none: there is at least one of emails or phones */
-  readonly phone?: readonly string[];
+  readonly phone?: readonly Phone[] | undefined;
   /**
    * Column that holds the target country row by row; `country` is that of rows whose own cell is empty.
    * @default none: every row has the same
    */
-  readonly countryColumn?: string;
+  readonly countryColumn?: Text | undefined;
   /**
    * Column of phone numbers whose calling codes (`+44…`, `0044…`) say the target country row by row;
    * `country` is that of the other rows.
    * @default none: every row has the same
    */
-  readonly countryFrom?: string;
+  readonly countryFrom?: Text | undefined;
   /** By verified column: what its added columns begin with. @default its name */
-  readonly prefix?: Readonly<Record<string, string>>;
+  readonly prefix?: (Readonly<Record<string, string>> & Prefix) | undefined;
 }
 
 /** At least one column is verified. The compiler names the last of these where none is. */
-export type ColumnChoice =
-  | {
-      /** Columns of phone numbers. */
-      readonly phone: readonly string[];
-    }
-  | {
-      /** Columns of email addresses. */
-      readonly email: readonly string[];
-    };
+export type ColumnChoice = PhoneColumns | EmailColumns;
+
+interface PhoneColumns {
+  /** Columns of phone numbers. */
+  readonly phone: readonly string[];
+}
+
+interface EmailColumns {
+  /** Columns of email addresses. */
+  readonly email: readonly string[];
+}
 
 /** Where the columns stand in a header, and which are added to it. */
 export interface ColumnLayout {

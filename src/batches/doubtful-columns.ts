@@ -35,7 +35,8 @@ export interface DoubtOptions {
    * them, or a twentieth that would be mobile numbers), and waited for: whether to go on.
    * @default the run goes on
    */
-  readonly onDoubtfulColumns?: (columns: readonly DoubtfulColumn[]) => boolean | Promise<boolean>;
+  readonly onDoubtfulColumns?:
+    ((columns: readonly DoubtfulColumn[]) => boolean | Promise<boolean>) | undefined;
 }
 
 /** The columns of which more than half of the filled cells are malformed, or many may have lost a `+`. */

@@ -171,20 +171,38 @@ export interface CountryOptions {
    * `countryFrom` of those whose number has no calling code: a code such as `US`, or a name.
    * @default none: a row without a country of its own is not sent
    */
-  readonly country?: Open<CountryCode>;
+  readonly country?: Open<CountryCode> | undefined;
   /** Target country of all emails, whatever that of their row is. @default that of their row */
-  readonly emailCountry?: Open<CountryCode>;
+  readonly emailCountry?: Open<CountryCode> | undefined;
 }
 
 /**
  * The service verifies for a country, emails too: one of these ways has to say for which. The compiler
  * names the last of them where none is given.
  */
-export type CountryChoice =
-  | { readonly emailCountry: Open<CountryCode>; readonly phone?: readonly [] }
-  | { readonly countryFrom: string }
-  | { readonly countryColumn: string }
-  | { readonly country: Open<CountryCode> };
+export type CountryChoice = CountryOfEmails | CountryFromNumbers | CountryByRow | CountryOfAllRows;
+
+interface CountryOfEmails {
+  /** Target country of all emails, where no phone numbers are verified. */
+  readonly emailCountry: Open<CountryCode>;
+  /** None. */
+  readonly phone?: readonly [] | undefined;
+}
+
+interface CountryFromNumbers {
+  /** Column of phone numbers whose calling codes say the target country row by row. */
+  readonly countryFrom: string;
+}
+
+interface CountryByRow {
+  /** Column that holds the target country row by row. */
+  readonly countryColumn: string;
+}
+
+interface CountryOfAllRows {
+  /** Target country of every row. */
+  readonly country: Open<CountryCode>;
+}
 
 /**
  * Checks what decides the lanes before anything is read.

@@ -56,7 +56,7 @@ export interface CallOptions {
  *
  * @example
  * ```ts
- * const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+ * const client = new Client(service);
  * const { email_credit } = await client.credits();
  * console.log(email_credit > 0); // true
  * await client.close();

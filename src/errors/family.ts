@@ -13,6 +13,7 @@ import { SluiceError, type ErrorCodes } from './sluice-error.js';
  * ```
  */
 export class ConfigurationError extends SluiceError {
+  override readonly name = 'ConfigurationError';
   declare readonly code: ErrorCodes['ConfigurationError'];
 
   constructor(
@@ -36,6 +37,7 @@ export class ConfigurationError extends SluiceError {
  * ```
  */
 export class InputError extends SluiceError {
+  override readonly name = 'InputError';
   declare readonly code: ErrorCodes['InputError'];
   /** Line of the input where the trouble begins, counted from 1, where it is known. */
   readonly line: number | undefined;
@@ -66,6 +68,7 @@ export class InputError extends SluiceError {
  * ```
  */
 export class OutputError extends SluiceError {
+  override readonly name = 'OutputError';
   declare readonly code: ErrorCodes['OutputError'];
 
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
@@ -86,6 +89,7 @@ export class OutputError extends SluiceError {
  * ```
  */
 export class TransportError extends SluiceError {
+  override readonly name = 'TransportError';
   declare readonly code: ErrorCodes['TransportError'];
   /** Name of the operation (`launchBatch`, …). */
   readonly operation: string;
@@ -139,6 +143,7 @@ interface NeededCredits {
  * ```
  */
 export class ApiError extends SluiceError {
+  override readonly name = 'ApiError';
   declare readonly code: ErrorCodes['ApiError'];
   readonly operation: string;
   /** HTTP status. */
@@ -186,6 +191,7 @@ export class ApiError extends SluiceError {
  * ```
  */
 export class ContractError extends SluiceError {
+  override readonly name = 'ContractError';
   declare readonly code: ErrorCodes['ContractError'];
   readonly operation: string;
 
@@ -215,6 +221,7 @@ export class ContractError extends SluiceError {
  * ```
  */
 export class DeadlineError extends SluiceError {
+  override readonly name = 'DeadlineError';
   declare readonly code: ErrorCodes['DeadlineError'];
 
   constructor(
@@ -246,6 +253,7 @@ export class DeadlineError extends SluiceError {
  * ```
  */
 export class BudgetError extends SluiceError {
+  override readonly name = 'BudgetError';
   declare readonly code: ErrorCodes['BudgetError'];
 
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
@@ -267,6 +275,7 @@ export class BudgetError extends SluiceError {
  * ```
  */
 export class DetachedError extends SluiceError {
+  override readonly name = 'DetachedError';
   declare readonly code: ErrorCodes['DetachedError'];
 
   constructor(
@@ -295,6 +304,7 @@ export class DetachedError extends SluiceError {
  * ```
  */
 export class StateError extends SluiceError {
+  override readonly name = 'StateError';
   declare readonly code: ErrorCodes['StateError'];
 
   constructor(

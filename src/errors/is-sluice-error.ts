@@ -1,5 +1,5 @@
 import type * as family from './family.js';
-import { SluiceError, type ErrorCodes, type SluiceErrorCode } from './sluice-error.js';
+import { brand, type SluiceError, type ErrorCodes, type SluiceErrorCode } from './sluice-error.js';
 
 /** The class of the errors that carry a code, with that code. */
 type ErrorWith<Code extends SluiceErrorCode> = {
@@ -10,7 +10,7 @@ type ErrorWith<Code extends SluiceErrorCode> = {
 
 /**
  * Whether an error is one of Sluice, and, given a code, that one: it then has the fields of its class,
- * such as `status` of an ApiError.
+ * such as `status` of an ApiError. An error of another copy of this package in the process is one, too.
  *
  * @example
  * ```ts
@@ -26,5 +26,6 @@ export function isSluiceError<Code extends SluiceErrorCode>(
   code: Code | undefined,
 ): error is ErrorWith<Code>;
 export function isSluiceError(error: unknown, code?: SluiceErrorCode): boolean {
-  return error instanceof SluiceError && (code === undefined || error.code === code);
+  if (!(error instanceof Error) || !(brand in error)) return false;
+  return code === undefined || (error as SluiceError).code === code;
 }

@@ -45,6 +45,9 @@ export interface SluiceErrorOptions {
   readonly cause?: unknown;
 }
 
+/** The same in every copy of this package in a process, which `instanceof` is not. @internal */
+export const brand: unique symbol = Symbol.for('sluice.error');
+
 /**
  * The root of all errors that Sluice raises on purpose. Messages say what failed and on which id, and
  * hold neither a key nor a cell of the input.
@@ -59,13 +62,18 @@ export interface SluiceErrorOptions {
  * ```
  */
 export class SluiceError extends Error {
+  override readonly name: string = 'SluiceError';
   readonly code: SluiceErrorCode;
   readonly retryable: boolean;
 
   constructor(message: string, options: SluiceErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.name = new.target.name;
     this.code = options.code;
     this.retryable = options.retryable ?? false;
+  }
+
+  /** @internal */
+  get [brand](): boolean {
+    return true;
   }
 }

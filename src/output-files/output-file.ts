@@ -11,11 +11,11 @@ export interface OutputFileOptions {
    * Permissions of the file.
    * @default those of the file that is replaced, else what the process gives new files
    */
-  readonly mode?: number;
+  readonly mode?: number | undefined;
   /** A new file gets no more than these permissions: what is in it comes from the file that has them. */
   readonly noMoreOpenThan?: FilePermissions | undefined;
   /** The calls on the disk, for tests. @default the system's @internal */
-  readonly files?: OutputFiles;
+  readonly files?: OutputFiles | undefined;
 }
 
 /**
@@ -27,8 +27,9 @@ export interface OutputFileOptions {
  */
 export async function createOutputFile(
   path: string,
-  { mode, noMoreOpenThan, files = fileSystem }: OutputFileOptions = {},
+  options: OutputFileOptions = {},
 ): Promise<ByteOutput> {
+  const { mode, noMoreOpenThan, files = fileSystem } = options;
   const target = await checkOutputPath(path, files);
   const fail = refuseWriting(path);
   const output = await (

@@ -8,13 +8,15 @@ import { defaults } from '../batches/defaults.js';
 import { callingCodeNotices, doubtfulColumns } from '../batches/doubtful-columns.js';
 import { checkCountries, Plan } from '../batches/plan.js';
 import { checkOptions } from '../options/check-options.js';
+import type { Needed } from '../options/needed.js';
+import type { LaneChoice } from '../streams/stream-options.js';
 import { limitedSource } from '../rows/limited-source.js';
 import { budgetNotices } from './budget-notices.js';
 import { readCredits } from './balance.js';
 import { startExamining, wantedPositions } from './pass-one.js';
 import { noOutcome } from './outcome-marks.js';
 import { RefusedCells } from './refused-cells.js';
-import type { EstimateOptions } from './run-options.js';
+import type { EstimateSettings } from './run-options.js';
 import { sinkOf, sourceOf, type SourceInput } from './run-ends.js';
 import { estimateShape } from './run-shapes.js';
 import type { Estimate, LaneEstimate, TypeEstimate } from './summary.js';
@@ -33,8 +35,8 @@ export type { Estimate, TypeEstimate } from './summary.js';
  * console.log(estimate.rows, estimate.email?.credits); // 3 2
  * ```
  */
-export async function estimateRun<From extends SourceInput>(
-  options: EstimateOptions<From>,
+export async function estimateRun<From extends SourceInput, Given = unknown>(
+  options: EstimateSettings<From> & Needed<Given, LaneChoice>,
 ): Promise<Estimate> {
   checkOptions(options, estimateShape);
   const { client, history, onChangedCell, limit } = options;

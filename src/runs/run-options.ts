@@ -4,9 +4,9 @@ import type { Sink } from '../rows/sink.js';
 import type { Source } from '../rows/source.js';
 import type { SinkInput, SourceInput } from './run-ends.js';
 import type { SourceColumns } from './source-columns.js';
-import type { ColumnChoice, ColumnOptions } from '../batches/column-layout.js';
 import type { DoubtOptions } from '../batches/doubtful-columns.js';
-import type { CountryChoice, CountryOptions } from '../batches/plan.js';
+import type { CountryOptions } from '../batches/plan.js';
+import type { LaneChoice } from '../streams/stream-options.js';
 import type { FileSystem } from '../system/file-system.js';
 import type { History } from './history/history.js';
 import type { SharedStore } from './run-store.js';
@@ -15,9 +15,8 @@ import type { Preflight } from './preflight.js';
 import type { Summary } from './summary.js';
 
 /** The options of a run, before the compiler asks for a column and a country. */
-export interface RunSettings extends ColumnOptions, CountryOptions, DriveSettings, DoubtOptions {
-  /** Where the rows are: a path, a URL, an array of these, rows, or a `Source` of your own. */
-  readonly source: SourceInput;
+export interface RunSettings<From extends SourceInput = SourceInput>
+  extends SourceColumns<From>, CountryOptions, DriveSettings, DoubtOptions {
   /** Where the enriched rows go: a path, an `s3:` URL, or a `Sink` of your own. */
   readonly sink: SinkInput;
   /**
@@ -37,14 +36,14 @@ export interface RunSettings extends ColumnOptions, CountryOptions, DriveSetting
    * @default `<sink>.sluice` where the sink is a path (for an `s3:` URL in the current folder, under the
    *   object's name); must be given with any other sink
    */
-  readonly stateDir?: string;
+  readonly stateDir?: string | undefined;
   /**
    * Where many processes, on whichever machines, work on one run: the same call in each, and any of them
    * may be killed. It takes the place of the state directory; `stateDir` is then the folder in which this
    * process has its batch files meanwhile (the system's for temporary files where it is not given).
    * @default none: the run is this process's own
    */
-  readonly store?: SharedStore;
+  readonly store?: SharedStore | undefined;
   /**
    * Most addresses in one batch.
    * @default 50000
@@ -158,21 +157,29 @@ export interface RunSettings extends ColumnOptions, CountryOptions, DriveSetting
   readonly partitionFrom?: number | undefined;
 }
 
-/**
- * Which columns are verified, and for which country: without either nothing can be sent. The country
- * comes first: the compiler looks for it first.
- */
-export type LaneChoice = CountryChoice & ColumnChoice;
-
 /** Only a sink that is a path or a URL has a place for the state beside it. */
-type StateChoice =
-  { readonly store: SharedStore } | { readonly sink: string | URL } | { readonly stateDir: string };
+type StateChoice = StateInStore | StateBesideSink | StateInFolder;
+
+interface StateInStore {
+  /** Where processes share the run. */
+  readonly store: SharedStore;
+}
+
+interface StateBesideSink {
+  /** Where the enriched rows go: a path, or an `s3:` URL. */
+  readonly sink: string | URL;
+}
+
+interface StateInFolder {
+  /** Where the run keeps what it needs to go on after a kill. */
+  readonly stateDir: string;
+}
+
+/** What a run has to be told, one way or another. */
+export type RunChoice = LaneChoice & StateChoice;
 
 /** @template From what the rows come from: where they are objects, their columns are known */
-export type RunOptions<From extends SourceInput = SourceInput> = RunSettings &
-  LaneChoice &
-  StateChoice &
-  SourceColumns<From>;
+export type RunOptions<From extends SourceInput = SourceInput> = RunSettings<From> & RunChoice;
 
 /** The options of a run whose places are found. */
 export type ResolvedRun = Omit<
@@ -185,47 +192,48 @@ export type ResolvedRun = Omit<
 };
 
 /** The options of a run that keeps nothing on disk. */
-export type StreamRunOptions<From extends SourceInput = SourceInput> = StreamRunSettings &
-  LaneChoice &
-  SourceColumns<From>;
+export type StreamRunOptions<From extends SourceInput = SourceInput> = StreamRunSettings<From> &
+  LaneChoice;
 
-export type StreamRunSettings = Omit<
-  RunSettings,
-  | 'client'
-  | 'stateDir'
-  | 'store'
-  | 'fresh'
-  | 'moved'
-  | 'partitionFrom'
-  | 'onChange'
-  | 'onCarry'
-  | 'retryFailed'
-  | 'partial'
-  | 'deleteBatches'
-  | 'onSummary'
-  | 'beforeRemoval'
-  | 'lastAct'
-  | 'files'
-  | 'decides'
-  | 'detach'
-  | 'onPrepared'
-  | 'waitLockMs'
-  | 'maxUnknown'
-  | 'openHistory'
-> & {
-  /** The service. */
-  readonly client: Client;
-  /**
-   * Most rows that wait for their results in memory.
-   * @default concurrency × batchSize + batchSize
-   */
-  readonly maxWaitingRows?: number | undefined;
-  /**
-   * Sends an open batch when its oldest row has waited so long, in milliseconds.
-   * @default none
-   */
-  readonly maxWaitMs?: number | undefined;
-};
+export type StreamRunSettings<From extends SourceInput = SourceInput> = SourceColumns<From> &
+  Omit<
+    RunSettings,
+    | keyof SourceColumns
+    | 'client'
+    | 'stateDir'
+    | 'store'
+    | 'fresh'
+    | 'moved'
+    | 'partitionFrom'
+    | 'onChange'
+    | 'onCarry'
+    | 'retryFailed'
+    | 'partial'
+    | 'deleteBatches'
+    | 'onSummary'
+    | 'beforeRemoval'
+    | 'lastAct'
+    | 'files'
+    | 'decides'
+    | 'detach'
+    | 'onPrepared'
+    | 'waitLockMs'
+    | 'maxUnknown'
+    | 'openHistory'
+  > & {
+    /** The service. */
+    readonly client: Client;
+    /**
+     * Most rows that wait for their results in memory.
+     * @default concurrency × batchSize + batchSize
+     */
+    readonly maxWaitingRows?: number | undefined;
+    /**
+     * Sends an open batch when its oldest row has waited so long, in milliseconds.
+     * @default none
+     */
+    readonly maxWaitMs?: number | undefined;
+  };
 
 /** A cell that would be sent as something else than it holds. */
 export interface ChangedCell {
@@ -236,21 +244,29 @@ export interface ChangedCell {
 }
 
 /** The options of a run, as far as they decide what it would send. */
-export type EstimateOptions<From extends SourceInput = SourceInput> = EstimateSettings &
-  LaneChoice &
-  SourceColumns<From>;
+export type EstimateOptions<From extends SourceInput = SourceInput> = EstimateSettings<From> &
+  LaneChoice;
 
-export type EstimateSettings = Omit<
-  RunSettings,
-  'client' | 'stateDir' | 'store' | 'sink' | 'openHistory'
-> & {
-  /** Where the rows would go: it is only asked whether it could take them. @default nobody is asked */
-  readonly sink?: SinkInput | undefined;
-  /** The service, to be asked for the balance. @default nobody is asked */
-  readonly client?: Client | undefined;
-  /** Called for each cell that would be sent in another form. @default nothing is called */
-  readonly onChangedCell?: ((change: ChangedCell) => void) | undefined;
-};
+export type EstimateSettings<From extends SourceInput = SourceInput> = SourceColumns<From> &
+  Omit<
+    RunSettings,
+    | keyof SourceColumns
+    | 'client'
+    | 'stateDir'
+    | 'store'
+    | 'sink'
+    | 'openHistory'
+    | 'lastAct'
+    | 'detach'
+    | 'deleteBatches'
+  > & {
+    /** Where the rows would go: it is only asked whether it could take them. @default nobody is asked */
+    readonly sink?: SinkInput | undefined;
+    /** The service, to be asked for the balance. @default nobody is asked */
+    readonly client?: Client | undefined;
+    /** Called for each cell that would be sent in another form. @default nothing is called */
+    readonly onChangedCell?: ((change: ChangedCell) => void) | undefined;
+  };
 
 export const changeWays = ['auto', 'carry', 'stop'] as const;
 

@@ -107,7 +107,16 @@ export const streamRunShape: OptionShape<StreamRunSettings> = {
   maxWaitMs: amount,
 };
 
-const { stateDir: _stateDir, store: _store, openHistory: _openHistory, ...withoutState } = runShape;
+/** Nothing is sent: what is only of that would be ignored. */
+const {
+  stateDir: _stateDir,
+  store: _store,
+  openHistory: _openHistory,
+  lastAct: _lastAct,
+  detach: _detach,
+  deleteBatches: _deleteBatches,
+  ...withoutState
+} = runShape;
 
 export const estimateShape: OptionShape<EstimateSettings> = {
   ...withoutState,

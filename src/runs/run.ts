@@ -3,12 +3,13 @@ import { defaults } from '../batches/defaults.js';
 import { checkCountries } from '../batches/plan.js';
 import { observeRun } from '../diagnostics/observe-run.js';
 import { checkOptions } from '../options/check-options.js';
+import type { Needed } from '../options/needed.js';
 import { comparedSource } from '../rows/compared-source.js';
 import { limitedSource } from '../rows/limited-source.js';
 import { systemFiles } from '../system/file-system.js';
 import { observedEnd, observedProgress } from './observed-progress.js';
 import { findEnds, sinkOf, stateDirFor, type SourceInput } from './run-ends.js';
-import type { ResolvedRun, RunOptions, RunSettings } from './run-options.js';
+import type { ResolvedRun, RunChoice, RunSettings } from './run-options.js';
 import type { CheckedRun } from './run-opening.js';
 import {
   placeInDirectory,
@@ -43,7 +44,9 @@ import type { Summary } from './summary.js';
  * console.log(summary.rows, summary.email?.verdicts.valid); // 3 1
  * ```
  */
-export async function run<From extends SourceInput>(options: RunOptions<From>): Promise<Summary> {
+export async function run<From extends SourceInput, Given = unknown>(
+  options: RunSettings<From> & Needed<Given, RunChoice>,
+): Promise<Summary> {
   checkOptions(options, runShape);
   const { store, stateDir, ...given } = options;
   const { partitionFrom } = options;

@@ -1,13 +1,15 @@
+import type { ColumnOptions } from '../batches/column-layout.js';
 import type { PhoneColumn, TextColumn } from '../streams/enriched-row.js';
 import type { SourceInput } from './run-ends.js';
 
-/** The options that name columns, held to those that the rows have. */
-export interface SourceColumns<From extends SourceInput> {
+/** The source, and the options that name columns, held to those that its rows have. */
+export interface SourceColumns<From extends SourceInput = SourceInput> extends ColumnOptions<
+  NameOf<TextColumn<RowOf<From>>>,
+  NameOf<PhoneColumn<RowOf<From>>>,
+  NameOf<TextColumn<RowOf<From>>>
+> {
+  /** Where the rows are: a path, a URL, an array of these, rows, or a `Source` of your own. */
   readonly source: From;
-  readonly email?: readonly NameOf<TextColumn<RowOf<From>>>[];
-  readonly phone?: readonly NameOf<PhoneColumn<RowOf<From>>>[];
-  readonly countryColumn?: NameOf<TextColumn<RowOf<From>>>;
-  readonly countryFrom?: NameOf<TextColumn<RowOf<From>>>;
 }
 
 /** A column's name, or its position. */

@@ -16,6 +16,8 @@ import { StreamPlan } from '../streams/stream-plan.js';
 import { batchProgress } from '../streams/verify-progress.js';
 import { verifyChunks } from '../streams/verify.js';
 import { checkOptions } from '../options/check-options.js';
+import type { Needed } from '../options/needed.js';
+import type { LaneChoice } from '../streams/stream-options.js';
 import { observeRun } from '../diagnostics/observe-run.js';
 import { observedEnd, observedProgress } from './observed-progress.js';
 import { DriveLog } from './drive-log.js';
@@ -23,7 +25,7 @@ import { OutcomeTally } from './outcome-tally.js';
 import { wantedPositions } from './pass-one.js';
 import { openSink } from './pass-two.js';
 import { findEnds, type SourceInput } from './run-ends.js';
-import type { ResolvedRun, StreamRunOptions, StreamRunSettings } from './run-options.js';
+import type { ResolvedRun, StreamRunSettings } from './run-options.js';
 import { streamRunShape } from './run-shapes.js';
 import { summarize } from './summarize.js';
 import type { Summary } from './summary.js';
@@ -40,8 +42,8 @@ import type { Summary } from './summary.js';
  * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
  * ```
  */
-export async function streamRun<From extends SourceInput>(
-  options: StreamRunOptions<From>,
+export async function streamRun<From extends SourceInput, Given = unknown>(
+  options: StreamRunSettings<From> & Needed<Given, LaneChoice>,
 ): Promise<Summary> {
   checkOptions(options, streamRunShape);
   checkCountries(options);

@@ -21,7 +21,7 @@ import {
 import { readLedger, type LedgerEntry } from './store/ledger.js';
 import { Store } from './store/store.js';
 
-/** A local service that is listening. */
+/** A local service that is listening. A client takes it as its options: `new Client(service)`. */
 export interface Service {
   /** Where it listens: `http://127.0.0.1:…`. */
   readonly baseUrl: string;
@@ -55,7 +55,7 @@ const defaultAccount = 'default';
  * @example
  * ```ts
  * const service = await createService({ emailCredits: 100 });
- * const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+ * const client = new Client(service);
  * console.log((await client.credits()).email_credit); // 100
  * await client.close();
  * await service.close();
@@ -124,9 +124,7 @@ async function serve(
   const server = await openHttpServer({ port, host, dispatch, requestTimeoutMs, maxConnections });
   jobs.resume();
   let closing: Promise<void> | undefined;
-  return {
-    baseUrl: `http://${hostInUrl(host)}:${server.port}`,
-    apiKey,
+  const control: Omit<Service, 'baseUrl' | 'apiKey'> = {
     apiKeyIsNew,
     ledger: () => readLedger(store),
     faults: () => faults?.report() ?? [],
@@ -152,6 +150,11 @@ async function serve(
       return closing;
     },
   };
+  // Of its own it has the two alone that connect a client to it, which takes no option that it does not know.
+  return Object.assign(Object.create(control) as typeof control, {
+    baseUrl: `http://${hostInUrl(host)}:${server.port}`,
+    apiKey,
+  });
 }
 
 async function accountsOf(

@@ -23,100 +23,100 @@ export interface ServiceOptions {
    *
    * @default 0
    */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /**
    * Address to listen on.
    *
    * @default '127.0.0.1'
    */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /**
    * Folder that keeps everything: the next service on it goes on where this one was, however it ended.
    *
    * @default a private folder that is removed by `close`
    */
-  readonly dataDir?: string;
+  readonly dataDir?: string | undefined;
   /** Accounts, in place of the default one; not together with `apiKey` and the credits below. */
-  readonly accounts?: readonly Account[];
+  readonly accounts?: readonly Account[] | undefined;
   /**
    * Key of the default account.
    *
    * @default one made at random, and kept in `dataDir`
    */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /**
    * Credits granted to the default account so far, spent ones among them. `Infinity` never ends.
    *
    * @default what was granted before, or no end
    */
-  readonly emailCredits?: number;
+  readonly emailCredits?: number | undefined;
   /** As `emailCredits`. */
-  readonly phoneCredits?: number;
+  readonly phoneCredits?: number | undefined;
   /**
    * How long a batch stays in `parsing_content` at least, once its preparation was asked for, in
    * milliseconds.
    *
    * @default 0
    */
-  readonly parseDelayMs?: number;
+  readonly parseDelayMs?: number | undefined;
   /**
    * How long a batch stays in `verification_ongoing` at least, in milliseconds.
    *
    * @default 0
    */
-  readonly verifyDelayMs?: number;
+  readonly verifyDelayMs?: number | undefined;
   /**
    * Requests a minute and key before 429.
    *
    * @default no limit
    */
-  readonly rate?: number;
+  readonly rate?: number | undefined;
   /**
    * Larger uploads are answered with 413.
    *
    * @default 1 GiB
    */
-  readonly maxFileSizeBytes?: number;
+  readonly maxFileSizeBytes?: number | undefined;
   /**
    * Larger files of `/v1/format`, which asks for no key, are answered with 413.
    *
    * @default 1 MiB
    */
-  readonly maxFormatBytes?: number;
+  readonly maxFormatBytes?: number | undefined;
   /**
    * Most connections at once. Requests on more of them are answered with 503.
    *
    * @default a third of the files that the process may open, after some are set aside; at most 10000
    */
-  readonly maxConnections?: number;
+  readonly maxConnections?: number | undefined;
   /**
    * How long a request may take to arrive whole, in milliseconds.
    *
    * @default 300000
    */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /**
    * What judges addresses, as `networkEngine()` or one of your own; the service closes it when it closes.
    *
    * @default what this machine knows, without a network
    */
-  readonly engine?: VerificationEngine | Promise<VerificationEngine>;
+  readonly engine?: VerificationEngine | Promise<VerificationEngine> | undefined;
   /**
    * What is to go wrong, and when, for tests of clients and pipelines.
    *
    * @default nothing
    */
-  readonly faults?: FaultPlan;
+  readonly faults?: FaultPlan | undefined;
   /** Time, for tests. @default the system's */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Other ways to answer where the specification is silent, for tests of clients. */
-  readonly variants?: ServiceVariants;
+  readonly variants?: ServiceVariants | undefined;
   /**
    * Called with defects: what was answered with 500, and work that failed after the requests.
    *
    * @default a warning of the process
    */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** The longest wait that a timer takes. */

@@ -112,9 +112,19 @@ type ColumnOf<Input, Cell> = string extends keyof Input
     }[keyof Input & string];
 
 /** A Duplex whose rows have a type on either side. */
-export type RowStream<Input, Output> = {
-  [Symbol.asyncIterator](): NodeJS.AsyncIterator<Output>;
+export interface RowStream<Input, Output> extends Duplex {
+  [Symbol.asyncIterator](): AsyncIterableIterator<Output>;
+  [Symbol.asyncIterator](text?: never): ReturnType<Duplex[typeof Symbol.asyncIterator]>;
   read(): Output | null;
-  write(row: Input, done?: (error: Error | null | undefined) => void): boolean;
-  on(event: 'data', listener: (row: Output) => void): RowStream<Input, Output>;
-} & Duplex;
+  read(text: never): never;
+  // What takes `never` is for `pipe` and `pipeline` alone, which want streams of text: no call fits it.
+  write(text: never, ...more: never[]): boolean;
+  write(row: Input, done?: WriteDone): boolean;
+  end(text: never, ...more: never[]): this;
+  end(row: Input, done?: () => void): this;
+  end(done?: () => void): this;
+  on(event: 'data', listener: (row: Output) => void): this;
+  on(event: string | symbol, listener: Parameters<Duplex['on']>[1]): this;
+}
+
+type WriteDone = (error: Error | null | undefined) => void;

@@ -74,5 +74,11 @@ export interface VerifySettings
   readonly signal?: AbortSignal | undefined;
 }
 
+/**
+ * Which columns are verified, and for which country: without either nothing can be sent. The country
+ * comes first: the compiler looks for it first.
+ */
+export type LaneChoice = CountryChoice & ColumnChoice;
+
 /** The options of `verify()`. */
-export type VerifyOptions = VerifySettings & CountryChoice & ColumnChoice;
+export type VerifyOptions = VerifySettings & LaneChoice;

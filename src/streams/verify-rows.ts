@@ -1,7 +1,9 @@
 import { ConfigurationError } from '../errors/family.js';
+import type { Needed } from '../options/needed.js';
 import type { AddedField } from '../results/columns.js';
 import { isRows } from '../rows/rows-source.js';
 import type { EnrichedRow, PhoneColumn, TextColumn } from './enriched-row.js';
+import type { LaneChoice } from './stream-options.js';
 import { createVerify, type TypedOptions } from './verify.js';
 
 /**
@@ -30,9 +32,10 @@ export function verifyRows<
   const Phone extends PhoneColumn<Input> = never,
   const Prefix = unknown,
   const Chosen extends AddedField = never,
+  Given = unknown,
 >(
   rows: Iterable<Input> | AsyncIterable<Input> | ReadableStream<Input>,
-  options: TypedOptions<Input, Email, Phone, Prefix, Chosen>,
+  options: TypedOptions<Input, Email, Phone, Prefix, Chosen> & Needed<Given, LaneChoice>,
 ): AsyncIterable<EnrichedRow<Input, Email, Phone, Prefix, Chosen>> {
   if (!isRows(rows)) {
     throw new ConfigurationError('rows must be an array, a generator or a stream of row objects');

@@ -1,8 +1,10 @@
 import { pipeline, Stream, type Duplex, type Readable } from 'node:stream';
 import { checkHistoryService } from '../batches/check-history-service.js';
 import type { BatchProgress } from '../batches/batch-progress.js';
+import type { ColumnOptions } from '../batches/column-layout.js';
 import { ConfigurationError } from '../errors/family.js';
 import { checkOptions } from '../options/check-options.js';
+import type { Needed } from '../options/needed.js';
 import { DriveBatches } from './drive-batches.js';
 import type { AddedField } from '../results/columns.js';
 import type { Row } from '../rows/object-chunk.js';
@@ -11,7 +13,7 @@ import { PatientDuplex } from './patient-duplex.js';
 import type { RowsInput } from '../rows/rows-source.js';
 import { checkRow } from './first-rows.js';
 import type { EnrichedRow, PhoneColumn, RowStream, TextColumn } from './enriched-row.js';
-import type { VerifyOptions, VerifySettings } from './stream-options.js';
+import type { LaneChoice, VerifySettings } from './stream-options.js';
 import { verifyShape } from './stream-shape.js';
 import { StreamPlan } from './stream-plan.js';
 import { rowsToBatches } from './rows-to-batches.js';
@@ -37,16 +39,19 @@ import { batchProgress, RowCount } from './verify-progress.js';
  */
 export function verify<Input extends object>(): TypedVerify<Input>;
 export function verify<
-  const Email extends string = never,
+  const Email extends string | object = never,
   const Phone extends string = never,
   const Prefix = unknown,
   const Chosen extends AddedField = never,
+  Given = unknown,
 >(
-  options: TypedOptions<Row, Email, Phone, Prefix, Chosen>,
-): RowStream<Row, EnrichedRow<Row, Email, Phone, Prefix, Chosen>>;
+  options: TypedOptions<Row, Email | AnyOfRowType<Email>, Phone, Prefix, Chosen> &
+    Needed<Given, LaneChoice> &
+    NoRowType<Email>,
+): RowStream<Row, EnrichedRow<Row, Extract<Email, string>, Phone, Prefix, Chosen>>;
 export function verify(
-  ...given: readonly [] | readonly [VerifyOptions]
-): Duplex | ((options: VerifyOptions) => Duplex) {
+  ...given: readonly [] | readonly [VerifySettings]
+): Duplex | ((options: never) => Duplex) {
   return given.length === 0 ? createVerify : createVerify(given[0]);
 }
 
@@ -59,21 +64,30 @@ export type TypedVerify<Input extends object> = <
   const Phone extends PhoneColumn<Input> = never,
   const Prefix = unknown,
   const Chosen extends AddedField = never,
+  Given = unknown,
 >(
-  options: TypedOptions<Input, Email, Phone, Prefix, Chosen>,
+  options: TypedOptions<Input, Email, Phone, Prefix, Chosen> & Needed<Given, LaneChoice>,
 ) => RowStream<Input, EnrichedRow<Input, Email, Phone, Prefix, Chosen>>;
 
 /** Options whose values decide the type of the rows. */
-export type TypedOptions<Input, Email, Phone, Prefix, Chosen> = VerifyOptions & {
-  /** Columns of email addresses. */
-  readonly email?: readonly Email[];
-  /** Columns of phone numbers. */
-  readonly phone?: readonly Phone[];
-  readonly countryColumn?: TextColumn<Input>;
-  readonly countryFrom?: TextColumn<Input>;
-  readonly prefix?: Prefix & PrefixedColumns<Prefix, Email | Phone>;
-  readonly columns?: readonly Chosen[];
-};
+export interface TypedOptions<Input, Email, Phone, Prefix, Chosen>
+  extends
+    Omit<VerifySettings, keyof ColumnOptions>,
+    ColumnOptions<
+      Email,
+      Phone,
+      TextColumn<Input>,
+      Prefix & PrefixedColumns<Prefix, Email | Phone>,
+      Chosen
+    > {}
+
+/** Where the type of the rows is given in place of the columns: any, for that is not the mistake. */
+type AnyOfRowType<Email> = [Email] extends [string] ? never : string;
+
+/** The mistake: whoever makes it is told where the type belongs. */
+type NoRowType<Email> = [Email] extends [string]
+  ? unknown
+  : { readonly error: 'write verify<Row>()(options), with a call for the type of the rows alone' };
 
 /** Only what is verified has added columns: any other name is refused, with the reason in its type. */
 type PrefixedColumns<Prefix, Verified> = {
@@ -83,7 +97,7 @@ type PrefixedColumns<Prefix, Verified> = {
 };
 
 /** Checks the options. */
-export function createVerify(options: VerifyOptions): Verify {
+export function createVerify(options: VerifySettings): Verify {
   checkOptions(options, verifyShape);
   const { client, history } = options;
   if ('baseUrl' in client) checkHistoryService(history, String(client.baseUrl));
@@ -180,13 +194,13 @@ class Verify extends PatientDuplex {
   }
 
   /** @throws ConfigurationError in a second loop over rows of its own: they are gone */
-  override [Symbol.asyncIterator](): NodeJS.AsyncIterator<never> {
+  override [Symbol.asyncIterator](): ReturnType<Duplex[typeof Symbol.asyncIterator]> {
     if (this.#isFed && this.#feed === undefined) {
       throw new ConfigurationError(
         'these rows can be looped over once: keep them in an array, or call verifyRows() again, which pays again',
       );
     }
-    return super[Symbol.asyncIterator]() as NodeJS.AsyncIterator<never>;
+    return super[Symbol.asyncIterator]();
   }
 
   override _write(item: unknown, _encoding: string, done: Done): void {

@@ -29,7 +29,7 @@ async function turn(): Promise<void> {
 
 it('deletes nothing that was launched, even when it was not yet as the list was read', async () => {
   const { service, wire } = await withService();
-  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  const client = new Client(service);
   try {
     const uuids = { old: await prepared(client, 'old'), late: await prepared(client, 'late') };
     const free = await prepared(client, 'free');

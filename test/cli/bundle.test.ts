@@ -14,7 +14,7 @@ const job = `
 
   async function main() {
     const service = await createService();
-    const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+    const client = new Client(service);
     const verified = [];
     await run({
       source: [{ mobile: '0151 23456789' }],

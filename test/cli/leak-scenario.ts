@@ -40,7 +40,7 @@ const resources = (): readonly string[] =>
     .toSorted();
 
 const service = await createService(isStalled ? { verifyDelayMs: 3_600_000 } : {});
-const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+const client = new Client(service);
 const before = resources();
 const stop = new AbortController();
 let isLaunched = (): void => undefined;

@@ -92,7 +92,7 @@ it('asks again for what was unknown the night before, and pays for nothing else'
     service: service.baseUrl,
     clock: daysLater(-22 / 24),
   });
-  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  const client = new Client(service);
   await run({
     source: fileSource(join(folder, 'list.csv')),
     sink: fileSink(join(folder, 'before.csv')),

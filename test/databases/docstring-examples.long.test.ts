@@ -45,7 +45,7 @@ it.each(databases.filter(([, isThere]) => isThere))(
       await runExample(code, {
         url,
         async prepare() {
-          const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+          const client = new Client(service);
           await streamRun({
             source: rowsSource([{ id: 1, email: 'good@sluice.test' }]),
             sink: contactsTable(kind, url),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { Client, run, type ColumnChoice, type RunOptions, type Summary } from '../../src/index.js';
 import { createService, type Service, type ServiceOptions } from '../../src/service/index.js';
+import type { Given } from '../options/given.js';
 
 export interface Verifying {
   readonly service: Service;
@@ -12,7 +13,11 @@ export interface Verifying {
   /** Addresses that the service has charged so far. */
   charges(): Promise<number>;
   /** Verifies a list, durably, in the state directory of this test. */
-  run(options: Omit<RunOptions, 'client' | 'stateDir'> & ColumnChoice): Promise<Summary>;
+  run(
+    options: Given<Omit<RunOptions, 'client' | 'stateDir'>> &
+      ColumnChoice &
+      Pick<RunOptions, 'source' | 'sink'>,
+  ): Promise<Summary>;
 }
 
 /** A folder that does not outlive the test. */
@@ -26,7 +31,7 @@ export async function temporaryFolder(): Promise<string> {
 export async function startVerifying(options: ServiceOptions = {}): Promise<Verifying> {
   const folder = await temporaryFolder();
   const service = await createService(options);
-  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  const client = new Client(service);
   onTestFinished(async () => {
     await client.close();
     await service.close();

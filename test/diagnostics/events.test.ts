@@ -39,7 +39,7 @@ async function settingsFor(
   options: ServiceOptions = {},
 ): Promise<RunOptions & { readonly client: Client }> {
   const service = await createService({ apiKey: 'canary-key', ...options });
-  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  const client = new Client(service);
   const folder = await mkdtemp(join(tmpdir(), 'sluice-told-'));
   onTestFinished(async () => {
     await client.close();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hoverTexts } from './source-types.js';
+import { hoverTexts, optionHovers } from './source-types.js';
 
 describe('what an editor shows', () => {
   it.each([
@@ -39,4 +39,31 @@ describe('what an editor shows', () => {
       expect(texts.filter(([, , tags]) => !tags.includes('default'))).toEqual([]);
     },
   );
+});
+
+describe('what an editor shows in a call', () => {
+  const declared = `
+import { estimateRun, rowsSink, run, streamRun, verify, verifyRows, type Client } from 'sluice';
+interface Contact { id: number; email: string; mobile: string | null }
+declare const client: Client;
+declare const source: Contact[];
+`;
+  const columns = `email: ['email'], phone: ['mobile'], prefix: { email: 'mail' }, columns: ['valid']`;
+  const lanes = `client, ${columns}, country: 'US', countryColumn: 'email', emailCountry: 'US'`;
+  const calls = [
+    `verifyRows(source, { ${lanes}, batchSize: 1 })`,
+    `verifyRows(source, { client, phone: ['mobile'], countryFrom: 'mobile' })`,
+    `verify({ ${lanes}, batchSize: 1 })`,
+    `verify<Contact>()({ ${lanes}, batchSize: 1 })`,
+    `void run({ source, sink: 'out.csv', stateDir: 'state', ${lanes} })`,
+    `void run({ source: 'in.csv', sink: rowsSink(() => {}), stateDir: 'state', ${lanes} })`,
+    `void streamRun({ source, sink: 'out.csv', ${lanes} })`,
+    `void estimateRun({ source: 'in.csv', sink: 'out.csv', ${lanes} })`,
+  ];
+
+  it('is a sentence for each option', () => {
+    const shown = optionHovers(`${declared}${calls.join(';\n')};\n`);
+    expect(shown.length).toBeGreaterThan(60);
+    expect(shown.filter(([, text]) => text === '')).toEqual([]);
+  }, 120_000);
 });

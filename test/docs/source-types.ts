@@ -56,6 +56,41 @@ export function troubles(program: ts.Program, name: string): readonly string[] {
   });
 }
 
+/** What an editor shows of each option in the calls of a module: its text. */
+export function optionHovers(text: string): readonly (readonly [name: string, text: string])[] {
+  const options = compilerOptions();
+  const path = `${root}options.ts`;
+  const service = ts.createLanguageService({
+    getCurrentDirectory: () => root,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+    getScriptFileNames: () => [path],
+    getScriptVersion: () => '1',
+    getScriptSnapshot: (file) => {
+      const found = file === path ? text : ts.sys.readFile(file);
+      return found === undefined ? undefined : ts.ScriptSnapshot.fromString(found);
+    },
+    getCompilationSettings: () => options,
+    fileExists: (file) => file === path || ts.sys.fileExists(file),
+    readFile: (file) => (file === path ? text : ts.sys.readFile(file)),
+  });
+  const found: (readonly [string, string])[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node)) {
+      for (const { properties } of node.arguments.filter(ts.isObjectLiteralExpression)) {
+        for (const { name } of properties) {
+          if (!name) continue;
+          const shown = service.getQuickInfoAtPosition(path, name.getStart());
+          found.push([name.getText(), ts.displayPartsToString(shown?.documentation)]);
+        }
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  const file = service.getProgram()?.getSourceFile(path);
+  if (file) visit(file);
+  return found;
+}
+
 const entries = await readEntries();
 
 let program: ts.Program | undefined;

@@ -8,7 +8,7 @@ type Verdict = 'valid' | 'wrong' | 'unknown';
 /** The verdicts of numbers, as a service gives them; none for those that it removes as no numbers. */
 async function verdictsOf(numbers: readonly string[]): Promise<readonly string[]> {
   const service = await createService();
-  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  const client = new Client(service);
   onTestFinished(async () => {
     await client.close();
     await service.close();

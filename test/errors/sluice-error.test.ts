@@ -1,4 +1,7 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { ConfigurationError } from '../../src/errors/family.js';
 import { isSluiceError } from '../../src/errors/is-sluice-error.js';
 import { SluiceError } from '../../src/errors/sluice-error.js';
 
@@ -20,6 +23,31 @@ describe('isSluiceError', () => {
     expect(isSluiceError(error)).toBe(true);
     expect(isSluiceError(error, 'unauthorized')).toBe(true);
     expect(isSluiceError(error, 'forbidden')).toBe(false);
+  });
+});
+
+describe('a minified copy of the package', () => {
+  it('keeps the names of its errors, and its errors are known by every other', async () => {
+    const contents = `export * from './src/errors/family.js';
+      export * from './src/errors/is-sluice-error.js';`;
+    const resolveDir = fileURLToPath(new URL('../..', import.meta.url));
+    const { outputFiles } = await build({
+      stdin: { contents, resolveDir },
+      bundle: true,
+      minify: true,
+      write: false,
+      format: 'esm',
+    });
+    const text = Buffer.from(outputFiles[0]?.contents ?? []).toString('base64');
+    const copy = (await import(`data:text/javascript;base64,${text}`)) as {
+      readonly ConfigurationError: typeof ConfigurationError;
+      readonly isSluiceError: typeof isSluiceError;
+    };
+    const error: unknown = new copy.ConfigurationError('m');
+    expect(error).not.toBeInstanceOf(SluiceError);
+    expect(error).toHaveProperty('name', 'ConfigurationError');
+    expect(isSluiceError(error, 'invalid_option')).toBe(true);
+    expect(copy.isSluiceError(new ConfigurationError('m'))).toBe(true);
   });
 });
 

@@ -17,7 +17,7 @@ let service: Service;
 let client: Client;
 beforeAll(async () => {
   service = await createService();
-  client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  client = new Client(service);
 });
 afterAll(async () => {
   await client.close();

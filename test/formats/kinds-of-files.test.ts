@@ -377,7 +377,7 @@ describe('a column that becomes text', () => {
 
   it('is told once, before anything is sent', async () => {
     const service = await createService();
-    const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+    const client = new Client(service);
     const heard: unknown[] = [];
     const onMessage = (message: unknown): void => void heard.push(message);
     subscribe('sluice:run:column', onMessage);

@@ -41,7 +41,7 @@ async function observed(
   });
   const meterProvider = new MeterProvider({ readers: [reader] });
   const service = await createService(options);
-  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  const client = new Client(service);
   const folder = await mkdtemp(join(tmpdir(), 'sluice-traced-'));
   const stop = instrument({ tracerProvider, meterProvider });
   onTestFinished(async () => {

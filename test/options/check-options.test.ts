@@ -89,6 +89,21 @@ const cases: readonly [string, () => unknown, string][] = [
     'settings.target_audience must be a whole number from 1 to',
   ],
   [
+    'estimateRun',
+    async () => estimateRun(any({ source: 'a.csv', deleteBatches: true })),
+    'there is no option "deleteBatches"',
+  ],
+  [
+    'estimateRun',
+    async () => estimateRun(any({ source: 'a.csv', detach: true })),
+    'there is no option "detach"',
+  ],
+  [
+    'estimateRun',
+    async () => estimateRun(any({ source: 'a.csv', lastAct: () => undefined })),
+    'there is no option "lastAct"',
+  ],
+  [
     'verify',
     () => verify(any({ settings: { target_country: 'US' } })),
     'settings: there is no option "target_country"; the options are target_audience,',

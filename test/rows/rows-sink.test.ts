@@ -8,7 +8,7 @@ let client: Client;
 
 beforeEach(async () => {
   const { service } = await withService();
-  client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  client = new Client(service);
   onTestFinished(async () => client.close());
 });
 

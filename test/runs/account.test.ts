@@ -7,6 +7,7 @@ import { fileSource } from '../../src/formats/file-source.js';
 import type { RunOptions } from '../../src/runs/run-options.js';
 import { run } from '../../src/runs/run.js';
 import { withFolder, withService } from '../service/with-service.js';
+import type { Given } from '../options/given.js';
 
 const old = { name: 'ours', key: 'the-key-so-far' };
 const other = { name: 'theirs', key: 'the-key-of-others' };
@@ -14,12 +15,12 @@ const other = { name: 'theirs', key: 'the-key-of-others' };
 /** A run that has launched one of its two batches, and what goes on with it under another key. */
 async function begunRun(): Promise<{
   readonly service: Awaited<ReturnType<typeof withService>>['service'];
-  readonly goOn: (apiKey: string, changes?: Partial<RunOptions>) => Promise<unknown>;
+  readonly goOn: (apiKey: string, changes?: Given<RunOptions>) => Promise<unknown>;
 }> {
   const folder = await withFolder();
   const { service } = await withService({ accounts: [old, other] });
   await writeFile(join(folder, 'list.csv'), 'email\ngood1@sluice.test\ngood2@sluice.test\n');
-  const goOn = async (apiKey: string, changes: Partial<RunOptions> = {}): Promise<unknown> => {
+  const goOn = async (apiKey: string, changes: Given<RunOptions> = {}): Promise<unknown> => {
     const client = new Client({ baseUrl: service.baseUrl, apiKey });
     onTestFinished(async () => client.close());
     return run({

@@ -50,7 +50,7 @@ describe.each([
     async (breaksBehind) => {
       const folder = await withFolder();
       const { service } = await withService();
-      const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+      const client = new Client(service);
       onTestFinished(async () => client.close());
       const output = join(folder, 'out.csv');
       const verify = async (source: Source) =>

@@ -12,6 +12,7 @@ import type { FaultPlan } from '../../src/service/index.js';
 import { dieBehind } from '../databases/die-behind.js';
 import { Nights } from './history/nightly.js';
 import { systemError, watchedFiles } from './watched-files.js';
+import type { Given } from '../options/given.js';
 
 /** Addresses of which every third is bad: a result on another's row shows. */
 function mixed(count: number, from = 0): readonly string[] {
@@ -46,7 +47,7 @@ const changed = [list[5], list[1], ...list.slice(3, 5), ...list.slice(6), ...mix
 const all = [...list.slice(0, 6), ...changed];
 
 /** Two of the four batches are paid for. */
-const halfPaid: Partial<RunOptions> = { maxCredits: 6 };
+const halfPaid: Given<RunOptions> = { maxCredits: 6 };
 
 async function uploads(nights: Nights): Promise<readonly string[]> {
   const batches = await nights.client.listBatches({});
@@ -54,7 +55,7 @@ async function uploads(nights: Nights): Promise<readonly string[]> {
 }
 
 describe('a list that has changed since its run stopped', () => {
-  const stops: [string, FaultPlan | undefined, Partial<RunOptions>, string][] = [
+  const stops: [string, FaultPlan | undefined, Given<RunOptions>, string][] = [
     ['for the budget', undefined, halfPaid, 'budget_exhausted'],
     [
       'for the credits',
@@ -120,7 +121,7 @@ describe('a list that has changed since its run stopped', () => {
     await expectPaidOnce(nights, all);
   });
 
-  const changes: [string, readonly string[], Partial<RunOptions>][] = [
+  const changes: [string, readonly string[], Given<RunOptions>][] = [
     ['grown', [...mixed(4, 20), ...list], {}],
     ['shrunk', list.slice(1, 7), {}],
     ['reordered', list.toReversed(), {}],
@@ -320,7 +321,7 @@ describe('a query and a table', () => {
 
   it('that was written before all was verified is written again for another list', async () => {
     const { nights, database, url } = await begin();
-    const ends = (): Partial<RunOptions> => ({
+    const ends = (): Given<RunOptions> => ({
       source: sqliteSource({ url, query: 'select id, email from contacts order by id' }),
       sink: sqliteSink({ url, into: 'verified' }),
     });

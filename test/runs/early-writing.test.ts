@@ -13,6 +13,7 @@ import type { Summary } from '../../src/runs/summary.js';
 import type { Service } from '../../src/service/index.js';
 import { FakeClock } from '../client/fake-clock.js';
 import { withFolder, withService } from '../service/with-service.js';
+import type { Given } from '../options/given.js';
 
 // Rows enough for several chunks, so that some are written while others wait for their batch.
 const rows = 24_000;
@@ -26,13 +27,13 @@ let events: string[];
 beforeEach(async () => {
   folder = await withFolder();
   ({ service } = await withService({}));
-  client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  client = new Client(service);
   onTestFinished(async () => client.close());
   events = [];
   await writeFile(join(folder, 'list.csv'), list);
 });
 
-async function verify(changes: Partial<RunOptions> = {}): Promise<Summary> {
+async function verify(changes: Given<RunOptions> = {}): Promise<Summary> {
   return run({
     source: fileSource(join(folder, 'list.csv')),
     sink: told(fileSink(join(folder, 'out.csv'))),

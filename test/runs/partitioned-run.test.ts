@@ -17,6 +17,7 @@ import { withFolder, withService } from '../service/with-service.js';
 import { Nights } from './history/nightly.js';
 import { withSizeLimit } from './size-limit.js';
 import { systemError, watchedFiles } from './watched-files.js';
+import type { Given } from '../options/given.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -44,7 +45,7 @@ async function writeList(cells = names): Promise<string> {
 
 async function verify(
   client: RunOptions['client'],
-  changes: Partial<RunOptions> = {},
+  changes: Given<RunOptions> = {},
   cells = names,
 ): Promise<Summary> {
   return run({
@@ -77,7 +78,7 @@ async function expectRows(cells = names): Promise<void> {
 
 async function begin(options: ServiceOptions = {}) {
   const { service } = await withService(options);
-  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  const client = new Client(service);
   onTestFinished(async () => client.close());
   const charges = async (): Promise<readonly string[]> => {
     const paid: string[] = [];

@@ -15,6 +15,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Service } from '../../src/service/index.js';
 import { serveList, withWebServer } from '../places/web-server.js';
 import { withFolder, withService } from '../service/with-service.js';
+import type { Given } from '../options/given.js';
 
 let folder: string;
 let service: Service;
@@ -22,7 +23,7 @@ let client: Client;
 beforeEach(async () => {
   folder = await withFolder();
   ({ service } = await withService());
-  client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  client = new Client(service);
   onTestFinished(async () => client.close());
 });
 
@@ -144,7 +145,7 @@ describe('the ends of a run, named by paths and URLs', () => {
     expect(await readdir(folder)).not.toContain('b.csv');
   });
 
-  it.each<readonly [string, Partial<RunOptions>, string]>([
+  it.each<readonly [string, Given<RunOptions>, string]>([
     [
       'a database without a query',
       { source: 'postgres://ada:secret@db.example/lists' },

@@ -15,6 +15,7 @@ import type { Summary } from '../../src/runs/summary.js';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { systemError, watchedFiles } from './watched-files.js';
+import type { Given } from '../options/given.js';
 
 const canaryKey = 'canary-key-7d1f0a2b9c';
 const canaryAddress = 'canary.4f6e@sluice.test';
@@ -36,7 +37,7 @@ const list = [
   '',
 ].join('\n');
 
-async function verify(changes: Partial<RunOptions> = {}, input = list): Promise<Summary> {
+async function verify(changes: Given<RunOptions> = {}, input = list): Promise<Summary> {
   await writeFile(join(folder, 'list.csv'), input);
   return run({
     source: fileSource(join(folder, 'list.csv')),

@@ -17,6 +17,7 @@ import {
 } from '../../src/index.js';
 import type { Service, ServiceOptions } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
+import type { Given } from '../options/given.js';
 
 const addresses = 60;
 const words = ['good', 'bad', 'unknown', 'risky'];
@@ -50,7 +51,7 @@ async function serveWithBroken(): Promise<void> {
 
 /** @param changes where the run keeps its state among them */
 function given(
-  changes: Partial<RunOptions> & ({ readonly store: SharedStore } | { readonly stateDir: string }),
+  changes: Given<RunOptions> & ({ readonly store: SharedStore } | { readonly stateDir: string }),
 ): RunOptions {
   const client = new Client({ baseUrl: service.baseUrl, apiKey: 'a-key' });
   onTestFinished(async () => client.close());
@@ -60,12 +61,12 @@ function given(
 }
 
 /** What one process of a run does, with a connection, a client and a folder of its own. */
-export async function work(changes: Partial<RunOptions> = {}): Promise<Summary> {
+export async function work(changes: Given<RunOptions> = {}): Promise<Summary> {
   return run(given({ ...changes, store: storeOf() }));
 }
 
 /** What a run with a state directory does, on a service of its own. */
-export async function workAlone(changes: Partial<RunOptions>): Promise<Summary> {
+export async function workAlone(changes: Given<RunOptions>): Promise<Summary> {
   const before = service;
   await serve();
   try {

@@ -13,6 +13,7 @@ import type { Summary } from '../../src/runs/summary.js';
 import { withFolder } from '../service/with-service.js';
 import { withSizeLimit, type SizeLimit } from './size-limit.js';
 import { systemError, watchedFiles } from './watched-files.js';
+import type { Given } from '../options/given.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -28,7 +29,7 @@ const list = ['id,email', ...cells.map((cell, index) => `${index},${cell}`), '']
 /** What the two batches of 20 and 17 have. */
 const [first, second] = [addresses.slice(0, 20), addresses.slice(20)];
 
-async function verify(client: Client, changes: Partial<RunOptions> = {}): Promise<Summary> {
+async function verify(client: Client, changes: Given<RunOptions> = {}): Promise<Summary> {
   await writeFile(join(folder, 'list.csv'), list);
   return run({
     source: fileSource(join(folder, 'list.csv')),

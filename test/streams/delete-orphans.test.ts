@@ -5,13 +5,14 @@ import type { FaultPlan } from '../../src/service/index.js';
 import type { VerifyOptions } from '../../src/streams/stream-options.js';
 import { verify } from '../../src/streams/verify.js';
 import { withService } from '../service/with-service.js';
+import type { Given } from '../options/given.js';
 
 const people = Array.from({ length: 6 }, (_, id) => ({ email: `ok+${id}@sluice.test` }));
 
 /** Three batches of two through a stream, against a service where this goes wrong. */
-async function streamPast(faults: FaultPlan['faults'], changes: Partial<VerifyOptions> = {}) {
+async function streamPast(faults: FaultPlan['faults'], changes: Given<VerifyOptions> = {}) {
   const { service } = await withService({ faults: { faults } });
-  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  const client = new Client(service);
   onTestFinished(async () => client.close());
   const stream = verify({
     client,

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { Readable, type Duplex } from 'node:stream';
 import { expect, expectTypeOf, it } from 'vitest';
 import {
   ApiError,
@@ -17,7 +17,13 @@ import {
   type Source,
   type VerifyOptions,
 } from '../../src/index.js';
-import type { Fault, FaultPlan } from '../../src/service/index.js';
+import type { ParsedAction } from '../../src/service/faults/fault.js';
+import {
+  createService,
+  parseFaultPlan,
+  type Fault,
+  type FaultPlan,
+} from '../../src/service/index.js';
 import { withClient } from './with-client.js';
 
 // The compiler is the judge of these types: `npm run types` reads this file too.
@@ -312,6 +318,11 @@ it('errors that are told apart by code keep their type, and the others theirs', 
 it('a fault is written as in a plan, without what has a default', () => {
   const fault: Fault = { operation: 'exportBatch', what: { cutAtByte: 100 } };
   expectTypeOf([fault]).toExtend<FaultPlan['faults']>();
+  // @ts-expect-error a misspelt kind
+  const misspelt: Fault = { operation: 'credits', what: { rest: true } };
+  expect(() => parseFaultPlan(JSON.stringify({ faults: [misspelt] }))).toThrow('one of answer');
+  expectTypeOf<ParsedAction>().toExtend<Fault['what']>();
+  expectTypeOf<Fault['what']>().toExtend<ParsedAction>();
 });
 
 it('takes options that a program may have no value for', () => {
@@ -323,7 +334,13 @@ it('takes options that a program may have no value for', () => {
     country: 'US',
     maxCredits: maybe,
     batchSize: maybe,
+    phone: undefined,
+    countryColumn: undefined,
+    prefix: undefined,
+    suggest: undefined,
   } as const).toExtend<VerifyOptions>();
+  const without = { countryFrom: undefined, emailCountry: undefined, columns: undefined } as const;
+  verify({ client, email: ['email'], country: 'US', phone: undefined, ...without }).destroy();
   expectTypeOf({
     source: 'a.csv',
     sink: 'b.csv',
@@ -334,5 +351,32 @@ it('takes options that a program may have no value for', () => {
     limit: maybe,
     signal: undefined,
     onProgress: undefined,
+    stateDir: undefined,
+    store: undefined,
   } as const).toExtend<RunOptions>();
+});
+
+it('verify<Row>() is written to with that row alone', async () => {
+  const { client } = await withClient();
+  const options = { client, country: 'US', email: ['email'], pollIntervalMs: 1 } as const;
+  const rows = verify<Contact>()(options);
+  expectTypeOf(rows).toExtend<Duplex>();
+  expectTypeOf(rows).toExtend<NodeJS.ReadWriteStream>();
+  // @ts-expect-error no contact
+  expectTypeOf(rows.write).toBeCallableWith({ id: 1 });
+  // @ts-expect-error no contact
+  expectTypeOf(rows.end).toBeCallableWith('a@example.com');
+  rows.on('error', () => undefined).write({ id: 1, email: 'good@sluice.test', mobile: null });
+  rows.end({ id: 2, email: 'bad@sluice.test', mobile: null });
+  const ids: number[] = [];
+  for await (const { id } of rows) ids.push(id);
+  expect(ids).toEqual([1, 2]);
+});
+
+it('a client takes a service as its options', async () => {
+  const service = await createService();
+  const client = new Client(service);
+  expect(await client.credits()).toHaveProperty('email_credit');
+  await client.close();
+  await service.close();
 });

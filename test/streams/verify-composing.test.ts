@@ -8,6 +8,7 @@ import { parse } from 'csv-parse';
 import { stringify } from 'csv-stringify';
 import { describe, expect, test } from 'vitest';
 import type { Row } from '../../src/rows/object-chunk.js';
+import type { RowStream } from '../../src/streams/enriched-row.js';
 import { verify } from '../../src/streams/verify.js';
 import { countRows, numberedRow } from './counted-rows.js';
 import { recordOf, RecordService } from './record-service.js';
@@ -15,7 +16,7 @@ import { recordOf, RecordService } from './record-service.js';
 const rowCount = 2000;
 const csv = `id,email\n${Array.from({ length: rowCount }, (_, id) => `${id},a${id}@example.com\n`).join('')}`;
 
-function quick(service = new RecordService()): ReturnType<typeof verify> {
+function quick(service = new RecordService()): RowStream<Row, Row> {
   return verify({
     client: service,
     email: ['email'],
@@ -90,7 +91,7 @@ describe('verify() stands', () => {
     const verified = Readable.from(countRows(rowCount, numberedRow).rows).pipe(quick());
     await new Promise((resolve, reject) => {
       verified.on('readable', () => {
-        for (let row = verified.read() as Row | null; row; row = verified.read() as Row | null) {
+        for (let row = verified.read(); row; row = verified.read()) {
           rows.push(row);
         }
       });

@@ -13,8 +13,9 @@ import { countRows, numberedRow } from './counted-rows.js';
 import { untilQuiet } from './quiet.js';
 import { RecordService } from './record-service.js';
 import { withClient } from './with-client.js';
+import type { Given } from '../options/given.js';
 
-function quick(options: Partial<VerifyOptions> = {}): Duplex {
+function quick(options: Given<VerifyOptions> = {}): Duplex {
   return verify({
     client: new RecordService(),
     email: ['email'],
@@ -41,7 +42,7 @@ function keep(rows: Row[]): Writable {
 }
 
 describe('options that cannot be', () => {
-  const bad: Record<string, readonly [Partial<VerifyOptions>, RegExp]> = {
+  const bad: Record<string, readonly [Given<VerifyOptions>, RegExp]> = {
     'no column': [{ email: [] }, /at least one column/],
     'no country': [{ country: undefined as unknown as string }, /target country is needed/],
     'a country that the service does not take': [
@@ -72,7 +73,7 @@ describe('options that cannot be', () => {
 });
 
 describe('rows that cannot be', () => {
-  const bad: Record<string, readonly [unknown, Partial<VerifyOptions>, object]> = {
+  const bad: Record<string, readonly [unknown, Given<VerifyOptions>, object]> = {
     'lack a column': [
       { id: 1, mail: 'x' },
       {},

@@ -5,7 +5,7 @@ import { createService } from '../../src/service/index.js';
 
 it('verify() tells how many rows went in and came out, and of each batch', async () => {
   const service = await createService();
-  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  const client = new Client(service);
   onTestFinished(async () => {
     await client.close();
     await service.close();

@@ -10,6 +10,7 @@ import { verify } from '../../src/streams/verify.js';
 import { countRows, numberedRow } from './counted-rows.js';
 import { untilQuiet } from './quiet.js';
 import { RecordService } from './record-service.js';
+import type { Given } from '../options/given.js';
 
 const tenMillion = 10_000_000;
 /** What the streams between a source and the window hold: their own buffers, and one chunk of rows. */
@@ -25,7 +26,7 @@ function stalled(at: 'uploadBatch' | 'batchStatus'): RecordService {
 async function askedUntilQuiet(
   source: Readable | readonly [Readable, ...NodeJS.ReadWriteStream[]],
   asked: () => number,
-  options: Partial<VerifyOptions>,
+  options: Given<VerifyOptions>,
 ): Promise<number> {
   const stop = new AbortController();
   const reason = new Error('seen enough');

@@ -8,7 +8,7 @@ export async function withClient(
   options: ServiceOptions = {},
 ): Promise<{ readonly service: Service; readonly client: Client }> {
   const { service } = await withService(options);
-  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+  const client = new Client(service);
   onTestFinished(async () => client.close());
   return { service, client };
 }

@@ -47,22 +47,81 @@ const shapes = {
 export type FaultKind = keyof typeof shapes;
 const kinds = Object.keys(shapes) as FaultKind[];
 
+/** What a fault does, as it is written down. */
+export type FaultAction =
+  | {
+      /** Another answer in place of the true one. */
+      readonly answer: {
+        /** HTTP status. @default 200 */
+        readonly status?: number | undefined;
+        /** @default none */
+        readonly headers?: Readonly<Record<string, string>> | undefined;
+        /** The body, as JSON. @default none */
+        readonly json?: unknown;
+        /** The body, as text, in place of `json`. @default none */
+        readonly text?: string | undefined;
+      };
+    }
+  | {
+      /** The connection is reset in place of an answer. */
+      readonly reset: true;
+    }
+  | {
+      /** No answer ever comes. */
+      readonly hang: true;
+    }
+  | {
+      /** Only so many bytes of the true answer's body are sent. */
+      readonly cutAtByte: number;
+      /** What comes after them; `end` looks like the end of a whole answer. @default 'reset' */
+      readonly by?: 'reset' | 'close' | 'silence' | 'end' | undefined;
+    }
+  | {
+      /** The true answer's body byte by byte, with this wait before each, in milliseconds. */
+      readonly dripMs: number;
+    }
+  | {
+      /** A wait, in milliseconds, and the true answer. */
+      readonly delayMs: number;
+    }
+  | {
+      /** The connection is reset, and the request carried out so many milliseconds later. */
+      readonly commitAfterMs: number;
+    }
+  | {
+      /** Somebody deletes the batch, or it breaks. */
+      readonly batch: 'deleted' | 'internal_error';
+    }
+  | {
+      /** The key holds no more. */
+      readonly key: 'revoked';
+    };
+
+/** The same as the schemas have it: the compiler holds one to the other. */
+export type ParsedAction = z.input<(typeof shapes)[FaultKind]>;
+
 type What = z.output<(typeof shapes)[FaultKind]>;
 
 /** A union would only say "invalid input": the member that names the kind tells which shape was meant. */
-const what = z.looseObject({}).transform((raw, context): What => {
-  const kind = kinds.find((name) => Object.hasOwn(raw, name));
-  if (kind === undefined) {
-    context.addIssue(`must have one of ${kinds.join(', ')}`);
+const what = z
+  .custom<FaultAction>(isObject, 'must be an object')
+  .transform((raw, context): What => {
+    const kind = kinds.find((name) => Object.hasOwn(raw, name));
+    if (kind === undefined) {
+      context.addIssue(`must have one of ${kinds.join(', ')}`);
+      return z.NEVER;
+    }
+    const parsed = shapes[kind].safeParse(raw);
+    if (parsed.success) return parsed.data;
+    for (const { path, message } of parsed.error.issues) {
+      context.addIssue({ code: 'custom', path: [...path], message });
+    }
     return z.NEVER;
-  }
-  const parsed = shapes[kind].safeParse(raw);
-  if (parsed.success) return parsed.data;
-  for (const { path, message } of parsed.error.issues) {
-    context.addIssue({ code: 'custom', path: [...path], message });
-  }
-  return z.NEVER;
-});
+  });
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 const operationNames = Object.keys(operations) as [OperationName, ...OperationName[]];
 

@@ -12,6 +12,7 @@ import { run } from '../../../src/runs/run.js';
 import type { Summary } from '../../../src/runs/summary.js';
 import type { Service, ServiceOptions } from '../../../src/service/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
+import type { Given } from '../../options/given.js';
 
 const dayMs = 86_400_000;
 
@@ -29,7 +30,7 @@ export class Nights {
   private constructor(folder: string, service: Service) {
     this.folder = folder;
     this.service = service;
-    this.client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+    this.client = new Client(service);
     onTestFinished(async () => this.client.close());
   }
 
@@ -50,7 +51,7 @@ export class Nights {
   /** One night: what stands in the list, by name, is verified. */
   async night(
     names: readonly string[],
-    changes: Partial<RunOptions> = {},
+    changes: Given<RunOptions> = {},
     options: Partial<HistoryOptions> = {},
   ): Promise<Summary> {
     const { clock, files } = changes;
@@ -66,7 +67,7 @@ export class Nights {
     }
   }
 
-  async runWith(names: readonly string[], changes: Partial<RunOptions> = {}): Promise<Summary> {
+  async runWith(names: readonly string[], changes: Given<RunOptions> = {}): Promise<Summary> {
     const rows = names.map((name, index) => `${index},${name}`);
     await writeFile(join(this.folder, 'list.csv'), ['id,email', ...rows, ''].join('\n'));
     return run({
