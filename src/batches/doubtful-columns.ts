@@ -1,3 +1,4 @@
+import type { ForeignNumbers } from './calling-code-tally.js';
 import type { ColumnLooks } from './planner.js';
 import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
@@ -6,7 +7,7 @@ import type { Plan } from './plan.js';
 
 /**
  * A column that hardly looks like what it is verified as, or of phone numbers that may begin with a calling
- * code that has lost its `+`.
+ * code that has lost its `+`, or are of other countries than the one given.
  */
 export interface DoubtfulColumn {
   readonly name: string;
@@ -25,27 +26,37 @@ export interface DoubtfulColumn {
   readonly ambiguous: number;
   /** Three of these at most, with dots for all but their first digits. */
   readonly examples: readonly string[];
+  /** Phone numbers of other countries than the one given for all rows; absent where they are few. */
+  readonly foreign?: ForeignNumbers | undefined;
 }
 
 /** What decides on columns that hardly look like what they are verified as. */
 export interface DoubtOptions {
   /**
    * Called before anything is sent when more than half of a column's cells do not look like what they
-   * are verified as, or when many phone numbers may begin with a calling code that has lost its `+` (half of
-   * them, or a twentieth that would be mobile numbers), and waited for: whether to go on.
+   * are verified as, when many phone numbers may begin with a calling code that has lost its `+` (half of
+   * them, or a twentieth that would be mobile numbers), or when more than a tenth of the calling codes are of
+   * other countries than `country`, and waited for: whether to go on.
    * @default the run goes on
    */
   readonly onDoubtfulColumns?:
     ((columns: readonly DoubtfulColumn[]) => boolean | Promise<boolean>) | undefined;
 }
 
-/** The columns of which more than half of the filled cells are malformed, or many may have lost a `+`. */
+/**
+ * The columns of which more than half of the filled cells are malformed, many may have lost a `+`, or many
+ * are numbers of other countries.
+ */
 export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
   return plan.layout.columns.flatMap(({ name, type }, index) => {
     const looks = plan.planner.looks[index];
-    if (!looks || !(looks.malformed * 2 > looks.filled || isPlusLost(looks))) return [];
+    if (!looks) return [];
     const { filled, malformed, others, ambiguous, examples } = looks;
-    return [{ name, type, filled, malformed, others, ambiguous, examples }];
+    const foreign = looks.callingCodes?.foreign();
+    if (malformed * 2 <= filled && !isPlusLost(looks) && !foreign) return [];
+    return [
+      { name, type, filled, malformed, others, ambiguous, examples, ...(foreign && { foreign }) },
+    ];
   });
 }
 

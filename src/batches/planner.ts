@@ -17,6 +17,7 @@ import { maskedCell } from '../words/masked-cell.js';
 import { laterTicket, settledTicket, type AddressBook, type Ticket } from './address-book.js';
 import type { AddressPartitions } from './address-partitions.js';
 import type { BatchCutter, LineBytes } from './batch-cutter.js';
+import { CallingCodeTally } from './calling-code-tally.js';
 import type { NumberedCells } from './numbered-cells.js';
 import type { Recall } from './result-history.js';
 
@@ -63,6 +64,8 @@ export interface ColumnLooks {
   ambiguousMobiles: number;
   /** The first of them, masked. */
   readonly examples: string[];
+  /** Of phone numbers, where all rows have one country. */
+  readonly callingCodes: CallingCodeTally | undefined;
 }
 
 /** The column whose calling codes say the country row by row. */
@@ -125,13 +128,17 @@ export class Planner {
     readonly onChanged?: OnChanged | undefined;
   }) {
     this.#columns = options.columns;
-    this.looks = options.columns.map(() => ({
+    const { fallback, position, phonePosition } = options.country;
+    const isOneCountry = position === undefined && phonePosition === undefined;
+    const only = isOneCountry ? fallback : undefined;
+    this.looks = options.columns.map(({ type }) => ({
       filled: 0,
       malformed: 0,
       others: 0,
       ambiguous: 0,
       ambiguousMobiles: 0,
       examples: [],
+      callingCodes: type === 'phone' && only ? new CallingCodeTally(only) : undefined,
     }));
     this.#onChanged = options.onChanged;
     this.#country = options.country;
@@ -254,6 +261,7 @@ export class Planner {
     this.#look(index, isAlike, !isAlike && looksLikeOther(type, cell));
     if (type === 'phone') this.#lookForLostPlus(index, cell, country);
     if ('reason' in address) return this.#notSubmitted(address.reason);
+    this.looks[index]?.callingCodes?.add(cell, address.line);
     if (typeof cell === 'string' && cell !== address.line) {
       this.#onChanged?.(cell, address.line, index);
     }

@@ -1,11 +1,16 @@
-import { estimateRun, readRunStatus, type Estimate, type TypeEstimate } from '../index.js';
+import {
+  estimateRun,
+  readRunStatus,
+  type Estimate,
+  type RunPapers,
+  type TypeEstimate,
+} from '../index.js';
 import { connect } from './connect.js';
 import { describePrice } from './launch-options.js';
 import { withFlags } from './option-flags.js';
 import { say } from './print.js';
-import { lostDigitsSentence } from '../words/lost-digits-sentence.js';
-import { noTextSentence } from '../words/no-text-sentence.js';
 import { paidAgainLine } from './paid-again.js';
+import { trialLines } from './run-lines.js';
 import type { Job } from './run-list.js';
 import { shownCell } from '../words/shown-cell.js';
 import { missingCountrySentence, unknownCountrySentence } from '../words/country-sentence.js';
@@ -17,27 +22,19 @@ const mostExamples = 5;
 const mostLanes = 5;
 
 /** Reads and counts what a run would send, and says it: also when it is quiet, for it was asked for. */
-export async function dryRun(job: Job, stateDir: string | undefined): Promise<Estimate> {
-  const { estimate, more } = await estimateJob(job, stateDir);
-  const kept = keptTrialLines(estimate, job.options.has('history'));
-  for (const line of [...describeEstimate(estimate), ...more, ...kept]) say(`sluice: ${line}`);
+export async function dryRun(
+  job: Job,
+  stateDir: string | undefined,
+  papers: RunPapers,
+): Promise<Estimate> {
+  const { estimate, more } = await estimateJob(job, stateDir, papers);
+  for (const line of [...describeEstimate(estimate), ...more]) say(`sluice: ${line}`);
   return estimate;
-}
-
-/** A trial's results are kept only if that is asked for before it. */
-function keptTrialLines(
-  { rows, limit, service }: Estimate,
-  hasHistory: boolean,
-): readonly string[] {
-  if (limit === undefined || rows < limit || service === 'local' || hasHistory) return [];
-  return [
-    'with --history <file> in this command and in the one for all rows, these rows are paid for once',
-  ];
 }
 
 export interface EstimatedJob {
   readonly estimate: Estimate;
-  /** Cells that would be sent as something else, and what an unfinished run has paid. */
+  /** Cells that would be sent as something else, what to put right, and what is paid for twice. */
   readonly more: readonly string[];
   /** Whether it replaces an output and pays for all addresses, whatever was paid for that. */
   readonly isPaidAgain: boolean;
@@ -47,6 +44,7 @@ export interface EstimatedJob {
 export async function estimateJob(
   { shared, target, options, reporter, replaces }: Job,
   stateDir: string | undefined,
+  papers: RunPapers,
 ): Promise<EstimatedJob> {
   reporter.target(target);
   const connection =
@@ -72,7 +70,13 @@ export async function estimateJob(
     const addresses = (estimate.email?.credits ?? 0) + (estimate.phone?.credits ?? 0);
     const isPaidAgain = replaces !== undefined && unfinished === undefined && addresses > 0;
     const before = isPaidAgain ? paidAgainLine(replaces, addresses).line : unfinished;
-    return { estimate, more: [...changed, ...(before === undefined ? [] : [before])], isPaidAgain };
+    const more = [
+      ...changed,
+      ...papers.endOf(estimate).advice.map(withFlags),
+      ...trialLines(estimate, options.has('history')).map(({ line }) => line),
+      ...(before === undefined ? [] : [before]),
+    ];
+    return { estimate, more, isPaidAgain };
   } finally {
     await connection?.close();
   }
@@ -107,8 +111,6 @@ export function costLines({ email, phone, balance, service }: Estimate): readonl
     `${addresses}: ${grouped(credits)} ${credits === 1 ? 'credit' : 'credits'} at most${price}${known > 0 ? ` (${grouped(known)} are in the history)` : ''}`,
     ...(has.length > 0 ? [`the account has ${[has.join(' and '), ...missing].join(', ')}`] : []),
     ...(reasons.length > 0 ? [`cells that cannot be sent: ${reasons.join(', ')}`] : []),
-    ...lostDigits(phone),
-    ...noText([email, phone]),
   ];
 }
 
@@ -125,19 +127,6 @@ function isOfCountry(code: string): boolean {
   return code === 'country_missing' || code === 'country_unsupported';
 }
 
-function lostDigits(type: TypeEstimate | null): readonly string[] {
-  const lost = type?.not_submitted['scientific_notation'] ?? 0;
-  return lost > 0 ? [lostDigitsSentence(lost)] : [];
-}
-
-function noText(types: readonly (TypeEstimate | null)[]): readonly string[] {
-  const cells = types.reduce(
-    (sum, type) => sum + (type?.not_submitted['invalid_encoding'] ?? 0),
-    0,
-  );
-  return cells > 0 ? [withFlags(noTextSentence(cells))] : [];
-}
-
 function describeEstimate(estimate: Estimate): readonly string[] {
   const { rows, limit, email, phone, balance } = estimate;
   const first = limit === undefined ? '' : ` of at most ${grouped(limit)}`;
@@ -149,7 +138,6 @@ function describeEstimate(estimate: Estimate): readonly string[] {
       ? [`credits in all: ${grouped(email.credits + phone.credits)} at most`]
       : []),
     ...countryLines(estimate),
-    ...noText([email, phone]),
   ];
 }
 
@@ -165,7 +153,6 @@ function describeType(
   return [
     `${name}: ${counted(type.addresses, 'address')} (${counted(type.duplicates, 'duplicate')})${type.from_history > 0 ? `, ${grouped(type.from_history)} of them in the history` : ''}`,
     ...(reasons.length > 0 ? [`${name}: cells that cannot be sent: ${reasons.join(', ')}`] : []),
-    ...lostDigits(type),
     `${name} batches: ${describeLanes(type.lanes)}`,
     `${name} credits: ${describePrice(type.credits, balance)}`,
   ];

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
-import { showPlace, type RunOptions } from '../index.js';
+import { ConfigurationError, readRunStatus, showPlace, type RunOptions } from '../index.js';
 import { counted } from '../words/shown-numbers.js';
+import { agrees, isThere, type Person } from './ask-person.js';
 import type { ParsedOptions } from './command.js';
 import type { Target } from './connect.js';
 import { pathOf, type NamedPlace } from './list-places.js';
@@ -33,6 +34,28 @@ export function paidAgainLine(output: string, addresses: number): Said {
     line: `this is a new run: it replaces ${output} and pays for ${all}; --history <file> keeps the results, and a later run pays only for what is new`,
     isUrgent: true,
   };
+}
+
+/**
+ * Asks whoever is at the terminal, before anything is read, whether a new run shall replace an output and
+ * pay again. Where an unfinished run is resumed or dropped, nothing is asked here.
+ *
+ * @throws ConfigurationError when the person does not agree
+ */
+export async function agreeToPayAgain(
+  output: string,
+  stateDir: string,
+  person: Person,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!isThere(person)) return;
+  const status = await readRunStatus(stateDir).catch(() => undefined);
+  if (status && !status.isFinished) return;
+  const question = `${output} is there. This is a new run: it replaces it, and pays for all its addresses, also those that are paid already. Start it?`;
+  if (await agrees(question, person, signal)) return;
+  throw new ConfigurationError(
+    `stopped; nothing was sent, and ${output} is untouched: name another output (-o), or add --history <file>, so that a later run pays only for what is new`,
+  );
 }
 
 /** Says it once the list is read and before anything is sent, unless an unfinished run is resumed. */

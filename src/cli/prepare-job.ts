@@ -18,7 +18,7 @@ import { findListEnds } from './list-ends.js';
 import { findInputs, pathOf, removePlace, type NamedPlace } from './list-places.js';
 import { replacedOutput } from './paid-again.js';
 import type { Reporter } from './reporter.js';
-import { limitLines } from './run-lines.js';
+import { limitLines, trialLines } from './run-lines.js';
 import type { Job } from './run-list.js';
 import { filesAmong } from './run-papers.js';
 import { sharedOptions } from './run-settings.js';
@@ -96,6 +96,7 @@ export async function prepareJob(
     }
     exitCode = (await papers.finished(figures, { noMoreOpenThan, isEmptied, stoppedBy })).exit_code;
   };
+  const trial = { limit: settings.limit, service: target.kind };
   const job: Job = {
     shared: {
       ...settings,
@@ -107,6 +108,9 @@ export async function prepareJob(
       onProgress: (progress) => {
         if (progress.stage === 'stopped') stoppedBy = progress.error.code;
         reporter.progress(progress);
+        if (progress.stage === 'read' && progress.toSend > 0 && isCostSaid !== true) {
+          reporter.tell(trialLines({ ...trial, rows: progress.rows }, options.has('history')));
+        }
       },
       onDoubtfulColumns: askAboutColumns(options, terminal(), { reporter, signal: input.signal }),
     },

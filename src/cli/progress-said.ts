@@ -6,7 +6,9 @@ import {
   type RunProgress,
 } from '../index.js';
 import { adviceOn } from './describe-export.js';
+import { withFlags } from './option-flags.js';
 import type { Said } from './run-lines.js';
+import { foreignNumbersSentence } from '../words/foreign-numbers-sentence.js';
 import { counted, grouped } from '../words/shown-numbers.js';
 
 type Progress<Stage extends RunProgress['stage']> = Extract<RunProgress, { readonly stage: Stage }>;
@@ -47,7 +49,7 @@ export function headerLine({ input, unit, number }: Progress<'header_found'>): S
 
 /** A column that is likely to be the wrong one, or to be read in the wrong way. */
 export function doubtfulLine(column: DoubtfulColumn): Said {
-  const { name, type, filled, malformed, others, ambiguous, examples } = column;
+  const { name, type, filled, malformed, others, ambiguous, examples, foreign } = column;
   const kinds = ['email addresses', 'phone numbers'];
   const [kind, other] = type === 'email' ? kinds : kinds.toReversed();
   const found = others > 0 ? `, and ${others} look like ${other}` : '';
@@ -59,11 +61,21 @@ export function doubtfulLine(column: DoubtfulColumn): Said {
       ? [
           `${grouped(ambiguous)} of ${counted(filled, 'number')} may begin with a calling code that has lost its + (${examples.join(', ')}), and ${ambiguous === 1 ? 'is' : 'are'} not sent as international: write the +, or add a column of countries (--country-column)`,
         ]
-      : ['is it the right column?']),
+      : []),
+    ...(foreign ? [withFlags(foreignNumbersSentence(name, foreign))] : []),
+    ...(ambiguous === 0 && !foreign ? ['is it the right column?'] : []),
   ];
   return {
     event: 'doubtful_column',
-    fields: { column: name, type, filled, malformed, others, ambiguous },
+    fields: {
+      column: name,
+      type,
+      filled,
+      malformed,
+      others,
+      ambiguous,
+      ...(foreign && { foreign }),
+    },
     line: `column ${JSON.stringify(name)}${malformed * 2 > filled ? '' : ':'} ${parts.join('; ')}`,
   };
 }

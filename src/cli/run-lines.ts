@@ -60,6 +60,16 @@ export function fewerRowsLines(summary: Summary, advice: RunEnd['advice']): read
   return [{ event: 'fewer_rows', fields, line: `warning: ${text}`, isUrgent: true }];
 }
 
+/** A trial's results are kept only if that is asked for before it. */
+export function trialLines(
+  { rows, limit, service }: Pick<Summary, 'rows' | 'limit' | 'service'>,
+  hasHistory: boolean,
+): readonly Said[] {
+  if (limit === undefined || rows < limit || service === 'local' || hasHistory) return [];
+  const line = `the first ${counted(limit, 'row')} only: with --history <file> in this command and in the one for all rows, these rows are paid for once, without it twice`;
+  return [{ event: 'trial', fields: { rows, limit }, line }];
+}
+
 /** What a trial has left. */
 export function limitLines(
   { rows, limit, service }: Pick<Summary, 'rows' | 'limit' | 'service'>,

@@ -6,8 +6,9 @@ import { dropOldRun } from './drop-old-run.js';
 import { waitLockOf } from './history-options.js';
 import { askAboutCarrying, preflightOf } from './launch-options.js';
 import { choiceOption } from './option-values.js';
-import { withPaidAgain } from './paid-again.js';
+import { agreeToPayAgain, withPaidAgain } from './paid-again.js';
 import type { Reporter } from './reporter.js';
+import { trialLines } from './run-lines.js';
 import type { RunSettings } from './run-settings.js';
 import type { VerifyOption } from './verify-options.js';
 import { whereGiven } from './where-given.js';
@@ -52,6 +53,9 @@ export async function stream({ shared, target, options, reporter, begin }: Job):
   }
   reporter.target(target);
   reporter.streaming();
+  const { limit } = shared;
+  const trial = { rows: limit ?? 0, limit, service: target.kind };
+  reporter.tell(trialLines(trial, options.has('history')));
   await begin();
   // There is no earlier run that these could differ from.
   const { decides: _decides, ...streamed } = shared;
@@ -72,6 +76,12 @@ export async function runDurably(
   const person = terminal();
   const launch = preflightOf(options, person, signal);
   reporter.target(target);
+  const isAsked = !(['yes', 'preflight', 'retry-failed'] as const).some((name) =>
+    options.has(name),
+  );
+  if (replaces !== undefined && isAsked) {
+    await agreeToPayAgain(replaces, stateDir, person, signal);
+  }
   if (options.has('fresh')) {
     if (options.has('retry-failed')) {
       throw new ConfigurationError(

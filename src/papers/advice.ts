@@ -1,6 +1,7 @@
-import type { ColumnSummary, Summary } from '../runs/summary.js';
+import type { ColumnEstimate, ColumnSummary, Estimate, Summary } from '../runs/summary.js';
 import { missingCountrySentence, unknownCountrySentence } from '../words/country-sentence.js';
 import { fewerRowsSentence } from '../words/fewer-rows-sentence.js';
+import { foreignNumbersSentence } from '../words/foreign-numbers-sentence.js';
 import { lostDigitsSentence } from '../words/lost-digits-sentence.js';
 import { noTextSentence } from '../words/no-text-sentence.js';
 import { shellQuote } from '../words/shell-quote.js';
@@ -36,13 +37,16 @@ interface CellAdvice {
  * Its first is `next` of the summary.
  */
 export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonly string[] {
+  const refused = (reason: string): number =>
+    summary.columns.reduce((sum, { reasons }) => sum + (reasons[reason] ?? 0), 0);
   const inTheList = [
-    ...lostDigitsAdvice(summary),
-    ...noTextAdvice(summary),
+    ...lostDigitsAdvice(refused('scientific_notation')),
+    ...noTextAdvice(refused('invalid_encoding')),
     ...countryAdvice(summary),
     ...summary.columns.flatMap(formsAdvice),
     ...summary.columns.flatMap(suggestedAdvice),
     ...summary.columns.flatMap(lostPlusAdvice),
+    ...summary.columns.flatMap(foreignAdvice),
     ...summary.columns.flatMap((column) => numbersAdvice(column, summary)),
   ];
   return [
@@ -55,6 +59,24 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     ...unknownAdvice(summary, options),
     ...misspeltAdvice(summary),
     ...riskyAdvice(summary, options),
+  ];
+}
+
+/**
+ * The same of a list that is not sent yet. What its calling codes say, and its countries, is said before.
+ */
+export function adviceOnEstimate({ rows, email, phone, columns }: Estimate): readonly string[] {
+  const refused = (reason: string): number =>
+    [email, phone].reduce((sum, type) => sum + (type?.not_submitted[reason] ?? 0), 0);
+  const inTheList = [
+    ...lostDigitsAdvice(refused('scientific_notation')),
+    ...noTextAdvice(refused('invalid_encoding')),
+    ...columns.flatMap(formsAdvice),
+    ...columns.flatMap(suggestedAdvice),
+  ];
+  return [
+    ...inTheList.toSorted((one, other) => other.cells - one.cells).map(({ text }) => text),
+    ...misspeltAdvice({ rows, columns }),
   ];
 }
 
@@ -131,13 +153,11 @@ function validLeftOutAdvice({ columns }: Summary): readonly string[] {
   ];
 }
 
-function lostDigitsAdvice({ phone }: Summary): readonly CellAdvice[] {
-  const lost = phone?.reasons['scientific_notation'] ?? 0;
+function lostDigitsAdvice(lost: number): readonly CellAdvice[] {
   return lost > 0 ? [{ cells: lost, text: lostDigitsSentence(lost) }] : [];
 }
 
-function noTextAdvice({ columns }: Summary): readonly CellAdvice[] {
-  const cells = columns.reduce((sum, { reasons }) => sum + (reasons['invalid_encoding'] ?? 0), 0);
+function noTextAdvice(cells: number): readonly CellAdvice[] {
   return cells > 0 ? [{ cells, text: `${noTextSentence(cells)}; then run again` }] : [];
 }
 
@@ -157,7 +177,7 @@ function countryAdvice({ countries }: Summary): readonly CellAdvice[] {
 }
 
 /** Emails that are written as something else: what a cell holds is sent as it is. */
-function formsAdvice({ name, forms }: ColumnSummary): readonly CellAdvice[] {
+function formsAdvice({ name, forms }: ColumnEstimate): readonly CellAdvice[] {
   const counts = Object.entries(formTexts).map(([form, text]) => {
     const count = Object.values(forms ?? {}).reduce((sum, each) => sum + (each[form] ?? 0), 0);
     return { count, text };
@@ -171,7 +191,7 @@ function formsAdvice({ name, forms }: ColumnSummary): readonly CellAdvice[] {
 }
 
 /** Nobody's address is changed: a person decides what was meant. */
-function suggestedAdvice({ name, misspelt }: ColumnSummary): readonly CellAdvice[] {
+function suggestedAdvice({ name, misspelt }: ColumnEstimate): readonly CellAdvice[] {
   if (!misspelt || misspelt.suggested_in === null) return [];
   const { cells, suggested_in: column } = misspelt;
   const have = `${counted(cells, 'cell')} ${cells === 1 ? 'has' : 'have'}`;
@@ -180,7 +200,7 @@ function suggestedAdvice({ name, misspelt }: ColumnSummary): readonly CellAdvice
 }
 
 /** A hint, after what is known to be wrong. */
-function misspeltAdvice({ rows, columns }: Summary): readonly string[] {
+function misspeltAdvice({ rows, columns }: Pick<Estimate, 'rows' | 'columns'>): readonly string[] {
   return columns.flatMap(({ name, misspelt }) => {
     if (!misspelt || misspelt.suggested_in !== null) return [];
     const { cells, of_rows: seen } = misspelt;
@@ -196,11 +216,18 @@ const formTexts = {
 };
 
 /** What they were taken for may be another number: valid, and paid. */
-function lostPlusAdvice({ name, ambiguous: cells = 0 }: ColumnSummary): readonly CellAdvice[] {
+function lostPlusAdvice({ name, ambiguous: cells = 0 }: ColumnEstimate): readonly CellAdvice[] {
   if (cells === 0) return [];
   const have = `${counted(cells, 'number')} may begin with a calling code that has lost its +, and ${cells === 1 ? 'was' : 'were'}`;
   const text = `${name}: ${have} not sent as international: write the +, or add a column of countries (\`countryColumn\`), then run again`;
   return [{ cells, text }];
+}
+
+/** Those without a calling code may be of these countries, too: judged as others, and paid. */
+function foreignAdvice({ name, foreign }: ColumnEstimate): readonly CellAdvice[] {
+  if (!foreign) return [];
+  const text = `${name}: ${foreignNumbersSentence(name, foreign)}, then run again`;
+  return [{ cells: foreign.cells, text }];
 }
 
 /** Numbers of another country than the row's are malformed for the service, or wrong. */

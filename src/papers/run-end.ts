@@ -2,17 +2,18 @@ import { describeStatus } from '../runs/describe-status.js';
 import type { RunStatus } from '../runs/run-status.js';
 import { hasFailed, type Estimate, type RunEnd, type Summary } from '../runs/summary.js';
 import { remedyForCredits } from './credit-remedy.js';
-import { adviceOf, isNotFinished, type AdviceOptions } from './advice.js';
+import { adviceOf, adviceOnEstimate, isNotFinished, type AdviceOptions } from './advice.js';
 
 /** Nobody reads more at the end of a run; the report has all. */
 const mostAdvice = 3;
 
 /** How a run ended that went to its end. */
 export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}): RunEnd {
-  if ('dry_run' in figures)
-    return { exit_code: 0, reason: null, message: null, next: null, advice: [] };
-  const advice = adviceOf(figures, options).slice(0, mostAdvice);
+  const isEstimate = 'dry_run' in figures;
+  const all = isEstimate ? adviceOnEstimate(figures) : adviceOf(figures, options);
+  const advice = all.slice(0, mostAdvice);
   const [next = null] = advice;
+  if (isEstimate) return { exit_code: 0, reason: null, message: null, next, advice };
   if (figures.suspect) {
     const message = `too many verdicts are unknown: the output is untouched, the rows are in ${figures.output}`;
     return { exit_code: 8, reason: 'suspect', message, next, advice };

@@ -25,6 +25,8 @@ export interface OpenSourceOptions {
   onHeaderFound?(found: FoundHeader): void;
   /** Told, in a sentence, what of the input is not read. */
   onNotice?(notice: string): void;
+  /** Told the names of a workbook's sheets, before the one that is read is looked at. */
+  onSheets?(names: readonly string[]): void;
   /**
    * Names the columns whose cells will be asked for, once the header is known: positions in it. A
    * reader need not find any other cell.

@@ -12,9 +12,10 @@ import type { Needed } from '../options/needed.js';
 import type { LaneChoice } from '../streams/stream-options.js';
 import { limitedSource } from '../rows/limited-source.js';
 import { budgetNotices } from './budget-notices.js';
+import { columnHints } from './column-hints.js';
 import { readCredits } from './balance.js';
 import { startExamining, wantedPositions } from './pass-one.js';
-import { noOutcome } from './outcome-marks.js';
+import { MisspeltDomains } from './misspelt-domains.js';
 import { RefusedCells } from './refused-cells.js';
 import type { EstimateSettings } from './run-options.js';
 import { sinkOf, sourceOf, type SourceInput } from './run-ends.js';
@@ -89,6 +90,9 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     ));
   const counter = new NotSubmitted(plan);
   const refused = new RefusedCells(plan);
+  const misspelt = new MisspeltDomains(plan);
+  // Of what is written as something else than an email, the service usually has no record.
+  const unsettled = plan.outcomes.idOf('no_result', 'no_record');
   const batches: Batch[] = [];
   let rows = 0;
   for await (const chunk of reading.chunks) {
@@ -96,7 +100,9 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     examine?.(chunk);
     const tickets = plan.planner.plan(chunk, 0);
     counter.add(tickets);
-    refused.add(tickets.map(settledOrNone), { chunk, from: 0 });
+    const outcomes = tickets.map((ticket) => settledOutcome(ticket) ?? unsettled);
+    refused.add(outcomes, { chunk, from: 0 });
+    misspelt.add({ chunk, from: 0 }, chunk.length);
     batches.push(...plan.cutter.take());
     rows += chunk.length;
     options.onProgress?.({ stage: 'reading', rows, addresses: plan.book.size });
@@ -129,13 +135,14 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     ...(limit !== undefined && { limit }),
     email,
     phone,
+    columns: columns.map(({ name, type: of }, column) => ({
+      name,
+      type: of,
+      ...columnHints(column, { plan, refused, misspelt }),
+    })),
     ...(trouble && { countries: trouble }),
     balance: balance ? balanceOf(balance) : null,
   };
-}
-
-function settledOrNone(ticket: number): number {
-  return settledOutcome(ticket) ?? noOutcome;
 }
 
 function balanceOf({ email_credit, phone_credit }: CreditBalance): Estimate['balance'] {

@@ -15,6 +15,8 @@ export interface FindColumnsOptions {
   /** How many rows are looked at. @default 3000 */
   readonly rows?: number;
   readonly signal?: AbortSignal;
+  /** Called with the names of a workbook's sheets, also where the one that is read is no list. */
+  readonly onSheets?: (names: readonly string[]) => void;
 }
 
 const defaultRows = 3000;
@@ -34,10 +36,11 @@ const defaultRows = 3000;
  */
 export async function findColumns(
   source: Source,
-  { rows: most = defaultRows, signal }: FindColumnsOptions = {},
+  { rows: most = defaultRows, signal, onSheets }: FindColumnsOptions = {},
 ): Promise<SampledList> {
   const reading = await limitedSource(source, most).open({
     ...(signal && { signal }),
+    ...(onSheets && { onSheets }),
     wanted: () => [],
   });
   const columns = reading.header.map((_, at) => at);

@@ -1,8 +1,5 @@
 import type { Outcome, OutcomeTable } from '../results/outcome-table.js';
 
-/** Stands for a cell whose outcome is not known yet. */
-export const noOutcome = 0xffff_ffff;
-
 const notSeen = 255;
 
 /** A small number for each outcome, found once: a look at a byte for each cell. */
@@ -11,14 +8,13 @@ export class OutcomeMarks {
   readonly #mark: (outcome: Outcome) => number;
   #marks = new Uint8Array(1024).fill(notSeen);
 
-  /** @param mark gives 0 to 254; what has no outcome is 0 */
+  /** @param mark gives 0 to 254 */
   constructor(outcomes: OutcomeTable, mark: (outcome: Outcome) => number) {
     this.#outcomes = outcomes;
     this.#mark = mark;
   }
 
   of(id: number): number {
-    if (id === noOutcome) return 0;
     if (id >= this.#marks.length) {
       const grown = new Uint8Array(Math.max(id + 1, this.#marks.length * 2)).fill(notSeen);
       grown.set(this.#marks);

@@ -141,9 +141,9 @@ function mayBeCountry({ value, rows, guess }: CountryTrouble['values'][number]):
 
 /** As what an email is written that is not the address alone. */
 function formOf(cell: string): string | undefined {
-  const [, ...after] = cell.split('@');
-  if (after.length === 0) return undefined;
+  const at = cell.indexOf('@');
+  if (at === -1) return undefined;
   if (/^mailto:/i.test(cell)) return 'mailto';
   if (cell.endsWith('>') && cell.split('<').length === 2) return 'named';
-  return after.length > 1 ? 'several' : undefined;
+  return cell.includes('@', at + 1) ? 'several' : undefined;
 }

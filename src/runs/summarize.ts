@@ -1,9 +1,9 @@
 import type { Charge } from '../batches/charge.js';
-import { isPlusLost } from '../batches/doubtful-columns.js';
 import type { CreditBalance } from '../contract/bodies.js';
 import type { VerificationType } from '../contract/enums.js';
 import type { Sink } from '../rows/sink.js';
 import type { Plan } from '../batches/plan.js';
+import { columnHints } from './column-hints.js';
 import { chargeOf, type DrivenBatch } from './drive-log.js';
 import type { OutcomeTally } from './outcome-tally.js';
 import type { BatchReport, CreditSummary, Summary, TypeSummary } from './summary.js';
@@ -52,21 +52,16 @@ export function summarize(run: Summarized): Summary {
     seconds,
     columns: plan.layout.columns.flatMap(({ name, type }, column) => {
       const counts = cells[column];
-      const forms = tally.refused.forms(column);
-      const misspelt = tally.misspelt.of(column);
       const valid = validLeftOut[column] ?? 0;
       const unfit = tally.refused.unfit.of(column);
-      const looks = plan.planner.looks[column];
       if (!counts) return [];
       return [
         {
           name,
           type,
           ...counts,
-          ...(forms && { forms }),
-          ...(misspelt && { misspelt }),
+          ...columnHints(column, { plan, refused: tally.refused, misspelt: tally.misspelt }),
           ...(valid > 0 && { valid_left_out: valid }),
-          ...(looks && isPlusLost(looks) && { ambiguous: looks.ambiguous }),
           ...(unfit && { unfit }),
         },
       ];

@@ -29,10 +29,7 @@ const cellTally = {
     ),
 };
 
-const columnSummary = z.object({
-  name: z.string(),
-  type: z.enum(verificationTypes),
-  ...cellTally,
+const columnHints = {
   forms: z
     .record(z.string(), counts)
     .optional()
@@ -52,15 +49,37 @@ const columnSummary = z.object({
     })
     .optional()
     .describe('Emails whose domain looks misspelt; absent where there are none'),
-  valid_left_out: count
-    .optional()
-    .describe(
-      'Rows that the output does not have although this column is valid, because another one is not; absent where there are none',
-    ),
   ambiguous: count
     .optional()
     .describe(
       'Phone numbers that may begin with a calling code that has lost its +; absent where they are few',
+    ),
+  foreign: z
+    .object({
+      cells: count,
+      of: count.describe('How many numbers have a calling code'),
+      national: count.describe('Numbers without one: they are read as numbers of read_as'),
+      read_as: z.string().describe('The country given for all rows'),
+      countries: z
+        .array(z.object({ country: z.string(), cells: count }))
+        .max(10)
+        .describe('Their countries, the commonest first'),
+    })
+    .optional()
+    .describe(
+      'Phone numbers with a calling code of other countries than the one given for all rows; absent where they are few',
+    ),
+};
+
+const columnSummary = z.object({
+  name: z.string(),
+  type: z.enum(verificationTypes),
+  ...cellTally,
+  ...columnHints,
+  valid_left_out: count
+    .optional()
+    .describe(
+      'Rows that the output does not have although this column is valid, because another one is not; absent where there are none',
     ),
   unfit: z
     .object({
@@ -248,6 +267,9 @@ export const estimateSchema = z
     output: z.string().nullable().describe('null where no output was named'),
     email: typeEstimate.nullable(),
     phone: typeEstimate.nullable(),
+    columns: z.array(
+      z.object({ name: z.string(), type: z.enum(verificationTypes), ...columnHints }),
+    ),
     countries,
     balance: z.object({ email: z.number(), phone: z.number() }).nullable(),
   })

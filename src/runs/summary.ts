@@ -1,3 +1,4 @@
+import type { ForeignNumbers } from '../batches/calling-code-tally.js';
 import type { VerificationType } from '../contract/enums.js';
 import type { Verification } from '../results/outcome-table.js';
 import type { LeftAlone, OutputRows } from '../rows/sink.js';
@@ -60,12 +61,8 @@ export type CellTally = Pick<
   'buckets' | 'reasons' | 'verdicts' | 'quality' | 'of_valid'
 >;
 
-/** What became of one verified column, cell by cell. */
-export interface ColumnSummary extends CellTally {
-  /** The column's name in the header. */
-  readonly name: string;
-  /** What its cells were verified as. */
-  readonly type: VerificationType;
+/** What can be put right in a column of the list. */
+export interface ColumnHints {
   /**
    * Emails without a result that are written as something else, by reason and form: `mailto` (a link),
    * `named` (`Name <address>`), `several` (more than one address). Absent where there are none.
@@ -74,15 +71,25 @@ export interface ColumnSummary extends CellTally {
   /** Emails whose domain looks misspelt. Absent where there are none. */
   readonly misspelt?: MisspeltCells | undefined;
   /**
-   * Rows that the output does not have although this column is valid, because another one is not. Absent
-   * where there are none.
-   */
-  readonly valid_left_out?: number | undefined;
-  /**
    * Phone numbers that may begin with a calling code that has lost its `+` (`447700900123`), and were not
    * sent as international. Absent where they are so few that it may be chance.
    */
   readonly ambiguous?: number | undefined;
+  /** Phone numbers of other countries than the one given for all rows. Absent where they are few. */
+  readonly foreign?: ForeignNumbers | undefined;
+}
+
+/** What became of one verified column, cell by cell. */
+export interface ColumnSummary extends CellTally, ColumnHints {
+  /** The column's name in the header. */
+  readonly name: string;
+  /** What its cells were verified as. */
+  readonly type: VerificationType;
+  /**
+   * Rows that the output does not have although this column is valid, because another one is not. Absent
+   * where there are none.
+   */
+  readonly valid_left_out?: number | undefined;
   /** Phone numbers that probably are of another country than their row. Absent where there are none. */
   readonly unfit?: UnfitCells | undefined;
 }
@@ -325,10 +332,23 @@ export interface Estimate {
   readonly email: TypeEstimate | null;
   /** The phones; `null` where none would be verified. */
   readonly phone: TypeEstimate | null;
+  /** The verified columns, in order. */
+  readonly columns: readonly ColumnEstimate[];
   /** Rows that could not be sent for want of a country; absent where there are none. */
   readonly countries?: CountryTrouble | undefined;
   /** Credits that the account has; `null` where the service does not tell. */
   readonly balance: { readonly email: number; readonly phone: number } | null;
+}
+
+/**
+ * What is known of one verified column before it is sent. Forms of emails that would be sent count under
+ * `no_record`, as the service usually has no record of them.
+ */
+export interface ColumnEstimate extends ColumnHints {
+  /** The column's name in the header. */
+  readonly name: string;
+  /** What its cells would be verified as. */
+  readonly type: VerificationType;
 }
 
 /** What would be sent of one type, and what it would cost. */

@@ -79,6 +79,31 @@ describe('--limit', () => {
     );
   });
 
+  it('says before anything is sent that the rows are paid for again', async () => {
+    await write('list.csv', listOf(40));
+    const { service } = await withService();
+    const said =
+      'sluice: the first 20 rows only: with --history <file> in this command and in the one for all rows, these rows are paid for once, without it twice\n';
+    const stopped = await verify(
+      service,
+      'list.csv',
+      '-o',
+      'o.csv',
+      '-n',
+      '20',
+      '--max-credits',
+      '1',
+    );
+    expect(stopped.code, stopped.stderr).toBe(5);
+    expect(stopped.stderr).toContain(said);
+    expect(await addressesPaid(service)).toEqual([]);
+    expect((await verify(service, 'list.csv', '--dry-run', '-n', '20')).stderr).toContain(said);
+    const streamed = await verify(service, 'list.csv', '-n', '20');
+    expect(streamed.stderr).toContain(said);
+    const kept = await verify(service, 'list.csv', '-o', 'kept.csv', '-n', '20', '--history', 'h');
+    expect(kept.stderr).not.toContain('--history');
+  });
+
   it('says nothing of a rest where the list has fewer rows', async () => {
     await write('list.csv', listOf(5));
     const { service } = await withService();

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Summary } from '../../src/index.js';
+import type { Estimate, Summary } from '../../src/index.js';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
@@ -126,6 +126,41 @@ describe('a list of phones as people write them', () => {
       expect(unseen.stderr).not.toContain('would be sent as');
       expect(unseen.stderr).not.toContain('4930123450');
     }
+  });
+});
+
+describe('numbers of several countries under one country', () => {
+  const cells = [
+    ...Array.from({ length: 6 }, (_, at) => `+4474001234${at}0`),
+    ...Array.from({ length: 5 }, (_, at) => `+4917112345${at}0`),
+    '07577 523497',
+    '0171 1234567',
+  ];
+  const list = `phone\n${cells.join('\n')}\n`;
+  const german = ['--phone', 'phone'];
+  const said =
+    '6 of 11 numbers with a calling code are of other countries (GB 6); the 2 national ones are all read as DE numbers: name a column of countries (--country-column), or read the country from the calling code (--country-from phone; without --country, national numbers are not sent)';
+
+  it('are told of before the run, at its end, in the summary and by the dry run', async () => {
+    const ended = await verify(list, ...german, '--summary', 's.json', '-o', 'out.csv');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain(`column "phone": ${said}\n`);
+    expect(ended.stderr).toContain(`phone: ${said}, then run again\n`);
+    const { columns } = JSON.parse(await readFile(join(folder, 's.json'), 'utf8')) as Summary;
+    const foreign = { cells: 6, of: 11, national: 2, read_as: 'DE' };
+    expect(columns[0]?.foreign).toMatchObject(foreign);
+    const counted = await verify(list, ...german, '--dry-run', '--summary', 's.json');
+    expect(counted.stderr).toContain(`column "phone": ${said}\n`);
+    const estimate = JSON.parse(await readFile(join(folder, 's.json'), 'utf8')) as Estimate;
+    expect(estimate.columns[0]?.foreign).toMatchObject(foreign);
+  });
+
+  it('are told of without a word of national ones where all have a calling code', async () => {
+    const international = `phone\n${cells.slice(0, -2).join('\n')}\n`;
+    const ended = await verify(international, ...german, '-o', 'out.csv');
+    expect(ended.stderr).toContain(
+      '6 of 11 numbers with a calling code are of other countries (GB 6): name a column of countries (--country-column), or read the country from the calling code (--country-from phone)\n',
+    );
   });
 });
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import ExcelJS from 'exceljs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
@@ -110,6 +111,67 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     const emails = await runInProcess(['verify', 'list.csv'], { cwd: folder });
     expect(commandIn(emails.stderr)).toMatch(/--country-column Land -o/);
     expect(emails.stderr).toContain('country: row by row, of that column (');
+  });
+
+  const book = async (...sheets: readonly (readonly [string, unknown[][]])[]): Promise<void> => {
+    const workbook = new ExcelJS.Workbook();
+    for (const [name, rows] of sheets) workbook.addWorksheet(name).addRows(rows);
+    await workbook.xlsx.writeFile(join(folder, 'book.xlsx'));
+  };
+  const wayIn = async (...more: readonly string[]): Promise<string> => {
+    const ended = await runInProcess(
+      ['verify', 'book.xlsx', '--country', 'DE', '--local', ...more],
+      {
+        cwd: folder,
+      },
+    );
+    expect(ended.code, ended.stderr).toBe(2);
+    return ended.stderr;
+  };
+  const mails = [['Email'], ['good1@sluice.test'], ['good2@sluice.test']];
+
+  it('takes the first sheet of a workbook that has addresses, into an output of its own', async () => {
+    await book(['Cover', [['Our leads'], ['of', 'spring']]], ['Leads Q+2', mails]);
+    const said = await wayIn();
+    expect(said).toContain(
+      'sluice: sheets: "Cover" (no list), "Leads Q+2" (2 rows, emails)\nsluice: takes the sheet "Leads Q+2"\n',
+    );
+    expect(commandIn(said)).toBe(
+      "sluice verify book.xlsx --country DE --local --sheet 'Leads Q+2' --email Email -o book.Leads-Q-2.verified.xlsx",
+    );
+    const pasted = await paste(commandIn(said));
+    expect(pasted.code, pasted.stderr).toBe(0);
+    expect(await readdir(folder)).toContain('book.Leads-Q-2.verified.xlsx');
+  });
+
+  it('names the other sheets that have addresses, and proposes another output for each', async () => {
+    await book(['One', mails], ['Empty', []], ['Two', mails]);
+    expect(await wayIn()).toContain(
+      'sluice: takes the sheet "One"; "Two" has addresses too: each needs a command of its own with --sheet\n',
+    );
+    expect(commandIn(await wayIn())).toContain(
+      '--sheet One --email Email -o book.One.verified.xlsx',
+    );
+    const two = await wayIn('--sheet', 'Two');
+    expect(two).not.toContain('sheets:');
+    expect(commandIn(two)).toContain('-o book.Two.verified.xlsx');
+    expect(commandIn(await wayIn('--sheet', '3'))).toContain('-o book.3.verified.xlsx');
+  });
+
+  it('names the sheets of a workbook where none has addresses', async () => {
+    await book(
+      ['Cover', [['Our leads']]],
+      [
+        'Costs',
+        [
+          ['Item', 'Sum'],
+          ['Stand', 12],
+        ],
+      ],
+    );
+    expect(await wayIn()).toContain(
+      'sluice: sheets: "Cover" (0 rows, no addresses), "Costs" (1 row, no addresses)\n',
+    );
   });
 
   it('keeps what else is given, and leaves out nothing that it needs', async () => {
@@ -465,6 +527,35 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(again.code, again.seen).toBe(0);
     expect(again.seen.match(/this is a new run: it replaces list\.verified\.csv/g)).toHaveLength(1);
     expect(await paid(service)).toBe(4);
+  });
+
+  it('asks too where the finished command itself is run again', async () => {
+    const { service } = await withService();
+    await write('list.csv', german);
+    await write('out.csv', 'of the last run');
+    const named = ['--email', 'E-Mail', '--country', 'DE', '-o', 'out.csv'];
+    const run = (answers: readonly (readonly [RegExp, string])[], ...more: readonly string[]) =>
+      runAtTerminal(['verify', 'list.csv', ...named, ...more], {
+        cwd: folder,
+        env: connectTo(service),
+        answers,
+      });
+    const question = /out\.csv is there\. This is a new run: [\w, ]+\. Start it\? \[y\/N\]/;
+    const stopped = await run([[question, '\r']]);
+    expect(stopped.code, stopped.seen).toBe(2);
+    expect(stopped.seen).toContain('stopped; nothing was sent, and out.csv is untouched');
+    expect(await paid(service)).toBe(0);
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toBe('of the last run');
+    const again = await run([[question, 'y\r']]);
+    expect(again.code, again.seen).toBe(0);
+    expect(await paid(service)).toBe(2);
+    const unasked = await run([], '--yes', '--max-credits', '1');
+    expect(unasked.code, unasked.seen).toBe(5);
+    // It resumes what was not finished: nothing is paid for that was paid before.
+    const resumed = await run([]);
+    expect(resumed.code, resumed.seen).toBe(0);
+    expect(resumed.seen).not.toContain('Start it?');
   });
 
   it('proposes a file where columns are named and no output, in place of rows on the terminal', async () => {

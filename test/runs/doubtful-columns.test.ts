@@ -105,6 +105,61 @@ describe('onDoubtfulColumns', () => {
     expect(await estimated(['447400123456', '1711234567', '0171 1234568'])).toEqual([]);
   });
 
+  const numbers = (count: number, start: string): readonly string[] =>
+    Array.from({ length: count }, (_, at) => `${start}${String(1_000_000 + at).slice(1)}`);
+
+  it('is told of calling codes of other countries than the one for all rows', async () => {
+    const own = [...numbers(60, '+49 151 10'), ...numbers(15, '0049 151 20')];
+    const foreign = [...numbers(20, '+44 7400 '), ...numbers(15, '0041 79 3')];
+    const [told, ...more] = await estimated([...own, ...foreign, ...numbers(40, '0151 30')]);
+    expect(more).toEqual([]);
+    expect(told).toMatchObject({ filled: 150, malformed: 0, ambiguous: 0 });
+    expect(told?.foreign).toEqual({
+      cells: 35,
+      of: 110,
+      national: 40,
+      read_as: 'DE',
+      countries: [
+        { country: 'GB', cells: 20 },
+        { country: 'CH', cells: 15 },
+      ],
+    });
+  });
+
+  it.each([
+    // [with the country's own code, without one, abroad]: people write a + for those abroad alone.
+    [1000, 0, 100],
+    [0, 950, 50],
+    [50, 900, 50],
+    [20, 200, 10],
+    [3, 10, 4],
+  ])('is not told of %i own, %i national and a few foreign numbers', async (own, home, abroad) => {
+    const cells = [
+      ...numbers(own, '+49 151 10'),
+      ...numbers(home, '0151 20'),
+      ...numbers(abroad, '+44 7400 '),
+    ];
+    expect(await estimated(cells)).toEqual([]);
+  });
+
+  it('is not told of calling codes where each row has its country', async () => {
+    const seen: DoubtfulColumn[] = [];
+    const source = rowsSource(numbers(20, '+44 7400 ').map((phone) => ({ phone, land: 'DE' })));
+    for (const countries of [{ countryColumn: 'land' }, { countryFrom: 'phone' }] as const) {
+      await estimateRun({
+        source,
+        phone: ['phone'],
+        ...countries,
+        country: 'DE',
+        onDoubtfulColumns: (columns) => {
+          seen.push(...columns);
+          return true;
+        },
+      });
+    }
+    expect(seen).toEqual([]);
+  });
+
   it('is answered by whoever is at the terminal', async () => {
     const reporter = { doubtful: () => undefined } as unknown as Reporter;
     const signal = new AbortController().signal;

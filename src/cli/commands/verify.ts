@@ -143,12 +143,10 @@ async function estimateList(
     run: { ...run, store: undefined, isStreaming: false, noMoreOpenThan: undefined },
     reporter,
   };
-  const { job, history } = await prepareJob(to, input, {
-    ...parts,
-    papers: await RunPapers.open({}),
-  });
+  const papers = await RunPapers.open({});
+  const { job, history } = await prepareJob(to, input, { ...parts, papers });
   try {
-    return await estimateJob(job, run.stateDir);
+    return await estimateJob(job, run.stateDir, papers);
   } finally {
     reporter.close();
     await history?.close();
@@ -172,7 +170,7 @@ async function verifyTo(
     const stateDir = isDurable && !run.store ? run.stateDir : undefined;
     if (options.has('dry-run')) {
       await papers.begin();
-      await tell(await dryRun(job, stateDir));
+      await tell(await dryRun(job, stateDir, papers));
     } else if (run.store) {
       await runShared(job, { store: run.store, isHeldBack: isOutputHeldBack, workers });
     } else if (stateDir === undefined) {

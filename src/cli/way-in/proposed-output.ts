@@ -10,13 +10,13 @@ const endings = /\.(?:csv|tsv|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i;
 const textEnding = /\.txt(?:\.gz)?$/i;
 
 /**
- * The file that a list's rows would go to: beside the list, under its name, else in the current folder.
+ * The file that a list's rows would go to: beside the list, under its name and its sheet's, else in the current folder.
  *
  * @throws ConfigurationError
  */
 export async function proposedOutput(
   positionals: readonly string[],
-  options: ParsedOptions<'output-format' | 'part-size' | 'split-by'>,
+  options: ParsedOptions<'output-format' | 'part-size' | 'split-by' | 'sheet'>,
   environment: NodeJS.ProcessEnv,
 ): Promise<string> {
   const [only, ...more] = positionals.map((path) => placeOf(path, environment));
@@ -32,9 +32,15 @@ export async function proposedOutput(
   // Of a list that was verified before, `list.verified.csv`, the next is `list.verified2.csv`.
   const [, stem = name, number = '1'] = /^(.*)\.verified(\d{0,3})$/s.exec(name) ?? [];
   const next = stem === name ? '' : String(Number(number || '1') + 1);
-  const output = `${stem}.verified${next}${wanted ?? ending ?? '.csv'}`;
+  const sheet = options.text('sheet');
+  const output = `${stem}${sheet === undefined ? '' : `.${inFileName(sheet)}`}.verified${next}${wanted ?? ending ?? '.csv'}`;
   const folder = dirname(path);
   return (await isWritable(folder)) ? join(folder, output) : output;
+}
+
+/** A sheet's name in letters that every file system takes. */
+function inFileName(sheet: string): string {
+  return sheet.match(/[\p{L}\p{N}_]+/gu)?.join('-') ?? 'sheet';
 }
 
 async function isWritable(folder: string): Promise<boolean> {

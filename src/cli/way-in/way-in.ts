@@ -1,4 +1,4 @@
-import { ConfigurationError, findColumns, showPlace, type SampledList } from '../../index.js';
+import { ConfigurationError, showPlace, type SampledList, type Source } from '../../index.js';
 import { isThere, type Person } from '../ask-person.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { findSource } from '../list-ends.js';
@@ -9,6 +9,7 @@ import type { VerifyOption } from '../verify-options.js';
 import { askCountry } from './ask-country.js';
 import { askToStart, showCommand, type WayIn } from './ask-to-start.js';
 import { chooseCountry } from './choose-country.js';
+import { findInSheets } from './find-sheet.js';
 import { columnLines, countryLine, foundLines, outputLine } from './found-lines.js';
 import { proposedOutput } from './proposed-output.js';
 import { countryToFillIn, printCommand, wholeCommand, type AddedOption } from './whole-command.js';
@@ -78,18 +79,30 @@ async function propose(
  */
 export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn): Promise<number> {
   const { reporter, person, given } = wayIn;
-  const { options, environment, signal } = input;
-  const isLog = options.has('json-log');
+  const { environment, signal } = input;
+  const isLog = input.options.has('json-log');
   // Cells are shown to whoever has the list, and never to a log.
   const withCells = person.output.isTTY && !isLog;
   const inputs = await findInputs(input.positionals, environment);
   if (inputs.some(({ path }) => path === standard) && person.input.isTTY) throw nameThem('');
-  const source = await findSource(inputs, undefined, options);
+  const withSheet = (sheet: string | undefined): typeof input.options =>
+    sheet === undefined ? input.options : input.options.over(new Map([['sheet', [sheet]]]));
+  const sourceOf = async (sheet?: string): Promise<Source> =>
+    findSource(inputs, undefined, withSheet(sheet));
+  const source = await sourceOf();
   const isReadOnce = source.keep !== undefined && !inputs.some(({ database }) => database);
-  const found = await findColumns(source, { signal, ...(isReadOnce && { rows: rowsOfPipe }) });
+  // A sheet is named for all inputs, and what is read once has no second reading.
+  const isSheetGiven = input.options.has('sheet') || inputs.length > 1 || isReadOnce;
+  const { found, sheet, said } = await findInSheets(
+    async (name) => (name === undefined ? source : sourceOf(name)),
+    isSheetGiven,
+    { signal, ...(isReadOnce && { rows: rowsOfPipe }) },
+  );
+  const options = withSheet(sheet);
   const list = input.positionals.map(showPlace).join(', ');
   const urgent = (said: Parameters<Reporter['tell']>[0]): void =>
     reporter.tell(said.map((each) => ({ ...each, isUrgent: true })));
+  urgent(said);
   urgent(foundLines(list, found, withCells));
   if (found.contacts.length === 0) {
     urgent(columnLines(found, withCells));
@@ -99,8 +112,11 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
   const country = chooseCountry(options, found, environment);
   urgent([countryLine(country)]);
   const chosen = country.added ?? (isAsked ? [await askCountry(person, signal)] : undefined);
-  const proposed = options.has('output') ? undefined : await propose(input, reporter);
+  const proposed = options.has('output')
+    ? undefined
+    : await propose({ ...input, options }, reporter);
   const added: AddedOption[] = [
+    ...(sheet === undefined ? [] : [['sheet', sheet] as const]),
     ...found.contacts.map(({ type, name }) => [type, name] as const),
     ...prefixesOf(found, options),
     ...(chosen ?? [['country', countryToFillIn] as const]),

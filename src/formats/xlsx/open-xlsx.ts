@@ -11,6 +11,8 @@ import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import { openWorkbook } from './workbook.js';
 import { XlsxChunk } from './xlsx-chunk.js';
 
+const mostNamed = 10;
+
 export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'sheet'>;
 
 /**
@@ -32,6 +34,7 @@ export async function openXlsx(
   };
   try {
     const workbook = await openWorkbook(file, sheet ?? 1);
+    opening.onSheets?.(workbook.sheets);
     rows = readSheetRows(workbook);
     const sheetRows = rows;
     const { rows: first, isGuessed } = await readToHeader(async () => nextRows(sheetRows, file), {
@@ -48,12 +51,11 @@ export async function openXlsx(
     if (isGuessed) {
       opening.onHeaderFound?.({ input: file.name, unit: 'row', number: head.number });
     }
-    const others = workbook.sheets - 1;
+    const others = workbook.sheets.filter((name) => name !== workbook.sheetName);
     // Whoever names a sheet knows that there are others.
-    if (others > 0 && sheet === undefined) {
-      const are = others === 1 ? '1 other sheet is' : `${others} other sheets are`;
+    if (others.length > 0 && sheet === undefined) {
       opening.onNotice?.(
-        `${file.name}: only the sheet ${JSON.stringify(workbook.sheetName)} is verified and in the output; ${are} not (\`sheet\` names one)`,
+        `${file.name}: only the sheet ${JSON.stringify(workbook.sheetName)} is verified and in the output; ${othersNamed(others)} not (\`sheet\` names one)`,
       );
     }
     const header = namesOf(head, hasHeader);
@@ -77,6 +79,13 @@ export async function openXlsx(
     await close();
     throw error;
   }
+}
+
+function othersNamed(names: readonly string[]): string {
+  const shown = names.slice(0, mostNamed).map((name) => JSON.stringify(name));
+  const more = names.length > mostNamed ? ', …' : '';
+  const are = names.length === 1 ? '1 other sheet' : `${names.length} other sheets`;
+  return `${are} (${shown.join(', ')}${more}) ${names.length === 1 ? 'is' : 'are'}`;
 }
 
 async function nextRows(

@@ -15,7 +15,8 @@ export interface CellStyle {
 /** What is needed of a workbook to read one of its sheets. */
 export interface Workbook {
   readonly sheetName: string;
-  readonly sheets: number;
+  /** The names of all its sheets. */
+  readonly sheets: readonly string[];
   /** The parts of the sheet's XML. */
   readonly sheet: () => AsyncGenerator<XmlToken[]>;
   readonly sharedStrings: readonly string[];
@@ -44,7 +45,7 @@ export async function openWorkbook(file: RandomFile, sheet: string | number): Pr
     relations.find(({ type }) => type.endsWith(`/${kind}`))?.target;
   return {
     sheetName: found.name,
-    sheets: sheets.length,
+    sheets: sheets.map(({ name }) => name),
     sheet: () => archive.scan(part.target),
     sharedStrings: await readSharedStrings(archive, partOf('sharedStrings')),
     styles: await readStyles(archive, partOf('styles')),
