@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { Client, ConfigurationError, type ServiceTrouble } from '../index.js';
+import { tmpdir } from 'node:os';
+import { Client, ConfigurationError, OutputError, type ServiceTrouble } from '../index.js';
 import type { VerificationEngine } from '../service/index.js';
 import { collectSeldom } from './collect-seldom.js';
 import {
@@ -68,6 +69,12 @@ export type Target =
       readonly engine?: () => Promise<VerificationEngine | undefined>;
     };
 
+/** What of the service is told while it is used. */
+export interface ConnectionNews {
+  readonly tell?: (client: Client, trouble: ServiceTrouble) => void;
+  readonly fail?: (error: Error) => void;
+}
+
 /** A client, and what must be closed behind it. */
 export interface Connection {
   readonly client: Client;
@@ -121,13 +128,15 @@ function baseUrlOf(
  * Makes the client, and starts the local service where it is meant.
  *
  * @param dataDir where the local service keeps its data; it forgets them at the end without one
- * @param tell told what keeps requests waiting. @default says it
+ * @param told.tell told what keeps requests waiting. @default says it
+ * @param told.fail ends the work of a local service that has no room on its disk. @default it waits for room
+ * @throws OutputError where there is no room to start one
  */
 export async function connect(
   target: Target,
   options: ParsedOptions<PatienceOption>,
   dataDir: string | undefined,
-  tell: (client: Client, trouble: ServiceTrouble) => void = sayTrouble,
+  { tell = sayTrouble, fail }: ConnectionNews = {},
 ): Promise<Connection> {
   const timeoutSeconds = durationOption(options, 'timeout');
   const giveUpSeconds = amountOption(options, 'give-up-after');
@@ -148,10 +157,18 @@ export async function connect(
   }
   // Only when it is wanted: its tables take a quarter of the command's start.
   const { createService } = await import('../service/index.js');
+  const onError =
+    fail &&
+    ((error: unknown): void => {
+      if (isFull(error)) fail(fullDisk(dataDir, error));
+      else process.emitWarning(error instanceof Error ? error : String(error));
+    });
   const service = await createService({
     emailCredits: Infinity,
     phoneCredits: Infinity,
-    ...whereGiven({ dataDir, engine: await target.engine?.() }),
+    ...whereGiven({ dataDir, engine: await target.engine?.(), onError }),
+  }).catch((error: unknown) => {
+    throw isFull(error) ? fullDisk(dataDir, error) : error;
   });
   collectSeldom();
   const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey, ...patience });
@@ -162,6 +179,19 @@ export async function connect(
       await service.close();
     },
   };
+}
+
+function isFull(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+/** The disk of a local service is the run's own. */
+function fullDisk(dataDir = tmpdir(), cause?: unknown): OutputError {
+  return new OutputError(
+    `the disk is full: the local service has no room in ${dataDir}; make room, then run again`,
+    { cause },
+  );
 }
 
 async function readKey(

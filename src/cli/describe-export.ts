@@ -1,4 +1,5 @@
 import type { ComparedExport } from '../index.js';
+import { counted as count } from '../words/shown-numbers.js';
 
 /** Whether a batch has failed for its export, so that what it cost is not lost. */
 export function isExportWrong(reason: string | undefined): boolean {
@@ -22,10 +23,12 @@ export function describeDifference({
   const parts = [
     counted === null
       ? `the export names ${named} of its addresses`
-      : `the service counted ${counted} verified addresses, the export names ${named}`,
+      : `the service counted ${count(counted, 'verified address')}, the export names ${named}`,
   ];
-  if (strangers > 0) parts.push(`has ${strangers} records of other addresses`);
+  if (strangers > 0) parts.push(`has ${count(strangers, 'record')} of other addresses`);
   if (conflicting > 0)
-    parts.push(`contradicts itself on ${conflicting} addresses, which get no result`);
+    parts.push(
+      `contradicts itself on ${count(conflicting, 'address')}, which ${conflicting === 1 ? 'gets' : 'get'} no result`,
+    );
   return parts.join(', ');
 }

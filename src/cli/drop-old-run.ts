@@ -42,7 +42,7 @@ export async function dropOldRun(
   const tell = (line: string): void => {
     if (!options.has('quiet')) say(`sluice: ${line}`, person.output);
   };
-  const there = `${status.uploads} batches of the unfinished run that is dropped are on ${status.service}`;
+  const there = `${counted(status.uploads, 'batch')} of the unfinished run that is dropped ${status.uploads === 1 ? 'is' : 'are'} on ${status.service}`;
   if (target.kind === 'local' || target.baseUrl !== status.service) {
     tell(`${there}, and stay there`);
     return;

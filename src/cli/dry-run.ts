@@ -49,7 +49,7 @@ export async function estimateJob(
   reporter.target(target);
   const connection =
     target.kind === 'service'
-      ? await connect(target, options, undefined, reporter.trouble)
+      ? await connect(target, options, undefined, { tell: reporter.trouble })
       : undefined;
   try {
     const examples = new Map<string, string>();
@@ -96,11 +96,11 @@ export function costLines({ email, phone, balance, service }: Estimate): readonl
   const price =
     service === 'local' ? ', free of charge: the local service verifies' : ', before refunds';
   const has = types.flatMap(({ name, has: each }) =>
-    each === undefined ? [] : [`${grouped(each)} ${name} credits`],
+    each === undefined ? [] : [counted(each, `${name} credit`)],
   );
   const missing = types.flatMap(({ name, type, has: each }) =>
     each !== undefined && each < type.credits
-      ? [`${grouped(type.credits - each)} ${name} credits too few`]
+      ? [`${counted(type.credits - each, `${name} credit`)} too few`]
       : [],
   );
   const reasons = Object.keys(notSubmittedWords).flatMap((code) => {
@@ -108,7 +108,7 @@ export function costLines({ email, phone, balance, service }: Estimate): readonl
     return cells > 0 ? [`${grouped(cells)} ${describeReason(code)}`] : [];
   });
   return [
-    `${addresses}: ${grouped(credits)} ${credits === 1 ? 'credit' : 'credits'} at most${price}${known > 0 ? ` (${grouped(known)} are in the history)` : ''}`,
+    `${addresses}: ${grouped(credits)} ${credits === 1 ? 'credit' : 'credits'} at most${price}${known > 0 ? ` (${grouped(known)} ${known === 1 ? 'is' : 'are'} in the history)` : ''}`,
     ...(has.length > 0 ? [`the account has ${[has.join(' and '), ...missing].join(', ')}`] : []),
     ...(reasons.length > 0 ? [`cells that cannot be sent: ${reasons.join(', ')}`] : []),
   ];
@@ -181,5 +181,5 @@ async function describeUnfinished(stateDir: string): Promise<string | undefined>
   const status = await readRunStatus(stateDir).catch(() => undefined);
   if (!status || status.isFinished) return undefined;
   const { email, phone } = status.launchedCredits;
-  return `these figures are for the whole list; the unfinished run in ${stateDir} has launched ${grouped(email)} email and ${grouped(phone)} phone credits, which the same command does not pay again`;
+  return `these figures are for the whole list; the unfinished run in ${stateDir} has launched ${grouped(email)} email and ${counted(phone, 'phone credit')}, which the same command does not pay again`;
 }

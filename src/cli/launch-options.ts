@@ -75,7 +75,7 @@ function describeType(
     ? `; the service counted ${grouped(counts.valid)} valid, ${grouped(counts.wrong)} wrong in their format and ${counted(counts.duplicate, 'duplicate')}`
     : '';
   return [
-    `${name}: ${counted(addresses, 'address')} in ${counted(batches, 'batch')} are prepared${seen}`,
+    `${name}: ${counted(addresses, 'address')} in ${counted(batches, 'batch')} ${addresses === 1 ? 'is' : 'are'} prepared${seen}`,
     `${name} credits: ${describePrice(addresses, balance)}`,
   ];
 }

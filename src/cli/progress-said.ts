@@ -52,10 +52,13 @@ export function doubtfulLine(column: DoubtfulColumn): Said {
   const { name, type, filled, malformed, others, ambiguous, examples, foreign } = column;
   const kinds = ['email addresses', 'phone numbers'];
   const [kind, other] = type === 'email' ? kinds : kinds.toReversed();
-  const found = others > 0 ? `, and ${others} look like ${other}` : '';
+  const found =
+    others > 0 ? `, and ${others} ${others === 1 ? 'looks' : 'look'} like ${other}` : '';
   const parts = [
     ...(malformed * 2 > filled
-      ? [`hardly looks like ${kind}: ${malformed} of ${filled} cells do not${found}`]
+      ? [
+          `hardly looks like ${kind}: ${malformed} of ${counted(filled, 'cell')} ${malformed === 1 ? 'does' : 'do'} not${found}`,
+        ]
       : []),
     ...(ambiguous > 0
       ? [
@@ -128,7 +131,7 @@ export function carriedLine(carried: CarriedRun): Said {
   const used =
     paidAddresses === 0
       ? 'nothing was paid for it'
-      : `${grouped(usedBatches)} of ${grouped(paidBatches)} paid batches are used again, ${grouped(usedAddresses)} of ${grouped(paidAddresses)} addresses are not paid again`;
+      : `${grouped(usedBatches)} of ${counted(paidBatches, 'paid batch')} ${areOrIs(usedBatches)} used again, ${grouped(usedAddresses)} of ${counted(paidAddresses, 'address')} ${areOrIs(usedAddresses)} not paid again`;
   const wait =
     unfinished === 0
       ? ''
@@ -146,6 +149,10 @@ export function carriedLine(carried: CarriedRun): Said {
     },
     line: `${what}: ${used}${wait}`,
   };
+}
+
+function areOrIs(count: number): string {
+  return count === 1 ? 'is' : 'are';
 }
 
 /** Said even when quiet: a name that is used twice leaves a new list unverified. */

@@ -54,6 +54,8 @@ export interface ReporterOptions extends SaidLinesOptions {
   readonly isTerminal?: boolean;
   /** Whether it was said that the local service verifies. @default false */
   readonly isTargetSaid?: boolean;
+  /** The page that the run will leave. @default none */
+  readonly report?: string | undefined;
   /** Tells what a terminal shows. @default none */
   readonly environment?: NodeJS.ProcessEnv;
 }
@@ -223,7 +225,11 @@ export class Reporter {
     this.tell([
       ...comparedLines(summary),
       ...oddLines(summary),
-      ...endLinesOf(summary, end, { withTime, isToldAgain: this.#isToldAgain }),
+      ...endLinesOf(summary, end, {
+        withTime,
+        isToldAgain: this.#isToldAgain,
+        report: this.#options.report,
+      }),
       ...last,
     ]);
   }

@@ -43,6 +43,16 @@ const durableOptions = [
   'max-unknown',
 ] as const satisfies readonly VerifyOption[];
 
+/** A signal that also fires when the work fails beside the run. */
+function failingSignal(given: AbortSignal | undefined): {
+  readonly signal: AbortSignal;
+  readonly fail: (error: Error) => void;
+} {
+  const failure = new AbortController();
+  const signal = AbortSignal.any([failure.signal, ...(given ? [given] : [])]);
+  return { signal, fail: (error) => failure.abort(error) };
+}
+
 /** Verifies a list whose rows leave as they come: nothing is kept. */
 export async function stream({ shared, target, options, reporter, begin }: Job): Promise<Summary> {
   const durable = durableOptions.find((name) => options.has(name));
@@ -59,9 +69,10 @@ export async function stream({ shared, target, options, reporter, begin }: Job):
   await begin();
   // There is no earlier run that these could differ from.
   const { decides: _decides, ...streamed } = shared;
-  const connection = await connect(target, options, undefined, reporter.trouble);
+  const { signal, fail } = failingSignal(shared.signal);
+  const connection = await connect(target, options, undefined, { tell: reporter.trouble, fail });
   try {
-    return await streamRun({ ...streamed, client: connection.client });
+    return await streamRun({ ...streamed, signal, client: connection.client });
   } finally {
     await connection.close();
   }
@@ -72,7 +83,7 @@ export async function runDurably(
   { shared, target, options, reporter, replaces, begin, tell, lastAct }: Job,
   stateDir: string,
 ): Promise<Summary> {
-  const { signal = new AbortController().signal } = shared;
+  const { signal, fail } = failingSignal(shared.signal);
   const person = terminal();
   const launch = preflightOf(options, person, signal);
   reporter.target(target);
@@ -100,13 +111,17 @@ export async function runDurably(
   try {
     return await run({
       ...shared,
+      signal,
       ...(replaces !== undefined && {
         onProgress: withPaidAgain(shared.onProgress, replaces, (said) => reporter.tell([said])),
       }),
       // The local service's data are in the state directory: it starts when this process holds it.
       client: async (servicePath) => {
         await begin();
-        connection = await connect(target, options, servicePath, reporter.trouble);
+        connection = await connect(target, options, servicePath, {
+          tell: reporter.trouble,
+          fail,
+        });
         return connection.client;
       },
       stateDir,

@@ -43,7 +43,7 @@ export async function runShared(
       // The papers of a run that is over stay.
       client: async () => {
         await begin();
-        connection = await connect(target, options, undefined, reporter.trouble);
+        connection = await connect(target, options, undefined, { tell: reporter.trouble });
         return connection.client;
       },
       onProgress: (progress) => {

@@ -6,7 +6,7 @@ import {
   type SharedRunStatus,
   type WorkerStatus,
 } from '../index.js';
-import { counted, duration, grouped } from '../words/shown-numbers.js';
+import { counted, duration } from '../words/shown-numbers.js';
 import { errorText } from './describe-error.js';
 import { withFlags } from './option-flags.js';
 
@@ -56,9 +56,9 @@ function workerLine({ host, pid, isAlive, silentSeconds, batches, figures }: Wor
   const seen = `${isAlive ? '' : 'dead, '}last sign of life ${duration(silentSeconds)} ago`;
   const parts = [
     `${host} ${pid}: ${seen}`,
-    `${grouped(rowsRead)} rows read`,
+    `${counted(rowsRead, 'row')} read`,
     `${counted(batchesDone, 'batch')} done`,
-    ...(rowsWritten > 0 ? [`${grouped(rowsWritten)} rows written`] : []),
+    ...(rowsWritten > 0 ? [`${counted(rowsWritten, 'row')} written`] : []),
     ...(batches.length > 0 ? [`has ${batches.join(', ')}`] : []),
   ];
   return parts.join(', ');

@@ -84,7 +84,7 @@ export function paidInVainLines({
     {
       event: 'paid_in_vain',
       fields: { batches, email_credits: launched.email, phone_credits: launched.phone },
-      line: `launched before it failed: ${counted(batches, 'batch')}, ${grouped(launched.email)} email and ${grouped(launched.phone)} phone credits before refunds`,
+      line: `launched before it failed: ${counted(batches, 'batch')}, ${grouped(launched.email)} email and ${counted(launched.phone, 'phone credit')} before refunds`,
       isUrgent: true,
     },
   ];

@@ -36,6 +36,8 @@ export class CsvChunk implements RowChunk, RawCells {
   readonly markBytes: number;
   #known: KnownText | undefined;
   #onRelease: (() => void) | undefined;
+  /** Number of the first row in the file. */
+  readonly #firstNumber: number;
 
   /** @param onRelease told that nobody will look at the bytes again */
   constructor(
@@ -44,6 +46,7 @@ export class CsvChunk implements RowChunk, RawCells {
     columns: CsvColumns,
     markBytes = 0,
     onRelease?: () => void,
+    firstNumber = 1,
   ) {
     this.bytes = bytes;
     this.#columns = columns;
@@ -53,6 +56,11 @@ export class CsvChunk implements RowChunk, RawCells {
     this.length = (table.length - 1) / this.#stride;
     this.byteSize = bytes.length + table.byteLength;
     this.#onRelease = onRelease;
+    this.#firstNumber = firstNumber;
+  }
+
+  number(row: number): number {
+    return this.#firstNumber + row;
   }
 
   get delimiter(): number {

@@ -32,6 +32,8 @@ export class CsvScanner {
   readonly #free: Buffer<ArrayBuffer>[] = [];
   #from = 0;
   #filled = 0;
+  /** Rows that were given, without the header. */
+  #rows = 0;
   /** Bytes of the mark before the first row; `undefined` until enough of them are seen. */
   #markBytes: number | undefined;
   #head: CsvHead | undefined;
@@ -109,9 +111,11 @@ export class CsvScanner {
     this.#from = this.#scan.rowStart;
     const room = this.#bytes;
     const bytes = room.subarray(0, this.#from);
-    const chunk = new CsvChunk(bytes, table, this.#columns, this.#markBytes, () => {
-      this.#free.push(room);
-    });
+    const giveBack = (): void => void this.#free.push(room);
+    const { firstLine = 1, hasHeader } = this.#options;
+    const number = firstLine + (hasHeader ? 1 : 0) + this.#rows;
+    const chunk = new CsvChunk(bytes, table, this.#columns, this.#markBytes, giveBack, number);
+    this.#rows += chunk.length;
     this.#markBytes = 0;
     return chunk;
   }

@@ -6,6 +6,7 @@ import { parseDelimiter } from './csv-dialect.js';
 import { CsvReading } from './csv-reading.js';
 import { quoteCell } from './csv-text.js';
 import { CsvWriter } from './csv-writer.js';
+import { XlsxReading } from './xlsx/open-xlsx.js';
 import { ParsedCsvReading } from './parsed-csv-reading.js';
 import type { RowsWriter } from './rows-writer.js';
 import { TableRows } from '../rows/table-rows.js';
@@ -88,8 +89,14 @@ function isWritable(delimiter: string): boolean {
   return delimiter.length === 1 && delimiter !== '"' && delimiter <= '~';
 }
 
-/** The lines above a CSV input's header go where its rows are copied. */
+const byteOrderMark = Buffer.from('\ufeff');
+
+/**
+ * The lines above a CSV input's header go where its rows are copied. From a workbook a byte-order mark goes
+ * there: whoever has it opens the output in Excel, which takes UTF-8 without a mark for something else.
+ */
 function linesAboveFor(reading: SourceReading, delimiter: string): Uint8Array | undefined {
+  if ((reading.first ?? reading) instanceof XlsxReading) return byteOrderMark;
   const isCopied = reading instanceof CsvReading && reading.form.delimiter === delimiter;
   return isCopied ? reading.form.aboveHeader : undefined;
 }

@@ -33,14 +33,15 @@ interface CellAdvice {
 
 /**
  * What the figures of a run ask somebody to do, the most important first: what keeps it from its end, then
- * what can be put right in the list, by how many cells it concerns, then what only the service can change.
- * Its first is `next` of the summary.
+ * what is to be said of cells, by how many they are. Its first is `next` of the summary.
  */
 export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonly string[] {
   const refused = (reason: string): number =>
     summary.columns.reduce((sum, { reasons }) => sum + (reasons[reason] ?? 0), 0);
-  const inTheList = [
-    ...lostDigitsAdvice(refused('scientific_notation')),
+  const ofCells = [
+    ...summary.columns.flatMap(({ name, reasons }) =>
+      lostDigitsAdvice(reasons['scientific_notation'] ?? 0, name),
+    ),
     ...noTextAdvice(refused('invalid_encoding')),
     ...countryAdvice(summary),
     ...summary.columns.flatMap(formsAdvice),
@@ -48,6 +49,9 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     ...summary.columns.flatMap(lostPlusAdvice),
     ...summary.columns.flatMap(foreignAdvice),
     ...summary.columns.flatMap((column) => numbersAdvice(column, summary)),
+    ...unknownAdvice(summary, options),
+    ...misspeltAdvice(summary),
+    ...riskyAdvice(summary, options),
   ];
   return [
     ...failedAdvice(summary, options),
@@ -55,11 +59,12 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     ...changedAdvice(summary),
     ...nothingKeptAdvice(summary),
     ...validLeftOutAdvice(summary),
-    ...inTheList.toSorted((one, other) => other.cells - one.cells).map(({ text }) => text),
-    ...unknownAdvice(summary, options),
-    ...misspeltAdvice(summary),
-    ...riskyAdvice(summary, options),
+    ...byCells(ofCells),
   ];
+}
+
+function byCells(advice: readonly CellAdvice[]): readonly string[] {
+  return advice.toSorted((one, other) => other.cells - one.cells).map(({ text }) => text);
 }
 
 /**
@@ -69,15 +74,13 @@ export function adviceOnEstimate({ rows, email, phone, columns }: Estimate): rea
   const refused = (reason: string): number =>
     [email, phone].reduce((sum, type) => sum + (type?.not_submitted[reason] ?? 0), 0);
   const inTheList = [
-    ...lostDigitsAdvice(refused('scientific_notation')),
+    ...lostDigitsAdvice(refused('scientific_notation'), 'phones'),
     ...noTextAdvice(refused('invalid_encoding')),
     ...columns.flatMap(formsAdvice),
     ...columns.flatMap(suggestedAdvice),
-  ];
-  return [
-    ...inTheList.toSorted((one, other) => other.cells - one.cells).map(({ text }) => text),
     ...misspeltAdvice({ rows, columns }),
   ];
+  return byCells(inTheList);
 }
 
 /** Whether the run itself is not at its end: its same command goes on. */
@@ -153,8 +156,8 @@ function validLeftOutAdvice({ columns }: Summary): readonly string[] {
   ];
 }
 
-function lostDigitsAdvice(lost: number): readonly CellAdvice[] {
-  return lost > 0 ? [{ cells: lost, text: lostDigitsSentence(lost) }] : [];
+function lostDigitsAdvice(lost: number, name: string): readonly CellAdvice[] {
+  return lost > 0 ? [{ cells: lost, text: lostDigitsSentence(lost, name) }] : [];
 }
 
 function noTextAdvice(cells: number): readonly CellAdvice[] {
@@ -170,7 +173,7 @@ function countryAdvice({ countries }: Summary): readonly CellAdvice[] {
   return [
     {
       cells: missing,
-      text: `${missingCountrySentence(countries)} and were not sent: add \`country\` for them`,
+      text: `${missingCountrySentence(countries)} and ${missing === 1 ? 'was not sent: add `country` for it' : 'were not sent: add `country` for them'}`,
     },
     { cells: unknown, text: `${unknownCountrySentence(countries, 3)}${remedy}` },
   ].filter(({ cells }) => cells > 0);
@@ -180,7 +183,9 @@ function countryAdvice({ countries }: Summary): readonly CellAdvice[] {
 function formsAdvice({ name, forms }: ColumnEstimate): readonly CellAdvice[] {
   const counts = Object.entries(formTexts).map(([form, text]) => {
     const count = Object.values(forms ?? {}).reduce((sum, each) => sum + (each[form] ?? 0), 0);
-    return { count, text };
+    const withComma = forms?.['contains_comma']?.[form] ?? 0;
+    const some = withComma === count ? 'all of them' : `${grouped(withComma)} of them`;
+    return { count, text: withComma === 0 ? text : `${text} (${some} with a comma)` };
   });
   const cells = counts.reduce((sum, { count }) => sum + count, 0);
   if (cells === 0) return [];
@@ -199,13 +204,16 @@ function suggestedAdvice({ name, misspelt }: ColumnEstimate): readonly CellAdvic
   return [{ cells, text }];
 }
 
-/** A hint, after what is known to be wrong. */
-function misspeltAdvice({ rows, columns }: Pick<Estimate, 'rows' | 'columns'>): readonly string[] {
+function misspeltAdvice({
+  rows,
+  columns,
+}: Pick<Estimate, 'rows' | 'columns'>): readonly CellAdvice[] {
   return columns.flatMap(({ name, misspelt }) => {
     if (!misspelt || misspelt.suggested_in !== null) return [];
     const { cells, of_rows: seen } = misspelt;
     const have = `${counted(cells, 'cell')}${seen < rows ? ` of the first ${counted(seen, 'row')}` : ''} ${cells === 1 ? 'has' : 'have'}`;
-    return `${name}: ${have} a domain that looks misspelt: \`suggest\` adds the one that was probably meant`;
+    const text = `${name}: ${have} a domain that looks misspelt: \`suggest\` adds the one that was probably meant`;
+    return [{ cells, text }];
   });
 }
 
@@ -254,32 +262,31 @@ function numbersAdvice(
 function unknownAdvice(
   { service, email, phone, compared }: Summary,
   { asksNetwork = false }: AdviceOptions,
-): readonly string[] {
+): readonly CellAdvice[] {
   const emails = email?.verdicts.unknown ?? 0;
   if (service === 'local' && !asksNetwork) {
     const text = `${grouped(emails)} unknown: the local service asks no mail server; for real verdicts set \`client\` (README: Your service); before you ask mail servers from here, read docs/live-verification.md`;
-    return emails > 0 ? [text] : [];
+    return emails > 0 ? [{ cells: emails, text }] : [];
   }
   const unknown = emails + (phone?.verdicts.unknown ?? 0);
   if (unknown === 0) return [];
   const only = compared
     ? 'the same command pays only for these'
     : 'with `history` only these are paid again';
-  return [`${grouped(unknown)} unknown: ask again tomorrow; ${only}`];
+  return [{ cells: unknown, text: `${grouped(unknown)} unknown: ask again tomorrow; ${only}` }];
 }
 
 /** Valid is not safe to mail: whoever sends to a list decides. */
 function riskyAdvice(
   { email }: Summary,
   { keepsQuality = false }: AdviceOptions,
-): readonly string[] {
+): readonly CellAdvice[] {
   const { risky = 0, disposable = 0 } = email?.of_valid ?? {};
   if (!email || keepsQuality || risky + disposable === 0) return [];
   const counts = [
     ...(risky > 0 ? [`${grouped(risky)} risky`] : []),
     ...(disposable > 0 ? [`${grouped(disposable)} throw-away`] : []),
   ].join(', ');
-  return [
-    `of ${counted(email.verdicts.valid, 'valid email')} ${counts}: \`keepQuality\` good writes only the good ones; docs/columns.md says what the words mean`,
-  ];
+  const text = `of ${counted(email.verdicts.valid, 'valid email')} ${counts}: \`keepQuality\` good writes only the good ones; docs/columns.md says what the words mean`;
+  return [{ cells: risky + disposable, text }];
 }

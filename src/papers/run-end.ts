@@ -4,14 +4,10 @@ import { hasFailed, type Estimate, type RunEnd, type Summary } from '../runs/sum
 import { remedyForCredits } from './credit-remedy.js';
 import { adviceOf, adviceOnEstimate, isNotFinished, type AdviceOptions } from './advice.js';
 
-/** Nobody reads more at the end of a run; the report has all. */
-const mostAdvice = 3;
-
 /** How a run ended that went to its end. */
 export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}): RunEnd {
   const isEstimate = 'dry_run' in figures;
-  const all = isEstimate ? adviceOnEstimate(figures) : adviceOf(figures, options);
-  const advice = all.slice(0, mostAdvice);
+  const advice = isEstimate ? adviceOnEstimate(figures) : adviceOf(figures, options);
   const [next = null] = advice;
   if (isEstimate) return { exit_code: 0, reason: null, message: null, next, advice };
   if (figures.suspect) {
@@ -52,6 +48,9 @@ export function nextAfter(
   if (exitCode === 2) return 'change what the message names, then run again';
   const unknown = store === undefined ? 'starts over' : `resumes ${store}`;
   const next = `run the same command again: it ${status ? describeStatus(status).next : unknown}`;
+  if (reason === 'input_malformed') {
+    return `once the list is right, or with the option that the message names, ${next.replace(' same', '')}`;
+  }
   const condition = remedyForCredits(reason) ?? conditions.get(exitCode);
   return condition === undefined ? next : `${condition}, ${next}`;
 }

@@ -5,7 +5,7 @@ import type { RunStatus } from '../runs/run-status.js';
 import type { Estimate, RunEnd, StoppedSummary, Summary, SummaryFile } from '../runs/summary.js';
 import { isThere } from '../system/is-there.js';
 import { printable } from '../words/printable.js';
-import { adviceOf, type AdviceOptions } from './advice.js';
+import type { AdviceOptions } from './advice.js';
 import { PaperFile } from './paper-file.js';
 import type { ListFigures } from './report/list-figures.js';
 import { endOf, nextAfter } from './run-end.js';
@@ -177,7 +177,6 @@ export class RunPapers {
         summary: figures,
         figures: this.#figures,
         end,
-        advice: adviceOf(figures, { ...this.#advice, ...known }),
         madeAt: new Date(),
       });
       await this.#report.writeAfterOutput(this.#reword(page), noMoreOpenThan);

@@ -43,6 +43,11 @@ export interface RowChunk {
   /** All cells of a row, where that costs less than asking for them one by one. */
   cells?(row: number): readonly unknown[];
   /**
+   * Number of a row in its sheet or file, as a spreadsheet shows it: the header's own row counts, and what
+   * is above it. Absent where it is not known.
+   */
+  number?(row: number): number;
+  /**
    * Name of a cell that the row has beside those of the header. Absent where rows cannot have one.
    */
   unlisted?(row: number): string | undefined;

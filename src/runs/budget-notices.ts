@@ -20,7 +20,7 @@ export function budgetNotices(
         ? `not even the smallest batch, of ${grouped(smallest)}, fits; raise \`maxCredits\` or lower \`batchSize\``
         : 'the run stops with 5 before it is done';
     return [
-      `${grouped(needed)} ${type} credits are needed at most, and \`maxCredits\` allows ${grouped(maxCredits)}: ${outcome}`,
+      `${counted(needed, `${type} credit`)} ${needed === 1 ? 'is' : 'are'} needed at most, and \`maxCredits\` allows ${grouped(maxCredits)}: ${outcome}`,
     ];
   });
 }
@@ -63,5 +63,5 @@ function needOf(
 
 /** What processes that share a run may use together. @param most `null` where there is no limit */
 export function budgetWords(most: number | null): string {
-  return most === null ? 'as many credits as it takes' : `${grouped(most)} credits of each type`;
+  return most === null ? 'as many credits as it takes' : `${counted(most, 'credit')} of each type`;
 }

@@ -5,6 +5,7 @@ import { readLines } from '../batches/read-lines.js';
 import type { Client } from '../client/client.js';
 import { StateError } from '../errors/family.js';
 import type { FileSystem } from '../system/file-system.js';
+import { counted } from '../words/shown-numbers.js';
 import { describeStart } from './describe-status.js';
 import type { DrivenBatch } from './drive-log.js';
 import { settleRun } from './drive-run.js';
@@ -176,10 +177,10 @@ async function decide(
   const isRefused = isLossAsked && (await run.onCarry?.(carried)) === false;
   if (way === 'stop' || isRefused || !(isForced || isEnough)) {
     const why = isRefused
-      ? `${use.usedAddresses} of ${use.paidAddresses} addresses that are paid for would be used again`
+      ? `${use.usedAddresses} of ${counted(use.paidAddresses, 'paid address')} would be used again`
       : isEnough
         ? "`onChange: 'stop'` ends the run here"
-        : `of ${use.paidAddresses} addresses that are paid for it has ${use.usedAddresses}, less than half, and no history keeps the others`;
+        : `of ${counted(use.paidAddresses, 'paid address')} it has ${use.usedAddresses}, less than half, and no history keeps the others`;
     throw new StateError(
       `${run.source.name} or its options have changed since the run of ${describeStart(known.run)}: ${change}; ${why}. Nothing was sent. Put the old list and options back to go on, add \`onChange: 'carry'\` to use what there is for the new one, or start over with \`fresh\`, which pays for everything`,
       { code: 'state_mismatch' },

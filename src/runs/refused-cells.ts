@@ -28,7 +28,7 @@ const longestValue = 60;
 export class RefusedCells {
   readonly #layout: ColumnLayout;
   readonly #marks: OutcomeMarks;
-  readonly #values = new Map<string, number>();
+  readonly #values = new Map<string, { rows: number; readonly first: number }>();
   /** By verified column and reason: how many cells have which form. */
   readonly #forms: readonly Map<string, Map<string, number>>[];
   readonly unfit: UnfitNumbers;
@@ -49,6 +49,7 @@ export class RefusedCells {
   add(outcomes: Uint32Array, { chunk, from }: Pick<JoinedRows, 'chunk' | 'from'>): void {
     const { columns, countryPosition } = this.#layout;
     const width = columns.length;
+    const before = this.#rows;
     this.#rows += outcomes.length / width;
     let counted = -1;
     for (let index = 0; index < outcomes.length; index += 1) {
@@ -67,7 +68,10 @@ export class RefusedCells {
         if (mark === withoutCountry) this.#missing += 1;
         else {
           this.#notUnderstood += 1;
-          if (countryPosition !== undefined) this.#addValue(chunk.text(row, countryPosition));
+          if (countryPosition !== undefined) {
+            const number = before + row - from + 1;
+            this.#addValue(chunk.text(row, countryPosition), chunk.number?.(row) ?? number);
+          }
         }
       }
     }
@@ -78,11 +82,11 @@ export class RefusedCells {
     if (this.#missing + this.#notUnderstood === 0) return undefined;
     const { countryName } = this.#layout;
     const values = [...this.#values]
-      .toSorted(([, one], [, other]) => other - one)
+      .toSorted(([, one], [, other]) => other.rows - one.rows)
       .slice(0, mostShown)
-      .map(([value, rows]) => {
+      .map(([value, { rows, first }]) => {
         const { code = null, name = null } = guessCountry(value) ?? {};
-        return { value, rows, guess: name, code };
+        return { value, rows, first_row: first, guess: name, code };
       });
     const guessed = values.reduce((sum, { rows, guess }) => sum + (guess === null ? 0 : rows), 0);
     const understood = this.#rows - this.#missing - this.#notUnderstood;
@@ -96,7 +100,7 @@ export class RefusedCells {
       values: values.map((each) =>
         isAlike && mayBeCountry(each)
           ? each
-          : { value: maskedText(each.value), rows: each.rows, guess: null, code: null },
+          : { ...each, value: maskedText(each.value), guess: null, code: null },
       ),
     };
   }
@@ -110,13 +114,14 @@ export class RefusedCells {
     );
   }
 
-  #addValue(cell: CellText): void {
+  #addValue(cell: CellText, row: number): void {
     if (cell === invalidText) this.#noText += 1;
     if (typeof cell !== 'string') return;
     const value = trimCell(cell).slice(0, longestValue);
     const known = this.#values.get(value);
     if (known === undefined && this.#values.size >= mostValues) return;
-    this.#values.set(value, (known ?? 0) + 1);
+    if (known) known.rows += 1;
+    else this.#values.set(value, { rows: 1, first: row });
   }
 
   #addForm(column: number, reason: string, cell: CellText): void {

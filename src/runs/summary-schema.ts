@@ -112,6 +112,9 @@ const countries = z
         z.object({
           value: z.string(),
           rows: count,
+          first_row: count
+            .optional()
+            .describe('The first of them: its number in the sheet or file, or below the header'),
           guess: z.string().nullable(),
           code: z.string().nullable(),
         }),
@@ -301,8 +304,9 @@ const runEnd = z.object({
     .describe('What to do next, and what the next run will do; null where there is nothing to do'),
   advice: z
     .array(z.string())
-    .max(3)
-    .describe('What to do, the most important first: next, and at most two more'),
+    .describe(
+      'What to do, the most important first: next, then what is to be said of cells, by how many they are',
+    ),
 }) satisfies z.ZodType<RunEnd>;
 
 /** What is written at the end of a run, of a dry run, and of a run that stopped. */

@@ -132,6 +132,11 @@ export interface CountryTrouble {
   readonly values: readonly {
     readonly value: string;
     readonly rows: number;
+    /**
+     * The first of them: its number in the sheet or file where that is known, else below the header. Absent
+     * in the figures of an older version.
+     */
+    readonly first_row?: number | undefined;
     /** The country that was probably meant, by its name; `null` where none is near. */
     readonly guess: string | null;
     /** Its code. */
@@ -269,7 +274,7 @@ export interface RunEnd {
   readonly message: string | null;
   /** What the next run will do about it. */
   readonly next: string | null;
-  /** What to do, the most important first: `next`, and at most two more. */
+  /** What to do, the most important first: `next`, then what is to be said of cells, by how many they are. */
   readonly advice: readonly string[];
 }
 

@@ -11,6 +11,7 @@ interface CountryTrouble {
   readonly values: readonly {
     readonly value: string;
     readonly rows: number;
+    readonly first_row?: number | undefined;
     readonly guess: string | null;
     readonly code: string | null;
   }[];
@@ -37,13 +38,13 @@ export function unknownCountrySentence(
   const [only] = shown;
   if (isAlike && only?.rows === count) {
     const meant = only.guess === null ? '' : ` (${guessOf(only)})`;
-    return `${rows}: country ${shownCell(only.value)} is unknown to the service${meant}`;
+    return `${rows}: country ${shownCell(only.value)}${placeOf(only, ' in ')} is unknown to the service${meant}`;
   }
   const left = count - noText - shown.reduce((sum, value) => sum + value.rows, 0);
   const listed = [
     ...shown.map((value) => {
       const meant = value.guess === null ? '' : `, ${guessOf(value)}`;
-      return `${shownCell(value.value)} (${rowsOf(value.rows)}${meant})`;
+      return `${shownCell(value.value)} (${rowsOf(value.rows)}${meant}${placeOf(value, ', ')})`;
     }),
     ...(left > 0 ? [`others (${rowsOf(left)})`] : []),
     ...(noText > 0 ? [`${noTextWords} (${rowsOf(noText)})`] : []),
@@ -55,6 +56,15 @@ export function unknownCountrySentence(
 
 const noTextWords =
   'no UTF-8 text: name the encoding of the file with `encoding`, such as windows-1252';
+
+/** Who cannot read a value needs its row. */
+function placeOf(
+  { value, rows, first_row: row }: CountryTrouble['values'][number],
+  before: string,
+): string {
+  if (row === undefined || !value.includes('•')) return '';
+  return `${before}${rows === 1 ? '' : 'the first in '}row ${grouped(row)}`;
+}
 
 function guessOf({ guess, code }: CountryTrouble['values'][number]): string {
   return `${guess ?? ''}? write ${code ?? ''}`;

@@ -1,4 +1,4 @@
-import { grouped } from './shown-numbers.js';
+import { counted, grouped } from './shown-numbers.js';
 
 /** Credits by verification type. */
 export interface CreditCounts {
@@ -9,10 +9,10 @@ export interface CreditCounts {
 /** `3,000 email and 20 phone credits`; `undefined` for none. */
 export function describeCredits({ email, phone }: CreditCounts): string | undefined {
   if (email > 0 && phone > 0) {
-    return `${grouped(email)} email and ${grouped(phone)} phone credits`;
+    return `${grouped(email)} email and ${counted(phone, 'phone credit')}`;
   }
   if (email === 0 && phone === 0) return undefined;
-  return email > 0 ? `${grouped(email)} email credits` : `${grouped(phone)} phone credits`;
+  return email > 0 ? counted(email, 'email credit') : counted(phone, 'phone credit');
 }
 
 /** What the earlier runs of a list have cost whose results a run has used: its own credits are without them. */

@@ -242,7 +242,7 @@ describe('counts that differ from what came', () => {
     });
     const ended = await verify(front);
     expect(ended.code).toBe(0);
-    expect(ended.stderr).toContain('contradicts itself on 1 addresses, which get no result');
+    expect(ended.stderr).toContain('contradicts itself on 1 address, which gets no result');
     const { batches, email } = await readSummary();
     expect(batches.map(({ export: held }) => held?.conflicting)).toContain(1);
     const conflicting = batches.reduce(

@@ -184,7 +184,7 @@ describe('sluice history', () => {
       quality: 'good',
     });
     const forgotten = await sluice('forget', 'history', 'GOOD3@sluice.test', 'x@sluice.test');
-    expect(forgotten.stdout.toString()).toBe('forgot 1 results; 11 are left\n');
+    expect(forgotten.stdout.toString()).toBe('forgot 1 result; 11 left\n');
     await verify(service);
     expect((await chargesOf(service)).slice(12).map(({ address }) => address)).toEqual([
       'good3@sluice.test',

@@ -110,7 +110,7 @@ describe('the same command again', () => {
     const list = await readFile(input, 'utf8');
     const requests = countRequests(service);
     const changes: [string, readonly string[], string][] = [
-      [listOf(9), [], 'it has 9 rows now and had 30; of 20 addresses that are paid for it has 9'],
+      [listOf(9), [], 'it has 9 rows now and had 30; of 20 paid addresses it has 9'],
       [
         list,
         command.with(command.indexOf('US'), 'DE'),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { endLinesOf } from '../../src/cli/run-lines.js';
 import { adviceOf } from '../../src/papers/advice.js';
 import { endOf } from '../../src/papers/run-end.js';
 import type { Summary } from '../../src/index.js';
@@ -12,7 +13,13 @@ type Column = Summary['columns'][number];
 /** A run of a column of emails and one of phones, of which nothing is to be said. */
 function quiet(email: Partial<Column> = {}, phone: Partial<Column> = {}): Summary {
   const summary = exampleSummary();
-  const cells = { buckets: noCells, verdicts: noVerdicts, reasons: {}, quality: {} };
+  const cells = {
+    buckets: noCells,
+    verdicts: noVerdicts,
+    reasons: {},
+    quality: {},
+    of_valid: undefined,
+  };
   const [first, second] = summary.columns;
   if (!first || !second) throw new Error('the example verifies two columns');
   return {
@@ -110,6 +117,9 @@ describe('what the figures of a run ask for', () => {
   };
 
   it('is to give a country to rows that have none', () => {
+    expect(adviceOf({ ...quiet(), countries: { ...countries, missing: 1 } })).toEqual([
+      '1 row has no country and was not sent: add `country` for it',
+    ]);
     expect(adviceOf({ ...quiet(), countries: { ...countries, missing: 12 } })).toEqual([
       '12 rows have no country and were not sent: add `country` for them',
     ]);
@@ -153,7 +163,7 @@ describe('what the figures of a run ask for', () => {
   it('is to leave only the address in a cell', () => {
     const forms = { no_record: { mailto: 2, several: 3 }, contains_comma: { several: 8 } };
     expect(adviceOf(quiet({ forms }))).toEqual([
-      'email: 2 with mailto:, 11 with more than one address: leave only the email address in the cell, then run again',
+      'email: 2 with mailto:, 11 with more than one address (8 of them with a comma): leave only the email address in the cell, then run again',
     ]);
   });
 
@@ -227,7 +237,40 @@ describe('what the figures of a run ask for', () => {
     expect(advice(92, 47, { keepsQuality: true })).toEqual([]);
   });
 
-  it('begins with what is not done, then with what can be put right in the list', () => {
+  it('is cut after three on the terminal, which says where the rest is', () => {
+    const forms = { no_record: { mailto: 6 }, contains_comma: { named: 1 } };
+    const misspelt = { cells: 5, of_rows: 1000, suggested_in: null };
+    const reasons = { invalid_encoding: 4 };
+    const summary = quiet({ ...someUnknown, forms, misspelt, reasons }, { ambiguous: 3 });
+    const end = endOf(summary);
+    expect(end.advice).toHaveLength(5);
+    const lines = endLinesOf(summary, end).map(({ line }) => line);
+    expect(lines.slice(1)).toEqual([
+      expect.stringMatching(/^1,047 unknown: /),
+      'email: 6 with mailto:, 1 with a name, as in Ada <ada@example.com> (all of them with a comma): leave only the email address in the cell, then run again',
+      expect.stringMatching(/^email: 5 cells .*misspelt/),
+      '2 more: --report',
+    ]);
+    expect(endLinesOf(summary, end, { report: 'r.html' }).at(-1)?.line).toBe('2 more: r.html');
+  });
+
+  it('names the row of a country that is not shown', () => {
+    const hidden = { value: '••••••', rows: 1, first_row: 17, guess: null, code: null };
+    const one = { ...countries, not_understood: 1, values: [hidden] };
+    expect(adviceOf({ ...quiet(), countries: one })).toEqual([
+      '1 row: country "••••••" in row 17 is unknown to the service: correct these cells, then run again',
+    ]);
+    const two = {
+      ...one,
+      not_understood: 3,
+      values: [hidden, { ...hidden, rows: 2, first_row: 40 }],
+    };
+    expect(adviceOf({ ...quiet(), countries: two })[0]).toContain(
+      '"••••••" (1 row, row 17), "••••••" (2 rows, the first in row 40)',
+    );
+  });
+
+  it('begins with what is not done, then with what concerns most cells', () => {
     const buckets = { ...noCells, failed: 1 };
     const phone = { reasons: { scientific_notation: 1, not_finished: 1 }, buckets };
     const leftAlone = { changed: 2, gone: 1, keys: [] };
@@ -235,15 +278,14 @@ describe('what the figures of a run ask for', () => {
     expect(adviceOf(summary)).toEqual([
       'run the same command again: it goes on and completes the output',
       'run again to verify the rows that changed meanwhile (2)',
-      expect.stringContaining('phone: 1 cell is in scientific notation'),
       expect.stringContaining('1,047 unknown'),
+      expect.stringContaining('mobile: 1 cell is in scientific notation'),
     ]);
     expect(endOf(summary)).toMatchObject({
       exit_code: 3,
       reason: 'not_finished',
       next: 'run the same command again: it goes on and completes the output',
-      // At most three.
-      advice: adviceOf(summary).slice(0, 3),
+      advice: adviceOf(summary),
     });
     expect(endOf({ ...summary, suspect: true })).toMatchObject({
       exit_code: 8,

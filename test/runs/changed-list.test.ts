@@ -203,7 +203,7 @@ describe('a list that has changed since its run stopped', () => {
     await expect(nights.runWith(mixed(6, 4), { onProgress })).rejects.toMatchObject({
       code: 'state_mismatch',
       message: expect.stringMatching(
-        /of 6 addresses that are paid for it has 2, less than half.*`onChange: 'carry'`.*`fresh`/,
+        /of 6 paid addresses it has 2, less than half.*`onChange: 'carry'`.*`fresh`/,
       ) as string,
     });
     expect(requests).not.toContain('carried');

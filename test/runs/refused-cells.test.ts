@@ -64,6 +64,7 @@ describe('countries that keep rows from being sent', () => {
     expect(countries?.values[0]).toEqual({
       value: 'Germny',
       rows: 23,
+      first_row: 61,
       guess: 'Germany',
       code: 'DE',
     });

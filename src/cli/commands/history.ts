@@ -6,6 +6,7 @@ import { exitCodes } from '../exit-code.js';
 import { maxAgeOf, maxAgeOption, waitLockOf, waitLockOption } from '../history-options.js';
 import { print } from '../print.js';
 import { printableLine } from '../../words/printable.js';
+import { counted, grouped } from '../../words/shown-numbers.js';
 import { programName } from '../program-name.js';
 import { standard } from '../standard.js';
 import { textTable } from '../text-table.js';
@@ -78,7 +79,7 @@ async function outputOf(
       const dropped = await history.prune();
       return isJson
         ? json({ dropped, left: history.size })
-        : `dropped ${dropped} results that were too old; ${history.size} are left\n`;
+        : `dropped ${counted(dropped, 'result')} that ${dropped === 1 ? 'was' : 'were'} too old; ${grouped(history.size)} left\n`;
     }
     case 'export':
       for (const lines of inPieces(exportLines(history, isJson))) await print(lines);
@@ -90,7 +91,7 @@ async function outputOf(
       const forgotten = await history.forget(given);
       return isJson
         ? json({ forgotten, left: history.size })
-        : `forgot ${forgotten} results; ${history.size} are left\n`;
+        : `forgot ${counted(forgotten, 'result')}; ${grouped(history.size)} left\n`;
     }
   }
 }
@@ -109,13 +110,13 @@ function statsText(stats: HistoryStats, isJson: boolean): string {
     ['fetched', stats.oldest === null ? 'nothing yet' : `${stats.oldest} to ${stats.latest ?? ''}`],
     [
       'size',
-      `${stats.bytes} bytes, with ${stats.superseded} results that newer ones have replaced`,
+      `${stats.bytes} bytes, with ${counted(stats.superseded, 'result')} that newer ones have replaced`,
     ],
   ]);
 }
 
 function savedText({ runs, email, phone }: HistoryStats['saved']): string {
-  return `${email + phone} addresses not paid for again, in ${runs} finished runs`;
+  return `${counted(email + phone, 'address')} not paid for again, in ${counted(runs, 'finished run')}`;
 }
 
 const linesPerPiece = 1000;

@@ -112,6 +112,7 @@ async function sayIfStopped(
       isOutputThere: to.path === standard && process.stdout.isTTY,
     }),
     isTerminal: process.stderr.isTTY,
+    report: options.text('report'),
     environment,
   });
   const papers = await openPapers(options, [...positionals, pathOf(to)], to);

@@ -103,7 +103,7 @@ function creditsText(figures: RunFigures): string {
   const prices = (['email', 'phone'] as const)
     .filter((type) => launched[type] > 0)
     .map((type) => `${grouped(launched[type])} ${type}`);
-  const less = notCharged > 0 ? `, ${grouped(notCharged)} of them not charged` : '';
+  const less = notCharged > 0 ? `, ${grouped(notCharged)} of them refunded` : '';
   return prices.length === 0 ? '' : `${prices.join(', ')} launched${less}`;
 }
 
@@ -117,7 +117,8 @@ function rateOf(
   nowMs: number,
 ): string {
   const seconds = sinceMs === undefined || isOver ? 0 : (nowMs - sinceMs) / 1000;
-  return seconds > 0 && doneHere > 0 ? `, ${rate(doneHere / seconds)}` : '';
+  // In less time the rate is that of a moment.
+  return seconds >= 1 && doneHere > 0 ? `, ${rate(doneHere / seconds)}` : '';
 }
 
 /** @param beside what comes after it in its line */

@@ -13,6 +13,26 @@ import { XlsxChunk } from './xlsx-chunk.js';
 
 const mostNamed = 10;
 
+/** One reading of a sheet, which whoever writes another format tells from others by its class. */
+export class XlsxReading implements SourceReading<XlsxChunk> {
+  readonly header: readonly string[];
+  readonly isUnnamed: boolean;
+  readonly chunks: AsyncIterable<XlsxChunk>;
+  readonly contentDigest: () => string;
+
+  constructor(parts: {
+    readonly header: readonly string[];
+    readonly isUnnamed: boolean;
+    readonly chunks: AsyncIterable<XlsxChunk>;
+    readonly contentDigest: () => string;
+  }) {
+    this.header = parts.header;
+    this.isUnnamed = parts.isUnnamed;
+    this.chunks = parts.chunks;
+    this.contentDigest = parts.contentDigest;
+  }
+}
+
 export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'sheet'>;
 
 /**
@@ -69,12 +89,12 @@ export async function openXlsx(
       }
       digest = await file.digest();
     };
-    return {
+    return new XlsxReading({
       header,
       isUnnamed: !hasHeader,
       chunks: closableChunks(chunks(), close),
       contentDigest: () => digestAtEnd(digest),
-    };
+    });
   } catch (error) {
     await close();
     throw error;
@@ -127,5 +147,6 @@ function chunkOf(
     rows.map(({ values }) => values),
     rows.map(({ formats }) => formats),
     sheetName,
+    rows.map(({ number }) => number),
   );
 }

@@ -13,17 +13,27 @@ export interface CellFormat {
 /** Rows of a sheet: their cells with their types, and the formats of numbers and dates. */
 export class XlsxChunk extends CellsChunk {
   readonly sheetName: string;
+  readonly #numbers: readonly number[];
   readonly #formats: readonly (readonly (CellFormat | undefined)[] | undefined)[];
 
-  /** @param formats for each row those of its cells; `undefined` where no cell has one */
+  /**
+   * @param formats for each row those of its cells; `undefined` where no cell has one
+   * @param numbers of the rows in the sheet
+   */
   constructor(
     rows: readonly (readonly unknown[])[],
     formats: readonly (readonly (CellFormat | undefined)[] | undefined)[],
     sheetName: string,
+    numbers: readonly number[],
   ) {
     super(rows);
     this.#formats = formats;
     this.sheetName = sheetName;
+    this.#numbers = numbers;
+  }
+
+  number(row: number): number {
+    return this.#numbers[row] ?? 0;
   }
 
   /** How a cell's number is shown, when that is said. */

@@ -19,7 +19,7 @@ export function workbookParts(
     ],
     [
       'xl/workbook.xml',
-      `${head}<workbook xmlns="${mainNamespace}" xmlns:r="${office}/relationships"><sheets><sheet name="${escapeXml(sheetName)}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+      `${head}<workbook xmlns="${mainNamespace}" xmlns:r="${office}/relationships"><bookViews><workbookView/></bookViews><sheets><sheet name="${escapeXml(sheetName)}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
     ],
     [
       'xl/_rels/workbook.xml.rels',
@@ -30,8 +30,30 @@ export function workbookParts(
 
 const mainNamespace = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 
-export const sheetHead = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<worksheet xmlns="${mainNamespace}"><sheetData>`;
-export const sheetTail = '</sheetData></worksheet>';
+interface SheetForm {
+  /** Of its columns, in characters. */
+  readonly widths: readonly number[];
+  /** Whether its first row has the names of the columns. */
+  readonly hasNames: boolean;
+}
+
+/** What is in front of the rows: names stay in view when a sheet is scrolled. */
+export function sheetHead({ widths, hasNames }: SheetForm): string {
+  const pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>';
+  const columns = widths.map(
+    (width, at) => `<col min="${at + 1}" max="${at + 1}" width="${width}" customWidth="1"/>`,
+  );
+  const view = hasNames
+    ? `<sheetViews><sheetView workbookViewId="0">${pane}</sheetView></sheetViews>`
+    : '';
+  return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<worksheet xmlns="${mainNamespace}">${view}<cols>${columns.join('')}</cols><sheetData>`;
+}
+
+/** @param filtered the cells, as `A1:F20`, that can be filtered by their columns. @default none */
+export function sheetTail(filtered: string | undefined): string {
+  const filter = filtered === undefined ? '' : `<autoFilter ref="${filtered}"/>`;
+  return `</sheetData>${filter}</worksheet>`;
+}
 
 /** A look of cells: the code of a number format, or text that is never to be taken for a formula. */
 export interface OutputStyle {

@@ -15,6 +15,9 @@ import { ZipWriter } from './zip-writer.js';
 /** Most characters that a cell can hold. */
 const mostCellCharacters = 32_767;
 const blockCharacters = 256 * 1024;
+/** So many rows decide how wide the columns are. */
+const mostMeasured = 200;
+const [leastWidth, mostWidth] = [8, 48];
 /** Looks that are kept; a workbook with more is one that makes them up. */
 const mostStyles = 4096;
 
@@ -27,7 +30,10 @@ export class XlsxWriter implements RowsWriter {
   readonly #letters: readonly string[];
   readonly #styles: OutputStyle[] = [{ code: undefined, isQuoted: false }];
   readonly #styleNumbers = new Map<string, number>();
+  /** Of the columns, in characters: of their names, and of the first rows. */
+  readonly #widths: number[];
   #isBegun = false;
+  #isHeadSent = false;
   #row = 0;
   #block = '';
 
@@ -37,6 +43,9 @@ export class XlsxWriter implements RowsWriter {
     const own = opening.reading.header.length;
     this.#rows = new TableRows(own);
     const added = opening.added.flat().length;
+    this.#widths = [...opening.reading.header, ...opening.added.flat().map(({ name }) => name)].map(
+      widthFor,
+    );
     this.#letters = Array.from({ length: own + added }, (_, column) => lettersOf(column));
     const starts = opening.added.map((_, column) =>
       opening.added.slice(0, column).reduce((sum, names) => sum + names.length, own),
@@ -60,6 +69,7 @@ export class XlsxWriter implements RowsWriter {
         const format = chunk instanceof XlsxChunk ? chunk.format(row, column) : undefined;
         const kind = kinds?.[column] ?? chunk.kind?.(row, column);
         parts.push(this.#cell(column, cells[column], format, kind)(number));
+        if (!this.#isHeadSent) this.#widen(column, cells[column]);
       }
       for (let column = 0; column < width; column += 1) {
         const form = this.#added.of(column, outcomes[(row - from) * width + column]);
@@ -73,7 +83,8 @@ export class XlsxWriter implements RowsWriter {
 
   async end(): Promise<void> {
     if (!this.#isBegun) await this.#begin(undefined);
-    this.#block += sheetTail;
+    const last = `${this.#letters.at(-1) ?? 'A'}${this.#row}`;
+    this.#block += sheetTail(this.#hasNames ? `A1:${last}` : undefined);
     await this.#sendBlock();
     await this.#zip.close();
     await this.#zip.begin('xl/styles.xml');
@@ -90,17 +101,28 @@ export class XlsxWriter implements RowsWriter {
       await this.#zip.close();
     }
     await this.#zip.begin('xl/worksheets/sheet1.xml');
-    this.#block = sheetHead;
+    if (!this.#hasNames) return;
     const { reading, added } = this.#opening;
-    if (reading.isUnnamed === true) return;
     this.#row = 1;
     const names = [...reading.header, ...added.flat().map(({ name }) => name)];
     const cells = names.map((name, column) => this.#cell(column, name)('1'));
     this.#block += `<row r="1">${cells.join('')}</row>`;
   }
 
+  get #hasNames(): boolean {
+    return this.#opening.reading.isUnnamed !== true;
+  }
+
+  #widen(column: number, value: unknown): void {
+    if (this.#row > mostMeasured || value === null || value === undefined) return;
+    const width = widthFor(printValue(value) ?? '');
+    this.#widths[column] = Math.max(this.#widths[column] ?? 0, width);
+  }
+
   async #sendBlock(): Promise<void> {
-    const block = Buffer.from(this.#block);
+    const form = { widths: this.#widths, hasNames: this.#hasNames };
+    const block = Buffer.from(this.#isHeadSent ? this.#block : sheetHead(form) + this.#block);
+    this.#isHeadSent = true;
     this.#block = '';
     await this.#zip.write(block);
   }
@@ -144,6 +166,11 @@ export class XlsxWriter implements RowsWriter {
     }
     return ` s="${String(number)}"`;
   }
+}
+
+/** Beside the text there is room for the button of a filter. */
+function widthFor(text: string): number {
+  return Math.min(mostWidth, Math.max(leastWidth, text.length + 3));
 }
 
 /** @throws InputError `input_malformed` */

@@ -7,15 +7,19 @@ import { chart, measures, type Share } from './charts.js';
 import type { Example, ReasonExamples } from './reason-examples.js';
 
 /** What became of a verified column: its verdicts, their quality, and why cells have none. */
-export function columnSection(column: ColumnSummary, examples: ReasonExamples | undefined): Html {
+export function columnSection(
+  column: ColumnSummary,
+  examples: ReasonExamples | undefined,
+  hasRowNumbers: boolean,
+): Html {
   const { name, type } = column;
   return html`<section>
     <h2>
       <span class="word">${name}</span> <small>${type === 'email' ? 'emails' : 'phones'}</small>
     </h2>
     ${chart('What became of the cells', [...fateShares(column), emptyShare(column)], 'Cells')}
-    ${measures('Quality of what was verified', qualityShares(column), 'Cells')}
-    ${reasonTable(column, examples)}
+    ${measures('Quality of what was verified', qualityShares(column), 'Cells')} ${riskyNote(column)}
+    ${reasonTable(column, examples, hasRowNumbers)}
   </section>`;
 }
 
@@ -40,7 +44,7 @@ export function fateShares({
   ];
 }
 
-function emptyShare({ reasons }: ColumnSummary): Share {
+export function emptyShare({ reasons }: Pick<ColumnSummary, 'reasons'>): Share {
   return { label: 'empty', count: reasons['empty'] ?? 0, tone: 'empty' };
 }
 
@@ -54,13 +58,30 @@ function qualityShares({ quality }: ColumnSummary): readonly Share[] {
     .map(([label, count]) => ({ label: label || '(none given)', count, tone: 'measure' }));
 }
 
+/** A verdict says whether an address can be reached, a quality whether to write to it: they cross. */
+function riskyNote({ quality, of_valid, verdicts }: ColumnSummary): Html {
+  const risky = quality['risky'] ?? 0;
+  if (risky === 0) return nothing;
+  const valid = of_valid?.risky ?? 0;
+  const others = risky - valid;
+  return html`<p>
+    Of ${grouped(risky)} risky, ${grouped(valid)} ${valid === 1 ? 'is' : 'are'} among the
+    ${grouped(verdicts.valid)} valid, and ${grouped(others)} ${others === 1 ? 'is' : 'are'} not
+    valid.
+  </p>`;
+}
+
 const reasonColumns = [
   { name: 'Reason' },
   { name: 'Meaning, and the first of them' },
   { name: 'Cells', kind: 'number' },
 ] as const;
 
-function reasonTable({ reasons }: ColumnSummary, examples: ReasonExamples | undefined): Html {
+function reasonTable(
+  { reasons }: ColumnSummary,
+  examples: ReasonExamples | undefined,
+  hasRowNumbers: boolean,
+): Html {
   const entries = Object.entries(reasons).toSorted(([, one], [, other]) => other - one);
   if (entries.length === 0) return nothing;
   const rows = entries.map(
@@ -72,13 +93,14 @@ function reasonTable({ reasons }: ColumnSummary, examples: ReasonExamples | unde
       </tr>`,
   );
   return html`<h3>Why cells have no result</h3>
-    ${examples ? rowsNote : nothing} ${cardTable(reasonColumns, rows)}`;
+    ${examples ? rowsNote(hasRowNumbers) : nothing} ${cardTable(reasonColumns, rows)}`;
 }
 
-const rowsNote = html`<p>
-  Row 1 is the first below the header. In a spreadsheet its number is one more, if the header is in
-  the first row.
-</p>`;
+function rowsNote(hasRowNumbers: boolean): Html {
+  return hasRowNumbers
+    ? html`<p>Rows have the numbers that a spreadsheet shows beside them.</p>`
+    : html`<p>Row 1 is the first below the header.</p>`;
+}
 
 /** A code that is too long for its column goes on after an underscore. */
 function brokenAtUnderscores(code: string): readonly Html[] {

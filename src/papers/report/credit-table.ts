@@ -5,9 +5,9 @@ import { grouped } from '../../words/shown-numbers.js';
 import { cardTable } from './card-table.js';
 
 const sources = {
-  cost_objects: 'the figures of the service',
-  balance_difference: 'difference of the balances; other jobs of the account count in',
-  launched: 'addresses of what was launched; the service has not said its cost yet',
+  cost_objects: 'the service said what each batch cost',
+  balance_difference: 'the balance before and after; other jobs of the account count in',
+  launched: 'one credit for each launched address; the service has not said its cost yet',
 } as const;
 
 type CountedCredits = Pick<Summary, 'credits'> &
@@ -40,8 +40,8 @@ export function creditTable({ credits: all, credits_before, ...counts }: Counted
         line('Credits spent', ({ credits }) => shown(credits.spent)),
         line('Credits refunded', ({ credits }) => shown(credits.refunded)),
         line('Credits, net', ({ credits }) => shown(credits.net)),
-        line('Known from', ({ credits: { source } }) =>
-          source === null ? 'nothing: the service did not say' : sources[source],
+        line('How this is known', ({ credits: { source } }) =>
+          source === null ? 'the service did not say' : sources[source],
         ),
       ],
     )}

@@ -2,7 +2,7 @@ import type { ColumnSummary, Summary } from '../../runs/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
 import { counted, grouped } from '../../words/shown-numbers.js';
 import { percent, stackedBar, type Share } from './charts.js';
-import { fateShares } from './column-section.js';
+import { emptyShare, fateShares } from './column-section.js';
 
 /**
  * What a reader wants to know first: how many of the rows can be reached, and how many addresses are valid.
@@ -12,7 +12,8 @@ export function headline(summary: Summary): Html {
   const { rows, columns, service } = summary;
   if (columns.length === 0 || rows === 0) return nothing;
   const isOpen = (column: ColumnSummary): boolean =>
-    service === 'local' && 2 * column.verdicts.unknown > filledCells(column);
+    service === 'local' &&
+    2 * column.verdicts.unknown > allCells(column) - emptyShare(column).count;
   return html`<section class="headline" aria-label="Result">
     ${columns.some(isOpen) ? nothing : rowFigure(summary)}
     ${columns.map((column) => columnFigure(column, isOpen(column)))}
@@ -39,19 +40,19 @@ function whatOf(columns: readonly ColumnSummary[]): string {
 
 function columnFigure(column: ColumnSummary, isOpen: boolean): Html {
   const { name, verdicts } = column;
-  const filled = filledCells(column);
-  const shares = fateShares(column);
+  const cells = allCells(column);
+  const shares = [...fateShares(column), emptyShare(column)];
   const told = shares
     .filter(({ count }) => count > 0)
-    .map(({ label, count }) => `${label} ${percent(count, filled)}`);
-  const [valid, unknown] = [percent(verdicts.valid, filled), percent(verdicts.unknown, filled)];
+    .map(({ label, count }) => `${label} ${percent(count, cells)}`);
+  const [valid, unknown] = [percent(verdicts.valid, cells), percent(verdicts.unknown, cells)];
   const share = unknown === '0 %' ? '' : `, ${unknown} not known`;
   return figure(
-    isOpen ? 'Not known' : valid,
+    isOpen ? unknown : valid,
     isOpen
-      ? html`${unknown} of <b>${name}</b>`
+      ? html`unknown in <b>${name}</b>: the local service could not tell`
       : html`${share === '' ? 'valid' : 'known to be valid'} in <b>${name}</b>${share}`,
-    `of ${grouped(filled)} filled cells`,
+    `of ${counted(cells, 'cell')}, the empty ones among them`,
     html`${stackedBar(shares, `${name}: ${told.join(', ')}`)}
       <p class="key">${shares.map(keyOf)}</p>`,
   );
@@ -68,8 +69,7 @@ function figure(result: string, label: string | Html, detail: string, bar: Html 
   </div>`;
 }
 
-/** Cells that hold something: an empty one can be neither valid nor wrong. */
-function filledCells({ buckets, reasons }: Pick<ColumnSummary, 'buckets' | 'reasons'>): number {
-  const all = Object.values(buckets).reduce((sum, count) => sum + count, 0);
-  return all - (reasons['empty'] ?? 0);
+/** What every share of a column is of, here and in its table, and on the terminal. */
+function allCells({ buckets }: Pick<ColumnSummary, 'buckets'>): number {
+  return Object.values(buckets).reduce((sum, count) => sum + count, 0);
 }

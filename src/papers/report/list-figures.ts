@@ -33,10 +33,14 @@ export class ListFigures {
   readonly #found: AddedCells;
   /** By verified column: what its outcomes mean. */
   readonly #meanings: readonly Map<number, Meaning>[];
+  /** Whether examples have the numbers that rows have in the sheet or file; else they are counted below the header. */
+  hasRowNumbers = true;
+  readonly #isOneInput: boolean;
   #rows = 0;
 
   constructor(opening: OpenSinkOptions) {
     this.#verified = opening.verified;
+    this.#isOneInput = opening.reading.first === undefined;
     this.#found = opening.whole ?? opening;
     this.#meanings = opening.added.map(() => new Map());
     this.examples = opening.added.map((_, column) => new ReasonExamples(this.#isEmail(column)));
@@ -52,7 +56,12 @@ export class ListFigures {
           column,
         );
         if (reason !== '') {
-          examples?.add(reason, this.#rows + row - from + 1, chunk.text(row, position));
+          const counted = this.#rows + row - from + 1;
+          examples?.add(
+            reason,
+            this.#isOneInput ? (chunk.number?.(row) ?? counted) : counted,
+            chunk.text(row, position),
+          );
         }
         if (isEmail) {
           const domain = domainOf(chunk.text(row, position));
@@ -62,6 +71,7 @@ export class ListFigures {
         }
       }
     }
+    this.hasRowNumbers &&= this.#isOneInput && chunk.number !== undefined;
     this.#rows += to - from;
   }
 

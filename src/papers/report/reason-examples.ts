@@ -3,7 +3,7 @@ import { maskedCell } from '../../words/masked-cell.js';
 
 /** A cell that has no result, so that its owner finds it: the report is passed on, the list is not. */
 export interface Example {
-  /** The first row below the header is 1. */
+  /** In its sheet or file, where that is known; else the first row below the header is 1. */
   readonly row: number;
   /** Its form; empty where it holds nothing, or no text. */
   readonly form: string;

@@ -21,13 +21,11 @@ export interface Report {
   readonly figures: ListFigures | undefined;
   /** How the run ended. */
   readonly end: RunEnd;
-  /** What to do, the most important first. */
-  readonly advice: readonly string[];
   readonly madeAt: Date;
 }
 
 /** A page about a run that needs nothing but itself: the result first, then what it cost, then the batches. */
-export function reportPage({ summary, figures, end, advice, madeAt }: Report): string {
+export function reportPage({ summary, figures, end, madeAt }: Report): string {
   const { input, service, seconds, columns, compared } = summary;
   return page({
     title: `Sluice: ${input}`,
@@ -41,8 +39,8 @@ export function reportPage({ summary, figures, end, advice, madeAt }: Report): s
       <main>
         ${headline(summary)} ${endNote(end)}
         ${(compared?.odd ?? []).map((odd) => html`<p class="warning">${oddSentence(odd)}.</p>`)}
-        ${adviceList(advice)} ${serviceNote(service)}
-        ${columns.map((column, index) => columnSection(column, figures?.examples[index]))}
+        ${adviceList(end.advice)} ${serviceNote(service)}
+        ${columns.map((column, index) => columnSection(column, figures?.examples[index], figures?.hasRowNumbers === true))}
         ${figures === undefined ? rowsNote() : topTables(figures)} ${earlierRuns(summary)}
         ${creditTable(summary)} ${failedBatches(summary)} ${differingBatches(summary)}
         ${timeline(summary.batches)}

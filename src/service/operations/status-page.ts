@@ -1,4 +1,4 @@
-import { grouped, moment } from '../../words/shown-numbers.js';
+import { counted, grouped, moment } from '../../words/shown-numbers.js';
 import { endlessCredits } from '../account.js';
 import { pageAccounts } from '../http/page-access.js';
 import type { NotedRequest } from '../http/request-log.js';
@@ -7,6 +7,7 @@ import {
   statusHtml,
   type AccountView,
   type BatchView,
+  type RunView,
   type RequestView,
 } from '../page/status-html.js';
 import type { ServiceContext } from '../service-context.js';
@@ -30,7 +31,7 @@ export const statusPage: Handler = async ({ request, query }, service) => {
   const page = statusHtml({
     now: moment(new Date(clock.wallNow())),
     accounts: accounts.map((account) => accountView(account, batches, service)),
-    batches: shown.map((batch) => batchView(batch, service)),
+    runs: runViews(shown, batches, service),
     moreBatches: batches.length - shown.length,
     requests: noted.map(requestView),
     requestsTotal: isAll ? requests.total : noted.length,
@@ -67,13 +68,54 @@ function creditsText(balance: number): string {
   return balance > endlessCredits / 2 ? 'no end' : grouped(balance);
 }
 
+/** A name that Sluice gives its batches: how the run is called, the run, the number, the attempt. */
+const runName = /^(.*)-([0-9a-f]{16})-\d{6,15}(?:\.\d{1,15}-\d{1,15})?-\d{1,9}$/s;
+
+/** The run that a batch is of, as far as its name tells. */
+function runOf({ uuid, name, account }: Batch) {
+  const [, called, id = ''] = runName.exec(name) ?? [];
+  return { called, id, key: called === undefined ? uuid : `${account} ${called} ${id}` };
+}
+
+/** @param all also those that are not shown: they count */
+function runViews(
+  shown: readonly Batch[],
+  all: readonly Batch[],
+  service: ServiceContext,
+): readonly RunView[] {
+  const members = byRun(all);
+  return [...byRun(shown)].map(([key, batches]) => {
+    const [first] = batches as [Batch];
+    const { called, id } = runOf(first);
+    const own = members.get(key) ?? [];
+    return {
+      name: called,
+      id,
+      done: own.filter(({ stage }) => stage.name === 'done').length,
+      all: own.length,
+      batches: batches.map((batch) => batchView(batch, service)),
+    };
+  });
+}
+
+function byRun(batches: readonly Batch[]): ReadonlyMap<string, readonly Batch[]> {
+  const runs = new Map<string, Batch[]>();
+  for (const batch of batches) {
+    const { key } = runOf(batch);
+    const own = runs.get(key);
+    if (own) own.push(batch);
+    else runs.set(key, [batch]);
+  }
+  return runs;
+}
+
 function batchView(batch: Batch, { jobs }: ServiceContext): BatchView {
   const { uuid, name, account, parameters, stage, updatedAtMs } = batch;
   return {
     uuid,
     name,
     account,
-    lane: `${parameters.type}, ${parameters.target_country}`,
+    kind: `${parameters.type}, ${parameters.target_country}`,
     status: statusOf(stage),
     tone: toneOf(stage),
     progress: progressOf(batch, jobs.progress(uuid)),
@@ -85,7 +127,9 @@ function batchView(batch: Batch, { jobs }: ServiceContext): BatchView {
 
 function toneOf({ name }: Stage): BatchView['tone'] {
   if (name === 'failed') return 'bad';
-  return name === 'parsing' || name === 'verifying' ? 'busy' : 'good';
+  if (name === 'parsing' || name === 'verifying') return 'busy';
+  // Nothing is paid for them, and nothing is done.
+  return name === 'done' ? 'good' : 'waiting';
 }
 
 /** An address is about so long; how many lines a file has is known when it was read. */
@@ -107,10 +151,10 @@ function outcomeOf(stage: Stage): string {
       return 'ended in an internal error';
     case 'ready': {
       const { valid, wrong, duplicate } = stage.prepared.counts;
-      return `${grouped(valid)} well-formed, ${grouped(wrong)} malformed, ${grouped(duplicate)} duplicates`;
+      return `${grouped(valid)} well-formed, ${grouped(wrong)} malformed, ${counted(duplicate, 'duplicate')}`;
     }
     case 'verifying':
-      return `${grouped(stage.charge.addresses - refundOf(stage.charge))} credits`;
+      return counted(stage.charge.addresses - refundOf(stage.charge), 'credit');
     case 'done': {
       const count = (flag: 'valid' | 'wrong' | 'unknown') =>
         grouped(
@@ -118,7 +162,7 @@ function outcomeOf(stage: Stage): string {
         );
       return (
         `${count('valid')} valid, ${count('wrong')} wrong, ${count('unknown')} unknown; ` +
-        `${grouped(stage.charge.addresses - refundOf(stage.charge))} credits`
+        counted(stage.charge.addresses - refundOf(stage.charge), 'credit')
       );
     }
   }

@@ -7,6 +7,7 @@ export const statusLook = createPageLook(`
 :root {
   --good: light-dark(#17663a, #6fd39a);
   --busy: light-dark(#7a4b00, #f0b95a);
+  --waiting: light-dark(#1d4f91, #8fbcff);
   --bad: light-dark(#9c1c1c, #ff9a94);
 }
 body { max-width: 72rem; font-size: 0.95rem; }
@@ -26,9 +27,12 @@ td { overflow-wrap: anywhere; }
 small { font-size: 0.8rem; }
 .status { font-weight: 600; white-space: nowrap; }
 .good { color: var(--good); }
+.waiting { color: var(--waiting); }
 .busy { color: var(--busy); }
 .bad { color: var(--bad); }
 progress { width: 100%; min-width: 6rem; height: 0.6rem; accent-color: var(--busy); }
+.run th { text-align: left; color: inherit; font-size: 0.95rem; padding-top: 0.9rem; overflow-wrap: anywhere; }
+.run small { color: var(--soft); font-weight: 400; }
 .empty { background: var(--card); border: 1px dashed var(--line); border-radius: 0.5rem; padding: 1rem; }
 .more { display: none; margin-top: 0.4rem; }
 a { color: inherit; }
@@ -48,7 +52,9 @@ a { color: inherit; }
   td[data-name='Addresses']::before { content: 'addresses '; }
   .requests td[data-name='Request'] { order: -2; flex: 1 1 70%; }
   .requests td[data-name='Answer'] { order: -1; font-weight: 600; }
-  .batches.short tr:nth-child(n + ${mostOnPhone.batches + 1}), .requests.short tr:nth-child(n + ${mostOnPhone.requests + 1}) { display: none; }
+  .batches tr.run { border: 0; background: none; padding: 0.4rem 0 0; margin: 0; }
+  .run th { border: 0; padding: 0; }
+  .batches.short tr:nth-child(n + ${mostOnPhone.batches + 1} of .batch), .requests.short tr:nth-child(n + ${mostOnPhone.requests + 1}) { display: none; }
   .more { display: block; }
 }
 `);

@@ -18,14 +18,25 @@ export interface BatchView {
   readonly uuid: string;
   readonly name: string;
   readonly account: string;
-  readonly lane: string;
+  readonly kind: string;
   readonly status: string;
-  readonly tone: 'good' | 'busy' | 'bad';
+  readonly tone: 'good' | 'waiting' | 'busy' | 'bad';
   /** Share of the work that is done, where work is under way. */
   readonly progress: number | undefined;
   readonly addresses: string;
   readonly outcome: string;
   readonly updatedAt: string;
+}
+
+/** The batches of one run of a client, as far as their names tell; others are alone. */
+export interface RunView {
+  /** How it is called; absent where the name of a batch tells of no run. */
+  readonly name: string | undefined;
+  readonly id: string;
+  /** How many of its batches are done, and how many it has here. */
+  readonly done: number;
+  readonly all: number;
+  readonly batches: readonly BatchView[];
 }
 
 /** What the page shows of a request. */
@@ -41,7 +52,7 @@ export interface RequestView {
 export interface StatusView {
   readonly now: string;
   readonly accounts: readonly AccountView[];
-  readonly batches: readonly BatchView[];
+  readonly runs: readonly RunView[];
   /** How many batches there are beside those shown. */
   readonly moreBatches: number;
   readonly requests: readonly RequestView[];
@@ -68,7 +79,12 @@ export function statusHtml(view: StatusView): string {
         <div class="accounts">${view.accounts.map(accountCard)}</div>
         <section class="batches${view.isWhole ? '' : ' short'}">
           <h2>Batches</h2>
-          ${batchTable(view)} ${moreLink(view, view.batches.length, mostOnPhone.batches)}
+          ${batchTable(view)}
+          ${moreLink(
+            view,
+            view.runs.reduce((sum, { batches }) => sum + batches.length, 0),
+            mostOnPhone.batches,
+          )}
         </section>
         <section class="requests${view.isWhole ? '' : ' short'}">
           <h2>Requests</h2>
@@ -103,27 +119,39 @@ function accountCard({ name, emailCredits, phoneCredits, batches, note }: Accoun
 
 const batchColumns = [
   { name: 'Batch' },
-  { name: 'Lane' },
+  { name: 'Type, country' },
   { name: 'Status' },
   { name: 'Addresses', kind: 'number' },
   { name: 'Outcome' },
   { name: 'Changed' },
 ] as const;
 
-function batchTable({ batches, moreBatches }: StatusView): Html {
-  if (batches.length === 0) return html`<p class="empty">No batch was uploaded yet.</p>`;
-  return html`${table(batchColumns, batches.map(batchRow))}
+function batchTable({ runs, moreBatches }: StatusView): Html {
+  if (runs.length === 0) return html`<p class="empty">No batch was uploaded yet.</p>`;
+  return html`${table(
+    batchColumns,
+    runs.flatMap((run) => [runRow(run), ...run.batches.map(batchRow)]),
+  )}
   ${moreBatches === 0 ? nothing : html`<p>and ${grouped(moreBatches)} older ones</p>`}`;
+}
+
+function runRow({ name, id, done, all }: RunView): Html {
+  if (name === undefined) return nothing;
+  return html`<tr class="run">
+    <th colspan="${batchColumns.length}" scope="colgroup">
+      ${name}: ${grouped(done)} of ${grouped(all)} done <small>run ${id}</small>
+    </th>
+  </tr>`;
 }
 
 function batchRow(batch: BatchView): Html {
   const { progress } = batch;
   const percent = Math.floor((progress ?? 0) * 100);
-  return html`<tr>
+  return html`<tr class="batch">
     <td data-name="Batch">
       <span>${batch.name}<br /><small>${batch.uuid}, ${batch.account}</small></span>
     </td>
-    <td data-name="Lane">${batch.lane}</td>
+    <td data-name="Type, country">${batch.kind}</td>
     <td data-name="Status">
       <span
         ><span class="status ${batch.tone}">${batch.status}</span>${

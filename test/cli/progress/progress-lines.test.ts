@@ -150,6 +150,13 @@ describe('how progress is shown', () => {
     expect(duration(seconds)).toBe(text);
   });
 
+  it('tells no rate of less than a second', () => {
+    const figures = new RunFigures();
+    figures.note({ stage: 'reading', rows: 0, addresses: 0 }, 0);
+    figures.note({ stage: 'reading', rows: 630, addresses: 10 }, 1);
+    expect(progressLines(figures, plain, 999)).toContain('  rows      630 read');
+  });
+
   it('tells slow rates apart', () => {
     expect([rate(0.25), rate(3), rate(12_345.6)]).toEqual(['0.3/s', '3.0/s', '12,346/s']);
   });

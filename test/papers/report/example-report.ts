@@ -1,5 +1,4 @@
 import { ListFigures } from '../../../src/papers/report/list-figures.js';
-import { adviceOf } from '../../../src/papers/advice.js';
 import { reportPage, type Report } from '../../../src/papers/report/report-page.js';
 import { endOf } from '../../../src/papers/run-end.js';
 import type { Summary } from '../../../src/index.js';
@@ -39,6 +38,7 @@ export function exampleSummary(): Summary {
     reasons: { empty: 20, no_record: 20, internal_error: 10 },
     verdicts: { valid: 600, wrong: 200, unknown: 150, none: 0 },
     quality: { good: 600, bad: 200, risky: 50, unknown: 100 },
+    of_valid: { risky: 12, disposable: 0 },
   };
   const counts = { addresses: 900, from_history: 50, duplicates: 20, ...cells };
   return {
@@ -84,15 +84,15 @@ export function exampleReport({
   summary = exampleSummary(),
   figures,
 }: Partial<Pick<Report, 'summary' | 'figures'>> = {}): string {
-  const advice = adviceOf(summary);
   const madeAt = new Date('2026-11-21T03:00:00Z');
-  return reportPage({ summary, figures, end: endOf(summary), advice, madeAt });
+  return reportPage({ summary, figures, end: endOf(summary), madeAt });
 }
 
 /** What four rows of a list with an email and a phone tell. */
 export function exampleFigures(operator = 'Acme Mobile'): ListFigures {
   const emails = ['a@example.com', 'b@Example.com ', 'no address', 'c@example.com'];
   const opening = {
+    reading: { header: ['email', 'mobile'] },
     verified: [0, 1],
     added: [
       addedColumnsOf('email', 'reason', 'valid', 'wrong', 'unknown', 'quality'),

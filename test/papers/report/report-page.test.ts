@@ -20,19 +20,20 @@ describe('the report of a run', () => {
     expect(plain).toContain('wrote 1,000 rows to verified.csv in 1 min 2 s.');
     expect(plain).toContain('85 % of the rows are known to be reachable');
     expect(plain).toContain('850 of 1,000 have a valid email or phone; 300 cells not known');
-    // Of 1,000 cells 20 are empty.
-    expect(plain).toContain('61.2 % known to be valid in email , 15.3 % not known');
+    // Each share is of all cells, as in the table below and on the terminal.
+    expect(plain).toContain('60 % known to be valid in email , 15 % not known');
     expect(plain).toContain(
-      'of 980 filled cells 600 valid 200 wrong 150 unknown 20 sent, without a result 10 failed',
+      'of 1,000 cells, the empty ones among them 600 valid 200 wrong 150 unknown 20 sent, without a result 10 failed 20 empty',
     );
     expect(plain).toContain('valid 600 60 %');
+    expect(plain).toContain('Of 50 risky, 12 are among the 600 valid, and 38 are not valid.');
     expect(plain).toContain('no_ record likely malformed : sent, and the service gave no result');
     expect(plain).toContain('row 3 •• ••••••• row 4 •@example.com 20');
     expect(plain).toContain('Why cells have no result Row 1 is the first below the header.');
     expect(plain).toContain('example.com 3 1 1 0');
     expect(plain).toContain('Acme Mobile');
     expect(plain).toContain(
-      'email phone Unique addresses 900 900 Duplicates 20 20 From earlier runs 50 50 Credits spent 900 not known Credits refunded 100 not known Credits, net 800 12.5 Known from the figures of the service difference of the balances',
+      'email phone Unique addresses 900 900 Duplicates 20 20 From earlier runs 50 50 Credits spent 900 not known Credits refunded 100 not known Credits, net 800 12.5 How this is known the service said what each batch cost the balance before and after',
     );
     expect(plain).toContain('internal_error');
     expect(plain).toMatch(/From 2026-11-21 03:00:00 UTC to 2026-11-21 03:00:40 UTC \(40 s\)/);
@@ -116,16 +117,18 @@ describe('the report of a run', () => {
         )
         .replaceAll(/\s+/g, ' ');
     const mostly = column({ valid: 49, unknown: 800 });
-    expect(headline('local', mostly)).toMatch(/^ Not known 81\.6 % of email of 980 filled cells /);
+    expect(headline('local', mostly)).toMatch(
+      /^ 80 % unknown in email : the local service could not tell of 1,000 cells/,
+    );
     expect(headline('https://verify.example.com', mostly)).toContain(
-      ' 5 % known to be valid in email , 81.6 % not known',
+      ' 4.9 % known to be valid in email , 80 % not known',
     );
     const known = column({ valid: 490, wrong: 490 });
     expect(headline('local', known)).toMatch(
-      /^ 85 % of the rows can be reached 850 of 1,000 have a valid email 50 % valid in email of 980/,
+      /^ 85 % of the rows can be reached 850 of 1,000 have a valid email 49 % valid in email of 1,000/,
     );
     // Nobody adds what is known of one column to what is open in the other.
-    expect(headline('local', mostly, known)).toMatch(/^ Not known .* 50 % valid in email of/);
+    expect(headline('local', mostly, known)).toMatch(/^ 80 % unknown .* 49 % valid in email of/);
   });
 
   it('says what it cannot know', () => {

@@ -54,6 +54,21 @@ describe('the status page', () => {
     expect(page.text).not.toContain('sluice_');
   });
 
+  it('groups the batches of a run, says how far it is, and shows apart what waits', async () => {
+    const { wire } = await withService();
+    const run = 'crm-night-0011223344556677';
+    await wire.verify(['good@sluice.test'], { name: `${run}-000001-1` });
+    await wire.prepare(await wire.upload(['good2@sluice.test'], { name: `${run}-000002-1` }));
+    await wire.upload(['good3@sluice.test'], { name: 'by hand' });
+    const { text } = await wire.get('/', { key: null });
+    const plain = text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+    expect(plain).toContain('crm-night: 1 of 2 done run 0011223344556677');
+    expect(plain.match(/ of \d+ done/g)).toHaveLength(1);
+    expect(plain).toContain('Type, country');
+    expect(text).toContain('<span class="status good">verification_done</span>');
+    expect(text).toContain('<span class="status waiting">ready_for_verification</span>');
+  });
+
   it('does not show that it was looked at, which would push out all else', async () => {
     const { wire } = await withService();
     await wire.get('/v1/account/credits');
