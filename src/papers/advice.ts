@@ -73,8 +73,9 @@ function byCells(advice: readonly CellAdvice[]): readonly string[] {
 export function adviceOnEstimate({ rows, email, phone, columns }: Estimate): readonly string[] {
   const refused = (reason: string): number =>
     [email, phone].reduce((sum, type) => sum + (type?.not_submitted[reason] ?? 0), 0);
+  const phones = columns.filter(({ type }) => type === 'phone').map(({ name }) => name);
   const inTheList = [
-    ...lostDigitsAdvice(refused('scientific_notation'), 'phones'),
+    ...lostDigitsAdvice(refused('scientific_notation'), phones.join(', ')),
     ...noTextAdvice(refused('invalid_encoding')),
     ...columns.flatMap(formsAdvice),
     ...columns.flatMap(suggestedAdvice),
