@@ -184,10 +184,14 @@ export function renewPatience(known: KnownBatch): KnownBatch {
 export function retried(known: KnownBatch): KnownBatch {
   if (known.stage !== 'failed') return known;
   const { reason, uuid, attempt, fresh } = known;
-  const isExportWrong = reason === 'export_incomplete' || reason === 'export_foreign';
-  if (!isExportWrong || uuid === undefined) return { ...planned, attempt: attempt + 1 };
+  if (!isExportWrong(reason) || uuid === undefined) return { ...planned, attempt: attempt + 1 };
   const found = { uuid, isFound: false, attempt, fresh, doubt: false };
   return { ...found, ...renewed, stage: 'done', broken: 0 };
+}
+
+/** Whether a batch has failed for its export alone, so that what it cost is not lost. */
+export function isExportWrong(reason: string | null | undefined): boolean {
+  return reason === 'export_incomplete' || reason === 'export_foreign';
 }
 
 const renewed = { uploads: 0, misses: 0, prepares: 0, launches: 0 } as const;

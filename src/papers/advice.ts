@@ -1,3 +1,4 @@
+import { describeRetry, retryOf } from '../runs/retry.js';
 import type { ColumnSummary, Summary } from '../runs/summary.js';
 import { missingCountrySentence, unknownCountrySentence } from '../words/country-sentence.js';
 import { fewerRowsSentence } from '../words/fewer-rows-sentence.js';
@@ -31,9 +32,21 @@ interface CellAdvice {
 }
 
 /**
- * What the figures of a run ask somebody to do, the most important first: what keeps it from its end, then
- * what can be put right in the list, by how many cells it concerns, then what only the service can change.
- * Its first is `next` of the summary.
+ * What the figures of a run ask the person to do who runs it: what keeps it from its end, or makes its
+ * output doubtful. The first is `next` of the summary.
+ */
+export function dutiesOf(summary: Summary, options: AdviceOptions = {}): readonly string[] {
+  return [
+    ...failedAdvice(summary, options),
+    ...fewerRowsAdvice(summary, options),
+    ...changedAdvice(summary),
+    ...nothingKeptAdvice(summary),
+  ];
+}
+
+/**
+ * All that can be done after a run, the most important first: what is asked of who runs it, then what can be
+ * put right in the list, by how many cells it concerns, then what only the service can change.
  */
 export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonly string[] {
   const inTheList = [
@@ -46,10 +59,7 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     ...summary.columns.flatMap((column) => numbersAdvice(column, summary)),
   ];
   return [
-    ...failedAdvice(summary, options),
-    ...fewerRowsAdvice(summary, options),
-    ...changedAdvice(summary),
-    ...nothingKeptAdvice(summary),
+    ...dutiesOf(summary, options),
     ...validLeftOutAdvice(summary),
     ...inTheList.toSorted((one, other) => other.cells - one.cells).map(({ text }) => text),
     ...unknownAdvice(summary, options),
@@ -80,11 +90,15 @@ function failedAdvice(
   }
   const failed = summary.columns.some(({ buckets }) => buckets.failed > 0);
   if (failed && isShared) {
-    return ['add `retryFailed` to send again only what failed; without it this run stays finished'];
+    return [`${retryAdvice(summary)}; without it this run stays finished`];
   }
-  return failed
-    ? ['add `retryFailed` to send again only what failed; without it the next run starts over']
-    : [];
+  return failed ? [`${retryAdvice(summary)}; without it the next run starts over`] : [];
+}
+
+function retryAdvice({ batches }: Summary): string {
+  const failed = batches.filter(({ stage }) => stage === 'failed');
+  const retry = retryOf(failed.map((batch) => ({ ...batch, uuid: batch.batch_uuid })));
+  return `add \`retryFailed\`: it ${describeRetry(retry)}`;
 }
 
 function fewerRowsAdvice(

@@ -2,7 +2,7 @@ import { describeStatus } from '../runs/describe-status.js';
 import type { RunStatus } from '../runs/run-status.js';
 import { hasFailed, type Estimate, type RunEnd, type Summary } from '../runs/summary.js';
 import { remedyForCredits } from './credit-remedy.js';
-import { adviceOf, isNotFinished, type AdviceOptions } from './advice.js';
+import { adviceOf, dutiesOf, isNotFinished, type AdviceOptions } from './advice.js';
 
 /** Nobody reads more at the end of a run; the report has all. */
 const mostAdvice = 3;
@@ -12,7 +12,8 @@ export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}):
   if ('dry_run' in figures)
     return { exit_code: 0, reason: null, message: null, next: null, advice: [] };
   const advice = adviceOf(figures, options).slice(0, mostAdvice);
-  const [next = null] = advice;
+  // What can be put right in the list is no reason to wake anybody.
+  const [next = null] = dutiesOf(figures, options);
   if (figures.suspect) {
     const message = `too many verdicts are unknown: the output is untouched, the rows are in ${figures.output}`;
     return { exit_code: 8, reason: 'suspect', message, next, advice };
@@ -48,9 +49,15 @@ export function nextAfter(
   status: RunStatus | undefined,
   store?: string,
 ): string {
+  if (reason === 'state_locked') {
+    return 'run again when the other process is done, or wait for it with `waitLockMs`';
+  }
   if (exitCode === 2) return 'change what the message names, then run again';
   const unknown = store === undefined ? 'starts over' : `resumes ${store}`;
   const next = `run the same command again: it ${status ? describeStatus(status).next : unknown}`;
-  const condition = remedyForCredits(reason) ?? conditions.get(exitCode);
+  const condition =
+    reason === 'processes_lost'
+      ? "once the processes' logs and memory are looked at"
+      : (remedyForCredits(reason) ?? conditions.get(exitCode));
   return condition === undefined ? next : `${condition}, ${next}`;
 }

@@ -122,6 +122,12 @@ const creditSummary = z.object({
     .describe(
       "How that is known: the service's cost objects, the difference of the balances, or, where a run stopped before the service said it, the addresses of what was launched",
     ),
+  in_doubt: z
+    .number()
+    .optional()
+    .describe(
+      'Of launches without a clear answer, which may have been spent, too; absent where there are none',
+    ),
 });
 
 const batchReport = z.object({
@@ -203,6 +209,12 @@ export const summarySchema = z
     suspect: z
       .boolean()
       .describe('Whether too many verdicts are unknown, so that the rows went beside the output'),
+    already_finished: z
+      .literal(true)
+      .optional()
+      .describe(
+        'The shared run of this name had finished before: nothing was done; absent otherwise',
+      ),
     left_alone: z
       .object({
         changed: count.describe('Rows whose verified cells are others now'),
@@ -276,11 +288,15 @@ const runEnd = z.object({
   next: z
     .string()
     .nullable()
-    .describe('What to do next, and what the next run will do; null where there is nothing to do'),
+    .describe(
+      'What whoever runs it has to do, and what the next run will do; null where nothing is asked of them',
+    ),
   advice: z
     .array(z.string())
     .max(3)
-    .describe('What to do, the most important first: next, and at most two more'),
+    .describe(
+      'Up to three things to do, the most important first: next, and what can be put right in the list',
+    ),
 }) satisfies z.ZodType<RunEnd>;
 
 /** What is written at the end of a run, of a dry run, and of a run that stopped. */
