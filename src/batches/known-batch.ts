@@ -192,7 +192,12 @@ export function retried(known: KnownBatch): KnownBatch {
 /** Whether the export of a batch was not what was asked for: it is paid for, and may be asked for again. */
 export function isOwed(known: KnownBatch): boolean {
   if (known.stage !== 'failed') return false;
-  return known.reason === 'export_incomplete' || known.reason === 'export_foreign';
+  return isExportWrong(known.reason);
+}
+
+/** Whether a batch has failed for its export alone, so that what it cost is not lost. */
+export function isExportWrong(reason: string | null | undefined): boolean {
+  return reason === 'export_incomplete' || reason === 'export_foreign';
 }
 
 const renewed = { uploads: 0, misses: 0, prepares: 0, launches: 0 } as const;

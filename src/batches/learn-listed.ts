@@ -1,5 +1,5 @@
 import { isLaunched } from './delete-uploads.js';
-import { mayHaveLaunched, type Elected, type KnownBatch } from './known-batch.js';
+import { isExportWrong, mayHaveLaunched, type Elected, type KnownBatch } from './known-batch.js';
 import { learn } from './learn.js';
 
 /** An upload of a batch, as the list of batches has it. */
@@ -69,8 +69,8 @@ function takeLaunched(
   if (known.stage === 'failed') {
     // An export in doubt is asked for again when a person asks. What else failed and is verified now, late
     // or fixed by the service's support, is paid for and gone on with.
-    const isExportWrong = known.reason === 'export_incomplete' || known.reason === 'export_foreign';
-    if ((isExportWrong && isOwnFine) || rankOf(first.status) >= unknownWord) return known;
+    if ((isExportWrong(known.reason) && isOwnFine) || rankOf(first.status) >= unknownWord)
+      return known;
   } else if (mayHaveLaunched(known) && (isOwnFine || own === first)) {
     return known;
   } else if (own === first && rankOf(first.status) === unknownWord) {

@@ -17,6 +17,7 @@ import { keepOutput } from './keep-options.js';
 import { findListEnds } from './list-ends.js';
 import { findInputs, pathOf, removePlace, type NamedPlace } from './list-places.js';
 import { replacedOutput } from './paid-again.js';
+import { refuseAllColumns } from './refuse-all-columns.js';
 import type { Reporter } from './reporter.js';
 import { limitLines, trialLines } from './run-lines.js';
 import type { Job } from './run-list.js';
@@ -58,6 +59,7 @@ export async function prepareJob(
   await papers.keepApart(filesAmong([...from.map(pathOf), ...outputs]));
   const target = withEngine(await chooseTarget(options, input.environment), input);
   refuseUnmeant(target, to);
+  refuseAllColumns(from, to, options);
   const ends = await findListEnds(from, to, options);
   const { sink, maxUnknown, suspects, decides } = await keepOutput(
     ends.sink,

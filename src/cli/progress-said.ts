@@ -156,10 +156,9 @@ function areOrIs(count: number): string {
 }
 
 /** Said even when quiet: a name that is used twice leaves a new list unverified. */
-export function alreadyFinishedLine({ name, differing }: Progress<'already_finished'>): Said {
-  const others = differing === undefined ? '' : `; these differ: ${differing}`;
-  const line = `warning: ${name} had finished before, and nothing was read, sent or written now${others}. Another list, or the same on another day, is another run: give it a name of its own`;
-  return { event: 'already_finished', fields: { name, differing: differing ?? null }, line };
+export function alreadyFinishedLine({ name }: Progress<'already_finished'>): Said {
+  const line = `warning: ${name} had finished before, and nothing was read, sent or written now. Another list, or the same on another day, is another run: give it a name of its own`;
+  return { event: 'already_finished', fields: { name }, line };
 }
 
 /** What the service has of a run that its state directory does not know of. */

@@ -13,6 +13,7 @@ import {
 import type { Target } from './connect.js';
 import { describeError, errorText, technicalPart } from './describe-error.js';
 import { describeDifference, isExportWrong } from './describe-export.js';
+import { FailedBatches } from './failed-batches.js';
 import { comparedLines, oddLines } from './compared-lines.js';
 import { exitCodeOf } from './exit-code.js';
 import { localNotice } from './local-notice.js';
@@ -67,6 +68,7 @@ export class Reporter {
   readonly #figures = new RunFigures();
   readonly #live: LiveLines | undefined;
   readonly #lines: SaidLines;
+  readonly #failures = new FailedBatches();
   #differences = 0;
   #isToldAgain = false;
   #isTargetSaid: boolean;
@@ -198,7 +200,7 @@ export class Reporter {
       case 'written': {
         const { rows } = progress;
         // The end of the run says it to people, with the names of the outputs.
-        if (this.#options.isJson === true || this.#options.isVerbose) {
+        if (this.#isDetailed) {
           const line = `the output is complete: ${counted(rows, 'row')}`;
           this.#lines.say({ event: 'written', fields: { rows }, line });
         }
@@ -209,6 +211,7 @@ export class Reporter {
   /** @param last what is said after all else; `finished` is the last event of a log */
   finished(summary: Summary, end: RunEnd, last: readonly Said[] = []): void {
     this.close();
+    this.tell(this.#failures.lines());
     if (this.#options.isJson === true) {
       // The batches have been told one by one.
       const { batches, compared, ...figures } = summary;
@@ -237,6 +240,7 @@ export class Reporter {
   /** Says why the run ends. */
   failed(error: unknown): void {
     this.close();
+    this.tell(this.#failures.lines());
     const technical = technicalPart(error);
     if (this.#options.isJson !== true) {
       sayLines(`${describeError(error)}\n`);
@@ -279,12 +283,18 @@ export class Reporter {
     const said = batchLine(progress);
     // What was paid for and is not there is said even when quiet.
     if (isExportWrong(reason)) this.#lines.write(said);
-    else if (reason !== undefined || this.#options.isVerbose || this.#options.isJson === true) {
+    else if (reason !== undefined && !this.#isDetailed) {
+      this.#failures.note(reason, said);
+    } else if (this.#isDetailed) {
       this.#lines.say(said);
     } else this.#lines.sayNowAndThen(this.#howFar(), batchLineEveryMs);
     if (known.stage === 'exported' && exported && exportDiffers(exported)) {
       this.#difference(batchCalled(progress), exported);
     }
+  }
+
+  get #isDetailed(): boolean {
+    return this.#options.isVerbose || this.#options.isJson === true;
   }
 
   /** A log has it in the batch's own line. */

@@ -26,15 +26,18 @@ export function stopLines(
     status,
     next,
     store,
+    output,
   }: {
     readonly status: RunStatus | undefined;
     readonly next: string;
     /** Where other processes share the run. */
     readonly store?: string | undefined;
+    /** Where the rows were to go, as messages call it. */
+    readonly output: string;
   },
 ): readonly Said[] {
   // What is wrong with a command or a state directory, the error says with what to do.
-  if (exitCodeOf(error) === exitCodes.usage) return status ? keptLines(error, status) : [];
+  if (exitCodeOf(error) === exitCodes.usage) return status ? keptLines(error, status, output) : [];
   if (store !== undefined) return [{ event: 'resumable', line: next }];
   if (!status) {
     const line = 'nothing is kept of this run: the same command starts over';
@@ -52,13 +55,16 @@ export function stopLines(
     },
     // Whoever stops a run may have done with it.
     ...(error instanceof Interruption ? [{ event: 'hint', line: hint }] : []),
-    ...keptLines(error, status),
+    ...keptLines(error, status, output),
   ];
 }
 
 /** An output that cannot be written need not keep anybody from what is paid for: said even when quiet. */
-function keptLines(error: unknown, status: RunStatus): readonly Said[] {
-  const isOutputs = isSluiceError(error, 'output_failed') || isSluiceError(error, 'invalid_option');
+function keptLines(error: unknown, status: RunStatus, output: string): readonly Said[] {
+  // Of a wrong option only one that names the output is of it: a missing key is not.
+  const isOutputs =
+    isSluiceError(error, 'output_failed') ||
+    (isSluiceError(error, 'invalid_option') && error.message.includes(output));
   const { stateDir, launchedCredits, isFinished } = status;
   if (!isOutputs || isFinished || launchedCredits.email + launchedCredits.phone === 0) return [];
   return [

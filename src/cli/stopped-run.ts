@@ -38,25 +38,21 @@ export async function sayStopped(
   reporter.failed(error);
   const { batches, launched } = reporter.launched();
   const { input, output, noMoreOpenThan } = run;
-  try {
-    const stopped = await papers.stopped(
-      { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) },
-      {
-        input,
-        output,
-        noMoreOpenThan,
-        ...whatIsKept(run, launched),
-      },
-    );
-    reporter.tell(
-      run.isStreaming
-        ? paidInVainLines({ batches, launched })
-        : stopLines(error, { ...stopped, store: run.store?.name }),
-    );
-  } catch (cause) {
-    // The run has ended for a reason of its own, which is what counts.
-    reporter.tell([{ event: 'no_papers', line: errorText(cause), isUrgent: true }]);
-  }
+  const { unwritten, ...stopped } = await papers.stopped(
+    { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) },
+    {
+      input,
+      output,
+      noMoreOpenThan,
+      ...whatIsKept(run, launched),
+    },
+  );
+  reporter.tell([
+    ...unwritten.map((cause) => ({ event: 'no_papers', line: errorText(cause), isUrgent: true })),
+    ...(run.isStreaming
+      ? paidInVainLines({ batches, launched })
+      : stopLines(error, { ...stopped, store: run.store?.name, output })),
+  ]);
   return exitCode;
 }
 

@@ -33,7 +33,11 @@ export function describeTrouble(
     ? describeFailure(baseUrl, error)
     : `${host} has not answered for ${duration(forSeconds)}`;
   const left =
-    leftMs === undefined ? 'still waiting' : `trying again, gives up in ${duration(leftMs / 1000)}`;
+    leftMs === undefined
+      ? 'still waiting'
+      : leftMs < 500
+        ? 'trying a last time'
+        : `trying again, gives up in ${duration(leftMs / 1000)}`;
   return { reason, line: `${reason}; ${left}` };
 }
 

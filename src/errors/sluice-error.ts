@@ -24,7 +24,7 @@ export interface ErrorCodes {
     | 'server_error'
     | 'unexpected_status';
   readonly ContractError: 'broken_contract';
-  readonly DeadlineError: 'deadline_exceeded' | 'service_unavailable';
+  readonly DeadlineError: 'deadline_exceeded' | 'service_unavailable' | 'processes_lost';
   readonly BudgetError: 'budget_exhausted';
   readonly DetachedError: 'detached';
   readonly StateError: 'state_locked' | 'state_mismatch' | 'state_damaged' | 'state_unfinished';

@@ -1,3 +1,4 @@
+import { describeRetry, retryOf } from '../runs/retry.js';
 import type { ColumnEstimate, ColumnSummary, Estimate, Summary } from '../runs/summary.js';
 import { missingCountrySentence, unknownCountrySentence } from '../words/country-sentence.js';
 import { fewerRowsSentence } from '../words/fewer-rows-sentence.js';
@@ -32,8 +33,21 @@ interface CellAdvice {
 }
 
 /**
- * What the figures of a run ask somebody to do, the most important first: what keeps it from its end, then
- * what is to be said of cells, by how many they are. Its first is `next` of the summary.
+ * What the figures of a run ask the person to do who runs it: what keeps it from its end, or makes its
+ * output doubtful. The first is `next` of the summary.
+ */
+export function dutiesOf(summary: Summary, options: AdviceOptions = {}): readonly string[] {
+  return [
+    ...failedAdvice(summary, options),
+    ...fewerRowsAdvice(summary, options),
+    ...changedAdvice(summary),
+    ...nothingKeptAdvice(summary),
+  ];
+}
+
+/**
+ * All that can be done after a run, the most important first: what is asked of who runs it, then what is to
+ * be said of cells, by how many they are.
  */
 export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonly string[] {
   const refused = (reason: string): number =>
@@ -53,14 +67,7 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     ...misspeltAdvice(summary),
     ...riskyAdvice(summary, options),
   ];
-  return [
-    ...failedAdvice(summary, options),
-    ...fewerRowsAdvice(summary, options),
-    ...changedAdvice(summary),
-    ...nothingKeptAdvice(summary),
-    ...validLeftOutAdvice(summary),
-    ...byCells(ofCells),
-  ];
+  return [...dutiesOf(summary, options), ...validLeftOutAdvice(summary), ...byCells(ofCells)];
 }
 
 function byCells(advice: readonly CellAdvice[]): readonly string[] {
@@ -106,11 +113,15 @@ function failedAdvice(
   }
   const failed = summary.columns.some(({ buckets }) => buckets.failed > 0);
   if (failed && isShared) {
-    return ['add `retryFailed` to send again only what failed; without it this run stays finished'];
+    return [`${retryAdvice(summary)}; without it this run stays finished`];
   }
-  return failed
-    ? ['add `retryFailed` to send again only what failed; without it the next run starts over']
-    : [];
+  return failed ? [`${retryAdvice(summary)}; without it the next run starts over`] : [];
+}
+
+function retryAdvice({ batches }: Summary): string {
+  const failed = batches.filter(({ stage }) => stage === 'failed');
+  const retry = retryOf(failed.map((batch) => ({ ...batch, uuid: batch.batch_uuid })));
+  return `add \`retryFailed\`: it ${describeRetry(retry)}`;
 }
 
 function fewerRowsAdvice(

@@ -2,14 +2,23 @@ import { describeStatus } from '../runs/describe-status.js';
 import type { RunStatus } from '../runs/run-status.js';
 import { hasFailed, type Estimate, type RunEnd, type Summary } from '../runs/summary.js';
 import { remedyForCredits } from './credit-remedy.js';
-import { adviceOf, adviceOnEstimate, isNotFinished, type AdviceOptions } from './advice.js';
+import {
+  adviceOf,
+  adviceOnEstimate,
+  dutiesOf,
+  isNotFinished,
+  type AdviceOptions,
+} from './advice.js';
 
 /** How a run ended that went to its end. */
 export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}): RunEnd {
-  const isEstimate = 'dry_run' in figures;
-  const advice = isEstimate ? adviceOnEstimate(figures) : adviceOf(figures, options);
-  const [next = null] = advice;
-  if (isEstimate) return { exit_code: 0, reason: null, message: null, next, advice };
+  if ('dry_run' in figures) {
+    const advice = adviceOnEstimate(figures);
+    return { exit_code: 0, reason: null, message: null, next: null, advice };
+  }
+  const advice = adviceOf(figures, options);
+  // What can be put right in the list is no reason to wake anybody.
+  const [next = null] = dutiesOf(figures, options);
   if (figures.suspect) {
     const message = `too many verdicts are unknown: the output is untouched, the rows are in ${figures.output}`;
     return { exit_code: 8, reason: 'suspect', message, next, advice };
@@ -45,12 +54,18 @@ export function nextAfter(
   status: RunStatus | undefined,
   store?: string,
 ): string {
+  if (reason === 'state_locked') {
+    return 'run again when the other process is done, or wait for it with `waitLockMs`';
+  }
   if (exitCode === 2) return 'change what the message names, then run again';
   const unknown = store === undefined ? 'starts over' : `resumes ${store}`;
   const next = `run the same command again: it ${status ? describeStatus(status).next : unknown}`;
   if (reason === 'input_malformed') {
     return `once the list is right, or with the option that the message names, ${next.replace(' same', '')}`;
   }
-  const condition = remedyForCredits(reason) ?? conditions.get(exitCode);
+  const condition =
+    reason === 'processes_lost'
+      ? "once the processes' logs and memory are looked at"
+      : (remedyForCredits(reason) ?? conditions.get(exitCode));
   return condition === undefined ? next : `${condition}, ${next}`;
 }

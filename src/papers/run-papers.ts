@@ -71,6 +71,8 @@ export interface StoppedPapers {
   readonly status: RunStatus | undefined;
   /** What to do, and what the next run will do then. */
   readonly next: string;
+  /** What kept the summary or the report from being written; empty where nothing did. */
+  readonly unwritten: readonly unknown[];
 }
 
 /**
@@ -186,9 +188,8 @@ export class RunPapers {
 
   /**
    * Writes what a run has come to that stopped. Where another process works on it (`state_locked`), the
-   * papers are that one's.
-   *
-   * @throws OutputError
+   * papers are that one's. Why the run stopped counts for more than papers that cannot be written: nothing
+   * is thrown for them.
    */
   async stopped(
     end: Pick<RunEnd, 'exit_code' | 'reason' | 'message'>,
@@ -213,18 +214,45 @@ export class RunPapers {
         launchedOnly(launchedCredits, store === undefined && !(await isThere(stateDir ?? ''))),
       batches: run?.batches ?? [],
     };
-    const isAnothers = end.reason === 'state_locked';
-    if (!isAnothers || !(await isAnyFresh(this.#files()))) {
-      const json = this.#reword(jsonOf(summary));
-      if (this.#summary instanceof PaperFile) await this.#summary.write(json, noMoreOpenThan);
-      else if (!this.#isTaken) await this.#summary?.(json);
-      if (this.#report) {
-        const { stoppedPage } = await import('./report/stopped-page.js');
-        const page = stoppedPage(summary, run?.status, new Date());
-        await this.#report.write(this.#reword(page), noMoreOpenThan);
-      }
+    const known = { status: run?.status, next };
+    if (end.reason === 'state_locked' && (await this.#areOfAnother(run !== undefined))) {
+      return { ...known, unwritten: [] };
     }
-    return { status: run?.status, next };
+    const written = await Promise.allSettled([
+      this.#writeSummary(summary, noMoreOpenThan),
+      this.#writeStoppedPage(summary, run?.status, noMoreOpenThan),
+    ]);
+    const unwritten = written.flatMap((each): readonly unknown[] =>
+      each.status === 'rejected' ? [each.reason] : [],
+    );
+    return { ...known, unwritten };
+  }
+
+  async #writeSummary(summary: SummaryFile, mode: FilePermissions | undefined): Promise<void> {
+    const json = this.#reword(jsonOf(summary));
+    if (this.#summary instanceof PaperFile) await this.#summary.write(json, mode);
+    else if (!this.#isTaken) await this.#summary?.(json);
+  }
+
+  async #writeStoppedPage(
+    summary: StoppedSummary & RunEnd,
+    status: RunStatus | undefined,
+    mode: FilePermissions | undefined,
+  ): Promise<void> {
+    if (!this.#report) return;
+    const { stoppedPage } = await import('./report/stopped-page.js');
+    await this.#report.write(this.#reword(stoppedPage(summary, status, new Date())), mode);
+  }
+
+  /**
+   * Whether the papers are those of the process that holds what is locked: it has removed them when it began,
+   * or written them just now. Those that are missing are another run's own where it has begun none.
+   */
+  async #areOfAnother(isBegun: boolean): Promise<boolean> {
+    const files = this.#files();
+    if (await isAnyFresh(files)) return true;
+    const there = await Promise.all(files.map(async ({ path }) => isThere(path)));
+    return isBegun && files.length > 0 && !there.includes(true);
   }
 
   /** Whether the report is there of the process that wrote the rows: it knows more of them than this one. */

@@ -1,5 +1,6 @@
 import { OutputError } from '../errors/family.js';
 import type { FileSystem } from '../system/file-system.js';
+import { counted, grouped } from '../words/shown-numbers.js';
 import { onDisk } from './on-disk.js';
 
 /** What a result takes: eight bytes, and its share of the distinct ones, for which as much is allowed. */
@@ -16,7 +17,12 @@ export async function checkDiskSpace(
   addresses: number,
 ): Promise<void> {
   const neededBytes = addresses * resultBytesPerAddress;
-  await checkFree(files, stateDir, neededBytes, `the results of ${addresses} addresses take`);
+  await checkFree(
+    files,
+    stateDir,
+    neededBytes,
+    `the results of ${counted(addresses, 'address')} take`,
+  );
 }
 
 /**
@@ -44,10 +50,13 @@ async function checkFree(
   const freeBytes = bavail * bsize;
   if (freeBytes >= neededBytes) return;
   throw new OutputError(
-    `the disk of the state directory ${stateDir} has ${megabytes(freeBytes)} MB free, and ${what} about ${megabytes(neededBytes)} MB: make room, or name a state directory elsewhere with \`stateDir\``,
+    `the disk of the state directory ${stateDir} has ${shownSize(freeBytes)} free, and ${what} about ${shownSize(neededBytes)}: make room, or name a state directory elsewhere with \`stateDir\``,
   );
 }
 
-function megabytes(bytes: number): number {
-  return Math.ceil(bytes / 1_000_000);
+/** In the smaller unit as long as one is too coarse to compare. */
+function shownSize(bytes: number): string {
+  return bytes < 10_000_000
+    ? `${grouped(Math.ceil(bytes / 1000))} KB`
+    : `${grouped(Math.ceil(bytes / 1_000_000))} MB`;
 }

@@ -1,5 +1,6 @@
 import { describeCredits } from '../words/credit-words.js';
 import { counted, grouped } from '../words/shown-numbers.js';
+import { describeRetry } from './retry.js';
 import type { RunStatus } from './run-status.js';
 
 /** An unfinished run in words. */
@@ -20,18 +21,20 @@ export interface DescribedRun {
  * ```
  */
 export function describeStatus(status: RunStatus): DescribedRun {
-  const { rows, batches, done, running, inDoubt, openCredits, isFinished } = status;
+  const { rows, batches, done, running, inDoubt, openCredits, isFinished, retry } = status;
   const paid = describePaid(status);
   if (isFinished) {
     return {
       soFar: `the output is written, ${paid}`,
-      next: 'starts over, or with `retryFailed` sends again only what failed',
+      next: `starts over, or with \`retryFailed\` ${describeRetry(retry)}`,
     };
   }
   if (rows === null) return { soFar: 'the input was not read to its end', next: 'starts over' };
   const places = [`${done} of ${counted(batches, 'batch')} done`];
   const sure = running - inDoubt;
-  if (sure > 0) places.push(`${sure} being verified`);
+  const verified = status.stages['done'] ?? 0;
+  if (sure > verified) places.push(`${sure - verified} being verified`);
+  if (verified > 0) places.push(`${verified} verified, results to be fetched`);
   if (inDoubt > 0) places.push(`${inDoubt} without an answer to the launch`);
   const steps: string[] = [];
   if (sure > 0) steps.push(`fetches the results of ${counted(sure, 'paid batch')}`);

@@ -136,7 +136,7 @@ export function othersThanFinished(
   { decides }: RunEntry,
   given: RunEntry['decides'],
 ): string | undefined {
-  const options = differingOptions(decides, given).filter((name) => name !== 'settings');
+  const options = differingOptions(decides, given);
   return options.length === 0 ? undefined : shownOptions(options, decides, given);
 }
 

@@ -63,7 +63,8 @@ export async function placeInDirectory(
       if (!isRemovable) return state.close();
       await run.beforeRemoval?.();
       await state.clear();
-      if (run.lastAct) run.lastAct(async () => state.remove());
+      // A run that has sent nothing is gone before anybody says what is kept of it.
+      if (run.lastAct && state.known.finished) run.lastAct(async () => state.remove());
       else await state.remove();
     },
   };

@@ -63,8 +63,6 @@ export type RunProgress =
       readonly stage: 'already_finished';
       /** How messages call the run and its store. */
       readonly name: string;
-      /** Options that differ from those of the run that finished, with both values, in words. */
-      readonly differing: string | undefined;
     }
   /** A column that the output cannot keep as it is: its cells become text. Comes before a batch is sent. */
   | ({ readonly stage: 'text_column' } & TextColumn)

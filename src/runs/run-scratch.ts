@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ConfigurationError } from '../errors/family.js';
 import { describeSystemError } from '../system/describe-system-error.js';
 import type { FileSystem } from '../system/file-system.js';
-import { makeTemporaryFolder } from '../system/temporary-folder.js';
+import { makePrivateFolder } from '../system/private-folder.js';
 import { onDisk } from './on-disk.js';
 
 /** Where a process keeps what it has made of its list on disk: any other process makes the same of it. */
@@ -25,7 +25,8 @@ export interface OwnScratch extends RunScratch {
 }
 
 /**
- * Makes a folder of its own for a process.
+ * Makes a folder of its own for a process. One among the temporary files is locked, and those of processes
+ * that were killed are removed.
  *
  * @param parent the folder in which it is made. @default the system's for temporary files
  * @throws ConfigurationError, OutputError
@@ -34,8 +35,10 @@ export async function makeScratch(
   files: FileSystem,
   parent: string | undefined,
 ): Promise<OwnScratch> {
-  const path =
-    parent === undefined ? await makeTemporaryFolder('sluice-') : await makeFolderIn(files, parent);
+  const { root: path, lock } =
+    parent === undefined
+      ? await makePrivateFolder('run')
+      : { root: await makeFolderIn(files, parent), lock: undefined };
   const batchesPath = join(path, 'batches');
   await onDisk(`make ${batchesPath}`, async () => files.mkdir(batchesPath, { mode: 0o700 }));
   return {
@@ -46,6 +49,7 @@ export async function makeScratch(
     recalledPath: join(path, 'recalled'),
     async remove() {
       await files.rm(path, { recursive: true, force: true }).catch(() => undefined);
+      await lock?.release();
     },
   };
 }

@@ -6,7 +6,8 @@ import {
 } from '../batches/known-batch.js';
 import type { VerificationType } from '../contract/enums.js';
 import { ConfigurationError } from '../errors/family.js';
-import type { StoppedEntry } from './run-entries.js';
+import { retryOf } from './retry.js';
+import type { BatchEntry, PartEntry, StoppedEntry } from './run-entries.js';
 import { addressesOf, type KnownRun } from './known-run.js';
 
 /** What a state directory, or a store that processes share, says of its run. */
@@ -39,6 +40,11 @@ export interface RunStatus {
   /** Credits that the batches which were not launched need at most. */
   readonly openCredits: Readonly<Record<VerificationType, number>>;
   readonly isFinished: boolean;
+  /**
+   * What `retryFailed` would ask the service for: how many exports that are paid for already, and how many
+   * addresses would be sent, and may be paid, again.
+   */
+  readonly retry: { readonly exports: number; readonly addresses: number };
   /** Why no process that shares the run launches anything more; `null` while they may. */
   readonly stopped: Pick<StoppedEntry, 'code' | 'message' | 'at'> | null;
 }
@@ -51,6 +57,8 @@ export function statusOf(known: KnownRun, stateDir: string): RunStatus {
   const planned = { email: 0, phone: 0 };
   for (const { type, addresses } of plan?.batches ?? []) planned[kindOf(type)] += addresses;
   const closed = creditsOf(known, (batch) => mayHaveLaunched(batch) || isAtEnd(batch));
+  const charged = (entry: BatchEntry | PartEntry): number =>
+    entry.charge?.spent ?? addressesOf(known, entry);
   return {
     stateDir,
     input: textOf(run.decides['input']),
@@ -65,10 +73,11 @@ export function statusOf(known: KnownRun, stateDir: string): RunStatus {
     inDoubt: batches.filter(isLaunchInDoubt).length,
     uploads: uploads(known),
     stages: stagesOf(known),
-    launchedCredits: creditsOf(known, mayHaveLaunched),
+    launchedCredits: creditsOf(known, mayHaveLaunched, charged),
     doubtfulCredits: creditsOf(known, isLaunchInDoubt),
     openCredits: { email: planned.email - closed.email, phone: planned.phone - closed.phone },
     isFinished: known.finished !== undefined,
+    retry: retryOf(failedBatches(known)),
     stopped: stopped ? { code: stopped.code, message: stopped.message, at: stopped.at } : null,
   };
 }
@@ -91,6 +100,14 @@ function stagesOf(known: KnownRun): Readonly<Record<string, number>> {
   return Object.fromEntries(counts);
 }
 
+function failedBatches(known: KnownRun): Parameters<typeof retryOf>[0] {
+  return [...known.batches.values()].flatMap((entry) => {
+    const { known: batch } = entry;
+    if (batch.stage !== 'failed') return [];
+    return [{ ...batch, addresses: addressesOf(known, entry) }];
+  });
+}
+
 function splits({ batches }: KnownRun): number {
   return [...batches.values()].filter(({ known }) => known.stage === 'split').length;
 }
@@ -98,12 +115,13 @@ function splits({ batches }: KnownRun): number {
 function creditsOf(
   known: KnownRun,
   isMeant: (batch: KnownBatch) => boolean,
+  of = (entry: BatchEntry | PartEntry): number => addressesOf(known, entry),
 ): Record<VerificationType, number> {
   const credits = { email: 0, phone: 0 };
   for (const entry of known.batches.values()) {
     const planned = known.plan?.batches[entry.batch];
     if (!planned || entry.known.stage === 'split' || !isMeant(entry.known)) continue;
-    credits[kindOf(planned.type)] += addressesOf(known, entry);
+    credits[kindOf(planned.type)] += of(entry);
   }
   return credits;
 }

@@ -14,7 +14,7 @@ export function stopForLosses(batch: string): StoppedEntry {
   return {
     entry: 'stopped',
     code: 'processes_lost',
-    message: `five processes were lost within a minute of getting batch ${batch}. If it was not the machines, it is this batch or one that they drove with it: look at the processes' logs and memory; a smaller \`concurrency\` needs less. Run again to go on`,
+    message: `five processes were lost within a minute of getting batch ${batch}. If it was not the machines, it is this batch or one that they drove with it: look at the processes' logs and memory; a smaller \`concurrency\` needs less`,
     at: new Date().toISOString(),
   };
 }
@@ -47,7 +47,7 @@ export function stopOfOthers({ code, message: said }: StoppedEntry): SluiceError
     case 'abandoned':
       return new StateError(said, { code: 'state_mismatch' });
     case 'processes_lost':
-      return new DeadlineError(said);
+      return new DeadlineError(said, { code });
     case 'payment_required':
       return new ApiError(message, { code, operation: 'launchBatch', status: 402 });
     case 'unauthorized':

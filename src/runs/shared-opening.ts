@@ -49,8 +49,10 @@ export class SharedOpening implements Opening {
   async tellAgain(): Promise<Summary | undefined> {
     const before = this.#told();
     if (before) {
-      this.#sayThatFinished();
-      return before;
+      this.#refuseOtherThanFinished();
+      const { run, name } = this.#options;
+      run.onProgress?.({ stage: 'already_finished', name });
+      return { ...before, already_finished: true };
     }
     const { run, name, state, scratch, checked } = this.#options;
     this.#source = await sharedSource({
@@ -64,11 +66,14 @@ export class SharedOpening implements Opening {
     return this.#told();
   }
 
-  /** A name that is used twice would leave a new list unverified, with nobody told. */
-  #sayThatFinished(): void {
+  /** A name that is used twice would leave a new list unverified, with nobody told. @throws StateError */
+  #refuseOtherThanFinished(): void {
     const { run, name, state } = this.#options;
     const differing = state.known.run && othersThanFinished(state.known.run, decidingOptions(run));
-    run.onProgress?.({ stage: 'already_finished', name, differing });
+    if (differing === undefined) return;
+    throw mismatch(
+      `${name} has finished with another list or other options; these differ: ${differing}. Give the new run a name of its own`,
+    );
   }
 
   #told(): Summary | undefined {

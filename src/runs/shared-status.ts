@@ -86,6 +86,7 @@ const nothingRead = {
   doubtfulCredits: { email: 0, phone: 0 },
   openCredits: { email: 0, phone: 0 },
   isFinished: false,
+  retry: { exports: 0, addresses: 0 },
 };
 
 function stateOf({ run, stopped, finished }: KnownRun, isAlive: boolean): SharedRunStatus['state'] {

@@ -1,4 +1,4 @@
-import { mayHaveLaunched } from '../batches/known-batch.js';
+import { isLaunchInDoubt, mayHaveLaunched } from '../batches/known-batch.js';
 import type { VerificationType } from '../contract/enums.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { noTimes } from './batch-times.js';
@@ -46,8 +46,8 @@ export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_
     batchReports({ ...nothingKnown, run, plan, batches }),
   );
   const of = (type: VerificationType): number => {
-    const { net, spent } = creditsOf(reports.filter(({ report }) => report.type === type));
-    return net ?? spent ?? 0;
+    const credits = creditsOf(reports.filter(({ report }) => report.type === type));
+    return credits.net ?? (credits.spent ?? 0) + (credits.in_doubt ?? 0);
   };
   const credits = { email: of('email'), phone: of('phone') };
   return credits.email + credits.phone > 0 ? credits : undefined;
@@ -56,6 +56,7 @@ export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_
 interface KnownReport {
   readonly report: BatchReport;
   readonly isLaunched: boolean;
+  readonly isInDoubt: boolean;
 }
 
 function batchReports(known: KnownRun): readonly KnownReport[] {
@@ -75,14 +76,18 @@ function batchReports(known: KnownRun): readonly KnownReport[] {
       export: exported ?? null,
       times: known.times.get(label) ?? noTimes,
     };
-    return [{ report, isLaunched: mayHaveLaunched(batch) }];
+    return [{ report, isLaunched: mayHaveLaunched(batch), isInDoubt: isLaunchInDoubt(batch) }];
   });
 }
 
 /** A batch whose cost the service has not told yet costs no more than its addresses. */
 function creditsOf(batches: readonly KnownReport[]): CreditSummary {
-  const launched = batches.filter(({ isLaunched }) => isLaunched).map(({ report }) => report);
-  const isTold = launched.every(({ charge }) => charge !== null);
+  const launched = batches
+    .filter(({ isLaunched, isInDoubt }) => isLaunched && !isInDoubt)
+    .map(({ report }) => report);
+  const doubtful = batches.filter(({ isInDoubt }) => isInDoubt).map(({ report }) => report);
+  const inDoubt = doubtful.reduce((total, { addresses }) => total + addresses, 0);
+  const isTold = inDoubt === 0 && launched.every(({ charge }) => charge !== null);
   const sum = (of: (report: BatchReport) => number): number =>
     launched.reduce((total, report) => total + of(report), 0);
   return {
@@ -90,5 +95,6 @@ function creditsOf(batches: readonly KnownReport[]): CreditSummary {
     refunded: isTold ? sum(({ charge }) => charge?.refunded ?? 0) : null,
     net: isTold ? sum(({ charge }) => charge?.net ?? 0) : null,
     source: isTold ? 'cost_objects' : 'launched',
+    ...(inDoubt > 0 && { in_doubt: inDoubt }),
   };
 }

@@ -144,6 +144,12 @@ const creditSummary = z.object({
     .describe(
       "How that is known: the service's cost objects, the difference of the balances, or, where a run stopped before the service said it, the addresses of what was launched",
     ),
+  in_doubt: z
+    .number()
+    .optional()
+    .describe(
+      'Of launches without a clear answer, which may have been spent, too; absent where there are none',
+    ),
 });
 
 const batchReport = z.object({
@@ -225,6 +231,12 @@ export const summarySchema = z
     suspect: z
       .boolean()
       .describe('Whether too many verdicts are unknown, so that the rows went beside the output'),
+    already_finished: z
+      .literal(true)
+      .optional()
+      .describe(
+        'The shared run of this name had finished before: nothing was done; absent otherwise',
+      ),
     left_alone: z
       .object({
         changed: count.describe('Rows whose verified cells are others now'),
@@ -301,7 +313,9 @@ const runEnd = z.object({
   next: z
     .string()
     .nullable()
-    .describe('What to do next, and what the next run will do; null where there is nothing to do'),
+    .describe(
+      'What whoever runs it has to do, and what the next run will do; null where nothing is asked of them',
+    ),
   advice: z
     .array(z.string())
     .describe(

@@ -25,6 +25,11 @@ export interface Summary {
   /** Whether too many verdicts are unknown, so that the rows went beside the output. */
   readonly suspect: boolean;
   /**
+   * That nothing was read, sent or written: the shared run of this name had finished before, and these are its
+   * figures. Absent in any other run.
+   */
+  readonly already_finished?: true | undefined;
+  /**
    * Rows of a table verified in place that got no result, as their verified cells changed or they went
    * meanwhile. Absent where there are none.
    */
@@ -180,6 +185,8 @@ export interface CreditSummary {
    * service said what it cost), or `null` when they are not known.
    */
   readonly source: 'cost_objects' | 'balance_difference' | 'launched' | null;
+  /** Credits of launches without a clear answer, which may have been spent, too. Absent where there are none. */
+  readonly in_doubt?: number | undefined;
 }
 
 /** One batch of a run: what was sent, what became of it, and what it cost. */
@@ -272,7 +279,9 @@ export interface RunEnd {
   readonly reason: string | null;
   /** The same as a sentence. */
   readonly message: string | null;
-  /** What the next run will do about it. */
+  /**
+   * What whoever runs it has to do, and what the next run will do then; `null` where nothing is asked of them.
+   */
   readonly next: string | null;
   /** What to do, the most important first: `next`, then what is to be said of cells, by how many they are. */
   readonly advice: readonly string[];

@@ -92,7 +92,7 @@ describe('the end of a run on a terminal', () => {
 const lastLines = [
   'sluice: wrote 1,000 rows to verified.csv',
   'sluice: the output is written, but some rows failed',
-  'sluice: add --retry-failed to send again only what failed; without it the next run starts over',
+  'sluice: add --retry-failed: it sends 900 addresses again; without it the next run starts over',
   'sluice: 300 unknown: ask again tomorrow; with --history only these are paid again',
   'sluice: of 600 valid emails 12 risky: --keep-quality good writes only the good ones; docs/columns.md says what the words mean',
   '',
@@ -160,7 +160,8 @@ describe('a run', () => {
     expect(summary).toMatchObject({
       exit_code: 0,
       message: null,
-      next: unknown,
+      next: null,
+      advice: [unknown],
       rows: 4,
       reachable_rows: 2,
       columns: [

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { readFile, utimes, writeFile } from 'node:fs/promises';
+import { existsSync, rmSync } from 'node:fs';
+import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { summaryFileSchema } from '../../src/index.js';
@@ -201,6 +201,73 @@ describe('a run that stops', () => {
     await holder.ended;
   });
 
+  it('leaves the papers to the process that has the history', async () => {
+    const slow = (await withService({ verifyDelayMs: 3_600_000 })).service;
+    const history = ['--history', 'all.history'];
+    const holder = startSluice([...command, ...history, '--verbose'], {
+      cwd: folder,
+      env: connectTo(slow),
+    });
+    await holder.said(/: verifying/);
+    expect((await verify(history, slow)).stderr).toContain('[state_locked]');
+    expect(existsSync(join(folder, 'summary.json'))).toBe(false);
+    // The papers of another list are its own.
+    const other = ['verify', 'list.csv', '--email', 'email', '--country', 'DE', '-o', 'other.csv'];
+    const args = [...other, ...history, '--summary', 'other.json'];
+    const refused = await runInProcess(args, { cwd: folder, env: connectTo(slow) });
+    expect(refused.code).toBe(2);
+    expect(JSON.parse(await readFile(join(folder, 'other.json'), 'utf8'))).toMatchObject({
+      reason: 'state_locked',
+      next: 'run again when the other process is done, or wait for it with --wait-lock',
+      batches: [],
+    });
+    holder.child.kill('SIGTERM');
+    await holder.ended;
+  });
+
+  it('says what was paid where its summary cannot be written', async () => {
+    const apart = join(folder, 'papers');
+    await mkdir(apart);
+    const front = await startFront(service, (request) => {
+      if (request.startsWith('POST /v1/batch/')) rmSync(apart, { recursive: true, force: true });
+      return undefined;
+    });
+    const args = [...verifyByTens, '--summary', join(apart, 's.json'), '--max-credits', '20'];
+    const ended = await runInProcess(args, { cwd: folder, env: connectTo(front) });
+    expect(ended.code).toBe(5);
+    expect(ended.stderr).toContain('papers');
+    expect(ended.stderr).toContain('so far: 2 of 3 batches done, at most 20 email credits spent');
+    expect(ended.stderr).toContain('run the same command again: it goes on');
+  });
+
+  it.each([401, 500])('that has sent nothing for a %i says that it starts over', async (status) => {
+    const front = await startFront(service, (request) =>
+      request.startsWith('GET') ? { status, body: { message: 'no' } } : undefined,
+    );
+    const ended = await verify(['--give-up-after', '1'], front);
+    expect(ended.stderr).not.toContain('it goes on');
+    expect(existsSync(join(folder, 'out.csv.sluice'))).toBe(false);
+    expect((await written()).summary.next).toContain('it starts over');
+  });
+
+  it('says in one line what all of its batches failed for', async () => {
+    const front = await startFront(service, (request) =>
+      request === 'POST /v1/batch' ? { status: 413, body: { message: 'no' } } : undefined,
+    );
+    const ended = await verify([], front);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toMatch(/\d+ batches failed: too_large; report it/);
+    expect(ended.stderr.match(/too_large/g)).toHaveLength(1);
+  });
+
+  it('does not send elsewhere what is paid, where the key is missing', async () => {
+    await verify(['--max-credits', '20']);
+    const env = { SLUICE_BASE_URL: service.baseUrl };
+    const ended = await runInProcess(command, { cwd: folder, env });
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).not.toContain('to write it elsewhere');
+  });
+
   it('that streams says what it has launched', async () => {
     const { service: slow } = await withService({ verifyDelayMs: 3_600_000 });
     const args = ['verify', '-', '--email', 'email', '--country', 'US', '--verbose', ...papers];
@@ -229,7 +296,7 @@ describe('a run that goes to its end', () => {
     expect(ended.code, ended.stderr).toBe(3);
     const { summary, report } = await written();
     expect(summary).toMatchObject({ exit_code: 3, reason: 'rows_failed', rows: 30 });
-    expect(report).toContain('--retry-failed to send again only what failed');
+    expect(report).toContain('--retry-failed: it sends 30 addresses again; without it');
   });
 
   it('or that it was only tried', async () => {

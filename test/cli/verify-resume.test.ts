@@ -390,7 +390,7 @@ describe('signals', () => {
   it('calls no credits spent whose launch had no answer', async () => {
     const hanging = { operation: 'launchBatch' as const, what: { hang: true as const } };
     const { service } = await withService({ faults: { faults: [hanging] } });
-    const running = startSluice([...command, '--verbose'], {
+    const running = startSluice([...command, '--verbose', '--summary', 'doubt.json'], {
       cwd: folder,
       env: connectTo(service),
     });
@@ -401,6 +401,8 @@ describe('signals', () => {
     expect(stderr).toContain(
       'so far: 0 of 3 batches done, 1 without an answer to the launch, no credits spent, up to 10 email credits in doubt',
     );
+    const summary: unknown = JSON.parse(await readFile(join(folder, 'doubt.json'), 'utf8'));
+    expect(summary).toMatchObject({ credits: { email: { spent: 0, net: null, in_doubt: 10 } } });
     expect(stderr).toContain('it goes on, asks what came of 1 launch and launches 2 more');
     expect(await chargesOf(service)).toEqual([]);
   });

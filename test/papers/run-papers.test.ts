@@ -2,6 +2,7 @@ import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RunPapers, summaryFileSchema } from '../../src/index.js';
+import { nextAfter } from '../../src/papers/run-end.js';
 import { describeStart, describeStatus } from '../../src/runs/describe-status.js';
 import type { RunStatus } from '../../src/runs/run-status.js';
 import { withFolder } from '../service/with-service.js';
@@ -58,6 +59,19 @@ describe('the papers of a run', () => {
   });
 });
 
+describe('papers that cannot be written', () => {
+  it('keep nobody from what is known of the run', async () => {
+    const folder = await withFolder();
+    const report = join(folder, 'report.html');
+    const full = new Error('ENOSPC');
+    const papers = await RunPapers.open({ report, summary: async () => Promise.reject(full) });
+    const stopped = await papers.stopped({ exit_code: 7, reason: 'defect', message: null }, run);
+    expect(stopped.unwritten).toEqual([full]);
+    expect(stopped.next).toContain('run the same command again');
+    expect(await readdir(folder)).toEqual(['report.html']);
+  });
+});
+
 describe('a run in words', () => {
   const status: RunStatus = {
     stateDir: 'out.csv.sluice',
@@ -76,6 +90,7 @@ describe('a run in words', () => {
     doubtfulCredits: { email: 0, phone: 0 },
     openCredits: { email: 100_000, phone: 0 },
     isFinished: false,
+    retry: { exports: 0, addresses: 0 },
     stopped: null,
   };
 
@@ -99,6 +114,29 @@ describe('a run in words', () => {
       soFar: 'the input was not read to its end',
       next: 'starts over',
     });
+  });
+
+  it('says which results are verified, and only to be fetched', () => {
+    const { soFar } = describeStatus({ ...status, done: 0, running: 6, stages: { done: 6 } });
+    expect(soFar).toMatch(/^0 of 18 batches done, 6 verified, results to be fetched, at most/);
+  });
+
+  it.each([
+    [{ exports: 2, addresses: 0 }, 'fetches 2 paid exports again (free)'],
+    [{ exports: 0, addresses: 40 }, 'sends 40 addresses again'],
+    [{ exports: 1, addresses: 1 }, 'fetches 1 paid export again (free), sends 1 address again'],
+  ])('says what a retry would pay again: %j', (retry, said) => {
+    const { next } = describeStatus({ ...status, isFinished: true, retry });
+    expect(next).toBe(`starts over, or with \`retryFailed\` ${said}`);
+  });
+
+  it('says what to look at where processes were lost, and whom to wait for where it is locked', () => {
+    const end = (exit_code: number, reason: string): string =>
+      nextAfter({ exit_code, reason }, status);
+    expect(end(7, 'processes_lost')).toMatch(
+      /^once the processes' logs and memory are looked at, run/,
+    );
+    expect(end(2, 'state_locked')).toContain('wait for it with `waitLockMs`');
   });
 
   it('says the day where it is not this one', () => {

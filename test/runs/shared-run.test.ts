@@ -321,23 +321,32 @@ describe('run() with a store that many processes share', () => {
     expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
   });
 
-  it('tells a finished run again, and sends nothing, whatever the list is by then', async () => {
+  it('tells a finished run again to the same call, refuses another, and sends nothing', async () => {
     await serve();
     const summary = await work();
     await writeFile(join(folder, 'list.csv'), 'email\nother@sluice.test\n');
     const output = await readFile(join(folder, 'out.csv'));
     const told: Summary[] = [];
     const said: string[] = [];
-    const onProgress: RunOptions['onProgress'] = (progress) => {
-      if (progress.stage === 'already_finished') said.push(progress.differing ?? 'nothing differs');
-    };
+    const onProgress: RunOptions['onProgress'] = ({ stage }) => void said.push(stage);
     const onSummary = async (again: Summary): Promise<void> => void told.push(again);
-    expect(await work({ onSummary, onProgress })).toEqual(summary);
-    expect(told).toEqual([summary]);
-    expect(said).toEqual(['nothing differs']);
-    await work({ onProgress, sink: join(folder, 'other.csv'), country: 'DE' });
-    expect(said[1]).toContain('`country` (US when it began, DE now)');
-    expect(said[1]).toContain('`sink` (');
+    const again = { ...summary, already_finished: true };
+    expect(await work({ onSummary, onProgress })).toEqual(again);
+    expect(told).toEqual([again]);
+    expect(said).toEqual(['already_finished']);
+    const other = work({ onSummary, sink: join(folder, 'other.csv'), country: 'DE' });
+    await expect(other).rejects.toMatchObject({
+      code: 'state_mismatch',
+      message: expect.stringMatching(
+        /`country` \(US when it began, DE now\).*`sink` \(|`sink` \(.*`country` \(/,
+      ),
+    });
+    await writeFile(join(folder, 'another.csv'), list);
+    const anotherList = work({ onSummary, source: join(folder, 'another.csv') });
+    await expect(anotherList).rejects.toThrow('`source` (');
+    const settings = { use_account_cache: false };
+    await expect(work({ settings })).rejects.toThrow('`settings`');
+    expect(told).toHaveLength(1);
     expect(await readdir(folder)).not.toContain('other.csv');
     expect(await readFile(join(folder, 'out.csv'))).toEqual(output);
     await expectPaidOnce();

@@ -58,14 +58,16 @@ export async function takeHistoryKey(
 
 async function writeKey(files: FileSystem, keyPath: string): Promise<string> {
   const text = `${randomBytes(32).toString('hex')}\n`;
-  const file = await files.open(keyPath, 'a+', 0o600);
-  try {
-    await file.truncate(0);
-    await file.appendFile(text);
-    await makeSafe(files, file, keyPath);
-  } finally {
-    await closeFile(file);
-  }
+  await onDisk(`write the history's key ${keyPath}`, async () => {
+    const file = await files.open(keyPath, 'a+', 0o600);
+    try {
+      await file.truncate(0);
+      await file.appendFile(text);
+      await makeSafe(files, file, keyPath);
+    } finally {
+      await closeFile(file);
+    }
+  });
   return text;
 }
 

@@ -5,17 +5,13 @@ import { systemFiles } from '../../system/file-system.js';
 /**
  * Makes sure that one service at a time works on a folder, by a file in it.
  *
- * @param option what names the folder's place
  * @throws StateError `state_locked`; ConfigurationError where the file system has no locks; OutputError
  */
-export async function lockFolder(
-  folder: string,
-  option: '`dataDir`' | 'TMPDIR' = '`dataDir`',
-): Promise<FileLock> {
+export async function lockFolder(folder: string): Promise<FileLock> {
   return lockFile(systemFiles, {
     name: `the local service's data in ${folder}`,
     path: join(folder, 'lock'),
-    option,
+    option: '`dataDir`',
     canWait: false,
   });
 }

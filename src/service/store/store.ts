@@ -6,6 +6,7 @@ import type { FileLock } from '../../system/file-lock.js';
 import { systemFiles } from '../../system/file-system.js';
 import { checkOwnFolder, readOwnFileIfThere } from '../../system/own-files.js';
 import { move, writeWhole } from '../../system/whole-file.js';
+import { makePrivateFolder } from '../../system/private-folder.js';
 import type { Batch } from './batch.js';
 import { batchFiles, removeOrphans, type BatchFiles } from './batch-files.js';
 import { damagedLog, EventLog } from './event-log.js';
@@ -17,7 +18,6 @@ import {
   type StoreHeader,
 } from './events.js';
 import { lockFolder } from './folder-lock.js';
-import { makePrivateFolder } from './private-folder.js';
 import { ServiceState } from './service-state.js';
 
 interface Folders {
@@ -63,7 +63,7 @@ export class Store {
    */
   static async open(dataDir: string | undefined): Promise<Store> {
     const { root, lock } =
-      dataDir === undefined ? await makePrivateFolder() : await takeFolder(dataDir);
+      dataDir === undefined ? await makePrivateFolder('service') : await takeFolder(dataDir);
     const folders = {
       root,
       batches: join(root, 'batches'),

@@ -1,33 +1,33 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StateError } from '../../errors/family.js';
-import { isSluiceError } from '../../errors/is-sluice-error.js';
-import type { FileLock } from '../../system/file-lock.js';
-import { makeTemporaryFolder } from '../../system/temporary-folder.js';
-import { lockFolder } from './folder-lock.js';
+import { StateError } from '../errors/family.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
+import { lockFile, type FileLock } from './file-lock.js';
+import { systemFiles } from './file-system.js';
+import { makeTemporaryFolder } from './temporary-folder.js';
 
-const prefix = 'sluice-service-';
-const form = /^sluice-service-[A-Za-z0-9]{6}$/;
+const form = /^sluice-(?:service|run)-[A-Za-z0-9]{6}$/;
 const maxTries = 10;
-/** A folder of the last minutes may belong to a service that has not locked it yet. */
+/** A folder of the last minutes may belong to a process that has not locked it yet. */
 const youngestMs = 600_000;
 
 /**
- * Makes a temporary folder for a service that keeps nothing, and locks it. First it removes the folders
- * of services that were killed: they hold addresses.
+ * Makes a temporary folder for what goes with this process, and locks it. First it removes the folders of
+ * processes that were killed: they hold addresses.
  *
+ * @param whose of a local service that keeps nothing, or of a run that processes share
  * @throws ConfigurationError where none can be made; the system's errors
  */
-export async function makePrivateFolder(): Promise<{
+export async function makePrivateFolder(whose: 'service' | 'run'): Promise<{
   readonly root: string;
   readonly lock: FileLock;
 }> {
   await sweep();
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const root = await makeTemporaryFolder(prefix);
+    const root = await makeTemporaryFolder(`sluice-${whose}-`);
     // Between its making and its lock another process may take it for one that was left.
-    const lock = await lockFolder(root, 'TMPDIR').catch(ifTaken);
+    const lock = await lockFolder(root).catch(ifTaken);
     if (!lock) continue;
     if (await isOwnFolder(root)) return { root, lock };
     await lock.release();
@@ -35,6 +35,11 @@ export async function makePrivateFolder(): Promise<{
   throw new StateError(`folders in ${tmpdir()} are locked by others again and again`, {
     code: 'state_locked',
   });
+}
+
+async function lockFolder(folder: string): Promise<FileLock> {
+  const path = join(folder, 'lock');
+  return lockFile(systemFiles, { name: folder, path, option: 'TMPDIR', canWait: false });
 }
 
 /** Another process has locked the folder, or removed it. */
@@ -49,7 +54,7 @@ async function sweep(): Promise<void> {
   for (const name of names.filter((found) => form.test(found))) {
     const path = join(tmpdir(), name);
     if (!(await isOwnFolder(path, Date.now() - youngestMs))) continue;
-    const lock = await lockFolder(path, 'TMPDIR').catch(() => undefined);
+    const lock = await lockFolder(path).catch(() => undefined);
     if (!lock) continue;
     // What cannot be removed now is left to the next.
     await rm(path, { recursive: true, force: true }).catch(() => undefined);
