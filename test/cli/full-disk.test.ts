@@ -8,12 +8,12 @@ const apart = process.getuid?.() === 0 ? 'unshare -m' : 'unshare -rm';
 /** A small disk of its own for the state directory, where this user may make one. */
 const mount = 'mount -t tmpfs -o size=200k tmpfs "$DISK"';
 
-it('ends with 6 and one message when the disk of the local service is full', async () => {
+it('ends with 6 and one message when the disk of the local service is full', async (ctx) => {
   const folder = await withFolder();
   const disk = await withFolder();
   const trial = await runShell(`${apart} sh -c '${mount}'`, { env: { DISK: disk } });
   if (trial.code !== 0) {
-    console.warn(`not checked: this user may mount no small disk here: ${trial.stderr}`);
+    await ctx.annotate(`not checked: this user may mount no small disk here: ${trial.stderr}`);
     return;
   }
   const rows = Array.from({ length: 3000 }, (_, at) => `good${at}@sluice.test\n`);

@@ -31,7 +31,7 @@ it('says what can be put right in a list by the dry run as at the end of a run',
   const counted = await verify('--dry-run', '--summary', 'summary.json');
   expect(counted.filter((line) => said.includes(line))).toEqual(said);
   const estimate: unknown = JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8'));
-  expect(estimate).toMatchObject({ next: hints[0], advice: hints });
+  expect(estimate).toMatchObject({ next: null, advice: hints });
   expect((estimate as Estimate).columns[0]?.forms).toEqual({
     contains_comma: { several: 1 },
     no_record: { mailto: 1, named: 1, several: 1 },
