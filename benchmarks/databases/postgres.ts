@@ -54,6 +54,7 @@ export const postgres: Question = {
       against: 'COPY out of the one and into the other',
       value: median('table to table', 'seconds') / median('COPY out and in', 'seconds'),
       unit: 'times as long',
+      target: { bound: 'at most', value: 6, aim: 4 },
     },
     {
       what: 'the same',

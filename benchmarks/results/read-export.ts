@@ -16,12 +16,12 @@ const kinds: Readonly<
 > = {
   few: {
     what: 'reading an email export',
-    target: { bound: 'at least', value: 12, aim: 40 },
+    target: { bound: 'at least', value: 20, aim: 40 },
   },
   half: { what: 'the same with half of the results distinct' },
   operators: {
     what: 'reading a phone export with 20,000 distinct results, escapes and braces',
-    target: { bound: 'at least', value: 6, aim: 15 },
+    target: { bound: 'at least', value: 12, aim: 20 },
   },
 };
 const names = Object.keys(kinds) as ExportKind[];
