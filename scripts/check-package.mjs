@@ -12,6 +12,15 @@ import { mustRun, runScript, runTool } from './run-tool.mjs';
 /** What the core may bring along. */
 const limits = { packages: 8, bytes: 30_000_000 };
 
+/** What the declarations need of optional packages. */
+const optionalTypes = `
+declare module '@aws-sdk/client-s3' { export type S3Client = unknown; }
+declare module '@opentelemetry/api' {
+  export type TracerProvider = unknown;
+  export type MeterProvider = unknown;
+}
+`;
+
 await runScript(() =>
   withInstalledPackage(async (folder, tarball) => {
     const bin = (name) => join(projectRoot, 'node_modules', '.bin', name);
@@ -67,15 +76,6 @@ if (inside !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw new Error('dist/ can be im
   const { stderr } = await mustRun(process.execPath, [script], { cwd: folder });
   if (stderr !== '') throw new Error(`an import prints: ${stderr}`);
 }
-
-/** What the declarations need of optional packages. */
-const optionalTypes = `
-declare module '@aws-sdk/client-s3' { export type S3Client = unknown; }
-declare module '@opentelemetry/api' {
-  export type TracerProvider = unknown;
-  export type MeterProvider = unknown;
-}
-`;
 
 /** The declarations compile as they are, with no setting that skips them; what is optional is not installed. */
 async function checkTypes(folder) {

@@ -10,16 +10,16 @@ import type { Row } from '../../src/rows/object-chunk.js';
 export const otherPrograms = {
   csv: {
     write: async (rows: readonly Row[]) => Buffer.from(stringify([...rows], csvForm)),
-    read: async (bytes: Buffer) => parse(bytes, { columns: true }),
+    read: async (bytes: Buffer) => parse(bytes, { columns: true, bom: true }),
   },
   'csv.gz': {
     write: async (rows: readonly Row[]) => gzipSync(stringify([...rows], csvForm)),
-    read: async (bytes: Buffer) => parse(gunzipSync(bytes), { columns: true }),
+    read: async (bytes: Buffer) => parse(gunzipSync(bytes), { columns: true, bom: true }),
   },
   tsv: {
     write: async (rows: readonly Row[]) =>
       Buffer.from(stringify([...rows], { ...csvForm, delimiter: '\t' })),
-    read: async (bytes: Buffer) => parse(bytes, { columns: true, delimiter: '\t' }),
+    read: async (bytes: Buffer) => parse(bytes, { columns: true, bom: true, delimiter: '\t' }),
   },
   jsonl: {
     write: async (rows: readonly Row[]) =>

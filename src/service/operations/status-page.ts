@@ -68,12 +68,20 @@ function creditsText(balance: number): string {
   return balance > endlessCredits / 2 ? 'no end' : grouped(balance);
 }
 
-/** A name that Sluice gives its batches: how the run is called, the run, the number, the attempt. */
-const runName = /^(.*)-([0-9a-f]{16})-\d{6,15}(?:\.\d{1,15}-\d{1,15})?-\d{1,9}$/s;
+const runId = /^[0-9a-f]{16}$/;
+const numbers = /^\d{1,15}(?:\.\d{1,15})?$/;
 
-/** The run that a batch is of, as far as its name tells. */
+/**
+ * The run that a batch is of, as far as its name tells: Sluice gives it how the run is called, the run, the
+ * number, the part where it is one, and the attempt.
+ */
 function runOf({ uuid, name, account }: Batch) {
-  const [, called, id = ''] = runName.exec(name) ?? [];
+  const parts = name.split('-');
+  const at = parts.findLastIndex((part) => runId.test(part));
+  const after = parts.slice(at + 1);
+  const isOurs =
+    at > 0 && after.length >= 2 && after.length <= 3 && after.every((part) => numbers.test(part));
+  const [called, id = ''] = isOurs ? [parts.slice(0, at).join('-'), parts[at]] : [];
   return { called, id, key: called === undefined ? uuid : `${account} ${called} ${id}` };
 }
 
