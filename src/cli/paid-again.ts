@@ -50,7 +50,8 @@ export async function agreeToPayAgain(
 ): Promise<void> {
   if (!isThere(person)) return;
   const status = await readRunStatus(stateDir).catch(() => undefined);
-  if (status && !status.isFinished) return;
+  // What is paid for and was not read is asked for first, and used.
+  if (status && (!status.isFinished || status.retry.exports > 0)) return;
   const question = `${output} is there. This is a new run: it replaces it, and pays for all its addresses, also those that are paid already. Start it?`;
   if (await agrees(question, person, signal)) return;
   throw new ConfigurationError(

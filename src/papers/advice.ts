@@ -113,15 +113,20 @@ function failedAdvice(
   }
   const failed = summary.columns.some(({ buckets }) => buckets.failed > 0);
   if (failed && isShared) {
-    return [`${retryAdvice(summary)}; without it this run stays finished`];
+    const retry = describeRetry(retryOfFailed(summary));
+    return [`add \`retryFailed\`: it ${retry}; without it this run stays finished`];
   }
-  return failed ? [`${retryAdvice(summary)}; without it the next run starts over`] : [];
+  if (!failed) return [];
+  const retry = retryOfFailed(summary);
+  // What is paid for is asked for by whatever run comes next.
+  return retry.exports > 0
+    ? [`run the same command again: it ${describeRetry(retry)}`]
+    : [`add \`retryFailed\`: it ${describeRetry(retry)}; without it the next run starts over`];
 }
 
-function retryAdvice({ batches }: Summary): string {
+function retryOfFailed({ batches }: Summary): ReturnType<typeof retryOf> {
   const failed = batches.filter(({ stage }) => stage === 'failed');
-  const retry = retryOf(failed.map((batch) => ({ ...batch, uuid: batch.batch_uuid })));
-  return `add \`retryFailed\`: it ${describeRetry(retry)}`;
+  return retryOf(failed.map((batch) => ({ ...batch, uuid: batch.batch_uuid })));
 }
 
 function fewerRowsAdvice(

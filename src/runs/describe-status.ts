@@ -24,9 +24,11 @@ export function describeStatus(status: RunStatus): DescribedRun {
   const { rows, batches, done, running, inDoubt, openCredits, isFinished, retry } = status;
   const paid = describePaid(status);
   if (isFinished) {
+    const again = describeRetry(retry);
     return {
       soFar: `the output is written, ${paid}`,
-      next: `starts over, or with \`retryFailed\` ${describeRetry(retry)}`,
+      // What is paid for is not dropped by starting over.
+      next: `${retry.exports > 0 ? '' : 'starts over, or '}with \`retryFailed\` ${again}`,
     };
   }
   if (rows === null) return { soFar: 'the input was not read to its end', next: 'starts over' };

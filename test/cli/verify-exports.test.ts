@@ -1,7 +1,7 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Summary } from '../../src/index.js';
+import type { RunEnd, Summary } from '../../src/index.js';
 import type { Service, ServiceOptions } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import type { Wire } from '../service/wire.js';
@@ -58,8 +58,8 @@ async function verify(front: Front, ...more: string[]): Promise<Ended> {
   });
 }
 
-async function readSummary(): Promise<Summary> {
-  return JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8')) as Summary;
+async function readSummary(): Promise<Summary & RunEnd> {
+  return JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8')) as Summary & RunEnd;
 }
 
 /** What stands in the two first added columns, each distinct one once, with how often. */
@@ -158,6 +158,9 @@ describe.each(faults)('$what', ({ reason, failed, answer }) => {
   ])('is asked for again by the next run, too, with %s: nothing is paid twice', async (_, next) => {
     const { service, front, comeToItsSenses } = await outOfItsMind(answer());
     expect((await verify(front)).code).toBe(3);
+    expect((await readSummary()).next).toMatch(
+      /^run the same command again: it fetches \d paid exports? again \(free\)$/,
+    );
     const path = join(folder, 'list.csv');
     await writeFile(path, next(await readFile(path, 'utf8')));
     comeToItsSenses();
