@@ -69,7 +69,8 @@ function creditsText(balance: number): string {
 }
 
 const runId = /^[0-9a-f]{16}$/;
-const numbers = /^\d{1,15}(?:\.\d{1,15})?$/;
+const batchNumber = /^\d{6,15}(?:\.\d{1,15})?$/;
+const otherNumber = /^\d{1,15}$/;
 
 /**
  * The run that a batch is of, as far as its name tells: Sluice gives it how the run is called, the run, the
@@ -78,9 +79,9 @@ const numbers = /^\d{1,15}(?:\.\d{1,15})?$/;
 function runOf({ uuid, name, account }: Batch) {
   const parts = name.split('-');
   const at = parts.findLastIndex((part) => runId.test(part));
-  const after = parts.slice(at + 1);
-  const isOurs =
-    at > 0 && after.length >= 2 && after.length <= 3 && after.every((part) => numbers.test(part));
+  const [number = '', ...others] = parts.slice(at + 1);
+  const isNumbered = batchNumber.test(number) && others.every((part) => otherNumber.test(part));
+  const isOurs = at > 0 && isNumbered && (others.length === 1 || others.length === 2);
   const [called, id = ''] = isOurs ? [parts.slice(0, at).join('-'), parts[at]] : [];
   return { called, id, key: called === undefined ? uuid : `${account} ${called} ${id}` };
 }
