@@ -20,6 +20,7 @@ const leastCells = 5;
 /** Shares of the numbers with a calling code, and of all: whoever writes national numbers has a + for those abroad. */
 const leastOfCodes = 0.1;
 const leastOfAll = 0.05;
+const mostCountries = 10;
 
 /** Counts calling codes in a column where one country is given for all rows. */
 export class CallingCodeTally {
@@ -75,5 +76,3 @@ export class CallingCodeTally {
     };
   }
 }
-
-const mostCountries = 10;

@@ -82,7 +82,7 @@ function withOwed(run: ResolvedRun, known: KnownRun): ResolvedRun {
     isUrgent: true,
     message: `warning: ${counted(owed, 'batch')} of the run of ${describeStart(known.run)} ${owed === 1 ? 'is' : 'are'} paid for, and the results could not be read: they are asked for again, which is free, and used`,
   });
-  return { ...run, retryFailed: true, onChange: 'carry' };
+  return { ...run, retryFailed: true, onChange: run.onChange ?? 'carry' };
 }
 
 /** A run that many processes work on. @param parent of this one's own folder @throws as `SharedStore.open` does */
