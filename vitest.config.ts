@@ -3,20 +3,21 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { useMemoryFolder } from './scripts/memory-folder.mjs';
 
-/** Tests of what is built and packed; all others run on the sources and need no build. */
-const builtTests = ['test/cli/**', 'test/package/**'];
-
-/** Tests against real database servers, which are started once for all of them. */
-const databaseTests = ['test/databases/**'];
-
 /** Suites of hundreds or thousands of cases have a configuration and a command of their own. */
 const ownSuites = ['test/kill/**', 'test/faults/every-*.test.ts'];
 
 /** Large lists and many processes: not a part of `npm test`, but of `npm run test:long` (`--mode long`). */
-const longTests = '**/*.long.test.ts';
+const longTests = '*.long.test.ts';
+const tests = '*.test.ts';
 
 /** A third of the time would go into it. */
 const isCovered = process.env['COVERAGE'] === '1';
+
+/**
+ * Most code runs a few times for each test: to optimize it as soon as usual costs more than it gives. Node 22
+ * and later have no such option.
+ */
+const optimizesLate = process.versions.node.startsWith('20.') ? ['--interrupt-budget=600000'] : [];
 
 /** The figures that `npm run verify` counts. */
 const isReported = process.env['TEST_REPORT'] === '1';
@@ -31,9 +32,6 @@ useMemoryFolder();
 
 export default defineConfig(({ mode }) => {
   const isLong = mode === 'long';
-  const files = isLong ? '/*.long.test.ts' : '/*.test.ts';
-  const exclude = isLong ? [] : [longTests];
-  const within = (folders: readonly string[]) => folders.map((folder) => folder + files);
   return {
     resolve: {
       // Examples import the package by its name, as its users do.
@@ -51,16 +49,30 @@ export default defineConfig(({ mode }) => {
       ],
     },
     test: {
+      include: ['test/**', 'examples/**'].map(
+        (folder) => `${folder}/${isLong ? longTests : tests}`,
+      ),
+      exclude: [...ownSuites, ...(isLong ? [] : [`**/${longTests}`])],
+      globalSetup: ['test/prepare-tests.ts'],
       pool: 'forks',
       // Half of the time would go into loading the same modules for each file. What a file leaves behind
       // is then seen by the next: clean-up hangs on the test (onTestFinished), not on a file's hooks.
       isolate: false,
+      // Workers live long and keep much. Room for what is young, no threads for the garbage that would take the
+      // cores from other workers, and nothing compiled again that another file has not used for a while.
+      execArgv: [
+        '--single-threaded-gc',
+        '--min-semi-space-size=32',
+        '--max-semi-space-size=32',
+        '--no-flush-bytecode',
+        ...optimizesLate,
+      ],
       // Many a test waits for a process, a server or a moment.
       maxWorkers: availableParallelism() + 1,
       // A change is not turned away by one unlucky moment of a machine; `npm run verify` names what it was.
       retry: process.env['CI'] ? 1 : 0,
       // Generous: a busy machine must not look like a hang.
-      testTimeout: 60_000,
+      testTimeout: 120_000,
       hookTimeout: 60_000,
       expect: { poll: { timeout: 30_000 } },
       teardownTimeout: 5_000,
@@ -74,34 +86,6 @@ export default defineConfig(({ mode }) => {
         reporter: ['text-summary', 'html', 'json-summary'],
         reportsDirectory: 'coverage',
       },
-      projects: [
-        {
-          extends: true,
-          test: {
-            name: 'source',
-            include: within(['test/**', 'examples/**']),
-            exclude: [...builtTests, ...ownSuites, ...databaseTests, ...exclude],
-          },
-        },
-        {
-          extends: true,
-          test: {
-            name: 'databases',
-            include: within(databaseTests),
-            exclude,
-            globalSetup: ['scripts/built-tests-setup.mjs', 'test/databases/start-servers.ts'],
-          },
-        },
-        {
-          extends: true,
-          test: {
-            name: 'built',
-            include: within(builtTests),
-            exclude,
-            globalSetup: ['scripts/built-tests-setup.mjs'],
-          },
-        },
-      ],
     },
   };
 });

@@ -1,75 +1,77 @@
 import { contactsFile } from './data/contacts.js';
 import { countRows } from './harness/count-rows.js';
-import type { Figure, Medians, Question, Scale, Task } from './harness/question.js';
+import type { Figure, Medians, Question, Scale, Target, Task } from './harness/question.js';
 import { verifyFile } from './harness/verify-command.js';
 import { expectedOutputHash } from './reference/expected-output.js';
 import { localEmailColumn } from './reference/local-service-results.js';
 
-/** How many rows a list has; all are different. */
-type RowsOf = (scale: Scale) => number;
+const places = [0, 1, 2, 3, 4] as const;
+type Place = (typeof places)[number];
 
-const places = [0, 1, 2, 3] as const;
-const rowsAt =
-  (place: (typeof places)[number]): RowsOf =>
-  ({ listSizes: sizes }) =>
-    sizes[place];
-const largest: RowsOf = ({ largestList }) => largestList;
+/** The places of the lists of a million, ten million and forty million. */
+const [aMillion, tenMillion, largest] = [2, 3, 4] as const;
 
-const input = async (rows: number): Promise<string> => contactsFile({ rows, unique: rows });
+const input = async ({ listSizes: sizes }: Scale, place: Place): Promise<string> =>
+  contactsFile({ rows: sizes[place], unique: sizes[place] });
 
-/** Lists of ever more rows: what the plot shows. */
+/** Lists of ever more rows, all of them different: what the plot shows. */
 export const listSizes: Question = {
   asks: 'How do time, memory and disk grow with the rows of a list?',
   rounds: 1,
   async prepare(scale) {
-    for (const place of places) await input(rowsAt(place)(scale));
+    for (const place of places) await input(scale, place);
   },
-  tasks: Object.assign(
-    {},
-    ...places.map((place) => tasksFor(`list ${place}`, rowsAt(place))),
-  ) as Question['tasks'],
-  figures: (median, scale) => figuresOf('list 3', median, rowsAt(3)(scale)),
+  tasks: Object.assign({}, ...places.map(tasksFor)) as Question['tasks'],
+  figures: (median, scale) => [
+    ...figuresOf(median, scale, tenMillion),
+    ...figuresOf(median, scale, largest, { bound: 'at most', value: 640, aim: 400 }),
+    {
+      what: 'its time a row',
+      against: `the list of ${countRows(scale.listSizes[aMillion])}`,
+      value: secondsARow(median, scale, largest) / secondsARow(median, scale, aMillion),
+      unit: 'times as long',
+      target: { bound: 'at most', value: 1.3, aim: 1.1 },
+    },
+  ],
 };
 
-/** A list as large as the disk of most machines bears. */
-export const largestList: Question = {
-  asks: 'What does a very large list take as a whole?',
-  rounds: 1,
-  async prepare(scale) {
-    await input(largest(scale));
-  },
-  tasks: tasksFor('largest', largest),
-  figures: (median, scale) => figuresOf('largest', median, largest(scale)),
-};
-
-function tasksFor(name: string, rowsOf: RowsOf): Readonly<Record<string, Task>> {
+function tasksFor(place: Place): Readonly<Record<string, Task>> {
+  const name = `list ${place}`;
   const checkedAs = `output of ${name}`;
   return {
     [`reference, ${name}`]: {
       checkedAs,
       isReference: true,
       async run(scale) {
-        const rows = rowsOf(scale);
-        const hash = await expectedOutputHash(await input(rows), [localEmailColumn]);
-        return { check: `${rows} ${hash}`, values: {} };
+        const hash = await expectedOutputHash(await input(scale, place), [localEmailColumn]);
+        return { check: `${scale.listSizes[place]} ${hash}`, values: {} };
       },
     },
     [name]: {
       checkedAs,
       async run(scale) {
-        const rows = rowsOf(scale);
-        const run = await verifyFile(await input(rows), ['--email', 'email']);
+        const run = await verifyFile(await input(scale, place), ['--email', 'email']);
         const { check, seconds, peakBytes, diskBytes } = run;
-        return { check, values: { rows, seconds, peakBytes, diskBytes } };
+        return { check, values: { rows: scale.listSizes[place], seconds, peakBytes, diskBytes } };
       },
     },
   };
 }
 
-function figuresOf(name: string, median: Medians, rows: number): readonly Figure[] {
+function secondsARow(median: Medians, { listSizes: sizes }: Scale, place: Place): number {
+  return median(`list ${place}`, 'seconds') / sizes[place];
+}
+
+function figuresOf(
+  median: Medians,
+  { listSizes: sizes }: Scale,
+  place: Place,
+  memory?: Target,
+): readonly Figure[] {
+  const name = `list ${place}`;
   return [
     {
-      what: `the whole \`sluice verify\` of ${countRows(rows)} unique addresses: time`,
+      what: `the whole \`sluice verify\` of ${countRows(sizes[place])} unique addresses: time`,
       against: '',
       value: median(name, 'seconds'),
       unit: 'seconds',
@@ -79,6 +81,7 @@ function figuresOf(name: string, median: Medians, rows: number): readonly Figure
       against: '',
       value: median(name, 'peakBytes') / 1024 / 1024,
       unit: 'MiB',
+      ...(memory && { target: memory }),
     },
     {
       what: 'the most its state directory took on disk',

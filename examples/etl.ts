@@ -6,7 +6,8 @@ import { parse } from 'csv-parse';
 import { Client, verifyRows, type Row } from 'sluice';
 import { createService } from 'sluice/service';
 
-const [input = 'examples/contacts.csv', output = 'letters.jsonl'] = process.argv.slice(2);
+const beside = new URL('contacts.csv', import.meta.url);
+const [input = beside, output = 'letters.jsonl'] = process.argv.slice(2);
 const counts = { in: 0, out: 0 };
 
 async function* tidy(rows: AsyncIterable<Row>) {

@@ -43,16 +43,16 @@ async function withRetries<Result>(job: () => Promise<Result>): Promise<Result> 
     try {
       return await job();
     } catch (error) {
-      // What the generator throws: the API may be back later.
-      const mayPass = isSluiceError(error, 'input_unreadable') || isRetryable(error);
-      if (!mayPass || attempt === 5) throw error;
+      if (!mayPass(error) || attempt === 5) throw error;
       await wait(60_000 * 2 ** (attempt - 1));
     }
   }
 }
 
-function isRetryable(error: unknown): boolean {
-  return isSluiceError(error) && error.retryable;
+function mayPass(error: unknown): boolean {
+  if (!isSluiceError(error)) return false;
+  // What the generator or the table throws: the API or the database may be back later.
+  return error.retryable || error.code === 'input_unreadable' || error.code === 'output_failed';
 }
 
 const service = await createService();

@@ -7,7 +7,8 @@ import { stringify } from 'csv-stringify';
 import { Client, verify } from 'sluice';
 import { createService } from 'sluice/service';
 
-const [input = 'examples/contacts.csv', output = 'verified.csv'] = process.argv.slice(2);
+const beside = new URL('contacts.csv', import.meta.url);
+const [input = beside, output = 'verified.csv'] = process.argv.slice(2);
 
 const service = await createService();
 const client = new Client(service);

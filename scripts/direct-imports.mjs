@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { projectRoot } from './project.mjs';
 
-const faces = ['index.ts', join('contract', 'index.ts')].map((face) =>
+const faces = ['index.ts', join('contract', 'index.ts'), join('service', 'index.ts')].map((face) =>
   join(projectRoot, 'src', face),
 );
 
@@ -18,13 +18,16 @@ export function directImports() {
       for (const face of faces) definitions.set(face, await definitionsOf(face));
       build.onLoad({ filter: /[\\/]src[\\/]cli[\\/].*\.ts$/ }, async ({ path }) => {
         const text = await readFile(path, 'utf8');
-        const contents = text.replaceAll(
-          /^import \{([^}]*)\} from '(.+)';$/gm,
-          (statement, names, from) => {
-            const known = definitions.get(sourceOf(path, from));
-            return known ? directStatements(names, known) : statement;
-          },
-        );
+        const replaced = (statement, names, from) => {
+          const known = definitions.get(sourceOf(path, from));
+          if (!known) return statement;
+          return statement.startsWith('const')
+            ? lateStatement(names, known)
+            : directStatements(names, known);
+        };
+        const contents = text
+          .replaceAll(/^import \{([^}]*)\} from '(.+)';$/gm, replaced)
+          .replaceAll(/const \{([^}]*)\} = await import\('(.+)'\);$/gm, replaced);
         return { contents, loader: 'ts' };
       });
     },
@@ -50,12 +53,20 @@ async function declaredIn(file) {
 
 function directStatements(names, definitions) {
   return valuesOf(names)
-    .map((name) => {
-      const file = definitions.get(name);
-      if (file === undefined) throw new Error(`the command imports ${name}, which no face exports`);
-      return `import { ${name} } from ${JSON.stringify(file)};`;
-    })
+    .map((name) => `import { ${name} } from ${fileOf(name, definitions)};`)
     .join(' ');
+}
+
+function lateStatement(names, definitions) {
+  return valuesOf(names)
+    .map((name) => `const { ${name} } = await import(${fileOf(name, definitions)});`)
+    .join(' ');
+}
+
+function fileOf(name, definitions) {
+  const file = definitions.get(name);
+  if (file === undefined) throw new Error(`the command imports ${name}, which no face exports`);
+  return JSON.stringify(file);
 }
 
 /** The names between the braces of an import or export, types left out. */

@@ -82,28 +82,68 @@ async function bundleLibrary(bundle, folder) {
 
 /**
  * Writes the command, with the packages that it needs and with nothing of them and of the library that it
- * does not: to find and load their hundreds of files was most of its start. What a command needs alone
- * is loaded with it. So the library's modules are in it a second time; nothing is shared with them.
+ * does not: to find and load their hundreds of files was most of its start. What is run first is a module;
+ * it loads the rest as one script, whose compiled code it keeps, and what a command needs alone begins to
+ * work when that is run. So the library's modules are in it a second time; nothing is shared with them.
  */
 async function bundleCommand(bundle, folder) {
   const { bin, peerDependencies, version } = await readProjectJson('package.json');
-  const { metafile } = await bundle({
+  const plugins = [directImports(), fixedVersion(version)];
+  await bundle({
     ...settings,
     entryPoints: sourcesOf(Object.values(bin).flatMap(builtName)),
     outdir: folder,
-    chunkNames: 'cli/chunks/[name]-[hash]',
+    plugins,
+  });
+  const { metafile, outputFiles } = await bundle({
+    ...settings,
+    splitting: false,
+    format: 'cjs',
+    entryPoints: [join('src', 'cli', 'run-command-line.ts')],
+    outfile: join(folder, 'cli', 'command.cjs'),
     // Packages that not everybody installs, and one way into undici that few commands take.
     external: [...Object.keys(peerDependencies), 'undici/index.js'],
+    define: { 'import.meta.url': 'scriptUrl' },
+    // First of all, or the whole script is not strict.
     banner: {
-      // Packages in CommonJS ask for the modules of Node by it.
-      js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
+      js: "'use strict';\nconst scriptUrl = require('node:url').pathToFileURL(__filename).href;",
     },
-    plugins: [directImports(), fixedVersion(version), lateHttp2(), lateOptimizing()],
+    plugins: [...plugins, lateHttp2(), lateOptimizing()],
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // A line is what is shown of the place of a defect.
+    lineLimit: 120,
+    legalComments: 'eof',
     metafile: true,
+    write: false,
   });
+  const [{ imports }] = Object.values(metafile.outputs);
+  const late = imports.filter(({ kind }) => kind === 'dynamic-import').length;
+  for (const { path, text } of outputFiles) {
+    await writeFile(path, inAscii(withImporter(text, late)));
+  }
   await writeFile(
     join(folder, 'cli', 'licences.txt'),
     await bundledLicences(Object.keys(metafile.inputs)),
+  );
+}
+
+/** Has whoever runs the script import what it asks for late. */
+function withImporter(text, expected) {
+  let count = 0;
+  const replaced = text.replaceAll(/\bimport\((?=\s*["'`])/g, () => {
+    count += 1;
+    return 'importModule(';
+  });
+  if (count === expected) return replaced;
+  throw new Error(`${count} imports in the script, where the bundler has left ${expected}`);
+}
+
+/** The bundler escapes what is no ASCII in strings; the same does in expressions and comments. */
+function inAscii(text) {
+  return text.replaceAll(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 

@@ -1,7 +1,7 @@
 // `npm run executable`: the command as one file, which needs no Node and no npm: a Node with the bundled
 // command in it. It is for the machine on which it is made; `.cache/executable/sluice` unless a path is
 // given.
-import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { cachedPackage } from './cached-package.mjs';
@@ -46,7 +46,11 @@ async function bundle(outfile) {
   const { peerDependencies, version } = await readProjectJson('package.json');
   await esbuild.build({
     absWorkingDir: projectRoot,
-    entryPoints: [join('src', 'cli', 'main.ts')],
+    stdin: {
+      contents:
+        "import { startCommandLine } from './src/cli/run-command-line.ts'; void startCommandLine();",
+      resolveDir: projectRoot,
+    },
     outfile,
     bundle: true,
     format: 'cjs',
@@ -60,26 +64,10 @@ async function bundle(outfile) {
       js: "const executableUrl = require('node:url').pathToFileURL(process.execPath).href;",
     },
     plugins: [
-      asyncMain(),
       besideExecutable(Object.keys(peerDependencies)),
       embeddedFiles({ 'sluice/package.json': { name: 'sluice', version, peerDependencies } }),
     ],
   });
-}
-
-/** A script of that form cannot wait at its top level: the command's waiting goes into a function. */
-function asyncMain() {
-  return {
-    name: 'async-main',
-    setup(build) {
-      build.onLoad({ filter: /src[\\/]cli[\\/]main\.ts$/ }, async ({ path }) => {
-        const text = (await readFile(path, 'utf8')).replace(/^#!.*\n/, '');
-        const end = text.indexOf('\n\n');
-        const contents = `${text.slice(0, end)}\nvoid (async () => {${text.slice(end)}})();`;
-        return { contents, loader: 'ts' };
-      });
-    },
-  };
 }
 
 /** Packages that only some need are not embedded: they may be installed beside the executable. */

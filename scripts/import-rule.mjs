@@ -29,16 +29,16 @@ const rooms = new Map([
   ['pages', []],
   ['words', []],
   ['options', ['errors', 'words']],
-  ['rows', ['errors', 'system']],
+  ['rows', ['errors', 'system', 'options']],
   ['diagnostics', ['errors', 'contract']],
   ['client', bottom],
   ['addresses', bottom],
   ['results', [...bottom, 'client', 'addresses']],
   ['batches', [...bottom, 'client', 'addresses', 'results']],
   ['output-files', ['errors', 'system']],
-  ['formats', ['errors', 'system', 'contract', 'rows', 'results', 'output-files']],
+  ['formats', ['errors', 'system', 'contract', 'options', 'rows', 'results', 'output-files']],
   // Its requests are made as those of the client are: one way through proxies, one backoff.
-  ['places', ['errors', 'system', 'rows', 'output-files', 'formats', 'client']],
+  ['places', ['errors', 'system', 'options', 'rows', 'output-files', 'formats', 'client']],
   // A store of runs is a database, too.
   ['databases', [...work, 'output-files', 'formats', 'runs']],
   ['loads', ['errors', 'rows', 'formats', 'databases']],
@@ -52,6 +52,35 @@ const rooms = new Map([
   ['testing', ['rows']],
   // And the faces. Words are ground that knows nothing of lists and of the service.
   ['cli', ['words']],
+]);
+
+/**
+ * Rooms with rooms in them, from the bottom up: each may import those before it. `.` is what stands in the
+ * outer room itself: what all of them share, or what is made of all of them.
+ */
+const innerRooms = new Map([
+  ['batches', ['.', 'columns', 'life', 'numbering', 'uploads', 'joining', 'planning', 'driving']],
+  [
+    'runs',
+    [
+      'summary',
+      'disk',
+      'journal',
+      'status',
+      'store',
+      'history',
+      'progress',
+      'credits',
+      'leased-store',
+      'earlier-runs',
+      'options',
+      'planning',
+      'output',
+      'driving',
+      'opening',
+      '.',
+    ],
+  ],
 ]);
 
 /** The library's faces: all that the command line may know of it. */
@@ -125,7 +154,7 @@ function circlesIn(imported) {
 function refuseModule(from, to) {
   if (to.startsWith('..')) return 'which is outside src/';
   const [fromRoom, toRoom] = [roomOf(from), roomOf(to)];
-  if (fromRoom === toRoom) return undefined;
+  if (fromRoom === toRoom) return refuseInside(from, to);
   if (fromRoom === undefined) {
     return toRoom === 'cli' || toRoom === 'service'
       ? `${from} does not export ${toRoom}`
@@ -139,6 +168,16 @@ function refuseModule(from, to) {
   if (!allowed) return `and ${fromRoom} has no place in the import rule`;
   if (toRoom === undefined) return 'the face, which stands above it';
   return allowed.includes(toRoom) ? undefined : `but ${fromRoom} may not import ${toRoom}`;
+}
+
+/** Within one room. */
+function refuseInside(from, to) {
+  const inner = innerRooms.get(roomOf(from));
+  if (!inner) return undefined;
+  const [fromInner, toInner] = [innerRoomOf(from), innerRoomOf(to)];
+  const [above, below] = [inner.indexOf(fromInner), inner.indexOf(toInner)];
+  if (above === -1) return `and ${fromInner} has no place in the import rule`;
+  return below > above ? `but ${fromInner} may not import ${toInner}` : undefined;
 }
 
 function refusePackage(from, specifier) {
@@ -155,4 +194,10 @@ function refusePackage(from, specifier) {
 function roomOf(path) {
   const parts = path.split(sep);
   return parts.length > 1 ? parts[0] : undefined;
+}
+
+/** The folder below a room, or `.` for the room itself. */
+function innerRoomOf(path) {
+  const parts = path.split(sep);
+  return parts.length > 2 ? parts[1] : '.';
 }

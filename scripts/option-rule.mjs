@@ -50,12 +50,11 @@ async function* texts(sourceFolder) {
   for (const file of await sourceFiles(sourceFolder)) {
     const from = relative(sourceFolder, file).split(sep).join('/');
     if (from.startsWith('cli/')) continue;
-    const source = ts.createSourceFile(
-      file,
-      await readFile(file, 'utf8'),
-      ts.ScriptTarget.Latest,
-      true,
-    );
+    const source = ts.createSourceFile(file, await readFile(file, 'utf8'), {
+      languageVersion: ts.ScriptTarget.Latest,
+      // No comment is a text.
+      jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
+    });
     for (const node of textsIn(source)) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
       yield { from, line: line + 1, text: isOpen(node) ? `${node.text}x` : node.text };

@@ -5,9 +5,10 @@
 // bugs, other ones each time, the test that the table names has to catch each.
 import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import pLimit from 'p-limit';
 import { projectRoot } from './project.mjs';
 import { mustRun, runScript, runTool } from './run-tool.mjs';
 
@@ -41,34 +42,36 @@ const suites = [
   { name: 'simulation', find: findBySimulation },
   {
     name: 'sample of the faults',
-    find: (root) => findByVitest(root, ['--project', 'source', 'test/faults/sample']),
+    find: (root) => findByVitest(root, ['test/faults/sample']),
   },
   { name: 'calls on the disk', find: (root) => findByVitest(root, faultsConfig('every-call')) },
   { name: 'faults', find: (root) => findByVitest(root, faultsConfig('every-request')) },
   { name: 'kills', find: findByKills },
 ];
 
+/** What would run the command, or start a server, for each bug. */
+const needNoBuild = ['cli', 'databases', 'package'].flatMap((room) => [
+  '--exclude',
+  `test/${room}/**`,
+]);
+
 /** Suites that were seen to pass without a bug. */
 const proven = new Set();
 
 await runScript(async () => {
   const bugs = await readBugs();
-  const root = await mkdtemp(join(tmpdir(), 'sluice-bugs-'));
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bugs-'));
   const isSample = values.sample !== undefined;
-  const sampled = isSample ? drawn(bugs, Number(values.sample)) : bugs;
   const results = [];
   try {
-    await copyTree(root);
-    if (isSample) for (const bug of bugs) await mustApply(root, bug);
-    const suitesOf = isSample
-      ? await namedSuites(bugs)
-      : () => suites.slice(0, Number(values.suites));
-    if (isSample) await proveTogether(root, sampled.flatMap(suitesOf));
-    for (const bug of sampled) {
-      results.push({ bug, ...(await tryBug(root, bug, suitesOf(bug))) });
+    if (isSample) results.push(...(await trySample(folder, bugs)));
+    else {
+      const root = await copyTree(folder);
+      const asked = suites.slice(0, Number(values.suites));
+      for (const bug of bugs) results.push(await tryBug(root, bug, asked));
     }
   } finally {
-    await rm(root, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
   const uncaught = results.filter(({ trouble }) => trouble !== undefined);
   for (const { bug, trouble } of uncaught) console.error(`${bug.name}: ${trouble}`);
@@ -79,6 +82,22 @@ await runScript(async () => {
   }
   if (uncaught.length > 0) throw new Error(`${uncaught.length} planted bugs stand`);
 });
+
+/** Tries some of the bugs side by side, each in a copy of its own: most of it is one test in one process. */
+async function trySample(folder, bugs) {
+  const suiteOf = await namedSuites(bugs);
+  const sampled = drawn(bugs, Number(values.sample));
+  const clean = await copyTree(folder);
+  for (const bug of bugs) await mustApply(clean, bug);
+  const oneCoreEach = pLimit(availableParallelism());
+  const [, ...results] = await Promise.all([
+    oneCoreEach(proveTogether, clean, sampled.map(suiteOf)),
+    ...sampled.map((bug) =>
+      oneCoreEach(async () => tryBug(await copyTree(folder), bug, [suiteOf(bug)])),
+    ),
+  ]);
+  return results;
+}
 
 /** So many of the bugs, by chance. */
 function drawn(bugs, count) {
@@ -102,14 +121,14 @@ async function namedSuites(bugs) {
   const unnamed = [...named].filter(([, suite]) => suite === undefined).map(([name]) => name);
   if (unnamed.length > 0)
     throw new Error(`the table names no suite that catches ${unnamed.join(', ')}`);
-  return ({ name }) => [named.get(name)];
+  return ({ name }) => named.get(name);
 }
 
 function namedIn(row) {
   const [, suiteName, test] = /\| ([a-z ]+): (\S+)[^|]*\|$/.exec(row) ?? [];
   const suite = suites.find(({ name }) => name === suiteName);
   if (suite !== suites[0]) return suite;
-  const find = (root) => findByVitest(root, ['--project', 'source', test]);
+  const find = (root) => findByVitest(root, [test]);
   return { name: `unit tests of ${test}`, find, test };
 }
 
@@ -132,19 +151,22 @@ async function readBugs() {
   return positionals.length === 0 ? bugs : bugs.filter(({ name }) => positionals.includes(name));
 }
 
-async function copyTree(root) {
+/** @returns a new folder in the given one, with what the suites need */
+async function copyTree(folder) {
+  const root = await mkdtemp(join(folder, 'copy-'));
   for (const name of copied)
     await cp(join(projectRoot, name), join(root, name), { recursive: true });
   for (const name of await readdir(projectRoot)) {
     if (configurations.test(name)) await cp(join(projectRoot, name), join(root, name));
   }
   await symlink(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
+  return root;
 }
 
 /** @returns what caught it, by suite; and what is wrong with the bug itself, or that it stands */
 async function tryBug(root, bug, asked) {
   const applied = await run(root, 'git', ['apply', '-C1', bug.file]);
-  if (applied.code !== 0) return { caught: [], trouble: `does not apply: ${applied.output}` };
+  if (applied.code !== 0) return { bug, caught: [], trouble: `does not apply: ${applied.output}` };
   try {
     const caught = [];
     for (const { name, find } of asked) {
@@ -154,7 +176,7 @@ async function tryBug(root, bug, asked) {
       if (found !== undefined && !values.all) break;
     }
     console.log(`${bug.name}: ${caughtBy(caught) || 'STANDS'}`);
-    return caught.length > 0 ? { caught } : { caught, trouble: 'caught by none' };
+    return { bug, caught, ...(caught.length === 0 && { trouble: 'caught by none' }) };
   } finally {
     await run(root, 'git', ['apply', '-C1', '-R', bug.file]);
   }
@@ -175,22 +197,23 @@ async function provePassing(root, { name, find }, { file, rooms }) {
 async function proveTogether(root, named) {
   const unitTests = named.filter(({ test }) => test !== undefined);
   if (unitTests.length === 0) return;
-  const tests = unitTests.map(({ test }) => test);
-  const found = await findByVitest(root, ['--project', 'source', ...tests]);
-  if (found !== undefined) throw new Error(`unit tests fail without any bug: ${found}`);
+  // Known from here on: what tries a bug meanwhile need not prove it again.
   for (const { name } of unitTests) proven.add(name);
+  const tests = unitTests.map(({ test }) => test);
+  const found = await findByVitest(root, tests);
+  if (found !== undefined) throw new Error(`unit tests fail without any bug: ${found}`);
 }
 
 async function findByUnitTests(root, { rooms }) {
   // Runs of the whole in a simulated world are cheap, and see what no room shows alone.
   const tests = [...rooms, 'simulation'].map((room) => `test/${room}`);
-  return findByVitest(root, ['--project', 'source', ...tests]);
+  return findByVitest(root, [...needNoBuild, ...tests]);
 }
 
 /** On a server of their own, which only a bug in a store is worth. */
 async function findBySharedStores(root, { rooms }) {
   if (!rooms.includes('databases')) return undefined;
-  return findByVitest(root, ['--project', 'databases', 'test/databases/postgres/store-at-once']);
+  return findByVitest(root, ['test/databases/postgres/store-at-once']);
 }
 
 function faultsConfig(name) {
@@ -220,7 +243,7 @@ async function findBySimulation(root) {
 }
 
 async function findByKills(root) {
-  const args = ['scripts/test-kill.mjs', '--kills', '20'];
+  const args = ['scripts/test-kill.mjs', '--kills', '20', '--copies', '20', '--shared', '20'];
   const { code, output } = await run(root, process.execPath, args);
   return code === 0 ? undefined : (/ FAIL +(.*)$/m.exec(output)?.[1] ?? lastLine(output));
 }

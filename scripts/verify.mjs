@@ -32,11 +32,12 @@ const checks = [
   [['simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '2000']],
   [['simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '1500']],
   [['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '100', '--parts', '6']],
-  [['kills', 'node', 'scripts/test-kill.mjs', '--kills', '8', '--copies', '4', '--parts', '2']],
+  [['kills of shared runs', 'node', 'scripts/test-kill.mjs', '--shared', '10']],
   [
     // With so little data it judges no times.
     ['benchmarks', 'node', 'scripts/bench.mjs', '--quick'],
     ['planted bugs', 'node', 'scripts/planted-bugs.mjs', '--sample', '5'],
+    ['kills', 'node', 'scripts/test-kill.mjs', '--kills', '8', '--copies', '4', '--parts', '2'],
   ],
 ];
 

@@ -10,8 +10,8 @@ export type {
 } from './streams/stream-options.js';
 export type { VerifyProgress } from './streams/verify-progress.js';
 export type { EnrichedRow, RowStream } from './streams/enriched-row.js';
-export type { CountryChoice } from './batches/plan.js';
-export type { ColumnChoice, ColumnOptions } from './batches/column-layout.js';
+export type { CountryChoice } from './batches/planning/plan.js';
+export type { ColumnChoice, ColumnOptions } from './batches/columns/column-layout.js';
 export { parseCountry } from './addresses/find-country.js';
 export type { AddedField } from './results/columns.js';
 export type { Row } from './rows/object-chunk.js';
@@ -23,12 +23,12 @@ export type {
   MaxUnknown,
   RunOptions,
   StreamRunOptions,
-} from './runs/run-options.js';
-export type { CarriedRun, RunProgress } from './runs/run-progress.js';
-export { ProgressFigures, type Figures } from './runs/progress-figures.js';
-export type { SinkInput, SourceInput } from './runs/run-ends.js';
-export type { DoubtfulColumn } from './batches/doubtful-columns.js';
-export type { Preflight, PreparedType } from './runs/preflight.js';
+} from './runs/options/run-options.js';
+export type { CarriedRun, RunProgress } from './runs/progress/run-progress.js';
+export { ProgressFigures, type Figures } from './runs/progress/progress-figures.js';
+export type { SinkInput, SourceInput } from './runs/options/run-ends.js';
+export type { DoubtfulColumn } from './batches/planning/doubtful-columns.js';
+export type { Preflight, PreparedType } from './runs/credits/preflight.js';
 export {
   hasFailed,
   type BatchReport,
@@ -37,16 +37,16 @@ export {
   type Summary,
   type SummaryFile,
   type TypeSummary,
-} from './runs/summary.js';
-export { estimateSchema, summaryFileSchema, summarySchema } from './runs/summary-schema.js';
-export type { SharedStore } from './runs/run-store.js';
+} from './runs/summary/summary.js';
+export { estimateSchema, summaryFileSchema, summarySchema } from './runs/summary/summary-schema.js';
+export type { SharedStore } from './runs/store/run-store.js';
 export { readRunStatus } from './runs/read-status.js';
-export type { RunStatus } from './runs/run-status.js';
-export type { FoundSharedRun, SharedRunStatus, WorkerStatus } from './runs/shared-status.js';
-export type { WorkerFigures } from './runs/worker-figures.js';
+export type { RunStatus } from './runs/status/run-status.js';
+export type { FoundSharedRun, SharedRunStatus, WorkerStatus } from './runs/status/shared-status.js';
+export type { WorkerFigures } from './runs/status/worker-figures.js';
 export { findRuns, type FoundRun } from './runs/find-runs.js';
 export { checkRunFolder } from './runs/check-run-folder.js';
-export { describeStart, describeStatus, type DescribedRun } from './runs/describe-status.js';
+export { describeStart, describeStatus, type DescribedRun } from './runs/status/describe-status.js';
 export {
   RunPapers,
   type RunPapersOptions,
@@ -77,7 +77,12 @@ export {
   type LoadTarget,
 } from './loads/load-statement.js';
 export { combinedSource, type CombinedSourceOptions } from './rows/combined-source.js';
-export { rowsSource, type RowsInput, type RowsSourceOptions } from './rows/rows-source.js';
+export {
+  rowsSource,
+  type RowsInput,
+  type RowsSource,
+  type RowsSourceOptions,
+} from './rows/rows-source.js';
 export { rowsSink, type RowsSinkOptions } from './rows/rows-sink.js';
 export { splitSink, type KeepRule, type SplitSinkOptions } from './formats/split-sink.js';
 export { verdicts, type Verdict } from './results/verdict.js';
@@ -93,7 +98,7 @@ export type { HistoryOptions } from './runs/history/history-options.js';
 export type { HistoryResult } from './runs/history/history-results.js';
 export type { HistoryStats } from './runs/history/history-stats.js';
 export { maxAgesOf, type MaxAgeDays } from './runs/history/max-age.js';
-export type { ResultHistory } from './batches/result-history.js';
+export type { ResultHistory } from './batches/joining/result-history.js';
 
 // The client
 export { Client, type CallOptions } from './client/client.js';
@@ -111,11 +116,11 @@ export { joinResults } from './streams/join-results.js';
 export { StreamPlan } from './streams/stream-plan.js';
 export type { Parcel } from './streams/parcel.js';
 export type { Batch } from './batches/batch.js';
-export type { BatchProgress } from './batches/batch-progress.js';
-export type { BatchSettings } from './batches/drive-options.js';
-export type { FailedReason, KnownBatch } from './batches/known-batch.js';
-export type { Charge } from './batches/charge.js';
-export { exportDiffers, type ComparedExport } from './batches/judge-export.js';
+export type { BatchProgress } from './batches/life/batch-progress.js';
+export type { BatchSettings } from './batches/driving/drive-options.js';
+export type { FailedReason, KnownBatch } from './batches/life/known-batch.js';
+export type { Charge } from './batches/life/charge.js';
+export { exportDiffers, type ComparedExport } from './batches/life/judge-export.js';
 
 // Sources and sinks of one's own
 export type { FoundHeader, OpenSourceOptions, Source, SourceReading } from './rows/source.js';
@@ -127,6 +132,7 @@ export type {
   LeftAlone,
   OpenSinkOptions,
   OutputCell,
+  OutputPatience,
   RowExaminer,
   Sink,
   SinkWriting,

@@ -19,5 +19,4 @@ export const questions: Readonly<Record<string, () => Promise<Question>>> = {
   'cli/start': async () => (await import('../cli/start.js')).start,
   'service/asking': async () => (await import('../service/asking.js')).asking,
   'list-sizes': async () => (await import('../list-sizes.js')).listSizes,
-  'largest-list': async () => (await import('../list-sizes.js')).largestList,
 };

@@ -1,8 +1,12 @@
 import { join } from 'node:path';
 import { fileSource } from '../../src/formats/file-source.js';
 import { systemFiles } from '../../src/system/file-system.js';
-import { readIntoBatches, type PassOne, type PassOneOptions } from '../../src/runs/pass-one.js';
-import { StateDirectory } from '../../src/runs/state-directory.js';
+import {
+  readIntoBatches,
+  type PassOne,
+  type PassOneOptions,
+} from '../../src/runs/planning/pass-one.js';
+import { StateDirectory } from '../../src/runs/store/state-directory.js';
 
 /** Pass one of a run over the emails of a list, with a state directory as a run has it. */
 export async function planRun(

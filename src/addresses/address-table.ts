@@ -1,13 +1,13 @@
-import { KeyHash } from '../hashing/key-hash.js';
+import { hashWords, KeyHash } from '../hashing/key-hash.js';
 
 /** A hash's shard is told by its last word. */
 export const shardCount = 128;
 const initialSlots = 16;
 /** Fuller shards probe too long; together with the growth this bounds a shard at 22 bytes an address. */
-const maxLoad = 0.82;
-const growth = 1.125;
-/** Below a million addresses memory is no matter, and doubling copies less. */
-const smallSlots = 8192;
+const maxLoad = 0.88;
+const growth = 1.2;
+/** Below two million addresses memory is no matter, and doubling copies less. */
+const smallSlots = 16_384;
 const smallGrowth = 2;
 
 /** Words of a slot: three of the hash, then the address number plus one, so that zero means free. */
@@ -23,14 +23,16 @@ const noSlots = new Int32Array(0);
 /**
  * Gives each unique (lane number, key) a number: 0, 1, 2, … in the order of their first coming. It
  * holds no key, only 96 bits of its hash (and 7 more by the shard it is in): at most 22 bytes an
- * address from a million addresses on, at most 40 below. Shards grow one at a time and, once they are
- * large, by an eighth, so no growth holds two copies of the table or copies all of it at once.
+ * address from two million addresses on, at most 40 below. Shards grow one at a time and, once they are
+ * large, by a fifth, so no growth holds two copies of the table or copies all of it at once.
  */
 export class AddressTable {
   readonly #hash: KeyHash;
   readonly #shards: Int32Array[] = [];
   readonly #counts = new Int32Array(shardCount);
   #size = 0;
+  /** Of no meaning: what {@link AddressTable.fetch} reads has to go somewhere. */
+  readonly #fetched = new Int32Array(1);
 
   /** @param options.seed 32 random bytes, secret from whoever makes the input */
   constructor(options: { readonly seed: Uint8Array }) {
@@ -53,7 +55,7 @@ export class AddressTable {
     return this.#shards.reduce((sum, shard) => sum + shard.byteLength, 0);
   }
 
-  /** The hash of the address that was added or looked for last. */
+  /** The hash of the address that was hashed last, or whose hash was used last. */
   get lastHash(): HashWords {
     return this.#hash;
   }
@@ -99,6 +101,38 @@ export class AddressTable {
   /** The number of an address; one that is new gets, and so returns, what `size` was before. */
   add(lane: number, key: string): number {
     this.#hash.hash(lane, key);
+    return this.addHashed(this.#hash);
+  }
+
+  /** Hashes an address that is to be added later: its words go to a place among those of others. */
+  hashInto(hashes: Int32Array, place: number, lane: number, key: string): void {
+    this.#hash.hash(lane, key);
+    this.#hash.keep(hashes, place);
+  }
+
+  /** The same for the key whose UTF-8 stands at the beginning of the room. */
+  hashRoomInto(hashes: Int32Array, place: number, lane: number, keyBytes: number): void {
+    this.#hash.hashRoom(lane, keyBytes);
+    this.#hash.keep(hashes, place);
+  }
+
+  /**
+   * Reads the slots of the first so many hashes, which are asked for next: a large table is in no cache of
+   * the processor, which waits for many slots at once when nothing depends on any of them.
+   */
+  fetch(hashes: Int32Array, count: number): void {
+    let fetched = 0;
+    for (let at = 0; at < count * hashWords; at += hashWords) {
+      const slots = this.#shards[(hashes[at + 3] as number) & (shardCount - 1)] as Int32Array;
+      if (slots === noSlots) continue;
+      fetched |= slots[firstSlot(hashes[at] as number, slots.length) + numberWord] as number;
+    }
+    this.#fetched[0] = fetched;
+  }
+
+  /** The same as `add` for the address whose hash stands at a place. */
+  addFrom(hashes: Int32Array, place: number): number {
+    this.#hash.bringBack(hashes, place);
     return this.addHashed(this.#hash);
   }
 

@@ -27,15 +27,12 @@ export function laneName(lane: Lane): string {
 /**
  * The target country that a cell names, by code or name, in any case.
  *
- * @param fallback country of an empty cell
- * @returns the country, or the reason why the row's cells cannot be lines
+ * @returns the country, or the reason why the row's cells cannot be lines; `undefined` where it is empty
  */
 export function parseCountryCell(
   cell: CellText,
-  fallback: CountryCode | undefined,
-): CountryCode | { readonly reason: 'country_missing' | 'country_unsupported' } {
+): CountryCode | { readonly reason: 'country_unsupported' } | undefined {
   if (typeof cell === 'symbol') return { reason: 'country_unsupported' };
   const text = cell === undefined ? '' : trimCell(cell);
-  if (text === '') return fallback ?? { reason: 'country_missing' };
-  return findCountry(text) ?? { reason: 'country_unsupported' };
+  return text === '' ? undefined : (findCountry(text) ?? { reason: 'country_unsupported' });
 }

@@ -1,6 +1,7 @@
 import { countriesOf, rulesOf, type CountryRules } from './phone-metadata.js';
 
 const maxCallingCodeDigits = 3;
+const zero = 0x30;
 /** The library takes no longer national number, whatever a plan says. */
 const maxNationalDigits = 17;
 /** Shorter national numbers are none. */
@@ -19,6 +20,9 @@ export class NumberingPlan {
   /** How a number is put together whose prefix has a part that belongs to it. */
   readonly #transform: string | undefined;
   readonly #internationalPrefix: RegExp | undefined;
+  /** How digits begin at least where one of the two prefixes may stand. */
+  readonly #nationalStart: string;
+  readonly #internationalStart: string;
 
   constructor(rules: CountryRules, family: PlanFamily) {
     this.family = family;
@@ -33,14 +37,35 @@ export class NumberingPlan {
     this.#nationalPrefix = startOf(rules.nationalPrefix);
     this.#transform = rules.transform;
     this.#internationalPrefix = startOf(rules.internationalPrefix);
+    this.#nationalStart = literalOf(rules.nationalPrefix);
+    this.#internationalStart = literalOf(rules.internationalPrefix);
   }
 
   /** The prefix of calls abroad (`00`, `011`) in front of the digits, where a calling code may follow it. */
   internationalPrefixOf(digits: string): string | undefined {
+    if (!digits.startsWith(this.#internationalStart)) return undefined;
     const prefix = this.#internationalPrefix?.exec(digits)?.[0];
     if (prefix === undefined || prefix.length === digits.length) return undefined;
     // No calling code begins with a zero.
     return digits.charAt(prefix.length) === '0' ? undefined : prefix;
+  }
+
+  /** Whether digits surely have no prefix in front, and not the calling code either. */
+  isPlain(digits: Uint8Array, count: number): boolean {
+    const isInternational =
+      this.#internationalPrefix !== undefined &&
+      beginsWith(digits, 0, count, this.#internationalStart);
+    return (
+      digits[0] !== zero &&
+      !isInternational &&
+      !this.mayHavePrefix(digits, 0, count) &&
+      !beginsWith(digits, 0, count, this.family.callingCode)
+    );
+  }
+
+  /** Whether a national prefix may stand in front of national digits. */
+  mayHavePrefix(digits: Uint8Array, from: number, to: number): boolean {
+    return this.#nationalPrefix !== undefined && beginsWith(digits, from, to, this.#nationalStart);
   }
 
   /** Whether national digits are a number by the plan's pattern, not by their length alone. */
@@ -65,6 +90,7 @@ export class NumberingPlan {
 
   /** National digits without the national prefix (the `0` of `030…`) where the library would take it. */
   withoutPrefix(digits: string): string {
+    if (!digits.startsWith(this.#nationalStart)) return digits;
     const match = this.#nationalPrefix?.exec(digits);
     if (!match) return digits;
     const isRewritten = this.#transform !== undefined && match.length > 1 && match.at(-1);
@@ -95,6 +121,9 @@ export class PlanFamily {
   readonly main: NumberingPlan;
   readonly #plans: ReadonlyMap<string, NumberingPlan>;
   readonly #lengths: readonly PossibleLengths[];
+  /** How many digits numbers may have in any of the countries, and in all of them: bit n stands for n. */
+  readonly #anyLength: number;
+  readonly #eachLength: number;
 
   /** @param countries those that share the code, the main one first; or the code, where it is no country's */
   constructor(callingCode: string, countries: ReadonlyMap<string, CountryRules>) {
@@ -110,6 +139,8 @@ export class PlanFamily {
       distinct.set(possibleLengths.bits, possibleLengths);
     }
     this.#lengths = [...distinct.values()];
+    this.#anyLength = this.#lengths.reduce((all, { bits }) => all | bits, 0);
+    this.#eachLength = this.#lengths.reduce((all, { bits }) => all & bits, ~0);
   }
 
   plan(country: string): NumberingPlan | undefined {
@@ -137,14 +168,34 @@ export class PlanFamily {
    * The E.164 form of a national number; `undefined` when it is not possible.
    *
    * @param plan by which it was read
+   * @param digits from which the plan took it
    */
-  possible(national: string, plan: NumberingPlan): string | undefined {
+  possible(national: string, plan: NumberingPlan, digits?: string): string | undefined {
     const { length } = national;
     if (length < minNationalDigits || length > maxNationalDigits) return undefined;
     const isPossible = this.lengthsOf(national, (lengths) => lengths.has(length), plan);
     // Digits that lose a prefix at each reading (+49 0 030…) have no form that an export would match.
-    if (!isPossible || this.main.withoutPrefix(national) !== national) return undefined;
+    const isRead = plan === this.main && national === digits;
+    if (!isPossible || (!isRead && this.main.withoutPrefix(national) !== national)) {
+      return undefined;
+    }
     return `+${this.callingCode}${national}`;
+  }
+
+  /** Whether national digits surely have no prefix, and are as many as numbers of each country may have. */
+  isPlain(digits: Uint8Array, from: number, to: number): boolean {
+    const length = to - from;
+    return (
+      length >= minNationalDigits &&
+      length <= maxNationalDigits &&
+      (this.#eachLength & (1 << length)) !== 0 &&
+      !this.main.mayHavePrefix(digits, from, to)
+    );
+  }
+
+  /** Whether numbers of one of the countries may have so many digits. */
+  mayHave(length: number): boolean {
+    return length <= maxNationalDigits && (this.#anyLength & (1 << length)) !== 0;
   }
 
   /** Whether a national number is one of a country of the family: what the library calls valid. */
@@ -154,8 +205,10 @@ export class PlanFamily {
 
   /** Whether it is the number of a place or a mobile in one of them. */
   isFixedOrMobile(national: string): boolean {
-    if (!this.#lengths.some((lengths) => lengths.has(national.length))) return false;
-    return (this.#planOf(national) ?? this.main).isFixedOrMobile(national);
+    return (
+      this.mayHave(national.length) &&
+      (this.#planOf(national) ?? this.main).isFixedOrMobile(national)
+    );
   }
 
   /** Whether it is, or may be, the number of a mobile in one of them. */
@@ -234,6 +287,24 @@ export function familyOf(digits: string): PlanFamily | undefined {
   return undefined;
 }
 
+/** By the first three digits: the family whose calling code begins them, `null` where there is none. */
+const familiesByStart: (PlanFamily | null | undefined)[] = Array.from({ length: 1000 });
+
+/** The same for digits that stand in bytes, three at least. */
+export function familyAt(digits: Uint8Array, from: number, to: number): PlanFamily | undefined {
+  if (from + maxCallingCodeDigits > to) return undefined;
+  let start = 0;
+  for (let at = from; at < from + maxCallingCodeDigits; at += 1) {
+    start = start * 10 + (digits[at] as number) - zero;
+  }
+  let family = familiesByStart[start];
+  if (family === undefined) {
+    family = familyOf(String(start).padStart(maxCallingCodeDigits, '0')) ?? null;
+    familiesByStart[start] = family;
+  }
+  return family ?? undefined;
+}
+
 function readFamily(callingCode: string): PlanFamily | undefined {
   const countries = countriesOf(callingCode);
   const rules = (countries.length > 0 ? countries : [callingCode]).flatMap((name) => {
@@ -253,6 +324,14 @@ export function planOf(country: string): NumberingPlan | undefined {
   return plan;
 }
 
+function beginsWith(digits: Uint8Array, from: number, to: number, start: string): boolean {
+  if (to - from < start.length) return false;
+  for (let at = 0; at < start.length; at += 1) {
+    if (digits[from + at] !== start.charCodeAt(at)) return false;
+  }
+  return true;
+}
+
 interface NumberType extends Pick<CountryRules['types'][number], 'kind'> {
   readonly number: RegExp;
   readonly lengths: PossibleLengths;
@@ -264,6 +343,11 @@ function whole(pattern: string): RegExp {
 
 function startOf(pattern: string | undefined): RegExp | undefined {
   return pattern === undefined ? undefined : new RegExp(`^(?:${pattern})`);
+}
+
+/** A pattern that is nothing but digits, as most prefixes are; of any other the start of every text. */
+function literalOf(pattern = ''): string {
+  return /^\d+$/.test(pattern) ? pattern : '';
 }
 
 /** Fills the groups of a match into a rule such as `9$1`. */

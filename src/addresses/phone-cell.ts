@@ -13,7 +13,17 @@ export function barePhone(trimmed: string): string {
   let text = trimmed;
   // All of them: what is sent must come to the same when it is read again.
   while (text.startsWith("'")) text = trimCell(text.slice(1));
-  return text.endsWith('0') && fraction.test(text) ? text.slice(0, text.search(/[.,]/)) : text;
+  return mayBeFraction(text) && fraction.test(text) ? text.slice(0, text.search(/[.,]/)) : text;
+}
+
+/** Whether a comma or a point stands in front of the last digit or the last two. */
+function mayBeFraction(text: string): boolean {
+  const { length } = text;
+  return isPoint(text.charCodeAt(length - 2)) || isPoint(text.charCodeAt(length - 3));
+}
+
+function isPoint(code: number): boolean {
+  return code === 0x2e || code === 0x2c;
 }
 
 /** Whether a cell is a number in scientific notation (`4.91702E+11`): its last digits are lost. */

@@ -98,7 +98,8 @@ function international(digits: string): readonly string[] {
   const family = familyOf(digits);
   if (!family) return none;
   const { main, callingCode } = family;
-  const number = family.possible(main.withoutPrefix(digits.slice(callingCode.length)), main);
+  const own = digits.slice(callingCode.length);
+  const number = family.possible(main.withoutPrefix(own), main, own);
   return number === undefined ? none : [number];
 }
 
@@ -106,7 +107,7 @@ function international(digits: string): readonly string[] {
 function national(digits: string, plan: NumberingPlan): Readings {
   const { family } = plan;
   const own = plan.withoutPrefix(digits);
-  const number = family.possible(own, plan);
+  const number = family.possible(own, plan, digits);
   const likely = number === undefined ? [] : [number];
   if (digits.startsWith(family.callingCode)) {
     const [withCode] = international(digits);

@@ -85,6 +85,11 @@ export class BatchCutter {
     for (const [key, batch] of this.#open) this.#close(key, batch);
   }
 
+  /** How many batches were begun so far. */
+  get count(): number {
+    return this.#opened;
+  }
+
   /** The batches closed since the last call, in the order of their closing. */
   take(): readonly Batch[] {
     const closed = this.#closed;

@@ -10,7 +10,14 @@ const growingPercent = 200;
  * this command's, while an option has another value than it had when they were made.
  */
 export function collectSeldom(): void {
-  process
-    .getBuiltinModule('node:v8')
-    .setFlagsFromString(`--heap-growing-percent=${growingPercent}`);
+  letHeapGrow(growingPercent);
+}
+
+/** Undoes that: what is kept of the compiled code then suits the next start. */
+export function collectAsUsual(): void {
+  letHeapGrow(0);
+}
+
+function letHeapGrow(percent: number): void {
+  process.getBuiltinModule('node:v8').setFlagsFromString(`--heap-growing-percent=${percent}`);
 }

@@ -37,6 +37,8 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** Takes what has to be done right before the process ends, after everything else. */
   readonly lastAct: (act: () => Promise<void>) => void;
+  /** Called when a list is done: most of the code that a command may need is compiled then. */
+  readonly keepCode?: () => void;
 }
 
 /** What a command was called with. */

@@ -1,4 +1,4 @@
-import { SluiceError, TransportError } from '../index.js';
+import { ApiError, SluiceError, TransportError } from '../index.js';
 import { Interruption } from './interruption.js';
 import { withFlags } from './option-flags.js';
 import { printable, printableLine } from '../words/printable.js';
@@ -40,15 +40,32 @@ function causeOf(error: SluiceError): string {
       const isSaid = error.message.includes(said);
       return `${isSaid ? '' : `: ${cause.message}`}${causeOf(cause)}`;
     }
-    const isDescribed = code === 'ENOENT' && error.message.includes('there is no such file');
+    const isDescribed =
+      (code === 'ENOENT' || code === 'ENOTDIR') &&
+      /there is no such file|its folder does not exist/.test(error.message);
     if (code !== undefined) return isDescribed ? '' : `: ${code}`;
   }
   return '';
 }
 
+/** Operations on no batch that may be gone: what is not found is the service itself. */
+const withoutBatch: ReadonlySet<string> = new Set([
+  'credits',
+  'listBatches',
+  'uploadBatch',
+  'verifyUnit',
+  'format',
+]);
+
 /** What to do, where the service's words do not tell it. */
-function adviceOn({ code }: SluiceError): string {
-  switch (code) {
+function adviceOn(error: SluiceError): string {
+  switch (error.code) {
+    case 'batch_refused':
+      return error.cause instanceof SluiceError ? adviceOn(error.cause) : '';
+    case 'not_found':
+      return error instanceof ApiError && withoutBatch.has(error.operation)
+        ? '; is the base URL right? It is what comes before /v1'
+        : '';
     case 'unauthorized':
     case 'forbidden':
       return '; give the key of an account of this service (SLUICE_API_KEY or --api-key-file)';

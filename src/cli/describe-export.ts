@@ -19,6 +19,7 @@ export function describeDifference({
   named,
   strangers,
   conflicting,
+  missing = 0,
 }: ComparedExport): string {
   const parts = [
     counted === null
@@ -29,6 +30,10 @@ export function describeDifference({
   if (conflicting > 0)
     parts.push(
       `contradicts itself on ${count(conflicting, 'address')}, which ${conflicting === 1 ? 'gets' : 'get'} no result`,
+    );
+  if (missing > 0)
+    parts.push(
+      `lacks ${count(missing, 'address')} that should be there, though it was asked for again`,
     );
   return parts.join(', ');
 }

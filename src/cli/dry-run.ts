@@ -1,4 +1,5 @@
 import {
+  describeStatus,
   estimateRun,
   readRunStatus,
   type Estimate,
@@ -14,10 +15,11 @@ import { trialLines } from './run-lines.js';
 import type { Job } from './run-list.js';
 import { shownCell } from '../words/shown-cell.js';
 import { missingCountrySentence, unknownCountrySentence } from '../words/country-sentence.js';
+import { describeCredits } from '../words/credit-words.js';
 import { describeReason, notSubmittedWords } from '../words/reason-words.js';
 import { counted, grouped } from '../words/shown-numbers.js';
 
-const mostExamples = 5;
+const mostExamples = 3;
 /** Of more countries, the largest are named. */
 const mostLanes = 5;
 
@@ -38,6 +40,8 @@ export interface EstimatedJob {
   readonly more: readonly string[];
   /** Whether it replaces an output and pays for all addresses, whatever was paid for that. */
   readonly isPaidAgain: boolean;
+  /** Whether a column looks wrong, which was said. */
+  readonly isDoubtful: boolean;
 }
 
 /** Reads and counts what a run would send. */
@@ -53,30 +57,33 @@ export async function estimateJob(
       : undefined;
   try {
     const examples = new Map<string, string>();
+    let isDoubtful = false;
     // A preview of cells is for the person who asks; logs hold none.
     const isShown = !options.has('quiet') && !options.has('json-log');
     const estimate = await estimateRun({
       ...shared,
+      onDoubtfulColumns: async (columns) => {
+        isDoubtful = true;
+        return (await shared.onDoubtfulColumns?.(columns)) ?? true;
+      },
       onChangedCell: ({ column, cell, submitted }) => {
         if (!isShown || examples.size >= mostExamples) return;
-        examples.set(`${shownCell(column)}: ${shownCell(cell)}`, shownCell(submitted));
+        examples.set(`${shownCell(column)} ${shownCell(cell)}`, shownCell(submitted));
       },
       ...(connection && { client: connection.client }),
     });
-    const changed = [...examples].map(
-      ([cell, submitted]) => `${cell} would be sent as ${submitted}`,
-    );
+    const changed = [...examples].map(([cell, submitted]) => `${cell} as ${submitted}`).join(', ');
     const unfinished = stateDir === undefined ? undefined : await describeUnfinished(stateDir);
     const addresses = (estimate.email?.credits ?? 0) + (estimate.phone?.credits ?? 0);
     const isPaidAgain = replaces !== undefined && unfinished === undefined && addresses > 0;
     const before = isPaidAgain ? paidAgainLine(replaces, addresses).line : unfinished;
     const more = [
-      ...changed,
+      ...(changed === '' ? [] : [`some cells are sent in another form: ${changed}`]),
       ...papers.endOf(estimate).advice.map(withFlags),
       ...trialLines(estimate, options.has('history')).map(({ line }) => line),
       ...(before === undefined ? [] : [before]),
     ];
-    return { estimate, more, isPaidAgain };
+    return { estimate, more, isPaidAgain, isDoubtful };
   } finally {
     await connection?.close();
   }
@@ -118,8 +125,10 @@ export function costLines({ email, phone, balance, service }: Estimate): readonl
 export function countryLines({ countries }: Estimate): readonly string[] {
   if (!countries) return [];
   return [
-    ...(countries.not_understood > 0 ? [withFlags(unknownCountrySentence(countries))] : []),
-    ...(countries.missing > 0 ? [missingCountrySentence(countries)] : []),
+    ...(countries.not_understood > 0
+      ? [withFlags(`${unknownCountrySentence(countries)}; such rows are not sent`)]
+      : []),
+    ...(countries.missing > 0 ? [withFlags(missingCountrySentence(countries, false))] : []),
   ];
 }
 
@@ -180,6 +189,8 @@ function describeLanes(lanes: TypeEstimate['lanes']): string {
 async function describeUnfinished(stateDir: string): Promise<string | undefined> {
   const status = await readRunStatus(stateDir).catch(() => undefined);
   if (!status || status.isFinished) return undefined;
-  const { email, phone } = status.launchedCredits;
-  return `these figures are for the whole list; the unfinished run in ${stateDir} has launched ${grouped(email)} email and ${counted(phone, 'phone credit')}, which the same command does not pay again`;
+  const paid = describeCredits(status.launchedCredits);
+  const next = `with the same list, the same command ${describeStatus(status).next}`;
+  const has = paid === undefined ? 'nothing yet' : `${paid}, which are not paid again`;
+  return `the unfinished run in ${stateDir} has paid ${has}; ${next}`;
 }

@@ -25,12 +25,16 @@ const figures = [
   { figure: 'with mailto:', form: 'of reason' },
   { figure: 'with a name', form: 'of reason' },
   { figure: 'several in one', form: 'of reason' },
+  { figure: 'with text beside', form: 'of reason' },
+  { figure: 'without an @', form: 'of reason' },
+  { figure: 'with an extension', form: 'of reason' },
   { figure: 'not submitted', form: 'whole' },
   ...whyNotSubmitted.map((figure) => ({ figure, form: 'reason' }) as const),
   { figure: 'failed', form: 'whole' },
   { figure: 'unique addresses', form: 'whole' },
   { figure: 'from earlier runs', form: 'whole' },
   { figure: 'credits', form: 'whole' },
+  { figure: 'by the balance', form: 'part' },
   { figure: 'after refunds of', form: 'part' },
 ] as const;
 type Figure = (typeof figures)[number]['figure'];
@@ -79,6 +83,9 @@ function cellFigures(
     ...seldom('with mailto:', ofForm('mailto')),
     ...seldom('with a name', ofForm('named')),
     ...seldom('several in one', ofForm('several')),
+    ...seldom('with text beside', ofForm('beside')),
+    ...seldom('without an @', ofForm('no_at')),
+    ...seldom('with an extension', ofForm('extension')),
     ['not submitted', buckets.not_submitted],
     ...whyNotSubmitted.flatMap((code) => seldom(code, of(code))),
     ['failed', buckets.failed],
@@ -95,6 +102,8 @@ function typeFigures(
     ['unique addresses', addresses],
     ...seldom('from earlier runs', known),
     ['credits', credits?.net ?? null],
+    // Other jobs of the account, and credits that were bought meanwhile, count in the balance.
+    ...seldom('by the balance', credits?.source === 'balance_difference' ? (credits.net ?? 0) : 0),
     ...seldom('after refunds of', credits?.refunded ?? 0),
   ];
 }

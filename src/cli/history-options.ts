@@ -21,7 +21,7 @@ export const maxAgeOption = {
 export const waitLockOption = {
   name: 'wait-lock',
   value: '<s>',
-  help: 'How long to wait for another process on the same state directory or history, in seconds (default: 0).',
+  help: 'How long to wait for another process on the same state directory, output or history, in seconds (default: 0).',
 } as const satisfies OptionDefinition;
 
 export const historyOptions = defineOptions([

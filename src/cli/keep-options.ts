@@ -2,6 +2,7 @@ import { emailQualities } from '../contract/index.js';
 import {
   checkOutputPath,
   ConfigurationError,
+  parseFileFormat,
   splitSink,
   verdicts,
   type KeepRule,
@@ -11,6 +12,7 @@ import {
 import { defineOptions, type ParsedOptions, type NameOf } from './command.js';
 import { findOutput, isSamePlace, type SinkOption } from './list-ends.js';
 import { besidePlace, placeOf, type NamedPlace } from './list-places.js';
+import type { Said } from './run-lines.js';
 import { amountOption } from './option-values.js';
 import { standard } from './standard.js';
 import { filesOfOutput } from './verdict-output.js';
@@ -47,6 +49,39 @@ export const keepOptions = defineOptions([
 
 type KeepOption =
   NameOf<typeof keepOptions> | SinkOption | 'email' | 'part-size' | 'summary' | 'input-format';
+
+/** How the column of a list of one address a line is named. */
+const lineColumn = 'value';
+
+function isTextFile(path: string): boolean {
+  return /\.txt(?:\.gz)?$/i.test(path);
+}
+
+/**
+ * Said before anything is sent: a TXT output has the verified column alone, so that results show in it only
+ * where they decide which rows are written.
+ */
+export function hiddenResultsLine(
+  from: readonly NamedPlace[],
+  { path }: NamedPlace,
+  options: ParsedOptions<KeepOption | 'phone'>,
+): Said | undefined {
+  const format = options.text('output-format');
+  const isText = format === undefined ? isTextFile(path) : parseFileFormat(format) === 'txt';
+  const decides = (['keep', 'keep-quality', 'split-by'] as const).some((name) => options.has(name));
+  // A table under such a name stays one.
+  const verified = [...options.texts('email'), ...options.texts('phone')];
+  const mayBeTable =
+    format === undefined &&
+    from.every((input) => isTextFile(input.path)) &&
+    verified.some((name) => name !== lineColumn);
+  if (!isText || decides || mayBeTable) return undefined;
+  return {
+    event: 'hidden_results',
+    fields: { output: path },
+    line: `${path} will hold the addresses without their results: write a .csv to see them, or choose the rows with --keep valid`,
+  };
+}
 
 /** Where rows go, once it is decided which. */
 export interface KeptOutput {

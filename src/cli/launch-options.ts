@@ -61,6 +61,9 @@ function describePreflight({ email, phone, balance }: Preflight): readonly strin
   return [
     ...describeType('email', email, balance?.email_credit),
     ...describeType('phone', phone, balance?.phone_credit),
+    ...(balance
+      ? []
+      : ["the service does not tell the account's credits: whether they are enough is not known"]),
   ];
 }
 

@@ -1,7 +1,15 @@
 #!/usr/bin/env node
-import { keepCompiledCode } from './compile-cache.js';
+import { fileURLToPath } from 'node:url';
+import { loadScript } from './compiled-script.js';
+import { endWith } from './end-with.js';
+import type { CommandLine } from './run-command-line.js';
+import { start } from './start.js';
+import { asksVersion, printVersion } from './version.js';
 
-// First of all: what is loaded before is compiled each time.
-keepCompiledCode();
-const { start } = await import('./start.js');
-await start();
+if (asksVersion(process.argv.slice(2))) {
+  // Whoever asks for it does not wait for the rest.
+  await start(async () => endWith(printVersion));
+} else {
+  const { exports, keep } = loadScript(fileURLToPath(new URL('command.cjs', import.meta.url)));
+  await (exports as CommandLine).startCommandLine(keep);
+}

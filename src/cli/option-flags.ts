@@ -6,6 +6,8 @@ export const optionFlags: ReadonlyMap<string, string> = new Map([
   ['source.format', '--input-format'],
   ['sink.format', '--output-format'],
   ['header', '--no-header'],
+  ['header: false', '--no-header'],
+  ['skipRows: 0', '--skip-rows 0'],
   ['skipRows', '--skip-rows'],
   ['delimiter', '--delimiter'],
   ['quote', '--quote'],

@@ -80,7 +80,7 @@ function shortForms(letter: string, definitions: readonly OptionDefinition[]): s
     .map(({ name }) => `--${name}`);
   const named = [meant.slice(0, -1).join(', '), ...meant.slice(-1)].filter((part) => part !== '');
   const guessed = meant.length === 0 ? '' : `; did you mean ${named.join(' or ')}?`;
-  return `; the short forms are ${forms.join(', ')}${guessed}`;
+  return `${guessed}${guessed === '' ? ';' : ''} the short forms are ${forms.join(', ')}`;
 }
 
 /** `-output` would be `-o` with the value `utput`. */

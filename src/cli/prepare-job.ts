@@ -13,7 +13,7 @@ import type { CommandInput } from './command.js';
 import { chooseTarget, type Target } from './connect.js';
 import { exitCodes } from './exit-code.js';
 import { openHistory } from './history-options.js';
-import { keepOutput } from './keep-options.js';
+import { hiddenResultsLine, keepOutput } from './keep-options.js';
 import { findListEnds } from './list-ends.js';
 import { findInputs, pathOf, removePlace, type NamedPlace } from './list-places.js';
 import { replacedOutput } from './paid-again.js';
@@ -66,6 +66,8 @@ export async function prepareJob(
     { from, to },
     options,
   );
+  const hidden = hiddenResultsLine(from, to, options);
+  if (hidden && isCostSaid !== true) reporter.tell([hidden]);
   run.noMoreOpenThan = await ends.source.permissions?.();
   const { noMoreOpenThan } = run;
   if (noMoreOpenThan) {
@@ -110,11 +112,16 @@ export async function prepareJob(
       onProgress: (progress) => {
         if (progress.stage === 'stopped') stoppedBy = progress.error.code;
         reporter.progress(progress);
-        if (progress.stage === 'read' && progress.toSend > 0 && isCostSaid !== true) {
+        const isPlanned = progress.stage === 'read' && progress.toSend > 0;
+        // One that streams has said it before.
+        if (isPlanned && !run.isStreaming && isCostSaid !== true) {
           reporter.tell(trialLines({ ...trial, rows: progress.rows }, options.has('history')));
         }
       },
-      onDoubtfulColumns: askAboutColumns(options, terminal(), { reporter, signal: input.signal }),
+      // What was said of them in the plan was agreed to with it.
+      onDoubtfulColumns: isCostSaid
+        ? async () => true
+        : askAboutColumns(options, terminal(), { reporter, signal: input.signal }),
     },
     target,
     options,

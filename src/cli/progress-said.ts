@@ -9,6 +9,7 @@ import { adviceOn } from './describe-export.js';
 import { withFlags } from './option-flags.js';
 import type { Said } from './run-lines.js';
 import { foreignNumbersSentence } from '../words/foreign-numbers-sentence.js';
+import { lostPlusSentence } from '../words/lost-plus-sentence.js';
 import { counted, grouped } from '../words/shown-numbers.js';
 
 type Progress<Stage extends RunProgress['stage']> = Extract<RunProgress, { readonly stage: Stage }>;
@@ -47,40 +48,44 @@ export function headerLine({ input, unit, number }: Progress<'header_found'>): S
   };
 }
 
-/** A column that is likely to be the wrong one, or to be read in the wrong way. */
-export function doubtfulLine(column: DoubtfulColumn): Said {
-  const { name, type, filled, malformed, others, ambiguous, examples, foreign } = column;
+/** A column that is likely to be the wrong one, or to be read in the wrong way: a line for each doubt. */
+export function doubtfulLines(column: DoubtfulColumn): readonly Said[] {
+  const { name, type, filled, malformed, others, ambiguous, foreign } = column;
+  const fields = {
+    column: name,
+    type,
+    filled,
+    malformed,
+    others,
+    ambiguous,
+    ...(foreign && { foreign }),
+  };
+  return doubtsOf(column).map((doubt) => ({
+    event: 'doubtful_column',
+    fields: { ...fields, message: doubt },
+    line: `column ${JSON.stringify(name)}${doubt}`,
+  }));
+}
+
+function doubtsOf(column: DoubtfulColumn): readonly string[] {
+  const { name, type, filled, malformed, others, ambiguous, foreign } = column;
+  const { ambiguousRows: rows, examples } = column;
   const kinds = ['email addresses', 'phone numbers'];
   const [kind, other] = type === 'email' ? kinds : kinds.toReversed();
   const found =
     others > 0 ? `, and ${others} ${others === 1 ? 'looks' : 'look'} like ${other}` : '';
-  const parts = [
+  const isOnlyDoubt = ambiguous === 0 && !foreign;
+  return [
     ...(malformed * 2 > filled
       ? [
-          `hardly looks like ${kind}: ${malformed} of ${counted(filled, 'cell')} ${malformed === 1 ? 'does' : 'do'} not${found}`,
+          ` hardly looks like ${kind}: ${malformed} of ${counted(filled, 'cell')} ${malformed === 1 ? 'does' : 'do'} not${found}${isOnlyDoubt ? '; is it the right column?' : ''}`,
         ]
       : []),
     ...(ambiguous > 0
-      ? [
-          `${grouped(ambiguous)} of ${counted(filled, 'number')} may begin with a calling code that has lost its + (${examples.join(', ')}), and ${ambiguous === 1 ? 'is' : 'are'} not sent as international: write the +, or add a column of countries (--country-column)`,
-        ]
+      ? [`: ${withFlags(lostPlusSentence({ cells: ambiguous, of: filled, rows, examples }))}`]
       : []),
-    ...(foreign ? [withFlags(foreignNumbersSentence(name, foreign))] : []),
-    ...(ambiguous === 0 && !foreign ? ['is it the right column?'] : []),
+    ...(foreign ? [`: ${withFlags(foreignNumbersSentence(name, foreign))}`] : []),
   ];
-  return {
-    event: 'doubtful_column',
-    fields: {
-      column: name,
-      type,
-      filled,
-      malformed,
-      others,
-      ambiguous,
-      ...(foreign && { foreign }),
-    },
-    line: `column ${JSON.stringify(name)}${malformed * 2 > filled ? '' : ':'} ${parts.join('; ')}`,
-  };
 }
 
 /** A column that the output cannot keep as it is. */
@@ -125,13 +130,19 @@ export function batchLine(progress: Progress<'batch'>): Said {
 
 /** A list, or what decides its batches, has changed since a run that was not finished. */
 export function carriedLine(carried: CarriedRun): Said {
-  const { startedAt, change, paidAddresses, usedAddresses, unfinished } = carried;
+  const { startedAt, change, paidAddresses, usedAddresses, failedAddresses, unfinished } = carried;
   const { paidBatches, usedBatches } = carried;
-  const what = `changed since the run of ${describeStart({ startedAt })} (${change})`;
+  const what = `the list or its options changed since the run of ${describeStart({ startedAt })} (${change})`;
   const used =
     paidAddresses === 0
-      ? 'nothing was paid for it'
+      ? failedAddresses === 0
+        ? 'nothing was paid for it'
+        : 'it has no results that were paid for'
       : `${grouped(usedBatches)} of ${counted(paidBatches, 'paid batch')} ${areOrIs(usedBatches)} used again, ${grouped(usedAddresses)} of ${counted(paidAddresses, 'address')} ${areOrIs(usedAddresses)} not paid again`;
+  const failed =
+    failedAddresses === 0
+      ? ''
+      : `; its batches with ${counted(failedAddresses, 'address')} failed after their launch, which may be paid`;
   const wait =
     unfinished === 0
       ? ''
@@ -145,9 +156,10 @@ export function carriedLine(carried: CarriedRun): Said {
       used_batches: usedBatches,
       paid_addresses: paidAddresses,
       used_addresses: usedAddresses,
+      failed_addresses: failedAddresses,
       unfinished,
     },
-    line: `${what}: ${used}${wait}`,
+    line: `${what}: ${used}${failed}${wait}`,
   };
 }
 

@@ -3,15 +3,20 @@ import { shellQuote } from '../words/shell-quote.js';
 import type { CommandInput } from './command.js';
 import { isTaken } from './list-places.js';
 
+/** A name has fewer words. */
+const mostWords = 12;
+
 /**
- * Refuses what is no input but the rest of a value with spaces that was not quoted:
- * `--email eMail privat`.
+ * Refuses what is no input but a piece of a name or value with spaces that was not quoted:
+ * `my list.csv`, `--email eMail privat`.
  *
- * @throws InputError that guesses the value
+ * @throws InputError that guesses the whole
  */
 export async function refuseUnquoted({
   valuesWithMore = [],
-}: Pick<CommandInput, 'valuesWithMore'>): Promise<void> {
+  positionals,
+}: Pick<CommandInput, 'valuesWithMore' | 'positionals'>): Promise<void> {
+  await refuseUnquotedName(positionals.slice(0, mostWords));
   for (const { option, words } of valuesWithMore) {
     const [value = '', ...more] = words;
     const rest: string[] = [];
@@ -26,5 +31,19 @@ export async function refuseUnquoted({
       `cannot read ${rest[0] ?? ''}: there is no such file; if it belongs to the value of ${option}, quote the whole: ${option} ${whole}`,
       { code: 'input_unreadable' },
     );
+  }
+}
+
+async function refuseUnquotedName(words: readonly string[]): Promise<void> {
+  for (const [first, word] of words.entries()) {
+    if (await isTaken(word)) continue;
+    for (let end = first + 2; end <= words.length; end += 1) {
+      const whole = words.slice(first, end).join(' ');
+      if (!(await isTaken(whole))) continue;
+      throw new InputError(
+        `cannot read ${word}: there is no such file; a name with spaces needs quotes: ${shellQuote(whole)}`,
+        { code: 'input_unreadable' },
+      );
+    }
   }
 }

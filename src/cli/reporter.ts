@@ -14,6 +14,7 @@ import type { Target } from './connect.js';
 import { describeError, errorText, technicalPart } from './describe-error.js';
 import { describeDifference, isExportWrong } from './describe-export.js';
 import { FailedBatches } from './failed-batches.js';
+import { HeldUpBatches } from './held-up-batches.js';
 import { comparedLines, oddLines } from './compared-lines.js';
 import { exitCodeOf } from './exit-code.js';
 import { localNotice } from './local-notice.js';
@@ -26,7 +27,7 @@ import {
   batchCalled,
   batchLine,
   carriedLine,
-  doubtfulLine,
+  doubtfulLines,
   headerLine,
   alreadyFinishedLine,
   olderStateLine,
@@ -55,8 +56,6 @@ export interface ReporterOptions extends SaidLinesOptions {
   readonly isTerminal?: boolean;
   /** Whether it was said that the local service verifies. @default false */
   readonly isTargetSaid?: boolean;
-  /** The page that the run will leave. @default none */
-  readonly report?: string | undefined;
   /** Tells what a terminal shows. @default none */
   readonly environment?: NodeJS.ProcessEnv;
 }
@@ -69,6 +68,7 @@ export class Reporter {
   readonly #live: LiveLines | undefined;
   readonly #lines: SaidLines;
   readonly #failures = new FailedBatches();
+  readonly #heldUp = new HeldUpBatches();
   #differences = 0;
   #isToldAgain = false;
   #isTargetSaid: boolean;
@@ -111,14 +111,14 @@ export class Reporter {
   streaming(): void {
     this.#lines.say({
       event: 'streaming',
-      line: 'this run streams: stopped, it cannot be resumed (a file output with -o can)',
+      line: 'the rows go to standard output: if this run is stopped, it cannot be resumed (with a file, -o, it can)',
     });
   }
 
   /** Columns that are likely to be the wrong ones: said even when quiet, for it costs credits. */
   doubtful(columns: readonly DoubtfulColumn[]): void {
     this.close();
-    for (const column of columns) this.#lines.write(doubtfulLine(column));
+    for (const said of columns.flatMap(doubtfulLines)) this.#lines.write(said);
   }
 
   /** What a run that keeps nothing has launched so far. */
@@ -231,7 +231,6 @@ export class Reporter {
       ...endLinesOf(summary, end, {
         withTime,
         isToldAgain: this.#isToldAgain,
-        report: this.#options.report,
       }),
       ...last,
     ]);
@@ -281,6 +280,8 @@ export class Reporter {
     const { known, exported } = progress;
     const reason = known.stage === 'failed' ? known.reason : undefined;
     const said = batchLine(progress);
+    const waiting = this.#heldUp.note(progress, performance.now());
+    if (waiting) this.#lines.say(waiting);
     // What was paid for and is not there is said even when quiet.
     if (isExportWrong(reason)) this.#lines.write(said);
     else if (reason !== undefined && !this.#isDetailed) {
@@ -301,8 +302,10 @@ export class Reporter {
   #difference(called: string, exported: ComparedExport): void {
     this.#differences += 1;
     if (this.#options.isJson === true || this.#differences > mostDifferences) return;
-    const line = `${called}: ${describeDifference(exported)}`;
-    this.#lines.say({ event: 'difference', line });
+    const said = { event: 'difference', line: `${called}: ${describeDifference(exported)}` };
+    // What is paid for and was not there is said even when quiet.
+    if (exported.missing === undefined) this.#lines.say(said);
+    else this.#lines.write(said);
     if (this.#differences < mostDifferences) return;
     this.#lines.say({
       event: 'difference',

@@ -1,8 +1,27 @@
-import { version } from '../index.js';
+import { collectAsUsual } from './collect-seldom.js';
 import type { Surroundings } from './command.js';
-import { describeError } from './describe-error.js';
-import { exitCodeOf, exitCodes } from './exit-code.js';
-import { print, sayLines } from './print.js';
+import { endWith } from './end-with.js';
+import { runCommand } from './run-command.js';
+import { start } from './start.js';
+import { asksVersion, printVersion } from './version.js';
+
+/** What the built command loads. */
+export interface CommandLine {
+  readonly startCommandLine: typeof startCommandLine;
+}
+
+/** Runs the command line of this process, and ends it. @param keepCode keeps what was compiled for the next one */
+export async function startCommandLine(keepCode?: () => void): Promise<never> {
+  return start(async (surroundings) =>
+    runCommandLine(process.argv.slice(2), {
+      ...surroundings,
+      keepCode() {
+        collectAsUsual();
+        keepCode?.();
+      },
+    }),
+  );
+}
 
 /**
  * Runs what a command line says, and says on standard error why it failed.
@@ -13,23 +32,5 @@ export async function runCommandLine(
   args: readonly string[],
   surroundings: Surroundings,
 ): Promise<number> {
-  return endWith(async () => {
-    if (args[0] === '--version' || args[0] === '-V') {
-      await print(`${version}\n`);
-      return exitCodes.done;
-    }
-    // With all that they need: whoever asks for the version does not wait for it.
-    const { runCommand } = await import('./run-command.js');
-    return runCommand(args, surroundings);
-  });
-}
-
-/** What work ends with; a failure is said on standard error. */
-export async function endWith(work: () => Promise<number>): Promise<number> {
-  try {
-    return await work();
-  } catch (error) {
-    sayLines(`${describeError(error)}\n`);
-    return exitCodeOf(error);
-  }
+  return endWith(async () => (asksVersion(args) ? printVersion() : runCommand(args, surroundings)));
 }

@@ -5,7 +5,7 @@ import type { Command, Surroundings } from './command.js';
 import { commands } from './commands.js';
 import { loadEnvFile } from './env-file.js';
 import { exitCodes } from './exit-code.js';
-import { helpTopics, type HelpTopic } from './help-topics.js';
+import { helpTopics } from './help-topics.js';
 import { commandHelp, programHelp } from './help.js';
 import { parseCommandLine } from './parse-command-line.js';
 import { print, sayLines } from './print.js';
@@ -44,9 +44,7 @@ export async function runCommand(
     sayLines(
       args.length === 0
         ? programHelp(commands, version)
-        : isHelp
-          ? troubleWith(args[1], helpTopics)
-          : troubleWith(name),
+        : troubleWith((isHelp ? args[1] : name) ?? '', isHelp),
     );
     return exitCodes.usage;
   }
@@ -63,12 +61,16 @@ export async function runCommand(
   return command.run({ ...parsed, ...surroundings });
 }
 
-function troubleWith(name = '', topics: readonly HelpTopic[] = []): string {
-  const names = [...commands, ...topics].map((known) => known.name);
+function troubleWith(name: string, isHelp: boolean): string {
+  const topics = helpTopics.map((topic) => topic.name);
+  const names = commands.map((command) => command.name);
   const meant = existsSync(name)
     ? `; to verify that list: ${programName()} verify ${shellQuote(name)}`
-    : guess(name, names);
-  return `sluice: there is no command ${printableLine(name)}${meant}\n${programName()} --help lists all commands\n`;
+    : topics.includes(name)
+      ? `; ${programName()} help ${name} explains it`
+      : guess(name, isHelp ? [...names, ...topics] : names);
+  const rest = isHelp ? `, and there is help on ${topics.join(', ')}` : '';
+  return `sluice: there is no ${isHelp ? 'command or topic' : 'command'} ${printableLine(name)}${meant}\n${programName()} --help lists all commands${rest}\n`;
 }
 
 /**

@@ -16,20 +16,15 @@ export interface Said {
 export interface EndLinesOptions {
   /** Whether it is said how long the run took; a log has the times of its lines. @default false */
   readonly withTime?: boolean;
-  /** The report, which has all there is to do. @default none is written */
-  readonly report?: string | undefined;
   /** Whether the run had finished before, and this command did nothing. @default false */
   readonly isToldAgain?: boolean;
 }
-
-/** Nobody reads more at the end of a run. */
-const mostAdvice = 3;
 
 /** Where the rows are, and what to know or do next. */
 export function endLinesOf(
   summary: Summary,
   { message, advice }: RunEnd,
-  { withTime = false, isToldAgain = false, report = '--report' }: EndLinesOptions = {},
+  { withTime = false, isToldAgain = false }: EndLinesOptions = {},
 ): readonly Said[] {
   const time = withTime ? ` in ${duration(summary.seconds)}` : '';
   const wrote = `${rowsSentence(summary)}${time}`;
@@ -47,15 +42,12 @@ export function endLinesOf(
   if (message !== null) {
     said.push({ event: 'message', line: message, isUrgent: summary.suspect });
   }
-  const left = advice.length - mostAdvice;
   return [
     ...said,
     ...fewerRowsLines(summary, advice),
     ...advice
-      .slice(0, mostAdvice)
       .filter((line) => line !== fewerRowsSentence(summary, true))
       .map((line) => ({ event: 'next', line })),
-    ...(left > 0 ? [{ event: 'next', line: `${grouped(left)} more: ${report}` }] : []),
   ];
 }
 

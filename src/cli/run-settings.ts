@@ -56,11 +56,6 @@ function laneOptions(options: ParsedOptions<VerifyOption>): ColumnChoice & Count
       'name the columns to verify: --email <column>, --phone <column>, or both',
     );
   }
-  if (options.has('country-column') && options.has('country-from')) {
-    throw new ConfigurationError(
-      'the country of a row is in a column of its own (--country-column), or in its phone number (--country-from): give one of them',
-    );
-  }
   const everyRow = whereGiven({
     country: options.text('country'),
     countryColumn: options.text('country-column'),

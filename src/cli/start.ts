@@ -1,15 +1,16 @@
+import type { Surroundings } from './command.js';
+import { endWith } from './end-with.js';
 import { exitCodes } from './exit-code.js';
 import { abortOnSignals } from './interruption.js';
 import { outliveClosedPipes, printed } from './print.js';
-import { endWith, runCommandLine } from './run-command-line.js';
 
-/** Runs the command line of this process, and ends it. */
-export async function start(): Promise<never> {
+/** Does the work of this process, and ends it with the exit code that this gives. */
+export async function start(work: (surroundings: Surroundings) => Promise<number>): Promise<never> {
   // An event loop that runs dry with a promise still open ends the process with this code, not with 0.
   process.exitCode = exitCodes.defect;
   outliveClosedPipes(process);
   const lastActs: (() => Promise<void>)[] = [];
-  const exitCode = await runCommandLine(process.argv.slice(2), {
+  const exitCode = await work({
     environment: process.env,
     signal: abortOnSignals(process),
     lastAct: (act) => lastActs.push(act),

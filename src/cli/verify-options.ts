@@ -84,12 +84,12 @@ export const verifyOptions = [
         name: 'country-column',
         value: '<column>',
         isCommon: true,
-        help: 'Column with the country of each row, or --country-from <phone column>: by its calling code; --country is then used for other rows.',
+        help: 'Column with the country of each row. Empty cells: --country-from <phone column>, then --country.',
       },
       {
         name: 'country-from',
         value: '<phone column>',
-        help: "Country of each row by its number's calling code (+44…, 0044…); --country is then used for other numbers.",
+        help: "Country of each row by its number's calling code (+44…, 0044…), where the country column says none; --country for the others.",
       },
       {
         name: 'email-country',

@@ -27,6 +27,7 @@ import { parseClientOptions, type ClientOptions } from './client-options.js';
 import { createDispatcher } from './create-dispatcher.js';
 import type { UploadFile } from './multipart.js';
 import { readExport, readJson, type ExportAnswer } from './read-answer.js';
+import { readBatchList } from './read-batch-list.js';
 import { intervalOf } from './pace.js';
 import { Requests } from './requests.js';
 import type { SharedPace } from './shared-pace.js';
@@ -130,7 +131,7 @@ export class Client {
     query: ListQueryInput = {},
     options: CallOptions = {},
   ): Promise<BatchSummary[]> {
-    return this.#ask('listBatches', operations.listBatches.response.schema, { query }, options);
+    return this.#ask('listBatches', readBatchList, { query }, options);
   }
 
   /** Uploads a batch's file, streamed. Not repeated once it may have arrived. */

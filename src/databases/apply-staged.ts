@@ -2,11 +2,13 @@ import { OutputError } from '../errors/family.js';
 import type { LeftAlone } from '../rows/sink.js';
 import type { Connection } from './connection.js';
 import type { Dialect, Staging } from './dialect.js';
+import { RefusedRows } from './failure.js';
 import { addLeftAlone, findLeftAlone } from './left-alone.js';
 import type { TablePlan, RunMarker } from './table-plan.js';
 import { createMarker, createMarkers, findWritten, isMarked, writeMarker } from './run-marker.js';
 import {
   definitionStatements,
+  droppedRowQuery,
   repeatedKeysQuery,
   rowStatements,
   type RowRange,
@@ -109,12 +111,27 @@ async function applyMarked<Database extends Connection>(
   return leftAlone;
 }
 
-/** Brings staged rows into the table; gives those of it that were left alone. */
+/**
+ * Brings staged rows into the table; gives those of it that were left alone.
+ *
+ * @throws RefusedRows where the table drops a row without an error
+ */
 export async function applyStatements<Database extends Connection>(
   { dialect: { statements }, connection, plan }: TableWriting<Database>,
   range: RowRange | undefined,
 ): Promise<LeftAlone | undefined> {
   await askAll(connection, rowStatements(plan, statements, range));
+  const query = droppedRowQuery(plan, statements, range);
+  const [[dropped = null] = []] = query === undefined ? [] : await connection.query(query);
+  if (dropped !== null) {
+    throw new RefusedRows(
+      'a trigger or a row security policy drops what is written, without an error,',
+      {
+        kind: 'dropped',
+        row: Number(dropped),
+      },
+    );
+  }
   return findLeftAlone(plan, statements, connection, range);
 }
 

@@ -135,6 +135,8 @@ export interface Statements {
   readonly isSame: (cell: string, other: string) => string;
   /** The modes in which a row that is the same already is not written again. @default the server sees to that */
   readonly skipsSame?: readonly WritingMode[];
+  /** Whether this transaction wrote a row `t`, where a table can drop a writing without an error. */
+  readonly isWritten?: string;
   /** What ends a query that is to see what others have committed since the transaction began. */
   readonly readsLatest?: string;
   /** @default UPDATE … SET … FROM … WHERE … */

@@ -25,6 +25,7 @@ export interface Refusal {
     | 'check'
     | 'foreign_key'
     | 'trigger'
+    | 'dropped'
     | 'repeated'
     | 'right'
     | 'read_only'
@@ -44,6 +45,7 @@ const remedies: Readonly<Record<Refusal['kind'], string>> = {
   check: 'change what the input has, or the constraint',
   foreign_key: 'add the rows that it points to first',
   trigger: 'change what the input has, or the trigger',
+  dropped: 'change the trigger or the policy, or leave such rows out of the input',
   repeated: 'take one of the rows out of the input',
   right: 'grant the right, or name a user who has it',
   read_only: 'name a server that takes writes',

@@ -2,6 +2,8 @@ import { ConfigurationError } from '../errors/family.js';
 import { openFileReader, type ByteReader } from '../formats/byte-reader.js';
 import { copyInput } from '../formats/copy-input.js';
 import { permissionsOf } from '../output-files/no-more-open.js';
+import { checkOptions, required, text } from '../options/check-options.js';
+import { ofLibrary } from '../rows/own-ends.js';
 import type { OpenSourceOptions, Source } from '../rows/source.js';
 import { useConnection, type Connection } from './connection.js';
 import type { Dialect, QueryRows } from './dialect.js';
@@ -19,12 +21,14 @@ export function querySource<Database extends Connection>(
   dialect: Dialect<Database>,
   options: { readonly url: string; readonly query: string },
 ): Source<TableChunk> {
+  checkOptions(options, { url: required(text), query: required(text) });
   const name = dialect.nameOf(options.url, 'read');
   const file = dialect.fileOf?.(options.url);
   const query = options.query.trim().replace(/;$/, '');
   const source = (
     openReader: (signal?: AbortSignal) => Promise<ByteReader>,
   ): Source<TableChunk> => ({
+    ...ofLibrary,
     name,
     decides: { query },
     ...(file !== undefined && { permissions: () => permissionsOf(file) }),

@@ -104,6 +104,33 @@ export function leftAloneQueries(
   };
 }
 
+/**
+ * The number of the first staged row that was to be written, and was not: a trigger or a policy can drop
+ * one without an error. `undefined` where no table can.
+ */
+export function droppedRowQuery(
+  plan: TablePlan,
+  form: Statements,
+  range: RowRange | undefined,
+): string | undefined {
+  const { mode, target } = plan;
+  const { isWritten, staging, rowNumber } = form;
+  if (isWritten === undefined || (mode !== 'update' && mode !== 'upsert')) return undefined;
+  const { keys, guards, others } = cellsOf(plan, form);
+  const isThere = `t.${keys[0]?.name ?? ''} IS NOT NULL`;
+  const conditions =
+    mode === 'upsert'
+      ? [`NOT (${isThere} AND ${isWritten})`]
+      : [
+          isThere,
+          ...guards.map(isUnchanged(form)),
+          `NOT (${list(others, isUnchanged(form), ' AND ') || 'TRUE'})`,
+          `NOT (${isWritten})`,
+        ];
+  const where = [...rangeConditions(range, form), ...conditions].join(' AND ');
+  return `SELECT min(s.${rowNumber}) FROM ${staging} AS s LEFT JOIN ${target} AS t ON ${hasKey(keys)} WHERE ${where}`;
+}
+
 interface StagedCell {
   /** As SQL takes it. */
   readonly name: string;

@@ -9,7 +9,18 @@ import type {
   OpenSinkOptions,
   OutputCell,
   Sink,
+  SinkWriting,
 } from '../rows/sink.js';
+import {
+  checkOptions,
+  columnNames,
+  count,
+  flag,
+  required,
+  text,
+  type OptionShape,
+} from '../options/check-options.js';
+import { ofLibrary } from '../rows/own-ends.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { SourceReading } from '../rows/source.js';
 import { tellTextColumns } from '../rows/tell-text-columns.js';
@@ -39,12 +50,12 @@ export interface TableKeyOptions {
    * others added; it is also the primary key of a table that is made.
    * @default none: the table must not be there
    */
-  readonly key?: string | readonly string[];
+  readonly key?: string | readonly string[] | undefined;
   /**
    * Whether rows only get the added columns, and none is added.
    * @default whether the rows came from the same table, as far as the key's column shows
    */
-  readonly isUpdate?: boolean;
+  readonly isUpdate?: boolean | undefined;
 }
 
 /** How long to try for a lock that another session holds: results that are paid for wait on disk. */
@@ -54,8 +65,19 @@ const rehearsalPatienceMs = 3000;
 interface TableSinkOptions extends TableKeyOptions {
   readonly url: string;
   readonly into: string;
-  readonly maxRowsPerCommit?: number;
+  readonly maxRowsPerCommit?: number | undefined;
 }
+
+const sinkShape: OptionShape<TableSinkOptions> = {
+  url: required(text),
+  into: required(text),
+  key: {
+    what: 'the name of a column, or an array of such names',
+    isRight: (value) => text.isRight(value) || columnNames.isRight(value),
+  },
+  isUpdate: flag,
+  maxRowsPerCommit: count,
+};
 
 /** Stands for a kind that nobody has to find out. */
 const taken = { name: 'text' } as const;
@@ -68,8 +90,10 @@ const taken = { name: 'text' } as const;
  */
 export function tableSink<Database extends Connection>(
   dialect: Dialect<Database>,
-  { url, into, maxRowsPerCommit = Infinity, ...options }: TableSinkOptions,
+  given: TableSinkOptions,
 ): Sink {
+  checkOptions(given, sinkShape);
+  const { url, into, maxRowsPerCommit = Infinity, ...options } = given;
   const name = `${into} in ${dialect.nameOf(url, 'write')}`;
   const parts = parseTableName(into, dialect.nameParts);
   const key = typeof options.key === 'string' ? [options.key] : (options.key ?? []);
@@ -180,11 +204,13 @@ export function tableSink<Database extends Connection>(
     });
   };
   return {
+    ...ofLibrary,
     name,
     async check() {
       await use('look', refuse, (connection) => connection.close());
     },
     async examine(reading, columns) {
+      if (reading.hasNoRows === true) return undefined;
       return use('look', checkingRefuser(name, failureOf), async (connection) => {
         const opening = { ...columns, reading, cellsOf: () => [] };
         const planned = await plan(connection, opening);
@@ -215,6 +241,7 @@ export function tableSink<Database extends Connection>(
         return marker?.run === runId;
       }),
     async open(opening) {
+      if (opening.reading.hasNoRows === true) return noWriting;
       const file = dialect.fileOf?.(url);
       const isNew = file !== undefined && !(await isThere(file));
       return use('write', refuse, async (connection) => {
@@ -249,6 +276,19 @@ export function tableSink<Database extends Connection>(
     },
   };
 }
+
+/** A list without rows, whose columns nobody knows, changes no table and makes none. */
+const noWriting: SinkWriting = {
+  async write() {
+    throw new TypeError('rows come from a list that has none');
+  },
+  async finish() {
+    // Nothing was written.
+  },
+  async abort() {
+    // Nothing was written.
+  },
+};
 
 /** What is done otherwise than one would think. */
 function* noticesOf({ unguarded, renamed }: TablePlan, into: string): Generator<string> {

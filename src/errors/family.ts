@@ -50,7 +50,9 @@ export class InputError extends SluiceError {
       readonly cause?: unknown;
     } = {},
   ) {
-    super(message, { code: options.code ?? 'input_malformed', cause: options.cause });
+    const { code = 'input_malformed', cause } = options;
+    // The list of now is read by the next run; every other code needs a person, as far as is known.
+    super(message, { code, retryable: code === 'input_changed', cause });
     this.line = options.line;
   }
 }

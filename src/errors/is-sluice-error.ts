@@ -8,9 +8,12 @@ type ErrorWith<Code extends SluiceErrorCode> = {
     : never;
 }[keyof ErrorCodes];
 
+/** An error of any class: its code shows which. */
+type AnyError = InstanceType<(typeof family)[keyof ErrorCodes]>;
+
 /**
  * Whether an error is one of Sluice, and, given a code, that one: it then has the fields of its class,
- * such as `status` of an ApiError. An error of another copy of this package in the process is one, too.
+ * such as `status` of an ApiError. Where none is given, a `switch` over its code shows the class as well. An error of another copy of this package in the process is one, too.
  *
  * @example
  * ```ts
@@ -20,7 +23,7 @@ type ErrorWith<Code extends SluiceErrorCode> = {
  * await stranger.close();
  * ```
  */
-export function isSluiceError(error: unknown): error is SluiceError;
+export function isSluiceError(error: unknown): error is AnyError;
 export function isSluiceError<Code extends SluiceErrorCode>(
   error: unknown,
   code: Code | undefined,

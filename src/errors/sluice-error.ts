@@ -5,6 +5,7 @@ export interface ErrorCodes {
     | 'invalid_option'
     | 'column_not_found'
     | 'column_exists'
+    | 'header_missing'
     | 'country_missing'
     | 'missing_dependency'
     | 'batch_refused';

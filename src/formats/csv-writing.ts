@@ -14,8 +14,8 @@ import type { FormatWriting } from './writer-sink.js';
 
 /** What `FileSinkOptions` say of CSV. */
 interface CsvWritingOptions {
-  readonly delimiter?: string;
-  readonly neutralizeFormulas?: boolean;
+  readonly delimiter?: string | undefined;
+  readonly neutralizeFormulas?: boolean | undefined;
 }
 
 /** What is wanted of a CSV output beside its options. */

@@ -1,13 +1,23 @@
 import type { Writable } from 'node:stream';
 import { ConfigurationError } from '../errors/family.js';
 import { CombinedChunk } from '../rows/combined-chunk.js';
+import {
+  checkOptions,
+  checkValue,
+  filePath,
+  flag,
+  oneOf,
+  required,
+  text,
+  type OptionShape,
+} from '../options/check-options.js';
 import type { Sink } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import type { ByteOutput } from '../output-files/byte-output.js';
 import { tellTextCells } from '../rows/tell-text-columns.js';
 import { csvWriting, txtTableDelimiter, type CsvForms } from './csv-writing.js';
 import { parseDelimiter } from './csv-dialect.js';
-import { formatOfPath, type FileFormat } from './file-format.js';
+import { fileFormats, formatOfPath, type FileFormat } from './file-format.js';
 import { createGzipOutput } from './gzip-output.js';
 import { isJsonKind, JsonlWriter } from './jsonl-writer.js';
 import { parquetWriting } from './parquet/parquet-writing.js';
@@ -20,21 +30,28 @@ import { JsonlChunk } from './jsonl-chunk.js';
 
 export interface FileSinkOptions {
   /** @default by the ending of the file's name, else `csv` */
-  readonly format?: FileFormat;
+  readonly format?: FileFormat | undefined;
   /** Name whose ending sets the format, and whether the file is compressed. @default the file's own */
-  readonly namedAs?: string;
+  readonly namedAs?: string | undefined;
   /**
    * CSV: the field delimiter, one ASCII character.
    * @default the input's, if that is CSV too, else ','
    */
-  readonly delimiter?: string;
+  readonly delimiter?: string | undefined;
   /**
    * CSV and TSV: whether text of the service that a spreadsheet would take for a formula gets an
    * apostrophe in front. In XLSX it is text in every case.
    * @default false
    */
-  readonly neutralizeFormulas?: boolean;
+  readonly neutralizeFormulas?: boolean | undefined;
 }
+
+export const fileSinkShape: OptionShape<FileSinkOptions> = {
+  format: oneOf(fileFormats),
+  namedAs: text,
+  delimiter: text,
+  neutralizeFormulas: flag,
+};
 
 /**
  * A file of any format that appears whole, by rename, or not at all; a pipe or a device is written
@@ -49,6 +66,8 @@ export interface FileSinkOptions {
  * ```
  */
 export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
+  checkValue('path', path, filePath);
+  checkOptions(options, fileSinkShape);
   return placeSink(filePlace(path), path, options);
 }
 
@@ -88,6 +107,7 @@ export function placeSink(place: OutputPlace, path: string, options: FileSinkOpt
  * ```
  */
 export function streamSink(stream: Writable, options: FileSinkOptions & StreamOutputOptions): Sink {
+  checkOptions(options, { ...fileSinkShape, name: required(text), ends: flag });
   return writerSink(
     {
       name: options.name,

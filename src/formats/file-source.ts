@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream';
 import { ConfigurationError } from '../errors/family.js';
+import { called, checkOptions, checkValue, filePath, text } from '../options/check-options.js';
+import { ofLibrary } from '../rows/own-ends.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../rows/source.js';
 import { fileInput, findInput, isRepeatable, streamInput, type ByteInput } from './byte-input.js';
 import { copyInput } from './copy-input.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
-import { refuseUnknown, type FileOptions } from './file-options.js';
+import { fileShape, refuseUnknown, type FileOptions } from './file-options.js';
 import type { JsonlMemory } from './jsonl-reading.js';
 import { permissionsOf } from '../output-files/no-more-open.js';
 import { openReading } from './open-reading.js';
@@ -23,6 +25,8 @@ import { parseEncoding } from './text-encoding.js';
  * ```
  */
 export function fileSource(path: string, options: FileOptions = {}): Source {
+  checkValue('path', path, filePath);
+  checkOptions(options, fileShape);
   const source = createSource(() => findInput(path), path, options);
   // What can be read once has nobody's permissions: it is a pipe or a terminal.
   return source.keep ? source : { ...source, permissions: () => permissionsOf(path) };
@@ -44,6 +48,9 @@ export function streamSource(
   openStream: () => Readable,
   options: FileOptions = {},
 ): Source {
+  checkValue('name', name, text);
+  checkValue('openStream', openStream, called);
+  checkOptions(options, fileShape);
   return createSource(() => streamInput(name, openStream), undefined, options);
 }
 
@@ -71,7 +78,7 @@ function createSource(
   const format = options.format ?? named?.format;
   // A name that ends in .txt says that it is text: what text is found by looking.
   const isTxt = options.format === undefined && format === 'txt';
-  checkOptions(isTxt ? undefined : format, options);
+  checkForm(isTxt ? undefined : format, options);
   const memory: JsonlMemory = {};
   return byteSource(find(), (of, opening) =>
     openReading(
@@ -83,7 +90,7 @@ function createSource(
 }
 
 /** Which options a format does not know; what is found by looking is asked then. */
-function checkOptions(format: FileFormat | undefined, options: FileOptions): void {
+function checkForm(format: FileFormat | undefined, options: FileOptions): void {
   if (options.encoding !== undefined) parseEncoding(options.encoding);
   for (const name of ['delimiter', 'quote', 'escape'] as const) {
     const value = options[name];
@@ -111,6 +118,7 @@ type OpenReading = (input: ByteInput, opening: OpenSourceOptions) => Promise<Sou
 function byteSource(input: ByteInput, openReading: OpenReading): Source {
   const kept = (path: string): Source => byteSource(fileInput(path, input.name), openReading);
   return {
+    ...ofLibrary,
     name: input.name,
     open: (opening) => openReading(input, opening),
     ...(!isRepeatable(input) && {

@@ -17,6 +17,9 @@ export type GivenDialect = Pick<FileOptions, 'delimiter' | 'quote' | 'escape'>;
 /** Those that are tried where none is known. */
 export const usualDelimiters = [',', ';', '\t', '|'];
 const doubleQuote = '"';
+const singleQuote = "'";
+/** Whoever puts all of the first row in such quotes means it. */
+const singleQuoteBonus = 0.01;
 
 /** A dialect, and how it cuts the first rows. */
 export interface FoundDialect {
@@ -41,6 +44,7 @@ export function findDialect(
     given.delimiter === undefined ? (isTsv ? ['\t'] : usualDelimiters) : [given.delimiter];
   let best: (FoundDialect & { readonly score: number }) | undefined;
   for (const dialect of candidates.flatMap((delimiter) => variants(delimiter, given, isTsv))) {
+    if (best !== undefined && best.score >= mostFor(dialect, text)) continue;
     const cut = cutRows(text, {
       // A character of more bytes than one is compared by its bytes.
       delimiter: bytesAsText(dialect.delimiter),
@@ -63,7 +67,7 @@ export function bytesAsText(option: string): string {
 /** The dialects that are thought of, the usual one first. */
 function variants(delimiter: string, given: GivenDialect, isTsv: boolean): readonly CsvDialect[] {
   if (given.quote === 'none') return [{ delimiter, quote: undefined, escape: doubleQuote }];
-  const quotes = given.quote === undefined ? [doubleQuote, "'"] : [given.quote];
+  const quotes = given.quote === undefined ? [doubleQuote, singleQuote] : [given.quote];
   const quoted = quotes.flatMap((quote) =>
     (given.escape === undefined ? [quote, '\\'] : [given.escape]).map((escape) => ({
       delimiter,
@@ -75,12 +79,18 @@ function variants(delimiter: string, given: GivenDialect, isTsv: boolean): reado
   return isBare ? [...quoted, { delimiter, quote: undefined, escape: doubleQuote }] : quoted;
 }
 
+/** What `rate` gives a dialect at most. */
+function mostFor({ quote }: CsvDialect, text: string): number {
+  if (quote !== singleQuote) return 3;
+  return text.startsWith(singleQuote) ? 3 + singleQuoteBonus : -1;
+}
+
 /** From 0 to about 3: whether the rows can be cut, whether they are alike, whether quotes are used. */
 function rate(cut: RowCut, { quote }: CsvDialect): number {
   const columns = cut.rows[0]?.cells.length ?? 1;
   const alike = cut.rows.filter(({ cells }) => cells.length === columns).length;
   const share = columns > 1 ? alike / cut.rows.length : 0;
   // A single quote is an apostrophe, unless all of the first row is in such quotes.
-  if (quote === "'" && !cut.isFirstQuoted) return -1;
-  return (cut.isBroken ? 0 : 2) + share + (quote === "'" ? 0.01 : 0);
+  if (quote === singleQuote && !cut.isFirstQuoted) return -1;
+  return (cut.isBroken ? 0 : 2) + share + (quote === singleQuote ? singleQuoteBonus : 0);
 }

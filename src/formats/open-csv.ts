@@ -3,6 +3,7 @@ import { readToHeader } from './above-header.js';
 import { CsvReading } from './csv-reading.js';
 import type { CsvDialect, GivenDialect } from './find-dialect.js';
 import { ParsedCsvReading } from './parsed-csv-reading.js';
+import { withoutMissingHeader } from './missing-header.js';
 import type { PeekReader } from './peek-reader.js';
 
 export interface OpenCsvOptions extends GivenDialect {
@@ -11,8 +12,8 @@ export interface OpenCsvOptions extends GivenDialect {
   readonly isTsv: boolean;
   /** Whether the input is a table under a name that ends in .txt. */
   readonly isTxt: boolean;
-  readonly header?: boolean;
-  readonly skipRows?: number;
+  readonly header?: boolean | undefined;
+  readonly skipRows?: number | undefined;
   readonly maxRowBytes: number;
 }
 
@@ -25,9 +26,10 @@ export interface OpenCsvOptions extends GivenDialect {
 export async function openCsv(
   reader: PeekReader,
   options: OpenCsvOptions,
-  opening: OpenSourceOptions,
+  given: OpenSourceOptions,
 ): Promise<SourceReading> {
   const { name, maxRowBytes, isTxt } = options;
+  const opening = withoutMissingHeader(given, name, options);
   const hasHeader = options.header ?? true;
   const { above, dialect } = await readToHeader(reader, {
     ...options,

@@ -9,6 +9,8 @@ import type { ByteOutput } from '../output-files/byte-output.js';
 import { isThere } from '../system/is-there.js';
 import { refuseWriting } from '../system/describe-system-error.js';
 import { mostOpenFolder } from '../output-files/no-more-open.js';
+import { holdOutput } from '../output-files/hold-output.js';
+import type { OutputPatience } from '../rows/sink.js';
 import { createOutputFile } from '../output-files/output-file.js';
 
 /** What stands in a folder of parts beside them, and tells that it is one. */
@@ -48,6 +50,14 @@ export async function checkPartsFolder(path: string): Promise<string> {
     refuse('the folder holds something else than parts, which is not written over: name another');
   }
   return place;
+}
+
+/** Holds a folder as an output; see `Sink.hold`. */
+export async function holdFolder(
+  path: string,
+  patience?: OutputPatience,
+): Promise<() => Promise<void>> {
+  return holdOutput(path, await followLinks(path), patience);
 }
 
 /** Also where nothing stands yet. */

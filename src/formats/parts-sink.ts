@@ -1,14 +1,17 @@
 import { ConfigurationError } from '../errors/family.js';
 import type { FilePermissions } from '../system/file-permissions.js';
+import { checkOptions, count, required, type OptionShape } from '../options/check-options.js';
+import { ofLibrary } from '../rows/own-ends.js';
 import type { JoinedRows, OpenSinkOptions, Sink, SinkWriting } from '../rows/sink.js';
 import type { ByteOutput } from '../output-files/byte-output.js';
 import type { FileFormat } from './file-format.js';
-import { writingOf, type FileSinkOptions } from './file-sink.js';
+import { fileSinkShape, writingOf, type FileSinkOptions } from './file-sink.js';
 import { createGzipOutput } from './gzip-output.js';
 import { MeasuredOutput } from './measured-output.js';
 import {
   checkPartsFolder,
   createPartsFolder,
+  holdFolder,
   manifestMark,
   manifestName,
   type PartsFolder,
@@ -27,8 +30,13 @@ export interface PartsSinkOptions extends Omit<FileSinkOptions, 'format'> {
    */
   readonly partBytes: number;
   /** CSV, TSV, JSONL, compressed with gzip, or Parquet. @default 'csv' */
-  readonly format?: FileFormat;
+  readonly format?: FileFormat | undefined;
 }
+
+export const partsShape: OptionShape<PartsSinkOptions> = {
+  ...fileSinkShape,
+  partBytes: required(count),
+};
 
 const leastPartBytes = 1_000_000;
 /** Rows that are written before a part's size is looked at again. */
@@ -46,12 +54,14 @@ const rowsAtOnce = 500;
  * ```
  */
 export function partsSink(path: string, options: PartsSinkOptions): Sink {
+  checkOptions(options, partsShape);
   return partsSinkAt(
     {
       name: path,
       async check() {
         await checkPartsFolder(path);
       },
+      hold: async (patience) => holdFolder(path, patience),
       open: async (permissions) => createPartsFolder(path, permissions),
     },
     options,
@@ -64,6 +74,8 @@ export interface PartsPlace {
   readonly name: string;
   /** Says early what would fail late. */
   check(): Promise<void>;
+  /** As that of a sink. */
+  hold?: Sink['hold'];
   /** @param permissions those of the input's file, where there is one */
   open(permissions: FilePermissions | undefined): Promise<PartsFolder>;
 }
@@ -84,12 +96,14 @@ export function partsSinkAt(place: PartsPlace, options: PartsSinkOptions): Sink 
   }
   const writing = writingOf(format, { ...options, format, isBareTable: true });
   return {
+    ...ofLibrary,
     name: place.name,
     decides: { 'part-size': String(partBytes), 'part-format': format },
     async check(verifiedColumns) {
       await writing.check?.(verifiedColumns);
       await place.check();
     },
+    ...(place.hold && { hold: place.hold }),
     examine: (reading, columns) => writing.examine?.(reading, columns),
     async open(opening) {
       if (format === 'parquet' && opening.runId === undefined) {

@@ -1,3 +1,5 @@
+import { holdSinks } from '../rows/hold-sinks.js';
+import { dropWriting, guardedSink, ofLibrary } from '../rows/own-ends.js';
 import type { JoinedRows, OpenSinkOptions, RowExaminer, Sink, SinkWriting } from '../rows/sink.js';
 
 export interface RouteSinkOptions {
@@ -22,10 +24,12 @@ export type Route = (outcomes: Uint32Array, first: number) => number;
 
 /** Several outputs in one: every row goes into one of them, or into none. */
 export function routeSink(options: RouteSinkOptions): Sink {
-  const { name, sinks, decides, createRoute, onRows } = options;
+  const { name, decides, createRoute, onRows } = options;
+  const sinks = options.sinks.map(guardedSink);
   let written = sinks.map(() => 0);
   const bounds = sinks.flatMap(({ maxRows }) => (maxRows === undefined ? [] : [maxRows]));
   return {
+    ...ofLibrary,
     name,
     ...(bounds.length > 0 && { maxRows: Math.min(...bounds) }),
     ...(decides && { decides }),
@@ -35,6 +39,7 @@ export function routeSink(options: RouteSinkOptions): Sink {
     async check(verifiedColumns) {
       for (const sink of sinks) await sink.check(verifiedColumns);
     },
+    hold: (patience) => holdSinks(sinks, patience),
     async examine(reading, columns) {
       const shared = { ...columns, onTextColumn: tellOnce(columns.onTextColumn) };
       const examiners = await Promise.all(
@@ -65,7 +70,7 @@ export function routeSink(options: RouteSinkOptions): Sink {
       written = sinks.map(() => 0);
       const writings: SinkWriting[] = [];
       const abort = async (): Promise<void> => {
-        for (const writing of writings) await writing.abort();
+        for (const writing of writings) await dropWriting(writing, given.onNotice);
       };
       try {
         for (const sink of sinks) writings.push(await sink.open(opening));

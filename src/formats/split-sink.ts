@@ -1,7 +1,18 @@
 import { emailRecordFields } from '../contract/records.js';
 import { ConfigurationError } from '../errors/family.js';
-import { verdictOf, type Verdict } from '../results/verdict.js';
+import {
+  checkOptions,
+  listOf,
+  oneOf,
+  record,
+  recordOf,
+  required,
+  text,
+  type OptionShape,
+} from '../options/check-options.js';
+import { verdictOf, verdicts, type Verdict } from '../results/verdict.js';
 import { caseless } from '../rows/column-spelling.js';
+import { aSink } from '../rows/own-ends.js';
 import type { AddedCells, OutputCell, Sink } from '../rows/sink.js';
 import { OutcomeForms } from './outcome-forms.js';
 import { routeSink } from './route-sink.js';
@@ -9,23 +20,37 @@ import { routeSink } from './route-sink.js';
 /** Which rows an output is to have. */
 export interface KeepRule {
   /** Rows whose verified columns all have one of these verdicts. @default any */
-  readonly verdicts?: readonly Verdict[];
+  readonly verdicts?: readonly Verdict[] | undefined;
   /**
    * By verified column, named as in the header or by position (`#3`): the verdicts of rows that are kept.
    * The columns that are not named here need one of `verdicts`. @default `verdicts` for all
    */
-  readonly columns?: Readonly<Record<string, readonly Verdict[]>>;
+  readonly columns?: Readonly<Record<string, readonly Verdict[]>> | undefined;
   /** Rows whose emails all have one of these qualities. @default any */
-  readonly quality?: readonly string[];
+  readonly quality?: readonly string[] | undefined;
 }
 
 export interface SplitSinkOptions {
   /** Gets the rows that are kept. */
   readonly output: Sink;
   /** Gets all others. @default they are dropped */
-  readonly rejects?: Sink;
+  readonly rejects?: Sink | undefined;
   readonly keep: KeepRule;
 }
+
+const someVerdicts = listOf(oneOf(verdicts));
+
+const keepShape: OptionShape<KeepRule> = {
+  verdicts: someVerdicts,
+  columns: recordOf('an object of verdicts by column, such as { email: ["valid"] }', someVerdicts),
+  quality: listOf(text),
+};
+
+const shape: OptionShape<SplitSinkOptions> = {
+  output: required(aSink),
+  rejects: aSink,
+  keep: required({ ...record, members: keepShape }),
+};
 
 /** Cells in front of those of the record. */
 const cellsBefore = 2;
@@ -45,7 +70,9 @@ const qualityCell = cellsBefore + emailRecordFields.indexOf('quality');
  * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
  * ```
  */
-export function splitSink({ output, rejects, keep }: SplitSinkOptions): Sink {
+export function splitSink(options: SplitSinkOptions): Sink {
+  checkOptions(options, shape);
+  const { output, rejects, keep } = options;
   const sinks = rejects ? [rejects, output] : [output];
   const [others, kept] = rejects ? [0, 1] : [-1, 0];
   let leftOut = 0;

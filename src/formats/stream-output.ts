@@ -11,7 +11,7 @@ export interface StreamOutputOptions {
    * ours to close.
    * @default true
    */
-  readonly ends?: boolean;
+  readonly ends?: boolean | undefined;
 }
 
 /** Writes bytes to a stream, as fast as it takes them. */

@@ -1,17 +1,34 @@
 import { mkdir, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigurationError, OutputError } from '../errors/family.js';
+import {
+  aFolder,
+  checkOptions,
+  checkValue,
+  required,
+  text,
+  type OptionShape,
+} from '../options/check-options.js';
 import { checkOutputPath } from '../output-files/output-path.js';
 import { worstVerdict, verdicts, type Verdict } from '../results/verdict.js';
+import { aSink } from '../rows/own-ends.js';
 import type { Sink } from '../rows/sink.js';
 import { describeSystemError } from '../system/describe-system-error.js';
 import { formatOfPath } from './file-format.js';
 import { fileSink, type FileSinkOptions } from './file-sink.js';
 import { OutcomeForms } from './outcome-forms.js';
+import { holdFolder } from './parts-folder.js';
 import { routeSink } from './route-sink.js';
 import { verdictOfCells } from './split-sink.js';
 
 export type VerdictSinks = Readonly<Record<Verdict, Sink>>;
+
+const sinksShape: OptionShape<VerdictSinks> = {
+  valid: required(aSink),
+  wrong: required(aSink),
+  unknown: required(aSink),
+  none: required(aSink),
+};
 
 /** In this order they are finished: whoever sees the valid rows finds all others. */
 const order = ['none', 'unknown', 'wrong', 'valid'] as const satisfies readonly Verdict[];
@@ -34,6 +51,7 @@ const order = ['none', 'unknown', 'wrong', 'valid'] as const satisfies readonly 
  * ```
  */
 export function verdictSink(name: string, outputs: VerdictSinks): Sink {
+  checkOptions(outputs, sinksShape, 'outputs');
   return routeSink({
     name,
     decides: { ...outputs.valid.decides, 'split-by': 'verdict' },
@@ -71,6 +89,8 @@ export function verdictFolder(
   path: string,
   { ending, ...options }: Omit<FileSinkOptions, 'namedAs'> & { readonly ending: string },
 ): Sink {
+  checkValue('path', path, aFolder);
+  checkValue('ending', ending, text);
   const sinkOf = (verdict: Verdict): readonly [Verdict, Sink] => [
     verdict,
     fileSink(join(path, `${verdict}.${ending}`), options),
@@ -98,6 +118,8 @@ export function verdictFolder(
       // A file of that name could be made: so can the folder.
       await checkOutputPath(join(path, '.'));
     },
+    // Its files are not there as long as the folder is not.
+    hold: async (patience) => holdFolder(path, patience),
     mayBeginEarly: async () => !(await isThere()) || (await sink.mayBeginEarly?.()) === true,
     async open(opening) {
       const made = await mkdir(path, { recursive: true }).catch((cause: unknown) => {

@@ -1,6 +1,8 @@
 import type { ByteOutput } from '../output-files/byte-output.js';
 import { createOutputFile } from '../output-files/output-file.js';
+import { holdOutput } from '../output-files/hold-output.js';
 import { checkOutputPath, isHeldBack, type OutputFiles } from '../output-files/output-path.js';
+import { ofLibrary } from '../rows/own-ends.js';
 import type { OpenSinkOptions, RowExaminer, Sink } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import type { FilePermissions } from '../system/file-permissions.js';
@@ -14,6 +16,8 @@ export interface OutputPlace {
   check(): Promise<void>;
   /** Whether nothing of it is seen before it is finished. @default it is seen as it is written */
   isHeldBack?(): Promise<boolean>;
+  /** As that of a sink. */
+  hold?: Sink['hold'];
   /** @param permissions those of the input's file, where there is one */
   open(permissions: FilePermissions | undefined): Promise<ByteOutput>;
 }
@@ -26,6 +30,13 @@ export function filePlace(path: string, files?: OutputFiles): OutputPlace {
       await checkOutputPath(path, files);
     },
     isHeldBack: () => isHeldBack(path, files),
+    // Files that are given in place of the system's are for tests: nobody else writes them.
+    ...(!files && {
+      async hold(patience) {
+        const { kind, realPath } = await checkOutputPath(path);
+        return kind === 'file' ? holdOutput(path, realPath, patience) : async () => undefined;
+      },
+    }),
     open: (permissions) =>
       createOutputFile(path, { noMoreOpenThan: permissions, ...(files && { files }) }),
   };
@@ -49,12 +60,14 @@ export interface FormatWriting {
 /** A sink of one format at one place. */
 export function writerSink(place: OutputPlace, writing: FormatWriting): Sink {
   return {
+    ...ofLibrary,
     name: place.name,
     ...(writing.maxRows !== undefined && { maxRows: writing.maxRows }),
     async check(verifiedColumns) {
       await writing.check?.(verifiedColumns);
       await place.check();
     },
+    ...(place.hold && { hold: place.hold }),
     examine: (reading, columns) => writing.examine?.(reading, columns),
     mayBeginEarly: async () => (await place.isHeldBack?.()) ?? false,
     async open(opening) {

@@ -3,6 +3,10 @@ const laneBytes = 4;
 const blockBytes = 16;
 const roundsPerBlock = 8;
 const initialKeyBytes = 256;
+const lastAscii = 0x7f;
+
+/** Words of a hash. */
+export const hashWords = 4;
 
 const encoder = new TextEncoder();
 
@@ -48,7 +52,16 @@ export class KeyHash {
    */
   hash(lane: number, key: string): void {
     const room = this.room(key.length * 3);
-    this.hashRoom(lane, encoder.encodeInto(key, room).written);
+    // Most keys are ASCII and short: for them the call of what encodes any text is the longest part.
+    for (let at = 0; at < key.length; at += 1) {
+      const unit = key.charCodeAt(at);
+      if (unit > lastAscii) {
+        this.hashRoom(lane, encoder.encodeInto(key, room).written);
+        return;
+      }
+      room[at] = unit;
+    }
+    this.hashRoom(lane, key.length);
   }
 
   /** At least so many bytes, for the UTF-8 of a key that {@link KeyHash.hashRoom} hashes next. */
@@ -102,6 +115,24 @@ export class KeyHash {
     this.word1 = v1 ^ lastKey[1];
     this.word2 = v2 ^ lastKey[2];
     this.word3 = v3 ^ lastKey[3];
+  }
+
+  /** Writes the words of the last hash to a place among many, four words each. */
+  keep(into: Int32Array, place: number): void {
+    const at = place * hashWords;
+    into[at] = this.word0;
+    into[at + 1] = this.word1;
+    into[at + 2] = this.word2;
+    into[at + 3] = this.word3;
+  }
+
+  /** Brings the words that were kept at a place back into the fields. */
+  bringBack(from: Int32Array, place: number): void {
+    const at = place * hashWords;
+    this.word0 = from[at] as number;
+    this.word1 = from[at + 1] as number;
+    this.word2 = from[at + 2] as number;
+    this.word3 = from[at + 3] as number;
   }
 
   #makeRoom(keyBytes: number): void {

@@ -23,18 +23,18 @@ export const loadTargets = Object.keys(dialects) as readonly LoadTarget[];
 export interface LoadStatementOptions {
   readonly for: LoadTarget;
   /** The table to create, with what it is in: `crm.contacts`. @default the folder's name */
-  readonly table?: string;
+  readonly table?: string | undefined;
   /**
    * Where the warehouse finds the parts: a stage, a bucket.
    * @default the folder, for ClickHouse, PostgreSQL and DuckDB
    */
-  readonly from?: string;
+  readonly from?: string | undefined;
   /**
    * Column whose values tell rows apart: rows of the table with the key of a loaded row are updated, others
    * stay, new ones are inserted. The table is created where it is missing.
    * @default none: the table is new
    */
-  readonly key?: string;
+  readonly key?: string | undefined;
 }
 
 /**

@@ -8,9 +8,9 @@ import { traceInto, type OpenTelemetryApi } from './trace-into.js';
 
 export interface InstrumentOptions {
   /** @default the one that is registered for the process */
-  readonly tracerProvider?: TracerProvider;
+  readonly tracerProvider?: TracerProvider | undefined;
   /** @default the one that is registered for the process */
-  readonly meterProvider?: MeterProvider;
+  readonly meterProvider?: MeterProvider | undefined;
 }
 
 const scopeName = 'sluice';

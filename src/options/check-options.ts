@@ -37,13 +37,11 @@ export function checkOptions(
   const wanted = Object.entries(shape).map(
     ([name, is]) => [name, within === undefined ? name : `${within}.${name}`, is] as const,
   );
-  for (const [name, path, { what, isRight, members }] of wanted) {
+  for (const [name, path, is] of wanted) {
     const value: unknown = Reflect.get(options, name);
     if (value === undefined) continue;
-    if (!isRight(value)) {
-      throw new ConfigurationError(`${path} must be ${what}, not ${printValue(value)}`);
-    }
-    if (members) checkOptions(value, members, path);
+    checkValue(path, value, is);
+    if (is.members) checkOptions(value, is.members, path);
   }
   for (const [name, path, { what, isRequired = false }] of wanted) {
     if (!isRequired || Reflect.get(options, name) !== undefined) continue;
@@ -51,6 +49,12 @@ export function checkOptions(
     const state = Object.hasOwn(options, name) ? 'undefined' : 'missing';
     throw new ConfigurationError(`${path} is ${state}: give ${what}`);
   }
+}
+
+/** Checks one value. @throws ConfigurationError `invalid_option`, which names it and says what is wanted */
+export function checkValue(path: string, value: unknown, { what, isRight }: Wanted): void {
+  if (isRight(value)) return;
+  throw new ConfigurationError(`${path} must be ${what}, not ${printValue(value)}`);
 }
 
 /**
@@ -87,8 +91,15 @@ function distanceTo(known: string, given: string): number {
   return short.length > 3 && isPart ? 1 : editDistance(known, given);
 }
 
+/** An array with more is too long for a message. */
+const mostShown = 5;
+
 function printValue(value: unknown): string {
-  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (Array.isArray(value)) {
+    return value.length > mostShown
+      ? `an array of ${value.length}`
+      : `[${value.map(printValue).join(', ')}]`;
+  }
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object' && value !== null) return 'an object';
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value);
@@ -156,6 +167,27 @@ export const record: Wanted = {
   what: 'an object',
   isRight: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
+
+/** A path of a file. */
+export const filePath: Wanted = { what: 'the path of a file', isRight: isText };
+
+export const aFolder: Wanted = { what: 'the path of a folder', isRight: isText };
+
+/** An array, each of whose values is of a kind. */
+export function listOf({ what, isRight }: Wanted): Wanted {
+  return {
+    what: `an array, each ${what}`,
+    isRight: (value) => Array.isArray(value) && value.every(isRight),
+  };
+}
+
+/** An object, each of whose values is of a kind. */
+export function recordOf(what: string, { isRight }: Wanted): Wanted {
+  return {
+    what,
+    isRight: (value) => record.isRight(value) && Object.values(value as object).every(isRight),
+  };
+}
 
 /** An object of this library's, or one of the caller's own that can do the same. */
 export function withMethods(what: string, ...methods: readonly string[]): Wanted {

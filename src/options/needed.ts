@@ -5,4 +5,8 @@
  * @template Given the options of the call
  * @template Choice the union of what may be given
  */
-export type Needed<Given, Choice> = [Given] extends [Choice] ? unknown : Choice & Given;
+export type Needed<Given, Choice> = [Given] extends [Choice]
+  ? unknown
+  : [Given] extends [never]
+    ? Given
+    : Choice;

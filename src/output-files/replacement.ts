@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { FilePermissions } from '../system/file-permissions.js';
+import { systemErrorCode } from '../system/describe-system-error.js';
 import { besidePath, putInPlace } from '../system/whole-file.js';
 import type { ByteOutput } from './byte-output.js';
 import { mostOpen } from './no-more-open.js';
@@ -24,7 +25,9 @@ export async function createReplacement(
   // What a process that was killed has left.
   await files.rm(path, { force: true });
   // While it is written nobody may read it who may not when it stands.
-  const handle = await files.open(path, 'wx', 0o600);
+  const handle = await files.open(path, 'wx', 0o600).catch((error: unknown) => {
+    throw systemErrorCode(error) === 'EEXIST' ? writtenByAnother() : error;
+  });
   const own = await handle.stat().catch(async (error: unknown) => {
     await handle.close().catch(ignore);
     throw error;
@@ -32,8 +35,10 @@ export async function createReplacement(
 
   /** The path is no secret: another process may have put its own file there. */
   const isOwn = async (): Promise<boolean> => {
-    const found = await files.stat(path);
-    return found.ino === own.ino && found.dev === own.dev;
+    const found = await files.stat(path).catch((error: unknown) => {
+      if (systemErrorCode(error) !== 'ENOENT') throw error;
+    });
+    return found !== undefined && found.ino === own.ino && found.dev === own.dev;
   };
   let isOpen = true;
   const abort = async (): Promise<void> => {
@@ -56,7 +61,7 @@ export async function createReplacement(
         }
         await putInPlace(files, handle, { from: path, to: target.realPath }, async () => {
           await handle.close();
-          if (!(await isOwn())) throw new Error('another process writes it at the same time');
+          if (!(await isOwn())) throw writtenByAnother();
         });
       } catch (error) {
         await abort();
@@ -67,6 +72,10 @@ export async function createReplacement(
     readBack: () => openRandomFile(path, target.realPath),
     abort,
   };
+}
+
+function writtenByAnother(): Error {
+  return new Error('another process writes it at the same time');
 }
 
 /**

@@ -1,9 +1,10 @@
-import { describeRetry, retryOf } from '../runs/retry.js';
-import type { ColumnEstimate, ColumnSummary, Estimate, Summary } from '../runs/summary.js';
+import { describeRetry, retryOf } from '../runs/status/retry.js';
+import type { ColumnEstimate, ColumnSummary, Estimate, Summary } from '../runs/summary/summary.js';
 import { missingCountrySentence, unknownCountrySentence } from '../words/country-sentence.js';
 import { fewerRowsSentence } from '../words/fewer-rows-sentence.js';
 import { foreignNumbersSentence } from '../words/foreign-numbers-sentence.js';
 import { lostDigitsSentence } from '../words/lost-digits-sentence.js';
+import { lostPlusSentence } from '../words/lost-plus-sentence.js';
 import { noTextSentence } from '../words/no-text-sentence.js';
 import { shellQuote } from '../words/shell-quote.js';
 import { counted, grouped } from '../words/shown-numbers.js';
@@ -56,7 +57,7 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     ...summary.columns.flatMap(({ name, reasons }) =>
       lostDigitsAdvice(reasons['scientific_notation'] ?? 0, name),
     ),
-    ...noTextAdvice(refused('invalid_encoding')),
+    ...noTextAdvice(refused('invalid_encoding'), summary.input),
     ...countryAdvice(summary),
     ...summary.columns.flatMap(formsAdvice),
     ...summary.columns.flatMap(suggestedAdvice),
@@ -77,13 +78,19 @@ function byCells(advice: readonly CellAdvice[]): readonly string[] {
 /**
  * The same of a list that is not sent yet. What its calling codes say, and its countries, is said before.
  */
-export function adviceOnEstimate({ rows, email, phone, columns }: Estimate): readonly string[] {
+export function adviceOnEstimate({
+  input,
+  rows,
+  email,
+  phone,
+  columns,
+}: Estimate): readonly string[] {
   const refused = (reason: string): number =>
     [email, phone].reduce((sum, type) => sum + (type?.not_submitted[reason] ?? 0), 0);
   const phones = columns.filter(({ type }) => type === 'phone').map(({ name }) => name);
   const inTheList = [
     ...lostDigitsAdvice(refused('scientific_notation'), phones.join(', ')),
-    ...noTextAdvice(refused('invalid_encoding')),
+    ...noTextAdvice(refused('invalid_encoding'), input),
     ...columns.flatMap(formsAdvice),
     ...columns.flatMap(suggestedAdvice),
     ...misspeltAdvice({ rows, columns }),
@@ -126,7 +133,13 @@ function failedAdvice(
 
 function retryOfFailed({ batches }: Summary): ReturnType<typeof retryOf> {
   const failed = batches.filter(({ stage }) => stage === 'failed');
-  return retryOf(failed.map((batch) => ({ ...batch, uuid: batch.batch_uuid })));
+  return retryOf(
+    failed.map((batch) => ({
+      ...batch,
+      uuid: batch.batch_uuid,
+      launched: batch.times.launched_at !== null,
+    })),
+  );
 }
 
 function fewerRowsAdvice(
@@ -177,8 +190,8 @@ function lostDigitsAdvice(lost: number, name: string): readonly CellAdvice[] {
   return lost > 0 ? [{ cells: lost, text: lostDigitsSentence(lost, name) }] : [];
 }
 
-function noTextAdvice(cells: number): readonly CellAdvice[] {
-  return cells > 0 ? [{ cells, text: `${noTextSentence(cells)}; then run again` }] : [];
+function noTextAdvice(cells: number, input: string): readonly CellAdvice[] {
+  return cells > 0 ? [{ cells, text: `${noTextSentence(cells, input)}; then run again` }] : [];
 }
 
 function countryAdvice({ countries }: Summary): readonly CellAdvice[] {
@@ -188,28 +201,31 @@ function countryAdvice({ countries }: Summary): readonly CellAdvice[] {
   const again = noText === unknown ? '; then run again' : `: ${fix}, then run again`;
   const remedy = column === null ? '' : again;
   return [
-    {
-      cells: missing,
-      text: `${missingCountrySentence(countries)} and ${missing === 1 ? 'was not sent: add `country` for it' : 'were not sent: add `country` for them'}`,
-    },
+    { cells: missing, text: missingCountrySentence(countries, true) },
     { cells: unknown, text: `${unknownCountrySentence(countries, 3)}${remedy}` },
   ].filter(({ cells }) => cells > 0);
 }
 
-/** Emails that are written as something else: what a cell holds is sent as it is. */
-function formsAdvice({ name, forms }: ColumnEstimate): readonly CellAdvice[] {
+/** Cells that are more than one plain address: what a cell holds is sent as it is. */
+function formsAdvice({ name, type, forms }: ColumnEstimate): readonly CellAdvice[] {
   const counts = Object.entries(formTexts).map(([form, text]) => {
     const count = Object.values(forms ?? {}).reduce((sum, each) => sum + (each[form] ?? 0), 0);
     const withComma = forms?.['contains_comma']?.[form] ?? 0;
     const some = withComma === count ? 'all of them' : `${grouped(withComma)} of them`;
-    return { count, text: withComma === 0 ? text : `${text} (${some} with a comma)` };
+    const own = type === 'phone' ? text.replace('address', 'number') : text;
+    return { count, text: withComma === 0 ? own : `${own} (${some} with a comma)` };
   });
   const cells = counts.reduce((sum, { count }) => sum + count, 0);
-  if (cells === 0) return [];
+  const incomplete = forms?.['no_record']?.['no_at'] ?? 0;
+  const whole = {
+    cells: incomplete,
+    text: `${name}: ${grouped(incomplete)} without an @: write the whole address, then run again`,
+  };
+  if (cells === 0) return incomplete > 0 ? [whole] : [];
   const listed = counts.filter(({ count }) => count > 0);
   const shown = listed.map(({ count, text }) => `${grouped(count)} ${text}`).join(', ');
-  const text = `${name}: ${shown}: leave only the email address in the cell, then run again`;
-  return [{ cells, text }];
+  const text = `${name}: ${shown}: leave only ${type === 'email' ? 'the email address' : 'one number'} in the cell, then run again`;
+  return [{ cells, text }, ...(incomplete > 0 ? [whole] : [])];
 }
 
 /** Nobody's address is changed: a person decides what was meant. */
@@ -238,20 +254,24 @@ const formTexts = {
   mailto: 'with mailto:',
   named: 'with a name, as in Ada <ada@example.com>',
   several: 'with more than one address',
+  beside: 'with something beside the address',
+  extension: 'with an extension',
 };
 
 /** What they were taken for may be another number: valid, and paid. */
-function lostPlusAdvice({ name, ambiguous: cells = 0 }: ColumnEstimate): readonly CellAdvice[] {
+function lostPlusAdvice({
+  name,
+  ambiguous: cells = 0,
+  ambiguous_rows: rows = [],
+}: ColumnEstimate): readonly CellAdvice[] {
   if (cells === 0) return [];
-  const have = `${counted(cells, 'number')} may begin with a calling code that has lost its +, and ${cells === 1 ? 'was' : 'were'}`;
-  const text = `${name}: ${have} not sent as international: write the +, or add a column of countries (\`countryColumn\`), then run again`;
-  return [{ cells, text }];
+  return [{ cells, text: `${name}: ${lostPlusSentence({ cells, rows })}, then run again` }];
 }
 
 /** Those without a calling code may be of these countries, too: judged as others, and paid. */
 function foreignAdvice({ name, foreign }: ColumnEstimate): readonly CellAdvice[] {
   if (!foreign) return [];
-  const text = `${name}: ${foreignNumbersSentence(name, foreign)}, then run again`;
+  const text = `${name}: ${foreignNumbersSentence(name, foreign, ', then run again')}`;
   return [{ cells: foreign.cells, text }];
 }
 
@@ -263,12 +283,13 @@ function numbersAdvice(
   const all = buckets.verified + buckets.no_result;
   const cells = buckets.no_result + verdicts.wrong;
   // Where most are valid, as a number that is no longer in use is, their country is not the cause.
-  if (!unfit || unfit.cells * 2 < unfit.of || cells < leastCells || cells * 5 < all) return [];
+  if (!unfit || unfit.cells * 2 < unfit.of || cells * 5 < all) return [];
+  if (Math.min(cells, unfit.cells) < leastCells) return [];
   const [only = '', ...more] = new Set(
     batches.flatMap(({ type, country }) => (type === 'phone' ? [country] : [])),
   );
   const country = more.length > 0 || only === '' ? 'the country of their row' : only;
-  const sample = unfit.of < cells ? `the first ${grouped(unfit.of)} of them` : 'them';
+  const sample = unfit.of < cells ? `${grouped(unfit.of)} that were examined` : 'them';
   const fitting = unfit.fitting
     ? `, and ${grouped(unfit.fitting.cells)} would fit ${unfit.fitting.country}`
     : '';
@@ -289,7 +310,7 @@ function unknownAdvice(
   if (unknown === 0) return [];
   const only = compared
     ? 'the same command pays only for these'
-    : 'with `history` only these are paid again';
+    : 'a run with `history` keeps its results, so that the next one pays only for these';
   return [{ cells: unknown, text: `${grouped(unknown)} unknown: ask again tomorrow; ${only}` }];
 }
 

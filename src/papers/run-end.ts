@@ -1,6 +1,6 @@
-import { describeStatus } from '../runs/describe-status.js';
-import type { RunStatus } from '../runs/run-status.js';
-import { hasFailed, type Estimate, type RunEnd, type Summary } from '../runs/summary.js';
+import { describeStatus } from '../runs/status/describe-status.js';
+import type { RunStatus } from '../runs/status/run-status.js';
+import { hasFailed, type Estimate, type RunEnd, type Summary } from '../runs/summary/summary.js';
 import { remedyForCredits } from './credit-remedy.js';
 import {
   adviceOf,
@@ -45,7 +45,7 @@ export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}):
 const conditions: ReadonlyMap<number, string> = new Map([
   [4, 'once the key is accepted'],
   [6, 'once that is fixed'],
-  [7, 'once the service works again'],
+  [7, 'once it works again'],
 ]);
 
 /** What to do after a run that stopped, and what the same command will do then. */

@@ -1,8 +1,22 @@
+import {
+  called,
+  checkOptions,
+  filePath,
+  flag,
+  listOf,
+  type OptionShape,
+} from '../options/check-options.js';
 import type { FilePermissions } from '../system/file-permissions.js';
 import type { Sink } from '../rows/sink.js';
 import { readStoppedRun, type StoppedRun } from '../runs/stopped-summary.js';
-import type { RunStatus } from '../runs/run-status.js';
-import type { Estimate, RunEnd, StoppedSummary, Summary, SummaryFile } from '../runs/summary.js';
+import type { RunStatus } from '../runs/status/run-status.js';
+import type {
+  Estimate,
+  RunEnd,
+  StoppedSummary,
+  Summary,
+  SummaryFile,
+} from '../runs/summary/summary.js';
 import { isThere } from '../system/is-there.js';
 import { printable } from '../words/printable.js';
 import type { AdviceOptions } from './advice.js';
@@ -22,23 +36,36 @@ export interface RunPapersOptions {
   /** Path of a page for people. @default none */
   readonly report?: string | undefined;
   /** Files of the same run, whose places these must not take. */
-  readonly besides?: readonly string[];
+  readonly besides?: readonly string[] | undefined;
   /** Whether the local service asks mail servers: then no advice says that it could. @default false */
-  readonly asksNetwork?: boolean;
+  readonly asksNetwork?: boolean | undefined;
   /**
    * Changes the text of the summary and of the report before it is written: a program that calls options
    * otherwise than this library, as `retryFailed` in backticks, gives its own names for them.
    * @default nothing is changed
    */
-  readonly reword?: (text: string) => string;
+  readonly reword?: ((text: string) => string) | undefined;
   /** Whether the run is in a store that other processes share with this one. @default false */
-  readonly isShared?: boolean;
+  readonly isShared?: boolean | undefined;
   /**
    * Whether rows are written by the quality of their emails: then no advice says that they could be.
    * @default false
    */
-  readonly keepsQuality?: boolean;
+  readonly keepsQuality?: boolean | undefined;
 }
+
+const shape: OptionShape<RunPapersOptions> = {
+  summary: {
+    what: 'the path of a file, or a function that takes the text',
+    isRight: (value) => filePath.isRight(value) || called.isRight(value),
+  },
+  report: filePath,
+  besides: listOf(filePath),
+  asksNetwork: flag,
+  reword: called,
+  isShared: flag,
+  keepsQuality: flag,
+};
 
 /** What is known of a run that stopped, besides why. */
 export interface StoppedOptions {
@@ -114,6 +141,7 @@ export class RunPapers {
 
   /** @throws ConfigurationError, OutputError when they could not be written */
   static async open(options: RunPapersOptions): Promise<RunPapers> {
+    checkOptions(options, shape);
     const { summary, report, besides = [] } = options;
     const papers = new RunPapers(
       typeof summary === 'string' ? await PaperFile.open(summary, 'summary') : summary,

@@ -1,11 +1,12 @@
 import type { Dispatcher } from 'undici';
 import { createDispatcher } from '../client/create-dispatcher.js';
 import { isLoopbackHost } from '../client/base-url.js';
-import type { FileOptions } from '../formats/file-options.js';
+import { fileShape, type FileOptions } from '../formats/file-options.js';
 import { inputSource } from '../formats/file-source.js';
+import { checkOptions } from '../options/check-options.js';
 import type { Source } from '../rows/source.js';
 import { httpObject, parseWebAddress } from './http-object.js';
-import { remoteInput, type RemoteOptions } from './remote-input.js';
+import { remoteInput, remoteShape, type RemoteOptions } from './remote-input.js';
 
 const connectTimeoutMs = 10_000;
 
@@ -22,6 +23,7 @@ const connectTimeoutMs = 10_000;
  * ```
  */
 export function httpSource(address: string, options: FileOptions & RemoteOptions = {}): Source {
+  checkOptions(options, { ...fileShape, ...remoteShape });
   const web = parseWebAddress(address);
   const object = httpObject(web, dispatcherFor(web.url));
   return inputSource(remoteInput(object, options), web.url.pathname, options);

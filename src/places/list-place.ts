@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ConfigurationError } from '../errors/family.js';
+import { checkValue, type Wanted } from '../options/check-options.js';
 import { isSameFile } from '../output-files/output-path.js';
 
 /** The place of a list: its kind says how it is read and written. */
@@ -26,6 +27,11 @@ const databases = new Map<string, DatabaseKind>([
 /** These schemes name a database without `//`: a path follows. The others need a host. */
 const pathKinds: readonly string[] = ['sqlite', 'duckdb'];
 
+const aPlace: Wanted = {
+  what: 'a path or a URL',
+  isRight: (value) => typeof value === 'string' || value instanceof URL,
+};
+
 /**
  * What kind of place a name means: a path, or a URL (`file:`, `https:`, `s3:`, or that of a database).
  *
@@ -37,6 +43,7 @@ const pathKinds: readonly string[] = ['sqlite', 'duckdb'];
  * ```
  */
 export function parsePlace(name: string | URL): ListPlace {
+  checkValue('list', name, aPlace);
   const url = String(name);
   const [, scheme = '', hasHost] = /^([a-z][a-z0-9+.-]+):(\/\/)?/i.exec(url) ?? [];
   const word = scheme.toLowerCase();

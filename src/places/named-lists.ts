@@ -14,7 +14,7 @@ import { findS3Objects, s3Source } from './s3/source.js';
 
 export interface ListSinkOptions extends FileSinkOptions {
   /** Writes a folder of parts of about that many bytes, with a manifest. @default one file */
-  readonly partBytes?: number;
+  readonly partBytes?: number | undefined;
 }
 
 /**
@@ -32,9 +32,8 @@ export interface ListSinkOptions extends FileSinkOptions {
 export async function findLists(
   names: string | URL | readonly (string | URL)[],
 ): Promise<readonly string[]> {
-  const all = typeof names === 'string' || names instanceof URL ? [names] : names;
   const lists: string[] = [];
-  for (const name of all) {
+  for (const name of [names].flat()) {
     const place = parsePlace(name);
     if (place.kind === 'file') lists.push(...(await findFiles(place.path)));
     else if (place.kind === 's3') lists.push(...(await findS3Objects(place.url)));

@@ -4,6 +4,7 @@ import { InputError } from '../errors/family.js';
 import { isSluiceError } from '../errors/is-sluice-error.js';
 import type { ByteInput } from '../formats/byte-input.js';
 import { createStreamReader, type ByteReader } from '../formats/byte-reader.js';
+import { clock, count, type OptionShape } from '../options/check-options.js';
 import { systemClock, type Clock } from '../system/clock.js';
 import {
   changedError,
@@ -15,11 +16,17 @@ import {
 
 export interface RemoteOptions {
   /** Most bytes of an object: one that never ends is noticed. @default 1 TiB */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** Failures in a row, without a byte between them, after which the run stops. @default 6 */
-  readonly mostFailures?: number;
-  readonly clock?: Clock;
+  readonly mostFailures?: number | undefined;
+  readonly clock?: Clock | undefined;
 }
+
+export const remoteShape: OptionShape<RemoteOptions> = {
+  maxBytes: count,
+  mostFailures: count,
+  clock,
+};
 
 const defaultMaxBytes = 2 ** 40;
 const defaultMostFailures = 6;

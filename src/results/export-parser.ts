@@ -5,7 +5,7 @@ import { json, plainTextEnd, skipSpace, viewOf } from './json-bytes.js';
 import { MemberScanner } from './member-scanner.js';
 import { isRecord, type OutcomeTable } from './outcome-table.js';
 import { knownRecords, type KnownRecords } from './known-records.js';
-import { memberWords, pieceBytes } from './record-templates.js';
+import { memberWords, pieceBytes, type RecordTemplates } from './record-templates.js';
 import { TokenBytes } from './token-bytes.js';
 
 export interface ExportParserOptions {
@@ -72,6 +72,7 @@ export class ExportParser {
   readonly #maxRecordBytes: number;
   readonly #scanner: MemberScanner;
   readonly #known: KnownRecords;
+  #templates: RecordTemplates | undefined;
   readonly #token = new TokenBytes();
   /** A byte-order mark inside is part of the key, and a byte that is no UTF-8 is no key. */
   readonly #keyDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -112,7 +113,7 @@ export class ExportParser {
     const to = bytes.length;
     const scanner = this.#scanner;
     scanner.chunkOffset = this.#bytes;
-    this.#known.templates?.show(bytes);
+    this.#templates = this.#known.show(bytes);
     let at = 0;
     while (at < to) {
       if (scanner.isBehindMember) at = this.#readPlainMembers(bytes, view, at);
@@ -199,7 +200,7 @@ export class ExportParser {
 
   /** The same for members like ones seen before to the byte, but for their address. */
   #readAlikeMembers(bytes: Buffer, from: number): number {
-    const { templates } = this.#known;
+    const templates = this.#templates;
     let memberEnd = from;
     for (;;) {
       const count = templates?.read(memberEnd) ?? 0;

@@ -3,18 +3,33 @@ import type { OutcomeTable } from './outcome-table.js';
 import { RecordShapes } from './record-shapes.js';
 import { RecordTemplates } from './record-templates.js';
 
+/** A smaller export is read before a kernel has started. */
+const worthBytes = 4096;
+
 /**
  * What exports of one run have shown of their records so far: those that come again to the byte are
  * recognised whole, the others by their shape.
  */
 export class KnownRecords {
-  /** `undefined` in engines without WebAssembly: there shapes alone are known. */
-  readonly templates: RecordTemplates | undefined;
+  readonly #type: VerificationType;
+  /** `undefined` in engines without WebAssembly, and as long as all is small: there shapes alone are known. */
+  #templates: RecordTemplates | undefined;
+  #areTemplatesTried = false;
   readonly #shapes: RecordShapes;
 
   constructor(type: VerificationType, outcomes: OutcomeTable) {
-    this.templates = templatesOf(type);
+    this.#type = type;
     this.#shapes = new RecordShapes(type, outcomes);
+  }
+
+  /** @returns what reads the records of a piece that were seen before, where there is any */
+  show(piece: Uint8Array): RecordTemplates | undefined {
+    if (!this.#areTemplatesTried && piece.length >= worthBytes) {
+      this.#areTemplatesTried = true;
+      this.#templates = templatesOf(this.#type);
+    }
+    this.#templates?.show(piece);
+    return this.#templates;
   }
 
   /** Where the record found last ends. */
@@ -32,7 +47,7 @@ export class KnownRecords {
     const outcome = this.#shapes.read(bytes, view, from, to);
     // Results that come once would only fill the room.
     if (outcome !== -1 && !this.#shapes.isNew) {
-      this.templates?.add(bytes.subarray(from, this.end), outcome);
+      this.#templates?.add(bytes.subarray(from, this.end), outcome);
     }
     return outcome;
   }
@@ -43,7 +58,7 @@ export class KnownRecords {
    * @param record legal JSON, an object, without white space around it
    */
   add(record: Buffer, outcome: number): void {
-    this.templates?.add(record, outcome);
+    this.#templates?.add(record, outcome);
     this.#shapes.add(record);
   }
 }

@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../errors/family.js';
 import { caseless } from './column-spelling.js';
+import { isSame } from './same-names.js';
 import type { ColumnMap } from './combined-chunk.js';
 import type { SourceReading } from './source.js';
 
@@ -118,10 +119,6 @@ function mapOf(one: OneHeader, header: readonly string[]): ColumnMap | undefined
   if (isSame(one.header, header)) return undefined;
   const positions = new Map(namesIn(header, one).map((name, at) => [name, at]));
   return header.map((name) => positions.get(name) ?? -1);
-}
-
-export function isSame(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((name, at) => name === other[at]);
 }
 
 const mostNames = 30;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { ConfigurationError, InputError } from '../errors/family.js';
+import { checkOptions, checkValue, flag, listOf, text } from '../options/check-options.js';
 import { closableChunks } from './closable-chunks.js';
 import {
   checkNeeded,
   combineHeaders,
-  isSame,
   type CombinedHeader,
   type OneHeader,
 } from './combine-headers.js';
@@ -12,16 +12,18 @@ import { CombinedChunk } from './combined-chunk.js';
 import { comparedSource } from './compared-source.js';
 import type { FilePermissions } from '../system/file-permissions.js';
 import type { RowChunk } from './row-chunk.js';
+import { aSource, guardedSource, ofLibrary } from './own-ends.js';
+import { isSame } from './same-names.js';
 import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from './source.js';
 
 export interface CombinedSourceOptions {
   /** How messages call the list. @default the names of the sources */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /**
    * Whether a source may lack a column that is verified, or names the country: its cells are empty then.
    * @default false
    */
-  readonly mayLackColumns?: boolean;
+  readonly mayLackColumns?: boolean | undefined;
 }
 
 /**
@@ -39,8 +41,11 @@ export interface CombinedSourceOptions {
  */
 export function combinedSource(
   sources: readonly Source[],
-  { name = nameOf(sources), mayLackColumns = false }: CombinedSourceOptions = {},
+  options: CombinedSourceOptions = {},
 ): Source {
+  checkValue('sources', sources, listOf(aSource));
+  checkOptions(options, { name: text, mayLackColumns: flag });
+  const { name = nameOf(sources), mayLackColumns = false } = options;
   for (const source of sources) {
     if (!source.keep) continue;
     throw new ConfigurationError(
@@ -48,10 +53,11 @@ export function combinedSource(
     );
   }
   const open = sources.filter((source) => 'permissions' in source);
-  const compared = sources.map((source) => comparedSource(source));
+  const compared = sources.map((source) => comparedSource(guardedSource(source)));
   // A later reading is compared with what the first has found.
   let heads: readonly OneHead[] | undefined;
   return {
+    ...ofLibrary,
     name,
     decides: { input: sources.map((source) => source.name).join('\n') },
     async open(opening) {

@@ -6,6 +6,7 @@ import { systemFiles, type FileSystem } from '../system/file-system.js';
 import { orAborted } from '../system/or-aborted.js';
 import { writeWhole } from '../system/whole-file.js';
 import { refuseRows, wordsOf } from './gather-rows.js';
+import { refuseSameObjects } from './same-object.js';
 import { digestAtEnd } from './source.js';
 
 /** So many rows are one record of the file; the same for the same rows, however they came. */
@@ -27,6 +28,7 @@ export async function keepRows(
   }: { readonly signal?: AbortSignal; readonly files?: FileSystem } = {},
 ): Promise<void> {
   const iterator = rows[Symbol.asyncIterator]();
+  const check = refuseSameObjects(name);
   try {
     await writeWhole(files, path, async (file) => {
       let isOver = false;
@@ -34,8 +36,12 @@ export async function keepRows(
         const record: unknown[] = [];
         while (!isOver && record.length < recordRows) {
           const step = await orAborted(readNext(iterator, name), signal);
-          if (step.done === true) isOver = true;
-          else record.push(step.value);
+          if (step.done === true) {
+            isOver = true;
+          } else {
+            check(step.value);
+            record.push(step.value);
+          }
         }
         if (record.length === 0) break;
         const bytes = serializeRows(record, name);

@@ -2,7 +2,9 @@ import type { CellText, RowChunk } from './row-chunk.js';
 import { textOfValue } from './text-of-value.js';
 
 /** A row as library users have it: column names and values. */
-export type Row = Readonly<Record<string, unknown>>;
+export interface Row {
+  readonly [column: string]: unknown;
+}
 
 /** About what an object takes on the heap, and each of its cells beside its text. */
 const objectBytes = 48;
@@ -42,6 +44,11 @@ export class ObjectChunk implements RowChunk {
     for (const name of Object.keys(this.rows[row] ?? {})) if (!this.#names.has(name)) return name;
     return undefined;
   }
+}
+
+/** What a message calls something that is no row. */
+export function kindOfRow(row: unknown): string {
+  return Array.isArray(row) ? 'an array' : String(row === null ? row : typeof row);
 }
 
 /** All of a row waits, also the cells that nobody verifies. */

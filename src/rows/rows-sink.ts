@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../errors/family.js';
 import { plainCell } from './kinds.js';
 import type { Row } from './object-chunk.js';
 import type { JoinedRows, OpenSinkOptions, Sink } from './sink.js';
@@ -8,13 +9,15 @@ export interface RowsSinkOptions {
    * How messages call it.
    * @default 'rows'
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 /**
  * Gives arrays of enriched rows to a function, in order: objects with the input's columns and the added
  * ones, values with their types. It is waited for; when it throws, so does the run. A run that goes on
  * after that, or after a kill, gives all rows again, from the first one on: write them by a key.
+ *
+ * @throws ConfigurationError when it is given no function
  *
  * @template Output what the rows are, as the caller knows it: nothing checks it
  *
@@ -34,6 +37,9 @@ export function rowsSink<Output extends object = Row>(
   write: (rows: readonly Output[]) => void | Promise<void>,
   { name = 'rows' }: RowsSinkOptions = {},
 ): Sink {
+  if (typeof write !== 'function') {
+    throw new ConfigurationError('rowsSink() takes a function, which is given arrays of rows');
+  }
   return {
     name,
     async check() {

@@ -1,15 +1,36 @@
 import { Stream, type Readable } from 'node:stream';
 import { ConfigurationError, InputError } from '../errors/family.js';
+import {
+  checkOptions,
+  checkValue,
+  columnNames,
+  text,
+  type OptionShape,
+  type Wanted,
+} from '../options/check-options.js';
 import { CellsChunk } from './cells-chunk.js';
 import { closableChunks } from './closable-chunks.js';
 import { gatherRows, refuseRows } from './gather-rows.js';
 import { keepRows, readKeptRows } from './kept-rows.js';
-import { ObjectChunk, type Row } from './object-chunk.js';
+import { kindOfRow, ObjectChunk, type Row } from './object-chunk.js';
+import { areKeptBeside, beginRows, noteKept } from './once-only.js';
+import { ofLibrary } from './own-ends.js';
 import type { RowChunk } from './row-chunk.js';
+import { refuseSameObjects } from './same-object.js';
 import type { OpenSourceOptions, Source, SourceReading } from './source.js';
 
 /** Rows that a program has: objects of any type, or lists of cells in the header's order. */
-export type RowsInput = Iterable<object> | AsyncIterable<object> | ReadableStream<object>;
+export type RowsInput = RowsOf<object>;
+
+type RowsOf<Input> = Iterable<Input> | AsyncIterable<Input> | ReadableStream<Input>;
+
+declare const rowType: unique symbol;
+
+/** A source of rows whose type is known: options that name columns are held to it. */
+export interface RowsSource<Input> extends Source {
+  /** For the compiler alone. */
+  readonly [rowType]?: Input;
+}
 
 export function isRows(given: unknown): given is RowsInput {
   return (
@@ -19,23 +40,35 @@ export function isRows(given: unknown): given is RowsInput {
   );
 }
 
+/** What rows of a program must be. */
+export const someRows: Wanted = {
+  what: 'an array, a generator or a stream of row objects',
+  isRight: isRows,
+};
+
 export interface RowsSourceOptions {
   /**
    * How messages call it.
    * @default 'rows'
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /**
    * Names of the columns, in order. Needed for lists of cells.
    * @default those of all objects in an array; of anything else those of its first 512 objects, or of
    *   fewer where they come with pauses into a run that streams; a later object that has another field is
    *   refused
    */
-  readonly header?: readonly string[];
+  readonly header?: readonly string[] | undefined;
 }
 
+const shape: OptionShape<RowsSourceOptions> = { name: text, header: columnNames };
+
 /**
- * Rows from memory or from any stream of objects: an array as often as asked, anything else once.
+ * Rows from memory or from any stream of objects. What can be read once (a generator, a stream) is read by
+ * one call: another is refused, as it would go on where the first has stopped. A run that goes on in the same
+ * process and has all of it on disk takes the same one again.
+ *
+ * @throws ConfigurationError `invalid_option`
  *
  * @example
  * ```ts
@@ -43,17 +76,26 @@ export interface RowsSourceOptions {
  * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
  * ```
  */
-export function rowsSource(rows: RowsInput, options: RowsSourceOptions = {}): Source {
+export function rowsSource<Input extends object>(
+  rows: RowsOf<Input>,
+  options: RowsSourceOptions = {},
+): RowsSource<Input> {
+  checkValue('rows', rows, someRows);
+  checkOptions(options, shape);
   const { name = 'rows' } = options;
   const open = (opening: OpenSourceOptions): Promise<SourceReading> =>
     openRows(rows, { ...options, name }, opening);
-  if (Array.isArray(rows)) return { name, open };
+  if (Array.isArray(rows)) return { ...ofLibrary, name, open };
   return {
+    ...ofLibrary,
     name,
     open,
     async keep(path, signal, most) {
-      const kept = most === undefined ? asAsync(rows) : firstOf(asAsync(rows), most);
+      const isDone = await areKeptBeside(rows, { path, most });
+      const all = begin(isDone ? [] : rows, name);
+      const kept = most === undefined ? all : firstOf(all, most);
       await keepRows(path, kept, name, { ...(signal && { signal }) });
+      if (!isDone) noteKept(rows, { path, most });
       return keptSource(path, { ...options, name });
     },
     kept: (path) => keptSource(path, { ...options, name }),
@@ -66,6 +108,7 @@ interface NamedOptions extends RowsSourceOptions {
 
 function keptSource(path: string, options: NamedOptions): Source {
   return {
+    ...ofLibrary,
     name: options.name,
     async open(opening) {
       const kept = readKeptRows(path, options.name);
@@ -81,7 +124,7 @@ async function openRows(
   opening: OpenSourceOptions,
 ): Promise<SourceReading> {
   const { name } = options;
-  const gathered = gatherRows(asAsync(rows), opening.signal);
+  const gathered = gatherRows(begin(rows, name), opening.signal);
   const close = async (): Promise<void> => {
     // A Readable lets go of what it reads from; waiting for its next row may never end.
     if (rows instanceof Stream) (rows as Readable).destroy();
@@ -93,7 +136,7 @@ async function openRows(
     opening.wanted(known);
     return {
       header: known,
-      chunks: closableChunks(toChunks(first, gathered, known, options, opening), close),
+      chunks: closableChunks(toChunks(rows, first, gathered, known, options, opening), close),
     };
   } catch (error) {
     await close();
@@ -102,39 +145,65 @@ async function openRows(
 }
 
 async function* toChunks(
+  given: RowsInput,
   first: readonly unknown[] | undefined,
   gathered: AsyncGenerator<unknown[]>,
   header: readonly string[],
   { name }: NamedOptions,
   { signal }: OpenSourceOptions,
 ): AsyncGenerator<RowChunk> {
+  // Of an array all rows are there before the first is read.
+  const check = Array.isArray(given) ? undefined : refuseSameObjects(name);
+  let before = 0;
   for (let rows = first; rows !== undefined; rows = await nextRows(gathered, name, signal)) {
-    yield chunkOf(rows, header, name);
+    if (check) rows.forEach(check);
+    yield chunkOf(rows, header, { name, before });
+    before += rows.length;
   }
 }
 
-function chunkOf(rows: readonly unknown[], header: readonly string[], name: string): RowChunk {
+/** Where rows are, for messages. */
+interface RowsPlace {
+  readonly name: string;
+  /** How many rows came before them. */
+  readonly before: number;
+}
+
+function chunkOf(rows: readonly unknown[], header: readonly string[], place: RowsPlace): RowChunk {
   const [first] = rows;
   if (Array.isArray(first)) {
-    return new CellsChunk(rows.map((row) => checkedList(row, header.length, name)));
+    return new CellsChunk(rows.map((row, at) => checkedList(row, header.length, place, at)));
   }
   return new ObjectChunk(
-    rows.map((row) => checkedObject(row, name)),
+    rows.map((row, at) => checkedObject(row, place, at)),
     header,
   );
 }
 
-function checkedList(row: unknown, columns: number, name: string): readonly unknown[] {
-  if (!Array.isArray(row)) throw new InputError(`${name} gives lists of cells and other things`);
+function checkedList(
+  row: unknown,
+  columns: number,
+  place: RowsPlace,
+  at: number,
+): readonly unknown[] {
+  if (!Array.isArray(row)) {
+    throw refusedRow(place, at, `must be a list of cells, as the first, not ${kindOfRow(row)}`);
+  }
   if (row.length <= columns) return row;
-  throw new InputError(
-    `${name} gives a row of ${String(row.length)} cells, more than the ${String(columns)} columns of its header`,
+  throw refusedRow(
+    place,
+    at,
+    `has ${String(row.length)} cells, more than the ${String(columns)} columns of its header`,
   );
 }
 
-function checkedObject(row: unknown, name: string): Row {
+function checkedObject(row: unknown, place: RowsPlace, at: number): Row {
   if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row as Row;
-  throw new InputError(`${name} gives something else than objects or lists of cells`);
+  throw refusedRow(place, at, `must be an object of columns, not ${kindOfRow(row)}`);
+}
+
+function refusedRow({ name, before }: RowsPlace, at: number, what: string): InputError {
+  return new InputError(`row ${before + at + 1} of ${name} ${what}`);
 }
 
 function headerOf(rows: readonly unknown[], name: string): readonly string[] {
@@ -143,7 +212,9 @@ function headerOf(rows: readonly unknown[], name: string): readonly string[] {
       `the rows of ${name} are lists of cells: name their columns with the option header`,
     );
   }
-  return [...new Set(rows.flatMap((row) => Object.keys(checkedObject(row, name))))];
+  const place = { name, before: 0 };
+  const names = rows.flatMap((row, at) => Object.keys(checkedObject(row, place, at)));
+  return [...new Set(names)];
 }
 
 async function nextRows(
@@ -169,12 +240,14 @@ async function* firstOf(rows: AsyncIterable<unknown>, most: number): AsyncGenera
   }
 }
 
-async function* fromIterable(rows: Iterable<unknown>): AsyncGenerator {
-  yield* rows;
+/** Begins to read. @throws InputError `input_unreadable` when that was done before, and can be done once */
+function begin(rows: RowsInput, name: string): AsyncIterable<unknown> {
+  const iterator = beginRows(rows, name);
+  return Symbol.asyncIterator in rows
+    ? { [Symbol.asyncIterator]: () => iterator as AsyncIterator<unknown> }
+    : fromIterator(iterator as Iterator<unknown>);
 }
 
-function asAsync(rows: RowsInput): AsyncIterable<unknown> {
-  return Symbol.asyncIterator in rows
-    ? (rows as AsyncIterable<unknown>)
-    : fromIterable(rows as Iterable<unknown>);
+async function* fromIterator(iterator: Iterator<unknown>): AsyncGenerator {
+  yield* { [Symbol.iterator]: () => iterator };
 }

@@ -110,6 +110,14 @@ export interface Sink {
    */
   check(verifiedColumns: number): Promise<void>;
   /**
+   * Keeps other runs from writing the same output, until what it resolves with is called. Asked before
+   * anything is sent.
+   *
+   * @param patience how long to wait for another run. @default not at all
+   * @throws StateError `state_locked` when another run has it
+   */
+  hold?(patience?: OutputPatience): Promise<() => Promise<void>>;
+  /**
    * Gives what looks at every row before the first batch is sent, so that a row for which the sink has
    * no form ends the run while it costs nothing; `undefined` where any row will do.
    *
@@ -153,6 +161,14 @@ export interface Sink {
   outputs?(): readonly OutputRows[];
   /** Rows that the last writing left alone. @default none */
   leftAlone?(): LeftAlone | undefined;
+}
+
+/** How long to wait for another run that writes the same output. */
+export interface OutputPatience {
+  /** In milliseconds. @default 0: it is an error at once */
+  readonly waitLockMs?: number | undefined;
+  /** Ends the wait, with its reason. @default never */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A file, a table or an object, and how many rows it got. */

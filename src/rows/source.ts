@@ -45,6 +45,11 @@ export interface SourceReading<Chunk extends RowChunk = RowChunk> {
    */
   readonly isUnnamed?: boolean;
   /**
+   * Whether it has no row that would name its columns: the header is what the options of the run name.
+   * @default false
+   */
+  readonly hasNoRows?: boolean;
+  /**
    * What the columns hold, in order, where the source itself says it, also without any row; `undefined`
    * for a column whose cells each have a kind of their own.
    * @default no column is said to hold anything

@@ -1,25 +1,43 @@
 import { parseBatchName } from '../batches/batch-name.js';
-import { deleteListed, type Deletions } from '../batches/delete-uploads.js';
+import { aClient } from '../batches/driving/option-shapes.js';
+import { deleteListed, type Deletions } from '../batches/uploads/delete-uploads.js';
+import { uuidKey } from '../batches/uploads/uuid-key.js';
 import type { Client } from '../client/client.js';
 import { ConfigurationError, StateError } from '../errors/family.js';
+import {
+  aFolder,
+  checkOptions,
+  flag,
+  signal as aSignal,
+  type OptionShape,
+} from '../options/check-options.js';
 import { defaults } from '../batches/defaults.js';
 import { systemClock } from '../system/clock.js';
-import { checkAccount } from './account.js';
+import { checkAccount } from './opening/account.js';
 import { systemFiles } from '../system/file-system.js';
-import type { RunStore, SharedStore } from './run-store.js';
-import { StateDirectory } from './state-directory.js';
+import { aStore } from './options/run-shapes.js';
+import type { RunStore, SharedStore } from './store/run-store.js';
+import { StateDirectory } from './store/state-directory.js';
 
 export interface AbandonRunOptions {
   /** Where the run is, unless it is in a store. */
-  readonly stateDir?: string;
+  readonly stateDir?: string | undefined;
   /** The store that processes share the run in: all that work on it are stopped first. */
-  readonly store?: SharedStore;
+  readonly store?: SharedStore | undefined;
   /** The service that has the run's batches; without it they are left there. */
-  readonly client?: Client;
+  readonly client?: Client | undefined;
   /** Whether batches are deleted, too, whose results were fetched: they are dropped. @default false */
-  readonly exportedToo?: boolean;
-  readonly signal?: AbortSignal;
+  readonly exportedToo?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
+
+const shape: OptionShape<AbandonRunOptions> = {
+  stateDir: aFolder,
+  store: aStore,
+  client: aClient,
+  exportedToo: flag,
+  signal: aSignal,
+};
 
 /**
  * Gives an unfinished run up: deletes the batches that were never launched from the service, whichever
@@ -39,6 +57,7 @@ export interface AbandonRunOptions {
  * ```
  */
 export async function abandonRun(options: AbandonRunOptions): Promise<Deletions> {
+  checkOptions(options, shape);
   const { client, exportedToo = false } = options;
   const signal = options.signal ?? new AbortController().signal;
   const state = await openRun(options, signal);
@@ -49,20 +68,16 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
     const { run, batches, earlier } = state.known;
     const ids = [...(run ? [run.id] : []), ...earlier.map((before) => before.run.id)];
     const exported: string[] = [];
-    /** What broke after its launch is listed as if it had not been launched. */
-    const broken: string[] = [];
     const all = [batches, ...earlier.map((before) => before.batches)];
     for (const { known } of all.flatMap((known) => [...known.values()])) {
-      if (exportedToo && known.stage === 'exported') exported.push(known.uuid);
-      if (known.stage === 'failed' && known.launched) broken.push(known.uuid ?? '');
+      if (exportedToo && known.stage === 'exported') exported.push(uuidKey(known.uuid));
     }
     if (client && ids.length > 0) {
       deletions = await deleteListed(
         client,
-        ({ name, batch_uuid }) =>
-          ids.some((id) => parseBatchName(name, id) !== undefined) && !broken.includes(batch_uuid),
+        ({ name }) => ids.some((id) => parseBatchName(name, id) !== undefined),
         { signal, clock: systemClock, deadlineMs: defaults.batchDeadlineMs },
-        (uuid) => exported.includes(uuid),
+        (uuid) => exported.includes(uuidKey(uuid)),
       );
     }
   } catch (error) {
@@ -84,7 +99,7 @@ async function openRun(
   return StateDirectory.open(systemFiles, stateDir, { fresh: false });
 }
 
-/** Whoever works on the run launches nothing more, and ends. */
+/** A process that works on the run launches nothing more, and ends. */
 async function stopAll(state: RunStore, { name }: SharedStore): Promise<void> {
   if (!state.known.run) throw new ConfigurationError(`there is no ${name}`);
   await state.record({

@@ -1,28 +1,36 @@
 import type { CreditBalance } from '../contract/bodies.js';
 import { verificationTypes, type VerificationType } from '../contract/enums.js';
+import { systemClock } from '../system/clock.js';
 import type { Batch } from '../batches/batch.js';
-import { checkHistoryService } from '../batches/check-history-service.js';
-import { settledOutcome } from '../batches/address-book.js';
-import { countVerified, layOutColumns, type ColumnLayout } from '../batches/column-layout.js';
+import { checkHistoryService } from '../batches/joining/check-history-service.js';
+import { settledOutcome } from '../batches/numbering/address-book.js';
+import {
+  countVerified,
+  layOutColumns,
+  namedColumns,
+  type ColumnLayout,
+} from '../batches/columns/column-layout.js';
 import { defaults } from '../batches/defaults.js';
-import { callingCodeNotices, doubtfulColumns } from '../batches/doubtful-columns.js';
-import { checkCountries, Plan } from '../batches/plan.js';
+import { callingCodeNotices, doubtfulColumns } from '../batches/planning/doubtful-columns.js';
+import { checkCountries, Plan } from '../batches/planning/plan.js';
 import { checkOptions } from '../options/check-options.js';
 import type { Needed } from '../options/needed.js';
 import type { LaneChoice } from '../streams/stream-options.js';
+import { namedSource } from '../rows/named-source.js';
 import { limitedSource } from '../rows/limited-source.js';
-import { budgetNotices } from './budget-notices.js';
-import { columnHints } from './column-hints.js';
-import { readCredits } from './balance.js';
-import { startExamining, wantedPositions } from './pass-one.js';
-import { MisspeltDomains } from './misspelt-domains.js';
-import { RefusedCells } from './refused-cells.js';
-import type { EstimateSettings } from './run-options.js';
-import { sinkOf, sourceOf, type SourceInput } from './run-ends.js';
-import { estimateShape } from './run-shapes.js';
-import type { Estimate, LaneEstimate, TypeEstimate } from './summary.js';
+import { budgetNotices } from './credits/budget-notices.js';
+import { columnHints } from './summary/column-hints.js';
+import { readCredits } from './credits/balance.js';
+import { startExamining, wantedPositions } from './planning/pass-one.js';
+import { watchCalls } from './watched-calls.js';
+import { MisspeltDomains } from './summary/misspelt-domains.js';
+import { RefusedCells } from './summary/refused-cells.js';
+import type { EstimateSettings } from './options/run-options.js';
+import { sinkOf, sourceOf, type SourceInput } from './options/run-ends.js';
+import { estimateShape } from './options/run-shapes.js';
+import type { Estimate, LaneEstimate, TypeEstimate } from './summary/summary.js';
 
-export type { Estimate, TypeEstimate } from './summary.js';
+export type { Estimate, TypeEstimate } from './summary/summary.js';
 
 /**
  * Reads a source as a run would, and counts. Nothing is sent, and nothing is kept.
@@ -40,20 +48,22 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   options: EstimateSettings<From> & Needed<Given, LaneChoice>,
 ): Promise<Estimate> {
   checkOptions(options, estimateShape);
-  const { client, history, onChangedCell, limit } = options;
-  const { signal = new AbortController().signal } = options;
-  const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
+  const { client, history, limit } = options;
+  const { signal, onProgress, watch, settled } = watchCalls(options);
+  const onChangedCell = watch(options.onChangedCell);
+  const onNotice = (message: string): void => onProgress({ stage: 'notice', message });
   const service = options.serviceName ?? client?.baseUrl ?? '';
   checkHistoryService(history, service);
   const countries = checkCountries(options);
   const { batchSize = defaults.batchSize } = options;
   const sink = options.sink === undefined ? undefined : sinkOf('sink', options.sink);
-  const source = limitedSource(await sourceOf(options.source, options.sink), limit);
+  const found = await sourceOf(options.source, options.sink);
+  const source = limitedSource(namedSource(found, namedColumns(options)), limit);
   await sink?.check(countVerified(options));
   let layout: ColumnLayout | undefined;
   const reading = await source.open({
     signal,
-    onHeaderFound: (found) => options.onProgress?.({ stage: 'header_found', ...found }),
+    onHeaderFound: (found) => onProgress({ stage: 'header_found', ...found }),
     onNotice,
     wanted: (header) => {
       layout = layOutColumns(header, options);
@@ -83,7 +93,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
         sink,
         signal,
         onNotice,
-        onTextColumn: (column) => options.onProgress?.({ stage: 'text_column', ...column }),
+        onTextColumn: (column) => onProgress({ stage: 'text_column', ...column }),
       },
       reading,
       layout,
@@ -105,7 +115,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     misspelt.add({ chunk, from: 0 }, chunk.length);
     batches.push(...plan.cutter.take());
     rows += chunk.length;
-    options.onProgress?.({ stage: 'reading', rows, addresses: plan.book.size });
+    onProgress({ stage: 'reading', rows, addresses: plan.book.size });
   }
   await examine?.end?.();
   plan.cutter.closeAll();
@@ -119,7 +129,12 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   ]) {
     onNotice(notice);
   }
-  const balance = client && (await readCredits(client, signal));
+  await settled();
+  const balance =
+    client &&
+    (await readCredits(client, { signal, clock: systemClock }, (why) =>
+      onNotice(`the service does not tell the account's credits (${why})`),
+    ));
   const ofType = (type: VerificationType): TypeEstimate | null =>
     layout?.columns.some((column) => column.type === type) === true
       ? typeEstimate(type, { plan, batches, counter })

@@ -1,6 +1,7 @@
-import { judgeColumns, type FoundColumns } from '../batches/judge-columns.js';
+import { judgeColumns, type FoundColumns } from '../batches/columns/judge-columns.js';
 import { limitedSource } from '../rows/limited-source.js';
-import type { CellText } from '../rows/row-chunk.js';
+import { guardedSource } from '../rows/own-ends.js';
+import { invalidText, type CellText } from '../rows/row-chunk.js';
 import type { Source } from '../rows/source.js';
 
 /** What the beginning of a list shows. */
@@ -9,14 +10,16 @@ export interface SampledList extends FoundColumns {
   readonly rows: number;
   /** Whether they are all. */
   readonly isWhole: boolean;
+  /** Whether a cell is no text in the encoding in which the list was read. */
+  readonly hasNoText: boolean;
 }
 
 export interface FindColumnsOptions {
   /** How many rows are looked at. @default 3000 */
-  readonly rows?: number;
-  readonly signal?: AbortSignal;
+  readonly rows?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Called with the names of a workbook's sheets, also where the one that is read is no list. */
-  readonly onSheets?: (names: readonly string[]) => void;
+  readonly onSheets?: ((names: readonly string[]) => void) | undefined;
 }
 
 const defaultRows = 3000;
@@ -38,7 +41,7 @@ export async function findColumns(
   source: Source,
   { rows: most = defaultRows, signal, onSheets }: FindColumnsOptions = {},
 ): Promise<SampledList> {
-  const reading = await limitedSource(source, most).open({
+  const reading = await limitedSource(guardedSource(source), most).open({
     ...(signal && { signal }),
     ...(onSheets && { onSheets }),
     wanted: () => [],
@@ -54,5 +57,6 @@ export async function findColumns(
     ...judgeColumns(reading.header, cells),
     rows: cells.length,
     isWhole: cells.length < most,
+    hasNoText: cells.some((row) => row.includes(invalidText)),
   };
 }

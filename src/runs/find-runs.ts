@@ -2,9 +2,10 @@ import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OutputError } from '../errors/family.js';
 import { SluiceError } from '../errors/sluice-error.js';
+import { aFolder, checkValue } from '../options/check-options.js';
 import { describeSystemError } from '../system/describe-system-error.js';
 import { readRunStatus } from './read-status.js';
-import type { RunStatus } from './run-status.js';
+import type { RunStatus } from './status/run-status.js';
 
 /** A state directory, and what it says of its run, or why it says nothing. */
 export type FoundRun =
@@ -28,6 +29,7 @@ export type FoundRun =
  * ```
  */
 export async function findRuns(folder: string): Promise<readonly FoundRun[]> {
+  checkValue('folder', folder, aFolder);
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
     throw new OutputError(`cannot read ${folder}: ${describeSystemError(cause)}`, { cause });
   });

@@ -1,10 +1,12 @@
 import { ConfigurationError } from '../errors/family.js';
+import { checkValue } from '../options/check-options.js';
 import { defaultStateDir } from '../places/list-place.js';
 import { systemFiles } from '../system/file-system.js';
-import { statusOf, type RunStatus } from './run-status.js';
-import type { SharedStore } from './run-store.js';
-import { sharedStatusOf, type SharedRunStatus } from './shared-status.js';
-import { readKnownRun } from './state-directory.js';
+import { aStore } from './options/run-shapes.js';
+import { statusOf, type RunStatus } from './status/run-status.js';
+import type { SharedStore } from './store/run-store.js';
+import { sharedStatusOf, type SharedRunStatus } from './status/shared-status.js';
+import { readKnownRun } from './store/state-directory.js';
 
 /**
  * Reads what a state directory says, or a store that processes share, also while a run works in it. In
@@ -23,6 +25,10 @@ export async function readRunStatus(store: SharedStore): Promise<SharedRunStatus
 export async function readRunStatus(place: string | SharedStore): Promise<RunStatus>;
 export async function readRunStatus(place: string | SharedStore): Promise<RunStatus> {
   if (typeof place === 'string') return readDirectory(place);
+  checkValue('place', place, {
+    ...aStore,
+    what: 'a state directory, or a store that processes share',
+  });
   const stored = await place.look();
   if (!stored) throw new ConfigurationError(`there is no ${place.name}`);
   return sharedStatusOf(stored, place.name);

@@ -1,26 +1,26 @@
-import { ClaimLostError } from '../batches/batch-claim.js';
-import { mayHaveLaunched } from '../batches/known-batch.js';
+import { ClaimLostError } from '../batches/driving/batch-claim.js';
+import { mayHaveLaunched } from '../batches/life/known-batch.js';
 import type { Client } from '../client/client.js';
 import type { CreditBalance } from '../contract/bodies.js';
 import { StateError } from '../errors/family.js';
-import { systemClock } from '../system/clock.js';
-import { readBalance, readBalanceAfter, withBalance } from './balance.js';
-import { checkBeforeSending, tellBalance } from './begin-run.js';
-import { driveRun } from './drive-run.js';
-import type { DriveRunEnd } from './drive-run-options.js';
-import { openInTurn } from './history-in-turn.js';
+import { systemClock, type Clock } from '../system/clock.js';
+import { readBalance, readBalanceAfter, untoldNotice, withBalance } from './credits/balance.js';
+import { checkBeforeSending, tellBalance } from './opening/begin-run.js';
+import { driveRun } from './driving/drive-run.js';
+import type { DriveRunEnd } from './driving/drive-run-options.js';
+import { openInTurn } from './opening/history-in-turn.js';
 import type { History } from './history/history.js';
-import { hasSent } from './known-run.js';
-import { outputIdOf } from './run-entries.js';
-import type { CheckedRun, OpenedRun } from './run-opening.js';
-import type { ResolvedRun } from './run-options.js';
-import { RunOutput } from './run-output.js';
-import type { RunPlace } from './run-place.js';
-import type { JoinClaim, RunStore } from './run-store.js';
+import { hasSent } from './journal/known-run.js';
+import { outputIdOf } from './journal/run-entries.js';
+import type { CheckedRun, OpenedRun } from './opening/run-opening.js';
+import type { ResolvedRun } from './options/run-options.js';
+import { RunOutput } from './output/run-output.js';
+import type { RunPlace } from './opening/run-place.js';
+import type { JoinClaim, RunStore } from './store/run-store.js';
 import { creditsBefore } from './stopped-summary.js';
-import { summarize } from './summarize.js';
-import { isRetriable, type Summary } from './summary.js';
-import { TakeUp } from './take-up.js';
+import { summarize } from './summary/summarize.js';
+import { isRetriable, type Summary } from './summary/summary.js';
+import { TakeUp } from './driving/take-up.js';
 
 /** What one process does for a run: all of it, or its share beside others. */
 export class RunWork {
@@ -65,15 +65,21 @@ export class RunWork {
       toSend: passOne.batches.reduce((sum, { addresses }) => sum + addresses, 0),
       batches: passOne.batches.length,
     });
-    // Until the list is read nobody knows what an earlier process has sent.
+    // Until the service's list is read it is not known what an earlier process has sent.
     this.isRemovable = false;
     const signal = this.#signal;
     const takeUp = await TakeUp.begin(client, entry, state, { ...this.#options, signal });
     this.isRemovable = isFirst && takeUp.uploads.all().length === 0 && !takeUp.isCopied;
-    // Whoever begins a run that others join has asked before.
+    // The process that begins a shared run has asked before.
     if (this.isRemovable && !state.news) await checkBeforeSending(this.#options, passOne);
     const isUnknown = state.known.balance === undefined;
-    const before = await readBalance(client, state, signal);
+    const before = await readBalance(client, state, this.#surroundings(), (why) =>
+      this.#options.onProgress?.({
+        stage: 'notice',
+        message: untoldNotice(why),
+        isUrgent: true,
+      }),
+    );
     if (isFirst && isUnknown) tellBalance(this.#options, passOne, before);
     this.isRemovable = false;
     try {
@@ -129,7 +135,7 @@ export class RunWork {
     return end;
   }
 
-  /** Claims the last step, where nobody has it: rows may be written as results come. */
+  /** Claims the last step, where no process has it: rows may be written as results come. */
   async #join({ entry, passOne }: OpenedRun): Promise<boolean> {
     if (this.#joining) return true;
     const claim = await this.#state.join();
@@ -167,9 +173,7 @@ export class RunWork {
       if (summary) return this.#end(summary);
       // The reason of an abort is the caller's, whatever it is.
       if (end.stoppedBy !== undefined && !end.isPartial) {
-        const { clock = systemClock } = this.#options;
-        const surroundings = { signal: this.#signal, clock };
-        throw await withBalance(this.#place.reasonOf(end), client, surroundings);
+        throw await withBalance(this.#place.reasonOf(end), client, this.#surroundings());
       }
       if (await this.#join(opened)) {
         try {
@@ -223,7 +227,7 @@ export class RunWork {
       plan: passOne.plan,
       tally,
       batches: end.batches,
-      balances: await readBalanceAfter(client, before, end.batches, this.#signal),
+      balances: await readBalanceAfter(client, before, end.batches, this.#surroundings()),
     });
     // A trial is no night of the list.
     const compared = limit === undefined ? history?.compareRun(entry.id, written) : undefined;
@@ -237,6 +241,10 @@ export class RunWork {
     if (compared) await history?.keepRun(entry.id, summary);
     await joining.claim.finish(summary);
     return this.#end(summary);
+  }
+
+  #surroundings(): { readonly signal: AbortSignal; readonly clock: Clock } {
+    return { signal: this.#signal, clock: this.#options.clock ?? systemClock };
   }
 
   async #tell(summary: Summary): Promise<Summary> {

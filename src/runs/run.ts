@@ -1,26 +1,29 @@
-import { countVerified } from '../batches/column-layout.js';
+import { countVerified, namedColumns } from '../batches/columns/column-layout.js';
 import { defaults } from '../batches/defaults.js';
-import { checkCountries } from '../batches/plan.js';
+import { checkCountries } from '../batches/planning/plan.js';
 import { observeRun } from '../diagnostics/observe-run.js';
 import { checkOptions } from '../options/check-options.js';
 import type { Needed } from '../options/needed.js';
 import { comparedSource } from '../rows/compared-source.js';
+import { holdSinks } from '../rows/hold-sinks.js';
 import { limitedSource } from '../rows/limited-source.js';
+import { namedSource } from '../rows/named-source.js';
 import { systemFiles } from '../system/file-system.js';
-import { observedEnd, observedProgress } from './observed-progress.js';
-import { findEnds, sinkOf, stateDirFor, type SourceInput } from './run-ends.js';
-import type { ResolvedRun, RunChoice, RunSettings } from './run-options.js';
-import type { CheckedRun } from './run-opening.js';
+import { observedEnd } from './progress/observed-progress.js';
+import { findEnds, sinkOf, stateDirFor, type SourceInput } from './options/run-ends.js';
+import type { ResolvedRun, RunChoice, RunSettings } from './options/run-options.js';
+import type { CheckedRun } from './opening/run-opening.js';
 import {
   placeInDirectory,
   placeInStore,
   refuseWithoutStore,
   refuseWithStore,
-} from './run-place.js';
-import { runShape } from './run-shapes.js';
+} from './opening/run-place.js';
+import { runShape } from './options/run-shapes.js';
 import { RunWork } from './run-work.js';
-import { SharedRows } from './shared-rows.js';
-import type { Summary } from './summary.js';
+import { SharedRows } from './progress/shared-rows.js';
+import type { Summary } from './summary/summary.js';
+import { watchCalls } from './watched-calls.js';
 
 /**
  * Verifies all rows of a source and writes them, enriched, to a sink. Durable: killed at any moment,
@@ -48,20 +51,31 @@ export async function run<From extends SourceInput, Given = unknown>(
   options: RunSettings<From> & Needed<Given, RunChoice>,
 ): Promise<Summary> {
   checkOptions(options, runShape);
-  const { store, stateDir, ...given } = options;
-  const { partitionFrom } = options;
+  const { signal, onProgress, settled } = watchCalls(options);
+  const { store, stateDir, ...others } = options;
+  const given = {
+    ...others,
+    signal,
+    onProgress,
+    // Before the run is over: should one be rejected, the same call goes on, and pays nothing.
+    onSummary: async (summary: Summary) => {
+      await options.onSummary?.(summary);
+      await settled();
+    },
+  };
+  const { partitionFrom, waitLockMs } = options;
   const checked: CheckedRun = {
     ...checkCountries(options),
     ...(partitionFrom !== undefined && { partitionFrom }),
     batchSize: options.batchSize ?? defaults.batchSize,
     concurrency: options.concurrency ?? defaults.concurrency,
     files: options.files ?? systemFiles,
-    signal: options.signal ?? new AbortController().signal,
+    signal,
   };
   if (store) refuseWithStore(given);
   else refuseWithoutStore(given);
   const resolved = await resolve(given);
-  const rows = new SharedRows(resolved.onProgress ?? (() => undefined));
+  const rows = new SharedRows(onProgress);
   const found = store ? { ...resolved, onProgress: rows.note } : resolved;
   await found.sink.check(countVerified(options));
   await found.maxUnknown?.suspect.check(countVerified(options));
@@ -73,13 +87,18 @@ export async function run<From extends SourceInput, Given = unknown>(
         stateDir ?? (await stateDirFor(options.sink, found.sink)),
       );
   const work = new RunWork(place.run, checked, place);
+  let letGo: (() => Promise<void>) | undefined;
   try {
+    // Processes that share a run write its output in turn.
+    if (!store)
+      letGo = await holdSinks([found.sink, found.maxUnknown?.suspect], { waitLockMs, signal });
     return await observeRun(
       { kind: 'durable', input: found.source.name, output: found.sink.name },
       async () => work.toEnd(),
       observedEnd,
     );
   } finally {
+    await letGo?.();
     await place.leave(work.isRemovable);
   }
 }
@@ -89,12 +108,12 @@ async function resolve({
   maxUnknown,
   ...options
 }: Omit<RunSettings, 'store' | 'stateDir'>): Promise<ResolvedRun> {
-  const { source, sink } = await findEnds(options);
+  const { source: found, sink } = await findEnds(options);
+  const source = namedSource(found, namedColumns(options));
   return {
     ...options,
     source: limitedSource(comparedSource(source), options.limit),
     sink,
-    onProgress: observedProgress(options.onProgress),
     ...(maxUnknown && {
       maxUnknown: { ...maxUnknown, suspect: sinkOf('maxUnknown.suspect', maxUnknown.suspect) },
     }),

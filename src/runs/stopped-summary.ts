@@ -1,11 +1,12 @@
-import { isLaunchInDoubt, mayHaveLaunched } from '../batches/known-batch.js';
+import { isLaunchInDoubt, mayHaveLaunched } from '../batches/life/known-batch.js';
 import type { VerificationType } from '../contract/enums.js';
 import { systemFiles, type FileSystem } from '../system/file-system.js';
-import { noTimes } from './batch-times.js';
-import { addressesOf, nothingKnown, type EarlierRun, type KnownRun } from './known-run.js';
-import { statusOf, type RunStatus } from './run-status.js';
-import { readKnownRun } from './state-directory.js';
-import type { BatchReport, CreditSummary, Summary } from './summary.js';
+import { noTimes } from './summary/batch-times.js';
+import type { BatchEntry } from './journal/run-entries.js';
+import { addressesOf, nothingKnown, type EarlierRun, type KnownRun } from './journal/known-run.js';
+import { statusOf, type RunStatus } from './status/run-status.js';
+import { readKnownRun } from './store/state-directory.js';
+import type { BatchReport, CreditSummary, Summary } from './summary/summary.js';
 
 /** What a state directory tells of a run that stopped. */
 export interface StoppedRun {
@@ -55,6 +56,8 @@ export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_
 
 interface KnownReport {
   readonly report: BatchReport;
+  /** What launched uploads before its own have cost. */
+  readonly inVain: BatchEntry['inVain'];
   readonly isLaunched: boolean;
   readonly isInDoubt: boolean;
 }
@@ -62,7 +65,7 @@ interface KnownReport {
 function batchReports(known: KnownRun): readonly KnownReport[] {
   return [...known.batches].flatMap(([label, entry]) => {
     const planned = known.plan?.batches[entry.batch];
-    const { known: batch, name, charge, exported } = entry;
+    const { known: batch, name, charge, exported, inVain } = entry;
     if (!planned || batch.stage === 'split') return [];
     const report = {
       batch_uuid: ('uuid' in batch && batch.uuid) || null,
@@ -76,7 +79,8 @@ function batchReports(known: KnownRun): readonly KnownReport[] {
       export: exported ?? null,
       times: known.times.get(label) ?? noTimes,
     };
-    return [{ report, isLaunched: mayHaveLaunched(batch), isInDoubt: isLaunchInDoubt(batch) }];
+    const isLaunched = mayHaveLaunched(batch);
+    return [{ report, inVain, isLaunched, isInDoubt: isLaunchInDoubt(batch) }];
   });
 }
 
@@ -87,9 +91,14 @@ function creditsOf(batches: readonly KnownReport[]): CreditSummary {
     .map(({ report }) => report);
   const doubtful = batches.filter(({ isInDoubt }) => isInDoubt).map(({ report }) => report);
   const inDoubt = doubtful.reduce((total, { addresses }) => total + addresses, 0);
-  const isTold = inDoubt === 0 && launched.every(({ charge }) => charge !== null);
-  const sum = (of: (report: BatchReport) => number): number =>
-    launched.reduce((total, report) => total + of(report), 0);
+  const again = batches.filter(({ inVain }) => inVain !== undefined);
+  const costs = [
+    ...launched,
+    ...again.map(({ inVain, report }) => ({ charge: inVain, addresses: report.addresses })),
+  ];
+  const isTold = inDoubt === 0 && costs.every(({ charge }) => charge);
+  const sum = (of: (cost: (typeof costs)[number]) => number): number =>
+    costs.reduce((total, cost) => total + of(cost), 0);
   return {
     spent: sum(({ charge, addresses }) => charge?.spent ?? addresses),
     refunded: isTold ? sum(({ charge }) => charge?.refunded ?? 0) : null,

@@ -1,17 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { checkHistoryService } from '../batches/check-history-service.js';
-import type { BatchProgress } from '../batches/batch-progress.js';
+import { checkHistoryService } from '../batches/joining/check-history-service.js';
+import type { BatchProgress } from '../batches/life/batch-progress.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { JoinedRows, SinkWriting } from '../rows/sink.js';
+import { dropWriting } from '../rows/own-ends.js';
+import { holdSinks } from '../rows/hold-sinks.js';
 import { limitedSource } from '../rows/limited-source.js';
+import { namedSource } from '../rows/named-source.js';
 import type { SourceReading } from '../rows/source.js';
-import { countVerified, layOutColumns, type ColumnLayout } from '../batches/column-layout.js';
+import {
+  countVerified,
+  layOutColumns,
+  namedColumns,
+  type ColumnLayout,
+} from '../batches/columns/column-layout.js';
 import { releaseStretch } from '../streams/join-results.js';
 import { defaults } from '../batches/defaults.js';
-import { askAboutColumns, callingCodeNotices } from '../batches/doubtful-columns.js';
-import { checkCountries, Plan } from '../batches/plan.js';
+import { askAboutColumns, callingCodeNotices } from '../batches/planning/doubtful-columns.js';
+import { checkCountries, Plan } from '../batches/planning/plan.js';
 import { StreamPlan } from '../streams/stream-plan.js';
 import { batchProgress } from '../streams/verify-progress.js';
 import { verifyChunks } from '../streams/verify.js';
@@ -19,20 +27,21 @@ import { checkOptions } from '../options/check-options.js';
 import type { Needed } from '../options/needed.js';
 import type { LaneChoice } from '../streams/stream-options.js';
 import { observeRun } from '../diagnostics/observe-run.js';
-import { observedEnd, observedProgress } from './observed-progress.js';
-import { DriveLog } from './drive-log.js';
-import { OutcomeTally } from './outcome-tally.js';
-import { wantedPositions } from './pass-one.js';
-import { openSink } from './pass-two.js';
-import { findEnds, type SourceInput } from './run-ends.js';
-import type { ResolvedRun, StreamRunSettings } from './run-options.js';
-import { streamRunShape } from './run-shapes.js';
-import { summarize } from './summarize.js';
-import type { Summary } from './summary.js';
+import { observedEnd } from './progress/observed-progress.js';
+import { watchCalls } from './watched-calls.js';
+import { DriveLog } from './summary/drive-log.js';
+import { OutcomeTally } from './summary/outcome-tally.js';
+import { wantedPositions } from './planning/pass-one.js';
+import { openSink } from './output/pass-two.js';
+import { findEnds, type SourceInput } from './options/run-ends.js';
+import type { ResolvedRun, StreamRunSettings } from './options/run-options.js';
+import { streamRunShape } from './options/run-shapes.js';
+import { summarize } from './summary/summarize.js';
+import type { Summary } from './summary/summary.js';
 
 /**
  * Verifies all rows of a source while they stream to a sink: the first rows come out before the last
- * are read. Not durable: what was paid is lost with the process.
+ * are read. Not durable without a history: what was paid is lost with the process.
  *
  * @throws as `run` does; ended early, the run cannot go on
  *
@@ -48,23 +57,33 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
   checkOptions(options, streamRunShape);
   checkCountries(options);
   const ends = await findEnds(options);
-  const onProgress = observedProgress(options.onProgress);
+  const { signal, onProgress, settled } = watchCalls(options);
   return observeRun(
     { kind: 'streaming', input: ends.source.name, output: ends.sink.name },
-    async () => streamToEnd({ ...options, ...ends, onProgress }),
+    async () => {
+      checkHistoryService(options.history, options.serviceName ?? options.client.baseUrl);
+      await ends.sink.check(countVerified(options));
+      const letGo = await holdSinks([ends.sink]);
+      try {
+        return await streamToEnd({ ...options, ...ends, signal, onProgress }, settled);
+      } finally {
+        await letGo();
+      }
+    },
     observedEnd,
   );
 }
 
 type ResolvedStreamRun = StreamRunSettings & Pick<ResolvedRun, 'source' | 'sink'>;
 
-async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
+async function streamToEnd(
+  options: ResolvedStreamRun,
+  settled: () => Promise<void>,
+): Promise<Summary> {
   const startedMs = performance.now();
-  checkHistoryService(options.history, options.serviceName ?? options.client.baseUrl);
-  await options.sink.check(countVerified(options));
   const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
   let layout: ColumnLayout | undefined;
-  const source = limitedSource(options.source, options.limit);
+  const source = limitedSource(namedSource(options.source, namedColumns(options)), options.limit);
   const reading = await source.open({
     ...(options.signal && { signal: options.signal }),
     onHeaderFound: (found) => options.onProgress?.({ stage: 'header_found', ...found }),
@@ -84,6 +103,7 @@ async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   );
   try {
     const rows = await flow(options, { reading, writing, plan, tally, log });
+    await settled();
     await writing.finish();
     const batches = log.batches();
     const summary = summarize({
@@ -105,7 +125,7 @@ async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
     await history.keepRun(id, summary);
     return { ...summary, compared };
   } catch (error) {
-    await writing.abort();
+    await dropWriting(writing, onNotice);
     // The reason of an abort passes untouched, which a pipeline wraps in an error of its own.
     options.signal?.throwIfAborted();
     throw error;
@@ -160,7 +180,13 @@ async function flow(
   },
 ): Promise<number> {
   const { reading, writing, plan, tally, log } = parts;
-  let rows = 0;
+  let [rowsRead, rows] = [0, 0];
+  async function* counted(chunks: AsyncIterable<RowChunk>): AsyncGenerator<RowChunk> {
+    for await (const chunk of chunks) {
+      rowsRead += chunk.length;
+      yield chunk;
+    }
+  }
   const write = async (joined: JoinedRows): Promise<void> => {
     tally.add(joined.outcomes, joined);
     await writing.write(joined);
@@ -168,16 +194,26 @@ async function flow(
     releaseStretch(plan, joined);
     options.onProgress?.({ stage: 'writing', rows });
   };
+  // What passes here are chunks, and not the rows that `verify()` counts.
+  const { onProgress, ...settings } = options;
+  const { planner, cutter } = plan.plan;
   await pipeline(
-    Readable.from(askFirst(reading.chunks, plan.plan.layout, options), {
+    Readable.from(askFirst(counted(reading.chunks), plan.plan.layout, options), {
       objectMode: true,
       highWaterMark: 1,
     }),
     verifyChunks(plan, {
-      ...options,
+      ...settings,
+      onPlanned: () => {
+        const { email, phone } = planner.counts;
+        const known = email.recalled + phone.recalled;
+        const toSend = email.addresses + phone.addresses - known;
+        const addresses = plan.plan.book.size;
+        onProgress?.({ stage: 'read', rows: rowsRead, addresses, toSend, batches: cutter.count });
+      },
       onBatch: (progress: BatchProgress) => {
         log.note(progress, new Date().toISOString());
-        options.onProgress?.(batchProgress(progress));
+        onProgress?.(batchProgress(progress));
       },
       onLeftBehind: (names) => options.onProgress?.({ stage: 'left_behind', names }),
     }),
@@ -190,5 +226,6 @@ async function flow(
     }),
     ...(options.signal ? [{ signal: options.signal }] : []),
   );
+  onProgress?.({ stage: 'written', rows });
   return rows;
 }

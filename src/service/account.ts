@@ -7,23 +7,23 @@ import { parseConfig } from './config-json.js';
 export interface Account {
   readonly name: string;
   /** Its key, or {@link Account.keySha256} instead of it. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** SHA-256 of its key, in hexadecimal. */
-  readonly keySha256?: string;
+  readonly keySha256?: string | undefined;
   /**
    * Credits granted so far, spent ones among them: raise it to give more. `Infinity` never ends.
    *
    * @default what was granted before, or no end for an account that is new
    */
-  readonly emailCredits?: number;
+  readonly emailCredits?: number | undefined;
   /** As {@link Account.emailCredits}. */
-  readonly phoneCredits?: number;
+  readonly phoneCredits?: number | undefined;
   /**
    * Whether its requests are answered with 403, its key being good.
    *
    * @default false
    */
-  readonly suspended?: boolean;
+  readonly suspended?: boolean | undefined;
 }
 
 /** What "no end" is in fact: differences between two balances still count it, half credits too. */

@@ -2,18 +2,19 @@ import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { batchLabel } from '../batches/batch-label.js';
 import type { Batch } from '../batches/batch.js';
-import type { Charge } from '../batches/charge.js';
-import { mayHaveOrphans, type LeftBatch } from '../batches/delete-orphans.js';
-import { DriveAll } from '../batches/drive-all.js';
-import type { BatchProgress } from '../batches/batch-progress.js';
-import type { CollectedExport } from '../batches/drive-options.js';
-import { fetchExport } from '../batches/fetch-export.js';
-import { tallyOf } from '../batches/judge-export.js';
-import { isAtEnd, planned, type EndedBatch, type KnownBatch } from '../batches/known-batch.js';
-import { OwnClaims } from '../batches/own-claims.js';
-import type { BatchEnding, ExportOpener } from '../batches/result-join.js';
+import type { Charge } from '../batches/life/charge.js';
+import { mayHaveOrphans, type LeftBatch } from '../batches/uploads/delete-orphans.js';
+import { DriveAll } from '../batches/driving/drive-all.js';
+import type { BatchProgress } from '../batches/life/batch-progress.js';
+import type { CollectedExport } from '../batches/driving/drive-options.js';
+import { fetchExport } from '../batches/joining/fetch-export.js';
+import { tallyOf } from '../batches/life/judge-export.js';
+import { isAtEnd, planned, type EndedBatch, type KnownBatch } from '../batches/life/known-batch.js';
+import { OwnClaims } from '../batches/driving/own-claims.js';
+import type { BatchEnding, ExportOpener } from '../batches/joining/result-join.js';
 import type { SluiceError } from '../errors/sluice-error.js';
 import type { MatchedExport } from '../results/match-export.js';
+import { CalledBack } from '../options/called-back.js';
 import { checkOptions } from '../options/check-options.js';
 import type { DriveBatchesOptions } from './stream-options.js';
 import { streamShape } from './stream-shape.js';
@@ -25,7 +26,7 @@ import { PatientDuplex } from './patient-duplex.js';
  * batches out, each when it is at its end. One that is too large for the service is sent in parts, which
  * come out in its place, with its `id` and a `part` each. When the source errors, nothing more is launched. When
  * credits or budget are used up, what runs is finished and comes out, a parcel that says so after it;
- * whoever reads on gets the error.
+ * reading on gives the error.
  *
  * @throws ConfigurationError at once; as a stream does, by `error`: ApiError `unauthorized`,
  *   BudgetError, DeadlineError, …
@@ -48,14 +49,20 @@ export function driveBatches(options: DriveBatchesOptions): Duplex {
 
 type Done = (error?: Error | null) => void;
 
+/** Most time that a stream which ends early takes to delete what it has not launched. */
+const cleanUpMs = 5000;
+
 /** See {@link driveBatches}. */
 export class DriveBatches extends PatientDuplex {
   readonly #options: DriveBatchesOptions;
+  readonly #calledBack = new CalledBack((error) => this.destroy(error as Error));
   readonly #drive: DriveAll;
   readonly #claims = new OwnClaims();
   readonly #abort = new AbortController();
   /** Batches that may have left uploads which nothing waits for; only those are kept in mind. */
-  readonly #left: LeftBatch[] = [];
+  #left: LeftBatch[] = [];
+  /** By label: batches of which something was sent, and that are not let go of. */
+  readonly #underWay = new Map<string, LeftBatch>();
   /** By label, as the charges are. */
   readonly #results = new Map<string, ExportOpener | MatchedExport>();
   readonly #charges = new Map<string, Charge>();
@@ -67,9 +74,17 @@ export class DriveBatches extends PatientDuplex {
   /** Whether the last parcel is pushed. */
   #isOver = false;
 
-  constructor(options: DriveBatchesOptions) {
+  /** @param beforeLaunch waited for before each launch of a batch is asked for */
+  constructor(
+    options: DriveBatchesOptions,
+    beforeLaunch?: (batch: Batch, uuid: string) => Promise<void>,
+  ) {
     super({ objectMode: true, highWaterMark: 1 });
-    this.#options = options;
+    this.#options = {
+      ...options,
+      onBatch: this.#calledBack.watch(options.onBatch),
+      onLeftBehind: this.#calledBack.watch(options.onLeftBehind),
+    };
     this.#drive = new DriveAll(
       {
         service: options.client,
@@ -78,7 +93,12 @@ export class DriveBatches extends PatientDuplex {
         signal: this.#abort.signal,
       },
       {
-        claim: (batch) => this.#claims.claim(batch, planned, (progress) => this.#note(progress)),
+        claim: (batch) =>
+          this.#claims.claim(batch, planned, async (progress) => {
+            const { known } = progress;
+            if (known.stage === 'launching') await beforeLaunch?.(batch, known.uuid);
+            this.#note(progress);
+          }),
         collect: async (batch, open) => this.#collect(batch, open),
         leave: (batch, known) => this.#leave(batch, known),
         freed: () => this.#freed(),
@@ -113,11 +133,32 @@ export class DriveBatches extends PatientDuplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#abort.abort(error ?? new Error('the stream was closed'));
-    done(error);
+    if (this.#left.length + this.#underWay.size === 0) done(error);
+    else
+      this.#cleanUp().then(
+        () => done(error),
+        (failed: unknown) => done(error ?? (failed as Error)),
+      );
+  }
+
+  /** Nobody goes on with what was not launched: what it holds of people is not to stay on the service. */
+  async #cleanUp(): Promise<void> {
+    const left = (): readonly LeftBatch[] => [...this.#left, ...this.#underWay.values()];
+    const names = await this.#drive.deleteCutOff(left, cleanUpMs);
+    this.#tellLeft(names);
+    if (names.length > 0) await this.#calledBack.settled();
+  }
+
+  #tellLeft(names: readonly string[]): void {
+    this.#left = [];
+    if (names.length > 0) this.#options.onLeftBehind?.(names);
   }
 
   #leave(batch: Batch, known: KnownBatch): void {
-    if (mayHaveOrphans(known, true)) this.#left.push({ batch, known });
+    const label = batchLabel(batch);
+    const name = this.#underWay.get(label)?.name;
+    this.#underWay.delete(label);
+    if (mayHaveOrphans(known, true)) this.#left.push({ batch, known, name });
     if (!this.destroyed && isAtEnd(known)) this.#isWanted = this.push(this.#settled(batch, known));
   }
 
@@ -145,8 +186,8 @@ export class DriveBatches extends PatientDuplex {
   async #end(): Promise<void> {
     try {
       const which = { isGivenUp: true, hasSurplus: false };
-      const names = await this.#drive.deleteOrphans(this.#left, which);
-      if (names.length > 0) this.#options.onLeftBehind?.(names);
+      this.#tellLeft(await this.#drive.deleteOrphans(this.#left, which));
+      await this.#calledBack.settled();
     } catch (error) {
       this.destroy(error as Error);
       return;
@@ -184,7 +225,11 @@ export class DriveBatches extends PatientDuplex {
   }
 
   #note(progress: BatchProgress): void {
-    if (progress.charge) this.#charges.set(batchLabel(progress.batch), progress.charge);
+    const { batch, known, name } = progress;
+    // What was sent under an earlier name has no name here.
+    const left = { batch, known, name: known.attempt === 1 ? name : undefined };
+    this.#underWay.set(batchLabel(batch), left);
+    if (progress.charge) this.#charges.set(batchLabel(batch), progress.charge);
     this.#options.onBatch?.(progress);
   }
 

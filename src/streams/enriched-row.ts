@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { NotSubmittedReason } from '../addresses/not-submitted.js';
-import type { FailedReason } from '../batches/known-batch.js';
+import type { FailedReason } from '../batches/life/known-batch.js';
 import type { Open } from '../contract/enums.js';
 import type {
   EmailRecord,
@@ -8,14 +8,17 @@ import type {
   PhoneRecord,
   phoneRecordFields,
 } from '../contract/records.js';
-import type { AddedField } from '../results/columns.js';
+import type { AddedField, originFields } from '../results/columns.js';
 import type { Verification } from '../results/outcome-table.js';
+
+/** Why a cell has no result; `''` where it has one. */
+type Reason = Open<'' | NotSubmittedReason | 'no_record' | FailedReason | 'not_finished'>;
 
 /** What is added for any verified column. */
 interface CommonCells {
   readonly verification: Verification;
   /** Why there is no result; `''` when verified. */
-  readonly reason: Open<'' | NotSubmittedReason | 'no_record' | FailedReason | 'not_finished'>;
+  readonly reason: Reason;
   /** This and the next three: only with `provenance`, or where `columns` names them. */
   readonly submitted?: string | null;
   readonly verified_at?: string | null;
@@ -50,8 +53,16 @@ type Added<Columns extends string, Cells, Prefix, Chosen> = UnionToIntersection<
     : never
 >;
 
-/** What other options add to the columns that are chosen. */
-type AlwaysPossible = 'submitted' | 'verified_at' | 'source' | 'batch_uuid' | 'suggestion';
+/**
+ * The columns that other options add to those that are chosen.
+ *
+ * @template Given the options, where they are known
+ */
+export type AskedFields<Given = unknown> =
+  | (Asks<Given, 'provenance'> extends true ? (typeof originFields)[number] : never)
+  | (Asks<Given, 'suggest'> extends true ? 'suggestion' : never);
+
+type Asks<Given, Option> = unknown extends Given ? true : Option extends keyof Given ? true : false;
 
 type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer All,
@@ -66,6 +77,7 @@ type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void 
  * @template Phone names of the columns of phone numbers
  * @template Prefix what added columns begin with in place of their column's name, by column
  * @template Chosen which of the added columns are written, where they are chosen
+ * @template Asked those that `provenance` and `suggest` may add
  */
 export type EnrichedRow<
   Input,
@@ -73,14 +85,15 @@ export type EnrichedRow<
   Phone extends string = never,
   Prefix = unknown,
   Chosen extends AddedField = never,
+  Asked extends AddedField = never,
 > = Shown<
   Input &
     ([Chosen] extends [never]
-      ? AddedTo<Email, Phone, Prefix, AddedField>
+      ? AddedTo<Email, Phone, Prefix, Exclude<AddedField, AskedFields> | Asked>
       : // Chosen at run time, any of them may be missing.
         [AddedField] extends [Chosen]
         ? Partial<AddedTo<Email, Phone, Prefix, AddedField>>
-        : AddedTo<Email, Phone, Prefix, Chosen | AlwaysPossible>)
+        : AddedTo<Email, Phone, Prefix, Chosen | Asked>)
 >;
 
 /** The same type, of which an editor shows the columns and not how they came about. */

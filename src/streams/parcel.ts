@@ -1,6 +1,6 @@
 import type { Batch } from '../batches/batch.js';
-import type { Charge } from '../batches/charge.js';
-import type { BatchEnding } from '../batches/result-join.js';
+import type { Charge } from '../batches/life/charge.js';
+import type { BatchEnding } from '../batches/joining/result-join.js';
 import type { SluiceError } from '../errors/sluice-error.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 

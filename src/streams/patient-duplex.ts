@@ -11,7 +11,7 @@ export abstract class PatientDuplex extends Duplex {
 
   /** Calls back when all that was pushed is read and more is asked for; at once if it is so already. */
   protected whenAsked(listener: () => void): void {
-    // Nobody asks a flowing stream: whatever it has is gone as soon as it comes.
+    // A flowing stream is not asked: whatever it has is gone as soon as it comes.
     const isAsked = this.#isAsked || this.readableFlowing === true;
     if (isAsked && this.readableLength === 0) listener();
     else this.#onAsked = listener;

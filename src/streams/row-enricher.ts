@@ -1,6 +1,7 @@
 import type { Row } from '../rows/object-chunk.js';
+import { isSame } from '../rows/same-names.js';
 import type { AddedColumn, JoinedRows, OutputCell } from '../rows/sink.js';
-import type { Plan } from '../batches/plan.js';
+import type { Plan } from '../batches/planning/plan.js';
 
 /** Slots for the cells of outcomes asked for lately; there are a few dozen, or millions. */
 const recentSlots = 1024;
@@ -74,10 +75,4 @@ export class RowEnricher {
     slots[slot] = { outcome, cells };
     return cells;
   }
-}
-
-function isSame(left: readonly string[], right: readonly string[]): boolean {
-  if (left.length !== right.length) return false;
-  for (let i = 0; i < left.length; i += 1) if (left[i] !== right[i]) return false;
-  return true;
 }

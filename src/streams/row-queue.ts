@@ -1,4 +1,4 @@
-import { pending, type AddressBook } from '../batches/address-book.js';
+import { pending, type AddressBook } from '../batches/numbering/address-book.js';
 import type { RowChunk } from '../rows/row-chunk.js';
 import type { JoinedRows } from '../rows/sink.js';
 

@@ -85,8 +85,8 @@ class RowsToBatches extends Transform {
   #gather(row: unknown): void {
     this.#plan.checkRow(row);
     this.#gathered.push(row);
-    const { firstRows, maxWaitMs } = this.#plan;
-    if (!firstRows.areChecked) {
+    const { rowColumns, maxWaitMs } = this.#plan;
+    if (!rowColumns.areFound) {
       // Nothing of them may be sent yet, so they wait here.
       if (maxWaitMs !== undefined) {
         const wait = Math.min(maxWaitMs, longestTimerMs);
@@ -112,7 +112,7 @@ class RowsToBatches extends Transform {
     clearImmediate(this.#flushSoon);
     this.#flushSoon = undefined;
     if (this.#gathered.length === 0 || this.destroyed) return;
-    this.#plan.firstRows.settle();
+    this.#plan.rowColumns.settle();
     const chunk = new ObjectChunk(this.#gathered, this.#plan.readColumns);
     this.#gathered = [];
     this.#take(chunk);

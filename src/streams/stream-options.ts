@@ -1,10 +1,10 @@
 import type { Batch } from '../batches/batch.js';
-import type { ColumnChoice, ColumnOptions } from '../batches/column-layout.js';
-import type { DriveSettings } from '../batches/drive-all.js';
-import type { BatchProgress } from '../batches/batch-progress.js';
-import type { CountryChoice, CountryOptions } from '../batches/plan.js';
-import type { ResultHistory } from '../batches/result-history.js';
-import type { ExportOpener } from '../batches/result-join.js';
+import type { ColumnChoice, ColumnOptions } from '../batches/columns/column-layout.js';
+import type { DriveSettings } from '../batches/driving/drive-all.js';
+import type { BatchProgress } from '../batches/life/batch-progress.js';
+import type { CountryChoice, CountryOptions } from '../batches/planning/plan.js';
+import type { ResultHistory } from '../batches/joining/result-history.js';
+import type { ExportOpener } from '../batches/joining/result-join.js';
 import type { VerificationService } from '../client/verification-service.js';
 import type { MatchedExport } from '../results/match-export.js';
 import type { VerifyProgress } from './verify-progress.js';
@@ -39,7 +39,7 @@ export interface StreamPlanOptions extends ColumnOptions, CountryOptions {
   readonly maxWaitMs?: number | undefined;
   /**
    * Results of earlier runs, opened for this service: an address that was verified lately is not sent
-   * again. Its results enter it before their rows come out. Whoever opened it closes it.
+   * again. Its results enter it before their rows come out. The caller opens and closes it.
    * @default none
    */
   readonly history?: ResultHistory | undefined;
@@ -56,7 +56,8 @@ export interface DriveBatchesOptions extends DriveSettings {
   readonly onBatch?: ((progress: BatchProgress) => void) | undefined;
   /**
    * Called with the names of uploads that may be left on the service though nothing waits for them, because
-   * they could not be deleted at the end: their answers were lost, or they were never launched.
+   * they could not be deleted at the end: their answers were lost, or they were never launched. A stream
+   * that is destroyed or aborted tries for at most five seconds, and calls before it is closed.
    * @default nothing is called
    */
   readonly onLeftBehind?: ((names: readonly string[]) => void) | undefined;

@@ -1,11 +1,16 @@
 import { MemoryStorage } from '../batches/memory-storage.js';
-import type { ResultHistory } from '../batches/result-history.js';
+import type { ResultHistory } from '../batches/joining/result-history.js';
 import type { Row } from '../rows/object-chunk.js';
-import { layOutColumns, type ColumnLayout, type ColumnOptions } from '../batches/column-layout.js';
+import {
+  layOutColumns,
+  namedColumns,
+  type ColumnLayout,
+  type ColumnOptions,
+} from '../batches/columns/column-layout.js';
 import { defaults } from '../batches/defaults.js';
-import { checkCountries, Plan } from '../batches/plan.js';
+import { checkCountries, Plan } from '../batches/planning/plan.js';
 import { checkOptions } from '../options/check-options.js';
-import { FirstRows } from './first-rows.js';
+import { RowColumns } from './row-columns.js';
 import type { StreamPlanOptions } from './stream-options.js';
 import { streamShape } from './stream-shape.js';
 import { Window } from './window.js';
@@ -31,7 +36,7 @@ export class StreamPlan {
   readonly #options: ColumnOptions;
   readonly #isLaidOut: boolean;
   /** Of rows that are objects. */
-  readonly firstRows: FirstRows;
+  readonly rowColumns: RowColumns;
 
   /**
    * @param layout where the columns are, for rows that travel as chunks of a source with a header;
@@ -48,8 +53,9 @@ export class StreamPlan {
     this.history = history;
     this.#options = options;
     this.#isLaidOut = layout !== undefined;
-    this.firstRows = new FirstRows(options, this.readColumns);
-    const laidOut = layout ?? layOutColumns(readColumns(options), options);
+    const laidOut = layout ?? layOutColumns(namedColumns(options), options);
+    const added = new Set(laidOut.added.flat().map(({ name }) => name));
+    this.rowColumns = new RowColumns(options, this.readColumns, added);
     this.plan = new Plan({
       layout: laidOut,
       ...countries,
@@ -68,20 +74,12 @@ export class StreamPlan {
 
   /** Names of the columns that are read of a row object. */
   get readColumns(): readonly string[] {
-    return readColumns(this.#options);
+    return namedColumns(this.#options);
   }
 
   /** @throws ConfigurationError `invalid_option`, `column_not_found`, `column_exists` */
   checkRow(row: unknown): asserts row is Row {
     if (this.#isLaidOut) throw new TypeError('this plan is for rows that travel as chunks');
-    this.firstRows.look(row);
+    this.rowColumns.look(row);
   }
-}
-
-function readColumns(options: ColumnOptions): readonly string[] {
-  const columns = new Set([...(options.email ?? []), ...(options.phone ?? [])]);
-  for (const column of [options.countryColumn, options.countryFrom]) {
-    if (column !== undefined) columns.add(column);
-  }
-  return [...columns];
 }

@@ -4,7 +4,7 @@ import {
   columnShape,
   countryShape,
   driveShape,
-} from '../batches/option-shapes.js';
+} from '../batches/driving/option-shapes.js';
 import {
   amount,
   called,

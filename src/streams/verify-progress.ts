@@ -1,5 +1,5 @@
-import type { BatchProgress } from '../batches/batch-progress.js';
-import { mayHaveLaunched } from '../batches/known-batch.js';
+import type { BatchProgress } from '../batches/life/batch-progress.js';
+import { mayHaveLaunched } from '../batches/life/known-batch.js';
 
 /** What `verify()` reports while rows pass: how many went in and came out so far, and each batch's way. */
 export type VerifyProgress =

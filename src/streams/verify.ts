@@ -1,18 +1,22 @@
-import { pipeline, Stream, type Duplex, type Readable } from 'node:stream';
-import { checkHistoryService } from '../batches/check-history-service.js';
-import type { BatchProgress } from '../batches/batch-progress.js';
-import type { ColumnOptions } from '../batches/column-layout.js';
-import { ConfigurationError } from '../errors/family.js';
+import { pipeline, type Duplex } from 'node:stream';
+import { checkHistoryService } from '../batches/joining/check-history-service.js';
+import type { ColumnOptions } from '../batches/columns/column-layout.js';
+import { CalledBack } from '../options/called-back.js';
 import { checkOptions } from '../options/check-options.js';
 import type { Needed } from '../options/needed.js';
 import { DriveBatches } from './drive-batches.js';
 import type { AddedField } from '../results/columns.js';
 import type { Row } from '../rows/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
+import { LaunchNotes } from './launch-notes.js';
 import { PatientDuplex } from './patient-duplex.js';
-import type { RowsInput } from '../rows/rows-source.js';
-import { checkRow } from './first-rows.js';
-import type { EnrichedRow, PhoneColumn, RowStream, TextColumn } from './enriched-row.js';
+import type {
+  AskedFields,
+  EnrichedRow,
+  PhoneColumn,
+  RowStream,
+  TextColumn,
+} from './enriched-row.js';
 import type { LaneChoice, VerifySettings } from './stream-options.js';
 import { verifyShape } from './stream-shape.js';
 import { StreamPlan } from './stream-plan.js';
@@ -21,8 +25,8 @@ import { batchProgress, RowCount } from './verify-progress.js';
 
 /**
  * A Duplex: row objects in, enriched row objects out, as many and in the same order. Rows wait in
- * memory for their results, at most `maxWaitingRows` of them. Not durable: what was paid is lost with
- * the process.
+ * memory for their results, at most `maxWaitingRows` of them. Not durable without a history: what was paid
+ * for rows that have not come out is lost when the stream ends early.
  *
  * Rows of a type of their own keep it: `verify<Contact>()(options)`. For a loop over rows that a program
  * has, {@link verifyRows} is the shorter way.
@@ -41,14 +45,17 @@ export function verify<Input extends object>(): TypedVerify<Input>;
 export function verify<
   const Email extends string | object = never,
   const Phone extends string = never,
-  const Prefix = unknown,
+  const Prefix extends Prefixes = {},
   const Chosen extends AddedField = never,
   Given = unknown,
 >(
-  options: TypedOptions<Row, Email | AnyOfRowType<Email>, Phone, Prefix, Chosen> &
+  options: TypedOptions<Row, Email, Phone, Prefix, Chosen> &
     Needed<Given, LaneChoice> &
     NoRowType<Email>,
-): RowStream<Row, EnrichedRow<Row, Extract<Email, string>, Phone, Prefix, Chosen>>;
+): RowStream<
+  Row,
+  EnrichedRow<Row, Extract<Email, string>, Phone, Prefix, Chosen, AskedFields<Given>>
+>;
 export function verify(
   ...given: readonly [] | readonly [VerifySettings]
 ): Duplex | ((options: never) => Duplex) {
@@ -62,72 +69,83 @@ export function verify(
 export type TypedVerify<Input extends object> = <
   const Email extends TextColumn<Input> = never,
   const Phone extends PhoneColumn<Input> = never,
-  const Prefix = unknown,
+  const Prefix extends Prefixes = {},
   const Chosen extends AddedField = never,
   Given = unknown,
 >(
   options: TypedOptions<Input, Email, Phone, Prefix, Chosen> & Needed<Given, LaneChoice>,
-) => RowStream<Input, EnrichedRow<Input, Email, Phone, Prefix, Chosen>>;
+) => RowStream<Input, EnrichedRow<Input, Email, Phone, Prefix, Chosen, AskedFields<Given>>>;
 
 /** Options whose values decide the type of the rows. */
 export interface TypedOptions<Input, Email, Phone, Prefix, Chosen>
   extends
     Omit<VerifySettings, keyof ColumnOptions>,
     ColumnOptions<
-      Email,
-      Phone,
+      OneOf<Email, TextColumn<Input>, GenericRows>,
+      OneOf<Phone, PhoneColumn<Input>>,
       TextColumn<Input>,
       Prefix & PrefixedColumns<Prefix, Email | Phone>,
-      Chosen
+      OneOf<Chosen, AddedField>
     > {}
 
-/** Where the type of the rows is given in place of the columns: any, for that is not the mistake. */
-type AnyOfRowType<Email> = [Email] extends [string] ? never : string;
+/** What is given, or all that may be: a call that gives something else is told what is wanted. */
+type OneOf<Given, All, Hint = never> = [Given] extends [never]
+  ? All
+  : [Given] extends [string]
+    ? Given
+    : All | Hint;
 
-/** The mistake: whoever makes it is told where the type belongs. */
+/** What the compiler says where rows are of a type parameter. */
+type GenericRows =
+  'columns of a generic type are unknown: verify { email: row.email, row }, see docs/library.md';
+
+/** The mistake, which is answered with where the type belongs. */
 type NoRowType<Email> = [Email] extends [string]
   ? unknown
   : { readonly error: 'write verify<Row>()(options), with a call for the type of the rows alone' };
 
+/** What added columns begin with, by the verified column. */
+export type Prefixes = Readonly<Record<string, string>>;
+
 /** Only what is verified has added columns: any other name is refused, with the reason in its type. */
 type PrefixedColumns<Prefix, Verified> = {
-  readonly [Column in Exclude<keyof Prefix, Verified> & string]: {
+  readonly [
+    Column in string extends keyof Prefix ? never : Exclude<keyof Prefix, Verified> & string
+  ]: {
     readonly error: `${Column} is not verified`;
   };
 };
 
-/** Checks the options. */
-export function createVerify(options: VerifySettings): Verify {
+function createVerify(options: VerifySettings): Duplex {
+  const plan = planOf(options);
+  return new Verify(plan, joinResults(plan), options);
+}
+
+/** @throws ConfigurationError for options that are wrong */
+export function planOf(options: VerifySettings): StreamPlan {
   checkOptions(options, verifyShape);
   const { client, history } = options;
-  if ('baseUrl' in client) checkHistoryService(history, String(client.baseUrl));
-  const plan = new StreamPlan(options);
-  const { onProgress } = options;
-  if (!onProgress) return new Verify(plan, joinResults(plan), options);
-  const onBatch = (progress: BatchProgress): void => {
-    options.onBatch?.(progress);
-    onProgress(batchProgress(progress));
-  };
-  const count = new RowCount(onProgress);
-  return new Verify(plan, joinResults(plan), { ...options, onBatch }, count);
+  checkHistoryService(history, 'baseUrl' in client ? String(client.baseUrl) : undefined);
+  return new StreamPlan(options);
 }
 
 /** The same for rows that travel as chunks: stretches of them come out, to be released when written. */
 export function verifyChunks(
   plan: StreamPlan,
-  options: Omit<VerifySettings, 'onProgress'>,
+  options: Omit<VerifySettings, 'onProgress'> & PlanningOptions,
 ): Duplex {
   return new Verify(plan, joinChunks(plan), options);
 }
 
-/** A field that some rows lack is in one of so many; a misspelt one is in none. */
-const firstRows = 100;
+interface PlanningOptions {
+  /** Called when all rows are in, and their batches made. */
+  readonly onPlanned?: () => void;
+}
 
 type Done = (error?: Error | null) => void;
 
 /** A coat over the three streams: one end of the pipeline to write to, the other to read from. */
-class Verify extends PatientDuplex {
-  readonly #plan: StreamPlan;
+export class Verify extends PatientDuplex {
   readonly #head: Duplex;
   readonly #drive: Duplex;
   readonly #tail: Duplex;
@@ -135,33 +153,35 @@ class Verify extends PatientDuplex {
   readonly #closed: Promise<void>;
   readonly #signal: AbortSignal | undefined;
   readonly #count: RowCount | undefined;
-  /** Begins to write the rows that it has of its own. */
-  #feed: (() => void) | undefined;
+  readonly #calledBack = new CalledBack((error) => this.destroy(error as Error));
+  readonly #notes: LaunchNotes;
   /** Whether the reader takes more. */
   #isWanted = false;
-  /** Whether it has had rows of its own. */
-  #isFed = false;
   /** Held back while the head takes no more. */
   #written: Done | undefined;
   readonly #onAbort = (): void => {
     this.destroy(this.#signal?.reason as Error);
   };
 
-  constructor(
-    plan: StreamPlan,
-    tail: Duplex,
-    options: Omit<VerifySettings, 'onProgress'>,
-    count?: RowCount,
-  ) {
+  constructor(plan: StreamPlan, tail: Duplex, options: VerifySettings & PlanningOptions) {
     super({ objectMode: true });
-    this.#plan = plan;
-    this.#count = count;
+    const onProgress = this.#calledBack.watch(options.onProgress);
+    const onBatch = this.#calledBack.watch(options.onBatch);
+    this.#count = onProgress && new RowCount(onProgress);
     this.#head = rowsToBatches(plan);
     this.#tail = tail;
-    const drive = new DriveBatches({
-      ...options,
-      collect: async (batch, open) => plan.plan.join.match(batch, open),
-    });
+    this.#notes = new LaunchNotes(options);
+    const drive = new DriveBatches(
+      {
+        ...options,
+        onBatch: (progress) => {
+          onBatch?.(progress);
+          onProgress?.(batchProgress(progress));
+        },
+        collect: async (batch, open) => plan.plan.join.match(batch, open),
+      },
+      async (batch, uuid) => this.#notes.note(batch, uuid),
+    );
     this.#drive = drive;
     this.#closed = new Promise((resolve) => {
       pipeline(this.#head, drive, tail, (error) => {
@@ -172,41 +192,26 @@ class Verify extends PatientDuplex {
       });
     });
     this.#head.on('drain', () => this.#drained());
+    this.#head.on('end', () => options.onPlanned?.());
     tail.on('readable', () => this.#pull());
     tail.on('end', () => {
       this.#count?.allOut();
-      this.push(null);
+      this.#calledBack.settled().then(
+        () => this.push(null),
+        () => undefined,
+      );
     });
     this.#signal = options.signal;
-    // Not at once: nobody would hear of it yet.
+    // Not at once: there is no listener yet.
     if (this.#signal?.aborted === true) process.nextTick(this.#onAbort);
     else this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Has it take these rows, from the moment that its reader asks for the first. */
-  over(rows: RowsInput): this {
-    this.#isFed = true;
-    this.#plan.firstRows.most = firstRows;
-    const given = rows instanceof Stream ? (rows as Readable) : rowByRow(rows);
-    this.#feed = () => pipeline(given, this as Duplex, () => undefined);
-    // An error that comes before its reader is kept for it, and ends no process.
-    return this.on('error', () => undefined);
-  }
-
-  /** @throws ConfigurationError in a second loop over rows of its own: they are gone */
-  override [Symbol.asyncIterator](): ReturnType<Duplex[typeof Symbol.asyncIterator]> {
-    if (this.#isFed && this.#feed === undefined) {
-      throw new ConfigurationError(
-        'these rows can be looped over once: keep them in an array, or call verifyRows() again, which pays again',
-      );
-    }
-    return super[Symbol.asyncIterator]();
-  }
-
   override _write(item: unknown, _encoding: string, done: Done): void {
     this.#count?.in();
-    if (this.#head.write(item)) done();
-    else this.#written = done;
+    const collected = this.#notes.collect();
+    if (collected) collected.then(() => this.#pass(item, done), done);
+    else this.#pass(item, done);
   }
 
   override _final(done: Done): void {
@@ -217,9 +222,6 @@ class Verify extends PatientDuplex {
 
   override _read(): void {
     this.#isWanted = true;
-    const feed = this.#feed;
-    this.#feed = undefined;
-    feed?.();
     this.#pull();
   }
 
@@ -227,7 +229,18 @@ class Verify extends PatientDuplex {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     // Each of them: one that has ended passes nothing on to those behind it.
     for (const stream of [this.#head, this.#drive, this.#tail]) stream.destroy(error ?? undefined);
-    void this.#closed.then(() => done(error));
+    this.#notes.leave(error ?? new Error('the stream was closed'));
+    const gone = new Promise((resolve) => {
+      if (this.#drive.closed) resolve(undefined);
+      else this.#drive.once('close', resolve);
+    });
+    // A pipeline that has failed does not wait for its streams.
+    void Promise.all([this.#closed, gone]).then(() => done(error));
+  }
+
+  #pass(item: unknown, done: Done): void {
+    if (this.#head.write(item)) done();
+    else this.#written = done;
   }
 
   #drained(): void {
@@ -244,27 +257,4 @@ class Verify extends PatientDuplex {
       this.#isWanted = this.push(item);
     }
   }
-}
-
-/** Rows by their numbers: a stream takes no null, and says nothing of the row. */
-function rowByRow(rows: RowsInput): Iterable<object> | AsyncIterable<object> {
-  let number = 0;
-  const checked = (row: unknown): object => {
-    number += 1;
-    checkRow(row, number);
-    return row;
-  };
-  if (!(Symbol.asyncIterator in rows)) return mapEach(rows as Iterable<unknown>, checked);
-  return mapEachAsync(rows as AsyncIterable<unknown>, checked);
-}
-
-function* mapEach<To>(items: Iterable<unknown>, map: (item: unknown) => To): Generator<To> {
-  for (const item of items) yield map(item);
-}
-
-async function* mapEachAsync<To>(
-  items: AsyncIterable<unknown>,
-  map: (item: unknown) => To,
-): AsyncGenerator<To> {
-  for await (const item of items) yield map(item);
 }

@@ -12,7 +12,7 @@ export class Window {
   /** Batches closed and not yet settled. */
   #underWay = 0;
   #onChange: (() => void) | undefined;
-  /** Whether all may come in: no join takes part, so nobody would ever let rows go. */
+  /** Whether all may come in: no join takes part that would let rows go. */
   isOpen = true;
 
   constructor(options: { readonly maxRows: number; readonly maxBytes: number }) {
@@ -58,7 +58,7 @@ export class Window {
     this.#taken += rows;
   }
 
-  /** Rows have left, to whoever reads them. */
+  /** Rows have left, to their reader. */
   release(rows: number, bytes: number): void {
     this.#rows -= rows;
     this.#bytes -= bytes;

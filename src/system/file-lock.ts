@@ -25,6 +25,8 @@ export interface LockedThing {
   readonly name: string;
   /** The file that is locked; made if need be. */
   readonly path: string;
+  /** What its holder does with it. @default 'is working in' */
+  readonly does?: string;
   /** The option that names its place. */
   readonly option: string;
   /** Whether its user can be told to wait for it, with `waitLockMs`. @default true */
@@ -41,7 +43,7 @@ const longestPauseMs = 1000;
  * Locks a file.
  *
  * @throws StateError `state_locked` when another process holds it for longer than is waited;
- *   ConfigurationError where the file system has no locks; OutputError
+ *   ConfigurationError where the folder of the file is missing, or the file system has no locks; OutputError
  */
 export async function lockFile(
   files: FileSystem,
@@ -63,7 +65,10 @@ export async function lockFile(
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
         const file = await files.openLocked(path);
-        if (file) return file;
+        if (file) {
+          heldHere.add(path);
+          return file;
+        }
       } catch (error) {
         if (remake && systemErrorCode(error) === 'ENOENT') return undefined;
         refuseLock(thing, error);
@@ -78,10 +83,10 @@ export async function lockFile(
     try {
       if (await isStillThere(files, path, file)) return true;
     } catch (error) {
-      await closeFile(file);
+      await lockOf(path, file).release();
       throw error;
     }
-    await closeFile(file);
+    await lockOf(path, file).release();
     return false;
   }
 }
@@ -90,7 +95,6 @@ export async function lockFile(
 const heldHere = new Set<string>();
 
 function lockOf(path: string, file: FileHandle): FileLock {
-  heldHere.add(path);
   return {
     async release() {
       heldHere.delete(path);
@@ -99,11 +103,14 @@ function lockOf(path: string, file: FileHandle): FileLock {
   };
 }
 
-function busyError({ name, path, canWait }: LockedThing, waitLockMs: number): StateError {
+function busyError(
+  { name, path, canWait, does = 'is working in' }: LockedThing,
+  waitLockMs: number,
+): StateError {
   const waited = waitLockMs > 0 ? ` after ${waitLockMs / 1000} s` : '';
   const advice = canWait === false || waitLockMs > 0 ? '' : '; wait for it with `waitLockMs`';
   const holder = heldHere.has(path) ? 'another run of this process' : 'another process';
-  return new StateError(`${holder} is working in ${name}${waited}${advice}`, {
+  return new StateError(`${holder} ${does} ${name}${waited}${advice}`, {
     code: 'state_locked',
   });
 }
@@ -113,6 +120,9 @@ const noLocks: readonly unknown[] = ['ENOLCK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'
 
 function refuseLock({ name, path, option }: LockedThing, cause: unknown): never {
   if (isSluiceError(cause) || !(cause instanceof Error)) throw cause;
+  if (systemErrorCode(cause) === 'ENOENT') {
+    throw new ConfigurationError(`cannot write ${name}: its folder does not exist`, { cause });
+  }
   if (!noLocks.includes((cause as NodeJS.ErrnoException).code)) {
     throw new OutputError(`cannot lock ${name}: ${cause.message}`, { cause });
   }

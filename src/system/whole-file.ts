@@ -97,7 +97,7 @@ export function partPath(path: string): string {
  * rename could not be atomic; the same name for each writing, or what killed processes leave would pile up;
  * of a fixed length, as there may be no room for a longer name.
  */
-export function besidePath(path: string, ending: 'partial' | 'parts' | 'old'): string {
+export function besidePath(path: string, ending: 'partial' | 'parts' | 'old' | 'lock'): string {
   const name = createHash('sha256').update(path).digest('hex').slice(0, 16);
   return join(dirname(path), `.sluice-${name}.${ending}`);
 }

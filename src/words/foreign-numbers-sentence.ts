@@ -3,7 +3,11 @@ import { counted, grouped } from './shown-numbers.js';
 
 const mostCountries = 3;
 
-/** Numbers of other countries in a column that is read for one, and what to do about them. */
+/**
+ * Numbers of other countries in a column that is read for one, and what to do about them.
+ *
+ * @param then what to do after it. @default nothing
+ */
 export function foreignNumbersSentence(
   name: string,
   {
@@ -19,17 +23,16 @@ export function foreignNumbersSentence(
     readonly read_as: string;
     readonly countries: readonly { readonly country: string; readonly cells: number }[];
   },
+  then = '',
 ): string {
   const named = countries
     .slice(0, mostCountries)
     .map((each) => `${each.country} ${grouped(each.cells)}`);
   const more = countries.length > named.length ? ', …' : '';
-  const others =
-    national === 0
-      ? ''
-      : national === 1
-        ? `; the national one is read as a ${country} number`
-        : `; the ${grouped(national)} national ones are all read as ${country} numbers`;
-  const without = national === 0 ? '' : '; without `country`, national numbers are not sent';
-  return `${grouped(cells)} of ${counted(of, 'number')} with a calling code are of other countries (${named.join(', ')}${more})${others}: name a column of countries (\`countryColumn\`), or read the country from the calling code (\`countryFrom\` ${shellQuote(name)}${without})`;
+  const first = `${grouped(cells)} of ${counted(of, 'number')} with a calling code are of other countries (${named.join(', ')}${more}): add \`countryFrom\` ${shellQuote(name)}, or a column of countries (\`countryColumn\`)${then}`;
+  if (national === 0) return first;
+  const are =
+    national === 1 ? 'number without one is read as a' : 'numbers without one are read as';
+  const others = `${national === 1 ? 'the' : `the ${grouped(national)}`} ${are} ${country} ${national === 1 ? 'number' : 'numbers'}`;
+  return `${first}; ${others}, and without \`country\` not sent`;
 }

@@ -16,6 +16,9 @@ describe('parseCountry', () => {
     expect(() => trouble('PR')).toThrow(
       'take --country "PR"; Puerto Rico is not one of its target countries',
     );
+    expect(() => trouble('Îles Åland')).toThrow('Åland Islands is not one of its target countries');
+    expect(() => trouble('D')).toThrow('did you mean DE (Germany)?');
+    expect(() => trouble('Congo')).toThrow('; give a two-letter code such as US');
     for (const text of ['XX', 'zz']) {
       const said = `take --country "${text}"; ${text.toUpperCase()} is the code of no country`;
       expect(() => trouble(text)).toThrow(said);
@@ -76,14 +79,53 @@ describe('findCountry', () => {
     ['EE.UU.', 'US'],
     ['Pays-Bas', 'NL'],
     ['Costa d’Avorio', 'CI'],
+    ['Deutschland (DE)', 'DE'],
+    ['DE - Deutschland', 'DE'],
+    ['Germany/Deutschland', 'DE'],
+    ['de-DE', 'DE'],
+    ['GER', 'DE'],
+    ['SUI', 'CH'],
+    ['GB-ENG', 'GB'],
+    ['USA.', 'US'],
+    ['U. S. A.', 'US'],
+    ['ＵＳＡ', 'US'],
+    ['U.A.E.', 'AE'],
+    ['Hong Kong SAR', 'HK'],
+    ['Hong Kong (S.A.R.)', 'HK'],
+    ['Hong Kong, China', 'HK'],
+    ['Korea, South', 'KR'],
+    ['Korea (South)', 'KR'],
+    ['Ireland, Northern', 'GB'],
+    ['Czech Rep.', 'CZ'],
+    ['Congo, Dem. Rep.', 'CD'],
+    ['Congo, Rep.', 'CG'],
+    ['Virgin Islands (British)', 'VG'],
+    ['United Republic of Tanzania', 'TZ'],
+    ['Türkiye (Turkey)', 'TR'],
   ])('knows %s', (text, code) => {
     expect(findCountry(text)).toBe(code);
   });
 
-  it.each(['', 'Narnia', 'Congo', 'United', '__proto__', 'x'.repeat(10_000), 'ＵＳ', 'ıt'])(
-    'does not know %j',
-    (text) => {
-      expect(findCountry(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    'Narnia',
+    'Congo',
+    'United',
+    'North Korea',
+    "Korea, Democratic People's Republic of",
+    'DE-BY',
+    'DE/AT',
+    'US-CA',
+    'Georgia (GA)',
+    'CHI',
+    'D',
+    'de und at',
+    '__proto__',
+    'x'.repeat(10_000),
+    'ﬁ',
+    'ıt',
+    'ıt / ıt',
+  ])('does not know %j', (text) => {
+    expect(findCountry(text)).toBeUndefined();
+  });
 });

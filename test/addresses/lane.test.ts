@@ -13,17 +13,16 @@ describe('laneName', () => {
 describe('parseCountryCell', () => {
   it('takes every country of the contract in any case', () => {
     for (const country of countryCodes) {
-      expect(parseCountryCell(country, undefined)).toBe(country);
-      expect(parseCountryCell(` ${country.toLowerCase()}\u00a0`, undefined)).toBe(country);
+      expect(parseCountryCell(country)).toBe(country);
+      expect(parseCountryCell(` ${country.toLowerCase()}\u00a0`)).toBe(country);
     }
   });
 
-  it('falls back where the cell is empty, and only there', () => {
+  it('says where a cell is empty, so that another may say the country', () => {
     for (const empty of [undefined, '', ' \t', '\ufeff']) {
-      expect(parseCountryCell(empty, 'FR')).toBe('FR');
-      expect(parseCountryCell(empty, undefined)).toEqual({ reason: 'country_missing' });
+      expect(parseCountryCell(empty)).toBeUndefined();
     }
-    expect(parseCountryCell('XX', 'FR')).toEqual({ reason: 'country_unsupported' });
+    expect(parseCountryCell('XX')).toEqual({ reason: 'country_unsupported' });
   });
 
   it.each<CellText>([
@@ -33,11 +32,10 @@ describe('parseCountryCell', () => {
     'Narnia',
     'ıt',
     'ﬁ',
-    'ＵＳ',
     '__proto__',
     'constructor',
     invalidText,
   ])('does not know %s', (cell) => {
-    expect(parseCountryCell(cell, undefined)).toEqual({ reason: 'country_unsupported' });
+    expect(parseCountryCell(cell)).toEqual({ reason: 'country_unsupported' });
   });
 });

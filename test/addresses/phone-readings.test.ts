@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
 import {
   getCountryCallingCode,
@@ -59,9 +60,9 @@ describe('sureNumber', () => {
     fc.assert(
       fc.property(inCountry, ([country, text]) => {
         const abroad = `+${text.replace('+', '')}`;
-        expect(sureNumber({ digits: abroad }, country)).toBe(read(abroad)?.number);
+        assert.equal(sureNumber({ digits: abroad }, country), read(abroad)?.number);
       }),
-      { numRuns: 8000 },
+      { numRuns: 4000 },
     );
   });
 
@@ -74,9 +75,9 @@ describe('sureNumber', () => {
     );
     fc.assert(
       fc.property(national, ([country, text]) => {
-        expect(sureNumber({ digits: text }, country)).toBe(read(text, country)?.number);
+        assert.equal(sureNumber({ digits: text }, country), read(text, country)?.number);
       }),
-      { numRuns: 8000 },
+      { numRuns: 4000 },
     );
   });
 
@@ -103,11 +104,11 @@ describe('sureNumber', () => {
         const valid = [...readings].filter(([, isValid]) => isValid).map(([number]) => number);
         const [only, other] = valid.length > 0 ? valid : readings.keys();
         if (other !== undefined) ambiguous += 1;
-        expect(sureNumber({ digits: text }, country)).toBe(other === undefined ? only : undefined);
+        assert.equal(sureNumber({ digits: text }, country), other === undefined ? only : undefined);
       }),
-      { numRuns: 8000 },
+      { numRuns: 4000 },
     );
-    expect(ambiguous).toBeGreaterThan(100);
+    expect(ambiguous).toBeGreaterThan(40);
   });
 
   it('gives a form that means itself, and is one of the possible numbers', () => {
@@ -115,11 +116,11 @@ describe('sureNumber', () => {
       fc.property(inCountry, ([country, text]) => {
         const number = sureNumber({ digits: text }, country);
         if (number === undefined) return;
-        expect(number).toMatch(/^\+[1-9]\d+$/);
-        expect(sureNumber({ digits: number }, country)).toBe(number);
-        expect(possibleNumbers({ digits: text }, country)).toContain(number);
+        assert.match(number, /^\+[1-9]\d+$/);
+        assert.equal(sureNumber({ digits: number }, country), number);
+        assert.ok(possibleNumbers({ digits: text }, country).includes(number));
       }),
-      { numRuns: 5000 },
+      { numRuns: 2500 },
     );
   });
 });

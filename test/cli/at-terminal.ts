@@ -7,10 +7,49 @@ const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url)
 /** A question that the command asks, and what somebody types when they read it. */
 export type Answer = readonly [question: RegExp, keys: string];
 
+export interface TerminalOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly answers: readonly Answer[];
+}
+
 export interface AtTerminal {
   readonly code: number | null;
   /** All that was on the terminal, without what moves the cursor. */
   readonly seen: string;
+}
+
+/** Somebody at a terminal, who answers each question as soon as it is there. */
+export class Somebody {
+  readonly #left: Answer[];
+  readonly #type: (keys: string) => void;
+  #from = 0;
+  #seen = '';
+
+  constructor(answers: readonly Answer[], type: (keys: string) => void) {
+    this.#left = [...answers];
+    this.#type = type;
+  }
+
+  see(text: string): void {
+    this.#seen += text;
+    const [next] = this.#left;
+    if (!next?.[0].test(this.#seen.slice(this.#from))) return;
+    this.#left.shift();
+    this.#from = this.#seen.length;
+    this.#type(next[1]);
+  }
+
+  /**
+   * @returns all that was on the terminal, without what moves the cursor
+   * @throws Error where a question was not asked
+   */
+  seen(): string {
+    const [question] = this.#left;
+    if (question) throw new Error(`${String(question[0])} was not asked: ${this.#seen}`);
+    // oxlint-disable-next-line no-control-regex
+    return this.#seen.replaceAll(/\u001b\[[\d;]*[A-Za-z]/g, '').replaceAll('\r\n', '\n');
+  }
 }
 
 /**
@@ -19,15 +58,7 @@ export interface AtTerminal {
  */
 export async function runAtTerminal(
   args: readonly string[],
-  {
-    cwd,
-    env,
-    answers,
-  }: {
-    readonly cwd: string;
-    readonly env?: Readonly<Record<string, string>>;
-    readonly answers: readonly Answer[];
-  },
+  { cwd, env, answers }: TerminalOptions,
 ): Promise<AtTerminal> {
   const quoted = [process.execPath, program, ...args].map(
     (word) => `'${word.replaceAll("'", String.raw`'\''`)}'`,
@@ -45,22 +76,11 @@ export async function runAtTerminal(
     }
   });
   child.stdin.on('error', () => undefined);
-  const left = [...answers];
-  let from = 0;
-  let seen = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    seen += text;
-    const [next] = left;
-    if (!next?.[0].test(seen.slice(from))) return;
-    left.shift();
-    from = seen.length;
-    child.stdin.write(next[1]);
-  });
+  const somebody = new Somebody(answers, (keys) => child.stdin.write(keys));
+  child.stdout.setEncoding('utf8').on('data', (text: string) => somebody.see(text));
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', resolve);
   });
-  if (left.length > 0) throw new Error(`${String(left[0]?.[0])} was not asked: ${seen}`);
-  // oxlint-disable-next-line no-control-regex
-  return { code, seen: seen.replaceAll(/\u001b\[[\d;]*[A-Za-z]/g, '').replaceAll('\r\n', '\n') };
+  return { code, seen: somebody.seen() };
 }

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { describeError } from '../../src/cli/describe-error.js';
 import { Interruption } from '../../src/cli/interruption.js';
-import { ApiError, DeadlineError, OutputError, TransportError } from '../../src/index.js';
+import {
+  ApiError,
+  ConfigurationError,
+  DeadlineError,
+  OutputError,
+  TransportError,
+} from '../../src/index.js';
 
 const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
 
@@ -33,6 +39,18 @@ describe('describeError', () => {
       describeError(new ApiError('no', { code, operation: 'credits', status }));
     expect(of('unauthorized', 401)).toContain('SLUICE_API_KEY or --api-key-file');
     expect(of('payment_required', 402)).toContain('add credits to the account');
+  });
+
+  it('asks about the base URL where nothing but the service can be missing', () => {
+    const missing = (operation: string): ApiError =>
+      new ApiError('404 Not Found', { code: 'not_found', operation, status: 404 });
+    expect(describeError(missing('credits'))).toContain('is the base URL right?');
+    expect(describeError(missing('batchStatus'))).not.toContain('base URL');
+    const refused = new ConfigurationError('the service refuses the first batch', {
+      code: 'batch_refused',
+      cause: missing('uploadBatch'),
+    });
+    expect(describeError(refused)).toContain('is the base URL right? It is what comes before /v1');
   });
 
   it('lets no foreign text steer the terminal', () => {

@@ -9,6 +9,7 @@ import { RunPapers, type Summary } from '../../src/index.js';
 import { withFolder } from '../service/with-service.js';
 import { runInProcess } from './run-in-process.js';
 import { exampleSummary } from '../papers/report/example-report.js';
+import { readAll } from './read-all.js';
 
 /** A run that verified two columns of emails and one of phones. */
 function twoEmails(): Summary {
@@ -39,6 +40,7 @@ describe('the end of a run on a terminal', () => {
         'unique addresses                  900          900',
         'from earlier runs                  50           50',
         'credits                           800         12.5',
+        '  by the balance                              12.5',
         '  after refunds of                100',
         '',
       ].join('\n'),
@@ -93,7 +95,7 @@ const lastLines = [
   'sluice: wrote 1,000 rows to verified.csv',
   'sluice: the output is written, but some rows failed',
   'sluice: add --retry-failed: it sends 900 addresses again; without it the next run starts over',
-  'sluice: 300 unknown: ask again tomorrow; with --history only these are paid again',
+  'sluice: 300 unknown: ask again tomorrow; a run with --history keeps its results, so that the next one pays only for these',
   'sluice: of 600 valid emails 12 risky: --keep-quality good writes only the good ones; docs/columns.md says what the words mean',
   '',
 ].join('\n');
@@ -104,7 +106,7 @@ async function saidAtTheEnd(options: Partial<ReporterOptions>): Promise<string> 
   const out = Object.assign(new PassThrough(), { columns: 80 });
   const reporter = new Reporter(out, { isQuiet: false, isVerbose: false, ...options });
   reporter.finished(summary, papers.endOf(summary));
-  return String(out.read() ?? '');
+  return readAll(out);
 }
 
 describe('a table of text', () => {
@@ -124,7 +126,7 @@ describe('the end of a run in a log', () => {
     expect(rest.join('\n')).toBe(lastLines);
     expect([email, mobile]).toEqual([
       'sluice: email: rows 1,000, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 20 (empty 20), failed 10, unique addresses 900, from earlier runs 50, credits 800, after refunds of 100',
-      'sluice: mobile: rows 1,000, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 20 (empty 20), failed 10, unique addresses 900, from earlier runs 50, credits 12.5',
+      'sluice: mobile: rows 1,000, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 20 (empty 20), failed 10, unique addresses 900, from earlier runs 50, credits 12.5, by the balance 12.5',
     ]);
   });
 });

@@ -85,7 +85,11 @@ describe('sluice', () => {
   it('guesses at the command that help is asked for', async () => {
     const { code, stderr } = await runInProcess(['help', 'verfiy']);
     expect(code).toBe(2);
-    expect(stderr).toContain('there is no command verfiy; did you mean verify?');
+    expect(stderr).toContain('there is no command or topic verfiy; did you mean verify?');
+    const money = await runInProcess(['help', 'money']);
+    expect(money.stderr).toContain('and there is help on exit-codes, environment, columns, resume');
+    const resume = await runInProcess(['resume']);
+    expect(resume.stderr).toContain('no command resume; sluice help resume explains it\n');
   });
 
   it('says how a list is verified that stands in the place of a command', async () => {

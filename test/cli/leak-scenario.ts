@@ -119,6 +119,8 @@ try {
 } catch (error) {
   ended = (error as Error).message;
 }
+// What was not launched is deleted before it is closed.
+if (!stream.closed) await new Promise((resolve) => stream.once('close', resolve));
 if (scenario !== 'abandoned client') await client.close();
 // The server's ends of the connections close a moment later.
 for (let turns = 0; turns < 10_000 && resources().join() !== before.join(); turns += 1)

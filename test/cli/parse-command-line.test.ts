@@ -54,7 +54,7 @@ describe('parseCommandLine', () => {
   it.each([
     ['--nope', 'try has no option --nope; sluice try --help lists those it has'],
     ['-x', 'try has no option -x; the short forms are -o, -h; sluice try --help'],
-    ['-e', 'the short forms are -o, -h; did you mean --email or --env-file?; sluice try --help'],
+    ['-e', '-e; did you mean --email or --env-file? the short forms are -o, -h; sluice try --help'],
     ['-output', '-output is no option; did you mean --output?'],
     ['-email=x', '-email is no option; did you mean --email?'],
     ['--__proto__', 'try has no option --__proto__'],

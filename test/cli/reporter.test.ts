@@ -7,6 +7,7 @@ import { paidInVainLines } from '../../src/cli/stop-lines.js';
 import { Reporter, type ReporterOptions } from '../../src/cli/reporter.js';
 import { batchProgress, life } from './progress/batch-life.js';
 import { runInProcess } from './run-in-process.js';
+import { readAll } from './read-all.js';
 
 async function verify(
   args: readonly string[],
@@ -67,7 +68,7 @@ describe('what is said of a run', () => {
   function reporterTo(options: Partial<ReporterOptions>): { reporter: Reporter; said(): string } {
     const out = new PassThrough();
     const reporter = new Reporter(out, { isQuiet: false, isVerbose: false, ...options });
-    return { reporter, said: () => String(out.read() ?? '') };
+    return { reporter, said: () => readAll(out) };
   }
 
   it('holds no word that steers a terminal', () => {

@@ -4,10 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
-import { onTestFinished, vi } from 'vitest';
-
-// Processes start slowly on a machine that is busy; no test here waits for time to pass.
-vi.setConfig({ testTimeout: 120_000 });
+import { onTestFinished } from 'vitest';
 
 // Below the project, where the package's own name means what was built.
 const cache = fileURLToPath(new URL('../../.cache/', import.meta.url));

@@ -1,10 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished, vi } from 'vitest';
-
-// Processes start slowly on a machine that is busy; no test here waits for time to pass.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+import { onTestFinished } from 'vitest';
 
 /** The command as it is installed. */
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));

@@ -1,8 +1,8 @@
-import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Summary } from '../../src/index.js';
-import { withFolder, withService } from '../service/with-service.js';
+import { withService } from '../service/with-service.js';
 import { chargesOf, expectChargedOnce } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
@@ -10,17 +10,11 @@ import { csvRows, expectInputKept } from './csv-cells.js';
 import { startFront, type Instead } from './front.js';
 import { runInProcess } from './run-in-process.js';
 import type { Ended } from './run-sluice.js';
-import { verifyByTens } from './verify-by-tens.js';
+import { addresses, verifyByTens, withThirtyRows } from './verify-by-tens.js';
 
 let folder: string;
-const addresses = 30;
 beforeEach(async () => {
-  folder = await withFolder();
-  const lines = Array.from(
-    { length: addresses },
-    (_, index) => `${index},good${index}@sluice.test\n`,
-  );
-  await writeFile(join(folder, 'list.csv'), ['id,email\n', ...lines].join(''));
+  folder = await withThirtyRows();
 });
 
 /** Three batches of ten. */
@@ -170,7 +164,7 @@ describe('credits', () => {
     const { service } = await withService();
     const stopped = await verify(service, '--max-credits', '20');
     expect(stopped.code).toBe(5);
-    expect(stopped.stderr).toMatch(/more than the 20 allowed.*--max-credits/);
+    expect(stopped.stderr).toMatch(/--max-credits allows 20 email credits: 20 are used/);
     expect(await chargesOf(service)).toHaveLength(20);
 
     expect((await verify(service, '--max-credits', '29')).code).toBe(5);

@@ -13,6 +13,7 @@ beforeEach(async () => {
   await writeFile(join(folder, 'list.csv'), 'id,email,email_valid\n1,good@sluice.test,\n');
   await writeFile(join(folder, 'plain.csv'), 'id,mail\n1,good@sluice.test\n');
   await writeFile(join(folder, 'empty.csv'), '');
+  await writeFile(join(folder, 'my list.csv'), 'id,mail\n1,good@sluice.test\n');
   await writeFile(join(folder, 'open.csv'), 'id,mail\n1,a@b.example\n2,"a@b.example\n3,x\n');
   await writeFile(join(folder, 'wide.csv'), 'id,mail\n1,"two\nlines"\n3,a@b.example,more\n');
   // UTF-16 that ends in the middle of a character.
@@ -76,6 +77,12 @@ describe('what cannot be done is said before anything is sent', () => {
       6,
       "cannot read privat: there is no such file; if it belongs to the value of --email, quote the whole: --email 'eMail privat'",
       ['verify', 'plain.csv', '--email', 'eMail', 'privat', '--country', 'US', '-o', 'out.csv'],
+    ],
+    [
+      'a file name that was not quoted',
+      6,
+      "cannot read my: there is no such file; a name with spaces needs quotes: 'my list.csv'",
+      ['verify', 'my', 'list.csv', '--email', 'mail', '--country', 'US', '-o', 'out.csv'],
     ],
     [
       'a folder as input',

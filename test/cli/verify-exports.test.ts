@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunEnd, Summary } from '../../src/index.js';
 import type { Service, ServiceOptions } from '../../src/service/index.js';
-import { withFolder, withService } from '../service/with-service.js';
+import { withService } from '../service/with-service.js';
 import type { Wire } from '../service/wire.js';
 import { chargesOf, expectChargedOnce } from './charges.js';
 import { connectTo } from './connect-to.js';
@@ -11,9 +11,8 @@ import { csvRows } from './csv-cells.js';
 import { startFront, type Changed, type Front, type Instead, type Sent } from './front.js';
 import { runInProcess } from './run-in-process.js';
 import type { Ended } from './run-sluice.js';
-import { verifyByTens } from './verify-by-tens.js';
+import { addresses, verifyByTens, withThirtyRows } from './verify-by-tens.js';
 
-const addresses = 30;
 const nothing = { status: 200, body: {} };
 const isExport = /^GET \/v1\/batch\/([^/]+)\/export$/;
 const isUpload = /^POST \/v1\/batch$/;
@@ -22,12 +21,7 @@ const isDeletion = /^DELETE /;
 
 let folder: string;
 beforeEach(async () => {
-  folder = await withFolder();
-  const lines = Array.from(
-    { length: addresses },
-    (_, index) => `${index},good${index}@sluice.test\n`,
-  );
-  await writeFile(join(folder, 'list.csv'), ['id,email\n', ...lines].join(''));
+  folder = await withThirtyRows();
 });
 
 /** A service behind a front that answers as it likes for as long as it is out of its mind. */
@@ -205,6 +199,49 @@ describe('an export that comes wrong for a while', () => {
   });
 });
 
+describe('an export of a service that counts nothing, which lacks a few records', () => {
+  const isStatus = /^GET \/v1\/batch\/[^/]+$/;
+  /** A front whose first exports lack the last two records of each batch. */
+  async function lacking(exports: number): Promise<Front> {
+    const asked = new Map<string, number>();
+    const { front } = await outOfItsMind((request) => {
+      if (isStatus.test(request))
+        return { change: (body) => ({ status: (body as { readonly status: string }).status }) };
+      if (!isExport.test(request)) return undefined;
+      const times = (asked.get(request) ?? 0) + 1;
+      asked.set(request, times);
+      if (times > exports) return undefined;
+      return { change: (body) => Object.fromEntries(Object.entries(body as object).slice(0, -2)) };
+    });
+    return front;
+  }
+
+  it('is asked for again, which is free, before any row is `no_record`', async () => {
+    const front = await lacking(2);
+    const ended = await verify(front);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await fates()).toEqual({ verified: addresses });
+    expect(ended.stderr).not.toContain('lacks');
+  });
+
+  it('is used at last, what it lacks is said even when quiet, and the batch is kept', async () => {
+    const front = await lacking(99);
+    const ended = await verify(front, '--quiet', '--delete-batches');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await fates()).toEqual({ verified: 24, 'no_result no_record': 6 });
+    expect(count(front, isExport)).toBe(9);
+    expect(count(front, isDeletion)).toBe(0);
+    const [, left = ''] = /left on the service: (.*)/.exec(ended.stderr) ?? [];
+    // In the order in which they came to their end.
+    expect(left.match(/-00000[123]-1/g)?.toSorted()).toEqual([
+      '-000001-1',
+      '-000002-1',
+      '-000003-1',
+    ]);
+    expect(ended.stderr.match(/lacks 2 addresses that should be there/g)).toHaveLength(3);
+  });
+});
+
 describe('counts that differ from what came', () => {
   it('are told, and fail nothing', async () => {
     const { front } = await outOfItsMind((request) =>
@@ -219,7 +256,8 @@ describe('counts that differ from what came', () => {
       3,
     );
     for (const batch of (await readSummary()).batches) {
-      expect(batch.export).toEqual({ counted: 10, named: 8, strangers: 0, conflicting: 0 });
+      const held = { counted: 10, named: 8, strangers: 0, conflicting: 0, missing: 2 };
+      expect(batch.export).toEqual(held);
     }
     const report = await readFile(join(folder, 'report.html'), 'utf8');
     expect(report).toContain('Exports that differ from what the service counted');

@@ -149,3 +149,24 @@ describe('a workbook of several sheets', () => {
     expect(await said('-o', 'out.xlsx', '--sheet', 'Helfer')).toEqual([]);
   });
 });
+
+describe('a workbook whose formulas have no results', () => {
+  it('is said to be saved by a program that calculates', async () => {
+    const workbook = new ExcelJS.Workbook();
+    workbook.addWorksheet('Leads').addRows([
+      ['Email', 'Name'],
+      [{ formula: 'LOWER(B2)' }, 'ADA'],
+      [{ formula: 'B3', result: '' }, ''],
+      [{ formula: 'B4', result: 'good@sluice.test' }, 'good@sluice.test'],
+    ]);
+    await workbook.xlsx.writeFile(join(folder, 'list.xlsx'));
+    const command = ['verify', 'list.xlsx', '--email', 'Email', '--country', 'US', '--local'];
+    for (const more of [['-o', 'out.csv'], ['--dry-run']]) {
+      const ended = await runInProcess([...command, ...more], { cwd: folder });
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(ended.stderr).toContain(
+        'sluice: list.xlsx: 1 formula has no stored result, so its cell is empty here: open the workbook in a spreadsheet program, save it there, and run again\n',
+      );
+    }
+  });
+});

@@ -328,11 +328,31 @@ describe('countries and columns', () => {
     expect((await read('out.csv'))[3]).toContain('not_submitted,country_missing');
   });
 
-  it('are said in one way: --country-from and --country-column end with 2 together', async () => {
-    const ways = ['--country-from', 'mobile', '--country-column', 'country'];
-    const { code, stderr } = await verify(['--email', 'Email', ...ways]);
-    expect(code).toBe(2);
-    expect(stderr).toContain('(--country-from): give one of them');
-    expect(await chargesOf(service)).toEqual([]);
+  it('are those of the column, then of the calling code, then --country, row by row', async () => {
+    const rows = [
+      'id,Email,Mobile,Land',
+      '1,good1@sluice.test,+49 151 23456789,GB',
+      '2,good2@sluice.test,+49 151 23456788,',
+      '3,good3@sluice.test,(202) 555-0143,',
+      '4,good4@sluice.test,+49 151 23456787,Narnia',
+      '',
+    ].join('\n');
+    const columns = ['--email', 'Email', '--phone', 'Mobile', '--country-column', 'Land'];
+    const both = [...columns, '--country-from', 'Mobile', '--summary', 's.json'];
+    const ended = await verify([...both, '--country', 'US'], rows);
+    expect(ended.code, ended.stderr).toBe(0);
+    const { batches } = JSON.parse((await read('s.json')).join('\n')) as {
+      batches: { type: string; country: string; addresses: number }[];
+    };
+    expect(
+      batches.map(({ type, country, addresses }) => `${type} ${country} ${addresses}`).toSorted(),
+    ).toEqual(['email DE 1', 'email GB 1', 'email US 1', 'phone DE 1', 'phone GB 1', 'phone US 1']);
+    // What is not understood is no empty cell.
+    expect((await read('out.csv'))[4]).toContain('not_submitted,country_unsupported');
+    // Without it, the end of the run says that the number has a calling code.
+    const without = await verify(columns, rows);
+    expect(without.stderr).toContain(
+      '2 rows have no country and were not sent; the numbers of 1 have a calling code: add --country-from Mobile, and --country for the others\n',
+    );
   });
 });

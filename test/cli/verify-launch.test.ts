@@ -59,7 +59,7 @@ describe('--dry-run', () => {
     const some = await verify(service, '--dry-run', '--max-credits', '20');
     expect(some.code).toBe(0);
     expect(some.stderr).toContain(
-      '25 email credits are needed at most, and --max-credits allows 20: the run stops with 5 before it is done',
+      '25 email credits are needed at most, and --max-credits allows 20: the run stops before it is done, with exit code 5',
     );
     const none = await verify(service, '--dry-run', '--max-credits', '4');
     expect(none.code).toBe(0);
@@ -84,7 +84,9 @@ describe('--dry-run', () => {
     const ended = await verify(service, ...history, '--dry-run');
     expect(ended.stderr).toContain('25 addresses (1 duplicate), 10 of them in the history');
     expect(ended.stderr).toContain('email credits: 15 needed at most');
-    expect(ended.stderr).toContain('the unfinished run in out.csv.sluice has launched 10 email');
+    expect(ended.stderr).toContain(
+      'the unfinished run in out.csv.sluice has paid 10 email credits, which are not paid again; with the same list, the same command goes on, launches 2 more (at most 15 email credits)\n',
+    );
   });
 });
 
@@ -93,7 +95,7 @@ describe('an account with too few credits', () => {
     'add credits, or lower --batch-size to use more of what there is, as a batch is launched whole or not at all';
 
   it.each([
-    [20, 'the run stops with 5 before it is done', 'the account has 0 email credits', 5],
+    [20, 'the run stops before it is done, with exit code 5', 'the account has 0 email credits', 5],
     [4, 'not even the smallest batch can be launched', 'the account has 4 email credits', 10],
   ])(
     'of %i is said in one line before anything is sent, and at the end in words',

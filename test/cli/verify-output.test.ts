@@ -36,6 +36,20 @@ describe('the output file', () => {
     expect((await stat(output)).mode & 0o7777).toBe(0o640);
   });
 
+  it('says before it is paid for that a TXT file shows no results', async () => {
+    const hidden = /^sluice: out\.txt will hold the addresses without their results: /m;
+    const loud = columns.filter((option) => option !== '--quiet');
+    const said = await runInProcess(['verify', 'list.csv', '-o', 'out.txt', ...loud], {
+      cwd: folder,
+    });
+    expect(said).toMatchObject({ code: 0, stderr: expect.stringMatching(hidden) as string });
+    expect(await readFile(join(folder, 'out.txt'), 'utf8')).toBe('good@sluice.test\n');
+    const args = ['list.csv', '-o', 'out.txt', '--keep', 'valid'];
+    const kept = await runInProcess(['verify', ...args, ...loud], { cwd: folder });
+    expect(kept.code, kept.stderr).toBe(0);
+    expect(kept.stderr).not.toMatch(hidden);
+  });
+
   it('stands where a link leads, and the link stays', async () => {
     await mkdir(join(folder, 'elsewhere'));
     await writeFile(join(folder, 'elsewhere', 'real.csv'), 'old\n');
@@ -96,8 +110,8 @@ describe('the state directory', () => {
   it('is reported when it cannot be made', async () => {
     const ended = await verify('list.csv', '-o', 'out.csv', '--state', 'list.csv');
     expect(ended).toMatchObject({
-      code: 6,
-      stderr: expect.stringContaining('cannot use the state directory list.csv'),
+      code: 2,
+      stderr: expect.stringContaining('list.csv cannot be a state directory: it is a file'),
     });
     expect(await readdir(folder)).toEqual(['list.csv']);
   });

@@ -107,11 +107,7 @@ describe('a run that stops', () => {
 
   it.each<[string, number, string]>([
     ['unauthorized', 4, 'once the key is accepted, run the same command again: it goes on'],
-    [
-      'service_unavailable',
-      7,
-      'once the service works again, run the same command again: it goes on',
-    ],
+    ['service_unavailable', 7, 'once it works again, run the same command again: it goes on'],
   ])('for %s ends with %i, and says so', async (reason, code, next) => {
     let isDown = false;
     const front = await startFront(service, (request) => {
@@ -296,7 +292,9 @@ describe('a run that goes to its end', () => {
     expect(ended.code, ended.stderr).toBe(3);
     const { summary, report } = await written();
     expect(summary).toMatchObject({ exit_code: 3, reason: 'rows_failed', rows: 30 });
-    expect(report).toContain('--retry-failed: it sends 30 addresses again; without it');
+    expect(report).toContain(
+      '--retry-failed: it sends 30 addresses again (they failed after the launch, and may be paid twice); without it',
+    );
   });
 
   it('or that it was only tried', async () => {

@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
-import { runAtTerminal } from './at-terminal.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
 import { csvRows, expectCellsKept, expectInputKept } from './csv-cells.js';
-import { runInProcess } from './run-in-process.js';
+import { answerInProcess, runInProcess } from './run-in-process.js';
 import { startSluice, type Ended, type Running } from './run-sluice.js';
 import { verifyByTens } from './verify-by-tens.js';
 
@@ -74,7 +73,7 @@ describe('the same command again', () => {
     const [goingOn, changed] = ended.stderr.split('\n');
     expect(goingOn).toMatch(/^sluice: resuming the run of \d\d:\d\d/);
     expect(changed).toMatch(
-      /^sluice: changed since the run of (?:\S+ )?\d\d:\d\d \(it has 31 rows now and had 30\): 2 of 2 paid batches are used again, 19 of 20 addresses are not paid again$/,
+      /^sluice: the list or its options changed since the run of (?:\S+ )?\d\d:\d\d \(it has 31 rows now and had 30\): 2 of 2 paid batches are used again, 19 of 20 addresses are not paid again$/,
     );
     await expectInputKept(input, join(folder, 'out.csv'));
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
@@ -95,10 +94,10 @@ describe('the same command again', () => {
     expect(first.code, first.stderr).toBe(5);
     const question =
       /--country \(US when it began, DE now\)[^]*1 paid result of that run would be lost. Go on\? \[y\/N\]/;
-    const no = await runAtTerminal(by('DE'), { cwd: folder, env, answers: [[question, 'n\r']] });
+    const no = await answerInProcess(by('DE'), { cwd: folder, env, answers: [[question, 'n\r']] });
     expect(no.code, no.seen).toBe(2);
     expect(await chargesOf(service)).toHaveLength(20);
-    const yes = await runAtTerminal(by('DE'), { cwd: folder, env, answers: [[question, 'y\r']] });
+    const yes = await answerInProcess(by('DE'), { cwd: folder, env, answers: [[question, 'y\r']] });
     expect(yes.code, yes.seen).toBe(0);
     expect(yes.seen).toContain('earlier runs, whose results were used, cost 20 email credits more');
     expect(await chargesOf(service)).toHaveLength(31);

@@ -46,6 +46,21 @@ describe('standard input and output', () => {
     expect(await chargesOf(service)).toHaveLength(8);
   });
 
+  it('says what it has read in rows, addresses and batches', async () => {
+    const folder = await withFolder();
+    await writeFile(join(folder, 'list.csv'), `${listOf(5)}9,good0@sluice.test,again\n`);
+    const args = ['verify', 'list.csv', ...columns, '--batch-size', '2', '--local', '--json-log'];
+    const ended = await runInProcess(args, { cwd: folder });
+    expect(ended.code, ended.stderr).toBe(0);
+    const events = ended.stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { readonly event: string });
+    const counts = { rows: 6, addresses: 5, batches: 3 };
+    expect(events.filter(({ event }) => event === 'read')).toMatchObject([counts]);
+    expect(events.filter(({ event }) => event === 'written')).toMatchObject([{ rows: 6 }]);
+  });
+
   it('keeps what it reads from standard input until a file output stands', async () => {
     const folder = await withFolder();
     const { service } = await withService();

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import ExcelJS from 'exceljs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../src/service/index.js';
@@ -10,10 +10,8 @@ import { runAtTerminal } from './at-terminal.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
-import { runInProcess } from './run-in-process.js';
-import { runShell } from './run-sluice.js';
-
-const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+import { answerInProcess, runInProcess } from './run-in-process.js';
+import { runShell, type Ended } from './run-sluice.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -42,25 +40,17 @@ function commandIn(said: string): string {
   return lines[0] as string;
 }
 
-/** Runs a printed line as it is, in a real shell that knows the command by its name. */
-async function paste(
-  line: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<{ readonly code: number | null; readonly stderr: string }> {
+/** Runs a printed line as it is: a real shell takes it for words, with which the command runs here. */
+async function paste(line: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const bin = await withFolder();
   const named = join(bin, 'sluice');
-  await writeFile(named, `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
+  await writeFile(named, `#!/bin/sh\nprintf '%s\\0' "$@"\n`);
   await chmod(named, 0o755);
-  const child = spawn('sh', ['-c', line], {
+  const { stdout } = await promisify(execFile)('sh', ['-c', line], {
     cwd: folder,
-    env: { PATH: `${bin}:${process.env['PATH'] ?? ''}`, HOME: bin, ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: `${bin}:${process.env['PATH'] ?? ''}`, HOME: bin },
   });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  return new Promise((resolve) => {
-    child.on('close', (code) => resolve({ code, stderr }));
-  });
+  return runInProcess(stdout.split('\0').slice(0, -1), { cwd: folder, env });
 }
 
 async function paid(service: Service): Promise<number> {
@@ -84,13 +74,82 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(ended.stderr).toContain(
       'country: DE: 1 of 2 numbers has a calling code, of DE; the other has none (',
     );
-    expect(ended.stderr).toContain('the service wants a country for every address');
+    expect(ended.stderr).toContain('the service wants one for every address');
     expect(ended.stderr).toContain('left out: column "Telefax" (fax numbers');
     expect(ended.stderr).toContain('nobody can be asked');
     // What is said may be a log: it holds no cell.
     expect(ended.stderr).not.toMatch(/good1|1234567/);
     expect(requests).toEqual([]);
     expect(await readdir(folder)).toEqual(['list.csv']);
+  });
+
+  it('finds the encoding that programs on Windows write', async () => {
+    await writeFile(
+      join(folder, 'list.csv'),
+      Buffer.from('Name;E-Mail;Land\r\nJörg;good@sluice.test;Österreich\r\n', 'latin1'),
+    );
+    const ended = await runInProcess(['verify', 'list.csv'], { cwd: folder });
+    expect(ended.stderr).toContain('encoding: windows-1252');
+    expect(commandIn(ended.stderr)).toBe(
+      'sluice verify list.csv --encoding windows-1252 --email E-Mail --country-column Land -o list.verified.csv',
+    );
+  });
+
+  it('finds a column of emails that have names beside them', async () => {
+    await write('list.csv', 'E-mail Address,Id\nAda <good@sluice.test>,1\n');
+    const ended = await runInProcess(['verify', 'list.csv', '--country', 'US'], { cwd: folder });
+    expect(commandIn(ended.stderr)).toContain("--email 'E-mail Address'");
+  });
+
+  it.each([
+    ['list.csv', 'good1@sluice.test\ngood2@sluice.test\n', '--email #1'],
+    ['list.csv', 'good1@sluice.test;Ada\ngood2@sluice.test;Bo\n', '--email #1'],
+    ['list.csv', 'Ada,+49 30 1234567\nBo,+49 30 1234568\n', '--phone #2'],
+    ['list.xlsx', 'good1@sluice.test\ngood2@sluice.test\n', '--email #1'],
+  ])('reads the first row of %s as a row where it is no header: %j', async (name, text, column) => {
+    if (name === 'list.csv') await write(name, text);
+    else {
+      const workbook = new ExcelJS.Workbook();
+      workbook.addWorksheet('One').addRows(
+        text
+          .trim()
+          .split('\n')
+          .map((cell) => [cell]),
+      );
+      workbook.addWorksheet('Two').addRows([['Note'], ['none']]);
+      await workbook.xlsx.writeFile(join(folder, name));
+    }
+    const args = ['verify', name, '--country', 'DE', '--local'];
+    const ended = await runInProcess(args, { cwd: folder });
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain('no header: the first row holds an email address or a phone');
+    expect(ended.stderr).not.toMatch(/good1|1234567/);
+    const line = commandIn(ended.stderr);
+    expect(line.replaceAll("'", '')).toContain(`--local --no-header ${column} -o `);
+    const pasted = await paste(line.replace(/-o .*/, '-o out.csv'));
+    expect(pasted.code, pasted.stderr).toBe(0);
+    expect(await linesOf('out.csv')).toBe(2);
+    const written = await readFile(join(folder, 'out.csv'), 'utf8');
+    expect(written.split('\n')[0]).toContain(text.split(/[;\n]/)[0] as string);
+    // A column that is named finds no header either, and nothing is sent.
+    const { service } = await withService();
+    const requests = countRequests(service);
+    const [at] = text.match(/^[^;,\n]+/) ?? [];
+    const named = await runInProcess(
+      ['verify', name, '--email', at as string, '--country', 'DE', '-o', 'named.csv'],
+      { cwd: folder, env: connectTo(service) },
+    );
+    expect(named.code).toBe(2);
+    expect(named.stderr).toContain(`${name} seems to have no header: `);
+    expect(named.stderr).toContain('with --no-header, and name columns by position (#');
+    expect(named.stderr).toContain('say so with --skip-rows 0');
+    expect(requests).toEqual([]);
+  });
+
+  it('says that a list has no rows', async () => {
+    await write('list.csv', 'email,name\n');
+    const ended = await runInProcess(['verify', 'list.csv', '--country', 'US'], { cwd: folder });
+    expect(ended.stderr).toContain('list.csv has no rows; name the columns');
   });
 
   it('chooses no country that less than half of the numbers say', async () => {
@@ -340,6 +399,33 @@ describe('sluice verify without a column, where nobody can be asked', () => {
 });
 
 describe('sluice verify without a column, at a terminal', () => {
+  it('verifies the first row of a list without a header', async () => {
+    await write('list.csv', 'good1@sluice.test\ngood2@sluice.test\n');
+    const { code, seen } = await answerInProcess(
+      ['verify', 'list.csv', '--country', 'US', '--local'],
+      { cwd: folder, answers: [[/Start\?/, '\r']] },
+    );
+    expect(code, seen).toBe(0);
+    expect(seen).toContain('no header: the first row holds');
+    expect(await linesOf('list.verified.csv')).toBe(2);
+  });
+
+  it('finds the country where columns are named and none is', async () => {
+    const { service } = await withService();
+    await write('list.csv', 'Mail,Fax,Country\ngood1@sluice.test,+49 30 1,Germany\n');
+    const { code, seen } = await answerInProcess(['verify', 'list.csv', '--email', 'Mail'], {
+      cwd: folder,
+      env: connectTo(service),
+      answers: [[/Start\? \[Y\/n\]/, '\r']],
+    });
+    expect(code, seen).toBe(0);
+    expect(seen).not.toContain('left out');
+    expect(commandIn(seen)).toBe(
+      'sluice verify list.csv --email Mail --country-column Country -o list.verified.csv',
+    );
+    expect(await paid(service)).toBe(1);
+  });
+
   it('shows what it found, asks, and runs the command that it printed', async () => {
     const { service } = await withService();
     await write('list.csv', german);
@@ -386,7 +472,7 @@ describe('sluice verify without a column, at a terminal', () => {
 
   it('asks for a country until it is one, and guesses', async () => {
     await write('list.csv', 'mail\ngood1@sluice.test\n');
-    const { code, seen } = await runAtTerminal(['verify', 'list.csv', '--local'], {
+    const { code, seen } = await answerInProcess(['verify', 'list.csv', '--local'], {
       cwd: folder,
       answers: [
         [/such as DE or Germany:/, 'Germny\r'],
@@ -401,7 +487,7 @@ describe('sluice verify without a column, at a terminal', () => {
   it('asks for the country of numbers that hardly have one', async () => {
     const numbers = ['0041 78 977 45 88', '030 1234567', '030 1234568'];
     await write('list.csv', `phone\n${numbers.join('\n')}\n`);
-    const { code, seen } = await runAtTerminal(['verify', 'list.csv', '--local'], {
+    const { code, seen } = await answerInProcess(['verify', 'list.csv', '--local'], {
       cwd: folder,
       answers: [
         [/1 of 3 numbers has a calling code, of CH[^]*such as DE or Germany:/, '\r'],
@@ -421,7 +507,7 @@ describe('sluice verify without a column, at a terminal', () => {
     ];
     const mixed = rows.map((row, at) => (at < 9 && at % 2 === 0 ? row.replace('FR', 'ES') : row));
     await write('list.csv', `mail,Land\n${mixed.join('\n')}\n`);
-    const first = await runAtTerminal(['verify', 'list.csv'], {
+    const first = await answerInProcess(['verify', 'list.csv'], {
       cwd: folder,
       answers: [
         [/2 rows have no country\n?[^]*Country for these rows.*:/, 'Swedn\r'],
@@ -431,7 +517,7 @@ describe('sluice verify without a column, at a terminal', () => {
     });
     expect(first.code, first.seen).toBe(0);
     expect(first.seen).toContain(
-      '3 rows: country "Germny" is unknown to the service (Germany? write DE)\n',
+      '3 rows: country "Germny" is not understood (Germany? write DE); such rows are not sent\n',
     );
     expect(first.seen).toContain(
       '14 email addresses: 14 credits at most, free of charge: the local service verifies\n',
@@ -440,7 +526,7 @@ describe('sluice verify without a column, at a terminal', () => {
       '--country-column Land -o list.verified.csv --country SE',
     );
     expect(first.seen.match(/no base URL is given/g)).toHaveLength(1);
-    const skipped = await runAtTerminal(['verify', 'list.csv'], {
+    const skipped = await answerInProcess(['verify', 'list.csv'], {
       cwd: folder,
       answers: [
         [/Country for these rows.*:/, '\r'],
@@ -461,7 +547,7 @@ describe('sluice verify without a column, at a terminal', () => {
     await write('list.csv', `mail\n${rows.join('')}`);
     const args = ['verify', 'list.csv', '--country', 'US'];
     const answer = (keys: string) =>
-      runAtTerminal(args, {
+      answerInProcess(args, {
         cwd: folder,
         env: connectTo(service),
         answers: [[/trial of the first 100 rows\?/, keys]],
@@ -500,7 +586,7 @@ describe('sluice verify without a column, at a terminal', () => {
     const rows = Array.from({ length: 1200 }, (_, at) => `good${at}@sluice.test\n`);
     await write('list.csv', `mail\n${rows.join('')}`);
     const args = ['--country', 'US', '-o', 'sqlite:out.db', '--into', 'verified'];
-    const { code, seen } = await runAtTerminal(['verify', 'list.csv', ...args], {
+    const { code, seen } = await answerInProcess(['verify', 'list.csv', ...args], {
       cwd: folder,
       env: connectTo(service),
       answers: [[/Start\? \[Y\/n\]/, 'n\r']],
@@ -514,7 +600,7 @@ describe('sluice verify without a column, at a terminal', () => {
     await write('list.csv', german);
     await write('list.verified.csv', 'of the last run');
     const answer = (keys: string) =>
-      runAtTerminal(['verify', 'list.csv'], {
+      answerInProcess(['verify', 'list.csv'], {
         cwd: folder,
         env: connectTo(service),
         answers: [[/Start, and pay for them again\? \[y\/N\]/, keys]],
@@ -535,7 +621,7 @@ describe('sluice verify without a column, at a terminal', () => {
     await write('out.csv', 'of the last run');
     const named = ['--email', 'E-Mail', '--country', 'DE', '-o', 'out.csv'];
     const run = (answers: readonly (readonly [RegExp, string])[], ...more: readonly string[]) =>
-      runAtTerminal(['verify', 'list.csv', ...named, ...more], {
+      answerInProcess(['verify', 'list.csv', ...named, ...more], {
         cwd: folder,
         env: connectTo(service),
         answers,
@@ -563,7 +649,7 @@ describe('sluice verify without a column, at a terminal', () => {
     await write('list.csv', german);
     const named = ['verify', 'list.csv', '--email', 'E-Mail', '--country', 'DE'];
     const answer = (keys: string) =>
-      runAtTerminal(named, {
+      answerInProcess(named, {
         cwd: folder,
         env: connectTo(service),
         answers: [[/Start\? \[Y\/n\]/, keys]],

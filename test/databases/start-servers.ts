@@ -12,7 +12,7 @@ declare module 'vitest' {
 }
 
 /** Starts the database servers that the tests need, once for all files. */
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
+export async function startDatabases(project: TestProject): Promise<() => Promise<void>> {
   const [postgres, mariadb] = await Promise.all([lendPostgres(), lendMariadb()]);
   project.provide('postgresUrl', postgres.url);
   project.provide('mysqlUrl', mariadb.url);

@@ -20,19 +20,11 @@ function compilerOptions(): ts.CompilerOptions {
  * @param modules their texts by name
  */
 export function createProgram(modules: ReadonlyMap<string, string>): ts.Program {
-  return programOf(modules, compilerOptions());
-}
-
-function programOf(
-  modules: ReadonlyMap<string, string>,
-  options: ts.CompilerOptions,
-  resolution: Pick<ts.CompilerHost, 'resolveModuleNameLiterals'> = {},
-): ts.Program {
+  const options = compilerOptions();
   const files = ts.createCompilerHost(options, true);
   const texts = new Map([...modules].map(([name, text]) => [`${root}${name}`, text]));
   const host: ts.CompilerHost = {
     ...files,
-    ...resolution,
     fileExists: (path) => texts.has(path) || files.fileExists(path),
     readFile: (path) => texts.get(path) ?? files.readFile(path),
     getSourceFile: (path, ...rest) => {
@@ -56,62 +48,89 @@ export function troubles(program: ts.Program, name: string): readonly string[] {
   });
 }
 
+/** What an editor shows of each constant of a module: its type. */
+export function shownTypes(program: ts.Program, name: string): readonly string[] {
+  const checker = program.getTypeChecker();
+  const statements = program.getSourceFile(`${root}${name}`)?.statements ?? [];
+  return [...statements]
+    .filter(ts.isVariableStatement)
+    .flatMap(({ declarationList }) => [...declarationList.declarations])
+    .filter(({ initializer }) => initializer !== undefined)
+    .map((node) => checker.typeToString(checker.getTypeAtLocation(node.name), node));
+}
+
 /** What an editor shows of each option in the calls of a module: its text. */
 export function optionHovers(text: string): readonly (readonly [name: string, text: string])[] {
-  const options = compilerOptions();
-  const path = `${root}options.ts`;
-  const service = ts.createLanguageService({
-    getCurrentDirectory: () => root,
-    getDefaultLibFileName: ts.getDefaultLibFilePath,
-    getScriptFileNames: () => [path],
-    getScriptVersion: () => '1',
-    getScriptSnapshot: (file) => {
-      const found = file === path ? text : ts.sys.readFile(file);
-      return found === undefined ? undefined : ts.ScriptSnapshot.fromString(found);
-    },
-    getCompilationSettings: () => options,
-    fileExists: (file) => file === path || ts.sys.fileExists(file),
-    readFile: (file) => (file === path ? text : ts.sys.readFile(file)),
-  });
+  calls = text;
+  const editor = sourceService();
   const found: (readonly [string, string])[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node)) {
       for (const { properties } of node.arguments.filter(ts.isObjectLiteralExpression)) {
         for (const { name } of properties) {
           if (!name) continue;
-          const shown = service.getQuickInfoAtPosition(path, name.getStart());
+          const shown = editor.getQuickInfoAtPosition(callsPath, name.getStart());
           found.push([name.getText(), ts.displayPartsToString(shown?.documentation)]);
         }
       }
     }
     ts.forEachChild(node, visit);
   };
-  const file = service.getProgram()?.getSourceFile(path);
+  const file = sources().getSourceFile(callsPath);
   if (file) visit(file);
   return found;
 }
 
 const entries = await readEntries();
+const imports = entries.map(({ module }) => `import './${module.replace(/ts$/, 'js')}';\n`);
+const entriesPath = `${root}entries.ts`;
+const callsPath = `${root}calls.ts`;
+/** The module whose options are asked for. */
+let calls = '';
 
-let program: ts.Program | undefined;
+let service: ts.LanguageService | undefined;
 
-/**
- * The sources that the entry points lead to, made once for all tests of a process. Of what is in
- * `node_modules` nothing is read: it is most of what there would be.
- */
-function sources(): ts.Program {
-  if (program !== undefined) return program;
-  const imports = entries.map(({ module }) => `import './${module.replace(/ts$/, 'js')}';\n`);
+/** An editor of the sources that the entry points lead to, made once for all tests of a process. */
+function sourceService(): ts.LanguageService {
+  if (service !== undefined) return service;
   const options = { ...compilerOptions(), types: [] };
-  program = programOf(new Map([['entries.ts', imports.join('')]]), options, {
+  const texts: Readonly<Record<string, () => string>> = {
+    [entriesPath]: () => imports.join(''),
+    [callsPath]: () => calls,
+  };
+  service = ts.createLanguageService({
+    getCurrentDirectory: () => root,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+    getScriptFileNames: () => Object.keys(texts),
+    // Made anew when it is another: what is read of the others stays.
+    getScriptVersion: (path) => texts[path]?.() ?? '',
+    getScriptSnapshot: (path) => {
+      const text = texts[path]?.() ?? ts.sys.readFile(path);
+      return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
+    },
+    getCompilationSettings: () => options,
+    fileExists: (path) => path in texts || ts.sys.fileExists(path),
+    readFile: (path) => texts[path]?.() ?? ts.sys.readFile(path),
+    // Of what is in `node_modules` nothing is read: it is most of what there would be.
     resolveModuleNameLiterals: (literals, from) =>
       literals.map(({ text }) =>
-        text.startsWith('.')
+        text.startsWith('.') || text === 'sluice'
           ? ts.resolveModuleName(text, from, options, ts.sys)
           : { resolvedModule: undefined },
       ),
   });
+  return service;
+}
+
+function sources(): ts.Program {
+  const program = sourceService().getProgram();
+  if (program === undefined) throw new Error('the sources give no program');
   return program;
+}
+
+/** Lets go of what was read: hundreds of megabytes, which make it slow to start a process in later tests. */
+export function forgetSources(): void {
+  service = undefined;
 }
 
 /** The literals of the union that a type of a module is. */
@@ -150,6 +169,17 @@ export function hoverTexts(
       ts.displayPartsToString(member.getDocumentationComment(checker)),
       member.getJsDocTags(checker).map(({ name }) => name),
     ]);
+}
+
+/** The optional members of a type that are not declared to take `undefined`. */
+export function optionsWithoutUndefined(module: string, type: string): readonly string[] {
+  return shownMembers(declaredType(module, type))
+    .filter(({ declarations = [] }) =>
+      declarations
+        .filter(ts.isPropertySignature)
+        .some((node) => node.questionToken && !node.type?.getText().endsWith('| undefined')),
+    )
+    .map(({ name }) => `${type}.${name}`);
 }
 
 function declaredType(module: string, type: string): ts.Type {

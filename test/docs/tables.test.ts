@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { readEntries } from '../../scripts/project.mjs';
 import { notSubmittedReasons } from '../../src/addresses/not-submitted.js';
-import { bounds } from '../../src/batches/life.js';
+import { bounds } from '../../src/batches/life/life.js';
 import { exitCodeOf, exitCodes } from '../../src/cli/exit-code.js';
 import { columnTexts, environmentTexts, exitCodeTexts } from '../../src/cli/topic-texts.js';
 import { withFlags } from '../../src/cli/option-flags.js';
@@ -12,10 +12,13 @@ import { SluiceError } from '../../src/errors/sluice-error.js';
 import type { RunProgress } from '../../src/index.js';
 import { addedColumns } from '../../src/results/columns.js';
 import { reasonWords } from '../../src/words/reason-words.js';
+import { describeHoverTexts } from './hover-texts.js';
 import { codeSpans, listItems, Page, tableRows } from './page.js';
-import { exportsOf, membersOf, unionOf } from './source-types.js';
+import { exportsOf, forgetSources, membersOf, unionOf } from './source-types.js';
 
 // All that asks the compiler is in this file: it reads the sources once for each process.
+afterAll(forgetSources);
+describeHoverTexts();
 
 const columns = new Page('docs/columns.md');
 const everyNight = new Page('docs/every-night.md');
@@ -109,7 +112,7 @@ describe('the error codes', () => {
     const listed = tableRows(columns.section('## Reasons')).flatMap(([, cell = '']) =>
       codeSpans(cell),
     );
-    const failed = unionOf('src/batches/known-batch.ts', 'FailedReason');
+    const failed = unionOf('src/batches/life/known-batch.ts', 'FailedReason');
     const known = [...notSubmittedReasons, 'no_record', ...failed, 'not_finished'];
     expect(sorted(listed)).toEqual(sorted(known));
   });
@@ -128,7 +131,7 @@ describe('the output columns', () => {
 describe('the options of the library', () => {
   it.each([
     ['### Options of verify()', library, 'src/streams/stream-options.ts', 'VerifyOptions'],
-    ['### Options of run()', library, 'src/runs/run-options.ts', 'RunOptions'],
+    ['### Options of run()', library, 'src/runs/options/run-options.ts', 'RunOptions'],
     ['### Options of the client', library, 'src/client/client-options.ts', 'ClientOptions'],
     ['### Options', localService, 'src/service/service-options.ts', 'ServiceOptions'],
     ['### Variants', localService, 'src/service/variants.ts', 'ServiceVariants'],

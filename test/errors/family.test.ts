@@ -102,6 +102,7 @@ describe('retryable', () => {
     expect(new DeadlineError('m').retryable).toBe(true);
     expect(new DetachedError('m').retryable).toBe(true);
     expect(new StateError('m', { code: 'state_locked' }).retryable).toBe(true);
+    expect(new InputError('m', { code: 'input_changed' }).retryable).toBe(true);
     expect(new TransportError('m', { code: 'connection_lost', ...request }).retryable).toBe(true);
     expect(
       new TransportError('m', { code: 'connection_failed', ...request, retryable: false })

@@ -90,7 +90,7 @@ describe('a file that was damaged', () => {
     'ends in an error or gives all rows, whatever byte is another (%s)',
     async (format) => {
       const whole = await otherPrograms[format].write(rows.slice(0, 40));
-      for (let byte = 0; byte < whole.length; byte += Math.ceil(whole.length / 150)) {
+      for (let byte = 0; byte < whole.length; byte += Math.ceil(whole.length / 80)) {
         const damaged = Buffer.from(whole);
         damaged[byte] = (damaged[byte] ?? 0) ^ 0x55;
         const read = readAll(await source(`a.${format}`, damaged, { format: formatOf(format) }));
@@ -99,7 +99,6 @@ describe('a file that was damaged', () => {
         expect(count).toBeInstanceOf(InputError);
       }
     },
-    60_000,
   );
 });
 

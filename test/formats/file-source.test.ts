@@ -8,7 +8,7 @@ import { CsvReading } from '../../src/formats/csv-reading.js';
 import { fileSource, streamSource } from '../../src/formats/file-source.js';
 import type { CellText } from '../../src/rows/row-chunk.js';
 import type { OpenSourceOptions, Source } from '../../src/rows/source.js';
-import { closeReading } from '../../src/runs/close-reading.js';
+import { closeReading } from '../../src/runs/planning/close-reading.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 
 const wanted = () => [0];

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { fileSink } from '../../src/formats/file-sink.js';
 import { fileSource } from '../../src/formats/file-source.js';
 import { int96Nanos, logicalReader } from '../../src/formats/parquet/logical-value.js';
+import { askDuckdb } from '../databases/duckdb/ask-duckdb.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 import { addedColumnsOf } from '../rows/added-columns.js';
 
@@ -42,8 +43,8 @@ async function writeInput(): Promise<void> {
   await writeFile(at('in.parquet'), bytes.getBytes());
 }
 
-async function copy(output: string): Promise<Buffer> {
-  await writeInput();
+async function copy(output: string, write = writeInput): Promise<Buffer> {
+  await write();
   const reading = await fileSource(at('in.parquet')).open({ wanted: () => [0] });
   const opening = {
     reading,
@@ -70,6 +71,121 @@ describe('Parquet to Parquet', () => {
     const stored = (file: ArrayBuffer) => parquetMetadata(file).schema.slice(1);
     expect(stored(written).slice(0, -1)).toEqual(stored(before));
     expect(stored(written).at(-1)).toMatchObject({ name: 'email_valid', type: 'BOOLEAN' });
+  });
+});
+
+const nested = `SELECT 'a@example.com' AS email,
+  {'sum': 12345678901234567890123456.0123456789::DECIMAL(38,10), 'seen': TIMESTAMP '2024-02-29 10:20:30.123456',
+   'day': DATE '1600-01-01', 'bits': '\\xFF\\x00'::BLOB, 'id': '00000000-0000-0000-0000-0000000000ff'::UUID} AS one,
+  [TIMESTAMPTZ '2024-02-29 10:20:30.123456+00', NULL] AS list,
+  MAP {10: 1.10::DECIMAL(5,2), 2: NULL} AS map,
+  {'map': MAP {DATE '2024-02-29': [1, NULL]}} AS deep
+  UNION ALL SELECT NULL, NULL, [], MAP {}, {'map': NULL}`;
+
+async function writeNested(): Promise<void> {
+  await askDuckdb(':memory:', `COPY (${nested}) TO '${at('in.parquet')}'`);
+}
+
+describe('nested Parquet', () => {
+  it('keeps all digits of what is in lists, structures and maps, and the types of keys', async () => {
+    await copy('out.parquet', writeNested);
+    const columnsOf = (file: string) => `SELECT email, one, list, map, deep FROM '${at(file)}'`;
+    for (const [left, right] of [
+      ['in.parquet', 'out.parquet'],
+      ['out.parquet', 'in.parquet'],
+    ] as const) {
+      expect(
+        await askDuckdb(':memory:', `${columnsOf(left)} EXCEPT ALL ${columnsOf(right)}`),
+      ).toEqual([]);
+    }
+    const typesOf = (file: string) => askDuckdb(':memory:', `DESCRIBE ${columnsOf(file)}`);
+    expect(await typesOf('out.parquet')).toEqual(await typesOf('in.parquet'));
+  });
+
+  it('is JSON with the same digits where cells are text', async () => {
+    const [, row] = (await copy('out.csv', writeNested)).toString().split('\n');
+    expect(row?.replaceAll('""', '"')).toBe(
+      'a@example.com,"{"sum":12345678901234567890123456.0123456789,"seen":"2024-02-29T10:20:30.123456","day":"1600-01-01","bits":"/wA=","id":"00000000-0000-0000-0000-0000000000ff"}",' +
+        '"["2024-02-29T10:20:30.123456Z",null]","{"2":null,"10":1.10}","{"map":{"2024-02-29":[1,null]}}",true',
+    );
+  });
+});
+
+/** Columns of times as older programs store them: nanoseconds of a day, and the Julian day. */
+async function writeOldTimes(...days: readonly number[]): Promise<void> {
+  const times = days.map((day) => {
+    const bytes = new Uint8Array(12);
+    const view = new DataView(bytes.buffer);
+    view.setBigInt64(0, 123_456_789n, true);
+    view.setInt32(8, day, true);
+    return bytes;
+  });
+  const form = (time: Partial<SchemaElement>): SchemaElement[] => [
+    { name: 'root', num_children: 3 },
+    { name: 'email', type: 'BYTE_ARRAY', converted_type: 'UTF8', ...optional },
+    { name: 'at', ...time, ...optional },
+    { name: 'in', num_children: 1, ...optional },
+    { name: 'at', ...time, ...optional },
+  ];
+  const bytes = new ByteWriter();
+  const writer = new ParquetWriter({
+    writer: bytes,
+    schema: form({ type: 'FIXED_LEN_BYTE_ARRAY', type_length: 12 }),
+    statistics: false,
+  });
+  await writer.write({
+    columnData: [
+      { name: 'email', data: times.map(() => 'a@example.com') },
+      { name: 'at', data: times },
+      { name: 'in', data: times.map((time) => ({ at: time })) },
+    ],
+  });
+  // The bytes are the same: nothing writes the type any more.
+  writer.schema = form({ type: 'INT96' });
+  for (const { columns: chunks } of writer.row_groups) {
+    for (const { meta_data: data } of chunks) {
+      if (data?.type === 'FIXED_LEN_BYTE_ARRAY') data.type = 'INT96';
+    }
+  }
+  await writer.finish();
+  await writeFile(at('in.parquet'), bytes.getBytes());
+}
+
+describe('times of 96 bits', () => {
+  const leapDay2024 = 2_460_370;
+
+  it('keep their nanoseconds, in 64 bits and as text', async () => {
+    const write = () => writeOldTimes(leapDay2024, leapDay2024 - 1);
+    const csv = (await copy('out.csv', write)).toString().split('\n');
+    expect(csv[1]).toBe(
+      'a@example.com,2024-02-29T00:00:00.123456789,"{""at"":""2024-02-29T00:00:00.123456789""}",true',
+    );
+    await copy('out.parquet', write);
+    expect(
+      await askDuckdb(
+        ':memory:',
+        `SELECT DISTINCT typeof("at") AS type, "at"::VARCHAR AS flat, "in"."at"::VARCHAR AS nested FROM '${at('out.parquet')}' ORDER BY 2`,
+      ),
+    ).toEqual(
+      ['2024-02-28 00:00:00.123456789', '2024-02-29 00:00:00.123456789'].map((time) => ({
+        type: 'TIMESTAMP_NS',
+        flat: time,
+        nested: time,
+      })),
+    );
+  });
+
+  it('are refused in the first reading where no type of the output holds them', async () => {
+    await writeOldTimes(5_373_484);
+    const reading = await fileSource(at('in.parquet')).open({ wanted: () => [0] });
+    const examine = await fileSink(at('out.parquet')).examine?.(reading, {
+      verified: [0],
+      added: [addedColumnsOf('email', 'valid')],
+      samples: [],
+    });
+    await expect(async () => {
+      for await (const chunk of reading.chunks) examine?.(chunk);
+    }).rejects.toThrow('outside of the years 1678 to 2261');
   });
 });
 

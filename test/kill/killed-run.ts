@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import {
   copyFile,
   cp,
@@ -18,7 +18,7 @@ import { expect } from 'vitest';
 import { createService, type Service, type ServiceOptions } from '../../src/service/index.js';
 
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
-const preload = new URL('./kill-at-write.mjs', import.meta.url).href;
+const killAtWrite = './kill-at-write.mjs';
 
 /** Sixty rows, two lanes, three batches, with duplicates and cells that cannot be lines. */
 const list = [
@@ -35,6 +35,14 @@ export interface Attempt {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stderr: string;
+}
+
+/** A process that is started, and how it ends. */
+export interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Attempt>;
+  /** What it has printed so far. */
+  readonly said: () => string;
 }
 
 /** One list, one service, and as many processes as it takes. */
@@ -62,32 +70,44 @@ export class KilledRun {
       readonly killedBy?: AbortSignal;
     } = {},
   ): Promise<Attempt> {
-    const args = ['--import', preload, program, 'verify', 'list.csv', '--email', 'email'];
-    const rest = ['--country-column', 'country', '-o', 'out.csv', '--batch-size', '16'];
-    const child = spawn(process.execPath, [...args, ...rest, '--poll-interval', '5'], {
+    const { child, ended } = this.start(options);
+    const timer =
+      options.killAfterMs === undefined
+        ? undefined
+        : setTimeout(() => child.kill('SIGKILL'), options.killAfterMs);
+    options.killedBy?.addEventListener('abort', () => child.kill('SIGKILL'));
+    return ended.finally(() => clearTimeout(timer));
+  }
+
+  /** @param options.preload a module beside this one that is loaded in front of the command */
+  start({
+    env = {},
+    preload = killAtWrite,
+    args = ['--batch-size', '16', '--poll-interval', '5'],
+  }: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly preload?: string;
+    readonly args?: readonly string[];
+  }): Started {
+    const before = ['--import', new URL(preload, import.meta.url).href, program];
+    const job = ['verify', 'list.csv', '--email', 'email', '--country-column', 'country'];
+    const child = spawn(process.execPath, [...before, ...job, '-o', 'out.csv', ...args], {
       cwd: this.#folder,
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {
         PATH: process.env['PATH'],
         SLUICE_BASE_URL: this.#service.baseUrl,
         SLUICE_API_KEY: this.#service.apiKey,
-        ...options.env,
+        ...env,
       },
     });
-    const timer =
-      options.killAfterMs === undefined
-        ? undefined
-        : setTimeout(() => child.kill('SIGKILL'), options.killAfterMs);
-    options.killedBy?.addEventListener('abort', () => child.kill('SIGKILL'));
     let stderr = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    return new Promise((resolve, reject) => {
+    const ended = new Promise<Attempt>((resolve, reject) => {
       child.on('error', reject);
-      child.on('close', (code, signal) => {
-        clearTimeout(timer);
-        resolve({ code, signal, stderr });
-      });
+      child.on('close', (code, signal) => resolve({ code, signal, stderr }));
     });
+    return { child, ended, said: () => stderr };
   }
 
   /**

@@ -1,20 +1,43 @@
 import { describe, expect, it } from 'vitest';
 import {
+  abandonRun,
   Client,
+  combinedSource,
   driveBatches,
   estimateRun,
+  fileSink,
+  fileSource,
+  findColumns,
+  findLists,
+  findRuns,
   History,
+  listSource,
+  partsSink,
+  readRunStatus,
+  rowsSource,
   run,
+  RunPapers,
+  splitSink,
   StreamPlan,
   streamRun,
+  streamSource,
+  verdictFolder,
+  verdictSink,
   verify,
+  verifyRows,
 } from '../../src/index.js';
+import { duckdbSource } from '../../src/databases/duckdb/index.js';
+import { mysqlSource } from '../../src/databases/mysql/index.js';
+import { postgresSink, postgresSource } from '../../src/databases/postgres/index.js';
+import { sqliteSink } from '../../src/databases/sqlite/index.js';
 import { createService } from '../../src/service/index.js';
 
 /** Options as a program in JavaScript may give them. */
 const any = (options: unknown) => options as never;
 
 const baseUrl = 'http://127.0.0.1:1';
+
+const url = 'postgres://host/database';
 
 const client = new Client({ baseUrl, apiKey: 'key' });
 const uuid = '0b8a2b1e-6c1f-4c7e-9d0a-3f1c2b4d5e6f';
@@ -26,6 +49,19 @@ const upload = {
 };
 
 const cases: readonly [string, () => unknown, string][] = [
+  ['verify', () => verify(any({ email: [3] })), 'such as ["email"], not [3]'],
+  ['postgresSource', () => postgresSource(any({ url: 'postgres://h/d' })), 'query is missing'],
+  ['postgresSource', () => postgresSource(any({ url, qery: '' })), 'did you mean query?'],
+  ['postgresSink', () => postgresSink(any({ url, table: 't' })), 'there is no option "table"'],
+  ['postgresSink', () => postgresSink(any({ url })), 'into is missing: give a string'],
+  ['mysqlSource', () => mysqlSource(any({ url: 5, query: '' })), 'url must be a string, not 5'],
+  ['sqliteSink', () => sqliteSink(any({ url, into: 't', kye: 'id' })), 'did you mean key?'],
+  ['duckdbSource', () => duckdbSource(any(undefined)), 'options must be an object, not undefined'],
+  ['rowsSource', () => rowsSource([], any({ headers: ['a'] })), 'did you mean header?'],
+  ['fileSource', () => fileSource('a.csv', any({ delimeter: ';' })), 'did you mean delimiter?'],
+  ['fileSink', () => fileSink('a.csv', any({ delimiter: 1 })), 'delimiter must be a string'],
+  ['partsSink', () => partsSink('parts', any({})), 'partBytes is missing'],
+  ['listSource', () => listSource('https://a.b/c.csv', any({ sheets: 1 })), 'did you mean sheet?'],
   [
     'verify',
     () => verify(any({ email: 'email' })),
@@ -42,7 +78,7 @@ const cases: readonly [string, () => unknown, string][] = [
     () => verify(any({ email: ['email'], country: 41 })),
     'country must be a string, not 41',
   ],
-  ['verify', () => verify(any({ email: ['a', 1] })), 'not an array of 2'],
+  ['verify', () => verify(any({ email: ['a', 1] })), 'not ["a", 1]'],
   [
     'StreamPlan',
     () => new StreamPlan(any({ batchSize: 1.5 })),
@@ -209,6 +245,63 @@ const cases: readonly [string, () => unknown, string][] = [
     'createService',
     async () => createService(any({ faults: { faults: [{ operation: 'launch', what: {} }] } })),
     'the fault plan is wrong at faults.0.operation: it must be one of *, credits, ',
+  ],
+  [
+    'verify',
+    () => verify(any({ prefix: { email: 5 } })),
+    'prefix must be an object of names by column, such as { email: "mail" }, not an object',
+  ],
+  [
+    'verifyRows',
+    () => verifyRows(any(5), any({})),
+    'rows must be an array, a generator or a stream of row objects, not 5',
+  ],
+  ['rowsSource', () => rowsSource(any(5)), 'rows must be an array, a generator or'],
+  ['fileSource', () => fileSource(any(5)), 'path must be the path of a file, not 5'],
+  ['fileSink', () => fileSink(any(5)), 'path must be the path of a file, not 5'],
+  [
+    'streamSource',
+    () => streamSource('x', any({})),
+    'openStream must be a function, not an object',
+  ],
+  ['combinedSource', () => combinedSource(any([5])), 'sources must be an array, each a source'],
+  ['findLists', async () => findLists(any(5)), 'list must be a path or a URL, not 5'],
+  [
+    'findColumns',
+    async () => findColumns(any('a.csv')),
+    'source must be a source such as fileSource',
+  ],
+  [
+    'verdictFolder',
+    () => verdictFolder('by', any({ ending: 5 })),
+    'ending must be a string, not 5',
+  ],
+  [
+    'verdictSink',
+    () => verdictSink('x', any({ valid: fileSink('a.csv') })),
+    'outputs.wrong is missing: give a sink such as fileSink("verified.csv")',
+  ],
+  [
+    'splitSink',
+    () => splitSink(any({ output: fileSink('a.csv'), keep: { verdicts: ['good'] } })),
+    'keep.verdicts must be an array, each one of valid, wrong, unknown, none, not ["good"]',
+  ],
+  [
+    'splitSink',
+    () => splitSink(any({ output: fileSink('a.csv'), keep: { columns: { email: 'valid' } } })),
+    'keep.columns must be an object of verdicts by column',
+  ],
+  ['RunPapers.open', async () => RunPapers.open(any({ report: 5 })), 'report must be the path of'],
+  [
+    'readRunStatus',
+    async () => readRunStatus(any(5)),
+    'place must be a state directory, or a store',
+  ],
+  ['findRuns', async () => findRuns(any(5)), 'folder must be the path of a folder, not 5'],
+  [
+    'abandonRun',
+    async () => abandonRun(any({ stateDir: 5 })),
+    'stateDir must be the path of a folder',
   ],
   [
     'Client',

@@ -155,6 +155,20 @@ describe('createOutputFile', () => {
     expect(await readFile(at('a.csv'), 'utf8')).toBe('half of the second');
   });
 
+  it('says the same where another process has removed its file, or made one in between', async () => {
+    const first = await createOutputFile(at('a.csv'));
+    await (await createOutputFile(at('a.csv'))).abort();
+    const words = `cannot write ${at('a.csv')}: another process writes it at the same time`;
+    await expect(first.finish()).rejects.toThrow(words);
+    const files = {
+      ...fileSystem,
+      rm: async () => undefined,
+    };
+    const other = await createOutputFile(at('a.csv'));
+    await expect(createOutputFile(at('a.csv'), { files })).rejects.toThrow(words);
+    await other.abort();
+  });
+
   it('writes a file with the longest name there can be', async () => {
     const name = 'x'.repeat(255);
     const file = await createOutputFile(at(name));

@@ -68,7 +68,7 @@ describe('what the figures of a run ask for', () => {
       '2,094 unknown: ask again tomorrow; the same command pays only for these',
     ]);
     expect(adviceOf({ ...summary, compared: undefined })).toEqual([
-      '2,094 unknown: ask again tomorrow; with `history` only these are paid again',
+      '2,094 unknown: ask again tomorrow; a run with `history` keeps its results, so that the next one pays only for these',
     ]);
   });
 
@@ -97,14 +97,14 @@ describe('what the figures of a run ask for', () => {
       unfit: { cells: 900, of: 1000, fitting },
     });
     expect(adviceOf(many)[0]).toContain(
-      '; 900 of the first 1,000 of them do not fit CH, and 800 would fit DE: ',
+      '; 900 of 1,000 that were examined do not fit CH, and 800 would fit DE: ',
     );
     expect(adviceOf(quiet({}, { buckets: { ...noCells, no_result: 9 }, unfit }))).toEqual([]);
   });
 
   it('is to write the + of numbers that may have lost it', () => {
     expect(adviceOf(quiet({}, { ambiguous: 1200 }))).toEqual([
-      'mobile: 1,200 numbers may begin with a calling code that has lost its +, and were not sent as international: write the +, or add a column of countries (`countryColumn`), then run again',
+      'mobile: 1,200 numbers may have lost the + of their calling code, and are not read as international: write the +, or add a column of countries (`countryColumn`), then run again',
     ]);
   });
 
@@ -126,6 +126,17 @@ describe('what the figures of a run ask for', () => {
     ]);
   });
 
+  it('is to read the country from the numbers of such rows, where these say it', () => {
+    const some = { ...countries, missing: 12, calling_codes: { column: 'mobile no', rows: 7 } };
+    expect(adviceOf({ ...quiet(), countries: some })).toEqual([
+      "12 rows have no country and were not sent; the numbers of 7 have a calling code: add `countryFrom` 'mobile no', and `country` for the others",
+    ]);
+    const all = { ...some, missing: 1, calling_codes: { column: 'mobile', rows: 1 } };
+    expect(adviceOf({ ...quiet(), countries: all })).toEqual([
+      '1 row has no country and was not sent; its number has a calling code: add `countryFrom` mobile',
+    ]);
+  });
+
   it('is to correct countries that are not understood, the commonest three by name', () => {
     const values = [
       { value: 'Germny', rows: 23, guess: 'Germany', code: 'DE' },
@@ -135,11 +146,11 @@ describe('what the figures of a run ask for', () => {
     ];
     const some = { ...countries, not_understood: 31, values };
     expect(adviceOf({ ...quiet(), countries: some })).toEqual([
-      '31 rows: countries unknown to the service: "Germny" (23 rows, Germany? write DE), "Frankreihc" (5 rows), "XX" (2 rows), others (1 row): correct these cells, then run again',
+      '31 rows: countries that are not understood: "Germny" (23 rows; Germany? write DE), "Frankreihc" (5 rows), "XX" (2 rows), 1 other (1 row): correct these cells, then run again',
     ]);
     const one = { ...some, not_understood: 23, values: values.slice(0, 1) };
     expect(adviceOf({ ...quiet(), countries: one })).toEqual([
-      '23 rows: country "Germny" is unknown to the service (Germany? write DE): correct these cells, then run again',
+      '23 rows: country "Germny" is not understood (Germany? write DE): correct these cells, then run again',
     ]);
     const encoding =
       'no UTF-8 text: name the encoding of the file with `encoding`, such as windows-1252';
@@ -148,7 +159,7 @@ describe('what the figures of a run ask for', () => {
     ]);
     expect(adviceOf({ ...quiet(), countries: { ...one, not_understood: 25, no_text: 2 } })).toEqual(
       [
-        `25 rows: countries unknown to the service: "Germny" (23 rows, Germany? write DE), ${encoding} (2 rows): correct these cells, then run again`,
+        `25 rows: countries that are not understood: "Germny" (23 rows; Germany? write DE), ${encoding} (2 rows): correct these cells, then run again`,
       ],
     );
     const names = {
@@ -157,7 +168,7 @@ describe('what the figures of a run ask for', () => {
       values: [{ value: '•••• ••••', rows: 23, guess: null, code: null }],
     };
     expect(adviceOf({ ...quiet(), countries: names })).toEqual([
-      '23 rows: the column "Land" does not look like countries: "•••• ••••" (23 rows): check `countryColumn`, then run again',
+      '23 rows: the column "Land" does not look like countries (23 rows): check `countryColumn`, then run again',
     ]);
   });
 
@@ -174,6 +185,9 @@ describe('what the figures of a run ask for', () => {
       '1 cell is no UTF-8 text: name the encoding of the file with `encoding`, such as windows-1252, which many programs on Windows write; then run again',
     ]);
     expect(adviceOf(quiet(cells(20), cells(4)))[0]).toContain('24 cells are no UTF-8 text');
+    expect(adviceOf({ ...quiet(cells(1)), input: 'list.jsonl' })).toEqual([
+      '1 cell is no text: put one address into each, no object or list, and write the file in UTF-8; then run again',
+    ]);
   });
 
   it('is to look at suggested domains, or to have them suggested', () => {
@@ -238,7 +252,7 @@ describe('what the figures of a run ask for', () => {
     expect(advice(92, 47, { keepsQuality: true })).toEqual([]);
   });
 
-  it('is cut after three on the terminal, which says where the rest is', () => {
+  it('is all said on the terminal', () => {
     const forms = { no_record: { mailto: 6 }, contains_comma: { named: 1 } };
     const misspelt = { cells: 5, of_rows: 1000, suggested_in: null };
     const reasons = { invalid_encoding: 4 };
@@ -250,16 +264,16 @@ describe('what the figures of a run ask for', () => {
       expect.stringMatching(/^1,047 unknown: /),
       'email: 6 with mailto:, 1 with a name, as in Ada <ada@example.com> (all of them with a comma): leave only the email address in the cell, then run again',
       expect.stringMatching(/^email: 5 cells .*misspelt/),
-      '2 more: --report',
+      expect.stringMatching(/^4 cells are no UTF-8 text/),
+      expect.stringMatching(/^mobile: 3 numbers may have lost the \+ of their calling code/),
     ]);
-    expect(endLinesOf(summary, end, { report: 'r.html' }).at(-1)?.line).toBe('2 more: r.html');
   });
 
   it('names the row of a country that is not shown', () => {
     const hidden = { value: '••••••', rows: 1, first_row: 17, guess: null, code: null };
     const one = { ...countries, not_understood: 1, values: [hidden] };
     expect(adviceOf({ ...quiet(), countries: one })).toEqual([
-      '1 row: country "••••••" in row 17 is unknown to the service: correct these cells, then run again',
+      '1 row: country not understood (row 17): correct these cells, then run again',
     ]);
     const two = {
       ...one,
@@ -267,7 +281,7 @@ describe('what the figures of a run ask for', () => {
       values: [hidden, { ...hidden, rows: 2, first_row: 40 }],
     };
     expect(adviceOf({ ...quiet(), countries: two })[0]).toContain(
-      '"••••••" (1 row, row 17), "••••••" (2 rows, the first in row 40)',
+      '3 rows: country not understood (rows 17, 40, …): correct',
     );
   });
 

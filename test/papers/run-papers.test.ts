@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RunPapers, summaryFileSchema } from '../../src/index.js';
 import { nextAfter } from '../../src/papers/run-end.js';
-import { describeStart, describeStatus } from '../../src/runs/describe-status.js';
-import type { RunStatus } from '../../src/runs/run-status.js';
+import { describeStart, describeStatus } from '../../src/runs/status/describe-status.js';
+import type { RunStatus } from '../../src/runs/status/run-status.js';
 import { withFolder } from '../service/with-service.js';
 import { exampleSummary } from './report/example-report.js';
 
@@ -90,7 +90,7 @@ describe('a run in words', () => {
     doubtfulCredits: { email: 0, phone: 0 },
     openCredits: { email: 100_000, phone: 0 },
     isFinished: false,
-    retry: { exports: 0, addresses: 0 },
+    retry: { exports: 0, addresses: 0, paidTwice: 0 },
     stopped: null,
   };
 
@@ -122,9 +122,16 @@ describe('a run in words', () => {
   });
 
   it.each([
-    [{ exports: 2, addresses: 0 }, 'fetches 2 paid exports again (free)'],
-    [{ exports: 0, addresses: 40 }, 'sends 40 addresses again'],
-    [{ exports: 1, addresses: 1 }, 'fetches 1 paid export again (free), sends 1 address again'],
+    [{ exports: 2, addresses: 0, paidTwice: 0 }, 'fetches 2 paid exports again (free)'],
+    [{ exports: 0, addresses: 40, paidTwice: 0 }, 'sends 40 addresses again'],
+    [
+      { exports: 0, addresses: 40, paidTwice: 20 },
+      'sends 40 addresses again (20 failed after the launch, and may be paid twice)',
+    ],
+    [
+      { exports: 1, addresses: 1, paidTwice: 0 },
+      'fetches 1 paid export again (free), sends 1 address again',
+    ],
   ])('says what a retry would pay again: %j', (retry, said) => {
     const { next } = describeStatus({ ...status, isFinished: true, retry });
     const other = retry.exports > 0 ? '' : 'starts over, or ';

@@ -14,24 +14,11 @@ describe('an export with bytes changed at random', () => {
     }
   });
 
-  it('is read alike by both ways through, and as JSON.parse reads it', async () => {
-    const seen = { legal: 0, refused: 0 };
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyEdit, { minLength: 1, maxLength: 2 }), async (edits) => {
-        const bytes = change(edits);
-        const whole = await read(bytes, bytes.length);
-        // Byte by byte no record is ever plain and whole in its chunk.
-        const [some, single] = [await read(bytes, 25), await read(bytes, 1)];
-        const told = reference(bytes);
-        expect(retold(whole, told)).toEqual(told);
-        const isRefused = typeof whole === 'string';
-        expect(isRefused ? typeof some : some).toEqual(isRefused ? 'string' : whole);
-        expect(isRefused ? typeof single : single).toEqual(isRefused ? 'string' : whole);
-        seen[isRefused ? 'refused' : 'legal'] += 1;
-      }),
-      { numRuns: 1000 },
-    );
-    expect(seen.legal).toBeGreaterThan(50);
-    expect(seen.refused).toBeGreaterThan(50);
+  // test/fuzz/ reads exports with such edits in every way.
+  it('is still legal often enough, and broken often enough', () => {
+    const edited = fc.sample(fc.array(anyEdit, { minLength: 1, maxLength: 3 }), 2000);
+    const refused = edited.filter((edits) => reference(change(edits)) === 'refused');
+    expect(refused.length).toBeGreaterThan(50);
+    expect(edited.length - refused.length).toBeGreaterThan(50);
   });
 });

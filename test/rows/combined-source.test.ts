@@ -89,7 +89,8 @@ describe('a list of several files', () => {
   });
 
   it.each([
-    ['no column in common', { 'b.csv': 'x@y.example,1\n' }, /b\.csv has no column in common with/],
+    ['no column in common', { 'b.csv': 'mail,nr\n' }, /b\.csv has no column in common with/],
+    ['no header', { 'b.csv': 'x@y.example,1\n' }, /b\.csv seems to have no header/],
     [
       'a spelling that may be two columns',
       { 'b.csv': 'Email,EMAIL,id\n' },

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Client, combinedSource, rowsSink, rowsSource, run, type Source } from '../../src/index.js';
-import type { RunSettings } from '../../src/runs/run-options.js';
+import type { RunSettings } from '../../src/runs/options/run-options.js';
 import { chargesOf } from '../cli/charges.js';
 import { withFolder, withService } from '../service/with-service.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keepRows, readKeptRows } from '../../src/rows/kept-rows.js';
 import { rowsSource } from '../../src/rows/rows-source.js';
-import { StateDirectory } from '../../src/runs/state-directory.js';
+import { StateDirectory } from '../../src/runs/store/state-directory.js';
 import { systemFiles } from '../../src/system/file-system.js';
 import { withFolder } from '../service/with-service.js';
 import { createDisk, durableText, memoryFiles, textOf } from '../simulation/memory-files.js';

@@ -50,4 +50,17 @@ describe('rowsSink', () => {
     await expect(streamRun(options)).rejects.toMatchObject(refused);
     expect(await client.listBatches()).toEqual([]);
   });
+
+  it('refuses what is no function, and a run a sink that opens without its functions', async () => {
+    expect(() => rowsSink('rows' as never)).toThrow('rowsSink() takes a function');
+    const sink = rowsSink(() => undefined);
+    const open = async () => ({ write: async () => undefined }) as never;
+    const source = rowsSource([{ email: 'good1@sluice.test' }]);
+    const options = { source, sink: { ...sink, open }, client, email: ['email'] as const, country };
+    await expect(streamRun(options)).rejects.toMatchObject({
+      code: 'output_failed',
+      message: 'cannot write rows: what its open() gives has no function finish()',
+    });
+    expect(await client.listBatches()).toEqual([]);
+  });
 });

@@ -27,7 +27,7 @@ describe('onDoubtfulColumns', () => {
       source: rowsSource(rows),
       sink: rowsSink(() => undefined),
       client,
-      email: ['email'],
+      email: ['email'] as const,
       country: 'US',
       onDoubtfulColumns: (columns: readonly unknown[]) => {
         seen.push(...columns);
@@ -45,6 +45,7 @@ describe('onDoubtfulColumns', () => {
         others: 0,
         ambiguous: 0,
         examples: [],
+        ambiguousRows: [],
       },
     ]);
     expect(await client.listBatches()).toEqual([]);
@@ -77,6 +78,7 @@ describe('onDoubtfulColumns', () => {
         others: 0,
         ambiguous: 8,
         examples: ['447•••••••••', '417••••••••', '491•••••••••'],
+        ambiguousRows: [1, 2, 3, 5, 7],
       },
     ]);
   });
@@ -171,6 +173,7 @@ describe('onDoubtfulColumns', () => {
       others: 0,
       ambiguous: 0,
       examples: [],
+      ambiguousRows: [],
     } as const;
     const options = (given: readonly string[]) => ({ has: (name: string) => given.includes(name) });
     for (const [answer, given, goesOn] of [

@@ -8,10 +8,10 @@ import { fileSink } from '../../src/formats/file-sink.js';
 import { fileSource } from '../../src/formats/file-source.js';
 import { rowsSource } from '../../src/rows/rows-source.js';
 import type { FileSystem } from '../../src/system/file-system.js';
-import type { RunOptions } from '../../src/runs/run-options.js';
-import type { RunProgress } from '../../src/runs/run-progress.js';
+import type { RunOptions } from '../../src/runs/options/run-options.js';
+import type { RunProgress } from '../../src/runs/progress/run-progress.js';
 import { run } from '../../src/runs/run.js';
-import type { Summary } from '../../src/runs/summary.js';
+import type { Summary } from '../../src/runs/summary/summary.js';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { systemError, watchedFiles } from './watched-files.js';
@@ -297,9 +297,9 @@ describe('a disk that fails', () => {
     const undisturbed = await readFile(join(folder, 'out.csv'));
     const before = (await charges()).length;
     expect(calls.length).toBeGreaterThan(60);
-    // Every seventh call here, from another start each time: the simulation takes them all.
+    // Every fifteenth call here, from another start each time: the simulation takes them all.
     let round = 0;
-    for (let failing = Math.floor(Math.random() * 7); failing < calls.length; failing += 7) {
+    for (let failing = Math.floor(Math.random() * 15); failing < calls.length; failing += 15) {
       const call = calls[failing];
       let made = 0;
       const files = watchedFiles(() => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { describeTrouble } from '../../src/client/describe-trouble.js';
-import { checkDiskSpace } from '../../src/runs/check-disk-space.js';
+import { checkDiskSpace } from '../../src/runs/planning/check-disk-space.js';
 import { takeHistoryKey } from '../../src/runs/history/history-key.js';
-import { nothingKnown, type KnownRun } from '../../src/runs/known-run.js';
-import { statusOf } from '../../src/runs/run-status.js';
+import { nothingKnown, type KnownRun } from '../../src/runs/journal/known-run.js';
+import { statusOf } from '../../src/runs/status/run-status.js';
 import { systemFiles, type FileSystem } from '../../src/system/file-system.js';
 import { withFolder } from '../service/with-service.js';
 

@@ -187,8 +187,9 @@ export function describeSharedFeatures(kind: string, newStore: () => () => Share
       expect(await charges()).toEqual(before);
 
       const again = await Promise.all([1, 2, 3].map(async () => work({ retryFailed: true })));
-      for (const summary of again) {
-        expect(summary).toEqual(again[0]);
+      for (const { already_finished: _, ...summary } of again) {
+        // Whoever comes last may find all done.
+        expect(again[0]).toMatchObject(summary);
         expect(summary.email?.buckets.failed).toBe(0);
       }
       const paid = await charges();
@@ -341,7 +342,9 @@ export function describeSharedFeatures(kind: string, newStore: () => () => Share
       expect(told[1]).toContainEqual(expect.stringMatching(/may use 20 .* place of 50 credits/));
       expect(told[2]).toContainEqual(counts);
 
-      await expect(work({ maxCredits: 35 })).rejects.toThrow('more than the 35 allowed');
+      await expect(work({ maxCredits: 35 })).rejects.toThrow(
+        /^`maxCredits` allows 35 email credits: \d+ are used, and the next batch needs \d+$/,
+      );
       await expectPaidOnce(35);
       // A process that is told nothing goes on without the budget that has stopped the run.
       await Promise.all([1, 2].map(async () => work()));

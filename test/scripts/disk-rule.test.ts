@@ -25,10 +25,6 @@ const durable = /^src.runs.kept\.ts:\d+: .*(?:system\/whole-file\.ts|system\/log
 const lock = /^src.runs.kept\.ts:\d+: takes a lock by itself .*system\/file-lock\.ts/;
 
 describe('the rule of the disk', () => {
-  it('is kept by all of the sources', async () => {
-    expect(await diskViolations('src')).toEqual([]);
-  });
-
   it.each([
     ['a rename', "import { rename } from 'node:fs/promises';"],
     ['a rename by another name', "import { rename as put } from 'node:fs/promises';"],

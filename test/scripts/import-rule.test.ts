@@ -35,6 +35,8 @@ describe('the one-way import rule', () => {
     ['testing/sink-checks.ts', "import type { Sink } from '../rows/sink.js';"],
     ['service/page/status.ts', "import { html } from '../../pages/html.js';"],
     ['index.ts', "export { verify } from './streams/verify.js';"],
+    ['runs/journal/journal.ts', "import type { Summary } from '../summary/summary.js';"],
+    ['batches/life/learn.ts', "import type { Batch } from '../batch.js';"],
   ])('lets %s import what stands below it', async (file, text) => {
     expect(await violationsOf(file, text)).toEqual([]);
   });
@@ -67,6 +69,10 @@ describe('the one-way import rule', () => {
     ['a page that knows the command line', 'pages/a.ts', "import '../cli/print.js';"],
     ['a page from the library', 'runs/run.ts', "import '../pages/html.js';"],
     ['a Node module in the contract', 'contract/a.ts', "import { Buffer } from 'node:buffer';"],
+    ['an inner room above', 'runs/journal/a.ts', "import '../driving/drive-run.js';"],
+    ['the run from a room in it', 'runs/options/a.ts', "import '../run.js';"],
+    ['a room in it from the ground of batches', 'batches/batch.ts', "import './life/life.js';"],
+    ['anything from an inner room it does not know', 'runs/misc/a.ts', "import '../run.js';"],
     ['anything from a room it does not know', 'misc/a.ts', "import '../errors/sluice-error.js';"],
   ])('catches %s', async (_what, file, text) => {
     expect(await violationsOf(file, text)).toEqual([
@@ -75,12 +81,12 @@ describe('the one-way import rule', () => {
   });
 
   it('catches a circle of modules, also of types alone, and says its way', async () => {
-    await violationsOf('runs/a.ts', "import type { B } from './inner/b.js';");
-    await violationsOf('runs/inner/b.ts', "export { c } from './c.js';");
+    await violationsOf('cli/a.ts', "import type { B } from './inner/b.js';");
+    await violationsOf('cli/inner/b.ts', "export { c } from './c.js';");
     await violationsOf('rows/row.ts', "import { a } from '../system/a.js';");
-    const found = await violationsOf('runs/inner/c.ts', "type A = import('../a.js').A;");
-    const way = ['inner/b.ts', 'inner/c.ts', 'a.ts'].map((file) => join('src/runs', file));
-    expect(found).toEqual([`${join('src/runs/a.ts')}: imports ${way.join(' → ')}, in a circle`]);
+    const found = await violationsOf('cli/inner/c.ts', "type A = import('../a.js').A;");
+    const way = ['inner/b.ts', 'inner/c.ts', 'a.ts'].map((file) => join('src/cli', file));
+    expect(found).toEqual([`${join('src/cli/a.ts')}: imports ${way.join(' → ')}, in a circle`]);
   });
 
   it('takes no two ways to one module for a circle', async () => {

@@ -24,10 +24,6 @@ async function violationsOf(text: string, file = 'runs/kept.ts'): Promise<string
 }
 
 describe('the names of options in texts of the library', () => {
-  it('are its own in all of the sources', async () => {
-    expect(await optionViolations('src')).toEqual([]);
-  });
-
   it.each([
     ['a text', "throw new Error('start over with --fresh');"],
     ['a template', 'throw new Error(`${path} is damaged: add --fresh`);'],

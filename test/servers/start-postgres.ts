@@ -37,8 +37,12 @@ export async function startPostgres(
     crash(): Promise<void>;
     /** Keeps what it has by now as another server, which falls behind from then on. */
     copy(): Promise<void>;
-    /** Ends it as a crash does; the copy takes its place, with what it has. */
-    failOver(): Promise<void>;
+    /**
+     * Ends it as a crash does; the copy takes its place, with what it has.
+     *
+     * @param meanwhile called while the copy answers, and does not write yet
+     */
+    failOver(meanwhile?: () => Promise<void>): Promise<void>;
   }
 > {
   // Not below a folder of root's own: the server runs as another user.
@@ -108,9 +112,10 @@ export async function startPostgres(
         await ownAll(`${data}-copy`, user);
         server = await start();
       },
-      async failOver() {
+      async failOver(meanwhile) {
         await server.stop('SIGQUIT');
         server = await start(`${data}-copy`, 'ready to accept read-only connections');
+        await meanwhile?.();
         const client = new pg.Client({ connectionString: url });
         await client.connect();
         await client.query('select pg_promote()');

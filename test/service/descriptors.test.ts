@@ -14,7 +14,7 @@ let built: ReturnType<typeof buildService>;
 
 beforeAll(() => {
   built = buildService();
-}, 60_000);
+});
 
 afterAll(async () => built.remove());
 

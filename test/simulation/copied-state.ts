@@ -1,8 +1,8 @@
 import { Client } from '../../src/client/client.js';
 import { isSluiceError } from '../../src/errors/is-sluice-error.js';
-import type { RunProgress } from '../../src/runs/run-progress.js';
+import type { RunProgress } from '../../src/runs/progress/run-progress.js';
 import { run } from '../../src/runs/run.js';
-import { hasFailed, type Summary } from '../../src/runs/summary.js';
+import { hasFailed, type Summary } from '../../src/runs/summary/summary.js';
 import { DiskDirectory, DiskFile } from './disk.js';
 import { FaultPlan } from './fault-plan.js';
 import { createDisk, exists, memoryFiles, type Disk } from './memory-files.js';

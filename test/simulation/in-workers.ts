@@ -9,7 +9,12 @@ export interface Share {
 
 const workers = Math.min(availableParallelism(), 8);
 /** Every worker has a core of its own, and what a simulation makes is dropped soon. */
-const execArgv = ['--single-threaded-gc', '--min-semi-space-size=64', '--max-semi-space-size=64'];
+const execArgv = [
+  '--single-threaded-gc',
+  '--min-semi-space-size=64',
+  '--max-semi-space-size=64',
+  '--initial-heap-size=512',
+];
 
 /**
  * Has the work done by as many processes as the machine has room for.

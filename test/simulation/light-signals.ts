@@ -1,3 +1,6 @@
+/** Nobody looks where it was made. */
+const abortError = new DOMException('This operation was aborted', 'AbortError');
+
 type Listener = ((event: Event) => void) | { handleEvent: (event: Event) => void };
 
 /**
@@ -29,8 +32,7 @@ class LightSignal {
   }
 
   get reason(): unknown {
-    // Nobody asks for most of them.
-    if (this.aborted) this.#reason ??= new DOMException('This operation was aborted', 'AbortError');
+    if (this.aborted) this.#reason ??= abortError;
     return this.#reason;
   }
 

@@ -152,10 +152,16 @@ async function simulateSharedRuns(seeds: number, first: number): Promise<void> {
   if (share) {
     const tally = emptyTally();
     for (let seed = first + share.first; seed < first + seeds; seed += share.step) {
-      const { failure, lives, disturbances, failovers, handedOver } = await simulateShared(seed);
+      const end = await simulateShared(seed);
+      const { failure, lives, disturbances, failovers, handedOver, refused } = end;
       tally.simulations += 1;
       tally.lives += lives;
-      const counts = { disturbances, failovers, 'batches handed over': handedOver };
+      const counts = {
+        disturbances,
+        failovers,
+        'batches handed over': handedOver,
+        'processes with other rows refused': refused,
+      };
       for (const [what, times] of Object.entries(counts)) {
         tally.reached[what] = (tally.reached[what] ?? 0) + times;
       }

@@ -1,7 +1,7 @@
 import type { CopyPart } from '../../src/databases/postgres/store/store-calls.js';
-import type { StoredRun } from '../../src/runs/shared-status.js';
-import type { WholeCopy } from '../../src/runs/shared-steps.js';
-import type { WorkerFigures } from '../../src/runs/worker-figures.js';
+import type { StoredRun } from '../../src/runs/status/shared-status.js';
+import type { WholeCopy } from '../../src/runs/leased-store/shared-steps.js';
+import type { WorkerFigures } from '../../src/runs/status/worker-figures.js';
 import { MemoryPace } from './memory-pace.js';
 import {
   copy,
@@ -96,6 +96,16 @@ export class MemoryDatabase {
     return [...this.#ownersOf.values()].filter((owners) => owners.size > 1).length;
   }
 
+  /** Whether there is a run of this name, which is not lost any more. */
+  get isBegun(): boolean {
+    return this.#tables.journal.length > 0;
+  }
+
+  /** Whether the run is written down as finished. */
+  get hasEnded(): boolean {
+    return this.isBegun && !isOpen(this.#tables);
+  }
+
   /** What the journal has now. */
   get entries(): readonly unknown[] {
     return this.#tables.journal.map(({ entry }) => entry);
@@ -130,6 +140,11 @@ export class MemoryDatabase {
     if (isTold) this.#timeline += 1;
     if (!isAhead) this.#seq = Math.floor((this.#tables.journal.at(-1)?.seq ?? 0) / counts);
     this.#restores += 1;
+  }
+
+  /** A copy is another server, and so is one that was started again. */
+  get #server(): string {
+    return `${this.#restores}`;
   }
 
   /** Calls a function by its name. */
@@ -171,7 +186,12 @@ export class MemoryDatabase {
         this.#lives += 1;
         this.#change({ life: `${this.#lives}` });
       }
-      return { life: this.#tables.life, timeline: `${this.#timeline}`, salt: 'salt' };
+      return {
+        life: this.#tables.life,
+        timeline: `${this.#timeline}`,
+        server: this.#server,
+        salt: 'salt',
+      };
     },
 
     join_pace: ({ owner, account, interval_ms: intervalMs }) =>
@@ -246,7 +266,8 @@ export class MemoryDatabase {
         const [owner, claimedAt, leaseUntil] = [given.owner, this.#now(), this.#until(given)];
         this.#put({ ...row, epoch, owner, call: 0, claimedAt, leaseUntil });
       }
-      return { batch: row?.batch ?? null, epoch, proven, news: this.#news(given.seen) };
+      const { batch = null } = row ?? {};
+      return { batch, epoch, proven, server: this.#server, news: this.#news(given.seen) };
     },
 
     record: (given) => {
@@ -358,7 +379,7 @@ export class MemoryDatabase {
       const { journal, batches } = this.#tables;
       const end = journal.findLast(({ batch }) => batch === output);
       const last = batches.get(output);
-      if (this.#tables.life !== life) return {};
+      if (this.#tables.life !== life || isOpen(this.#tables)) return {};
       this.#change({
         journal: [...journal.slice(0, 1), ...(end ? [{ ...end, seq: this.#nextSeq() }] : [])],
         batches: last ? new Map([[output, last]]) : noTables.batches,

@@ -1,8 +1,8 @@
 import type { StoreCalls } from '../../src/databases/postgres/store/store-calls.js';
 import { PostgresSteps } from '../../src/databases/postgres/store/postgres-steps.js';
-import { LeasedRunStore } from '../../src/runs/leased-run-store.js';
-import type { SharedRunStore, SharedStore } from '../../src/runs/run-store.js';
-import type { RowFigures } from '../../src/runs/worker-figures.js';
+import { LeasedRunStore } from '../../src/runs/leased-store/leased-run-store.js';
+import type { SharedRunStore, SharedStore } from '../../src/runs/store/run-store.js';
+import type { RowFigures } from '../../src/runs/status/worker-figures.js';
 import { systemClock, type Clock } from '../../src/system/clock.js';
 import { InTurn } from '../../src/system/in-turn.js';
 import { orAborted } from '../../src/system/or-aborted.js';
@@ -40,7 +40,7 @@ export async function openMemoryStore(
 ): Promise<SharedRunStore> {
   const { leaseMs } = options;
   // Blocks so small that results fill several.
-  const steps = new PostgresSteps({ name, run: 'r', leaseMs, blockBytes: 24 }, () =>
+  const steps = new PostgresSteps({ name, run: 'r', leaseMs, blockBytes: 64 }, () =>
     connect(database, way),
   );
   return LeasedRunStore.open(steps, { ...options, copyLimitBytes: 1e6 });

@@ -7,6 +7,8 @@ import type { OutputFiles } from '../../src/output-files/output-path.js';
 import { filePlace, writerSink } from '../../src/formats/writer-sink.js';
 import type { Sink } from '../../src/rows/sink.js';
 import type { Source } from '../../src/rows/source.js';
+import type { FileSystem } from '../../src/system/file-system.js';
+import { writeWhole } from '../../src/system/whole-file.js';
 import { durableText, exists, textOf, type Disk } from './memory-files.js';
 import type { Random } from './random.js';
 import { verdictOf } from './verdict.js';
@@ -38,10 +40,17 @@ interface Cell {
  *
  * @param least fewest batches
  * @param most most batches
+ * @param rows fewest and most rows
  */
-export function makeRows(random: Random, least = 3, most = 6): Rows {
+export function makeRows(
+  random: Random,
+  least = 3,
+  most = 6,
+  [fewestRows, mostRows] = [6, 18],
+): Rows {
   for (;;) {
-    const drawn = Array.from({ length: random.between(6, 18) }, (_, id) => drawRow(random, id));
+    const length = random.between(fewestRows, mostRows);
+    const drawn = Array.from({ length }, (_, id) => drawRow(random, id));
     const rows = cutRows(drawn, [3, 2, 4, 5, 1], least, most);
     if (rows) return rows;
   }
@@ -178,6 +187,30 @@ export function memorySource(rows: readonly Row[], life: Life): Source {
       return { header, chunks: chunksOf(rows, life), contentDigest: () => `${rows.length}` };
     },
   };
+}
+
+/** The same for rows that can be read once: whoever reads them again reads what was kept. */
+export function passingSource(rows: readonly Row[], life: Life, files: FileSystem): Source {
+  const kept = (path: string): Source => ({
+    ...memorySource(rows, life),
+    open: async (options) => {
+      const bytes = await files.readFile(path);
+      return memorySource(JSON.parse(bytes.toString()) as Row[], life).open(options);
+    },
+  });
+  return {
+    ...memorySource(rows, life),
+    kept,
+    keep: async (path) => {
+      await writeWhole(files, path, async (file) => file.writeFile(JSON.stringify(rows)));
+      return kept(path);
+    },
+  };
+}
+
+/** With one more address, which nobody else has. */
+export function otherRows(rows: readonly Row[]): readonly Row[] {
+  return [...rows, { id: 'other', email: 'other@example.com', phone: '', country: 'US' }];
 }
 
 async function* chunksOf(rows: readonly Row[], life: Life): AsyncGenerator<ObjectChunk> {

@@ -55,11 +55,27 @@ export class ServiceModel {
   #launches = 0;
 
   readonly #clockSkewMs: number;
+  readonly #parsesMs: number;
+  readonly #verifiesMs: number;
 
-  /** @param options.clockSkewMs how far its clock is before that of the processes */
-  constructor(world: World, options: { readonly clockSkewMs: number }) {
+  /**
+   * @param options.clockSkewMs how far its clock is before that of the processes
+   * @param options.parsesMs longest time that a batch takes to be parsed
+   * @param options.verifiesMs longest time that a batch takes to be verified
+   */
+  constructor(
+    world: World,
+    options: {
+      readonly clockSkewMs: number;
+      readonly parsesMs?: number;
+      readonly verifiesMs?: number;
+    },
+  ) {
+    const { clockSkewMs, parsesMs = 1500, verifiesMs = 2500 } = options;
     this.#world = world;
-    this.#clockSkewMs = options.clockSkewMs;
+    this.#clockSkewMs = clockSkewMs;
+    this.#parsesMs = parsesMs;
+    this.#verifiesMs = verifiesMs;
   }
 
   credits(): Answer {
@@ -132,7 +148,7 @@ export class ServiceModel {
     this.#prepared ??= uuid;
     this.#look(batch);
     if (batch.status === 'parsing_content') {
-      batch.workEndsAt ??= this.#world.now + this.#world.random.between(0, 1500);
+      batch.workEndsAt ??= this.#world.now + this.#world.random.between(0, this.#parsesMs);
     }
     return ok({ status: 'ok' });
   }
@@ -227,7 +243,7 @@ export class ServiceModel {
     batch.wasLaunched = true;
     batch.statusBefore = 'ready_for_verification';
     batch.status = 'verification_ongoing';
-    batch.workEndsAt = this.#world.now + this.#world.random.between(0, 2500);
+    batch.workEndsAt = this.#world.now + this.#world.random.between(0, this.#verifiesMs);
     return ok({ status: 'ok' });
   }
 

@@ -1,10 +1,18 @@
 import { Client } from '../../src/client/client.js';
-import type { RunOptions } from '../../src/runs/run-options.js';
+import type { RunOptions } from '../../src/runs/options/run-options.js';
 import { run } from '../../src/runs/run.js';
 import type { FaultPlan } from './fault-plan.js';
 import { createDisk, memoryFiles, textOf, type Disk } from './memory-files.js';
 import { Random } from './random.js';
-import { makeRows, memorySource, Output, outputPath, type Rows } from './rows.js';
+import {
+  makeRows,
+  memorySource,
+  otherRows,
+  Output,
+  outputPath,
+  passingSource,
+  type Rows,
+} from './rows.js';
 import { ServiceModel } from './service-model.js';
 import { canaryKey, Wire } from './wire.js';
 import { Life, World } from './world.js';
@@ -35,7 +43,8 @@ export async function listOf(seed: number): Promise<SharedList> {
 
 async function makeList(number: number): Promise<SharedList> {
   const random = new Random(number);
-  const rows = makeRows(random, 1, 7);
+  // Most are as small as a race needs; what only shows among many batches has some.
+  const rows = random.chance(0.25) ? makeRows(random, 1, 7) : makeRows(random, 1, 3, [2, 7]);
   const disk = createDisk();
   const world = new World(random);
   const life = new Life(world, 0, () => undefined);
@@ -65,15 +74,21 @@ export function optionsOf(
     readonly output: Output;
     readonly faults: Pick<FaultPlan, 'ofRequest'>;
     readonly requestsPerMinute?: number | undefined;
+    /** Whether the rows can be read once. @default false */
+    readonly isPassing?: boolean;
+    /** Whether these are not the rows of the others. @default false */
+    readonly isOther?: boolean;
   },
 ): RunOptions {
-  const { rows, service, disk, output, faults, requestsPerMinute } = around;
+  const { service, disk, output, faults, requestsPerMinute } = around;
+  const { isPassing = false, isOther = false } = around;
+  const rows = isOther ? otherRows(around.rows.rows) : around.rows.rows;
   const random = life.world.random.next;
   const files = memoryFiles(disk, life, () => undefined);
   return {
-    source: memorySource(rows.rows, life),
+    source: isPassing ? passingSource(rows, life, files) : memorySource(rows, life),
     sink: output.sinkOf(files, true),
-    batchSize: rows.batchSize,
+    batchSize: around.rows.batchSize,
     client: new Client({
       baseUrl: 'https://service.test',
       apiKey: canaryKey,

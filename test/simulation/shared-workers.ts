@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSluiceError } from '../../src/errors/is-sluice-error.js';
 import { run } from '../../src/runs/run.js';
-import { hasFailed, type Summary } from '../../src/runs/summary.js';
+import { hasFailed, type Summary } from '../../src/runs/summary/summary.js';
 import { FaultPlan } from './fault-plan.js';
 import { planFaults, type Operation } from './fault.js';
 import { MemoryDatabase } from './memory-database.js';
@@ -13,8 +13,8 @@ import { ServiceModel } from './service-model.js';
 import { listOf, optionsOf, type SharedList } from './shared-list.js';
 import { Life, turn, World } from './world.js';
 
-/** Beside one that people have, one that is over after a few requests. */
-const leasesMs = [6000, 6000, 6000, 30_000] as const;
+/** Beside one that people have, those that are over after a few requests. */
+const leasesMs = [3000, 3000, 3000, 3000, 3000, 3000, 6000, 6000, 6000, 30_000] as const;
 const day = 24 * 3_600_000;
 /** Why a process ends that was asked to. */
 const stopped = new Error('asked to stop');
@@ -31,6 +31,8 @@ export interface SharedEnd {
   readonly disturbances: number;
   /** How often the store lost commits. */
   readonly failovers: number;
+  /** Processes with other rows that were refused. */
+  readonly refused: number;
   /** Batches that more than one process has driven. */
   readonly handedOver: number;
 }
@@ -44,6 +46,8 @@ interface Worker {
   readonly life: Life;
   /** What it is told of the budget; nothing where the run has stopped for it once. */
   readonly maxCredits: number | undefined;
+  /** Whether it has other rows: it must be refused, before it sends anything. */
+  readonly isOther: boolean;
   readonly abort: AbortController;
   end: End | undefined;
 }
@@ -63,8 +67,8 @@ export async function simulateShared(seed: number, trace?: string[]): Promise<Sh
   await simulation.toEnd().catch(fail);
   await simulation.letGo();
   process.off('unhandledRejection', fail);
-  const { lives, disturbances, failovers, database } = simulation;
-  return { failure, lives, disturbances, failovers, handedOver: database.handedOver };
+  const { lives, disturbances, failovers, refused, database } = simulation;
+  return { failure, lives, disturbances, failovers, refused, handedOver: database.handedOver };
 }
 
 class SharedSimulation {
@@ -85,6 +89,10 @@ class SharedSimulation {
   readonly #hasBudget: boolean;
   /** Whether processes are told how many requests they may send in a minute, each what it is told. */
   readonly #hasRate: boolean;
+  /** Whether the rows can be read once, and are copied into the store. */
+  readonly #isPassing: boolean;
+  /** Whether processes may be started with other rows, once the run is begun. */
+  readonly #hasOthers: boolean;
   /** Processes are told of no budget any more once the run has stopped for one. */
   #isBudgetOver = false;
   /** What most of them are told. */
@@ -94,14 +102,21 @@ class SharedSimulation {
   readonly #all: Worker[] = [];
   readonly #cutFromStore = new Map<Life, number>();
   readonly #cutFromService = new Map<Life, number>();
-  #summary: Summary | undefined;
+  #summary: Partial<Summary> | undefined;
+  /** Whether the store has lost that the run was finished: it is finished again, by what the service shows. */
+  #isEndLost = false;
   disturbances = 0;
   failovers = 0;
+  refused = 0;
 
   constructor(seed: number, { rows, output }: SharedList, trace: string[] | undefined) {
     this.#random = new Random(seed);
     this.#world = new World(this.#random, trace);
-    this.#service = new ServiceModel(this.#world, { clockSkewMs: 0 });
+    this.#service = new ServiceModel(this.#world, {
+      clockSkewMs: 0,
+      parsesMs: 800,
+      verifiesMs: 1200,
+    });
     this.database = new MemoryDatabase(() => this.#world.now);
     this.#isCalm = seed % 8 === 0;
     const network = planFaults(this.#random).filter(
@@ -120,6 +135,9 @@ class SharedSimulation {
     this.#hasRate = this.#random.chance(0.15);
     this.#hasBudget = this.#random.chance(0.3);
     this.#maxCredits = this.#random.between(0, this.#rows.addresses.size);
+    this.#isPassing = this.#random.chance(0.15);
+    // Of a copy all read the same.
+    this.#hasOthers = this.#random.chance(0.2) && !this.#isPassing;
     this.#service.isElectionDurable = (uuid) => this.database.hasRecorded('launching', uuid);
     this.#service.isUploadDurable = (name) => this.database.hasRecorded('uploading', name);
     this.database.chargedCredits = () => this.#chargedCredits();
@@ -143,7 +161,14 @@ class SharedSimulation {
       }
       return open.every(({ end }) => end?.kind === 'done');
     });
-    for (const { end } of open) if (end?.kind === 'done') this.#checkSummary(end.summary);
+    for (const { isOther, end } of open) {
+      if (end?.kind !== 'done') continue;
+      this.#checkSummary(end.summary);
+      // Whether the rows of a run that has finished are others is not looked at.
+      if (isOther && end.summary.already_finished !== true) {
+        throw new Error('a process with other rows had a part in the run');
+      }
+    }
     this.#checkOutput();
     // What a frozen process or a broken connection has still under way comes out.
     await this.#world.linger(600_000);
@@ -161,11 +186,18 @@ class SharedSimulation {
       upMs: this.#random.next() * day,
       aheadMs: this.#random.pick([0, -day, day]) * this.#random.next(),
     };
-    const life = new Life(this.#world, this.lives + 1, (at) => this.#disturb(at), clock);
+    const life = new Life(
+      this.#world,
+      this.lives + 1,
+      (at, isOfRequest) => this.#disturb(at, isOfRequest),
+      clock,
+    );
     const maxCredits = this.#isBudgetOver ? undefined : this.#toldCredits();
-    const worker: Worker = { life, maxCredits, abort: new AbortController(), end: undefined };
+    const isOther = this.#hasOthers && this.database.isBegun && this.#random.chance(0.5);
+    const abort = new AbortController();
+    const worker: Worker = { life, maxCredits, isOther, abort, end: undefined };
     this.#all.push(worker);
-    this.#world.tell(`process ${life.number} begins`);
+    this.#world.tell(`process ${life.number} begins${isOther ? ' with other rows' : ''}`);
     this.#work(worker).then(
       (summary) => {
         worker.end ??= { kind: 'done', summary };
@@ -183,21 +215,24 @@ class SharedSimulation {
     return isOther ? this.#random.between(0, this.#rows.addresses.size) : this.#maxCredits;
   }
 
-  async #work({ life, maxCredits, abort: { signal } }: Worker): Promise<Summary> {
+  async #work(worker: Worker): Promise<Summary> {
+    const { life, maxCredits, isOther, abort } = worker;
     return run({
       ...optionsOf(life, {
         rows: this.#rows,
         service: this.#service,
         disk: this.#disk,
         output: this.#output,
-        faults: { ofRequest: (operation) => this.#faultOf(life, operation) },
+        faults: { ofRequest: (operation) => this.#faultOf(worker, operation) },
         requestsPerMinute: this.#hasRate ? this.#random.pick([undefined, 1200, 3000]) : undefined,
+        isPassing: this.#isPassing,
+        isOther,
       }),
       concurrency: this.#concurrency,
       deleteBatches: this.#deletes,
       ...(maxCredits !== undefined && { maxCredits }),
       store: memoryStore(this.database, this.#leaseMs, async (call) => this.#carry(life, call)),
-      signal,
+      signal: abort.signal,
       onProgress: (progress) => {
         if (progress.stage !== 'batch' || !this.#world.isTraced) return;
         this.#world.tell(`${life.number} knows: ${progress.name} ${progress.known.stage}`);
@@ -205,7 +240,10 @@ class SharedSimulation {
     });
   }
 
-  #faultOf(life: Life, operation: Operation): ReturnType<FaultPlan['ofRequest']> {
+  #faultOf({ life, isOther }: Worker, operation: Operation): ReturnType<FaultPlan['ofRequest']> {
+    if (isOther && operation !== 'credits' && operation !== 'listBatches') {
+      this.#world.violate(`a process with other rows asks for ${operation}`);
+    }
     const isCut = (this.#cutFromService.get(life) ?? 0) > this.#world.now;
     if (!isCut) return this.#faults.ofRequest(operation);
     return this.#random.pick(['refused', 'reset_before', 'reset_after', 'hang_before']);
@@ -231,19 +269,23 @@ class SharedSimulation {
   async #travel(life: Life): Promise<void> {
     const cut = Math.max(0, (this.#cutFromStore.get(life) ?? 0) - this.#world.now);
     return new Promise((resolve) => {
-      this.#world.schedule(life, cut + this.#random.next() * 5, () => {
+      const arrive = (): void => {
         if (!life.step()) return;
         if (life.frozenUntil > this.#world.now) void life.thawed().then(resolve);
         else resolve();
-      });
+      };
+      // Half of the ways are so short that nothing else happens meanwhile.
+      if (cut === 0 && !life.isDead && this.#random.chance(0.5)) arrive();
+      else this.#world.schedule(life, cut + this.#random.next() * 5, arrive);
     });
   }
 
-  #disturb(life: Life): void {
-    if (this.#disturbancesLeft === 0 || !this.#random.chance(0.02)) return;
+  /** Most often where a process is just doing something: signs of life of those that wait are many. */
+  #disturb(life: Life, isOfRequest: boolean): void {
+    if (this.#disturbancesLeft === 0 || !this.#random.chance(isOfRequest ? 0.08 : 0.01)) return;
     this.#disturbancesLeft -= 1;
     this.disturbances += 1;
-    const until = this.#world.now + this.#random.between(1, 3 * this.#leaseMs);
+    const until = this.#world.now + this.#random.between(1, 2 * this.#leaseMs);
     const what = this.#random.pick(disturbances);
     // What is deleted cannot be learned again.
     if (what === 'failover' && this.#deletes) return;
@@ -271,22 +313,31 @@ class SharedSimulation {
 
   #failOver(): void {
     this.failovers += 1;
+    const hadEnded = this.database.hasEnded;
     this.database.failOver(this.#random.between(0, this.#random.pick([12, 12, 40])), {
       isTold: this.#random.chance(0.7),
       isAhead: this.#random.chance(0.5),
     });
+    if (hadEnded && !this.database.hasEnded) this.#isEndLost = true;
   }
 
-  #explain({ life, end }: Worker): void {
+  #explain({ life, isOther, end }: Worker): void {
     if (life.isDead || end?.kind !== 'stopped') return;
     const { error } = end;
     this.#world.tell(`process ${life.number} stops: ${String(error)}`);
     if (error === stopped) return;
+    if (isOther && isSluiceError(error, 'state_mismatch')) {
+      this.refused += 1;
+      return;
+    }
     // What one process stops for stops those that were told otherwise, too.
     if (isSluiceError(error, 'budget_exhausted') && this.#hasBudget) {
       this.#isBudgetOver = true;
       return;
     }
+    // The copy of the rows is dropped when the run ends: who was frozen meanwhile is told to begin again.
+    const isCopyDropped = this.#isPassing && this.database.hasEnded;
+    if (isCopyDropped && isSluiceError(error, 'state_damaged')) return;
     // Whatever one process was stopped by, others are told.
     if (isSluiceError(error, 'processes_lost')) return;
     const isOut = isSluiceError(error, 'service_unavailable') && this.disturbances > 0;
@@ -311,10 +362,12 @@ class SharedSimulation {
 
   /** Who came after the end is told so, beside the same figures. */
   #checkSummary(told: Summary): void {
-    const summary = { ...told, already_finished: undefined };
+    // The service does not show again when each batch was launched, and what it has cost.
+    const { seconds, credits, batches, already_finished: _, ...same } = told;
+    const summary = this.#isEndLost ? same : { ...same, seconds, credits, batches };
     this.#summary ??= summary;
     if (!isDeepStrictEqual(summary, this.#summary)) throw new Error('two summaries differ');
-    if (hasFailed(summary)) throw new Error('rows have failed that need not');
+    if (hasFailed(told)) throw new Error('rows have failed that need not');
   }
 
   #checkOutput(): void {

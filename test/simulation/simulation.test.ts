@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { makeRows } from './rows.js';
 import { simulate } from './simulate.js';
 
-const seeds = 60;
+const seeds = 30;
 
 describe('simulated runs', () => {
   it(`hold under ${seeds} seeds of faults`, async () => {

@@ -216,7 +216,7 @@ class Exchange {
     const { world } = this.#life;
     return new Promise((resolve) => {
       world.schedule(undefined, 1 + world.random.next() * 40, () => {
-        if (!this.#life.step()) this.#isOver = true;
+        if (!this.#life.step(true)) this.#isOver = true;
         if (!isSent && this.#life.frozenUntil > world.now) void this.#life.thawed().then(resolve);
         else resolve();
       });

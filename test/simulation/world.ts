@@ -124,12 +124,12 @@ export class Life implements Clock {
   /** Until when it does nothing, and does not know of it. */
   frozenUntil = 0;
   /** Called at every step that could be the last. */
-  readonly #onStep: (life: Life) => void;
+  readonly #onStep: (life: Life, isOfRequest: boolean) => void;
 
   constructor(
     world: World,
     number: number,
-    onStep: (life: Life) => void,
+    onStep: (life: Life, isOfRequest: boolean) => void,
     clock = { upMs: 0, aheadMs: 0 },
   ) {
     this.#clock = clock;
@@ -161,9 +161,12 @@ export class Life implements Clock {
     });
   }
 
-  /** @returns whether the process still lives behind this step */
-  step(): boolean {
-    if (!this.isDead) this.#onStep(this);
+  /**
+   * @param isOfRequest whether it is one on the way to the service or back
+   * @returns whether the process still lives behind this step
+   */
+  step(isOfRequest = false): boolean {
+    if (!this.isDead) this.#onStep(this, isOfRequest);
     return !this.isDead;
   }
 

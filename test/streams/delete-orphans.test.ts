@@ -1,11 +1,16 @@
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { BatchProgress } from '../../src/batches/life/batch-progress.js';
 import { Client } from '../../src/client/client.js';
 import type { FaultPlan } from '../../src/service/index.js';
 import type { VerifyOptions } from '../../src/streams/stream-options.js';
 import { verify } from '../../src/streams/verify.js';
+import { verifyRows } from '../../src/streams/verify-rows.js';
+import { systemClock } from '../../src/system/clock.js';
 import { withService } from '../service/with-service.js';
 import type { Given } from '../options/given.js';
+import { chargesOf, withClient } from './with-client.js';
 
 const people = Array.from({ length: 6 }, (_, id) => ({ email: `ok+${id}@sluice.test` }));
 
@@ -73,7 +78,7 @@ it('an upload that was too large is deleted when its halves are through', async 
 
 it.each([
   ['deleteBatch', /^sluice-[0-9a-f]{16}-000002-1$/],
-  ['listBatches', /^[0-9a-f]{16}-000002$/],
+  ['listBatches', /^sluice-[0-9a-f]{16}-000002-1$/],
 ] as const)('what cannot be deleted (%s) is named', async (operation, name) => {
   const told: string[] = [];
   const { error } = await streamPast(
@@ -91,4 +96,124 @@ it('nothing is listed where every answer came', async () => {
   const { faults } = await streamPast([{ operation: 'listBatches', what: { delayMs: 0 } }]);
   // The one request is this test's own.
   expect(faults[0]?.fired).toBe(1);
+});
+
+describe('a stream that ends early', () => {
+  const eight = Array.from({ length: 8 }, (_, id) => ({ email: `ok+${id}@sluice.test` }));
+  const options = {
+    email: ['email'],
+    country: 'US',
+    batchSize: 2,
+    concurrency: 4,
+    pollIntervalMs: 1,
+  } as const;
+
+  /** Calls back once as many batches as there are places wait for the service to prepare them. */
+  function whenAllParse(callback: () => void): (progress: BatchProgress) => void {
+    const parsing = new Set<number>();
+    return ({ batch, known }) => {
+      if (known.stage !== 'parsing' || !known.prepared || parsing.has(batch.id)) return;
+      parsing.add(batch.id);
+      if (parsing.size === 4) callback();
+    };
+  }
+
+  /** The service deletes nothing while it prepares it. */
+  const unhurried = { parseDelayMs: 300 };
+
+  it('deletes what it has not launched before it is closed, where it is destroyed', async () => {
+    const { service, client } = await withClient(unhurried);
+    const told: string[] = [];
+    const stream = verify({
+      client,
+      ...options,
+      onBatch: whenAllParse(() => stream.destroy()),
+      onLeftBehind: (names) => told.push(...names),
+    });
+    Readable.from(eight).pipe(stream);
+    await once(stream, 'close');
+    expect(await client.listBatches()).toEqual([]);
+    expect(told).toEqual([]);
+    expect(await chargesOf(service)).toEqual([]);
+  });
+
+  it('does so before an abort is thrown in the loop', async () => {
+    const { client } = await withClient(unhurried);
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const rows = verifyRows(eight, {
+      client,
+      ...options,
+      signal: stop.signal,
+      onBatch: whenAllParse(() => stop.abort(reason)),
+    });
+    await expect(Readable.from(rows).toArray()).rejects.toBe(reason);
+    expect(await client.listBatches()).toEqual([]);
+  });
+
+  it('does so before a loop is left, and keeps what it has launched', async () => {
+    const { service, client } = await withClient();
+    for await (const row of verifyRows(eight, { client, ...options, concurrency: 2 })) {
+      expect(row.email_valid).toBe(true);
+      break;
+    }
+    const left = await client.listBatches();
+    expect(left.filter(({ status }) => !status.startsWith('verification_'))).toEqual([]);
+    expect(left.length * 2).toBe((await chargesOf(service)).length);
+  });
+
+  it('names what it cannot delete', async () => {
+    const { client } = await withClient({
+      ...unhurried,
+      faults: { faults: [{ operation: 'deleteBatch', what: { answer: { status: 400 } } }] },
+    });
+    const told: string[] = [];
+    const stream = verify({
+      client,
+      ...options,
+      // Of the five seconds that it may take.
+      clock: { ...systemClock, sleep: (ms, by) => systemClock.sleep(ms === 5000 ? 500 : ms, by) },
+      onBatch: whenAllParse(() => stream.destroy()),
+      onLeftBehind: (names) => told.push(...names),
+    });
+    Readable.from(eight).pipe(stream);
+    await once(stream, 'close');
+    const left = await client.listBatches();
+    expect(left).toHaveLength(4);
+    expect(told.toSorted()).toEqual(left.map(({ name }) => name).toSorted());
+  });
+
+  it('names an upload that was cut off, which the service may still take', async () => {
+    const { client } = await withClient();
+    const told: string[] = [];
+    const stream = verify({
+      client,
+      ...options,
+      onBatch: ({ known }) => {
+        if (known.stage === 'uploading') stream.destroy();
+      },
+      onLeftBehind: (names) => told.push(...names),
+    });
+    Readable.from(eight).pipe(stream);
+    await once(stream, 'close');
+    expect(told).toEqual([expect.stringMatching(/^sluice-[0-9a-f]{16}-000001-1$/)]);
+  });
+
+  it('deletes nothing whose launch was asked for', async () => {
+    const { client } = await withClient();
+    const told: string[] = [];
+    const stream = verify({
+      client,
+      ...options,
+      concurrency: 1,
+      onBatch: ({ known }) => {
+        if (known.stage === 'launching') stream.destroy();
+      },
+      onLeftBehind: (names) => told.push(...names),
+    });
+    Readable.from(eight).pipe(stream);
+    await once(stream, 'close');
+    expect(await client.listBatches()).toHaveLength(1);
+    expect(told).toEqual([]);
+  });
 });

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { VerificationType } from '../../src/contract/enums.js';
-import { FakeService, type FakeServiceOptions } from '../batches/fake-service.js';
+import { FakeService, type FakeServiceOptions } from '../batches/driving/fake-service.js';
 
 /** The record that the service in memory has for an address: the same whenever it is asked. */
 export function recordOf(

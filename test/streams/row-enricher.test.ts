@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { MemoryStorage } from '../../src/batches/memory-storage.js';
 import { ObjectChunk, type Row } from '../../src/rows/object-chunk.js';
-import { layOutColumns } from '../../src/batches/column-layout.js';
-import { Plan } from '../../src/batches/plan.js';
+import { layOutColumns } from '../../src/batches/columns/column-layout.js';
+import { Plan } from '../../src/batches/planning/plan.js';
 import { RowEnricher } from '../../src/streams/row-enricher.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AddressBook, settledTicket } from '../../src/batches/address-book.js';
+import { AddressBook, settledTicket } from '../../src/batches/numbering/address-book.js';
 import { ObjectChunk } from '../../src/rows/object-chunk.js';
 import { RowQueue } from '../../src/streams/row-queue.js';
 

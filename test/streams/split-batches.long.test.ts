@@ -1,7 +1,7 @@
 import { Readable, Writable, type Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, it } from 'vitest';
-import type { BatchProgress } from '../../src/batches/batch-progress.js';
+import type { BatchProgress } from '../../src/batches/life/batch-progress.js';
 import type { Row } from '../../src/rows/object-chunk.js';
 import { driveBatches } from '../../src/streams/drive-batches.js';
 import { joinResults } from '../../src/streams/join-results.js';

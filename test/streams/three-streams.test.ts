@@ -12,7 +12,7 @@ import { joinChunks, joinResults, releaseStretch } from '../../src/streams/join-
 import type { Parcel } from '../../src/streams/parcel.js';
 import { rowsToBatches } from '../../src/streams/rows-to-batches.js';
 import { StreamPlan } from '../../src/streams/stream-plan.js';
-import { makeBatch } from '../batches/driving.js';
+import { makeBatch } from '../batches/driving/driving.js';
 import { caught } from '../client/test-client.js';
 import { countRows, numberedRow } from './counted-rows.js';
 import { recordOf, RecordService } from './record-service.js';

@@ -7,6 +7,7 @@ import {
   estimateRun,
   isSluiceError,
   rowsSink,
+  rowsSource,
   run,
   streamRun,
   verify,
@@ -305,10 +306,13 @@ it('errors that are told apart by code keep their type, and the others theirs', 
       // @ts-expect-error it had no answer
       expect(error.status).toBeUndefined();
     }
-    if (isSluiceError(error, 'input_malformed')) {
-      expectTypeOf(error.line).toEqualTypeOf<number | undefined>();
+    switch (error.code) {
+      case 'input_malformed':
+        expectTypeOf(error.line).toEqualTypeOf<number | undefined>();
+        return error.name;
+      default:
+        return error.code;
     }
-    return error.code;
   };
   expect(nameOf(new ConfigurationError('wrong'))).toBe('invalid_option');
   const unpaid = { code: 'payment_required', operation: 'launchBatch', status: 402 } as const;
@@ -379,4 +383,31 @@ it('a client takes a service as its options', async () => {
   expect(await client.credits()).toHaveProperty('email_credit');
   await client.close();
   await service.close();
+});
+
+it('verifyRows() takes rows of a generic function, whose other fields nobody knows', async () => {
+  const { client } = await withClient();
+  const options = { client, email: ['email'], country: 'US', pollIntervalMs: 1 } as const;
+  async function* verified<T extends { readonly email: string }>(rows: readonly T[]) {
+    const pairs = rows.map((row) => ({ email: row.email, row }));
+    for await (const { row, email_valid } of verifyRows(pairs, options)) yield { row, email_valid };
+  }
+  for await (const { row, email_valid } of verified(contacts)) {
+    expectTypeOf(row).toEqualTypeOf<Contact>();
+    expectTypeOf(email_valid).toEqualTypeOf<boolean | null>();
+    expect({ row, email_valid }).toEqual({ row: contacts[0], email_valid: true });
+  }
+});
+
+it('run() knows the columns of a rowsSource', () => {
+  const client = new Client({ baseUrl: 'http://127.0.0.1:1', apiKey: 'key' });
+  const options = { client, sink: 'out.csv', country: 'US' } as const;
+  const never = async () => {
+    await run({ ...options, source: rowsSource(contacts), email: ['email'] });
+    // @ts-expect-error a misspelt column
+    await run({ ...options, source: rowsSource(contacts), email: ['emial'] });
+    const cells = rowsSource([[1, 'good@sluice.test']], { header: ['id', 'email'] });
+    await run({ ...options, source: cells, email: ['email'] });
+  };
+  expectTypeOf(never).toBeFunction();
 });

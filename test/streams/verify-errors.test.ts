@@ -7,7 +7,7 @@ import { ConfigurationError } from '../../src/errors/family.js';
 import type { Row } from '../../src/rows/object-chunk.js';
 import type { VerifyOptions } from '../../src/streams/stream-options.js';
 import { verify } from '../../src/streams/verify.js';
-import { refusal, type FakeRequest, type Fault } from '../batches/fake-service.js';
+import { refusal, type FakeRequest, type Fault } from '../batches/driving/fake-service.js';
 import { caught } from '../client/test-client.js';
 import { countRows, numberedRow } from './counted-rows.js';
 import { untilQuiet } from './quiet.js';
@@ -89,7 +89,9 @@ describe('rows that cannot be', () => {
       {},
       {
         code: 'column_exists',
-        message: expect.stringMatching(/"email_quality".* `prefix: \{"email":"email_2"\}`, or/),
+        message: expect.stringMatching(
+          /^row 1 already has a column "email_quality".* `prefix: \{"email":"email_2"\}`, or/,
+        ),
       },
     ],
     'have no positions': [
@@ -126,6 +128,18 @@ describe('rows that cannot be', () => {
       pipeline(Readable.from([numberedRow(0), 'text']), quick(), keep([])),
     );
     expect(error).toMatchObject({ name: 'ConfigurationError' });
+  });
+
+  test('a later row with a column that would be added ends the stream before it is sent', async () => {
+    const client = new RecordService();
+    const [first, second] = [numberedRow(0), numberedRow(1)];
+    const rows = [first, second, { ...second, email_valid: 'mine' }];
+    const error = await caught(pipeline(Readable.from(rows), quick({ client }), keep([])));
+    expect(error).toMatchObject({
+      code: 'column_exists',
+      message: expect.stringContaining('row 3 already has a column "email_valid"'),
+    });
+    expect(client.ledger).toEqual([]);
   });
 
   test('a row that throws when it is read ends the stream with what it threw', async () => {

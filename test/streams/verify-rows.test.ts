@@ -2,11 +2,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ReadableStream } from 'node:stream/web';
 import { expect, expectTypeOf, test } from 'vitest';
+import { verify } from '../../src/streams/verify.js';
 import { verifyRows } from '../../src/streams/verify-rows.js';
+import { caught } from '../client/test-client.js';
 import { reasonWords } from '../../src/words/reason-words.js';
 import { countRows, numberedRow } from './counted-rows.js';
 import { untilQuiet } from './quiet.js';
 import { recordOf, RecordService } from './record-service.js';
+import { withClient } from './with-client.js';
 
 const quick = { email: ['email'], country: 'US', pollIntervalMs: 0 } as const;
 
@@ -66,6 +69,16 @@ test('throws the error of its rows in the loop, and launches nothing more', asyn
   expect(client.ledger).toEqual([]);
 });
 
+test('refuses a later row whose own cell would be overwritten', async () => {
+  const { client } = await withClient();
+  const rows = [
+    { email: 'good@sluice.test' },
+    { email: 'bad@sluice.test', email_valid: 'mine' },
+  ] as Person[];
+  const error = await caught(collect(verifyRows(rows, { ...quick, client })));
+  expect(error).toMatchObject({ code: 'column_exists', message: expect.stringMatching(/^row 2 /) });
+});
+
 test('gives every row that was paid for before the error that stops the run', async () => {
   const client = new RecordService({ credits: 10 });
   const out: Person[] = [];
@@ -92,6 +105,55 @@ test('a loop that is left closes the rows and launches nothing more', async () =
   const paid = client.ledger.length;
   await untilQuiet(() => client.requests.length);
   expect(client.ledger).toHaveLength(paid);
+});
+
+test('leaving the loop waits for the cleanup of the rows, and throws its error', async () => {
+  const client = new RecordService();
+  const options = { ...quick, client, batchSize: 10, maxWaitingRows: 20 };
+  const cleanup = { isOver: false, error: undefined as Error | undefined };
+  const cleanUp = async (): Promise<void> => {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
+    cleanup.isOver = true;
+    if (cleanup.error) throw cleanup.error;
+  };
+  async function* rows(): AsyncGenerator<Person> {
+    try {
+      for (let id = 0; ; id += 1) yield person(id);
+    } finally {
+      await cleanUp();
+    }
+  }
+  const leave = async (): Promise<void> => {
+    cleanup.isOver = false;
+    for await (const _ of verifyRows(rows(), options)) break;
+  };
+  await leave();
+  expect(cleanup.isOver).toBe(true);
+  cleanup.error = new Error('the cursor does not close');
+  await expect(leave()).rejects.toBe(cleanup.error);
+});
+
+test('refuses one object for all rows, which would change while it waits', async () => {
+  const client = new RecordService();
+  const one = { email: '' };
+  async function* rows(): AsyncGenerator<{ email: string }> {
+    for (const { email } of people(30)) {
+      one.email = email;
+      yield one;
+    }
+  }
+  const words = {
+    code: 'invalid_option',
+    message: expect.stringContaining('row 2 of the list is the same object as the row before it'),
+  };
+  await expect(collect(verifyRows(rows(), { ...quick, client }))).rejects.toMatchObject(words);
+  const piped = pipeline(rows, verify({ ...quick, client }), async (out) => collect(out));
+  await expect(piped).rejects.toMatchObject(words);
+  expect(client.ledger).toEqual([]);
+  // What is all there does not change.
+  expect(await collect(verifyRows([one, one], { ...quick, client }))).toHaveLength(2);
 });
 
 test('leaving the loop does not wait for a row that never comes', async () => {

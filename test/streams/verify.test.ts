@@ -203,10 +203,9 @@ describe('rows through verify() and a service over HTTP', () => {
 
   test('keep a column that is named like nothing else may be', async () => {
     const { client } = await withClient();
-    const row: unknown = JSON.parse(
-      '{"__proto__": "good@sluice.test", "constructor": "bad@sluice.test", "1": "x"}',
-    );
-    const rows = await verifyRows([row, row], {
+    const row = (): unknown =>
+      JSON.parse('{"__proto__": "good@sluice.test", "constructor": "bad@sluice.test", "1": "x"}');
+    const rows = await verifyRows([row(), row()], {
       client,
       email: ['__proto__', 'constructor'],
       country: 'US',

@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { History } from '../../src/runs/history/history.js';
-import { StateDirectory } from '../../src/runs/state-directory.js';
+import { StateDirectory } from '../../src/runs/store/state-directory.js';
 import { createService } from '../../src/service/index.js';
 import { systemClock } from '../../src/system/clock.js';
 import { lockFile, type LockPatience } from '../../src/system/file-lock.js';
@@ -41,6 +41,31 @@ const users: readonly {
   },
   { option: '`dataDir`', open: async () => createService({ dataDir: join(folder, 'data') }) },
 ];
+
+it('a history without its folder is refused as an output is', async () => {
+  const path = join(folder, 'nowhere', 'x.history');
+  await expect(History.open({ path, service: 'local' })).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: `cannot write the history ${path}: its folder does not exist`,
+  });
+});
+
+it('who is refused while another call in this process takes the lock is told so', async () => {
+  const thing = { name: 'the place', path: join(folder, 'lock'), option: '`place`' };
+  let refused: unknown;
+  const files = {
+    ...systemFiles,
+    stat: async (path: string) => {
+      refused = await lockFile(systemFiles, thing).catch((error: unknown) => error);
+      return systemFiles.stat(path);
+    },
+  } as typeof systemFiles;
+  const lock = await lockFile(files, thing);
+  await lock.release();
+  expect(refused).toMatchObject({
+    message: 'another run of this process is working in the place; wait for it with `waitLockMs`',
+  });
+});
 
 describe.each(users)('the lock of $option', ({ option, open }) => {
   it.each([

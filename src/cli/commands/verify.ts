@@ -18,7 +18,13 @@ import { isHeldBack, stateDirectoryOf } from '../state-of-output.js';
 import { sayStopped, type RunSoFar } from '../stopped-run.js';
 import { refuseStandardInput, sharedRunOf, storePatience, workersOf } from '../store-options.js';
 import { verifyOptions, type VerifyOption } from '../verify-options.js';
-import { isToTerminal, namesNoColumn, proposeFile, showWayIn } from '../way-in/way-in.js';
+import {
+  isToTerminal,
+  lacksCountry,
+  namesNoColumn,
+  proposeFile,
+  showWayIn,
+} from '../way-in/way-in.js';
 import { Workers } from '../workers.js';
 
 export const verifyCommand = defineCommand({
@@ -38,7 +44,9 @@ export const verifyCommand = defineCommand({
   ],
   async run(given) {
     const input = await withSettings(given);
-    if (namesNoColumn(input)) return wayIn(input, given, showWayIn);
+    if (namesNoColumn(input) || lacksCountry(input, terminal())) {
+      return wayIn(input, given, showWayIn);
+    }
     const isFileProposed = isToTerminal(input, terminal(), process.stdout.isTTY);
     return isFileProposed ? wayIn(input, given, proposeFile) : verifyList(input);
   },
@@ -112,7 +120,6 @@ async function sayIfStopped(
       isOutputThere: to.path === standard && process.stdout.isTTY,
     }),
     isTerminal: process.stderr.isTTY,
-    report: options.text('report'),
     environment,
   });
   const papers = await openPapers(options, [...positionals, pathOf(to)], to);
@@ -178,6 +185,7 @@ async function verifyTo(
       run.isStreaming = true;
       await tell(await stream(job));
     } else await runDurably(job, stateDir);
+    input.keepCode?.();
     return exitCode();
   } finally {
     await history?.close();

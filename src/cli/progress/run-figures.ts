@@ -36,6 +36,8 @@ const batchStages = {
   exporting: { in: ranks.done, through: ranks.exported },
 } as const;
 
+/** The writing of the rows, of all that a run with batches does. */
+const writingShare = 0.05;
 const batchStageNames = ['uploading', 'preparing', 'verifying', 'exporting'] as const;
 type BatchStage = (typeof batchStageNames)[number];
 
@@ -155,7 +157,7 @@ export class RunFigures {
   }
 
   /**
-   * How far all of it is, from 0 to 1: the stages of the batches and the writing count alike. It is 1 only
+   * How far all of it is, from 0 to 1: the stages of the batches count alike, and the writing little. It is 1 only
    * once the output is in its place, which takes its time after the last row. `undefined` until the list
    * is read.
    */
@@ -163,12 +165,13 @@ export class RunFigures {
     if (!this.#isRead) return undefined;
     const { rowsRead, rowsWritten } = this.#told.now();
     const written = this.#isWritten ? 1 : rowsWritten / Math.max(1, rowsRead);
-    const done = batchStageNames.map((stage) => {
-      const total = this.#toSend ?? 0;
-      return total === 0 ? 1 : this.of(stage).done / total;
-    });
-    const sum = [...done, written].reduce((all, each) => all + Math.min(1, each), 0);
-    return Math.min(this.#isWritten ? 1 : 0.99, sum / (done.length + 1));
+    const total = this.#toSend ?? 0;
+    const done = batchStageNames.reduce(
+      (sum, stage) => sum + Math.min(1, this.of(stage).done / total) / batchStageNames.length,
+      0,
+    );
+    const share = total === 0 ? written : done + (written - done) * writingShare;
+    return Math.min(this.#isWritten ? 1 : 0.99, share);
   }
 
   /** Batches that are at their end, and how many there are to be. */

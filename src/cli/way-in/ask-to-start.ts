@@ -1,3 +1,4 @@
+import { shownCell } from '../../words/shown-cell.js';
 import { grouped } from '../../words/shown-numbers.js';
 import { ask, type Person } from '../ask-person.js';
 import type { CommandInput } from '../command.js';
@@ -66,25 +67,31 @@ export async function askToStart(
   show(command());
   const trial = beside && command(['output', beside.output], ['limit', String(trialRows)]);
   if (trial) show(trial, `a trial of the first ${trialRows} rows`);
-  const { isPaidAgain } = counted;
+  const { isPaidAgain, isDoubtful } = counted;
+  const isYesNeeded = isPaidAgain || isDoubtful;
   for (let tries = 0; tries < mostTries; tries += 1) {
-    const answer = await ask(question(trial && rows, isPaidAgain), person, signal);
+    const answer = await ask(question(trial && rows, { isPaidAgain, isDoubtful }), person, signal);
     if (answer === undefined || /^no?$/i.test(answer)) break;
     if (trial && /^(?:y(?:es)?)?$/i.test(answer)) {
       const exitCode = await verify(trial);
       if (exitCode === exitCodes.done) show(command(), 'all rows');
       return exitCode;
     }
-    const isAll = trial ? /^a(?:ll)?$/i : isPaidAgain ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
+    const isAll = trial ? /^a(?:ll)?$/i : isYesNeeded ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
     if (isAll.test(answer)) return verify(command());
     if (answer === '') break;
+    say(`sluice: ${shownCell(answer)} is no answer to this question: y or n`);
   }
   say('sluice: stopped; nothing was sent: run the command above, changed as you like');
   return exitCodes.usage;
 }
 
-function question(rowsOfLongList: number | undefined, isPaidAgain: boolean): string {
+function question(
+  rowsOfLongList: number | undefined,
+  { isPaidAgain, isDoubtful }: Pick<EstimatedJob, 'isPaidAgain' | 'isDoubtful'>,
+): string {
   if (rowsOfLongList === undefined) {
+    if (isDoubtful && !isPaidAgain) return 'Start all the same? [y/N]';
     return isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start? [Y/n]';
   }
   return `Start with a trial of the first ${trialRows} rows? Enter: the trial; a: all ${grouped(rowsOfLongList)} rows; n: nothing [Y/a/n]`;

@@ -1,5 +1,5 @@
 import { parseCountry, type SampledList } from '../../index.js';
-import { grouped } from '../../words/shown-numbers.js';
+import { counted, grouped } from '../../words/shown-numbers.js';
 import type { ParsedOptions } from '../command.js';
 import type { AddedOption } from './whole-command.js';
 
@@ -13,8 +13,11 @@ export interface ChosenCountry {
 
 type FoundCountry = NonNullable<SampledList['mostly']>;
 
+/** So many numbers have a calling code that those without one need no country. */
+const nearlyAll = 0.9;
+
 /** Options that say which country an address is verified for. */
-const countryOptions = ['country', 'country-column', 'country-from'] as const;
+export const countryOptions = ['country', 'country-column', 'country-from'] as const;
 
 /**
  * Chooses by what was given, by the list's own column of countries, by the calling codes of its numbers, or
@@ -32,13 +35,26 @@ export function chooseCountry(
     (isEmailsOnly && given.includes('email-country'));
   if (isGiven) return { added: [], why: 'as you said' };
   const isKnown = mostly !== undefined && mostly.known * 2 >= mostly.of;
+  const byCode = callingCodes && (['country-from', callingCodes.name] as const);
+  const ofColumn = `the calling codes of column ${JSON.stringify(callingCodes?.name)}`;
   if (country) {
     const column = ['country-column', country.name] as const;
-    if (!country.hasEmpty || !isKnown)
-      return { added: [column], why: 'row by row, of that column' };
+    if (!country.hasEmpty) return { added: [column], why: 'row by row, of that column' };
     return {
-      added: [column, ['country', mostly.country]],
-      why: `row by row, of that column; ${mostly.country} where it is empty: ${evidence(mostly)}`,
+      added: [
+        column,
+        ...(byCode ? [byCode] : []),
+        ...(isKnown ? [['country', mostly.country] as const] : []),
+      ],
+      why: [
+        'row by row, of that column',
+        ...(byCode ? [`where it is empty, by ${ofColumn}`] : []),
+        ...(isKnown
+          ? [
+              `${mostly.country} where ${byCode ? 'neither says one' : 'it is empty'}: ${evidence(mostly)}`,
+            ]
+          : []),
+      ].join('; '),
     };
   }
   if (mostly) {
@@ -47,13 +63,16 @@ export function chooseCountry(
       ? { added: [['country', mostly.country]], why: `${mostly.country}: ${why}` }
       : { why: `not known: ${why}, and are read by the country that you give` };
   }
-  if (callingCodes) {
-    return {
-      added: [['country-from', callingCodes.name]],
-      why: `row by row, by the calling codes of column ${JSON.stringify(callingCodes.name)}`,
-    };
-  }
-  return byLocale(environment) ?? { why: 'not known' };
+  const locale = byLocale(environment);
+  if (!byCode) return locale ?? { why: 'not known' };
+  const { known, of } = callingCodes;
+  const some = known < of ? `, which ${grouped(known)} of ${counted(of, 'number')} have` : '';
+  // A person is asked for the country of the others, where there are some.
+  if (!locale || known >= of * nearlyAll) return { added: [byCode], why: `by ${ofColumn}${some}` };
+  return {
+    added: [byCode, ...(locale.added ?? [])],
+    why: `by ${ofColumn}${some}; for the others ${locale.why}`,
+  };
 }
 
 /** `19 of 210 numbers have a calling code, all of CH; the others have none` */

@@ -3,8 +3,7 @@ import { shownCell } from '../../words/shown-cell.js';
 import type { Said } from '../run-lines.js';
 import type { ChosenCountry } from './choose-country.js';
 
-const whyCountry =
-  'the service wants a country for every address: phone numbers are read by it, and emails are verified for it too';
+const whyCountry = 'the service wants one for every address, emails too';
 
 /**
  * What was found in a list, as a person is to confirm it.

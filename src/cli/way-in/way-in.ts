@@ -1,18 +1,39 @@
-import { ConfigurationError, showPlace, type SampledList, type Source } from '../../index.js';
+import {
+  ConfigurationError,
+  findColumns,
+  showPlace,
+  type SampledList,
+  type Source,
+} from '../../index.js';
 import { isThere, type Person } from '../ask-person.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { findSource } from '../list-ends.js';
 import { findInputs, isTaken } from '../list-places.js';
 import type { Reporter } from '../reporter.js';
+import type { Said } from '../run-lines.js';
 import { standard } from '../standard.js';
 import type { VerifyOption } from '../verify-options.js';
 import { askCountry } from './ask-country.js';
 import { askToStart, showCommand, type WayIn } from './ask-to-start.js';
-import { chooseCountry } from './choose-country.js';
+import { chooseCountry, countryOptions } from './choose-country.js';
 import { findInSheets } from './find-sheet.js';
 import { columnLines, countryLine, foundLines, outputLine } from './found-lines.js';
 import { proposedOutput } from './proposed-output.js';
 import { countryToFillIn, printCommand, wholeCommand, type AddedOption } from './whole-command.js';
+
+/** What programs on Windows write that is no UTF-8. */
+const windowsEncoding = 'windows-1252';
+const headerlessLine: Said = {
+  event: 'no_header',
+  line: 'no header: the first row holds an email address or a phone number, and is read as one of the rows (--no-header: columns are #1, #2, …); if it is the header, add --skip-rows 0',
+};
+const encodingLine: Said = {
+  event: 'found_encoding',
+  fields: { encoding: windowsEncoding },
+  line: `encoding: ${windowsEncoding}, as many programs on Windows write it: some cells are no UTF-8 text`,
+};
+
+const noHeaderOption = ['no-header', true] as const;
 
 /** A pipe may be slow to give more. */
 const rowsOfPipe = 100;
@@ -20,6 +41,17 @@ const rowsOfPipe = 100;
 /** Whether a command names no column to verify: then the list is looked at first. */
 export function namesNoColumn({ options }: CommandInput<VerifyOption>): boolean {
   return !options.has('email') && !options.has('phone');
+}
+
+/** Whether a command names no country though a person is there who could be asked: the list may say one. */
+export function lacksCountry(
+  { options, positionals }: CommandInput<VerifyOption>,
+  person: Person,
+): boolean {
+  const isSaid = [...countryOptions, 'email-country', 'json-log', 'store'] as const;
+  return (
+    isThere(person) && !positionals.includes(standard) && !isSaid.some((name) => options.has(name))
+  );
 }
 
 /**
@@ -70,8 +102,8 @@ async function propose(
 }
 
 /**
- * Looks at a list, says which columns would be verified, for which country, where the rows would go and what
- * that would cost, and asks. What runs then is the command that is printed.
+ * Looks at a list, says which columns would be verified, if none is named, for which country, where the rows
+ * would go and what that would cost, and asks. What runs then is the command that is printed.
  *
  * @returns the exit code
  * @throws ConfigurationError when nothing is found, when nobody is there who could be asked, and when
@@ -85,31 +117,56 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
   const withCells = person.output.isTTY && !isLog;
   const inputs = await findInputs(input.positionals, environment);
   if (inputs.some(({ path }) => path === standard) && person.input.isTTY) throw nameThem('');
-  const withSheet = (sheet: string | undefined): typeof input.options =>
-    sheet === undefined ? input.options : input.options.over(new Map([['sheet', [sheet]]]));
-  const sourceOf = async (sheet?: string): Promise<Source> =>
-    findSource(inputs, undefined, withSheet(sheet));
-  const source = await sourceOf();
+  const sourceWith = async (...form: readonly AddedOption[]): Promise<Source> =>
+    findSource(inputs, undefined, withAdded(input.options, form));
+  const source = await sourceWith();
   const isReadOnce = source.keep !== undefined && !inputs.some(({ database }) => database);
+  const isNamed = !namesNoColumn(input);
   // A sheet is named for all inputs, and what is read once has no second reading.
   const isSheetGiven = input.options.has('sheet') || inputs.length > 1 || isReadOnce;
-  const { found, sheet, said } = await findInSheets(
-    async (name) => (name === undefined ? source : sourceOf(name)),
-    isSheetGiven,
-    { signal, ...(isReadOnce && { rows: rowsOfPipe }) },
+  const sheets = await findInSheets(
+    async ({ sheet: name, noHeader }) =>
+      name === undefined && !noHeader
+        ? source
+        : sourceWith(
+            ...(name === undefined ? [] : [['sheet', name] as const]),
+            ...(noHeader ? [noHeaderOption] : []),
+          ),
+    {
+      isSheetGiven,
+      mayLackHeader: !isNamed && inputs.length === 1 && !isReadOnce,
+      signal,
+      ...(isReadOnce && { rows: rowsOfPipe }),
+    },
   );
-  const options = withSheet(sheet);
+  const { sheet, said, isHeaderless } = sheets;
+  const noHeader = isHeaderless ? [noHeaderOption] : [];
+  // Of several inputs each may have another encoding.
+  const isEncodingFound =
+    sheets.found.hasNoText && inputs.length === 1 && !isReadOnce && !input.options.has('encoding');
+  const encoding = isEncodingFound ? ([['encoding', windowsEncoding]] as const) : [];
+  const seen = isEncodingFound
+    ? await findColumns(await sourceWith(...noHeader, ...encoding), { signal })
+    : sheets.found;
+  const found = isNamed ? { ...seen, contacts: [], leftOut: [] } : seen;
+  const options = withAdded(input.options, sheet === undefined ? encoding : [['sheet', sheet]]);
   const list = input.positionals.map(showPlace).join(', ');
   const urgent = (said: Parameters<Reporter['tell']>[0]): void =>
     reporter.tell(said.map((each) => ({ ...each, isUrgent: true })));
   urgent(said);
+  if (isHeaderless) urgent([headerlessLine]);
+  if (isEncodingFound) urgent([encodingLine]);
   urgent(foundLines(list, found, withCells));
-  if (found.contacts.length === 0) {
+  if (found.contacts.length === 0 && !isNamed) {
     urgent(columnLines(found, withCells));
-    throw nameThem(`no column of ${list} looks like email addresses or phone numbers; `);
+    const why =
+      found.rows === 0
+        ? `${list} has no rows`
+        : `no column of ${list} looks like email addresses or phone numbers`;
+    throw nameThem(`${why}; `);
   }
   const isAsked = isThere(person) && !isLog && !isReadOnce;
-  const country = chooseCountry(options, found, environment);
+  const country = chooseCountry(options, seen, environment);
   urgent([countryLine(country)]);
   const chosen = country.added ?? (isAsked ? [await askCountry(person, signal)] : undefined);
   const proposed = options.has('output')
@@ -117,6 +174,8 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
     : await propose({ ...input, options }, reporter);
   const added: AddedOption[] = [
     ...(sheet === undefined ? [] : [['sheet', sheet] as const]),
+    ...noHeader,
+    ...encoding,
     ...found.contacts.map(({ type, name }) => [type, name] as const),
     ...prefixesOf(found, options),
     ...(chosen ?? [['country', countryToFillIn] as const]),
@@ -133,6 +192,15 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
     );
   }
   return askToStart(input, wayIn, { added, proposed });
+}
+
+function withAdded<Name extends string>(
+  options: ParsedOptions<Name>,
+  added: readonly AddedOption[],
+): ParsedOptions<Name> {
+  return added.length === 0
+    ? options
+    : options.over(new Map(added.map(([name, value]) => [name, [value]])));
 }
 
 function nameThem(why: string): ConfigurationError {

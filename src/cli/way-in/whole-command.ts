@@ -4,8 +4,8 @@ import { showPlace } from '../../index.js';
 import { programName } from '../program-name.js';
 import { standard } from '../standard.js';
 
-/** An option and its value, as they are added to a command. */
-export type AddedOption = readonly [name: string, value: string];
+/** An option and its value (`true` for a flag), as they are added to a command. */
+export type AddedOption = readonly [name: string, value: string | true];
 
 /** The arguments of a command: those that were given, and what was found; the last output counts. */
 export function wholeCommand(

@@ -1,10 +1,12 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Client, QueryArrayResult, Submittable } from 'pg';
 import type * as copyStreams from 'pg-copy-streams';
 import type { Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
+import { ConfigurationError } from '../../errors/family.js';
 import { notInstalled } from '../../system/not-installed.js';
 import { parseServerUrl } from '../server-url.js';
-import { openClient, schemes } from './client.js';
+import { openClient, schemes, type OpenClient } from './client.js';
 
 /** A connection with a session in which everything prints the same everywhere. */
 export interface PostgresConnection extends Connection {
@@ -28,6 +30,9 @@ export const postgresDrivers = {
   by: 'PostgreSQL',
   install: 'pg pg-copy-streams pg-query-stream',
 } as const;
+
+/** How long another session of a pooler is waited for. */
+const poolPatienceMs = 2000;
 
 /** So that the same rows have the same text, in the form that COPY takes back. */
 const session = [
@@ -54,7 +59,7 @@ export function nameOf(url: string): string {
  */
 export async function connect(
   url: string,
-  _: Purpose,
+  purpose: Purpose,
   signal?: AbortSignal,
 ): Promise<PostgresConnection> {
   signal?.throwIfAborted();
@@ -67,6 +72,7 @@ export async function connect(
   const { client, close, lost } = await openClient(pg, url, signal);
   try {
     await client.query(session);
+    if (purpose !== 'read') await refuseSharedSession(client, () => openClient(pg, url, signal));
   } catch (error) {
     await close();
     throw error;
@@ -87,6 +93,38 @@ export async function connect(
     },
     submit: (query) => client.query(query),
   };
+}
+
+/**
+ * Refuses a pooler that gives each transaction any session: rows that wait in a temporary table would be
+ * in another one, or meet those of another run.
+ *
+ * @throws ConfigurationError
+ */
+async function refuseSharedSession(
+  client: Client & { readonly processID?: number | null },
+  openAnother: () => Promise<OpenClient>,
+): Promise<void> {
+  const backendOf = async (one: Client) =>
+    (await ask(one, 'SELECT pg_backend_pid()', [])).rows[0]?.[0];
+  const own = await backendOf(client);
+  // A pooler tells its clients a number of its own.
+  if (own === String(client.processID)) return;
+  const another = await openAnother();
+  const isShared = await Promise.race([
+    // While this one is idle, it has the same session.
+    backendOf(another.client).then(
+      (other) => other === own,
+      () => false,
+    ),
+    // A pool of one session for each client has none left for another.
+    setTimeout(poolPatienceMs, false, { ref: false }),
+  ]);
+  await another.close();
+  if (!isShared) return;
+  throw new ConfigurationError(
+    'the pooler in front of the database gives each transaction another session, and rows wait in the session to be written: name the server itself, or a pool with pool_mode = session',
+  );
 }
 
 /** Cells come as the server prints them. */

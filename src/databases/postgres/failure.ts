@@ -44,7 +44,7 @@ const refusals = new Map<string, Refusal['kind']>([
 /** What an error of the driver tells; only the words that hold no cell and no password. */
 export function failureOf(error: unknown): DatabaseFailure {
   const code = systemErrorCode(error) ?? innerCode(error);
-  const isMisuse = code !== undefined && /^(?:42(?!501)|25006|0A000|3F)/.test(code);
+  const isMisuse = code !== undefined && /^(?:42(?!501)|25006|0A000|3F|54011)/.test(code);
   const kind = refusals.get(code ?? '') ?? (code?.startsWith('22') === true ? 'misfit' : undefined);
   const isCell = kind === 'misfit' || kind === 'too_long';
   return {

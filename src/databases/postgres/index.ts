@@ -51,7 +51,7 @@ export interface PostgresSinkOptions extends TableKeyOptions {
    * each of which is committed.
    * @default 10000000
    */
-  readonly maxRowsPerCommit?: number;
+  readonly maxRowsPerCommit?: number | undefined;
 }
 
 /**
@@ -68,5 +68,8 @@ export interface PostgresSinkOptions extends TableKeyOptions {
  * ```
  */
 export function postgresSink(options: PostgresSinkOptions): Sink {
-  return tableSink(postgres, { maxRowsPerCommit: 10_000_000, ...options });
+  return tableSink(postgres, {
+    ...options,
+    maxRowsPerCommit: options.maxRowsPerCommit ?? 10_000_000,
+  });
 }

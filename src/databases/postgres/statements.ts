@@ -28,6 +28,8 @@ export const statements: Statements = {
   // The triggers of a table are to see each row that is given for it.
   skipsSame: ['update'],
   isSame: (cell, other) => `${cell}::text IS NOT DISTINCT FROM ${other}::text`,
+  // Or one of its own parts wrote it, whose numbers are higher.
+  isWritten: 't.xmin::text::bigint >= txid_current() % 4294967296',
   checkDeferred: 'SET CONSTRAINTS ALL IMMEDIATE',
   markers: {
     targetOf: (name) => qualifiedName(name),

@@ -18,6 +18,8 @@ export const statements: Statements = {
   // The triggers of a table are to see each row that is given for it.
   skipsSame: ['update'],
   isSame: (cell, other) => `${cell} IS ${other} COLLATE BINARY`,
+  // Which rows it updated, it does not tell.
+  isWritten: 'TRUE',
   markers: {
     targetOf: ({ table }) => table,
     definition:

@@ -6,8 +6,8 @@ import { closableChunks } from '../../rows/closable-chunks.js';
 import { digestAtEnd, type OpenSourceOptions } from '../../rows/source.js';
 import type { RandomFile } from '../../system/random-file.js';
 import { loadHyparquet } from './load-hyparquet.js';
+import { elementsToRead } from './nested-values.js';
 import {
-  isFlat,
   ParquetChunk,
   parquetColumns,
   type ParquetColumn,
@@ -137,7 +137,7 @@ async function readGroup(
 ): Promise<readonly unknown[][]> {
   if (rows === 0) return [];
   const { reader, compressors } = from.hyparquet;
-  // Flat columns are read as they are stored: what they stand for is decided here, without rounding.
+  // Values are read as they are stored: what they stand for is decided here, without rounding.
   const metadata = { ...from.metadata, schema: storedSchema(from.columns, from.metadata.schema) };
   const at = new Map(from.columns.map(({ name }, column) => [name, column]));
   const stored = from.columns.map(() => Array.from<unknown>({ length: rows }));
@@ -220,26 +220,15 @@ function formsOf(schema: readonly SchemaElement[]): unknown {
   ]);
 }
 
-/** Flat columns without what they stand for; what is nested is read as hyparquet reads it. */
+/** All columns without what they stand for. */
 function storedSchema(
   columns: readonly ParquetColumn[],
   [root]: readonly SchemaElement[],
 ): SchemaElement[] {
   return [
     ...(root === undefined ? [] : [root]),
-    ...columns.flatMap(({ elements }) => (isFlat(elements) ? elements.map(bare) : elements)),
+    ...columns.flatMap(({ elements }) => elementsToRead(elements)),
   ];
-}
-
-/** An element with its physical type alone. */
-export function bare(element: SchemaElement): SchemaElement {
-  const { type, type_length, repetition_type, name } = element;
-  return {
-    name,
-    ...(type !== undefined && { type }),
-    ...(type_length !== undefined && { type_length }),
-    ...(repetition_type !== undefined && { repetition_type }),
-  };
 }
 
 function bufferOf(file: RandomFile): AsyncBuffer {

@@ -4,6 +4,7 @@ import type { CellText, RowChunk } from '../../rows/row-chunk.js';
 import type { SourceReading } from '../../rows/source.js';
 import { textOfValue } from '../../rows/text-of-value.js';
 import { logicalReader, type ReadLogical } from './logical-value.js';
+import { nestedReader } from './nested-values.js';
 import { kindOfElement } from './parquet-form.js';
 
 /** A column of a Parquet file. */
@@ -25,7 +26,7 @@ export function parquetColumns(schema: readonly SchemaElement[]): readonly Parqu
     const [first] = elements;
     if (first === undefined) break;
     const isValue = isFlat(elements);
-    const read = isValue ? logicalReader(first) : (value: unknown) => value;
+    const read = isValue ? logicalReader(first) : nestedReader(elements);
     const kind: Kind | undefined = isValue ? kindOfElement(first) : { name: 'json' };
     columns.push({ name: first.name, elements, read, kind });
     at = next;

@@ -2,15 +2,16 @@ import type { SchemaElement } from 'hyparquet';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../errors/family.js';
 import { factsOfKind, KindTally } from '../../rows/kind-tally.js';
-import type { JoinedRows, OpenSinkOptions, OutputCell } from '../../rows/sink.js';
+import type { JoinedRows, OpenSinkOptions, OutputCell, RowExaminer } from '../../rows/sink.js';
 import type { ByteOutput } from '../../output-files/byte-output.js';
 import { OutcomeForms } from '../outcome-forms.js';
 import type { RowsWriter } from '../rows-writer.js';
 import { TableRows } from '../../rows/table-rows.js';
 import type { loadHyparquetWriter } from './load-hyparquet.js';
 import { int96Nanos } from './logical-value.js';
-import { bare, checkWritten } from './open-parquet.js';
-import { isFlat, isParquetReading, ParquetChunk, type ParquetColumn } from './parquet-chunk.js';
+import { checkWritten } from './open-parquet.js';
+import { bare, elementsToWrite, storedChanger } from './nested-values.js';
+import { isParquetReading, ParquetChunk, type ParquetColumn } from './parquet-chunk.js';
 import { parquetFormOrText, type ParquetForm } from './parquet-form.js';
 
 /** A row group is held until it is full. */
@@ -100,7 +101,7 @@ export class ParquetRowsWriter implements RowsWriter {
     await this.#writeGroup();
     const { writer, bytes } = this.#begin();
     // In the footer the columns are what they stand for, not only how they are stored.
-    writer.schema = this.#schema((element) => element);
+    writer.schema = this.#schema((elements) => elements);
     await writer.finish();
     await this.#send(bytes);
     const written = await this.#options.output.readBack?.();
@@ -169,7 +170,7 @@ export class ParquetRowsWriter implements RowsWriter {
     const bytes = new ByteWriter();
     const writer = new ParquetWriter({
       writer: bytes,
-      schema: this.#schema(bare),
+      schema: this.#schema(elementsToWrite),
       createdBy: 'sluice',
       // Stored bytes may order otherwise than what they stand for.
       statistics: false,
@@ -178,15 +179,15 @@ export class ParquetRowsWriter implements RowsWriter {
     return this.#file;
   }
 
-  #schema(form: (element: SchemaElement) => SchemaElement): SchemaElement[] {
+  #schema(form: (elements: readonly SchemaElement[]) => readonly SchemaElement[]): SchemaElement[] {
     const columns = this.#columns;
     return [
       { name: 'schema', num_children: columns.length },
       ...columns.flatMap(({ name, form: { element: own }, elements }) => {
-        if (elements) return isFlat(elements) ? elements.map(form) : elements;
+        if (elements) return form(elements);
         const element: SchemaElement = { ...own, name, repetition_type: 'OPTIONAL' };
         // Text is given as text: all else is stored otherwise than it is called.
-        return element.converted_type === 'UTF8' ? [element] : [form(element)];
+        return element.converted_type === 'UTF8' ? [element] : form([element]);
       }),
     ];
   }
@@ -215,19 +216,49 @@ function widthAsConverted(element: SchemaElement): SchemaElement {
 function copiedForm(
   elements: readonly SchemaElement[] | undefined,
 ): Pick<OutputColumn, 'elements' | 'renew'> {
-  const [element] = elements ?? [];
-  if (element?.type !== 'INT96' || !isFlat(elements ?? [])) {
-    return { elements: elements?.map(widthAsConverted) };
-  }
+  if (!elements) return { elements };
+  const renew = storedChanger(elements, ({ type }) => (type === 'INT96' ? renewTime : undefined));
   return {
-    elements: [
-      {
-        ...bare(element),
-        type: 'INT64',
-        logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'NANOS' },
-      },
-    ],
-    renew: (stored) => (typeof stored === 'bigint' ? int96Nanos(stored) : stored),
+    elements: elements.map((element) =>
+      element.type === 'INT96'
+        ? {
+            ...bare(element),
+            type: 'INT64',
+            logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'NANOS' },
+          }
+        : widthAsConverted(element),
+    ),
+    ...(renew && { renew }),
+  };
+}
+
+/** @throws InputError where 64 bits do not hold it */
+function renewTime(stored: unknown): unknown {
+  if (typeof stored !== 'bigint') return stored;
+  const nanos = int96Nanos(stored);
+  if (BigInt.asIntN(64, nanos) === nanos) return nanos;
+  throw new InputError(
+    'the input holds times (INT96) outside of the years 1678 to 2261, which Parquet has no other type with nanoseconds for: name another format for the output, or write the input with TIMESTAMP(MICROS)',
+  );
+}
+
+/**
+ * Looks at what a copy cannot keep, before anything is paid; `undefined` where there is no such thing.
+ *
+ * @throws InputError
+ */
+export function copyExaminer(columns: readonly ParquetColumn[]): RowExaminer | undefined {
+  const renewed = columns.flatMap(({ elements }, column) => {
+    if (!elements.some(({ type }) => type === 'INT96')) return [];
+    const { renew } = copiedForm(elements);
+    return renew ? [{ renew, column }] : [];
+  });
+  if (renewed.length === 0) return undefined;
+  return (chunk) => {
+    if (!(chunk instanceof ParquetChunk)) return;
+    for (const { renew, column } of renewed) {
+      for (let row = 0; row < chunk.length; row += 1) renew(chunk.stored(row, column));
+    }
   };
 }
 

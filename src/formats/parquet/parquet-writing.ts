@@ -5,7 +5,7 @@ import type { FormatWriting } from '../writer-sink.js';
 import { loadHyparquet, loadHyparquetWriter } from './load-hyparquet.js';
 import { isParquetReading } from './parquet-chunk.js';
 import { parquetForm } from './parquet-form.js';
-import { ParquetRowsWriter } from './parquet-writer.js';
+import { copyExaminer, ParquetRowsWriter } from './parquet-writer.js';
 
 /** How rows are written as Parquet; one for each sink, as it remembers the columns' kinds. */
 export function parquetWriting(): FormatWriting {
@@ -21,7 +21,7 @@ export function parquetWriting(): FormatWriting {
       const found = new KindTally(header.length, reading.kinds);
       tally = found;
       // Rows that are copied need no form.
-      if (isParquetReading(reading)) return undefined;
+      if (isParquetReading(reading)) return copyExaminer(reading.columns);
       const rows = new TableRows(header.length);
       const tell = tellTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
       tell(found);

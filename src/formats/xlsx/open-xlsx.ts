@@ -5,6 +5,7 @@ import { printValue } from '../../rows/print-value.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../../rows/source.js';
 import type { RandomFile } from '../../system/random-file.js';
 import type { FileOptions } from '../file-options.js';
+import { withoutMissingHeader } from '../missing-header.js';
 import { XmlTrouble } from './scan-xml.js';
 import { readToHeader } from './read-to-header.js';
 import { readSheetRows, type SheetRow } from './sheet-rows.js';
@@ -55,7 +56,8 @@ export async function openXlsx(
   try {
     const workbook = await openWorkbook(file, sheet ?? 1);
     opening.onSheets?.(workbook.sheets);
-    rows = readSheetRows(workbook);
+    let uncomputed = 0;
+    rows = readSheetRows(workbook, () => (uncomputed += 1));
     const sheetRows = rows;
     const { rows: first, isGuessed } = await readToHeader(async () => nextRows(sheetRows, file), {
       hasHeader,
@@ -79,7 +81,7 @@ export async function openXlsx(
       );
     }
     const header = namesOf(head, hasHeader);
-    opening.wanted(header);
+    withoutMissingHeader(opening, file.name, { header: hasHeader, skipRows }).wanted(header);
     let digest: string | undefined;
     const chunks = async function* (): AsyncGenerator<XlsxChunk> {
       let some: readonly SheetRow[] | undefined = hasHeader ? first.slice(1) : first;
@@ -87,6 +89,7 @@ export async function openXlsx(
         if (some.length > 0) yield chunkOf(some, head, workbook.sheetName, file);
         some = await nextRows(sheetRows, file);
       }
+      if (uncomputed > 0) opening.onNotice?.(uncomputedNotice(uncomputed, file));
       digest = await file.digest();
     };
     return new XlsxReading({
@@ -106,6 +109,11 @@ function othersNamed(names: readonly string[]): string {
   const more = names.length > mostNamed ? ', …' : '';
   const are = names.length === 1 ? '1 other sheet' : `${names.length} other sheets`;
   return `${are} (${shown.join(', ')}${more}) ${names.length === 1 ? 'is' : 'are'}`;
+}
+
+function uncomputedNotice(count: number, { name }: RandomFile): string {
+  const have = count === 1 ? '1 formula has' : `${count} formulas have`;
+  return `${name}: ${have} no stored result, so ${count === 1 ? 'its cell is' : 'their cells are'} empty here: open the workbook in a spreadsheet program, save it there, and run again`;
 }
 
 async function nextRows(

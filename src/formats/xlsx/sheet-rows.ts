@@ -21,13 +21,19 @@ interface OpenCell {
   readonly style: number;
   text: string;
   hasValue: boolean;
+  hasFormula: boolean;
 }
 
 /**
  * The rows of a sheet that have a value, in order. A formula is taken by its result; what is only
  * formatted is nothing.
+ *
+ * @param onUncomputed called for each formula that has no result: a program wrote it that does not calculate
  */
-export async function* readSheetRows(workbook: Workbook): AsyncGenerator<SheetRow[]> {
+export async function* readSheetRows(
+  workbook: Workbook,
+  onUncomputed: () => void,
+): AsyncGenerator<SheetRow[]> {
   let row: SheetRow | undefined;
   let formats: (CellFormat | undefined)[] | undefined;
   let cell: OpenCell | undefined;
@@ -61,6 +67,8 @@ export async function* readSheetRows(workbook: Workbook): AsyncGenerator<SheetRo
           }
           if (!isOpen && cell && row) {
             const { value, format } = readCell(cell, workbook);
+            // An empty text is a result, too.
+            if (value === undefined && cell.hasFormula && cell.type !== 'str') onUncomputed();
             if (value !== undefined) {
               while (row.values.length < cell.column) row.values.push(null);
               row.values[cell.column] = value;
@@ -68,6 +76,9 @@ export async function* readSheetRows(workbook: Workbook): AsyncGenerator<SheetRo
             if (format !== undefined && value !== undefined) (formats ??= [])[cell.column] = format;
             cell = undefined;
           }
+          break;
+        case 'f':
+          if (cell && token.kind === 'open') cell.hasFormula = true;
           break;
         case 'v':
         case 't':
@@ -103,6 +114,7 @@ function openCell(attributes: string, before: number): OpenCell {
     style: Number(attribute(attributes, 's') ?? 0),
     text: '',
     hasValue: false,
+    hasFormula: false,
   };
 }
 

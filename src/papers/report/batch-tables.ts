@@ -1,5 +1,5 @@
-import { exportDiffers } from '../../batches/judge-export.js';
-import type { Summary } from '../../runs/summary.js';
+import { exportDiffers } from '../../batches/life/judge-export.js';
+import type { Summary } from '../../runs/summary/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
 import { grouped } from '../../words/shown-numbers.js';
 import { cardTable, mostRows } from './card-table.js';

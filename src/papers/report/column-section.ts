@@ -1,4 +1,4 @@
-import type { ColumnSummary } from '../../runs/summary.js';
+import type { ColumnSummary } from '../../runs/summary/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
 import { reasonWords } from '../../words/reason-words.js';
 import { grouped } from '../../words/shown-numbers.js';
@@ -61,7 +61,7 @@ function qualityShares({ quality }: ColumnSummary): readonly Share[] {
 /** A verdict says whether an address can be reached, a quality whether to write to it: they cross. */
 function riskyNote({ quality, of_valid, verdicts }: ColumnSummary): Html {
   const risky = quality['risky'] ?? 0;
-  if (risky === 0) return nothing;
+  if (risky === 0 || verdicts.valid === 0) return nothing;
   const valid = of_valid?.risky ?? 0;
   const others = risky - valid;
   return html`<p>

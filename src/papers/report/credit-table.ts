@@ -1,4 +1,4 @@
-import type { Summary } from '../../runs/summary.js';
+import type { Summary } from '../../runs/summary/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
 import { earlierCreditsSentence } from '../../words/credit-words.js';
 import { grouped } from '../../words/shown-numbers.js';

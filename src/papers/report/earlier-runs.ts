@@ -1,5 +1,5 @@
 import type { VerificationType } from '../../contract/enums.js';
-import type { Summary } from '../../runs/summary.js';
+import type { Summary } from '../../runs/summary/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
 import { grouped, moment } from '../../words/shown-numbers.js';
 import { cardTable } from './card-table.js';

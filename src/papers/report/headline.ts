@@ -1,4 +1,4 @@
-import type { ColumnSummary, Summary } from '../../runs/summary.js';
+import type { ColumnSummary, Summary } from '../../runs/summary/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
 import { counted, grouped } from '../../words/shown-numbers.js';
 import { percent, stackedBar, type Share } from './charts.js';

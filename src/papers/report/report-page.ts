@@ -1,6 +1,6 @@
 import { html, nothing, type Html } from '../../pages/html.js';
 import { page } from '../../pages/page.js';
-import type { RunEnd, Summary } from '../../runs/summary.js';
+import type { RunEnd, Summary } from '../../runs/summary/summary.js';
 import { version } from '../../system/version.js';
 import { oddSentence } from '../../words/odd-sentence.js';
 import { rowsSentence } from '../../words/rows-sentence.js';

@@ -1,8 +1,8 @@
 import { html, nothing, type Html } from '../../pages/html.js';
 import { page } from '../../pages/page.js';
-import { describeStart, describeStatus } from '../../runs/describe-status.js';
-import type { RunStatus } from '../../runs/run-status.js';
-import type { RunEnd, StoppedSummary } from '../../runs/summary.js';
+import { describeStart, describeStatus } from '../../runs/status/describe-status.js';
+import type { RunStatus } from '../../runs/status/run-status.js';
+import type { RunEnd, StoppedSummary } from '../../runs/summary/summary.js';
 import { version } from '../../system/version.js';
 import { duration, grouped, moment } from '../../words/shown-numbers.js';
 import { failedBatches } from './batch-tables.js';

@@ -1,4 +1,4 @@
-import type { Summary } from '../../runs/summary.js';
+import type { Summary } from '../../runs/summary/summary.js';
 import { html, nothing, type Html } from '../../pages/html.js';
 import { duration, grouped, moment } from '../../words/shown-numbers.js';
 

@@ -27,9 +27,14 @@ function topTable(title: string, { counts, words, missing }: Top): Html {
   ];
   return html`<section>
     <h2>${title}</h2>
-    <p>
-      The ${counts.length} most frequent of ${missing > 0 ? 'about ' : ''}${grouped(words)}${about}.
-    </p>
+    ${
+      counts.length === words
+        ? nothing
+        : html`<p>
+            The ${counts.length} most frequent of
+            ${missing > 0 ? 'about ' : ''}${grouped(words)}${about}.
+          </p>`
+    }
     ${cardTable(columns, counts.map(topRow))}
   </section>`;
 }

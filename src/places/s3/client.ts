@@ -1,4 +1,5 @@
 import type * as SdkModule from '@aws-sdk/client-s3';
+import { text, type OptionShape } from '../../options/check-options.js';
 import { notInstalled } from '../../system/not-installed.js';
 
 export interface S3Options {
@@ -6,10 +7,12 @@ export interface S3Options {
    * Where the service is, when it is not Amazon's.
    * @default `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, or what the SDK's profile says
    */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
   /** @default `AWS_REGION`, or what the SDK's profile says */
-  readonly region?: string;
+  readonly region?: string | undefined;
 }
+
+export const s3Shape: OptionShape<S3Options> = { endpoint: text, region: text };
 
 type Sdk = typeof SdkModule;
 

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigurationError } from '../../errors/family.js';
 import { manifestName, type PartsFolder } from '../../formats/parts-folder.js';
-import { partsSinkAt, type PartsSinkOptions } from '../../formats/parts-sink.js';
+import { partsShape, partsSinkAt, type PartsSinkOptions } from '../../formats/parts-sink.js';
+import { checkOptions } from '../../options/check-options.js';
 import type { Sink } from '../../rows/sink.js';
 import { nameOfObject, parseS3Address, type S3Address } from './address.js';
-import { connectS3, type S3Connection, type S3Options } from './client.js';
+import { connectS3, s3Shape, type S3Connection, type S3Options } from './client.js';
 import { listKeys } from './objects.js';
 import { refuseWriting } from './trouble.js';
 import { abortLeftUploads, S3Upload, tryUpload } from './upload.js';
@@ -25,6 +26,7 @@ const partName = /^part-[0-9a-f]{8}-\d{5,}\.(?:csv|tsv|jsonl|parquet)(?:\.gz)?$/
  * ```
  */
 export function s3PartsSink(url: string, options: PartsSinkOptions & S3Options): Sink {
+  checkOptions(options, { ...partsShape, ...s3Shape });
   const given = parseS3Address(url);
   const isFolder = given.key === '' || given.key.endsWith('/');
   const folder: S3Address = { ...given, key: isFolder ? given.key : `${given.key}/` };

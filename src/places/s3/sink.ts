@@ -1,9 +1,10 @@
 import { ConfigurationError } from '../../errors/family.js';
-import { placeSink, type FileSinkOptions } from '../../formats/file-sink.js';
+import { fileSinkShape, placeSink, type FileSinkOptions } from '../../formats/file-sink.js';
 import type { OutputPlace } from '../../formats/writer-sink.js';
+import { checkOptions } from '../../options/check-options.js';
 import type { Sink } from '../../rows/sink.js';
 import { nameOfObject, parseS3Address } from './address.js';
-import { connectS3, type S3Connection, type S3Options } from './client.js';
+import { connectS3, s3Shape, type S3Connection, type S3Options } from './client.js';
 import { refuseWriting } from './trouble.js';
 import { abortLeftUploads, S3Upload, tryUpload } from './upload.js';
 
@@ -20,6 +21,7 @@ import { abortLeftUploads, S3Upload, tryUpload } from './upload.js';
  * ```
  */
 export function s3Sink(url: string, options: FileSinkOptions & S3Options = {}): Sink {
+  checkOptions(options, { ...fileSinkShape, ...s3Shape });
   const address = parseS3Address(url);
   const name = nameOfObject(address);
   if (address.key === '' || address.key.endsWith('/')) {

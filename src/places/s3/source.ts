@@ -1,9 +1,10 @@
 import { inputSource } from '../../formats/file-source.js';
-import type { FileOptions } from '../../formats/file-options.js';
+import { fileShape, type FileOptions } from '../../formats/file-options.js';
+import { checkOptions } from '../../options/check-options.js';
 import type { Source } from '../../rows/source.js';
-import { remoteInput, type RemoteOptions } from '../remote-input.js';
+import { remoteInput, remoteShape, type RemoteOptions } from '../remote-input.js';
 import { nameOfObject, parseS3Address } from './address.js';
-import { connectS3, type S3Options } from './client.js';
+import { connectS3, s3Shape, type S3Options } from './client.js';
 import { s3Object } from './object.js';
 import { findObjects } from './objects.js';
 
@@ -22,6 +23,7 @@ export function s3Source(
   url: string,
   options: FileOptions & RemoteOptions & S3Options = {},
 ): Source {
+  checkOptions(options, { ...fileShape, ...remoteShape, ...s3Shape });
   const address = parseS3Address(url);
   return inputSource(remoteInput(s3Object(address, options), options), address.key, options);
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { AddressTable, type HashWords } from '../../addresses/address-table.js';
-import { NumberList } from '../../batches/number-list.js';
+import { NumberList } from '../../batches/numbering/number-list.js';
 import { readOutcomeKey, type Outcome } from '../../results/outcome-table.js';
 import { entryWords, type Frame } from './history-frames.js';
 
@@ -143,7 +143,8 @@ export class HistoryEntries {
   }
 }
 
-function hashAt(words: Uint32Array, at: number): HashWords {
+/** The hash of the entry that begins at a word. */
+export function hashAt(words: Uint32Array, at: number): HashWords {
   const word = (index: number): number => (words[at + index] ?? 0) | 0;
   return { word0: word(0), word1: word(1), word2: word(2), word3: word(3) };
 }

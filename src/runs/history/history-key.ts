@@ -4,7 +4,7 @@ import { closeFile } from '../../system/close-file.js';
 import { lockFile, type FileLock, type LockPatience } from '../../system/file-lock.js';
 import type { FileSystem } from '../../system/file-system.js';
 import { makeSafe } from '../../system/whole-file.js';
-import { onDisk } from '../on-disk.js';
+import { onDisk } from '../disk/on-disk.js';
 
 const keyForm = /^[0-9a-f]{64}\n$/;
 
@@ -44,7 +44,7 @@ export async function takeHistoryKey(
         if (isBegun) throw keyLost(path, keyPath);
         text = await writeKey(files, keyPath);
       } else if (!isBegun) {
-        // Whoever wrote it may have been killed before it was safe.
+        // The process that wrote it may have been killed before it was safe.
         await syncKey(files, keyPath);
       }
       const seed = Buffer.from(text.trim(), 'hex');

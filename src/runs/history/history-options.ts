@@ -16,24 +16,24 @@ export interface HistoryOptions {
   readonly path: string;
   /**
    * The service that results are of: its base URL, or `local`.
-   * @default the one that the history is of
+   * @default the one that the history is of; needed to begin one
    */
-  readonly service?: string;
+  readonly service?: string | undefined;
   /**
    * How old a result may be to stand for an address, in days, for all verdicts or by verdict. One number
    * leaves an `unknown` at 20 hours at most.
    * @default 30, and 20 hours for `unknown`
    */
-  readonly maxAgeDays?: MaxAgeDays;
+  readonly maxAgeDays?: MaxAgeDays | undefined;
   /**
    * How long to wait while another process uses it, in milliseconds.
    * @default 0
    */
-  readonly waitLockMs?: number;
-  readonly signal?: AbortSignal;
-  readonly clock?: Clock;
+  readonly waitLockMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly clock?: Clock | undefined;
   /** The calls on the disk, for tests. @default the system's @internal */
-  readonly files?: FileSystem;
+  readonly files?: FileSystem | undefined;
 }
 
 export const historyShape: OptionShape<HistoryOptions> = {

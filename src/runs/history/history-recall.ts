@@ -1,5 +1,5 @@
 import type { HashWords } from '../../addresses/address-table.js';
-import type { Recall } from '../../batches/result-history.js';
+import type { Recall } from '../../batches/joining/result-history.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { HistoryEntries } from './history-entries.js';
 import { isFresh, type Oldest } from './max-age.js';

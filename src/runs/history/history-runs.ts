@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { PastRun } from '../summary.js';
+import type { PastRun } from '../summary/summary.js';
 import type { Frame } from './history-frames.js';
-import { pastRunSchema } from './past-run.js';
+import { pastRunSchema } from '../summary/past-run.js';
 
 /** A finished run, as its frame holds it. */
 const keptRun = z.object({

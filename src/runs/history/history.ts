@@ -1,8 +1,13 @@
+import { AddressTable, type HashWords } from '../../addresses/address-table.js';
 import { emailLine } from '../../addresses/email-line.js';
 import { KeyHash } from '../../hashing/key-hash.js';
-import { laneNumber } from '../../addresses/lane.js';
+import { laneNumber, type Lane } from '../../addresses/lane.js';
 import { phoneLine } from '../../addresses/phone-line.js';
-import type { ResultHistory, ToldResults } from '../../batches/result-history.js';
+import type {
+  LaunchedBatch,
+  ResultHistory,
+  ToldResults,
+} from '../../batches/joining/result-history.js';
 import { systemClock, type Clock } from '../../system/clock.js';
 import { countryCodes } from '../../contract/countries.js';
 import { StateError } from '../../errors/family.js';
@@ -10,21 +15,24 @@ import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { FileLock } from '../../system/file-lock.js';
 import { checkOptions } from '../../options/check-options.js';
 import { systemFiles } from '../../system/file-system.js';
-import { onDisk } from '../on-disk.js';
-import type { Summary } from '../summary.js';
+import { InTurn } from '../../system/in-turn.js';
+import { onDisk } from '../disk/on-disk.js';
+import type { Summary } from '../summary/summary.js';
 import { FrameBuilder } from './frame-builder.js';
-import { HistoryEntries } from './history-entries.js';
+import { HistoryEntries, type HistoryOrigin } from './history-entries.js';
+import type { Frame } from './history-frames.js';
 import { hasBytes, HistoryFile, historyHead, type HistoryHead } from './history-file.js';
 import { historyKeyPath, takeHistoryKey } from './history-key.js';
 import { historyShape, type HistoryOptions } from './history-options.js';
 import { HistoryRecall } from './history-recall.js';
 import { resultsOf, type HistoryResult } from './history-results.js';
+import { LaunchedBatches, launchedFrames, overFrame } from './launched-batches.js';
 import { HistoryRuns, listOf, runFrame } from './history-runs.js';
 import { countResults, type HistoryStats } from './history-stats.js';
 import { createKeyLookup } from './kept-outcomes.js';
 import { isFresh, oldestOf, type Oldest } from './max-age.js';
 import { oddShares } from './odd-shares.js';
-import { pastRunOf } from './past-run.js';
+import { pastRunOf } from '../summary/past-run.js';
 
 /** Superseded entries are dropped when the history is opened, once they are as many as the others. */
 const leastSuperseded = 50_000;
@@ -53,7 +61,10 @@ export class History implements ResultHistory {
   readonly #age: { readonly oldest: Oldest; readonly nowMs: number };
   readonly #clock: Clock;
   readonly #runs: HistoryRuns;
+  readonly #launched: LaunchedBatches;
+  readonly #turns = new InTurn();
   #entries: HistoryEntries;
+  #isClosed = false;
 
   private constructor(
     options: HistoryOptions,
@@ -64,6 +75,7 @@ export class History implements ResultHistory {
       readonly seed: Uint8Array;
       readonly entries: HistoryEntries;
       readonly runs: HistoryRuns;
+      readonly launched: LaunchedBatches;
       readonly age: { readonly oldest: Oldest; readonly nowMs: number };
     },
   ) {
@@ -73,6 +85,7 @@ export class History implements ResultHistory {
     this.#lock = opened.lock;
     this.#clock = options.clock ?? systemClock;
     this.#runs = opened.runs;
+    this.#launched = opened.launched;
     this.#entries = opened.entries;
     this.#age = opened.age;
     this.#hash = new KeyHash(opened.seed);
@@ -106,18 +119,20 @@ export class History implements ResultHistory {
     try {
       const entries = new HistoryEntries(key.seed);
       const runs = new HistoryRuns();
+      const launched = new LaunchedBatches();
       const opened = await onDisk(`use the history ${path}`, async () =>
         HistoryFile.open(
           files,
           path,
           () => historyHead(key.fingerprint, service ?? ''),
-          (frame) => entries.take(frame) || runs.take(frame),
+          (frame) => entries.take(frame) || runs.take(frame) || launched.take(frame),
         ),
       );
-      const history = new History(options, { ...opened, ...key, entries, runs, age });
+      const history = new History(options, { ...opened, ...key, entries, runs, launched, age });
       try {
         history.#check(service, key.fingerprint);
-        const { superseded, size } = entries;
+        const { size } = entries;
+        const superseded = entries.superseded + launched.superseded;
         if (superseded > leastSuperseded && superseded > size) await history.#rewrite(() => true);
       } catch (error) {
         await opened.file.close();
@@ -128,6 +143,11 @@ export class History implements ResultHistory {
       await key.lock.release();
       throw error;
     }
+  }
+
+  /** Whether it is let go of: it takes nothing in any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   /** Number of addresses. */
@@ -142,22 +162,67 @@ export class History implements ResultHistory {
   async keep({ batchUuid, atMs, addresses, outcomes, results }: ToldResults): Promise<void> {
     // A run that goes on hands over again what the process before it has handed over.
     if (this.#entries.countOf(batchUuid) >= addresses) return;
-    const origin = { batchUuid, atMs };
-    const builder = new FrameBuilder();
-    const send = async (): Promise<void> => {
-      const frame = builder.take();
-      await this.#file.append(frame);
-      this.#entries.take(frame);
-    };
-    const keyOf = createKeyLookup(outcomes);
+    const adding = this.#adding({ batchUuid, atMs }, outcomes);
     for await (const { lane, key, outcome } of results) {
-      const outcomeKey = keyOf(outcome);
-      if (outcomeKey === undefined) continue;
       this.#hash.hash(lane, key);
-      builder.add(this.#hash, outcomeKey, origin);
-      if (builder.isFull) await send();
+      if (adding.add(this.#hash, outcome)) await adding.send();
     }
-    if (!builder.isEmpty) await send();
+    await adding.send();
+    await this.dropLaunch(batchUuid);
+  }
+
+  async noteLaunch(
+    {
+      batchUuid,
+      lane,
+      keys,
+    }: { readonly batchUuid: string; readonly lane: Lane; readonly keys: AsyncIterable<string> },
+    owner: object,
+  ): Promise<void> {
+    // A launch may have to be asked for again.
+    if (this.#launched.has(batchUuid)) return;
+    const hashes: HashWords[] = [];
+    for await (const key of keys) {
+      this.#hash.hash(laneNumber(lane), key);
+      const { word0, word1, word2, word3 } = this.#hash;
+      hashes.push({ word0, word1, word2, word3 });
+    }
+    for (const frame of launchedFrames({ batchUuid, lane }, hashes)) {
+      await this.#append(frame);
+      this.#launched.take(frame);
+    }
+    this.#launched.own(batchUuid, owner);
+  }
+
+  takeLaunched(owner: object): readonly LaunchedBatch[] {
+    return this.#launched.takeOver(owner);
+  }
+
+  release(owner: object): void {
+    this.#launched.release(owner);
+  }
+
+  async keepLaunched(
+    batch: LaunchedBatch,
+    told: Parameters<ResultHistory['keepLaunched']>[1],
+  ): Promise<void> {
+    const { batchUuid } = batch;
+    const adding = this.#adding({ batchUuid, atMs: told.atMs }, told.outcomes);
+    let index = 0;
+    for (const hash of batch.hashes()) {
+      const outcome = told.outcomeOf(index);
+      index += 1;
+      if (outcome !== undefined && adding.add(hash, outcome)) await adding.send();
+    }
+    await adding.send();
+    await this.dropLaunch(batchUuid);
+  }
+
+  async dropLaunch(batchUuid: string): Promise<void> {
+    if (!this.#launched.has(batchUuid)) return;
+    const frame = overFrame(batchUuid);
+    await this.#append(frame);
+    this.#launched.take(frame);
   }
 
   /** Compares a run with the earlier ones of its list. */
@@ -175,7 +240,7 @@ export class History implements ResultHistory {
   async keepRun(id: string, summary: Summary): Promise<void> {
     const [list, figures] = [listOf(summary.input), pastRunOf(summary, this.#clock.wallNow())];
     const frame = runFrame({ id, list, figures });
-    await this.#file.append(frame);
+    await this.#append(frame);
     this.#runs.take(frame);
   }
 
@@ -218,29 +283,67 @@ export class History implements ResultHistory {
    * @throws OutputError
    */
   async forget(addresses: readonly string[]): Promise<number> {
-    const places = new Set(addresses.flatMap((address) => this.#placesOf(address)));
+    const hashes = new AddressTable({ seed: this.seed });
+    for (const address of addresses) this.#addHashes(address, hashes);
+    const places = new Set<number>();
+    hashes.forEach((hash) => places.add(this.#entries.find(hash)));
+    places.delete(-1);
     // Written again even so: a superseded entry of it may be in the file.
-    await this.#rewrite((place) => !places.has(place));
+    await this.#rewrite(
+      (place) => !places.has(place),
+      (hash) => hashes.findHashed(hash) === -1,
+    );
     return places.size;
   }
 
   /** Lets go of the history, for the next process. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#file.close();
     await this.#lock.release();
   }
 
-  #placesOf(address: string): readonly number[] {
-    const lanes = countryCodes.flatMap((country) => [
-      { lane: { type: 'email', country } as const, line: emailLine(address) },
-      { lane: { type: 'phone', country } as const, line: phoneLine(address, country) },
-    ]);
-    const places = lanes.map(({ lane, line }) => {
-      if (!('key' in line)) return -1;
-      this.#hash.hash(laneNumber(lane), line.key);
-      return this.#entries.find(this.#hash);
-    });
-    return places.filter((place) => place !== -1);
+  /** Batches launch while the results of others come. */
+  async #append(frame: Frame): Promise<void> {
+    await this.#turns.next(async () => this.#file.append(frame));
+  }
+
+  /** Adds the results of a batch, frame by frame. */
+  #adding(
+    origin: HistoryOrigin,
+    outcomes: OutcomeTable,
+  ): {
+    /** @returns whether so many are there that they are to be sent */
+    add(hash: HashWords, outcome: number): boolean;
+    send(): Promise<void>;
+  } {
+    const builder = new FrameBuilder();
+    const keyOf = createKeyLookup(outcomes);
+    return {
+      add: (hash, outcome) => {
+        const outcomeKey = keyOf(outcome);
+        if (outcomeKey !== undefined) builder.add(hash, outcomeKey, origin);
+        return builder.isFull;
+      },
+      send: async () => {
+        if (builder.isEmpty) return;
+        const frame = builder.take();
+        await this.#append(frame);
+        this.#entries.take(frame);
+      },
+    };
+  }
+
+  /** Those of an address, as an email and as a phone number of any country. */
+  #addHashes(address: string, hashes: AddressTable): void {
+    for (const country of countryCodes) {
+      for (const [type, line] of [
+        ['email', emailLine(address)],
+        ['phone', phoneLine(address, country)],
+      ] as const) {
+        if ('key' in line) hashes.add(laneNumber({ type, country }), line.key);
+      }
+    }
   }
 
   #check(service: string | undefined, fingerprint: string): void {
@@ -258,7 +361,10 @@ export class History implements ResultHistory {
   }
 
   /** Writes the file again, with the latest results that are to be kept. */
-  async #rewrite(isKept: (place: number) => boolean): Promise<void> {
+  async #rewrite(
+    isKept: (place: number) => boolean,
+    isKeptLaunched?: (hash: HashWords) => boolean,
+  ): Promise<void> {
     const kept = new HistoryEntries(this.seed);
     const entries = this.#entries;
     const builders: FrameBuilder[] = [];
@@ -268,9 +374,9 @@ export class History implements ResultHistory {
       const origin = entries.origin(entries.originAt(place));
       builders.at(-1)?.add(hash, entries.outcomeKey(entries.outcomeAt(place)), origin);
     });
-    const runs = this.#runs.frames();
-    function* frames(): Generator<ReturnType<FrameBuilder['take']>> {
-      yield* runs;
+    const others = [...this.#runs.frames(), ...this.#launched.frames(isKeptLaunched)];
+    function* frames(): Generator<Frame> {
+      yield* others;
       for (const builder of builders) {
         const frame = builder.take();
         kept.take(frame);

@@ -1,4 +1,4 @@
-import type { OddShare, PastRun, PastCounts } from '../summary.js';
+import type { OddShare, PastRun, PastCounts } from '../summary/summary.js';
 
 const shareNames = ['valid', 'wrong', 'unknown', 'new'] as const;
 

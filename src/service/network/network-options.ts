@@ -18,41 +18,41 @@ export interface NetworkEngineOptions {
    *
    * @default the name of the machine, if it has a dot
    */
-  readonly heloName?: string;
+  readonly heloName?: string | undefined;
   /**
    * Address in MAIL FROM, which should take mail; an empty text for the null reverse-path.
    *
    * @default postmaster at `heloName`
    */
-  readonly mailFrom?: string;
+  readonly mailFrom?: string | undefined;
   /**
    * Recursive servers of the domain name system, as `192.0.2.1`, `192.0.2.1:5353` or `[2001:db8::1]:53`.
    *
    * @default those of the system
    */
-  readonly resolvers?: readonly string[];
+  readonly resolvers?: readonly string[] | undefined;
   /** How long one of them is waited for, in milliseconds. @default 3000 */
-  readonly resolverTimeoutMs?: number;
+  readonly resolverTimeoutMs?: number | undefined;
   /** Whether STARTTLS is used where it is offered. @default true */
-  readonly startTls?: boolean;
+  readonly startTls?: boolean | undefined;
   /** Port of exchangers. @default 25 */
-  readonly smtpPort?: number;
+  readonly smtpPort?: number | undefined;
   /** How long a connection, and each reply, may take, in milliseconds. @default 30000 */
-  readonly replyTimeoutMs?: number;
+  readonly replyTimeoutMs?: number | undefined;
   /** How long one conversation may take, in milliseconds. @default 300000 */
-  readonly conversationTimeoutMs?: number;
+  readonly conversationTimeoutMs?: number | undefined;
   /** Conversations at once. @default 50 */
-  readonly conversations?: number;
+  readonly conversations?: number | undefined;
   /** Conversations at once with one exchanger. @default 2 */
-  readonly conversationsPerExchanger?: number;
+  readonly conversationsPerExchanger?: number | undefined;
   /** Recipients asked for in one conversation, 100 at most (RFC 5321 4.5.3.1.8). @default 50 */
-  readonly recipientsPerConversation?: number;
+  readonly recipientsPerConversation?: number | undefined;
   /**
    * Addresses asked for at most in each second, minute, hour and day, counted since the start.
    *
    * @default no limit
    */
-  readonly askLimits?: AskLimits;
+  readonly askLimits?: AskLimits | undefined;
   /**
    * Changes to known providers, by their names in
    * docs/live-verification.md, and others of your own: how they answer, and the proxy or the address of
@@ -60,35 +60,35 @@ export interface NetworkEngineOptions {
    *
    * @default none
    */
-  readonly providers?: readonly OwnProvider[];
+  readonly providers?: readonly OwnProvider[] | undefined;
   /**
    * After which times what may pass (greylisting, an exchanger that is down) is asked again, in
    * milliseconds. Unit verifications do not wait.
    *
    * @default [305000, 900000]
    */
-  readonly retryDelaysMs?: readonly number[];
+  readonly retryDelaysMs?: readonly number[] | undefined;
   /** How long it is remembered whether a domain takes all mail, in milliseconds. @default a day */
-  readonly domainMemoryMs?: number;
+  readonly domainMemoryMs?: number | undefined;
   /**
    * Private ranges that exchangers may be in, as `10.0.0.0/8`; without one, an exchanger with such an
    * address is never connected to.
    *
    * @default none
    */
-  readonly allowedRanges?: readonly string[];
+  readonly allowedRanges?: readonly string[] | undefined;
   /** Zone of phone numbers for ENUM (RFC 6116), as `e164.arpa`. @default none is asked */
-  readonly enumSuffix?: string;
+  readonly enumSuffix?: string | undefined;
   /** A provider of phone lookups; it is asked for what ENUM does not tell. @default none is asked */
-  readonly phoneProvider?: PhoneProvider;
+  readonly phoneProvider?: PhoneProvider | undefined;
   /** Lookups of your own, asked after those. @default none */
-  readonly phoneLookups?: readonly PhoneLookup[];
+  readonly phoneLookups?: readonly PhoneLookup[] | undefined;
   /** Phone numbers looked up at once. @default 8 */
-  readonly phoneConcurrency?: number;
+  readonly phoneConcurrency?: number | undefined;
   /** Time, for tests. @default the system's */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** From 0 to below 1, for tests. @default Math.random */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
 }
 
 /** The longest wait that a timer takes. */

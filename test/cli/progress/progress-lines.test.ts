@@ -22,7 +22,7 @@ describe('the lines of a run', () => {
   it('show how far all is with one bar and one time, then rows, batches, results and credits', () => {
     expect(progressLines(halfVerified(), plain, 12_000)).toEqual([
       // 10 s for 62.5 %, and a second to write what took a second to read.
-      '  progress  ###############...............  50 %  12 s, about 7 s left',
+      '  progress  #################.............  59 %  12 s, about 7 s left',
       '  rows      3,000 read',
       '  batches   2 of 4 done, 1 verifying',
       '  results   200 of 400 addresses, 20/s',
@@ -50,7 +50,7 @@ describe('the lines of a run', () => {
     figures.note({ stage: 'writing', rows: 0 }, 5000);
     figures.note({ stage: 'writing', rows: 1000 }, 6000);
     expect(progressLines(figures, plain, 6000).slice(0, 3)).toEqual([
-      '  progress  #########################.....  85 %  6 s, about 3 s left',
+      '  progress  ############################..  96 %  6 s, about 3 s left',
       '  rows      1,000 of 4,000 written, 1,000/s',
       '  batches   4 of 4 done',
     ]);
@@ -74,9 +74,9 @@ describe('the lines of a run', () => {
 
   it('have a bar of thirty at most, and none where there is no room', () => {
     const [wide = ''] = progressLines(halfVerified(), { ...plain, columns: 200 }, 12_000);
-    expect(wide).toContain(` ${'#'.repeat(15)}${'.'.repeat(15)}  50 %  12 s`);
+    expect(wide).toContain(` ${'#'.repeat(17)}${'.'.repeat(13)}  59 %  12 s`);
     const [narrow] = progressLines(halfVerified(), { ...plain, columns: 42 }, 12_000);
-    expect(narrow).toBe('  progress  50 %  12 s, about 7 s left');
+    expect(narrow).toBe('  progress  59 %  12 s, about 7 s left');
   });
 
   it('have colours that do not change their text', () => {

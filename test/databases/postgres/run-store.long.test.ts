@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeEach, expect, inject, it } from 'vitest';
 import { postgresStore } from '../../../src/databases/postgres/store/postgres-store.js';
-import type { SharedRunStore } from '../../../src/runs/run-store.js';
+import type { SharedRunStore } from '../../../src/runs/store/run-store.js';
 import { FakeClock } from '../../client/fake-clock.js';
-import { describeRunStore } from '../../runs/run-store-suite.js';
+import { describeRunStore } from '../../runs/store/run-store-suite.js';
 import { askPostgres } from './ask-postgres.js';
 import { batch, claimOne, newName, planEntry, runEntry } from './store-place.js';
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import type { SharedRunStatus } from '../../../src/runs/shared-status.js';
+import type { SharedRunStatus } from '../../../src/runs/status/shared-status.js';
 import type { Service } from '../../../src/service/index.js';
 import { startSluice, type Running } from '../../cli/run-sluice.js';
 import { withService } from '../../service/with-service.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { PostgresSteps } from '../../../src/databases/postgres/store/postgres-steps.js';
-import { batchEntryOf } from '../../../src/runs/run-entries.js';
-import { gone, type BatchRecord, type Token } from '../../../src/runs/shared-steps.js';
-import { noRows } from '../../../src/runs/worker-figures.js';
+import { batchEntryOf } from '../../../src/runs/journal/run-entries.js';
+import { gone, type BatchRecord, type Token } from '../../../src/runs/leased-store/shared-steps.js';
+import { noRows } from '../../../src/runs/status/worker-figures.js';
 import { askPostgres } from './ask-postgres.js';
 import { SchemaCalls } from '../../../src/databases/postgres/store/store-calls.js';
 import { batch, newName, planEntry, progress, runEntry } from './store-place.js';

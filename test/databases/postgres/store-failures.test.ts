@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { ClaimLostError } from '../../../src/batches/batch-claim.js';
+import { ClaimLostError } from '../../../src/batches/driving/batch-claim.js';
 import { exitCodeOf } from '../../../src/cli/exit-code.js';
-import type { RunClaim } from '../../../src/runs/run-store.js';
+import type { RunClaim } from '../../../src/runs/store/run-store.js';
 import { startPostgres } from '../../servers/start-postgres.js';
 import { rejection } from '../rejection.js';
 import { askPostgres } from './ask-postgres.js';
@@ -75,6 +75,20 @@ describe('a run whose database', () => {
     expect(ahead.lost?.aborted).toBe(false);
   });
 
+  test('was started again may have been set back: whoever claims after it hears so', async () => {
+    const { server, open } = await startServer();
+    const store = await open();
+    await store.begin(runEntry, planEntry);
+    const ahead = await claimOne(store, batch(0));
+    await ahead.record(progress(batch(0), 'ready'));
+    await claimOne(store, batch(1));
+    expect(store.isRestarted).toBe(false);
+    await server.crash();
+    await claimOne(store, batch(2));
+    expect(store.isRestarted).toBe(true);
+    expect((await open()).isRestarted).toBe(false);
+  });
+
   test('is taken over by a copy that lacks the last of it lets nobody go on by what he knew', async () => {
     const { server, open } = await startServer();
     const [one, two] = [await open(), await open()];
@@ -114,6 +128,43 @@ describe('a run whose database', () => {
     await taken.record(progress(batch(1), 'ready'));
   });
 
+  test('is about to be taken over by a copy is waited for', async () => {
+    const { server, open } = await startServer();
+    const store = await open();
+    await store.begin(runEntry, planEntry);
+    await server.copy();
+    let asking: Promise<unknown> | undefined;
+    await server.failOver(async () => {
+      asking = rejection(store.claim([batch(2)]));
+      const client = new pg.Client({ connectionString: server.url });
+      await client.connect();
+      // The copy has answered the call, and it was asked again.
+      const hasAnswered = async (): Promise<boolean> => {
+        const { rowCount } = await client.query(
+          `select from pg_stat_activity
+           where pid <> pg_backend_pid() and backend_type = 'client backend' and state = 'idle'
+             and query like '%.claim%'`,
+        );
+        return rowCount !== 0;
+      };
+      await expect.poll(hasAnswered).toBe(true);
+      await client.end();
+    });
+    // It does write now; what it lacks of the run is for whoever asks the service first.
+    expect(await asking).toMatchObject({ code: 'service_unavailable' });
+  });
+
+  test('lost the end of the run keeps all of it, though whoever ended it clears it', async () => {
+    const [run, schema] = [newName(), newName()];
+    const store = await openStore({ run, schema, leaseMs: 60_000 });
+    onTestFinished(async () => store.close());
+    await store.begin(runEntry, planEntry);
+    await askPostgres(`SELECT ${schema}.clear(run, life) FROM ${schema}.run`);
+    const next = await openStore({ run, schema, leaseMs: 60_000 });
+    onTestFinished(async () => next.close());
+    expect(next.known.plan).toMatchObject(planEntry);
+  });
+
   test('lost an entry, and has others after it, lets nobody go on who knows the lost one', async () => {
     const [run, schema] = [newName(), newName()];
     const store = await openStore({ run, schema, leaseMs: 60_000 });
@@ -144,7 +195,7 @@ describe('a run whose database', () => {
     const blocking = new pg.Client({ connectionString: inject('postgresUrl') });
     await blocking.connect();
     await blocking.query(`BEGIN; LOCK TABLE ${schema}.batch, ${schema}.run`);
-    await expect.poll(() => claim.lost?.aborted, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => claim.lost?.aborted).toBe(true);
     await expect(claim.confirm()).rejects.toBeInstanceOf(ClaimLostError);
     await blocking.end();
     // It has it again when nobody else took it.

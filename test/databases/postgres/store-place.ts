@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { expect, inject, vi } from 'vitest';
-import type { BatchProgress } from '../../../src/batches/batch-progress.js';
+import type { BatchProgress } from '../../../src/batches/life/batch-progress.js';
 import type { Batch } from '../../../src/batches/batch.js';
 import {
   postgresStore,
   type PostgresStoreOptions,
 } from '../../../src/databases/postgres/store/postgres-store.js';
 import { OutcomeTable } from '../../../src/results/outcome-table.js';
-import type { PlanEntry, RunEntry } from '../../../src/runs/run-entries.js';
-import type { RunClaim, RunStore, SharedRunStore } from '../../../src/runs/run-store.js';
+import type { PlanEntry, RunEntry } from '../../../src/runs/journal/run-entries.js';
+import type { RunClaim, RunStore, SharedRunStore } from '../../../src/runs/store/run-store.js';
 import { systemClock, type Clock } from '../../../src/system/clock.js';
 import { exampleSummary } from '../../papers/report/example-report.js';
 

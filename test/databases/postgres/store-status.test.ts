@@ -6,11 +6,11 @@ import {
   type PostgresStoreOptions,
 } from '../../../src/databases/postgres/store/postgres-store.js';
 import { readRunStatus } from '../../../src/runs/read-status.js';
-import type { PlanEntry } from '../../../src/runs/run-entries.js';
-import type { SharedRunStore } from '../../../src/runs/run-store.js';
-import type { SharedRunStatus } from '../../../src/runs/shared-status.js';
-import { SharedRows } from '../../../src/runs/shared-rows.js';
-import type { RunProgress } from '../../../src/runs/run-progress.js';
+import type { PlanEntry } from '../../../src/runs/journal/run-entries.js';
+import type { SharedRunStore } from '../../../src/runs/store/run-store.js';
+import type { SharedRunStatus } from '../../../src/runs/status/shared-status.js';
+import { SharedRows } from '../../../src/runs/progress/shared-rows.js';
+import type { RunProgress } from '../../../src/runs/progress/run-progress.js';
 import { exampleSummary } from '../../papers/report/example-report.js';
 import { askPostgres } from './ask-postgres.js';
 import { batch, claimOne, newName, progress, runEntry } from './store-place.js';

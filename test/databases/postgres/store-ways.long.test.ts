@@ -51,7 +51,7 @@ describe('a run in PostgreSQL', () => {
     await askPostgres(`CREATE ROLE ${user} LOGIN PASSWORD 'geheim'`);
     const refused = await rejection(liveThrough({ connectionString: urlOf(user), schema }));
     expect(exitCodeOf(refused)).toBe(2);
-    expect(refused.message).toMatch(/^cannot use the store run "t_\w+" in .*permission denied/);
+    expect(refused.message).toMatch(/^cannot use the store of run "t_\w+" in .*permission denied/);
     expect(refused.message).not.toContain('geheim');
     await askPostgres(`CREATE SCHEMA ${schema} AUTHORIZATION ${user}`);
     await liveThrough({ connectionString: urlOf(user), schema });
@@ -122,7 +122,7 @@ describe('a run in PostgreSQL', () => {
     const error = await rejection(openStore(options));
     expect(exitCodeOf(error)).toBe(7);
     expect(error.message).toMatch(
-      /^cannot reach the store run "r" in postgres:\/\/postgres@127.0.0.1:1\/postgres \(nothing listens there\); gave up after 1 s$/,
+      /^cannot reach the store of run "r" in postgres:\/\/postgres@127.0.0.1:1\/postgres \(nothing listens there\); gave up after 1 s$/,
     );
   });
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import type { SharedRunStatus } from '../../../src/runs/shared-status.js';
+import type { SharedRunStatus } from '../../../src/runs/status/shared-status.js';
 import type { Running } from '../../cli/run-sluice.js';
 import { withService } from '../../service/with-service.js';
 import { askPostgres } from './ask-postgres.js';

@@ -12,6 +12,20 @@ import { daysLater, goodNames, Nights } from './nightly.js';
 /** Dozens of nights need no lock, which takes a process each. */
 const unlocked: FileSystem = { ...systemFiles, openLocked: async (name) => open(name, 'a', 0o600) };
 
+describe('a history that is closed', () => {
+  it('is refused before anything is read or sent', async () => {
+    const nights = await Nights.begin();
+    const history = await nights.open();
+    await history.close();
+    const refused = { code: 'invalid_option', message: expect.stringContaining('closed') };
+    const { client } = nights;
+    const options = { client, history, email: ['email'], country: 'US' } as const;
+    expect(() => verify(options)).toThrow('the history is closed');
+    await expect(nights.runWith(goodNames(1), { history })).rejects.toMatchObject(refused);
+    expect(await nights.charges()).toEqual([]);
+  });
+});
+
 describe('a second night', () => {
   it('sends nothing and spends nothing on the same list, and writes the same', async () => {
     const nights = await Nights.begin();

@@ -1,4 +1,4 @@
-import { copyFile, open as openFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, open as openFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -6,7 +6,7 @@ import { emailLine } from '../../../src/addresses/email-line.js';
 import { KeyHash } from '../../../src/hashing/key-hash.js';
 import { laneNumber } from '../../../src/addresses/lane.js';
 import { phoneLine } from '../../../src/addresses/phone-line.js';
-import type { AddressResult } from '../../../src/batches/result-history.js';
+import type { AddressResult } from '../../../src/batches/joining/result-history.js';
 import { systemClock } from '../../../src/system/clock.js';
 import { OutcomeTable } from '../../../src/results/outcome-table.js';
 import { systemFiles, type FileSystem } from '../../../src/system/file-system.js';
@@ -233,13 +233,14 @@ describe('what stands in the file', () => {
       const { ends, bytes } = await twoNights();
       const [head = 0, first = 0, second = 0] = ends;
       for (let end = head; end <= second; end += 1) {
-        await writeFile(path, bytes, { mode: 0o600 });
-        await truncate(path, end);
+        await writeFile(path, bytes.subarray(0, end), { mode: 0o600 });
         const history = await History.open({ path, service: 'https://one.test', files });
         expect(history.size).toBe(end === second ? 3 : end >= first ? 2 : 0);
-        // What comes behind a torn end is there the next time.
-        await keep(history, 'w', { d: 'valid' });
+        // What comes behind a torn end is there the next time; the borders of frames are tried, and some cuts between.
+        const isTried = end % 4 === 0 || ends.some((border) => Math.abs(border - end) <= 1);
+        if (isTried) await keep(history, 'w', { d: 'valid' });
         await history.close();
+        if (!isTried) continue;
         const again = await History.open({ path, service: 'https://one.test', files });
         expect(ask(again, ['d'])).toEqual({ d: 'good' });
         await again.close();
@@ -296,7 +297,7 @@ describe('what stands in the file', () => {
   it('is the old or the new when a call fails while it is written anew', async () => {
     for (let nth = 1; nth < 60; nth += 1) {
       await rm(path, { force: true });
-      const history = await History.open({ path, service: 's' });
+      const history = await History.open({ path, service: 's', files });
       await keep(history, 'u', { a: 'valid', b: 'wrong' }, Date.now() - 1000);
       await history.close();
       let calls = 0;
@@ -317,7 +318,7 @@ describe('what stands in the file', () => {
         expect(error).toMatchObject({ code: 'output_failed' });
       }
       expect(watched.openFiles).toEqual([]);
-      const after = await History.open({ path, service: 's' });
+      const after = await History.open({ path, service: 's', files });
       const { a, b } = ask(after, ['a', 'b']);
       expect(b).toBe('bad');
       if (isDone) expect(a).toBeUndefined();

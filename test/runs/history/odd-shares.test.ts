@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { oddShares } from '../../../src/runs/history/odd-shares.js';
-import type { PastRun } from '../../../src/runs/summary.js';
+import type { PastRun } from '../../../src/runs/summary/summary.js';
 
 /** A run of emails: how many of its cells are unknown, and how many of its addresses are new. */
 function night(unknown: number, of = 1000, fresh = 10): PastRun {

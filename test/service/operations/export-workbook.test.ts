@@ -89,9 +89,9 @@ describe('an export as a spreadsheet', () => {
     ]);
   });
 
-  it('is whole for 20,000 addresses, in their order', async () => {
+  it('is whole for 2,000 addresses, in their order', async () => {
     const { service, wire } = await withService();
-    const lines = Array.from({ length: 20_000 }, (_, at) => `good${at}@sluice.test`);
+    const lines = Array.from({ length: 2_000 }, (_, at) => `good${at}@sluice.test`);
     const { batch_uuid } = await wire.verify(lines);
     const results = (await workbookOf(service, batch_uuid)).sheet('Results');
     expect(results.slice(1).map(([email]) => email)).toEqual(lines);

@@ -1,5 +1,5 @@
 import { DeadlineError, StateError } from '../../../errors/family.js';
-import type { News } from '../../../runs/shared-steps.js';
+import type { News } from '../../../runs/leased-store/shared-steps.js';
 
 /** What a function answers: what it was asked for, or why the process may not go on. */
 export type Answer<Content> = Content & { readonly refused?: 'restored' | 'gone' };

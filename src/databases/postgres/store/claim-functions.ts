@@ -60,7 +60,8 @@ ${stepHead('claim', {
     returning epoch into v_epoch;
   end if;
   return json_build_object(
-    'batch', v_batch, 'epoch', v_epoch, 'proven', v_proven, 'news', {schema}.news(p_run, p_seen));
+    'batch', v_batch, 'epoch', v_epoch, 'proven', v_proven, 'server', {schema}.server(),
+    'news', {schema}.news(p_run, p_seen));
 end $$;
 
 ${stepHead('record', {

@@ -4,7 +4,7 @@ import {
   sharedStatusOf,
   type FoundSharedRun,
   type StoredRun,
-} from '../../../runs/shared-status.js';
+} from '../../../runs/status/shared-status.js';
 import { quoteName } from '../../names.js';
 import { parseServerUrl } from '../../server-url.js';
 import { schemes } from '../client.js';

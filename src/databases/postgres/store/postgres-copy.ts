@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { CopySteps } from '../../../runs/shared-steps.js';
+import type { CopySteps } from '../../../runs/leased-store/shared-steps.js';
 import type { RunCalls } from './run-calls.js';
 import type { StoreCalls } from './store-calls.js';
 

@@ -1,4 +1,4 @@
-import type { PaceSteps } from '../../../runs/shared-steps.js';
+import type { PaceSteps } from '../../../runs/leased-store/shared-steps.js';
 import type { RunCalls } from './run-calls.js';
 
 /** What a process asks of the pace of its account, as calls of the functions of a schema. */

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import { batchLabel } from '../../../batches/batch-label.js';
-import type { Reservation } from '../../../batches/batch-claim.js';
+import type { Reservation } from '../../../batches/driving/batch-claim.js';
 import type { Batch } from '../../../batches/batch.js';
 import type { PaceNews } from '../../../client/shared-pace.js';
-import type { PlanEntry, RunEntry } from '../../../runs/run-entries.js';
-import type { RunNote } from '../../../runs/run-store.js';
+import type { PlanEntry, RunEntry } from '../../../runs/journal/run-entries.js';
+import type { RunNote } from '../../../runs/store/run-store.js';
 import {
   copyStep,
   gone,
@@ -17,8 +17,8 @@ import {
   type PaceSteps,
   type SharedSteps,
   type Token,
-} from '../../../runs/shared-steps.js';
-import type { WorkerFigures } from '../../../runs/worker-figures.js';
+} from '../../../runs/leased-store/shared-steps.js';
+import type { WorkerFigures } from '../../../runs/status/worker-figures.js';
 import { removed, type NewsPage } from './answers.js';
 import { asciiJson } from './ascii-json.js';
 import { createCopySteps } from './postgres-copy.js';
@@ -148,6 +148,7 @@ export class PostgresSteps implements SharedSteps {
       epoch: number;
       breaking?: string;
       proven: boolean;
+      server?: string;
       news: NewsPage;
     }>('claim', {
       seen: after,
@@ -157,11 +158,12 @@ export class PostgresSteps implements SharedSteps {
       addresses: asked.map(({ addresses }) => addresses),
     });
     if (answer === gone) return { token: undefined, isProven: false, news: gone };
-    const { batch, epoch, breaking, proven, news } = answer;
+    const { batch, epoch, breaking, proven, server, news } = answer;
     return {
       token: typeof batch === 'string' ? { label: batch, epoch } : undefined,
       breaking,
       isProven: proven,
+      isRestarted: server !== undefined && server !== this.#run.server,
       news: await this.#run.rest(news, after),
     };
   }

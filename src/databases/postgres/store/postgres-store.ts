@@ -7,8 +7,8 @@ import {
   text,
   type OptionShape,
 } from '../../../options/check-options.js';
-import { LeasedRunStore } from '../../../runs/leased-run-store.js';
-import type { SharedStore } from '../../../runs/run-store.js';
+import { LeasedRunStore } from '../../../runs/leased-store/leased-run-store.js';
+import type { SharedStore } from '../../../runs/store/run-store.js';
 import { systemClock } from '../../../system/clock.js';
 import { orAborted } from '../../../system/or-aborted.js';
 import { parseServerUrl } from '../../server-url.js';
@@ -26,23 +26,23 @@ export interface PostgresStoreOptions {
    * Where the tables are: letters, digits and underscores. It is made at first use.
    * @default 'sluice'
    */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   /**
    * After so many milliseconds without a sign of life, other processes take a process's batches over.
    * @default 30000
    */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
   /**
    * How long the database may be out of reach, in milliseconds. Nothing is sent meanwhile.
    * @default 600000
    */
-  readonly giveUpAfterMs?: number;
+  readonly giveUpAfterMs?: number | undefined;
   /**
    * A source that can be read once, or may give other rows the next time, is copied into the database: at
    * most so many bytes.
    * @default 4e9
    */
-  readonly copyLimitBytes?: number;
+  readonly copyLimitBytes?: number | undefined;
 }
 
 const shortestLeaseMs = 3000;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { gone, type News, type Token } from '../../../runs/shared-steps.js';
+import { gone, type News, type Token } from '../../../runs/leased-store/shared-steps.js';
 import { restored, type Answer, type NewsPage } from './answers.js';
 import type { StoreCalls, Values } from './store-calls.js';
 
@@ -14,6 +14,7 @@ export class RunCalls {
   #life = '';
   #timeline = '';
   #salt = '';
+  #server = '';
   /** The number of the latest entry that it has heard of. */
   #seen = 0;
   /** By claim: the number of its latest call that is written down. */
@@ -36,18 +37,27 @@ export class RunCalls {
     return this.#salt;
   }
 
+  /** Which start of the server it was when the run was joined. */
+  get server(): string {
+    return this.#server;
+  }
+
   get seen(): number {
     return this.#seen;
   }
 
   /** @returns all that is written down of the run */
   async join(): Promise<News> {
-    const joined = await this.call<Record<'life' | 'timeline' | 'salt', string>>('open', {
-      run: this.run,
-    });
+    const joined = await this.call<Record<'life' | 'timeline' | 'salt' | 'server', string>>(
+      'open',
+      {
+        run: this.run,
+      },
+    );
     this.#life = joined.life;
     this.#timeline = joined.timeline;
     this.#salt = joined.salt;
+    this.#server = joined.server;
     this.#seen = 0;
     return this.rest({ entries: [], more: true }, 0);
   }

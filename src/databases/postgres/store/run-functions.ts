@@ -20,6 +20,12 @@ exception when insufficient_privilege or undefined_function or feature_not_suppo
   return '';
 end $$;
 
+-- Which start of the server it is: one that was started again may have been set back to an earlier moment,
+-- which its log does not say where its files were put back as they were.
+create function {schema}.server() returns text language sql as $$
+  select extract(epoch from pg_postmaster_start_time())::text
+$$;
+
 -- Whether there may be something to do for the run: it was begun, and is not at its end.
 create function {schema}.is_open(p_run text) returns boolean language sql as $$
   select exists (select from {schema}.journal where run = p_run)
@@ -73,7 +79,8 @@ begin
   delete from {schema}.pacing where beat_at < clock_timestamp() - interval '1 day';
   return (
     select json_build_object(
-      'life', life, 'timeline', {schema}.timeline(), 'salt', (select salt from {schema}.salt))
+      'life', life, 'timeline', {schema}.timeline(), 'server', {schema}.server(),
+      'salt', (select salt from {schema}.salt))
     from {schema}.run where run = p_run);
 end $$;
 
@@ -205,14 +212,15 @@ begin
 end $$;
 
 -- What is left says which run it was, and how it ended: whoever comes late has nothing to claim. The end
--- has a new number, so that none is missed of those that others have heard of.
+-- has a new number, so that none is missed of those that others have heard of. Where a restored store has lost
+-- the end, all of it is needed again.
 create function {schema}.clear(p_run text, p_life uuid) returns json language plpgsql as $$
 declare
   v_end {schema}.journal;
 begin
   perform {schema}.durably();
   perform from {schema}.run where run = p_run and life = p_life for no key update;
-  if not found then
+  if not found or {schema}.is_open(p_run) then
     return '{}';
   end if;
   select * into v_end from {schema}.journal

@@ -1,5 +1,5 @@
 import { quoteName } from '../../names.js';
-import type { WholeCopy } from '../../../runs/shared-steps.js';
+import type { WholeCopy } from '../../../runs/leased-store/shared-steps.js';
 import { prepareSchema } from './prepare-schema.js';
 import { StoreConnection, type StoreConnectionOptions } from './store-connection.js';
 

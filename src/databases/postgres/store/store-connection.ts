@@ -15,8 +15,11 @@ const pauses = { firstMs: 100, longestMs: 2000 };
 /** A server that is away may not say so. */
 const answerTimeoutMs = 30_000;
 
-/** What passes by itself: the connection, a server that starts or gives its place to another, a deadlock. */
-const passing = /^(?:08|57P|58|53|40)|^(?:25006|55P03|57014)$/;
+/**
+ * What passes by itself: the connection, a server that starts, gives its place to another or has not taken
+ * it yet (25006, 55000 of a copy that still follows), a deadlock.
+ */
+const passing = /^(?:08|57P|58|53|40)|^(?:25006|55000|55P03|57014)$/;
 
 export interface StoreConnectionOptions {
   readonly url: string;
@@ -119,7 +122,7 @@ export class StoreConnection {
 
   #refusal(error: unknown): ConfigurationError {
     const { words } = failureOf(error);
-    return new ConfigurationError(`cannot use the store ${this.#options.name}: ${words}`, {
+    return new ConfigurationError(`cannot use the store of ${this.#options.name}: ${words}`, {
       cause: new Error(words),
     });
   }
@@ -127,7 +130,7 @@ export class StoreConnection {
   #gaveUp(error: unknown, afterMs: number): DeadlineError {
     const words = error instanceof LateAnswer ? 'it does not answer' : failureOf(error).words;
     return new DeadlineError(
-      `cannot reach the store ${this.#options.name} (${words}); gave up after ${Math.round(afterMs / 1000)} s`,
+      `cannot reach the store of ${this.#options.name} (${words}); gave up after ${Math.round(afterMs / 1000)} s`,
       { code: 'service_unavailable' },
     );
   }

@@ -1,0 +1,13 @@
+import { version } from '../index.js';
+import { exitCodes } from './exit-code.js';
+import { print } from './print.js';
+
+export function asksVersion([first]: readonly string[]): boolean {
+  return first === '--version' || first === '-V';
+}
+
+/** @returns the exit code */
+export async function printVersion(): Promise<number> {
+  await print(`${version}\n`);
+  return exitCodes.done;
+}

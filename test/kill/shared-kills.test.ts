@@ -1,0 +1,192 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { InTurn } from '../../src/system/in-turn.js';
+import type { FaultPlan } from '../../src/service/faults/fault-plan.js';
+import { startPostgres } from '../servers/start-postgres.js';
+import { KilledRun, twoAtATime, undisturbed, type Started } from './killed-run.js';
+
+/** How many kills and freezes; the number is given with `npm run test:kill -- --shared 1000`. */
+const wanted = Number(process.env['SLUICE_SHARED_KILLS'] ?? 40);
+
+const stages = [
+  'uploading',
+  'uploaded',
+  'parsing',
+  'ready',
+  'launching',
+  'verifying',
+  'done',
+  'exported',
+  'finished',
+] as const;
+const processes = 4;
+const leaseMs = 3000;
+/** A batch whose owners fell silent five times is given to nobody: fewer are silent for so long in a run. */
+const mostSilent = 3;
+const mostInARun = 12;
+/** Some requests are carried out so long after their connection was reset. */
+const lateMs = 1500;
+
+let server: Awaited<ReturnType<typeof startPostgres>>;
+const restarting = new InTurn();
+beforeAll(async () => {
+  server = await startPostgres();
+}, 120_000);
+afterAll(async () => server.stop());
+
+const counts = { kills: 0, freezes: 0, afterStages: new Map<string, number>(), restarts: 0 };
+const done = (): number => counts.kills + counts.freezes;
+
+/** What happens to a process, and for how long it is frozen; not at all where it is killed. */
+interface Blow {
+  readonly signal: 'SIGKILL' | 'SIGSTOP';
+  readonly ms: number;
+}
+
+/** A run of four processes, another in the place of each that is killed. */
+class DisturbedRun {
+  readonly #run: KilledRun;
+  readonly #name = randomUUID();
+  readonly #living = new Set<Started>();
+  #left = mostInARun;
+  #silent = mostSilent;
+
+  constructor(run: KilledRun) {
+    this.#run = run;
+  }
+
+  async toEnd(): Promise<void> {
+    const over = new AbortController();
+    const striking = Promise.all([this.#strike(over.signal), this.#restart(over.signal)]);
+    try {
+      await Promise.all(Array.from({ length: processes }, async () => this.#work()));
+    } finally {
+      for (const { child } of this.#living) child.kill('SIGKILL');
+      over.abort();
+      await striking;
+    }
+  }
+
+  async #work(): Promise<void> {
+    for (;;) {
+      const blow = Math.random() < 0.8 ? this.#draw() : undefined;
+      const stage = stages[randomInt(stages.length)] ?? 'launching';
+      const started = this.#start(blow && { STOP_AFTER: stage, STOP_WITH: blow.signal });
+      this.#living.add(started);
+      if (blow) this.#afterStage(started, stage, blow);
+      const { code, signal, stderr } = await started.ended;
+      this.#living.delete(started);
+      if (signal !== 'SIGKILL') {
+        expect(code, stderr).toBe(0);
+        return;
+      }
+      counts.kills += 1;
+    }
+  }
+
+  #start(env: Readonly<Record<string, string>> = {}): Started {
+    const store = ['--store', 'env:SLUICE_STORE', '--run', this.#name, '--lease', '3'];
+    const small = ['--batch-size', '3', '--concurrency', '2', '--poll-interval', '50'];
+    return this.#run.start({
+      preload: './stop-after-record.mjs',
+      args: [...store, ...small, '--state', `state-${randomUUID()}`, '--verbose'],
+      env: { ...env, SLUICE_STORE: server.url },
+    });
+  }
+
+  /** Within what the run bears. */
+  #draw(): Blow | undefined {
+    if (this.#left === 0) return undefined;
+    this.#left -= 1;
+    const isSilent = this.#silent > 0 && Math.random() < 0.5;
+    if (!isSilent) return { signal: 'SIGSTOP', ms: randomInt(50, 1000) };
+    this.#silent -= 1;
+    if (Math.random() < 0.6) return { signal: 'SIGKILL', ms: 0 };
+    return { signal: 'SIGSTOP', ms: randomInt(leaseMs + 500, leaseMs + 3000) };
+  }
+
+  #afterStage(started: Started, stage: string, blow: Blow): void {
+    const note = (): void => {
+      if (!started.said().includes(`stopped after ${stage}`)) return;
+      started.child.stderr?.off('data', note);
+      counts.afterStages.set(stage, (counts.afterStages.get(stage) ?? 0) + 1);
+      this.#count(started, blow);
+    };
+    started.child.stderr?.on('data', note);
+  }
+
+  #count(started: Started, { signal, ms }: Blow): void {
+    this.#living.delete(started);
+    // It is counted when it has ended.
+    if (signal === 'SIGKILL') return;
+    counts.freezes += 1;
+    setTimeout(() => {
+      started.child.kill('SIGCONT');
+      if (started.child.exitCode === null) this.#living.add(started);
+    }, ms);
+  }
+
+  /** At random moments. */
+  async #strike(over: AbortSignal): Promise<void> {
+    while (!over.aborted) {
+      await sleep(randomInt(200, 1500), undefined, { signal: over }).catch(() => undefined);
+      const living = [...this.#living];
+      const struck = living[randomInt(Math.max(1, living.length))];
+      const blow = struck && this.#draw();
+      if (!blow || !struck.child.kill(blow.signal)) continue;
+      this.#count(struck, blow);
+    }
+  }
+
+  /** Of one in three, the database is ended as a crash does, and started again. */
+  async #restart(over: AbortSignal): Promise<void> {
+    if (Math.random() > 1 / 3) return;
+    await sleep(randomInt(500, 6000), undefined, { signal: over }).catch(() => undefined);
+    if (over.aborted) return;
+    counts.restarts += 1;
+    await restarting.next(async () => server.crash());
+  }
+}
+
+/** Of uploads and launches some answers are lost, and some requests carried out late; some exports are cut off. */
+function faultsOf(seed: number): FaultPlan {
+  return {
+    seed,
+    faults: [
+      { operation: 'launchBatch', probability: 0.2, when: 'after', what: { reset: true } },
+      { operation: 'launchBatch', probability: 0.1, what: { commitAfterMs: lateMs } },
+      { operation: 'uploadBatch', probability: 0.1, when: 'after', what: { reset: true } },
+      { operation: 'uploadBatch', probability: 0.1, what: { commitAfterMs: lateMs } },
+      { operation: 'exportBatch', probability: 0.1, what: { cutAtByte: 100 } },
+    ],
+  };
+}
+
+it('shares a run that is whole and paid once, its processes killed and frozen at random and after each stage', async () => {
+  const { output } = await undisturbed();
+  let number = 0;
+  function* runs(): Generator<number> {
+    for (; done() < wanted; number += 1) yield number;
+  }
+  await twoAtATime(runs(), async () => {
+    const seed = randomInt(2 ** 32);
+    const run = await KilledRun.begin({
+      parseDelayMs: 100,
+      verifyDelayMs: 400,
+      faults: faultsOf(seed),
+    });
+    try {
+      await new DisturbedRun(run).toEnd();
+      // What was late has come by then.
+      await sleep(lateMs);
+      await run.expectWhole(output);
+    } finally {
+      await run.close();
+    }
+  });
+  const afterStages = [...counts.afterStages].map(([stage, times]) => `${times} after ${stage}`);
+  console.log(
+    `killed ${counts.kills} processes and froze ${counts.freezes} in ${number} shared runs (${afterStages.join(', ')}); restarted the database ${counts.restarts} times`,
+  );
+});

@@ -1,0 +1,24 @@
+import { beforeEach } from 'vitest';
+import { FakeClock } from '../../client/fake-clock.js';
+import { MemoryDatabase } from '../../simulation/memory-database.js';
+import { openMemoryStore } from '../../simulation/memory-store.js';
+import { describeRunStore } from './run-store-suite.js';
+
+const leaseMs = 30_000;
+
+/** Of the database, and of all processes that are not frozen. */
+let clock: FakeClock;
+let database: MemoryDatabase;
+beforeEach(() => {
+  clock = new FakeClock();
+  database = new MemoryDatabase(() => clock.now());
+});
+
+describeRunStore('A store in memory', {
+  open: async () => openMemoryStore(database, { clock, leaseMs }),
+  begin: async (store, ...begun) => store.begin(...begun),
+  shared: {
+    openFrozen: async () => openMemoryStore(database, { clock: new FakeClock(), leaseMs }),
+    outlastClaims: async () => clock.advance(leaseMs + 1),
+  },
+});
