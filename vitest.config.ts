@@ -2,13 +2,34 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { useMemoryFolder } from './scripts/memory-folder.mjs';
+import { reportFile } from './scripts/test-report.mjs';
 
-/** Suites of hundreds or thousands of cases have a configuration and a command of their own. */
-const ownSuites = ['test/kill/**', 'test/faults/every-*.test.ts'];
+/**
+ * Tests that need more than Node and npm's packages, or much time, are suites with names: `x.mail.test.ts`
+ * belongs to the suite `mail`. All others are the suite `fast`, which is `npm test`.
+ */
+const named = [
+  // PostgreSQL, PgBouncer, MariaDB, ClickHouse, Redis
+  'databases',
+  // Chromium
+  'browser',
+  // LibreOffice
+  'office',
+  // Exim, Postfix, postgrey, NSD, BIND
+  'mail',
+  // OpenStack Swift
+  'storage',
+  // systemd, zsh, fish, buildah
+  'system',
+  // the package as it is installed, the examples and pages as they are read
+  'package',
+  // large lists and many processes
+  'long',
+];
 
-/** Large lists and many processes: not a part of `npm test`, but of `npm run test:long` (`--mode long`). */
-const longTests = '*.long.test.ts';
-const tests = '*.test.ts';
+const setups: Readonly<Record<string, string>> = {
+  databases: 'test/databases/setup.ts',
+};
 
 /** A third of the time would go into it. */
 const isCovered = process.env['COVERAGE'] === '1';
@@ -19,8 +40,8 @@ const isCovered = process.env['COVERAGE'] === '1';
  */
 const optimizesLate = process.versions.node.startsWith('20.') ? ['--interrupt-budget=600000'] : [];
 
-/** The figures that `npm run verify` counts. */
-const isReported = process.env['TEST_REPORT'] === '1';
+/** Where `npm run verify` reads what became of each test. */
+const report = process.env['TEST_REPORT'];
 
 const source = (path: string) => fileURLToPath(new URL(`src/${path}`, import.meta.url));
 
@@ -30,62 +51,74 @@ delete process.env['SLUICE_API_KEY'];
 
 useMemoryFolder();
 
-export default defineConfig(({ mode }) => {
-  const isLong = mode === 'long';
+function suite(name: string, include: string, exclude: readonly string[] = []) {
   return {
-    resolve: {
-      // Examples import the package by its name, as its users do.
-      alias: [
-        { find: /^sluice$/, replacement: source('index.ts') },
-        {
-          find: /^sluice\/(contract|service|testing|opentelemetry)$/,
-          replacement: source('$1/index.ts'),
-        },
-        { find: /^sluice\/s3$/, replacement: source('places/s3/index.ts') },
-        {
-          find: /^sluice\/(postgres|mysql|sqlite|duckdb)$/,
-          replacement: source('databases/$1/index.ts'),
-        },
-      ],
-    },
+    extends: true as const,
     test: {
-      include: ['test/**', 'examples/**'].map(
-        (folder) => `${folder}/${isLong ? longTests : tests}`,
-      ),
-      exclude: [...ownSuites, ...(isLong ? [] : [`**/${longTests}`])],
-      globalSetup: ['test/prepare-tests.ts'],
-      pool: 'forks',
-      // Half of the time would go into loading the same modules for each file. What a file leaves behind
-      // is then seen by the next: clean-up hangs on the test (onTestFinished), not on a file's hooks.
-      isolate: false,
-      // Workers live long and keep much. Room for what is young, no threads for the garbage that would take the
-      // cores from other workers, and nothing compiled again that another file has not used for a while.
-      execArgv: [
-        '--single-threaded-gc',
-        '--min-semi-space-size=32',
-        '--max-semi-space-size=32',
-        '--no-flush-bytecode',
-        ...optimizesLate,
-      ],
-      // Many a test waits for a process, a server or a moment.
-      maxWorkers: availableParallelism() + 1,
-      // A change is not turned away by one unlucky moment of a machine; `npm run verify` names what it was.
-      retry: process.env['CI'] ? 1 : 0,
+      name,
+      include: ['test', 'examples'].map((folder) => `${folder}/**/${include}`),
+      // Suites of hundreds or thousands of cases have a configuration and a command of their own.
+      exclude: ['test/kill/**', 'test/faults/every-*.test.ts', ...exclude],
+      globalSetup: ['test/prepare-tests.ts', ...(name in setups ? [setups[name] ?? ''] : [])],
       // Generous: a busy machine must not look like a hang.
-      testTimeout: 120_000,
-      hookTimeout: 60_000,
-      expect: { poll: { timeout: 30_000 } },
-      teardownTimeout: 5_000,
-      reporters: isReported
-        ? ['default', ['json', { outputFile: '.cache/test-report.json' }]]
-        : ['default'],
-      coverage: {
-        enabled: isCovered,
-        provider: 'v8',
-        include: ['src/**/*.ts'],
-        reporter: ['text-summary', 'html', 'json-summary'],
-        reportsDirectory: 'coverage',
-      },
+      testTimeout: name === 'fast' ? 30_000 : 120_000,
     },
   };
+}
+
+export default defineConfig({
+  resolve: {
+    // Examples import the package by its name, as its users do.
+    alias: [
+      { find: /^sluice$/, replacement: source('index.ts') },
+      {
+        find: /^sluice\/(contract|service|testing|opentelemetry)$/,
+        replacement: source('$1/index.ts'),
+      },
+      { find: /^sluice\/s3$/, replacement: source('places/s3/index.ts') },
+      {
+        find: /^sluice\/(postgres|mysql|sqlite|duckdb)$/,
+        replacement: source('databases/$1/index.ts'),
+      },
+    ],
+  },
+  test: {
+    projects: [
+      suite(
+        'fast',
+        '*.test.ts',
+        named.map((name) => `**/*.${name}.test.ts`),
+      ),
+      ...named.map((name) => suite(name, `*.${name}.test.ts`)),
+    ],
+    pool: 'forks',
+    // Half of the time would go into loading the same modules for each file. What a file leaves behind
+    // is then seen by the next: clean-up hangs on the test (onTestFinished), not on a file's hooks.
+    isolate: false,
+    // Workers live long and keep much. Room for what is young, no threads for the garbage that would take the
+    // cores from other workers, and nothing compiled again that another file has not used for a while.
+    execArgv: [
+      '--single-threaded-gc',
+      '--min-semi-space-size=32',
+      '--max-semi-space-size=32',
+      '--no-flush-bytecode',
+      ...optimizesLate,
+    ],
+    // Many a test waits for a process, a server or a moment.
+    maxWorkers: availableParallelism() + 1,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
+    teardownTimeout: 5_000,
+    reporters:
+      report === undefined
+        ? ['default']
+        : ['default', ['json', { outputFile: reportFile(report) }]],
+    coverage: {
+      enabled: isCovered,
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      reporter: ['text-summary', 'html', 'json-summary'],
+      reportsDirectory: 'coverage',
+    },
+  },
 });

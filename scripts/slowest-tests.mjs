@@ -1,17 +1,17 @@
-// `npm run test:slowest [-- --mode long]`: runs the tests, and names the files that took longest.
+// `npm run test:slowest [-- --project long]`: runs the tests, and names the files that took longest.
 import { runTool } from './run-tool.mjs';
-import { slowestFiles, testReportFile } from './test-report.mjs';
+import { reportFile, slowestFiles } from './test-report.mjs';
 
-const env = { ...process.env, TEST_REPORT: '1' };
+const given = process.argv.slice(2);
+const args = ['vitest', 'run', ...(given.length > 0 ? given : ['--project', 'fast'])];
 const began = performance.now();
-const { code, stdout, stderr } = await runTool('npx', ['vitest', 'run', ...process.argv.slice(2)], {
-  env,
+const { code, stdout, stderr } = await runTool('npx', args, {
+  env: { ...process.env, TEST_REPORT: 'slowest' },
 });
 if (code !== 0) console.log(`${stdout}${stderr}`);
-for (const { file, seconds, tests } of await slowestFiles(10)) {
+for (const { file, seconds, tests } of await slowestFiles('slowest', 10)) {
   console.log(`${seconds.toFixed(1).padStart(6)} s  ${file} (${tests} tests)`);
 }
-console.log(
-  `${((performance.now() - began) / 1000).toFixed(0)} s in all; ${testReportFile} has every test`,
-);
+const seconds = ((performance.now() - began) / 1000).toFixed(0);
+console.log(`${seconds} s in all; ${reportFile('slowest')} has every test`);
 process.exitCode = code;

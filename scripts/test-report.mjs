@@ -2,33 +2,59 @@ import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { projectRoot } from './project.mjs';
 
-/** Where vitest leaves its figures when TEST_REPORT=1, see vitest.config.ts. */
-export const testReportFile = join(projectRoot, '.cache', 'test-report.json');
+/** Where vitest leaves what became of each test when TEST_REPORT gives the run a name, see vitest.config.ts. */
+export function reportFile(name) {
+  return join(projectRoot, '.cache', `report-${name}.json`);
+}
+
+/** Where `.ci/run` leaves what such a run printed. */
+export function logFile(name) {
+  return join(projectRoot, '.cache', `report-${name}.log`);
+}
+
+/** The suite that a test's file belongs to: `x.mail.test.ts` to `mail`. */
+function suiteOf(file) {
+  return /\.([a-z]+)\.test\.ts$/.exec(file)?.[1] ?? 'fast';
+}
 
 /**
- * Counts the tests of the last reported run. A run that ended badly with no failed test (an unhandled
- * error, a coverage threshold, a file that does not load) still counts as one failure. `retried` says of
- * each test that passed only when it was run again what its first run said.
+ * Counts the tests of a run, and says of each that failed in which suite it is and why. A run that ended
+ * badly with no failed test (an unhandled error, a file that does not load) still counts as one failure.
  */
-export async function countTests(exitCode) {
-  const text = await readFile(testReportFile, 'utf8').catch(() => undefined);
-  if (text === undefined) return { passed: 0, failed: 1, skipped: 0, retried: [] };
+export async function readReport(name, exitCode) {
+  const text = await readFile(reportFile(name), 'utf8').catch(() => undefined);
+  if (text === undefined) return { passed: 0, failed: 1, skipped: 0, failures: [] };
   const report = JSON.parse(text);
   const { numPassedTests: passed, numFailedTests, numPendingTests, numTodoTests } = report;
   const failed = exitCode !== 0 || passed === 0 ? Math.max(1, numFailedTests) : numFailedTests;
-  const retried = report.testResults
-    .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
-    .map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0]}`);
-  return { passed, failed, skipped: numPendingTests + numTodoTests, retried };
+  const failures = report.testResults
+    .filter(({ status }) => status === 'failed')
+    .flatMap(({ name: file, message, assertionResults }) => {
+      const title = `${suiteOf(file)}: ${relative(projectRoot, file)}`;
+      const tests = assertionResults.filter(({ status }) => status === 'failed');
+      if (tests.length === 0) return [{ title, lines: explaining(message) }];
+      return tests.map(({ fullName, failureMessages }) => ({
+        title: `${title}: ${fullName}`,
+        lines: explaining(failureMessages[0] ?? ''),
+      }));
+    });
+  return { passed, failed, skipped: numPendingTests + numTodoTests, failures };
 }
 
-/** The files of the last reported run that took longest, the slowest first. */
-export async function slowestFiles(count) {
-  const { testResults } = JSON.parse(await readFile(testReportFile, 'utf8'));
+/** The first lines of an error, which say what was expected. */
+function explaining(message) {
+  return message
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(0, 5);
+}
+
+/** The files of a reported run that took longest, the slowest first. */
+export async function slowestFiles(name, count) {
+  const { testResults } = JSON.parse(await readFile(reportFile(name), 'utf8'));
   return testResults
-    .map(({ name, startTime, endTime, assertionResults }) => ({
-      file: relative(projectRoot, name),
+    .map(({ name: file, startTime, endTime, assertionResults }) => ({
+      file: relative(projectRoot, file),
       seconds: (endTime - startTime) / 1000,
       tests: assertionResults.length,
     }))

@@ -1,44 +1,74 @@
-// `npm run verify`: everything that has to hold before a change lands. With `--tests-ended-with=<code>`
-// the tests have been run already (TEST_REPORT=1 npm test) and only their figures are read.
-import { rm } from 'node:fs/promises';
+// `npm run verify`: what decides whether a change lands. It draws nothing: the same cases each time. With
+// `--tests-ended-with=<code>` the tests have been run already (TEST_REPORT=tests npm test) and only their
+// report and their log are read.
+// `npm run verify:full` (`--full`): what draws its cases or takes long. It may run beside other work, and
+// ends with a page of results; a case that fails there is added to the fixed ones.
+import { readFile, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import pLimit from 'p-limit';
 import { projectRoot } from './project.mjs';
 import { runTool } from './run-tool.mjs';
-import { countTests, testReportFile } from './test-report.mjs';
+import { logFile, readReport, reportFile } from './test-report.mjs';
+
+const { values } = parseArgs({
+  options: {
+    full: { type: 'boolean', default: false },
+    'tests-ended-with': { type: 'string' },
+  },
+});
+
+/** Suites of tests that work with servers and programs. */
+const serverSuites = ['databases', 'browser', 'office', 'mail', 'storage', 'system', 'package'];
+
+/** A run of suites, whose tests are counted one by one. */
+const suites = (name, ...projects) => ({
+  name,
+  command: ['vitest', 'run', ...projects.flatMap((project) => ['--project', project])],
+  isReported: true,
+});
+const check = (name, ...command) => ({ name, command });
 
 /**
  * One list after the other. The checks of a list need a core each and run side by side, the longest first; one
  * that is alone in its list has work for all cores.
  */
-const checks = [
+const deciding = [
   // Others need what it makes.
-  [['build', 'node', 'scripts/build.mjs', '--if-stale']],
+  [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
   [
-    ['format', 'prettier', '--check', '--log-level=warn', '.'],
-    ['API report', 'node', 'scripts/api-report.mjs'],
-    ['types', 'tsc', '-p', 'tsconfig.json'],
-    ['library reference', 'typedoc'],
-    ['package', 'node', 'scripts/check-package.mjs'],
-    ['lint', 'oxlint'],
-    ['dead code', 'knip'],
-    ['one-way imports', 'node', 'scripts/check-imports.mjs'],
-    ['plain words', 'node', 'scripts/check-words.mjs'],
-    ['licences', 'node', 'scripts/check-licences.mjs'],
-    ['lock file', 'node', 'scripts/check-lock.mjs'],
+    check('format', 'prettier', '--check', '--log-level=warn', '.'),
+    check('API report', 'node', 'scripts/api-report.mjs'),
+    check('types', 'tsc', '-p', 'tsconfig.json'),
+    check('library reference', 'typedoc'),
+    check('package', 'node', 'scripts/check-package.mjs'),
+    check('lint', 'oxlint'),
+    check('dead code', 'knip'),
+    check('one-way imports', 'node', 'scripts/check-imports.mjs'),
+    check('plain words', 'node', 'scripts/check-words.mjs'),
+    check('planted bugs apply', 'node', 'scripts/planted-bugs.mjs', '--check'),
+    check('licences', 'node', 'scripts/check-licences.mjs'),
+    check('lock file', 'node', 'scripts/check-lock.mjs'),
   ],
-  [['long tests', 'vitest', 'run', '--mode', 'long']],
-  [['simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '2000']],
-  [['simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '1500']],
-  [['faults', 'node', 'scripts/test-faults.mjs', '--pairs', '100', '--parts', '6']],
-  [['kills of shared runs', 'node', 'scripts/test-kill.mjs', '--shared', '10']],
-  [
-    // With so little data it judges no times.
-    ['benchmarks', 'node', 'scripts/bench.mjs', '--quick'],
-    ['planted bugs', 'node', 'scripts/planted-bugs.mjs', '--sample', '5'],
-    ['kills', 'node', 'scripts/test-kill.mjs', '--kills', '8', '--copies', '4', '--parts', '2'],
-  ],
+  [suites('servers', ...serverSuites)],
+  [check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '1000')],
+  [check('simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '700')],
+  [check('faults', 'node', 'scripts/test-faults.mjs', '--fixed')],
+  [check('kills', 'node', 'scripts/test-kill.mjs', '--fixed')],
+];
+
+const full = [
+  [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
+  [suites('long', 'long')],
+  [{ ...suites('tests with drawn values', 'fast'), env: { SLUICE_DRAW: '1' } }],
+  [check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '10000')],
+  [check('simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '10000')],
+  [check('faults', 'node', 'scripts/test-faults.mjs')],
+  [check('kills', 'node', 'scripts/test-kill.mjs')],
+  [check('planted bugs', 'node', 'scripts/planted-bugs.mjs', '--named')],
+  [check('benchmarks', 'node', 'scripts/bench.mjs', '--quick')],
+  [check('Node versions', 'node', 'scripts/test-matrix.mjs')],
 ];
 
 const env = {
@@ -46,48 +76,88 @@ const env = {
   PATH: `${join(projectRoot, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`,
   NO_COLOR: '1',
 };
-
-const failures = [];
 const oneCoreEach = pLimit(availableParallelism());
 const startedAt = performance.now();
-for (const together of checks) {
-  await Promise.all(together.map((check) => oneCoreEach(run, check)));
+
+const results = [];
+if (!values.full) results.push(await tests());
+for (const together of values.full ? full : deciding) {
+  results.push(...(await Promise.all(together.map((each) => oneCoreEach(run, each)))));
+}
+const failed = results.filter(({ failures }) => failures.length > 0);
+for (const { title, lines } of failed.flatMap(({ failures }) => failures)) {
+  console.log(`failed: ${title}`);
+  for (const line of lines) console.log(`    ${line.slice(0, 200)}`);
 }
 const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
-const testsExitCode = await testsOutcome();
-const tests = await countTests(testsExitCode);
-if (tests.failed > 0) failures.push('tests');
-if (tests.skipped > 0) failures.push('no skipped tests');
-const failedChecks = failures.filter((name) => name !== 'tests').length;
-const passedChecks = checks.flat().length + 1 - failedChecks;
+const names = failed.length > 0 ? `; failed: ${failed.map(({ name }) => name).join(', ')}` : '';
+console.log(`${results.length} checks and suites in ${minutes} minutes${names}`);
+const sum = (count) => results.reduce((all, result) => all + result[count], 0);
+console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
+process.exitCode = failed.length > 0 ? 1 : 0;
 
-for (const test of tests.retried) console.log(`passed only when it was run again: ${test}`);
-console.log(`tests: ${tests.passed} passed, ${tests.failed} failed, ${tests.skipped} skipped`);
-console.log(`checks: ${passedChecks} passed, ${failedChecks} failed, in ${minutes} minutes`);
-if (failures.length > 0) console.log(`failed: ${failures.join(', ')}`);
-console.log(`${tests.passed + passedChecks} passed, ${tests.failed + failedChecks} failed`);
-process.exitCode = failures.length > 0 ? 1 : 0;
-
-async function run([name, command, ...args]) {
-  const began = performance.now();
-  const { code, stdout, stderr } = await runTool(command, args, { env });
-  const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
-  const retried = stdout.split('\n').filter((line) => /✓.*\(retry x/.test(line));
-  for (const line of retried) console.log(`passed only when it was run again: ${line.trim()}`);
-  if (code !== 0) {
-    failures.push(name);
-    console.log(`${stdout}${stderr}`);
-  }
+async function tests() {
+  const given = values['tests-ended-with'];
+  if (given === undefined) return run(suites('tests', 'fast'));
+  const log = await readFile(logFile('tests'), 'utf8').catch(() => '');
+  return reported('tests', Number(given), log);
 }
 
-async function testsOutcome() {
-  const given = process.argv.find((argument) => argument.startsWith('--tests-ended-with='));
-  if (given) return Number(given.slice(given.indexOf('=') + 1));
-  await rm(testReportFile, { force: true });
-  const { code, stdout, stderr } = await runTool('vitest', ['run'], {
-    env: { ...env, TEST_REPORT: '1' },
+/** What became of one check, told as soon as it is known. */
+async function run({ name, command: [program, ...args], isReported = false, env: own }) {
+  const report = isReported && { TEST_REPORT: fileName(name) };
+  if (isReported) await rm(reportFile(fileName(name)), { force: true });
+  const began = performance.now();
+  const { code, stdout, stderr } = await runTool(program, args, {
+    env: { ...env, ...report, ...own },
   });
-  console.log(`${stdout}${stderr}`);
-  return code;
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  const output = `${stdout}${stderr}`;
+  const result = isReported ? await reported(name, code, output) : ended(name, code, output);
+  const isGreen = result.failures.length === 0;
+  console.log(`${isGreen ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
+  if (values.full) {
+    const figures = isReported ? `${result.passed} tests passed` : lastLines(stdout).at(-1);
+    console.log(`       ${figures ?? ''}`);
+  }
+  if (!isGreen) console.log(output);
+  return result;
+}
+
+function ended(name, code, output) {
+  if (code === 0) return { name, passed: 1, failed: 0, failures: [] };
+  return { name, passed: 0, failed: 1, failures: [{ title: name, lines: lastLines(output) }] };
+}
+
+async function reported(name, code, output) {
+  const { passed, failed, skipped, failures } = await readReport(fileName(name), code);
+  if (failed > 0 && failures.length === 0) {
+    failures.push({ title: name, lines: unhandledError(output) ?? lastLines(output) });
+  }
+  if (skipped === 0) return { name, passed, failed, failures };
+  failures.push({ title: `${name}: ${skipped} tests were skipped`, lines: [] });
+  return { name, passed, failed: failed + skipped, failures };
+}
+
+function fileName(name) {
+  return name.replaceAll(' ', '-');
+}
+
+/** What vitest says of an error that is no test's. */
+function unhandledError(output) {
+  const [, text] = /Unhandled (?:Error|Rejection) ⎯+\n([^]*)/.exec(output) ?? [];
+  return text && firstLines(text);
+}
+
+function firstLines(text) {
+  return fullLines(text).slice(0, 5);
+}
+
+/** The last lines of what was printed, which say how it ended. */
+function lastLines(text) {
+  return fullLines(text).slice(-5);
+}
+
+function fullLines(text) {
+  return text.split('\n').filter((line) => line.trim() !== '');
 }
