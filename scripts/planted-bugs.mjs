@@ -1,9 +1,8 @@
-// `npm run test:planted-bugs [-- name … | --all | --sample 5]`: plants one bug after the other in a copy of
-// the sources and sees which suite catches it. With names, those bugs alone; with --all, every suite is
+// `npm run test:planted-bugs [-- name … | --all | --check | --named]`: plants one bug after the other in a copy
+// of the sources and sees which suite catches it. With names, those bugs alone; with --all, every suite is
 // run for every bug, not only up to the first that catches it; --seeds says how many the simulation
-// plays. Writes the table beside the patches. With --sample, every patch has to apply, and of so many
-// bugs, other ones each time, the test that the table names has to catch each.
-import { randomBytes } from 'node:crypto';
+// plays. Writes the table beside the patches. With --check, every patch has to apply and the table to
+// name a suite for each; with --named, that suite has to catch it, too.
 import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,17 +22,18 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     all: { type: 'boolean', default: false },
-    sample: { type: 'string' },
+    check: { type: 'boolean', default: false },
+    named: { type: 'boolean', default: false },
     seeds: { type: 'string' },
     suites: { type: 'string', default: '7' },
   },
 });
 
 /** Longer than any suite takes: a bug that makes one run for ever is caught too. */
-const timeoutMs = (values.sample === undefined ? 15 : 3) * 60_000;
+const timeoutMs = (values.named ? 5 : 15) * 60_000;
 
 /** The first seeds catch what the table says that the simulation catches. */
-const seeds = values.seeds ?? (values.sample === undefined ? '3000' : '300');
+const seeds = values.seeds ?? (values.named ? '300' : '3000');
 
 /** From cheap to dear; each says what it found, or nothing. */
 const suites = [
@@ -60,11 +60,16 @@ const proven = new Set();
 
 await runScript(async () => {
   const bugs = await readBugs();
+  if (values.check || values.named) {
+    await namedSuites(bugs);
+    for (const bug of bugs) await mustApply(bug);
+    console.log(`all ${bugs.length} planted bugs apply, and the table names what catches each`);
+    if (values.check) return;
+  }
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bugs-'));
-  const isSample = values.sample !== undefined;
   const results = [];
   try {
-    if (isSample) results.push(...(await trySample(folder, bugs)));
+    if (values.named) results.push(...(await tryNamed(folder, bugs)));
     else {
       const root = await copyTree(folder);
       const asked = suites.slice(0, Number(values.suites));
@@ -76,44 +81,40 @@ await runScript(async () => {
   const uncaught = results.filter(({ trouble }) => trouble !== undefined);
   for (const { bug, trouble } of uncaught) console.error(`${bug.name}: ${trouble}`);
   console.log(`${results.length - uncaught.length} of ${results.length} planted bugs are caught`);
-  if (!isSample) {
+  if (!values.named) {
     await writeFile(table, markdown(await tableRows(results)));
     await mustRun('npx', ['prettier', '--write', table]);
   }
   if (uncaught.length > 0) throw new Error(`${uncaught.length} planted bugs stand`);
 });
 
-/** Tries some of the bugs side by side, each in a copy of its own: most of it is one test in one process. */
-async function trySample(folder, bugs) {
+/** Tries the bugs side by side, each in a copy of its own: most of it is one test in one process. */
+async function tryNamed(folder, bugs) {
   const suiteOf = await namedSuites(bugs);
-  const sampled = drawn(bugs, Number(values.sample));
-  const clean = await copyTree(folder);
-  for (const bug of bugs) await mustApply(clean, bug);
+  await proveTogether(await copyTree(folder), bugs.map(suiteOf));
   const oneCoreEach = pLimit(availableParallelism());
-  const [, ...results] = await Promise.all([
-    oneCoreEach(proveTogether, clean, sampled.map(suiteOf)),
-    ...sampled.map((bug) =>
-      oneCoreEach(async () => tryBug(await copyTree(folder), bug, [suiteOf(bug)])),
+  return Promise.all(
+    bugs.map((bug) =>
+      oneCoreEach(async () => {
+        const root = await copyTree(folder);
+        try {
+          return await tryBug(root, bug, [suiteOf(bug)]);
+        } finally {
+          await rm(root, { recursive: true, force: true });
+        }
+      }),
     ),
-  ]);
-  return results;
+  );
 }
 
-/** So many of the bugs, by chance. */
-function drawn(bugs, count) {
-  const byChance = bugs.map((bug) => ({ bug, place: randomBytes(6).readUIntBE(0, 6) }));
-  byChance.sort((a, b) => a.place - b.place);
-  return byChance.slice(0, count).map(({ bug }) => bug);
-}
-
-async function mustApply(root, { name, file }) {
-  const { code, output } = await run(root, 'git', ['apply', '--check', '-C1', file]);
+async function mustApply({ name, file }) {
+  const { code, output } = await run(projectRoot, 'git', ['apply', '--check', '-C1', file]);
   if (code !== 0) throw new Error(`${name} does not apply: ${output}`);
 }
 
 /**
  * @returns the suite that the table names for a bug; of the unit tests, no more than what it names
- * @throws Error where the table names none for one of all the bugs, whichever are drawn
+ * @throws Error where the table names none for one of the bugs
  */
 async function namedSuites(bugs) {
   const rows = rowsOf(await readFile(table, 'utf8'));
@@ -197,11 +198,10 @@ async function provePassing(root, { name, find }, { file, rooms }) {
 async function proveTogether(root, named) {
   const unitTests = named.filter(({ test }) => test !== undefined);
   if (unitTests.length === 0) return;
-  // Known from here on: what tries a bug meanwhile need not prove it again.
-  for (const { name } of unitTests) proven.add(name);
   const tests = unitTests.map(({ test }) => test);
   const found = await findByVitest(root, tests);
   if (found !== undefined) throw new Error(`unit tests fail without any bug: ${found}`);
+  for (const { name } of unitTests) proven.add(name);
 }
 
 async function findByUnitTests(root, { rooms }) {
@@ -243,7 +243,7 @@ async function findBySimulation(root) {
 }
 
 async function findByKills(root) {
-  const args = ['scripts/test-kill.mjs', '--kills', '20', '--copies', '20', '--shared', '20'];
+  const args = ['scripts/test-kill.mjs', '--fixed'];
   const { code, output } = await run(root, process.execPath, args);
   return code === 0 ? undefined : (/ FAIL +(.*)$/m.exec(output)?.[1] ?? lastLine(output));
 }

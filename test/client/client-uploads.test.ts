@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -50,7 +50,11 @@ describe('an upload', () => {
           ? createTlsServer({ ...selfSigned }, (...exchange) => void take(...exchange))
           : createServer((...exchange) => void take(...exchange));
       const baseUrl = await listen(server, () => server.closeAllConnections());
-      const pieces = Array.from({ length: 40 }, (_, at) => randomBytes(100_000 + at * 10_007));
+      const pieces = Array.from({ length: 40 }, (_, at) =>
+        createHash('shake256', { outputLength: 100_000 + at * 10_007 })
+          .update(String(at))
+          .digest(),
+      );
       const whole = Buffer.concat(pieces);
       const form = createMultipart({}, { sizeBytes: whole.length, open: () => pieces });
       const dispatcher = new Agent({ connect: { ca: selfSigned.cert } });

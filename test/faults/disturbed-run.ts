@@ -132,6 +132,8 @@ async function call(scenario: Scenario, attempt: Attempt): Promise<boolean> {
     apiKey,
     clock,
     timeoutMs: silenceMs,
+    // Nothing goes wrong for long: only a busy machine could make it give up.
+    giveUpAfterMs: deadlineMs * haste,
     onRequest: ({ operation }) => requests.set(operation, (requests.get(operation) ?? 0) + 1),
   });
   try {

@@ -1,3 +1,6 @@
+/** Whether only the cases run that decide whether a change lands: the same each time. */
+export const isFixed = process.env['FAULTS_FIXED'] === '1';
+
 /**
  * The cases that are this process's: of all, or of one in `FAULTS_PARTS` that `FAULTS_SEED` draws, one in
  * `FAULTS_SHARES`, because as many processes share them.

@@ -1,18 +1,26 @@
 import { expect, it } from 'vitest';
 import { planMatrix, troublesOf } from './fault-matrix.js';
-import { createSeededRandom } from '../../src/service/faults/fault-schedule.js';
 
-const sampleSize = 8;
+/** One fault at the first request of each operation. */
+const sample = [
+  ['credits', '503 before'],
+  ['uploadBatch', 'commit 60 ms after a reset'],
+  ['listBatches', 'broken JSON after'],
+  ['prepareBatch', 'parse error before'],
+  ['launchBatch', 'reset after'],
+  ['batchStatus', 'unknown status before'],
+  ['exportBatch', 'end at 30'],
+  ['deleteBatch', 'hang before'],
+] as const;
 
 it('loses no row and pays nothing twice at a sample of the faults that test:faults goes through', async () => {
-  const seed = Number(process.env['FAULTS_SEED'] ?? Date.now() % 2 ** 32);
-  console.log(`FAULTS_SEED=${seed}`);
-  const random = createSeededRandom(seed);
   const matrix = await planMatrix();
-  const { cases } = matrix;
-  const sample = Array.from(
-    { length: sampleSize },
-    () => cases.slice(Math.floor(random() * cases.length))[0],
-  ).filter((each) => each !== undefined);
-  expect(await troublesOf(sample, matrix)).toEqual([]);
+  const cases = sample.map(([operation, name]) =>
+    matrix.cases.find(
+      (each) => each.operation === operation && each.kind.name === name && each.request === 1,
+    ),
+  );
+  const made = cases.filter((each) => each !== undefined);
+  expect(made).toHaveLength(sample.length);
+  expect(await troublesOf(made, matrix)).toEqual([]);
 });

@@ -101,7 +101,9 @@ const sources: readonly (readonly [what: string, create: () => Source | Promise<
 ];
 
 describe.each(sources)('%s as a source', (_, create) => {
-  const options = { header, rows, create, newPath: () => at(`kept-${String(Math.random())}`) };
+  let paths = 0;
+  const newPath = (): string => at(`kept-${(paths += 1)}`);
+  const options = { header, rows, create, newPath };
   it.each(sourceChecks(options).map((check) => [check.name, check] as const))(
     '%s',
     async (_, check) => {
