@@ -6,11 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { onTestFinished } from 'vitest';
+import { debianProgram } from './debian-program.js';
 import { freePort } from './free-port.js';
 import { startProgram } from './start-program.js';
-
-/** Where Debian puts it. */
-export const swiftProgram = '/usr/bin/swift-proxy-server';
 
 const kinds = ['account', 'container', 'object'] as const;
 
@@ -47,9 +45,8 @@ export async function withSwift(): Promise<{
       'disable_fallocate = true',
     ];
     await writeFile(path, [...common, ...lines, ''].join('\n'));
-    const { stop } = await startProgram(`/usr/bin/swift-${kind}-server`, [path], () =>
-      answers(port),
-    );
+    const program = debianProgram(`/usr/bin/swift-${kind}-server`, `swift-${kind}`);
+    const { stop } = await startProgram(program, [path], () => answers(port));
     stops.push(stop);
   };
   for (const kind of kinds) {

@@ -1,14 +1,9 @@
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { debianProgram } from '../../servers/debian-program.js';
 import { freePort } from '../../servers/free-port.js';
 import { startProgram } from '../../servers/start-program.js';
-
-const program = '/usr/sbin/exim4';
-
-/** Whether the mail server of Debian is there: its tests are reported as skipped without it. */
-export const hasExim = existsSync(program);
 
 export interface Exim {
   readonly address: string;
@@ -23,6 +18,7 @@ export type MailDomains = Readonly<Record<string, readonly string[] | '*'>>;
 
 /** Starts a real mail server on a loopback address, with everything it has in a folder of its own. */
 export async function startExim(address: string, domains: MailDomains): Promise<Exim> {
+  const program = debianProgram('/usr/sbin/exim4', 'exim4-daemon-light');
   const folder = await mkdtemp(join(tmpdir(), 'sluice-exim-'));
   await mkdir(join(folder, 'spool'));
   await mkdir(join(folder, 'log'));

@@ -1,14 +1,9 @@
-import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { debianProgram } from '../../servers/debian-program.js';
 import { freePort } from '../../servers/free-port.js';
 import { startProgram } from '../../servers/start-program.js';
-
-const program = '/usr/sbin/named';
-
-/** Whether BIND of Debian is there: its tests are reported as skipped without it. */
-export const hasNamed = existsSync(program);
 
 // BIND listens on addresses that an interface has, and of the loopback that is this one.
 const address = '127.0.0.1';
@@ -17,6 +12,7 @@ const address = '127.0.0.1';
 export async function startNamed(
   zones: Readonly<Record<string, string>>,
 ): Promise<{ readonly resolver: string; stop(): Promise<void> }> {
+  const program = debianProgram('/usr/sbin/named', 'bind9');
   const folder = await mkdtemp(join(tmpdir(), 'sluice-named-'));
   await chmod(folder, 0o755);
   const port = await freePort(address);

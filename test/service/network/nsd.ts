@@ -1,14 +1,9 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { debianProgram } from '../../servers/debian-program.js';
 import { freePort } from '../../servers/free-port.js';
 import { startProgram } from '../../servers/start-program.js';
-
-const program = '/usr/sbin/nsd';
-
-/** Whether the name server of Debian is there: its tests are reported as skipped without it. */
-export const hasNsd = existsSync(program);
 
 export interface Nsd {
   /** As an option of the engine: `127.0.0.53:…`. */
@@ -20,6 +15,7 @@ const address = '127.0.0.53';
 
 /** Starts NSD with some zones, each given as the text of its file; without one, it is broken. */
 export async function startNsd(zones: Readonly<Record<string, string | undefined>>): Promise<Nsd> {
+  const program = debianProgram('/usr/sbin/nsd', 'nsd');
   const folder = await mkdtemp(join(tmpdir(), 'sluice-nsd-'));
   const port = await freePort(address);
   const lines = [

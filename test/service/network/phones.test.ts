@@ -14,7 +14,6 @@ import { applyNaptr } from '../../../src/service/network/phones/apply-naptr.js';
 import { loadOperators } from '../../../src/service/network/phones/operators.js';
 import { withService } from '../with-service.js';
 import { records, startNameServer } from './name-server.js';
-import { hasNsd, startNsd } from './nsd.js';
 
 const { signal } = new AbortController();
 const base: NetworkEngineOptions = {
@@ -111,25 +110,6 @@ describe('ENUM', () => {
     ['an expression that does not fit', [naptr('E2U+pstn:tel', '!^\\+1.*$!tel:1;rn=2!')]],
   ])('says nothing by %s', async (_what, answers) => {
     expect(await judgeByEnum(...answers)).toMatchObject({ valid: true, is_ported: false });
-  });
-
-  it.skipIf(!hasNsd)(`reads a real zone${hasNsd ? '' : ' (nsd is not installed)'}`, async () => {
-    const nsd = await startNsd({
-      'enum.lab': `$TTL 60
-enum.lab. SOA ns.enum.lab. root.enum.lab. 1 60 60 60 60
-enum.lab. NS ns.enum.lab.
-ns.enum.lab. A 127.0.0.53
-8.7.6.5.4.3.2.1.1.5.1.9.4.enum.lab. NAPTR 10 10 "u" "E2U+pstn:tel" "!^.*$!tel:+4915112345678;npdi;rn=+49160!" .
-`,
-    });
-    onTestFinished(() => nsd.stop());
-    const [ported, other] = await judge(
-      { resolvers: [nsd.resolver], enumSuffix: 'enum.lab' },
-      german,
-      '+4915112345679',
-    );
-    expect(ported).toMatchObject({ is_ported: true });
-    expect(other).toMatchObject({ is_ported: false, status: 'unknown' });
   });
 });
 

@@ -4,16 +4,13 @@ import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/p
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { debianProgram } from '../../servers/debian-program.js';
 import { freePort } from '../../servers/free-port.js';
 
 /** Where `.ci/run` unpacks it: Debian lets no second mail server be installed beside Exim. */
 const unpacked = '/usr/local/lib/postfix-for-tests';
 const root = existsSync(unpacked) ? unpacked : '';
 const daemons = `${root}/usr/lib/postfix/sbin`;
-
-/** Its master runs as root alone. Its tests are reported as skipped without it. */
-export const hasPostfix = existsSync(`${daemons}/master`) && process.getuid?.() === 0;
-export const hasPostgrey = hasPostfix && existsSync('/usr/sbin/postgrey');
 
 export interface Postfix {
   log(): Promise<string>;
@@ -43,6 +40,11 @@ export async function startPostfix(options: {
   /** Clients that postscreen turns away. */
   readonly denied?: readonly string[];
 }): Promise<Postfix> {
+  const master = debianProgram(
+    `${daemons}/master`,
+    `postfix, as .ci/run unpacks it in ${unpacked}`,
+  );
+  if (process.getuid?.() !== 0) throw new Error('the master of Postfix runs as root alone');
   const folder = await mkdtemp(join(tmpdir(), 'sluice-postfix-'));
   await chmod(folder, 0o755);
   const { port, servers, mailboxes, behind, denied = ['192.0.2.1'] } = options;
@@ -96,7 +98,7 @@ export async function startPostfix(options: {
   const text = Object.entries(main).map(([name, value]) => `${name} = ${value}`);
   await writeFile(join(folder, 'etc', 'main.cf'), `${text.join('\n')}\n`);
   await writeFile(join(folder, 'etc', 'master.cf'), masterText(servers, port));
-  const child = spawn(`${daemons}/master`, ['-c', join(folder, 'etc'), '-d'], {
+  const child = spawn(master, ['-c', join(folder, 'etc'), '-d'], {
     env: { LD_LIBRARY_PATH: `${root}/usr/lib/postfix`, MAIL_CONFIG: join(folder, 'etc') },
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
@@ -193,10 +195,11 @@ async function untilListening(address: string, port: number): Promise<void> {
 export async function startPostgrey(
   delaySeconds: number,
 ): Promise<{ readonly check: string; stop(): Promise<void> }> {
+  const program = debianProgram('/usr/sbin/postgrey', 'postgrey');
   const folder = await mkdtemp(join(tmpdir(), 'sluice-postgrey-'));
   const port = await freePort();
   const child = spawn(
-    '/usr/sbin/postgrey',
+    program,
     [
       `--inet=127.0.0.1:${port}`,
       `--dbdir=${folder}`,

@@ -18,10 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeBinary } from '../../scripts/node-binary.mjs';
 import { projectRoot } from '../../scripts/project.mjs';
 import { runTool } from '../../scripts/run-tool.mjs';
-
-/** A builder that needs no daemon; building in a chroot takes root. */
-const isBuilderThere = existsSync('/usr/bin/buildah') && process.getuid?.() === 0;
-const reason = isBuilderThere ? '' : ' (left out: needs buildah, and root)';
+import { debianProgram } from '../servers/debian-program.js';
 
 /** What the base has of Debian, as far as the Dockerfile and the command use it. */
 const programs = ['sh', 'env', 'ln', 'mkdir', 'chown', 'flock'];
@@ -38,10 +35,10 @@ async function run(command: string, args: readonly string[]): Promise<Ended> {
   return (await runTool(command, args)) as Ended;
 }
 
-/** Runs the builder, with all that it keeps in the folder of this test. */
+/** Runs a builder that needs no daemon, with all that it keeps in the folder of this test. */
 async function buildah(...args: readonly string[]): Promise<Ended> {
   const storage = ['--root', join(folder, 'storage'), '--runroot', join(folder, 'run')];
-  return run('buildah', [...storage, '--storage-driver', 'vfs', ...args]);
+  return run(debianProgram('buildah', 'buildah'), [...storage, '--storage-driver', 'vfs', ...args]);
 }
 
 /** The same, for steps that nothing can follow. @returns what it printed */
@@ -99,9 +96,10 @@ async function makeBase(image: string): Promise<void> {
   await mustBuild('commit', '--rm', container, `docker.io/library/${image}`);
 }
 
-describe.skipIf(reason !== '')(`the image of the Dockerfile${reason}`, () => {
+describe('the image of the Dockerfile', () => {
   let container: string;
   beforeAll(async () => {
+    if (process.getuid?.() !== 0) throw new Error('to build in a chroot takes root');
     folder = await mkdtemp(join(tmpdir(), 'sluice-image-'));
     const dockerfile = await readFile(join(projectRoot, 'examples', 'Dockerfile'), 'utf8');
     const [, image = ''] = /^FROM (\S+)$/m.exec(dockerfile) ?? [];

@@ -1,20 +1,28 @@
-import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withS3, type S3Server } from '../servers/start-s3.js';
-import { swiftProgram, withSwift } from '../servers/start-swift.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { csvRows } from './csv-cells.js';
 import { get, keys, put } from '../servers/bucket-objects.js';
-import { runSluice, startSluice } from './run-sluice.js';
+import { runInProcess } from './run-in-process.js';
+import { startSluice } from './run-sluice.js';
 
 const settings =
   '--email email --country US --batch-size 10 --poll-interval 10 --concurrency 1'.split(' ');
+
+/** The SDK takes its credentials from the environment of the process. */
+async function withBucket(): Promise<S3Server> {
+  const server = await withS3();
+  for (const [name, value] of Object.entries(server.env)) vi.stubEnv(name, value);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  return server;
+}
 
 async function putLists(server: S3Server): Promise<void> {
   for (const [index, name] of ['a.csv', 'b.csv', 'c.csv'].entries()) {
@@ -31,7 +39,11 @@ describe('lists in a bucket', () => {
     ['one object', 's3://lists/out/verified.csv', [], 'verified.csv.sluice'],
     ['parts', 's3://lists/out/', ['--part-size', '1MB'], 'out.sluice'],
   ])('are verified into %s, and a killed run goes on', async (_, output, more, state) => {
-    const [server, { service }, folder] = [await withS3(), await withService(), await withFolder()];
+    const [server, { service }, folder] = [
+      await withBucket(),
+      await withService(),
+      await withFolder(),
+    ];
     await putLists(server);
     const args = ['verify', 's3://lists/in/*.csv', ...settings, '-o', output, ...more];
     const options = { cwd: folder, env: { ...connectTo(service), ...server.env } };
@@ -41,7 +53,7 @@ describe('lists in a bucket', () => {
     await killed.ended;
     expect(await readdir(folder)).toEqual([state]);
     expect(await keys(server)).toEqual(['in/a.csv', 'in/b.csv', 'in/c.csv']);
-    const ended = await runSluice(args, options);
+    const ended = await runInProcess(args, options);
     expect(ended.code, ended.stderr).toBe(0);
     const written = (await keys(server)).filter((key) => key.startsWith('out/'));
     const [name = ''] = written.toSorted((one) => (one.includes('part-') ? -1 : 0));
@@ -61,7 +73,11 @@ describe('lists in a bucket', () => {
     ['objects', 's3://lists/out'],
     ['files', 'out/'],
   ])('become %s by verdict, the same after a kill', async (_, output) => {
-    const [server, { service }, folder] = [await withS3(), await withService(), await withFolder()];
+    const [server, { service }, folder] = [
+      await withBucket(),
+      await withService(),
+      await withFolder(),
+    ];
     await putLists(server);
     await put(server, 'in/d.csv', 'id,email\n30,bad@sluice.test\n31,\n32,unknown@sluice.test\n');
     const args = ['verify', 's3://lists/in/*.csv', ...settings, '-o', output];
@@ -71,7 +87,7 @@ describe('lists in a bucket', () => {
     killed.child.kill('SIGKILL');
     await killed.ended;
     expect((await keys(server)).filter((key) => key.startsWith('out/'))).toEqual([]);
-    const ended = await runSluice([...args, '--split-by', 'verdict'], options);
+    const ended = await runInProcess([...args, '--split-by', 'verdict'], options);
     expect(ended.code, ended.stderr).toBe(0);
     const idsOf = async (verdict: string) => {
       const name = `out/${verdict}.csv`;
@@ -89,7 +105,11 @@ describe('lists in a bucket', () => {
   });
 
   it('are refused, and nothing is sent, where the bucket or the output is wrong', async () => {
-    const [server, { service }, folder] = [await withS3(), await withService(), await withFolder()];
+    const [server, { service }, folder] = [
+      await withBucket(),
+      await withService(),
+      await withFolder(),
+    ];
     await putLists(server);
     const options = { cwd: folder, env: { ...connectTo(service), ...server.env } };
     const cases: [string, string, number, string][] = [
@@ -110,18 +130,16 @@ describe('lists in a bucket', () => {
       ['s3://lists/in/a.csv', 's3://lists/out/', 2, 'it is a folder; name an object'],
     ];
     for (const [input, output, code, message] of cases) {
-      const ended = await runSluice(['verify', input, ...settings, '-o', output], options);
+      const ended = await runInProcess(['verify', input, ...settings, '-o', output], options);
       expect(ended.code, ended.stderr).toBe(code);
       expect(ended.stderr).toContain(message);
     }
     expect(await chargesOf(service)).toEqual([]);
     expect(await readdir(folder)).toEqual([]);
-    const { AWS_ACCESS_KEY_ID: _, ...without } = server.env;
-    const nobody = { AWS_EC2_METADATA_DISABLED: 'true', HOME: folder };
-    const ended = await runSluice(['verify', 's3://lists/in/a.csv', ...settings], {
-      cwd: folder,
-      env: { ...connectTo(service), ...without, ...nobody },
-    });
+    vi.stubEnv('AWS_ACCESS_KEY_ID', undefined);
+    vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
+    vi.stubEnv('HOME', folder);
+    const ended = await runInProcess(['verify', 's3://lists/in/a.csv', ...settings], options);
     expect(ended.code, ended.stderr).toBe(2);
     expect(ended.stderr).toContain('no credentials for S3 are found: set AWS_ACCESS_KEY_ID');
   });
@@ -134,12 +152,16 @@ describe('a list that is split, in a bucket', () => {
     csvRows(await get(server, key)).map(({ id }) => id);
 
   it('has its rejects in an object of its own', async () => {
-    const [server, { service }, cwd] = [await withS3(), await withService(), await withFolder()];
+    const [server, { service }, cwd] = [
+      await withBucket(),
+      await withService(),
+      await withFolder(),
+    ];
     await put(server, 'in.csv', list(['good1', 'bad1', 'good2', 'bad2']));
     const options = { cwd, env: { ...connectTo(service), ...server.env } };
     const args = ['verify', 's3://lists/in.csv', ...settings, '--keep', 'valid'];
     const split = ['-o', 's3://lists/good.csv', '--rejects', 's3://lists/bad.csv'];
-    const ended = await runSluice([...args, ...split], options);
+    const ended = await runInProcess([...args, ...split], options);
     expect(ended.code, ended.stderr).toBe(0);
     expect(await keys(server)).toEqual(['bad.csv', 'good.csv', 'in.csv']);
     expect(await ids(server, 'good.csv')).toEqual(['0', '2']);
@@ -149,17 +171,21 @@ describe('a list that is split, in a bucket', () => {
   });
 
   it('is written beside its place when too many verdicts are unknown, until the next good run', async () => {
-    const [server, { service }, cwd] = [await withS3(), await withService(), await withFolder()];
+    const [server, { service }, cwd] = [
+      await withBucket(),
+      await withService(),
+      await withFolder(),
+    ];
     await put(server, 'in.csv', list(['good1', 'unknown1']));
     const options = { cwd, env: { ...connectTo(service), ...server.env } };
     const args = ['verify', 's3://lists/in.csv', ...settings, '-o', 's3://lists/out.csv'];
-    const ended = await runSluice([...args, '--max-unknown', '10'], options);
+    const ended = await runInProcess([...args, '--max-unknown', '10'], options);
     expect(ended.code, ended.stderr).toBe(8);
     expect(ended.stderr).toContain('s3://lists/out.csv.suspect');
     expect(await keys(server)).toEqual(['in.csv', 'out.csv.suspect']);
     expect(await ids(server, 'out.csv.suspect')).toEqual(['0', '1']);
     await put(server, 'in.csv', list(['good1', 'good2']));
-    const good = await runSluice([...args, '--max-unknown', '10'], options);
+    const good = await runInProcess([...args, '--max-unknown', '10'], options);
     expect(good.code, good.stderr).toBe(0);
     expect(await keys(server)).toEqual(['in.csv', 'out.csv']);
   });
@@ -172,58 +198,18 @@ describe('a list that is split, in a bucket', () => {
     ['is on a web server', ['--rejects', 'https://sluice.test/bad.csv'], 2, /takes the path of/],
     ['is of parts', ['--rejects', 's3://lists/bad.csv', '--part-size', '1MB'], 2, /--part-size/],
   ] as const)('sends nothing where the place of the rejects %s', async (_, more, code, words) => {
-    const [server, { service }, cwd] = [await withS3(), await withService(), await withFolder()];
+    const [server, { service }, cwd] = [
+      await withBucket(),
+      await withService(),
+      await withFolder(),
+    ];
     await put(server, 'in.csv', list(['good1', 'bad1']));
     const options = { cwd, env: { ...connectTo(service), ...server.env } };
     const args = ['verify', 's3://lists/in.csv', ...settings, '-o', 's3://lists/out.csv'];
-    const ended = await runSluice([...args, '--keep', 'valid', ...more], options);
+    const ended = await runInProcess([...args, '--keep', 'valid', ...more], options);
     expect(ended.code, ended.stderr).toBe(code);
     expect(ended.stderr).toMatch(words);
     expect(await chargesOf(service)).toEqual([]);
     expect(await keys(server)).toEqual(['in.csv']);
   });
 });
-
-const hasSwift = existsSync(swiftProgram);
-
-describe.skipIf(!hasSwift)(
-  `a bucket of OpenStack Swift${hasSwift ? '' : ' (swift-proxy is not installed)'}`,
-  () => {
-    it('takes a list as its bytes are in a file, and a killed run goes on', async () => {
-      const [swift, folder] = [await withSwift(), await withFolder()];
-      const { service } = await withService({ verifyDelayMs: 1000 });
-      // Of two parts: the first is written while the last batch is verified.
-      const note = 'x'.repeat(400);
-      const rows = Array.from({ length: 60_000 }, (_, id) => `${id},good${id}@sluice.test,${note}`);
-      await put(swift, 'in/a b/ü+.csv', ['id,email,note', ...rows, ''].join('\n'));
-      const options = { cwd: folder, env: { ...connectTo(service), ...swift.env } };
-      const args = ['verify', 's3://lists/in/a b/*.csv', '--email', 'email', '--country', 'US'];
-      const sizes = ['--batch-size', '50000', '--poll-interval', '100', '--concurrency', '1'];
-      const toBucket = [...args, ...sizes, '-o', 's3://lists/out.csv'];
-      const killed = startSluice(toBucket, options);
-      const uploads = async (): Promise<number> => {
-        const listed = await swift.client.send(
-          new ListMultipartUploadsCommand({ Bucket: 'lists' }),
-        );
-        return listed.Uploads?.length ?? 0;
-      };
-      await expect.poll(uploads, { timeout: 60_000 }).toBe(1);
-      killed.child.kill('SIGKILL');
-      await killed.ended;
-      expect(await keys(swift)).toEqual(['in/a b/ü+.csv']);
-      const ended = await runSluice(toBucket, options);
-      expect(ended.code, ended.stderr).toBe(0);
-      expect(await uploads()).toBe(0);
-      const paid = (await chargesOf(service)).map(({ address }) => address);
-      expect(new Set(paid).size).toBe(60_000);
-      expect(paid).toHaveLength(60_000);
-
-      const local = ['-o', 'local.csv', '--local', '--quiet'];
-      const { env } = swift;
-      const inFile = await runSluice([...args, ...local], { cwd: folder, env });
-      expect(inFile.code, inFile.stderr).toBe(0);
-      const expected = await readFile(join(folder, 'local.csv'));
-      expect((await get(swift, 'out.csv')).equals(expected)).toBe(true);
-    });
-  },
-);

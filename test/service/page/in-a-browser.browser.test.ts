@@ -1,18 +1,10 @@
-import { existsSync } from 'node:fs';
-import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { textContrasts } from '../../pages/look-of-page.js';
+import { useBrowser } from '../../pages/use-browser.js';
 import { withService } from '../with-service.js';
 
-/** Debian's package, unless another is named. */
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-
-/** Why these tests are left out, where they are. */
-const reason = existsSync(executablePath)
-  ? ''
-  : ` (left out: there is no Chromium at ${executablePath}; CHROMIUM names another)`;
-
-let browser: Browser;
+const browser = useBrowser();
 
 const evil = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
@@ -25,7 +17,7 @@ async function opened(
   await wire.prepare(uuid);
   await wire.launch(uuid);
   await wire.upload(['good@sluice.test'], { name: `a name of ${'x'.repeat(200)}` });
-  const page = await browser.newPage(context);
+  const page = await browser().newPage(context);
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(String(error)));
@@ -37,12 +29,7 @@ async function opened(
   return { page, complaints };
 }
 
-describe.skipIf(reason !== '')(`the status page in a browser${reason}`, () => {
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  });
-  afterAll(async () => browser.close());
-
+describe('the status page in a browser', () => {
   it.each([
     ['a desktop', { viewport: { width: 1280, height: 900 } }],
     ['a phone', { viewport: { width: 390, height: 844 } }],
@@ -74,7 +61,7 @@ describe.skipIf(reason !== '')(`the status page in a browser${reason}`, () => {
       await wire.verify(['good@sluice.test'], { name: `sluice-0011223344556677-${id}-1` });
     }
     const viewport = { width: 390, height: 844 };
-    const page = await browser.newPage({ viewport });
+    const page = await browser().newPage({ viewport });
     const shownBatches = async () => page.locator('.batches tbody tr:visible').count();
     await page.goto(service.baseUrl);
     expect(await shownBatches()).toBe(4);

@@ -3,7 +3,6 @@ import { networkEngine, type Verdict } from '../../../src/service/index.js';
 import { outcomeVerdicts } from '../../../src/service/network/mail-verdict.js';
 import { Page } from '../../docs/page.js';
 import { openLab, verifyLive, type Lab } from './lab.js';
-import { hasNsd } from './nsd.js';
 import { situations } from './situations.js';
 
 const options = {
@@ -14,7 +13,7 @@ const options = {
 };
 
 // All situations are asked for at once, as in a batch; each test looks at its own.
-describe.skipIf(!hasNsd)(`situations of mail${hasNsd ? '' : ' (nsd is not installed)'}`, () => {
+describe('situations of mail', () => {
   let lab: Lab;
   let verdicts: Map<string, Verdict>;
   const addressesOf = (index: number) =>

@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { swatches, textContrasts } from '../../pages/look-of-page.js';
+import { useBrowser } from '../../pages/use-browser.js';
 import { runInProcess } from '../run-in-process.js';
 import {
   exampleFigures,
@@ -13,17 +13,9 @@ import {
   exampleSummary,
 } from '../../papers/report/example-report.js';
 
-/** Debian's package, unless another is named. */
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-
-/** Why these tests are left out, where they are. */
-const reason = existsSync(executablePath)
-  ? ''
-  : ` (left out: there is no Chromium at ${executablePath}; CHROMIUM names another)`;
-
 const evil = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
-let browser: Browser;
+const browser = useBrowser();
 
 async function folderFor(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-report-'));
@@ -48,7 +40,7 @@ async function opened(
   const summary = { ...rest, columns: withReasons, input, output: 'x'.repeat(300) };
   const figures = exampleFigures(`${evil}${'y'.repeat(200)}`);
   await writeFile(path, exampleReport({ summary, figures }));
-  const page = await browser.newPage(context);
+  const page = await browser().newPage(context);
   onTestFinished(() => page.close());
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
@@ -74,12 +66,7 @@ const brokenWords = `(() => {
     [...childNodes].filter((text) => linesOf(text) > 1).map((text) => text.textContent));
 })()`;
 
-describe.skipIf(reason !== '')(`the report in a browser${reason}`, () => {
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  });
-  afterAll(async () => browser.close());
-
+describe('the report in a browser', () => {
   it('runs and loads nothing, and shows what it was given as text', async () => {
     const { page, complaints } = await opened({});
     expect(await page.locator('h1').textContent()).toBe(`Verification of ${evil}`);

@@ -154,7 +154,7 @@ describe('the first command of README.md', () => {
     seen = ended.seen;
   });
 
-  // `npx vitest run -u --mode long test/cli/docs.long.test.ts` writes what it says now.
+  // `npx vitest run -u test/cli/docs.package.test.ts` writes what it says now.
   it('says what the page shows', async () => {
     const [shown] = readme.blocks('text');
     if (shown === undefined) throw new Error('README.md shows nothing');

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { parse } from 'csv-parse/sync';
@@ -6,27 +6,19 @@ import { describe, expect, it } from 'vitest';
 import { fileSink } from '../../src/formats/file-sink.js';
 import { fileSource } from '../../src/formats/file-source.js';
 import type { Source } from '../../src/rows/source.js';
+import { debianProgram } from '../servers/debian-program.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 import { addedColumnsOf } from '../rows/added-columns.js';
 
 const at = useTemporaryFolder();
-
-/** Why these tests are left out, where they are. */
-const reason = ((): string => {
-  try {
-    execFileSync('soffice', ['--version'], { stdio: 'ignore' });
-    return '';
-  } catch {
-    return ' (left out: soffice of LibreOffice is not installed)';
-  }
-})();
 
 /** Commas, double quotes and UTF-8, whatever the locale is. */
 const csvFilter = 'Text - txt - csv (StarCalc):44,34,76';
 
 async function convert(path: string, ...how: readonly string[]): Promise<void> {
   const profile = `-env:UserInstallation=file://${at('profile')}`;
-  await promisify(execFile)('soffice', [profile, '--headless', ...how, '--outdir', at('.'), path]);
+  const program = debianProgram('soffice', 'libreoffice-calc-nogui');
+  await promisify(execFile)(program, [profile, '--headless', ...how, '--outdir', at('.'), path]);
 }
 
 async function readRows(source: Source): Promise<unknown[][]> {
@@ -43,7 +35,7 @@ async function readRows(source: Source): Promise<unknown[][]> {
 const list =
   'id,email,since,note\n1,a@example.com,2024-02-29,"x, ""y"""\n2.5,b@example.com,2024-03-01,ümlaut\n';
 
-describe.skipIf(reason !== '')(`workbooks and LibreOffice${reason}`, () => {
+describe('workbooks and LibreOffice', () => {
   it('reads what it writes, with types', async () => {
     await writeFile(at('list.csv'), list);
     await convert(at('list.csv'), `--infilter=${csvFilter},1`, '--convert-to', 'xlsx');
