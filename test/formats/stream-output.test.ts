@@ -96,8 +96,8 @@ describe('createStreamOutput', () => {
     const stream = new PassThrough();
     const output = createStreamOutput(stream, { name });
     await output.write(Buffer.from('x'));
-    const reading = text(stream);
+    const cut = expect(text(stream)).rejects.toThrow('Premature close');
     await output.abort();
-    await expect(reading).rejects.toThrow('Premature close');
+    await cut;
   });
 });

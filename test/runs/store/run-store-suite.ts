@@ -720,13 +720,13 @@ function describeSharing<Store extends RunStore>(
           await isAsked;
           yield Buffer.from('late');
         };
-        const half = before?.write(slow(), 'half');
+        const half = expect(before?.write(slow(), 'half')).rejects.toBeInstanceOf(ClaimLostError);
         expect(await copyOf(next).read()).toBeUndefined();
         await outlastClaims();
         const after = await copyOf(next).claim();
         await after?.write(copied(), 'list');
         goOn();
-        await expect(half).rejects.toBeInstanceOf(ClaimLostError);
+        await half;
         for (const store of [next, other, frozen]) {
           expect(await copyOf(store).claim()).toBeUndefined();
           expect(await copyIn(store)).toEqual({ of: 'list', digest: await digestOf(copied()) });
