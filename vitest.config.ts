@@ -95,6 +95,7 @@ export default defineConfig({
     // Half of the time would go into loading the same modules for each file. What a file leaves behind
     // is then seen by the next: clean-up hangs on the test (onTestFinished), not on a file's hooks.
     isolate: false,
+    setupFiles: ['test/fixed-draws.ts'],
     // Workers live long and keep much. Room for what is young, no threads for the garbage that would take the
     // cores from other workers, and nothing compiled again that another file has not used for a while.
     execArgv: [
