@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import type { Surroundings } from './command.js';
 
 /** Whoever runs the command, as far as there is somebody. */
 export interface Person {
@@ -6,9 +7,9 @@ export interface Person {
   readonly output: NodeJS.WriteStream;
 }
 
-/** Whoever is at the terminal of this process. */
-export function terminal(): Person {
-  return { input: process.stdin, output: process.stderr };
+/** Whoever is at the terminal. */
+export function terminal({ stdin, stderr }: Pick<Surroundings, 'stdin' | 'stderr'>): Person {
+  return { input: stdin(), output: stderr };
 }
 
 /** Whether somebody is at the terminal who can be asked. */

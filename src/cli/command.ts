@@ -1,3 +1,5 @@
+import type { Clock } from '../index.js';
+
 /** One option of a command, as it is parsed and as `--help` shows it. */
 export interface OptionDefinition<Name extends string = string> {
   /** Without the dashes. */
@@ -30,9 +32,20 @@ export function defineOptions<Name extends string = never>(
   return group === undefined ? definitions : definitions.map((each) => ({ ...each, group }));
 }
 
-/** What a command needs of the process that it runs in. */
+/** Where a command runs: all that it has of its process. */
 export interface Surroundings {
-  readonly environment: NodeJS.ProcessEnv;
+  /** The words of the command line, behind the program that runs and its script. */
+  readonly argv: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** The folder that relative paths start from. */
+  readonly cwd: string;
+  /** Opened when it is read: most commands have no use for it. */
+  readonly stdin: () => NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly clock: Pick<Clock, 'now' | 'wallNow'>;
+  /** Where the signals are heard that ask for something else than to stop. */
+  readonly signals: Pick<NodeJS.EventEmitter, 'on' | 'off'>;
   /** Aborts when the process is asked to stop. */
   readonly signal: AbortSignal;
   /** Takes what has to be done right before the process ends, after everything else. */

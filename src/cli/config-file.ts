@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { ConfigurationError } from '../index.js';
 import { guess } from './closest-name.js';
 import type { ParsedOptions, OptionDefinition } from './command.js';
+import { placed } from './parse-command-line.js';
 
 export const configOption = {
   name: 'config',
@@ -19,6 +20,7 @@ export const configOption = {
 export async function withConfig<Name extends string>(
   options: ParsedOptions<Name | 'config'>,
   definitions: readonly OptionDefinition<Name | 'config'>[],
+  cwd: string,
 ): Promise<ParsedOptions<Name | 'config'>> {
   const path = options.text(configOption.name);
   if (path === undefined) return options;
@@ -33,7 +35,11 @@ export async function withConfig<Name extends string>(
         `${path}: there is no option ${JSON.stringify(name)}${guess(name.replace(/^-+/, ''), names)}`,
       );
     }
-    values.set(name, valuesOf(value, definition, path));
+    const given = valuesOf(value, definition, path);
+    values.set(
+      name,
+      given.map((each) => placed(each, definition, cwd)),
+    );
   }
   return options.over(values);
 }

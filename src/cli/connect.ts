@@ -10,7 +10,6 @@ import {
   type OptionDefinition,
 } from './command.js';
 import { amountOption, countOption, durationOption } from './option-values.js';
-import { sayTrouble } from './trouble-line.js';
 import { whereGiven } from './where-given.js';
 
 const apiKeyOption = {
@@ -71,7 +70,7 @@ export type Target =
 
 /** What of the service is told while it is used. */
 export interface ConnectionNews {
-  readonly tell?: (client: Client, trouble: ServiceTrouble) => void;
+  readonly tell: (client: Client, trouble: ServiceTrouble) => void;
   readonly fail?: (error: Error) => void;
 }
 
@@ -89,20 +88,20 @@ export interface Connection {
  */
 export async function chooseTarget(
   options: ParsedOptions<'base-url' | 'api-key-file' | 'local'>,
-  environment: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv,
 ): Promise<Target> {
-  if (!options.has('local')) return findTarget(options, environment);
-  if (baseUrlOf(options, environment) === undefined) return { kind: 'local', isOnPurpose: true };
+  if (!options.has('local')) return findTarget(options, env);
+  if (baseUrlOf(options, env) === undefined) return { kind: 'local', isOnPurpose: true };
   throw new ConfigurationError('--local and a base URL exclude each other: give one of them');
 }
 
 /** The same where the local service cannot be meant on purpose. @throws ConfigurationError */
 export async function findTarget(
   options: ParsedOptions<'base-url' | 'api-key-file'>,
-  environment: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv,
 ): Promise<Target> {
-  const baseUrl = baseUrlOf(options, environment);
-  const apiKey = await readKey(options, environment);
+  const baseUrl = baseUrlOf(options, env);
+  const apiKey = await readKey(options, env);
   if (baseUrl === undefined && apiKey === undefined) return { kind: 'local', isOnPurpose: false };
   if (baseUrl === undefined) {
     throw new ConfigurationError(
@@ -117,18 +116,15 @@ export async function findTarget(
   return { kind: 'service', baseUrl, apiKey };
 }
 
-function baseUrlOf(
-  options: ParsedOptions<'base-url'>,
-  environment: NodeJS.ProcessEnv,
-): string | undefined {
-  return options.text('base-url') ?? (environment['SLUICE_BASE_URL'] || undefined);
+function baseUrlOf(options: ParsedOptions<'base-url'>, env: NodeJS.ProcessEnv): string | undefined {
+  return options.text('base-url') ?? (env['SLUICE_BASE_URL'] || undefined);
 }
 
 /**
  * Makes the client, and starts the local service where it is meant.
  *
  * @param dataDir where the local service keeps its data; it forgets them at the end without one
- * @param told.tell told what keeps requests waiting. @default says it
+ * @param told.tell told what keeps requests waiting
  * @param told.fail ends the work of a local service that has no room on its disk. @default it waits for room
  * @throws OutputError where there is no room to start one
  */
@@ -136,7 +132,7 @@ export async function connect(
   target: Target,
   options: ParsedOptions<PatienceOption>,
   dataDir: string | undefined,
-  { tell = sayTrouble, fail }: ConnectionNews = {},
+  { tell, fail }: ConnectionNews,
 ): Promise<Connection> {
   const timeoutSeconds = durationOption(options, 'timeout');
   const giveUpSeconds = amountOption(options, 'give-up-after');
@@ -196,10 +192,10 @@ function fullDisk(dataDir = tmpdir(), cause?: unknown): OutputError {
 
 async function readKey(
   options: ParsedOptions<'api-key-file'>,
-  environment: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
   const path = options.text('api-key-file');
-  if (path === undefined) return environment['SLUICE_API_KEY'] || undefined;
+  if (path === undefined) return env['SLUICE_API_KEY'] || undefined;
   const key = (await readKeyFile(path)).trim();
   if (key !== '') return key;
   throw new ConfigurationError(`the key file ${path} is empty`);

@@ -4,6 +4,7 @@ import type { ParsedOptions } from './command.js';
 import { connect, type PatienceOption, type Target } from './connect.js';
 import { agreeToLose, launchedLine } from './lost-run.js';
 import { say } from './print.js';
+import { sayTrouble } from './trouble-line.js';
 import { counted } from '../words/shown-numbers.js';
 
 /**
@@ -56,7 +57,7 @@ export async function dropOldRun(
     tell(`${there}, and stay there; --fresh with --delete-batches deletes them`);
     return;
   }
-  const connection = await connect(target, options, undefined);
+  const connection = await connect(target, options, undefined, { tell: sayTrouble(person.output) });
   try {
     const { deleted, left, launched } = await abandonRun({
       stateDir,

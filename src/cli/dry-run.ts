@@ -30,7 +30,8 @@ export async function dryRun(
   papers: RunPapers,
 ): Promise<Estimate> {
   const { estimate, more } = await estimateJob(job, stateDir, papers);
-  for (const line of [...describeEstimate(estimate), ...more]) say(`sluice: ${line}`);
+  for (const line of [...describeEstimate(estimate), ...more])
+    say(`sluice: ${line}`, job.person.output);
   return estimate;
 }
 

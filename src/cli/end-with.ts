@@ -1,13 +1,14 @@
+import type { Writable } from 'node:stream';
 import { describeError } from './describe-error.js';
 import { exitCodeOf } from './exit-code.js';
 import { sayLines } from './print.js';
 
-/** What work ends with; a failure is said on standard error. */
-export async function endWith(work: () => Promise<number>): Promise<number> {
+/** What work ends with; a failure is said. */
+export async function endWith(work: () => Promise<number>, out: Writable): Promise<number> {
   try {
     return await work();
   } catch (error) {
-    sayLines(`${describeError(error)}\n`);
+    sayLines(`${describeError(error)}\n`, out);
     return exitCodeOf(error);
   }
 }

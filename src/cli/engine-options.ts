@@ -108,7 +108,7 @@ export function asksNetwork(options: ParsedOptions<EngineOption>): boolean {
  */
 export async function engineOf(
   options: ParsedOptions<EngineOption>,
-  environment: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv,
 ): Promise<VerificationEngine | undefined> {
   checkEngineOptions(options);
   if (!asksNetwork(options)) return undefined;
@@ -130,7 +130,7 @@ export async function engineOf(
       retryDelaysMs: listOption(options, 'retry-after')?.map(secondsToMs),
       allowedRanges: listOption(options, 'allow-ranges'),
       enumSuffix: options.text('enum'),
-      phoneProvider: await phoneProviderOf(options.text('phone-provider'), environment),
+      phoneProvider: await phoneProviderOf(options.text('phone-provider'), env),
     }),
   });
 }
@@ -173,11 +173,11 @@ async function providersOf(path: string | undefined): Promise<readonly OwnProvid
   return parseProviders(await readOptionFile(path, 'providers'));
 }
 
-async function phoneProviderOf(path: string | undefined, environment: NodeJS.ProcessEnv) {
+async function phoneProviderOf(path: string | undefined, env: NodeJS.ProcessEnv) {
   if (path === undefined) return undefined;
   const json = await readOptionFile(path, 'phone provider');
   const { parsePhoneProvider } = await import('../service/index.js');
-  return parsePhoneProvider(json, environment);
+  return parsePhoneProvider(json, env);
 }
 
 async function readOptionFile(path: string, what: string): Promise<string> {

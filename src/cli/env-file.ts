@@ -18,7 +18,7 @@ export const envFileOption = {
  */
 export async function loadEnvFile(
   options: ParsedOptions<'env-file'>,
-  environment: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const path = options.text(envFileOption.name);
   if (path === undefined) return;
@@ -28,6 +28,6 @@ export async function loadEnvFile(
     });
   });
   for (const [name, value] of Object.entries(parseEnv(text.replace(/^\uFEFF/, '')))) {
-    environment[name] ??= value;
+    env[name] ??= value;
   }
 }

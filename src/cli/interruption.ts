@@ -17,12 +17,12 @@ export class Interruption extends Error {
  * Aborts when the process is asked to stop. Asked a second time, the process ends at once: what is
  * written down by then is what the next run goes on from.
  */
-export function abortOnSignals(process: NodeJS.Process): AbortSignal {
+export function abortOnSignals(own: NodeJS.Process): AbortSignal {
   const controller = new AbortController();
   for (const signal of Object.keys(exitCodes) as StopSignal[]) {
-    process.on(signal, () => {
+    own.on(signal, () => {
       const interruption = new Interruption(signal);
-      if (controller.signal.aborted) process.exit(interruption.exitCode);
+      if (controller.signal.aborted) own.exit(interruption.exitCode);
       controller.abort(interruption);
     });
   }

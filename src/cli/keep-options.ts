@@ -9,7 +9,7 @@ import {
   type MaxUnknown,
   type Sink,
 } from '../index.js';
-import { defineOptions, type ParsedOptions, type NameOf } from './command.js';
+import { defineOptions, type CommandInput, type ParsedOptions, type NameOf } from './command.js';
 import { findOutput, isSamePlace, type SinkOption } from './list-ends.js';
 import { besidePlace, placeOf, type NamedPlace } from './list-places.js';
 import type { Said } from './run-lines.js';
@@ -101,15 +101,16 @@ export interface KeptOutput {
 export async function keepOutput(
   sink: Sink,
   { from, to }: { readonly from: readonly NamedPlace[]; readonly to: NamedPlace },
-  options: ParsedOptions<KeepOption>,
+  input: CommandInput<KeepOption>,
 ): Promise<KeptOutput> {
+  const { options } = input;
   const keep = keepRule(options);
   const given = options.text('rejects');
-  const rejects = given === undefined ? undefined : placeOf(given, {});
-  if (rejects) await checkRejects(rejects, keep, { from, to }, options);
+  const rejects = given === undefined ? undefined : placeOf(given, { ...input, env: {} });
+  if (rejects) await checkRejects(rejects, keep, { from, to }, input);
   const split = (output: Sink, ending: string): Sink => {
     if (!keep) return output;
-    const others = rejects && findOutput(besidePlace(rejects, ending), options, given);
+    const others = rejects && findOutput(besidePlace(rejects, ending), input, given);
     return splitSink({ output, keep, ...(others && { rejects: others }) });
   };
   const percent = amountOption(options, 'max-unknown');
@@ -127,7 +128,7 @@ export async function keepOutput(
     ...(percent !== undefined && {
       maxUnknown: {
         percent,
-        suspect: split(findOutput(besidePlace(to, '.suspect'), options, to.path), '.suspect'),
+        suspect: split(findOutput(besidePlace(to, '.suspect'), input, to.path), '.suspect'),
       },
     }),
     decides: whereGiven({
@@ -185,7 +186,7 @@ async function checkRejects(
   rejects: NamedPlace,
   keep: KeepRule | undefined,
   { from, to }: { readonly from: readonly NamedPlace[]; readonly to: NamedPlace },
-  options: ParsedOptions<KeepOption>,
+  { options, cwd }: CommandInput<KeepOption>,
 ): Promise<void> {
   if (!keep) {
     throw new ConfigurationError(
@@ -201,7 +202,7 @@ async function checkRejects(
   const others = [
     ...from.map((place) => ['input', place] as const),
     ...filesOfOutput(from, to, options).map((place) => ['output', place] as const),
-    ...(summary === undefined ? [] : [['summary', placeOf(summary, {})] as const]),
+    ...(summary === undefined ? [] : [['summary', placeOf(summary, { env: {}, cwd })] as const]),
   ];
   for (const [what, other] of others) {
     if (!(await isSamePlace(rejects, other))) continue;

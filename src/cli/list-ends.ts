@@ -12,7 +12,7 @@ import {
   type Sink,
   type Source,
 } from '../index.js';
-import type { ParsedOptions } from './command.js';
+import type { CommandInput, ParsedOptions, Surroundings } from './command.js';
 import {
   checkDatabaseOptions,
   databaseSink,
@@ -32,6 +32,9 @@ export interface ListEnds {
   /** What of their form decides the rows, to be compared when a run goes on. */
   readonly decides: Readonly<Record<string, string | boolean>>;
 }
+
+/** What of a command says where rows come from and go to. */
+type EndsInput<Name extends string> = Pick<CommandInput<Name>, 'options' | 'stdin' | 'stdout'>;
 
 /** Options that say what form the input has; the rest is found by looking. */
 const formOptions = [
@@ -54,16 +57,17 @@ export type SinkOption =
 export async function findListEnds(
   inputs: readonly NamedPlace[],
   output: NamedPlace,
-  options: ParsedOptions<FileOption | SinkOption | DatabaseOption>,
+  input: EndsInput<FileOption | SinkOption | DatabaseOption>,
 ): Promise<ListEnds> {
+  const { options } = input;
   const { database: to } = output;
   checkDatabaseOptions(options, {
     input: inputs.some(({ database }) => database !== undefined),
     output: to !== undefined,
   });
-  const sink = await findSinkOf(inputs, output, options);
+  const sink = await findSinkOf(inputs, output, input);
   for (const file of filesOfOutput(inputs, output, options)) await refuseSameFile(inputs, file);
-  const source = await findSource(inputs, output, options);
+  const source = await findSource(inputs, output, input);
   const given = formOptions.flatMap((name) => {
     const value = options.text(name);
     return value === undefined ? [] : [[name, value] as const];
@@ -83,31 +87,36 @@ export async function findListEnds(
 async function findSinkOf(
   inputs: readonly NamedPlace[],
   output: NamedPlace,
-  options: ParsedOptions<FileOption | SinkOption | DatabaseOption>,
+  input: EndsInput<FileOption | SinkOption | DatabaseOption>,
 ): Promise<Sink> {
+  const { options } = input;
   if (options.has('split-by')) return verdictOutput(inputs, output, options);
-  return output.database ? databaseSink(output.database, options) : findOutput(output, options);
+  return output.database ? databaseSink(output.database, options) : findOutput(output, input);
 }
 
 /** @param output where the rows go: some forms need all columns beforehand. @default anywhere */
 export async function findSource(
   inputs: readonly NamedPlace[],
   output: NamedPlace | undefined,
-  options: ParsedOptions<FileOption | DatabaseOption>,
+  { options, stdin }: EndsInput<FileOption | DatabaseOption>,
 ): Promise<Source> {
   const [only] = inputs;
   if (!only) throw new ConfigurationError('name the input');
   if (only.database) return databaseSource(only.database, options);
   const form = fileOptions(options, output?.remote?.url ?? (output && pathOf(output)) ?? '');
-  if (inputs.length === 1) return findOne(only, form);
+  if (inputs.length === 1) return findOne(only, form, stdin);
   // Each file's own columns are in the common header, wherever in it they come first.
   const all = { ...form, columns: 'all' as const };
-  return combinedSource(inputs.map((input) => findOne(input, all)));
+  return combinedSource(inputs.map((input) => findOne(input, all, stdin)));
 }
 
-function findOne({ path, remote }: NamedPlace, form: FileOptions): Source {
+function findOne(
+  { path, remote }: NamedPlace,
+  form: FileOptions,
+  stdin: Surroundings['stdin'],
+): Source {
   return path === standard
-    ? streamSource('standard input', () => process.stdin, form)
+    ? streamSource('standard input', stdin, form)
     : listSource(remote?.url ?? path, form);
 }
 
@@ -135,7 +144,7 @@ export async function isSamePlace(input: NamedPlace, output: NamedPlace): Promis
  */
 export function findOutput(
   { path, remote }: NamedPlace,
-  options: ParsedOptions<SinkOption>,
+  { options, stdout }: EndsInput<SinkOption>,
   namedAs?: string,
 ): Sink {
   const name = options.text('output-format');
@@ -149,7 +158,7 @@ export function findOutput(
   };
   if (path !== standard) return listSink(remote?.url ?? path, form);
   if (form.partBytes === undefined) {
-    return streamSink(process.stdout, { ...form, name: 'standard output', ends: false });
+    return streamSink(stdout, { ...form, name: 'standard output', ends: false });
   }
   throw new ConfigurationError('parts go into a folder: name it with -o');
 }

@@ -8,7 +8,9 @@ import {
   type DatabaseKind,
 } from '../index.js';
 import { nearPath } from './near-path.js';
-import { programName } from './program-name.js';
+import type { Surroundings } from './command.js';
+import { programName, type Called } from './program-name.js';
+import { resolvePath } from './resolve-path.js';
 import { standard } from './standard.js';
 
 /** One end of a list, as it is named on the command line. */
@@ -35,9 +37,9 @@ export interface RemoteUrl {
 }
 
 /** @throws ConfigurationError */
-export function placeOf(path: string, environment: NodeJS.ProcessEnv): NamedPlace {
-  const name = resolveArgument(path, environment);
-  const place = parsePlace(name);
+export function placeOf(path: string, { env, cwd }: Pick<Surroundings, 'env' | 'cwd'>): NamedPlace {
+  const name = resolveArgument(path, env);
+  const place = parsePlace(resolvePath(cwd, name));
   if (place.kind === 'file') {
     if (name === path) return placeOfFile(place.path);
     // What it holds is not said: it may be a password.
@@ -53,10 +55,10 @@ export function placeOf(path: string, environment: NodeJS.ProcessEnv): NamedPlac
  *
  * @throws ConfigurationError
  */
-function resolveArgument(argument: string, environment: NodeJS.ProcessEnv): string {
+function resolveArgument(argument: string, env: NodeJS.ProcessEnv): string {
   const variable = /^env:(.+)$/s.exec(argument)?.[1];
   if (variable === undefined) return argument;
-  const value = environment[variable];
+  const value = env[variable];
   if (value !== undefined && value !== '') return value;
   throw new ConfigurationError(
     `the environment has no variable ${variable}, which ${argument} names`,
@@ -111,14 +113,14 @@ export function pathOf({ path, database, remote }: NamedPlace): string | undefin
  */
 export async function findInputs(
   positionals: readonly string[],
-  environment: NodeJS.ProcessEnv,
+  called: Called,
 ): Promise<readonly NamedPlace[]> {
   if (positionals.length === 0) {
     throw new ConfigurationError(
-      `name the input: a file, several, a folder, an https:// address, the URL of a database, or - for standard input (${programName()} verify --help shows how)`,
+      `name the input: a file, several, a folder, an https:// address, the URL of a database, or - for standard input (${programName(called)} verify --help shows how)`,
     );
   }
-  const places = positionals.map((path) => placeOf(path, environment));
+  const places = positionals.map((path) => placeOf(path, called));
   const alone = places.find(({ path, database }) => database ?? path === standard);
   if (alone && places.length > 1) {
     throw new ConfigurationError(
@@ -130,6 +132,6 @@ export async function findInputs(
   const lists = await findLists(places.map(({ path, remote }) => remote?.url ?? path));
   return lists.map((list) => {
     const place = parsePlace(list);
-    return place.kind === 'file' ? placeOfFile(place.path) : placeOf(list, {});
+    return place.kind === 'file' ? placeOfFile(place.path) : placeOf(list, called);
   });
 }

@@ -8,7 +8,7 @@ import { asksVersion, printVersion } from './version.js';
 
 if (asksVersion(process.argv.slice(2))) {
   // Whoever asks for it does not wait for the rest.
-  await start(async () => endWith(printVersion));
+  await start(async ({ stdout, stderr }) => endWith(async () => printVersion(stdout), stderr));
 } else {
   const { exports, keep } = loadScript(fileURLToPath(new URL('command.cjs', import.meta.url)));
   await (exports as CommandLine).startCommandLine(keep);

@@ -9,7 +9,8 @@ import {
   type OptionDefinition,
 } from './command.js';
 import { envFileOption } from './env-file.js';
-import { programName } from './program-name.js';
+import { programName, type Called } from './program-name.js';
+import { namesPath, resolvePath } from './resolve-path.js';
 
 /** Options that every command has. */
 export const commonOptions = defineOptions([
@@ -19,13 +20,15 @@ export const commonOptions = defineOptions([
 ]);
 
 /**
- * Takes a command's arguments apart.
+ * Takes a command's arguments apart. What options name in the file system is found from the folder of the
+ * command line; arguments are as they are written.
  *
  * @throws ConfigurationError `invalid_option`, naming the options there are where one is unknown
  */
 export function parseCommandLine(
   command: Command,
   args: readonly string[],
+  called: Called,
 ): Pick<CommandInput, 'positionals' | 'options' | 'valuesWithMore'> {
   const definitions = [...command.options, ...commonOptions];
   const { tokens, positionals } = tokenize(definitions, args);
@@ -38,11 +41,11 @@ export function parseCommandLine(
     if (token.kind !== 'option') continue;
     const definition = definitions.find(({ name }) => name === token.name);
     refuseOneDash(args[token.index] ?? '', definitions);
-    if (!definition) throw unknownOption(command, token, definitions);
+    if (!definition) throw unknownOption(command, token, definitions, called);
     const given = values.get(definition.name) ?? [];
     if (isNextOption(token, definitions)) throw valueMissing(definition, token.rawName);
     const value = valueOf(definition, token.rawName, token.value);
-    given.push(value);
+    given.push(placed(value, definition, called.cwd));
     if (value !== true) {
       words = [value];
       valuesWithMore.push({ option: token.rawName, words });
@@ -55,10 +58,20 @@ export function parseCommandLine(
   return { positionals, options: new ParsedOptions(values), valuesWithMore };
 }
 
+/** The value of an option, found from the folder of the command line where it is a path. */
+export function placed(
+  value: string | true,
+  definition: OptionDefinition,
+  cwd: string,
+): string | true {
+  return value !== true && namesPath(definition) ? resolvePath(cwd, value) : value;
+}
+
 function unknownOption(
   { name: command }: Command,
   { name, rawName }: OptionToken,
   definitions: readonly OptionDefinition[],
+  called: Called,
 ): ConfigurationError {
   const names = definitions.map((definition) => definition.name);
   if (command === 'verify' && /^(?:de-?dup\w*|uniq\w*|distinct)$/.test(name)) {
@@ -68,7 +81,7 @@ function unknownOption(
   }
   const hint = rawName.startsWith('--') ? guess(name, names, '--') : shortForms(name, definitions);
   return new ConfigurationError(
-    `${command} has no option ${rawName}${hint}; ${programName()} ${command} --help lists those it has`,
+    `${command} has no option ${rawName}${hint}; ${programName(called)} ${command} --help lists those it has`,
   );
 }
 

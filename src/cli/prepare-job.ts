@@ -17,6 +17,7 @@ import { hiddenResultsLine, keepOutput } from './keep-options.js';
 import { findListEnds } from './list-ends.js';
 import { findInputs, pathOf, removePlace, type NamedPlace } from './list-places.js';
 import { replacedOutput } from './paid-again.js';
+import { programName } from './program-name.js';
 import { refuseAllColumns } from './refuse-all-columns.js';
 import type { Reporter } from './reporter.js';
 import { limitLines, trialLines } from './run-lines.js';
@@ -54,18 +55,15 @@ export async function prepareJob(
   { run, reporter, papers, isCostSaid }: RunParts,
 ): Promise<Prepared> {
   const { options } = input;
-  const from = await findInputs(input.positionals, input.environment);
+  const person = terminal(input);
+  const from = await findInputs(input.positionals, input);
   const outputs = filesOfOutput(from, to, options).map(pathOf);
   await papers.keepApart(filesAmong([...from.map(pathOf), ...outputs]));
-  const target = withEngine(await chooseTarget(options, input.environment), input);
+  const target = withEngine(await chooseTarget(options, input.env), input);
   refuseUnmeant(target, to);
   refuseAllColumns(from, to, options);
-  const ends = await findListEnds(from, to, options);
-  const { sink, maxUnknown, suspects, decides } = await keepOutput(
-    ends.sink,
-    { from, to },
-    options,
-  );
+  const ends = await findListEnds(from, to, input);
+  const { sink, maxUnknown, suspects, decides } = await keepOutput(ends.sink, { from, to }, input);
   const hidden = hiddenResultsLine(from, to, options);
   if (hidden && isCostSaid !== true) reporter.tell([hidden]);
   run.noMoreOpenThan = await ends.source.permissions?.();
@@ -121,10 +119,12 @@ export async function prepareJob(
       // What was said of them in the plan was agreed to with it.
       onDoubtfulColumns: isCostSaid
         ? async () => true
-        : askAboutColumns(options, terminal(), { reporter, signal: input.signal }),
+        : askAboutColumns(options, person, { reporter, signal: input.signal }),
     },
     target,
     options,
+    person,
+    program: programName(input),
     reporter,
     replaces: isCostSaid ? undefined : await replacedOutput(to, target, options),
     lastAct: input.lastAct,

@@ -1,4 +1,4 @@
-import type { ParsedOptions, OptionDefinition } from './command.js';
+import type { CommandInput, OptionDefinition } from './command.js';
 import { print } from './print.js';
 
 /** The option that commands have whose answers scripts read. */
@@ -10,9 +10,10 @@ export const jsonOption = { name: 'json', help: 'As JSON.' } as const satisfies 
  * @throws OutputError
  */
 export async function printAnswer(
-  options: ParsedOptions<'json'>,
+  { options, stdout }: Pick<CommandInput<'json'>, 'options' | 'stdout'>,
   answer: unknown,
   forPeople: () => string,
 ): Promise<void> {
-  await print(options.has('json') ? `${JSON.stringify(answer, undefined, 2)}\n` : forPeople());
+  const text = options.has('json') ? `${JSON.stringify(answer, undefined, 2)}\n` : forPeople();
+  await print(text, stdout);
 }

@@ -12,17 +12,17 @@ import { printable, printableJson, printableLine } from '../words/printable.js';
  *
  * @throws OutputError when nobody reads it any more
  */
-export async function print(text: string): Promise<void> {
-  await write(printable(text));
+export async function print(text: string, out: Writable): Promise<void> {
+  await write(printable(text), out);
 }
 
 /** Says one line on standard error, or where else a person reads. */
-export function say(line: string, out: Writable = process.stderr): void {
+export function say(line: string, out: Writable): void {
   out.write(`${printableLine(line)}\n`);
 }
 
 /** Says several lines on standard error, or where else a person reads. */
-export function sayLines(text: string, out: Writable = process.stderr): void {
+export function sayLines(text: string, out: Writable): void {
   out.write(printable(text));
 }
 
@@ -31,22 +31,22 @@ export function sayLines(text: string, out: Writable = process.stderr): void {
  *
  * @throws OutputError when nobody reads it any more; what the bytes fail with
  */
-export async function printBytes(bytes: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const piece of bytes) await write(piece);
+export async function printBytes(bytes: AsyncIterable<Uint8Array>, out: Writable): Promise<void> {
+  for await (const piece of bytes) await write(piece, out);
 }
 
 /** Writes JSON that a service has written, with the same values. @throws as {@link printBytes} does */
-export async function printJson(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+export async function printJson(bytes: AsyncIterable<Uint8Array>, out: Writable): Promise<void> {
   const decoder = new TextDecoder();
   for await (const piece of bytes) {
-    await write(printableJson(decoder.decode(piece, { stream: true })));
+    await write(printableJson(decoder.decode(piece, { stream: true })), out);
   }
-  await write(printableJson(decoder.decode()));
+  await write(printableJson(decoder.decode()), out);
 }
 
-async function write(text: string | Uint8Array): Promise<void> {
+async function write(text: string | Uint8Array, out: Writable): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    process.stdout.write(text, (cause) => {
+    out.write(text, (cause) => {
       if (cause) reject(new OutputError('cannot write standard output', { cause }));
       else resolve();
     });

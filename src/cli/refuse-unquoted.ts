@@ -2,6 +2,7 @@ import { InputError } from '../index.js';
 import { shellQuote } from '../words/shell-quote.js';
 import type { CommandInput } from './command.js';
 import { isTaken } from './list-places.js';
+import { resolvePath } from './resolve-path.js';
 
 /** A name has fewer words. */
 const mostWords = 12;
@@ -15,14 +16,16 @@ const mostWords = 12;
 export async function refuseUnquoted({
   valuesWithMore = [],
   positionals,
-}: Pick<CommandInput, 'valuesWithMore' | 'positionals'>): Promise<void> {
-  await refuseUnquotedName(positionals.slice(0, mostWords));
+  cwd,
+}: Pick<CommandInput, 'valuesWithMore' | 'positionals' | 'cwd'>): Promise<void> {
+  const isThere = async (word: string): Promise<boolean> => isTaken(resolvePath(cwd, word));
+  await refuseUnquotedName(positionals.slice(0, mostWords), isThere);
   for (const { option, words } of valuesWithMore) {
     const [value = '', ...more] = words;
     const rest: string[] = [];
     for (const word of more) {
       // Patterns and URLs are no words of a name.
-      if (/[*?:/\\]/.test(word) || word === '-' || (await isTaken(word))) break;
+      if (/[*?:/\\]/.test(word) || word === '-' || (await isThere(word))) break;
       rest.push(word);
     }
     if (rest.length === 0) continue;
@@ -34,12 +37,15 @@ export async function refuseUnquoted({
   }
 }
 
-async function refuseUnquotedName(words: readonly string[]): Promise<void> {
+async function refuseUnquotedName(
+  words: readonly string[],
+  isThere: (word: string) => Promise<boolean>,
+): Promise<void> {
   for (const [first, word] of words.entries()) {
-    if (await isTaken(word)) continue;
+    if (await isThere(word)) continue;
     for (let end = first + 2; end <= words.length; end += 1) {
       const whole = words.slice(first, end).join(' ');
-      if (!(await isTaken(whole))) continue;
+      if (!(await isThere(whole))) continue;
       throw new InputError(
         `cannot read ${word}: there is no such file; a name with spaces needs quotes: ${shellQuote(whole)}`,
         { code: 'input_unreadable' },

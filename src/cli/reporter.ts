@@ -57,7 +57,7 @@ export interface ReporterOptions extends SaidLinesOptions {
   /** Whether it was said that the local service verifies. @default false */
   readonly isTargetSaid?: boolean;
   /** Tells what a terminal shows. @default none */
-  readonly environment?: NodeJS.ProcessEnv;
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** What `sluice verify` says on standard error. Counts only: no cell of the input. */
@@ -80,8 +80,8 @@ export class Reporter {
     if (options.mode === 'live' && options.isJson !== true) {
       const terminal = out as NodeJS.WriteStream;
       this.#live = new LiveLines(terminal, () => {
-        const form = progressForm(options.environment ?? {}, terminal.columns);
-        return progressLines(this.#figures, form, performance.now());
+        const form = progressForm(options.env ?? {}, terminal.columns);
+        return progressLines(this.#figures, form, options.clock.now());
       });
     }
     this.#lines = new SaidLines(out, options, this.#live);
@@ -137,7 +137,7 @@ export class Reporter {
   }
 
   progress(progress: RunProgress): void {
-    this.#figures.note(progress, performance.now());
+    this.#figures.note(progress, this.#options.clock.now());
     this.#live?.start();
     switch (progress.stage) {
       case 'header_found':
@@ -242,7 +242,7 @@ export class Reporter {
     this.tell(this.#failures.lines());
     const technical = technicalPart(error);
     if (this.#options.isJson !== true) {
-      sayLines(`${describeError(error)}\n`);
+      sayLines(`${describeError(error)}\n`, this.#out);
       if (technical !== undefined && this.#options.isVerbose) {
         this.tell([{ event: 'error', line: technical }]);
       }
@@ -280,7 +280,7 @@ export class Reporter {
     const { known, exported } = progress;
     const reason = known.stage === 'failed' ? known.reason : undefined;
     const said = batchLine(progress);
-    const waiting = this.#heldUp.note(progress, performance.now());
+    const waiting = this.#heldUp.note(progress, this.#options.clock.now());
     if (waiting) this.#lines.say(waiting);
     // What was paid for and is not there is said even when quiet.
     if (isExportWrong(reason)) this.#lines.write(said);
@@ -316,7 +316,7 @@ export class Reporter {
   #howFar(): Said {
     const { done, total } = this.#figures.batches;
     const all = total === undefined ? '' : ` of ${total}`;
-    const time = timeText(this.#figures, performance.now());
+    const time = timeText(this.#figures, this.#options.clock.now());
     return { event: 'progress', line: `${done}${all} batches done after ${time}` };
   }
 }

@@ -13,7 +13,7 @@ export interface CommandLine {
 /** Runs the command line of this process, and ends it. @param keepCode keeps what was compiled for the next one */
 export async function startCommandLine(keepCode?: () => void): Promise<never> {
   return start(async (surroundings) =>
-    runCommandLine(process.argv.slice(2), {
+    runCommandLine({
       ...surroundings,
       keepCode() {
         collectAsUsual();
@@ -28,9 +28,11 @@ export async function startCommandLine(keepCode?: () => void): Promise<never> {
  *
  * @returns the exit code
  */
-export async function runCommandLine(
-  args: readonly string[],
-  surroundings: Surroundings,
-): Promise<number> {
-  return endWith(async () => (asksVersion(args) ? printVersion() : runCommand(args, surroundings)));
+export async function runCommandLine(surroundings: Surroundings): Promise<number> {
+  const { argv, stdout, stderr } = surroundings;
+  const args = argv.slice(2);
+  return endWith(
+    async () => (asksVersion(args) ? printVersion(stdout) : runCommand(args, surroundings)),
+    stderr,
+  );
 }

@@ -9,7 +9,8 @@ import { helpTopics } from './help-topics.js';
 import { commandHelp, programHelp } from './help.js';
 import { parseCommandLine } from './parse-command-line.js';
 import { print, sayLines } from './print.js';
-import { programName } from './program-name.js';
+import { programName, type Called } from './program-name.js';
+import { resolvePath } from './resolve-path.js';
 import { workerName } from './workers.js';
 import { printableLine } from '../words/printable.js';
 import { shellQuote } from '../words/shell-quote.js';
@@ -24,10 +25,11 @@ export async function runCommand(
   args: readonly string[],
   surroundings: Surroundings,
 ): Promise<number> {
+  const { stdout, stderr } = surroundings;
   const [name] = args;
   const isHelp = name === 'help';
   if (name === '--help' || name === '-h' || (isHelp && args.length === 1)) {
-    await print(programHelp(commands, version));
+    await print(programHelp(commands, version), stdout);
     return exitCodes.done;
   }
   if (name === workerName && process.send) {
@@ -36,7 +38,7 @@ export async function runCommand(
   }
   const topic = isHelp ? helpTopics.find((known) => known.name === args[1]) : undefined;
   if (topic) {
-    await print(topic.text());
+    await print(topic.text(), stdout);
     return exitCodes.done;
   }
   const found = findCommand(isHelp ? args.slice(1) : args);
@@ -44,33 +46,34 @@ export async function runCommand(
     sayLines(
       args.length === 0
         ? programHelp(commands, version)
-        : troubleWith((isHelp ? args[1] : name) ?? '', isHelp),
+        : troubleWith((isHelp ? args[1] : name) ?? '', isHelp, surroundings),
+      stderr,
     );
     return exitCodes.usage;
   }
   const { command, rest } = found;
-  const parsed = parseCommandLine(command, rest);
+  const parsed = parseCommandLine(command, rest, surroundings);
   const { options } = parsed;
   if (isHelp || options.has('help') || options.has('help-all')) {
-    const { isTTY, columns } = process.stdout;
-    const width = isTTY ? columns : undefined;
-    await print(commandHelp(command, { isWhole: options.has('help-all'), width }));
+    const width = stdout.isTTY ? stdout.columns : undefined;
+    await print(commandHelp(command, { isWhole: options.has('help-all'), width }), stdout);
     return exitCodes.done;
   }
-  await loadEnvFile(options, surroundings.environment);
+  await loadEnvFile(options, surroundings.env);
   return command.run({ ...parsed, ...surroundings });
 }
 
-function troubleWith(name: string, isHelp: boolean): string {
+function troubleWith(name: string, isHelp: boolean, called: Called): string {
+  const program = programName(called);
   const topics = helpTopics.map((topic) => topic.name);
   const names = commands.map((command) => command.name);
-  const meant = existsSync(name)
-    ? `; to verify that list: ${programName()} verify ${shellQuote(name)}`
+  const meant = existsSync(resolvePath(called.cwd, name))
+    ? `; to verify that list: ${program} verify ${shellQuote(name)}`
     : topics.includes(name)
-      ? `; ${programName()} help ${name} explains it`
+      ? `; ${program} help ${name} explains it`
       : guess(name, isHelp ? [...names, ...topics] : names);
   const rest = isHelp ? `, and there is help on ${topics.join(', ')}` : '';
-  return `sluice: there is no ${isHelp ? 'command or topic' : 'command'} ${printableLine(name)}${meant}\n${programName()} --help lists all commands${rest}\n`;
+  return `sluice: there is no ${isHelp ? 'command or topic' : 'command'} ${printableLine(name)}${meant}\n${program} --help lists all commands${rest}\n`;
 }
 
 /**

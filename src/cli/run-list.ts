@@ -1,5 +1,5 @@
 import { ConfigurationError, run, streamRun, type Summary } from '../index.js';
-import { terminal } from './ask-person.js';
+import type { Person } from './ask-person.js';
 import type { ParsedOptions, Surroundings } from './command.js';
 import { connect, type Connection, type Target } from './connect.js';
 import { dropOldRun } from './drop-old-run.js';
@@ -18,6 +18,9 @@ export interface Job {
   readonly shared: RunSettings;
   readonly target: Target;
   readonly options: ParsedOptions<VerifyOption>;
+  readonly person: Person;
+  /** What a person types to run this program again. */
+  readonly program: string;
   readonly reporter: Reporter;
   /** The output that it replaces, if what was paid for it is paid again. */
   readonly replaces: string | undefined;
@@ -80,11 +83,10 @@ export async function stream({ shared, target, options, reporter, begin }: Job):
 
 /** Verifies a list, with all that is needed to go on in a state directory. */
 export async function runDurably(
-  { shared, target, options, reporter, replaces, begin, tell, lastAct }: Job,
+  { shared, target, options, person, reporter, replaces, begin, tell, lastAct }: Job,
   stateDir: string,
 ): Promise<Summary> {
   const { signal, fail } = failingSignal(shared.signal);
-  const person = terminal();
   const launch = preflightOf(options, person, signal);
   reporter.target(target);
   const isAsked = !(['yes', 'preflight', 'retry-failed'] as const).some((name) =>

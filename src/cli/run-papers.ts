@@ -1,16 +1,16 @@
 import { ConfigurationError, RunPapers } from '../index.js';
-import type { ParsedOptions } from './command.js';
+import type { CommandInput } from './command.js';
 import { asksNetwork } from './engine-options.js';
-import type { NamedPlace } from './list-places.js';
+import { pathOf, type NamedPlace } from './list-places.js';
 import { withFlags } from './option-flags.js';
 import { print } from './print.js';
+import { resolvePath } from './resolve-path.js';
 import { standard } from './standard.js';
 import type { VerifyOption } from './verify-options.js';
 
 /** @throws ConfigurationError, OutputError before anything is read */
 export async function openPapers(
-  options: ParsedOptions<VerifyOption>,
-  others: readonly (string | undefined)[],
+  { options, positionals, cwd, stdout }: CommandInput<VerifyOption>,
   to: NamedPlace,
 ): Promise<RunPapers> {
   const report = options.text('report');
@@ -26,8 +26,12 @@ export async function openPapers(
   return RunPapers.open({
     // A trial writes none, and leaves that of the last night.
     report: options.has('dry-run') ? undefined : report,
-    summary: summary === standard ? print : summary,
-    besides: filesAmong([...others, options.text('rejects')]),
+    summary: summary === standard ? async (text) => print(text, stdout) : summary,
+    besides: filesAmong([
+      ...positionals.map((path) => resolvePath(cwd, path)),
+      pathOf(to),
+      options.text('rejects'),
+    ]),
     asksNetwork: asksNetwork(options),
     reword: withFlags,
     isShared: options.has('store'),

@@ -1,8 +1,6 @@
 import { ConfigurationError, run, type SharedStore } from '../index.js';
-import { terminal } from './ask-person.js';
 import { connect, type Connection } from './connect.js';
 import { preflightOf } from './launch-options.js';
-import { programName } from './program-name.js';
 import type { Job } from './run-list.js';
 import { refuseBesideStore } from './store-options.js';
 import { whereGiven } from './where-given.js';
@@ -10,7 +8,7 @@ import type { Workers } from './workers.js';
 
 /** Works on a run that other processes work on, too. @throws ConfigurationError */
 export async function runShared(
-  { shared, target, options, reporter, begin, tell }: Job,
+  { shared, target, options, person, program, reporter, begin, tell }: Job,
   {
     store,
     isHeldBack,
@@ -25,7 +23,7 @@ export async function runShared(
   refuseBesideStore(options);
   if (target.kind === 'local') {
     throw new ConfigurationError(
-      `the local service in this process is no service for other processes: with --store, set SLUICE_BASE_URL and SLUICE_API_KEY (${programName()} serve is one)`,
+      `the local service in this process is no service for other processes: with --store, set SLUICE_BASE_URL and SLUICE_API_KEY (${program} serve is one)`,
     );
   }
   if (!isHeldBack) {
@@ -34,7 +32,7 @@ export async function runShared(
     );
   }
   const { signal = new AbortController().signal } = shared;
-  const launch = preflightOf(options, terminal(), signal);
+  const launch = preflightOf(options, person, signal);
   reporter.target(target);
   let connection: Connection | undefined;
   try {

@@ -50,12 +50,17 @@ export async function runWorker({ signal, ...surroundings }: Surroundings): Prom
 }
 
 async function work(input: CommandInput<VerifyOption>): Promise<void> {
-  const { options, environment } = input;
-  const to = placeOf(options.text('output') ?? standard, environment);
-  const store = await sharedRunOf(options, environment, storePatience(options));
+  const { options } = input;
+  const to = placeOf(options.text('output') ?? standard, input);
+  const store = await sharedRunOf(input, storePatience(options));
   if (!store) return;
   const nobody = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const reporter = new Reporter(nobody, { isQuiet: true, isVerbose: false, mode: 'none' });
+  const reporter = new Reporter(nobody, {
+    isQuiet: true,
+    isVerbose: false,
+    mode: 'none',
+    clock: input.clock,
+  });
   const { job, history } = await prepareJob(to, input, {
     run: {
       input: '',

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { printableLine } from '../words/printable.js';
+import type { Surroundings } from './command.js';
 import { withFlags } from './option-flags.js';
 import { say } from './print.js';
 import type { LiveLines } from './progress/live-lines.js';
@@ -12,6 +13,7 @@ export interface SaidLinesOptions {
   readonly isJson?: boolean;
   /** @default 'lines' */
   readonly mode?: ProgressMode;
+  readonly clock: Surroundings['clock'];
 }
 
 /** Puts on standard error what is said: as a text or as JSON, and nothing twice in a row. */
@@ -20,13 +22,14 @@ export class SaidLines {
   readonly #options: SaidLinesOptions;
   readonly #live: LiveLines | undefined;
   #latestLine = '';
-  #latestMs = performance.now();
+  #latestMs: number;
 
   /** @param live lines that are drawn again and again: others go above them */
   constructor(out: Writable, options: SaidLinesOptions, live: LiveLines | undefined) {
     this.#out = out;
     this.#options = options;
     this.#live = live;
+    this.#latestMs = options.clock.now();
   }
 
   /** Says it unless quiet is wanted. */
@@ -34,14 +37,14 @@ export class SaidLines {
     const isRepeated = said.line !== '' && said.line === this.#latestLine;
     if (this.#options.isQuiet || isRepeated) return;
     this.#latestLine = said.line;
-    this.#latestMs = performance.now();
+    this.#latestMs = this.#options.clock.now();
     this.write(said);
   }
 
   /** Says it unless something was said lately; where lines are drawn, or none are wanted, never. */
   sayNowAndThen(said: Said, everyMs: number): void {
     if ((this.#options.mode ?? 'lines') !== 'lines') return;
-    if (performance.now() - this.#latestMs >= everyMs) this.say(said);
+    if (this.#options.clock.now() - this.#latestMs >= everyMs) this.say(said);
   }
 
   /** Says it even when quiet is wanted. */
@@ -49,7 +52,7 @@ export class SaidLines {
     const text = withFlags(
       this.#options.isJson === true
         ? JSON.stringify({
-            time: new Date().toISOString(),
+            time: new Date(this.#options.clock.wallNow()).toISOString(),
             event,
             ...(fields ?? { message: line }),
           })

@@ -11,7 +11,15 @@ export async function start(work: (surroundings: Surroundings) => Promise<number
   outliveClosedPipes(process);
   const lastActs: (() => Promise<void>)[] = [];
   const exitCode = await work({
-    environment: process.env,
+    argv: process.argv,
+    env: process.env,
+    // As paths are written: the folder itself may be gone.
+    cwd: '.',
+    stdin: () => process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    clock: { now: () => performance.now(), wallNow: () => Date.now() },
+    signals: process,
     signal: abortOnSignals(process),
     lastAct: (act) => lastActs.push(act),
   });
@@ -19,7 +27,7 @@ export async function start(work: (surroundings: Surroundings) => Promise<number
   const lastCode = await endWith(async () => {
     for (const act of lastActs) await act();
     return exitCode;
-  });
+  }, process.stderr);
   // At once, not after the engine has been taken down: behind the last act nothing may be killed.
   return process.exit(lastCode);
 }

@@ -1,18 +1,22 @@
 import { defaultStateDir, type Sink } from '../index.js';
-import type { ParsedOptions } from './command.js';
+import type { CommandInput, ParsedOptions } from './command.js';
 import { tableStateDirectory } from './database-ends.js';
 import type { NamedPlace } from './list-places.js';
+import { resolvePath } from './resolve-path.js';
 import { standard } from './standard.js';
 
 /** Where a run into a place keeps what it needs to go on, if it keeps anything. */
 export function stateDirectoryOf(
   { path, database, remote }: NamedPlace,
-  options: ParsedOptions<'state' | 'into'>,
+  { options, cwd }: Pick<CommandInput<'state' | 'into'>, 'options' | 'cwd'>,
 ): string | undefined {
   const given = options.text('state');
   if (given !== undefined) return given;
-  if (database) return options.has('into') ? tableStateDirectory(database, options) : undefined;
-  return path === standard ? undefined : defaultStateDir(remote?.url ?? path);
+  if (path === standard || (database && !options.has('into'))) return undefined;
+  const found = database
+    ? tableStateDirectory(database, options)
+    : defaultStateDir(remote?.url ?? path);
+  return resolvePath(cwd, found);
 }
 
 /** What is written directly has no state directory unless one is asked for. */

@@ -1,7 +1,6 @@
 import { describeStart, describeStatus, isSluiceError, type RunStatus } from '../index.js';
 import { Interruption } from './interruption.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
-import { programName } from './program-name.js';
 import type { Said } from './run-lines.js';
 import { shellQuote } from '../words/shell-quote.js';
 import { counted, grouped } from '../words/shown-numbers.js';
@@ -27,6 +26,7 @@ export function stopLines(
     next,
     store,
     output,
+    program,
   }: {
     readonly status: RunStatus | undefined;
     readonly next: string;
@@ -34,6 +34,8 @@ export function stopLines(
     readonly store?: string | undefined;
     /** Where the rows were to go, as messages call it. */
     readonly output: string;
+    /** What a person types to run this program again. */
+    readonly program: string;
   },
 ): readonly Said[] {
   // What is wrong with a command or a state directory, the error says with what to do.
@@ -44,7 +46,7 @@ export function stopLines(
     return error instanceof Interruption ? [{ event: 'resumable', line }] : [];
   }
   const { stateDir } = status;
-  const [program, state] = [programName(), shellQuote(stateDir)];
+  const state = shellQuote(stateDir);
   const hint = `${program} status ${state} shows the run, ${program} abandon ${state} gives it up`;
   return [
     { event: 'so_far', fields: fieldsOf(status), line: `so far: ${describeStatus(status).soFar}` },

@@ -32,7 +32,16 @@ export interface RunSoFar {
 export async function sayStopped(
   error: unknown,
   run: RunSoFar,
-  { reporter, papers }: { readonly reporter: Reporter; readonly papers: RunPapers },
+  {
+    reporter,
+    papers,
+    program,
+  }: {
+    readonly reporter: Reporter;
+    readonly papers: RunPapers;
+    /** What a person types to run this program again. */
+    readonly program: string;
+  },
 ): Promise<number> {
   const exitCode = exitCodeOf(error);
   reporter.failed(error);
@@ -51,7 +60,7 @@ export async function sayStopped(
     ...unwritten.map((cause) => ({ event: 'no_papers', line: errorText(cause), isUrgent: true })),
     ...(run.isStreaming
       ? paidInVainLines({ batches, launched })
-      : stopLines(error, { ...stopped, store: run.store?.name, output })),
+      : stopLines(error, { ...stopped, store: run.store?.name, output, program })),
   ]);
   return exitCode;
 }

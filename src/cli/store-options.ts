@@ -1,6 +1,11 @@
 import type { PostgresStoreOptions } from '../databases/postgres/index.js';
 import { ConfigurationError, type SharedStore } from '../index.js';
-import { defineOptions, type ParsedOptions } from './command.js';
+import {
+  defineOptions,
+  type CommandInput,
+  type ParsedOptions,
+  type Surroundings,
+} from './command.js';
 import { placeOf } from './list-places.js';
 import { amountOption, countOption, durationOption, sizeOption } from './option-values.js';
 import { standard } from './standard.js';
@@ -53,16 +58,16 @@ type StorePatience = Omit<PostgresStoreOptions, 'connectionString' | 'run'>;
  * @throws ConfigurationError
  */
 export async function sharedRunOf(
-  options: ParsedOptions<'store' | 'run'>,
-  environment: NodeJS.ProcessEnv,
+  input: Pick<CommandInput<'store' | 'run'>, 'options' | 'env' | 'cwd'>,
   patience: StorePatience = {},
 ): Promise<SharedStore | undefined> {
+  const { options } = input;
   const run = options.text('run');
   if (!options.has('store')) {
     refuseWithoutStore(options, 'run');
     return undefined;
   }
-  const connectionString = storeUrlOf(options, environment);
+  const connectionString = storeUrlOf(options, input);
   if (run === undefined) {
     throw new ConfigurationError(
       '--store needs the name of the run: --run <name>, the same in each of its processes and another for each list or night',
@@ -104,9 +109,9 @@ function refuseWithoutStore<Name extends string>(
 /** @throws ConfigurationError */
 export function storeUrlOf(
   options: ParsedOptions<'store'>,
-  environment: NodeJS.ProcessEnv,
+  from: Pick<Surroundings, 'env' | 'cwd'>,
 ): string {
-  const { database } = placeOf(options.text('store') ?? '', environment);
+  const { database } = placeOf(options.text('store') ?? '', from);
   if (database?.kind === 'postgres') return database.url;
   throw new ConfigurationError(
     '--store takes the URL of a PostgreSQL database, as postgres://user@host/database, or env:NAME of a variable that holds it',

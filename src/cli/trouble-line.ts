@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { describeTrouble, type Client, type ServiceTrouble } from '../index.js';
 import { say } from './print.js';
 import type { Said } from './run-lines.js';
@@ -20,6 +21,8 @@ export function troubleLine(client: Pick<Client, 'baseUrl'>, trouble: ServiceTro
 }
 
 /** For commands that say nothing else. */
-export function sayTrouble(client: Pick<Client, 'baseUrl'>, trouble: ServiceTrouble): void {
-  say(`sluice: ${troubleLine(client, trouble).line}`);
+export function sayTrouble(
+  out: Writable,
+): (client: Pick<Client, 'baseUrl'>, trouble: ServiceTrouble) => void {
+  return (client, trouble) => say(`sluice: ${troubleLine(client, trouble).line}`, out);
 }

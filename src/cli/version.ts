@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { version } from '../index.js';
 import { exitCodes } from './exit-code.js';
 import { print } from './print.js';
@@ -7,7 +8,7 @@ export function asksVersion([first]: readonly string[]): boolean {
 }
 
 /** @returns the exit code */
-export async function printVersion(): Promise<number> {
-  await print(`${version}\n`);
+export async function printVersion(out: Writable): Promise<number> {
+  await print(`${version}\n`, out);
   return exitCodes.done;
 }

@@ -9,14 +9,11 @@ import type { VerifyOption } from './verify-options.js';
  *
  * @throws ConfigurationError
  */
-export function withEngine(
-  target: Target,
-  { options, environment }: CommandInput<VerifyOption>,
-): Target {
+export function withEngine(target: Target, { options, env }: CommandInput<VerifyOption>): Target {
   if (target.kind === 'local' && target.isOnPurpose) {
     checkEngineOptions(options);
     return asksNetwork(options)
-      ? { ...target, engine: async () => engineOf(options, environment) }
+      ? { ...target, engine: async () => engineOf(options, env) }
       : target;
   }
   const given = engineOptions.find(({ name }) => options.has(name));

@@ -1,5 +1,5 @@
 import { ConfigurationError, type Client } from '../index.js';
-import type { ParsedOptions, CommandInput } from './command.js';
+import type { CommandInput } from './command.js';
 import {
   chooseTarget,
   connect,
@@ -11,6 +11,7 @@ import {
 } from './connect.js';
 import { sayLocalService } from './local-notice.js';
 import { programName } from './program-name.js';
+import { sayTrouble } from './trouble-line.js';
 
 /**
  * Asks the service and closes the connection behind it, whatever happens.
@@ -18,34 +19,34 @@ import { programName } from './program-name.js';
  * @throws ConfigurationError when no service is named
  */
 export async function withService<Answer>(
-  { options, environment }: CommandInput<ServiceOption>,
+  input: CommandInput<ServiceOption>,
   ask: (client: Client) => Promise<Answer>,
 ): Promise<Answer> {
-  const target = await findTarget(options, environment);
+  const target = await findTarget(input.options, input.env);
   if (target.kind === 'local') {
     throw new ConfigurationError(
-      `this asks for what a service keeps: set SLUICE_BASE_URL and SLUICE_API_KEY (${programName()} serve starts a local service)`,
+      `this asks for what a service keeps: set SLUICE_BASE_URL and SLUICE_API_KEY (${programName(input)} serve starts a local service)`,
     );
   }
-  return askAt(target, options, ask);
+  return askAt(target, input, ask);
 }
 
 /** The same where the local service in this process does as well: nothing is kept between two calls. */
 export async function withAnyService<Answer>(
-  { options, environment }: CommandInput<ConnectionOption>,
+  input: CommandInput<ConnectionOption>,
   ask: (client: Client) => Promise<Answer>,
 ): Promise<Answer> {
-  const target = await chooseTarget(options, environment);
-  sayLocalService(target, process.stderr);
-  return askAt(target, options, ask);
+  const target = await chooseTarget(input.options, input.env);
+  sayLocalService(target, input.stderr);
+  return askAt(target, input, ask);
 }
 
 async function askAt<Answer>(
   target: Target,
-  options: ParsedOptions<PatienceOption>,
+  { options, stderr }: CommandInput<PatienceOption>,
   ask: (client: Client) => Promise<Answer>,
 ): Promise<Answer> {
-  const connection = await connect(target, options, undefined);
+  const connection = await connect(target, options, undefined, { tell: sayTrouble(stderr) });
   try {
     return await ask(connection.client);
   } finally {

@@ -66,12 +66,13 @@ export class Workers {
   }
 
   #startOne(number: number): void {
-    const { positionals, options, environment } = this.#options.input;
+    const { positionals, options, argv, env, cwd } = this.#options.input;
     // Bun has no such module.
     const isOneFile = process.getBuiltinModule('node:sea')?.isSea() ?? false;
-    const program = isOneFile ? [] : [process.argv[1] ?? ''];
+    const program = isOneFile ? [] : [argv[1] ?? ''];
     const worker = spawn(process.execPath, [...process.execArgv, ...program, workerName], {
-      env: environment,
+      env,
+      cwd,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',
     });

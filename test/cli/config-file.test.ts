@@ -7,6 +7,7 @@ import { withConfig } from '../../src/cli/config-file.js';
 import { describeError } from '../../src/cli/describe-error.js';
 import { parseCommandLine } from '../../src/cli/parse-command-line.js';
 import type { ParsedOptions } from '../../src/cli/command.js';
+import { calledHere } from './called-here.js';
 import { verifyOptions, type VerifyOption } from '../../src/cli/verify-options.js';
 import { runCommand } from './run-command.js';
 
@@ -23,7 +24,7 @@ async function read(
   args: readonly string[] = [],
 ): Promise<ParsedOptions<VerifyOption>> {
   const line = ['list.csv', '--config', await configFile(content), ...args];
-  return withConfig(parseCommandLine(verifyCommand, line).options, verifyOptions);
+  return withConfig(parseCommandLine(verifyCommand, line, calledHere).options, verifyOptions, '.');
 }
 
 describe('--config', () => {

@@ -6,6 +6,7 @@ import { endColumns, endLines, endTable } from '../../src/cli/end-table.js';
 import { Reporter, type ReporterOptions } from '../../src/cli/reporter.js';
 import { textTable, textWidth } from '../../src/cli/text-table.js';
 import { RunPapers, type Summary } from '../../src/index.js';
+import { FakeClock } from '../client/fake-clock.js';
 import { withFolder } from '../service/with-service.js';
 import { runInProcess } from './run-in-process.js';
 import { exampleSummary } from '../papers/report/example-report.js';
@@ -104,7 +105,12 @@ async function saidAtTheEnd(options: Partial<ReporterOptions>): Promise<string> 
   const papers = await RunPapers.open({});
   const { compared: _, ...summary } = exampleSummary();
   const out = Object.assign(new PassThrough(), { columns: 80 });
-  const reporter = new Reporter(out, { isQuiet: false, isVerbose: false, ...options });
+  const reporter = new Reporter(out, {
+    isQuiet: false,
+    isVerbose: false,
+    clock: new FakeClock(),
+    ...options,
+  });
   reporter.finished(summary, papers.endOf(summary));
   return readAll(out);
 }

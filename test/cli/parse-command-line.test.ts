@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../../src/cli/command.js';
 import { parseCommandLine } from '../../src/cli/parse-command-line.js';
+import { calledHere } from './called-here.js';
 
 const command: Command = {
   name: 'try',
@@ -16,7 +17,7 @@ const command: Command = {
 };
 
 const parse = (...args: string[]): ReturnType<typeof parseCommandLine> =>
-  parseCommandLine(command, args);
+  parseCommandLine(command, args, calledHere);
 
 describe('parseCommandLine', () => {
   it('takes values behind a space, an equals sign, or a short name', () => {

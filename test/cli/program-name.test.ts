@@ -16,8 +16,8 @@ describe('programName', () => {
     ['npx', ofProject, { npm_lifecycle_event: 'npx', PATH: '/home/ada/lists/node_modules/.bin' }],
     ['a script of npm', ofProject, { npm_lifecycle_event: 'night', PATH: '/usr/bin' }],
     ['its path', ofProject, { PATH: '/usr/bin:/bin' }],
-  ])('names npx for the copy of a project that was started by %s', (_, script, environment) => {
-    expect(programName(environment, script)).toBe(byNpx);
+  ])('names npx for the copy of a project that was started by %s', (_, script, env) => {
+    expect(programName({ argv: ['node', script], env, cwd: '.' })).toBe(byNpx);
   });
 
   it.each([
@@ -25,8 +25,8 @@ describe('programName', () => {
     ['installed for all', '/usr/local/bin/sluice', { PATH: '/usr/local/bin' }],
     ['run by another program of npx', '/usr/bin/sluice', { npm_lifecycle_event: 'npx' }],
     ['of another name', '/home/ada/node_modules/.bin/vitest', { npm_lifecycle_event: 'npx' }],
-  ])('is the command itself where it is %s', (_, script, environment) => {
-    expect(programName(environment, script)).toBe('sluice');
+  ])('is the command itself where it is %s', (_, script, env) => {
+    expect(programName({ argv: ['node', script], env, cwd: '.' })).toBe('sluice');
   });
 });
 

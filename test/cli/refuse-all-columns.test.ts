@@ -3,13 +3,14 @@ import { placeOf } from '../../src/cli/list-places.js';
 import { parseCommandLine } from '../../src/cli/parse-command-line.js';
 import { verifyCommand } from '../../src/cli/commands/verify.js';
 import { refuseAllColumns } from '../../src/cli/refuse-all-columns.js';
+import { calledHere } from './called-here.js';
 
 const url = 'postgres://db.example/crm';
 
 function check(query: string, into = 'crm.contacts', from = url): void {
   const args = [from, '-o', url, '--query', query, '--into', into];
-  const { options } = parseCommandLine(verifyCommand, args);
-  refuseAllColumns([placeOf(from, {})], placeOf(url, {}), options);
+  const { options } = parseCommandLine(verifyCommand, args, calledHere);
+  refuseAllColumns([placeOf(from, calledHere)], placeOf(url, calledHere), options);
 }
 
 it.each([

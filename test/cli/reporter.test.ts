@@ -2,9 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { paidInVainLines } from '../../src/cli/stop-lines.js';
 import { Reporter, type ReporterOptions } from '../../src/cli/reporter.js';
+import { FakeClock } from '../client/fake-clock.js';
 import { batchProgress, life } from './progress/batch-life.js';
 import { runInProcess } from './run-in-process.js';
 import { readAll } from './read-all.js';
@@ -67,7 +68,12 @@ describe('--json-log', () => {
 describe('what is said of a run', () => {
   function reporterTo(options: Partial<ReporterOptions>): { reporter: Reporter; said(): string } {
     const out = new PassThrough();
-    const reporter = new Reporter(out, { isQuiet: false, isVerbose: false, ...options });
+    const reporter = new Reporter(out, {
+      isQuiet: false,
+      isVerbose: false,
+      clock: new FakeClock(),
+      ...options,
+    });
     return { reporter, said: () => readAll(out) };
   }
 
@@ -98,14 +104,13 @@ describe('what is said of a run', () => {
     );
   });
 
-  it('is how far it is, a line a minute while the service verifies', () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const { reporter, said } = reporterTo({});
+  it('is how far it is, a line a minute while the service verifies', async () => {
+    const clock = new FakeClock();
+    const { reporter, said } = reporterTo({ clock });
     reporter.progress({ stage: 'read', rows: 400, addresses: 400, toSend: 400, batches: 4 });
     for (const known of life) reporter.progress(batchProgress(0, known));
     expect(said()).toBe('sluice: read 400 rows: 400 addresses in 4 batches\n');
-    vi.advanceTimersByTime(60_000);
+    await clock.advance(60_000);
     for (const id of [1, 2]) for (const known of life) reporter.progress(batchProgress(id, known));
     expect(said()).toBe('sluice: 1 of 4 batches done after 1 min, about 3 min left\n');
   });

@@ -7,6 +7,7 @@ import { agreeToLose, launchedLine } from '../lost-run.js';
 import { print, say } from '../print.js';
 import { jsonOption } from '../print-answer.js';
 import { sharedRunOptions } from '../store-options.js';
+import { sayTrouble } from '../trouble-line.js';
 import { onlySharedRun, onlyStateDirectory } from './status.js';
 import { counted } from '../../words/shown-numbers.js';
 
@@ -34,13 +35,13 @@ export const abandonCommand = defineCommand({
 async function abandon(
   input: CommandInput<ConnectionOption | 'json' | 'yes' | 'store' | 'run'>,
 ): Promise<number> {
-  const { options, positionals, environment, signal } = input;
+  const { options, env, signal, stdout, stderr } = input;
   const isShared = options.has('store') || options.has('run');
-  const store = isShared ? await onlySharedRun(positionals, options, environment) : undefined;
-  const place = store ?? onlyStateDirectory(positionals);
+  const store = isShared ? await onlySharedRun(input) : undefined;
+  const place = store ?? onlyStateDirectory(input);
   const status = await readRunStatus(place);
   const { stateDir } = status;
-  const target = await chooseTarget(options, environment);
+  const target = await chooseTarget(options, env);
   if (target.kind === 'local' && status.service !== 'local') {
     throw new ConfigurationError(
       `the run's batches are on ${status.service}: set SLUICE_BASE_URL and SLUICE_API_KEY to delete them there`,
@@ -48,13 +49,15 @@ async function abandon(
   }
   await agreeToLose('sluice abandon', status, {
     isAgreed: options.has('yes'),
-    person: terminal(),
-    warn: (line) => say(`sluice: ${line}`),
+    person: terminal(input),
+    warn: (line) => say(`sluice: ${line}`, stderr),
     signal,
   });
   // Batches of the in-process local service go with the directory.
   const connection =
-    status.service === 'local' ? undefined : await connect(target, options, undefined);
+    status.service === 'local'
+      ? undefined
+      : await connect(target, options, undefined, { tell: sayTrouble(stderr) });
   try {
     const { deleted, left, launched } = await abandonRun({
       ...(store ? { store } : { stateDir }),
@@ -62,14 +65,17 @@ async function abandon(
       signal,
     });
     if (options.has('json')) {
-      await print(`${JSON.stringify({ stateDir, deleted, left, launched }, undefined, 2)}\n`);
+      await print(
+        `${JSON.stringify({ stateDir, deleted, left, launched }, undefined, 2)}\n`,
+        stdout,
+      );
       return exitCodes.done;
     }
-    say(`sluice: deleted ${counted(deleted, 'batch')} and ${stateDir}`);
+    say(`sluice: deleted ${counted(deleted, 'batch')} and ${stateDir}`, stderr);
     if (left.length > 0) {
-      say(`sluice: still on the service: ${left.join(', ')}`);
+      say(`sluice: still on the service: ${left.join(', ')}`, stderr);
     }
-    if (launched.length > 0) say(`sluice: ${launchedLine(launched)}`);
+    if (launched.length > 0) say(`sluice: ${launchedLine(launched)}`, stderr);
   } finally {
     await connection?.close();
   }

@@ -51,7 +51,7 @@ async function checkOne(input: CommandInput<NameOf<typeof checkOptions>>): Promi
   if (address === '') throw new ConfigurationError('the address is empty');
   const request = unitRequest(address, options);
   const answer = await withAnyService(input, (client) => verify(client, request, signal));
-  await printAnswer(options, answer, () => fieldsText(flattened(answer)));
+  await printAnswer(input, answer, () => fieldsText(flattened(answer)));
   return answer.status === 'ok' ? exitCodes.done : exitCodes.someFailed;
 }
 

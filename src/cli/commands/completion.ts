@@ -29,7 +29,7 @@ export function createCompletionCommand(allCommands: () => readonly Command[]): 
       'source <(sluice completion bash)',
       'sluice completion fish > ~/.config/fish/completions/sluice.fish',
     ],
-    run: async ({ positionals }) => {
+    run: async ({ positionals, stdout }) => {
       const given = onlyArgument(positionals, `name your shell: ${shells.join(', ')}`);
       const shell = shells.find((known) => known === given);
       if (shell === undefined) {
@@ -37,7 +37,7 @@ export function createCompletionCommand(allCommands: () => readonly Command[]): 
           `there is completion for ${shells.join(', ')}, not for ${JSON.stringify(given)}${guess(given, shells)}`,
         );
       }
-      await print(scripts[shell](completedCommands(allCommands())));
+      await print(scripts[shell](completedCommands(allCommands())), stdout);
       return exitCodes.done;
     },
   };

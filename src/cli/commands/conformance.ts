@@ -43,14 +43,15 @@ export const conformanceCommand = defineCommand({
 async function conformance({
   positionals,
   options,
-  environment,
+  env,
   signal,
+  stdout,
 }: CommandInput<NameOf<typeof conformanceOptions>>): Promise<number> {
   if (positionals.length > 0) {
     throw new ConfigurationError(`conformance takes no argument ${JSON.stringify(positionals[0])}`);
   }
   const patienceSeconds = durationOption(options, 'patience');
-  const service = await open(await chooseTarget(options, environment));
+  const service = await open(await chooseTarget(options, env));
   const { checkConformance, conformanceLines, conformanceSums } =
     await import('../../conformance/index.js');
   const isJson = options.has('json');
@@ -69,7 +70,7 @@ async function conformance({
       onClause: (checked) => {
         const lines = conformanceLines(checked, section);
         ({ section } = checked);
-        if (!isJson) printed = printed.then(async () => print(lines));
+        if (!isJson) printed = printed.then(async () => print(lines, stdout));
         // Who cannot print learns of it at the end.
         printed.catch(() => undefined);
       },
@@ -77,6 +78,7 @@ async function conformance({
     await printed;
     await print(
       isJson ? `${JSON.stringify(report, undefined, 2)}\n` : withFlags(conformanceSums(report)),
+      stdout,
     );
     return report.conforms ? exitCodes.done : exitCodes.someFailed;
   } finally {

@@ -19,7 +19,7 @@ export const creditsCommand = defineCommand({
 async function showCredits(input: CommandInput<ServiceOption | 'json'>): Promise<number> {
   noArguments('credits', input.positionals);
   const balance = await withService(input, (client) => client.credits({ signal: input.signal }));
-  await printAnswer(input.options, balance, () =>
+  await printAnswer(input, balance, () =>
     textTable([
       ['email credits', grouped(balance.email_credit)],
       ['phone credits', grouped(balance.phone_credit)],

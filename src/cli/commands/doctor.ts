@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
 import { checkRunFolder, version } from '../../index.js';
 import { printableLine } from '../../words/printable.js';
 import { defineCommand, defineOptions, type CommandInput } from '../command.js';
@@ -29,10 +30,10 @@ async function examine(
 ): Promise<number> {
   noArguments('doctor', input.positionals);
   const [folder, temporary, service, packages] = await Promise.all([
-    checkFolder('folder', process.cwd()),
+    checkFolder('folder', resolve(input.cwd)),
     checkFolder('temporary', tmpdir(), exitCodes.usage),
-    chooseTarget(input.options, input.environment).then(
-      async (target) => checkService(target, input.signal),
+    chooseTarget(input.options, input.env).then(
+      async (target) => checkService(target, input),
       (error: unknown) => [failed('service', error)],
     ),
     checkPackages(),
@@ -45,7 +46,7 @@ async function examine(
     exit_code: exitCode,
     checks: checks.map(({ check, state, text }) => ({ check, state, text })),
   };
-  await printAnswer(input.options, answer, () => screen(checks, process.stdout.columns || 80));
+  await printAnswer(input, answer, () => screen(checks, input.stdout.columns || 80));
   return exitCode;
 }
 

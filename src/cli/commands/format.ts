@@ -6,7 +6,7 @@ import { exitCodes } from '../exit-code.js';
 import { fieldsText } from '../fields-text.js';
 import { countryOption, readCountry, readType, typeOption } from '../lane-options.js';
 import { openLineFile } from '../line-file.js';
-import { onlyArgument } from '../positionals.js';
+import { onlyPath } from '../positionals.js';
 import { jsonOption, printAnswer } from '../print-answer.js';
 import { textTable } from '../text-table.js';
 import { withAnyService } from '../with-service.js';
@@ -26,14 +26,14 @@ export const formatCommand = defineCommand({
 async function formatFile(
   input: CommandInput<ConnectionOption | 'type' | 'country' | 'json'>,
 ): Promise<number> {
-  const { options, positionals, signal } = input;
-  const path = onlyArgument(positionals, 'name one file that holds an address on each line');
+  const { options, signal } = input;
+  const path = onlyPath(input, 'name one file that holds an address on each line');
   const form = { type: readType(options), target_country: readCountry(options) };
   const file = await openLineFile(path);
   const answer = await withAnyService(input, (client) =>
     client.format({ ...form, file }, { signal }),
   );
-  await printAnswer(options, answer, () => describe(answer));
+  await printAnswer(input, answer, () => describe(answer));
   return isOk(answer) ? exitCodes.done : exitCodes.someFailed;
 }
 

@@ -8,6 +8,7 @@ import { print } from '../print.js';
 import { printableLine } from '../../words/printable.js';
 import { counted, grouped } from '../../words/shown-numbers.js';
 import { programName } from '../program-name.js';
+import { resolvePath } from '../resolve-path.js';
 import { standard } from '../standard.js';
 import { textTable } from '../text-table.js';
 import { whereGiven } from '../where-given.js';
@@ -34,16 +35,13 @@ export const historyCommand = defineCommand({
 
 const actions = ['stats', 'prune', 'export', 'forget'] as const;
 
-async function onHistory({
-  positionals,
-  options,
-  signal,
-}: CommandInput<'max-age' | 'wait-lock' | 'json'>): Promise<number> {
+async function onHistory(input: CommandInput<'max-age' | 'wait-lock' | 'json'>): Promise<number> {
+  const { positionals, options, signal, cwd } = input;
   const [word, path, ...addresses] = positionals;
   const action = actions.find((known) => known === word);
   if (!action || path === undefined) {
     throw new ConfigurationError(
-      `say what is to be done, and with which history: ${programName()} history ${actions.join('|')} <file>`,
+      `say what is to be done, and with which history: ${programName(input)} history ${actions.join('|')} <file>`,
     );
   }
   if (action === 'forget' ? addresses.length === 0 : addresses.length > 0) {
@@ -55,22 +53,27 @@ async function onHistory({
   }
   const isJson = options.has('json');
   const history = await History.open({
-    path,
+    path: resolvePath(cwd, path),
     signal,
     ...whereGiven({ maxAgeDays: maxAgeOf(options), waitLockMs: waitLockOf(options) }),
   });
   try {
-    await print(await outputOf(action, history, { addresses, isJson }));
+    await print(await outputOf(action, history, { ...input, addresses, isJson }), input.stdout);
   } finally {
     await history.close();
   }
   return exitCodes.done;
 }
 
+interface HistoryInput extends Pick<CommandInput, 'stdin' | 'stdout'> {
+  readonly addresses: readonly string[];
+  readonly isJson: boolean;
+}
+
 async function outputOf(
   action: (typeof actions)[number],
   history: History,
-  { addresses, isJson }: { readonly addresses: readonly string[]; readonly isJson: boolean },
+  { addresses, isJson, stdin, stdout }: HistoryInput,
 ): Promise<string> {
   switch (action) {
     case 'stats':
@@ -82,11 +85,11 @@ async function outputOf(
         : `dropped ${counted(dropped, 'result')} that ${dropped === 1 ? 'was' : 'were'} too old; ${grouped(history.size)} left\n`;
     }
     case 'export':
-      for (const lines of inPieces(exportLines(history, isJson))) await print(lines);
+      for (const lines of inPieces(exportLines(history, isJson))) await print(lines, stdout);
       return '';
     case 'forget': {
       const given = addresses.includes(standard)
-        ? [...addresses.filter((address) => address !== standard), ...(await standardLines())]
+        ? [...addresses.filter((address) => address !== standard), ...(await linesOf(stdin()))]
         : addresses;
       const forgotten = await history.forget(given);
       return isJson
@@ -164,8 +167,8 @@ function recordOf({
   return Object.fromEntries(recordFields[type].map((name, index) => [name, values[index] ?? null]));
 }
 
-async function standardLines(): Promise<readonly string[]> {
-  return (await text(process.stdin)).split('\n').filter((line) => line.trim() !== '');
+async function linesOf(input: NodeJS.ReadStream): Promise<readonly string[]> {
+  return (await text(input)).split('\n').filter((line) => line.trim() !== '');
 }
 
 function json(value: unknown): string {

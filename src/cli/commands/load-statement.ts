@@ -2,7 +2,7 @@ import { ConfigurationError, loadStatement, loadTargets } from '../../index.js';
 import { guess } from '../closest-name.js';
 import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import { onlyArgument } from '../positionals.js';
+import { onlyPath } from '../positionals.js';
 import { print } from '../print.js';
 import { whereGiven } from '../where-given.js';
 
@@ -44,11 +44,9 @@ export const loadStatementCommand = defineCommand({
   run: printStatement,
 });
 
-async function printStatement({
-  positionals,
-  options,
-}: CommandInput<NameOf<typeof loadOptions>>): Promise<number> {
-  const folder = onlyArgument(positionals, 'name one folder of parts');
+async function printStatement(input: CommandInput<NameOf<typeof loadOptions>>): Promise<number> {
+  const { options, stdout } = input;
+  const folder = onlyPath(input, 'name one folder of parts');
   const given = options.text('for');
   const target = loadTargets.find((known) => known === given);
   if (target === undefined) {
@@ -63,6 +61,6 @@ async function printStatement({
     from: options.text('from'),
     key: options.text('key'),
   });
-  await print(await loadStatement(folder, { for: target, ...form }));
+  await print(await loadStatement(folder, { for: target, ...form }), stdout);
   return exitCodes.done;
 }

@@ -7,6 +7,7 @@ import {
   type ParsedOptions,
   type CommandInput,
   type NameOf,
+  type Surroundings,
 } from '../command.js';
 import { describeError } from '../describe-error.js';
 import { exitCodes } from '../exit-code.js';
@@ -68,12 +69,8 @@ export const serveCommand = defineCommand({
 
 const defaultCredits = 1_000_000;
 
-async function serve({
-  positionals,
-  options,
-  environment,
-  signal,
-}: CommandInput<NameOf<typeof serveOptions>>): Promise<number> {
+async function serve(input: CommandInput<NameOf<typeof serveOptions>>): Promise<number> {
+  const { positionals, options, env, signal, stdout, stderr } = input;
   if (positionals.length > 0) {
     throw new ConfigurationError(`serve takes no argument ${JSON.stringify(positionals[0])}`);
   }
@@ -90,19 +87,19 @@ async function serve({
       maxFormatBytes: countOption(options, 'max-format-size'),
       maxConnections: countOption(options, 'max-connections'),
       faults: await readFaults(options.text('faults')),
-      engine: await engineOf(options, environment),
+      engine: await engineOf(options, env),
     }),
     ...(accountsFile === undefined
-      ? oneAccount(options, environment)
+      ? oneAccount(options, env)
       : await severalAccounts(options, accountsFile)),
   });
   if (service.apiKeyIsNew) {
-    say(`API key (shown once): ${service.apiKey}`);
+    say(`API key (shown once): ${service.apiKey}`, stderr);
   }
   let stopRereading = (): void => undefined;
   try {
-    if (accountsFile !== undefined) stopRereading = rereadOnHangUp(service, accountsFile);
-    await print(`${service.baseUrl}\n`);
+    if (accountsFile !== undefined) stopRereading = rereadOnHangUp(service, accountsFile, input);
+    await print(`${service.baseUrl}\n`, stdout);
     await aborted(signal);
   } finally {
     stopRereading();
@@ -114,10 +111,10 @@ async function serve({
 /** The one account that there is without a list of them. */
 function oneAccount(
   options: ParsedOptions<'email-credits' | 'phone-credits'>,
-  environment: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv,
 ): Partial<ServiceOptions> {
   return {
-    ...whereGiven({ apiKey: environment['SLUICE_API_KEY'] || undefined }),
+    ...whereGiven({ apiKey: env['SLUICE_API_KEY'] || undefined }),
     emailCredits: amountOption(options, 'email-credits') ?? defaultCredits,
     phoneCredits: amountOption(options, 'phone-credits') ?? defaultCredits,
   };
@@ -137,19 +134,23 @@ async function severalAccounts(
 }
 
 /** Keys are revoked and replaced while serving; a file that cannot be used changes nothing. */
-function rereadOnHangUp(service: Service, path: string): () => void {
+function rereadOnHangUp(
+  service: Service,
+  path: string,
+  { signals, stderr }: Pick<Surroundings, 'signals' | 'stderr'>,
+): () => void {
   const reread = async (): Promise<void> => {
     try {
       const accounts = await readAccounts(path);
       await service.setAccounts(accounts);
-      say(`accounts read again: ${accounts.length}`);
+      say(`accounts read again: ${accounts.length}`, stderr);
     } catch (error) {
-      say(`${describeError(error)}; the accounts stay as they were`);
+      say(`${describeError(error)}; the accounts stay as they were`, stderr);
     }
   };
   const listener = (): void => void reread();
-  process.on('SIGHUP', listener);
-  return () => void process.off('SIGHUP', listener);
+  signals.on('SIGHUP', listener);
+  return () => void signals.off('SIGHUP', listener);
 }
 
 async function readAccounts(path: string): Promise<readonly Account[]> {

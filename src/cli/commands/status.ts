@@ -10,11 +10,12 @@ import {
   type RunStatus,
   type SharedStore,
 } from '../../index.js';
-import { defineCommand, type CommandInput, type ParsedOptions } from '../command.js';
+import { defineCommand, type CommandInput } from '../command.js';
 import { errorText } from '../describe-error.js';
 import { withFlags } from '../option-flags.js';
 import { exitCodes } from '../exit-code.js';
 import { jsonOption, printAnswer } from '../print-answer.js';
+import { resolvePath } from '../resolve-path.js';
 import { describeShared, linesOfShared } from '../shared-status-lines.js';
 import { sharedRunOf, sharedRunOptions, storeUrlOf } from '../store-options.js';
 import { printableLine } from '../../words/printable.js';
@@ -34,49 +35,45 @@ export const statusCommand = defineCommand({
   run: showStatus,
 });
 
-async function showStatus({
-  positionals,
-  options,
-  environment,
-}: CommandInput<'json' | 'store' | 'run'>): Promise<number> {
+async function showStatus(input: CommandInput<'json' | 'store' | 'run'>): Promise<number> {
+  const { positionals, options, cwd } = input;
   if (options.has('store') && !options.has('run') && positionals.length === 0) {
     const { findPostgresRuns } = await import('../../databases/postgres/index.js');
-    const runs = await findPostgresRuns({ connectionString: storeUrlOf(options, environment) });
+    const runs = await findPostgresRuns({ connectionString: storeUrlOf(options, input) });
     const answer = runs.map((found) =>
       'status' in found ? found.status : { run: found.run, error: errorText(found.error) },
     );
-    await printAnswer(options, answer, () => describeStore(runs));
+    await printAnswer(input, answer, () => describeStore(runs));
   } else if (options.has('store') || options.has('run')) {
-    const status = await readRunStatus(await onlySharedRun(positionals, options, environment));
-    await printAnswer(options, status, () => describe(status, describeShared(status)));
+    const status = await readRunStatus(await onlySharedRun(input));
+    await printAnswer(input, status, () => describe(status, describeShared(status)));
   } else if (positionals.length === 0) {
-    const runs = await findRuns('.');
+    const runs = await findRuns(resolvePath(cwd, '.'));
     const answer = runs.map((run) =>
       'status' in run ? run.status : { stateDir: run.stateDir, error: errorText(run.error) },
     );
-    await printAnswer(options, answer, () => describeAll(runs));
+    await printAnswer(input, answer, () => describeAll(runs));
   } else {
-    const status = await readRunStatus(onlyStateDirectory(positionals));
-    await printAnswer(options, status, () => describe(status));
+    const status = await readRunStatus(onlyStateDirectory(input));
+    await printAnswer(input, status, () => describe(status));
   }
   return exitCodes.done;
 }
 
 /** The shared run of commands that take none but its options. @throws ConfigurationError */
-export async function onlySharedRun(
-  positionals: readonly string[],
-  options: ParsedOptions<'store' | 'run'>,
-  environment: NodeJS.ProcessEnv,
-): Promise<SharedStore> {
-  const store = await sharedRunOf(options, environment);
-  if (store && positionals.length === 0) return store;
+export async function onlySharedRun(input: CommandInput<'store' | 'run'>): Promise<SharedStore> {
+  const store = await sharedRunOf(input);
+  if (store && input.positionals.length === 0) return store;
   throw new ConfigurationError('name a state directory, or a run with --store and --run');
 }
 
 /** The one argument of commands about a state directory. @throws ConfigurationError */
-export function onlyStateDirectory(positionals: readonly string[]): string {
+export function onlyStateDirectory({
+  positionals,
+  cwd,
+}: Pick<CommandInput, 'positionals' | 'cwd'>): string {
   const [path, ...more] = positionals;
-  if (path !== undefined && more.length === 0) return path;
+  if (path !== undefined && more.length === 0) return resolvePath(cwd, path);
   throw new ConfigurationError('name one state directory, such as verified.csv.sluice');
 }
 

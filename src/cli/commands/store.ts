@@ -25,24 +25,21 @@ export const storeCommand = defineCommand({
   run: onStore,
 });
 
-async function onStore({
-  positionals,
-  options,
-  environment,
-}: CommandInput<'store' | 'print'>): Promise<number> {
+async function onStore(input: CommandInput<'store' | 'print'>): Promise<number> {
+  const { positionals, options, stdout, stderr } = input;
   const [action, ...more] = positionals;
   if (action !== 'create' || more.length > 0) {
     throw new ConfigurationError(
-      `say ${programName()} store create --store <url>, or with --print`,
+      `say ${programName(input)} store create --store <url>, or with --print`,
     );
   }
   const { createPostgresStore, postgresStoreSql } =
     await import('../../databases/postgres/index.js');
   if (options.has('print')) {
-    await print(postgresStoreSql());
+    await print(postgresStoreSql(), stdout);
     return exitCodes.done;
   }
-  await createPostgresStore({ connectionString: storeUrlOf(options, environment) });
-  say('sluice: the store is there: the schema sluice');
+  await createPostgresStore({ connectionString: storeUrlOf(options, input) });
+  say('sluice: the store is there: the schema sluice', stderr);
   return exitCodes.done;
 }

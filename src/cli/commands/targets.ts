@@ -25,10 +25,11 @@ export const targetsCommand = defineCommand({
   run: showTargets,
 });
 
-async function showTargets({ positionals, options }: CommandInput<'json'>): Promise<number> {
+async function showTargets(input: CommandInput<'json'>): Promise<number> {
+  const { positionals } = input;
   const wanted = positionals.length === 0 ? kinds : positionals.map(parseKind);
   const chosen = Object.fromEntries(wanted.map((kind) => [kind, listOf(kind)]));
-  await printAnswer(options, chosen, () => wanted.map(describe).join('\n'));
+  await printAnswer(input, chosen, () => wanted.map(describe).join('\n'));
   return exitCodes.done;
 }
 

@@ -4,9 +4,10 @@ import { defineCommand, type CommandInput } from '../command.js';
 import { withConfig } from '../config-file.js';
 import { dryRun, estimateJob, type EstimatedJob } from '../dry-run.js';
 import { envFileOption, loadEnvFile } from '../env-file.js';
-import { pathOf, placeOf, type NamedPlace } from '../list-places.js';
+import { placeOf, type NamedPlace } from '../list-places.js';
 import { parseCommandLine } from '../parse-command-line.js';
 import { prepareJob, type RunParts } from '../prepare-job.js';
+import { programName } from '../program-name.js';
 import { progressMode } from '../progress/progress-mode.js';
 import { refuseUnquoted } from '../refuse-unquoted.js';
 import { Reporter } from '../reporter.js';
@@ -44,10 +45,10 @@ export const verifyCommand = defineCommand({
   ],
   async run(given) {
     const input = await withSettings(given);
-    if (namesNoColumn(input) || lacksCountry(input, terminal())) {
+    if (namesNoColumn(input) || lacksCountry(input, terminal(input))) {
       return wayIn(input, given, showWayIn);
     }
-    const isFileProposed = isToTerminal(input, terminal(), process.stdout.isTTY);
+    const isFileProposed = isToTerminal(input, terminal(input), input.stdout.isTTY);
     return isFileProposed ? wayIn(input, given, proposeFile) : verifyList(input);
   },
 });
@@ -56,18 +57,18 @@ export const verifyCommand = defineCommand({
 async function withSettings(
   given: CommandInput<VerifyOption>,
 ): Promise<CommandInput<VerifyOption>> {
-  const options = await withConfig<VerifyOption | 'env-file'>(given.options, [
-    ...verifyOptions,
-    envFileOption,
-  ]);
+  const options = await withConfig<VerifyOption | 'env-file'>(
+    given.options,
+    [...verifyOptions, envFileOption],
+    given.cwd,
+  );
   // That of the command line is read by now.
-  await loadEnvFile(options, given.environment);
+  await loadEnvFile(options, given.env);
   return { ...given, options };
 }
 
 async function verifyList(input: CommandInput<VerifyOption>, isCostSaid = false): Promise<number> {
-  const { options, environment } = input;
-  const to = placeOf(options.text('output') ?? standard, environment);
+  const to = placeOf(input.options.text('output') ?? standard, input);
   return sayIfStopped(input, to, verifyTo, isCostSaid);
 }
 
@@ -77,18 +78,17 @@ async function wayIn(
   given: CommandInput<VerifyOption>,
   show: typeof showWayIn,
 ): Promise<number> {
-  const { options, environment } = input;
-  const to = placeOf(options.text('output') ?? 'verified.csv', environment);
+  const to = placeOf(input.options.text('output') ?? 'verified.csv', input);
   const again = (args: readonly string[]): CommandInput => ({
     ...input,
-    ...parseCommandLine(verifyCommand, args),
+    ...parseCommandLine(verifyCommand, args, input),
   });
   let isCostSaid = false;
   return sayIfStopped(input, to, async (_, _input, { reporter }) =>
     show(input, {
       reporter,
       given,
-      person: terminal(),
+      person: terminal(input),
       estimate: async (args) => {
         const estimated = await estimateList(again([...args, '--dry-run']), reporter);
         isCostSaid = true;
@@ -108,25 +108,26 @@ async function sayIfStopped(
   work: Work,
   isCostSaid = false,
 ): Promise<number> {
-  const { options, environment, positionals } = input;
-  const reporter = new Reporter(process.stderr, {
+  const { options, env, positionals, stdout, stderr, clock } = input;
+  const reporter = new Reporter(stderr, {
     isTargetSaid: isCostSaid,
     isQuiet: options.has('quiet'),
     isVerbose: options.has('verbose'),
     isJson: options.has('json-log'),
     mode: progressMode(options, {
-      environment,
-      isTerminal: process.stderr.isTTY,
-      isOutputThere: to.path === standard && process.stdout.isTTY,
+      env,
+      isTerminal: stderr.isTTY,
+      isOutputThere: to.path === standard && stdout.isTTY,
     }),
-    isTerminal: process.stderr.isTTY,
-    environment,
+    isTerminal: stderr.isTTY,
+    env,
+    clock,
   });
-  const papers = await openPapers(options, [...positionals, pathOf(to)], to);
+  const papers = await openPapers(input, to);
   const run: RunSoFar = {
     input: positionals.map(showPlace).join(', '),
     output: showPlace(to.path),
-    stateDir: stateDirectoryOf(to, options),
+    stateDir: stateDirectoryOf(to, input),
     store: undefined,
     isStreaming: false,
     noMoreOpenThan: undefined,
@@ -135,7 +136,7 @@ async function sayIfStopped(
     await refuseUnquoted(input);
     return await work(to, input, { run, reporter, papers, isCostSaid });
   } catch (error) {
-    return sayStopped(error, run, { reporter, papers });
+    return sayStopped(error, run, { reporter, papers, program: programName(input) });
   }
 }
 
@@ -145,8 +146,8 @@ async function estimateList(
   reporter: Reporter,
 ): Promise<EstimatedJob> {
   const input = await withSettings(given);
-  const to = placeOf(input.options.text('output') ?? standard, input.environment);
-  const run = { input: '', output: '', stateDir: stateDirectoryOf(to, input.options) };
+  const to = placeOf(input.options.text('output') ?? standard, input);
+  const run = { input: '', output: '', stateDir: stateDirectoryOf(to, input) };
   const parts = {
     run: { ...run, store: undefined, isStreaming: false, noMoreOpenThan: undefined },
     reporter,
@@ -169,7 +170,7 @@ async function verifyTo(
   const { options } = input;
   const { run, papers } = parts;
   const workers = new Workers({ input, reporter: parts.reporter, count: workersOf(options) });
-  run.store = await sharedRunOf(options, input.environment, storePatience(options));
+  run.store = await sharedRunOf(input, storePatience(options));
   if (run.store) refuseStandardInput(input.positionals);
   const { job, history, sink, tell, exitCode } = await prepareJob(to, input, parts);
   try {

@@ -1,5 +1,6 @@
 import type { Command, OptionDefinition } from '../command.js';
 import { commonOptions } from '../parse-command-line.js';
+import { namesPath } from '../resolve-path.js';
 
 /** What shells have to know of a command. */
 export interface CompletedCommand {
@@ -44,8 +45,7 @@ function completedCommand(command: Command): CompletedCommand {
 
 function completedOption(option: OptionDefinition): CompletedOption {
   const { name, short, value, values, help, isRepeatable = false } = option;
-  const kind =
-    value === undefined ? 'none' : /path|file|dir|\.json|\.html/.test(value) ? 'file' : 'text';
+  const kind = value === undefined ? 'none' : namesPath(option) ? 'file' : 'text';
   return {
     name,
     short,

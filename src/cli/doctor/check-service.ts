@@ -1,5 +1,6 @@
 import { ApiError, Client, TransportError, type RequestReport } from '../../index.js';
 import { grouped } from '../../words/shown-numbers.js';
+import type { Surroundings } from '../command.js';
 import type { Target } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
 import { localNotice } from '../local-notice.js';
@@ -11,7 +12,10 @@ const patienceMs = 4000;
 const mostClockMs = 60_000;
 
 /** Whether the service is reached, takes the key, has credits, and has the same time. */
-export async function checkService(target: Target, signal: AbortSignal): Promise<readonly Check[]> {
+export async function checkService(
+  target: Target,
+  { signal, clock }: Pick<Surroundings, 'signal' | 'clock'>,
+): Promise<readonly Check[]> {
   if (target.kind === 'local') {
     return [
       target.isOnPurpose ? passed('service', 'the local one') : noted('service', localNotice),
@@ -45,13 +49,17 @@ export async function checkService(target: Target, signal: AbortSignal): Promise
       email + phone > 0
         ? passed('credits', credits)
         : failed('credits', `${credits}: buy some`, exitCodes.creditsUsedUp),
-      ...checkClock(report),
+      ...checkClock(report, clock),
     ];
   } catch (error) {
     signal.throwIfAborted();
     const status = report?.status;
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-      return [passed('service', `${baseUrl} answers`), failed('key', error), ...checkClock(report)];
+      return [
+        passed('service', `${baseUrl} answers`),
+        failed('key', error),
+        ...checkClock(report, clock),
+      ];
     }
     const broken = transportErrorIn(error);
     const silence = broken
@@ -60,7 +68,7 @@ export async function checkService(target: Target, signal: AbortSignal): Promise
     const isSilent = broken !== undefined || (dead.aborted && status === undefined);
     return [
       isSilent ? failed('service', silence, exitCodes.serviceFailing) : failed('service', error),
-      ...checkClock(report),
+      ...checkClock(report, clock),
     ];
   } finally {
     await client.close();
@@ -74,10 +82,13 @@ function transportErrorIn(error: unknown): TransportError | undefined {
   return undefined;
 }
 
-function checkClock(report: RequestReport | undefined): readonly Check[] {
+function checkClock(
+  report: RequestReport | undefined,
+  clock: Surroundings['clock'],
+): readonly Check[] {
   const theirs = Date.parse(report?.date ?? '');
   if (Number.isNaN(theirs)) return [];
-  const offMs = Date.now() - theirs;
+  const offMs = clock.wallNow() - theirs;
   const text = `${grouped(Math.round(Math.abs(offMs) / 1000))} s ${offMs < 0 ? 'behind' : 'before'} the service's`;
   // A Date has whole seconds.
   if (Math.abs(offMs) < 2000) return [passed('clock', "the service's, to the second")];

@@ -6,7 +6,7 @@ export type ProgressMode = 'live' | 'lines' | 'none';
 
 /** What decides it beside the options. */
 export interface ProgressSurroundings {
-  readonly environment: NodeJS.ProcessEnv;
+  readonly env: NodeJS.ProcessEnv;
   /** Whether what is said is read at a terminal. */
   readonly isTerminal: boolean;
   /** Whether rows come out on that terminal, too. */
@@ -16,23 +16,20 @@ export interface ProgressSurroundings {
 /** Lines are drawn where somebody watches and nothing else is written; logs get one now and then. */
 export function progressMode(
   options: ParsedOptions<'quiet' | 'no-progress'>,
-  { environment, isTerminal, isOutputThere }: ProgressSurroundings,
+  { env, isTerminal, isOutputThere }: ProgressSurroundings,
 ): ProgressMode {
   if (options.has('quiet') || options.has('no-progress')) return 'none';
-  const isDumb = environment['TERM'] === 'dumb';
+  const isDumb = env['TERM'] === 'dumb';
   return isTerminal && !isDumb && !isOutputThere ? 'live' : 'lines';
 }
 
 /** What a terminal shows, as far as its environment tells. */
-export function progressForm(
-  environment: NodeJS.ProcessEnv,
-  columns: number | undefined,
-): ProgressForm {
-  const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
+export function progressForm(env: NodeJS.ProcessEnv, columns: number | undefined): ProgressForm {
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
   return {
     columns: widthOf(columns),
     // no-color.org: set to anything but nothing.
-    hasColour: !environment['NO_COLOR'],
+    hasColour: !env['NO_COLOR'],
     isUnicode: /utf-?8/i.test(locale),
   };
 }

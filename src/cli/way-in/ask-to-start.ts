@@ -6,7 +6,9 @@ import { costLines, countryLines, type EstimatedJob } from '../dry-run.js';
 import { exitCodes } from '../exit-code.js';
 import { isTaken } from '../list-places.js';
 import { say } from '../print.js';
+import type { Called } from '../program-name.js';
 import type { Reporter } from '../reporter.js';
+import { resolvePath } from '../resolve-path.js';
 import { standard } from '../standard.js';
 import type { VerifyOption } from '../verify-options.js';
 import { askFallback, mostTries } from './ask-country.js';
@@ -32,19 +34,21 @@ export interface WayIn {
  * @returns the exit code
  */
 export async function askToStart(
-  { options, environment, signal }: CommandInput<VerifyOption>,
+  input: CommandInput<VerifyOption>,
   { reporter, person, given, estimate, verify }: WayIn,
   { added, proposed }: { readonly added: AddedOption[]; readonly proposed: string | undefined },
 ): Promise<number> {
+  const { options, cwd, stderr, signal } = input;
   const command = (...more: readonly AddedOption[]): readonly string[] =>
     wholeCommand(given.positionals, given.options, [...added, ...more]);
-  const show = (args: readonly string[], what?: string): void => showCommand(args, reporter, what);
+  const show = (args: readonly string[], what?: string): void =>
+    showCommand(args, { ...input, reporter }, what);
   if (options.has('dry-run')) {
     show(command());
     return verify(command());
   }
   let counted = await estimate(command());
-  for (const line of countryLines(counted.estimate)) say(`sluice: ${line}`);
+  for (const line of countryLines(counted.estimate)) say(`sluice: ${line}`, stderr);
   if ((counted.estimate.countries?.missing ?? 0) > 0 && !options.has('country')) {
     const fallback = await askFallback(person, signal);
     if (fallback !== undefined) {
@@ -55,14 +59,15 @@ export async function askToStart(
   const { rows, service } = counted.estimate;
   const isLong = rows > manyRows && service !== 'local' && !options.has('limit');
   const beside = isLong
-    ? trialBeside(proposed ?? options.text('output') ?? standard, environment)
+    ? trialBeside(proposed ?? options.text('output') ?? standard, input)
     : undefined;
   const isHistoryAdded = beside !== undefined && !options.has('history');
   if (isHistoryAdded) {
     added.push(['history', beside.history]);
-    if (await isTaken(beside.history)) counted = await estimate(command());
+    if (await isTaken(resolvePath(cwd, beside.history))) counted = await estimate(command());
   }
-  for (const line of [...costLines(counted.estimate), ...counted.more]) say(`sluice: ${line}`);
+  for (const line of [...costLines(counted.estimate), ...counted.more])
+    say(`sluice: ${line}`, stderr);
   if (isHistoryAdded) reporter.tell([{ ...historyLine(beside), isUrgent: true }]);
   show(command());
   const trial = beside && command(['output', beside.output], ['limit', String(trialRows)]);
@@ -80,9 +85,9 @@ export async function askToStart(
     const isAll = trial ? /^a(?:ll)?$/i : isYesNeeded ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
     if (isAll.test(answer)) return verify(command());
     if (answer === '') break;
-    say(`sluice: ${shownCell(answer)} is no answer to this question: y or n`);
+    say(`sluice: ${shownCell(answer)} is no answer to this question: y or n`, stderr);
   }
-  say('sluice: stopped; nothing was sent: run the command above, changed as you like');
+  say('sluice: stopped; nothing was sent: run the command above, changed as you like', stderr);
   return exitCodes.usage;
 }
 
@@ -100,14 +105,15 @@ function question(
 /** On a line of its own, to be copied. */
 export function showCommand(
   args: readonly string[],
-  reporter: Reporter,
+  parts: Called & Pick<CommandInput, 'stderr'> & { readonly reporter: Reporter },
   what = 'the whole command',
 ): void {
-  const { line, hidden } = printCommand(args);
+  const { line, hidden } = printCommand(args, parts);
+  const { reporter, stderr } = parts;
   reporter.close();
-  say(`sluice: ${what}:`);
-  say(line);
+  say(`sluice: ${what}:`, stderr);
+  say(line, stderr);
   for (const shown of hidden) {
-    say(`sluice: write ${shown} out again: it may hold a password, and is not printed`);
+    say(`sluice: write ${shown} out again: it may hold a password, and is not printed`, stderr);
   }
 }

@@ -26,7 +26,7 @@ export const countryOptions = ['country', 'country-column', 'country-from'] as c
 export function chooseCountry(
   options: ParsedOptions<'country' | 'country-column' | 'email-country'>,
   { contacts, country, mostly, callingCodes }: SampledList,
-  environment: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv,
 ): ChosenCountry {
   const given = options.given().map(([name]) => name);
   const isEmailsOnly = contacts.every(({ type }) => type === 'email');
@@ -63,7 +63,7 @@ export function chooseCountry(
       ? { added: [['country', mostly.country]], why: `${mostly.country}: ${why}` }
       : { why: `not known: ${why}, and are read by the country that you give` };
   }
-  const locale = byLocale(environment);
+  const locale = byLocale(env);
   if (!byCode) return locale ?? { why: 'not known' };
   const { known, of } = callingCodes;
   const some = known < of ? `, which ${grouped(known)} of ${counted(of, 'number')} have` : '';
@@ -87,9 +87,9 @@ function evidence({ country, from, of, known, same }: FoundCountry): string {
   return `${some} ${have} a ${what}, ${share}${country}${others}`;
 }
 
-function byLocale(environment: NodeJS.ProcessEnv): ChosenCountry | undefined {
-  const name = ['LC_ALL', 'LANG'].find((each) => environment[each]);
-  const locale = name === undefined ? '' : (environment[name] ?? '');
+function byLocale(env: NodeJS.ProcessEnv): ChosenCountry | undefined {
+  const name = ['LC_ALL', 'LANG'].find((each) => env[each]);
+  const locale = name === undefined ? '' : (env[name] ?? '');
   const code = /^[a-z]{2,3}_([A-Z]{2})\b/.exec(locale)?.[1];
   const country = code === undefined ? undefined : countryOf(code);
   if (country === undefined) return undefined;

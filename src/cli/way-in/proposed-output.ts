@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { ParsedOptions } from '../command.js';
+import type { CommandInput } from '../command.js';
 import { pathOf, placeOf } from '../list-places.js';
 import { standard } from '../standard.js';
 
@@ -15,11 +15,10 @@ const textEnding = /\.txt(?:\.gz)?$/i;
  * @throws ConfigurationError
  */
 export async function proposedOutput(
-  positionals: readonly string[],
-  options: ParsedOptions<'output-format' | 'part-size' | 'split-by' | 'sheet'>,
-  environment: NodeJS.ProcessEnv,
+  input: CommandInput<'output-format' | 'part-size' | 'split-by' | 'sheet'>,
 ): Promise<string> {
-  const [only, ...more] = positionals.map((path) => placeOf(path, environment));
+  const { positionals, options } = input;
+  const [only, ...more] = positionals.map((path) => placeOf(path, input));
   const path = only && more.length === 0 ? pathOf(only) : undefined;
   const format = options.text('output-format');
   const isFolder = options.has('part-size') || options.has('split-by');

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { Surroundings } from '../command.js';
 import { placeOf } from '../list-places.js';
 import type { Said } from '../run-lines.js';
 import { standard } from '../standard.js';
@@ -20,8 +21,11 @@ export interface Trial {
  * @returns `undefined` where there is no other output beside it
  * @throws ConfigurationError
  */
-export function trialBeside(output: string, environment: NodeJS.ProcessEnv): Trial | undefined {
-  const { path, database, remote } = placeOf(output, environment);
+export function trialBeside(
+  output: string,
+  from: Pick<Surroundings, 'env' | 'cwd'>,
+): Trial | undefined {
+  const { path, database, remote } = placeOf(output, from);
   const isNamed = remote === undefined || remote.url === output;
   if (database || path === standard || !isNamed) return undefined;
   const name = basename(path);

@@ -10,6 +10,7 @@ import type { CommandInput, ParsedOptions } from '../command.js';
 import { findSource } from '../list-ends.js';
 import { findInputs, isTaken } from '../list-places.js';
 import type { Reporter } from '../reporter.js';
+import { resolvePath } from '../resolve-path.js';
 import type { Said } from '../run-lines.js';
 import { standard } from '../standard.js';
 import type { VerifyOption } from '../verify-options.js';
@@ -82,8 +83,8 @@ export async function proposeFile(
   input: CommandInput<VerifyOption>,
   wayIn: WayIn,
 ): Promise<number> {
-  const { positionals, options, environment } = input;
-  const source = await findSource(await findInputs(positionals, environment), undefined, options);
+  const { positionals, options } = input;
+  const source = await findSource(await findInputs(positionals, input), undefined, input);
   // What is read once cannot be counted first.
   if (source.keep && !options.has('query')) {
     return wayIn.verify(wholeCommand(wayIn.given.positionals, wayIn.given.options, []));
@@ -92,12 +93,10 @@ export async function proposeFile(
   return askToStart(input, wayIn, { added: [['output', proposed]], proposed });
 }
 
-async function propose(
-  { positionals, options, environment }: CommandInput<VerifyOption>,
-  reporter: Reporter,
-): Promise<string> {
-  const output = await proposedOutput(positionals, options, environment);
-  reporter.tell([{ ...outputLine(output, await isTaken(output)), isUrgent: true }]);
+async function propose(input: CommandInput<VerifyOption>, reporter: Reporter): Promise<string> {
+  const output = await proposedOutput(input);
+  const isThere = await isTaken(resolvePath(input.cwd, output));
+  reporter.tell([{ ...outputLine(output, isThere), isUrgent: true }]);
   return output;
 }
 
@@ -111,14 +110,14 @@ async function propose(
  */
 export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn): Promise<number> {
   const { reporter, person, given } = wayIn;
-  const { environment, signal } = input;
+  const { env, signal } = input;
   const isLog = input.options.has('json-log');
   // Cells are shown to whoever has the list, and never to a log.
   const withCells = person.output.isTTY && !isLog;
-  const inputs = await findInputs(input.positionals, environment);
+  const inputs = await findInputs(input.positionals, input);
   if (inputs.some(({ path }) => path === standard) && person.input.isTTY) throw nameThem('');
   const sourceWith = async (...form: readonly AddedOption[]): Promise<Source> =>
-    findSource(inputs, undefined, withAdded(input.options, form));
+    findSource(inputs, undefined, { ...input, options: withAdded(input.options, form) });
   const source = await sourceWith();
   const isReadOnce = source.keep !== undefined && !inputs.some(({ database }) => database);
   const isNamed = !namesNoColumn(input);
@@ -166,7 +165,7 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
     throw nameThem(`${why}; `);
   }
   const isAsked = isThere(person) && !isLog && !isReadOnce;
-  const country = chooseCountry(options, seen, environment);
+  const country = chooseCountry(options, seen, env);
   urgent([countryLine(country)]);
   const chosen = country.added ?? (isAsked ? [await askCountry(person, signal)] : undefined);
   const proposed = options.has('output')
@@ -184,9 +183,9 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
   if (!isAsked) {
     const command = wholeCommand(given.positionals, given.options, added);
     if (isLog) {
-      const { line } = printCommand(command);
+      const { line } = printCommand(command, input);
       urgent([{ event: 'command', fields: { command: line }, line }]);
-    } else showCommand(command, reporter);
+    } else showCommand(command, { ...input, reporter });
     throw new ConfigurationError(
       `no column is named, and nobody can be asked${isReadOnce ? ' about an input that is read once' : ''}: run the command above${chosen ? '' : `, with a country for ${countryToFillIn} such as US`}; nothing was sent`,
     );

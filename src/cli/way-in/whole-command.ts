@@ -1,7 +1,7 @@
 import { shellQuote } from '../../words/shell-quote.js';
 import type { ParsedOptions } from '../command.js';
 import { showPlace } from '../../index.js';
-import { programName } from '../program-name.js';
+import { programName, type Called } from '../program-name.js';
 import { standard } from '../standard.js';
 
 /** An option and its value (`true` for a flag), as they are added to a command. */
@@ -46,7 +46,10 @@ export const countryToFillIn = '<CC>';
  * The same as a line for a shell, and whether it is whole: what may hold a password or a signature is not
  * printed.
  */
-export function printCommand(args: readonly string[]): {
+export function printCommand(
+  args: readonly string[],
+  called: Called,
+): {
   readonly line: string;
   readonly hidden: readonly string[];
 } {
@@ -57,7 +60,7 @@ export function printCommand(args: readonly string[]): {
     hidden.push(showPlace(argument));
     return shellQuote(showPlace(argument));
   });
-  return { line: [programName(), 'verify', ...words].join(' '), hidden };
+  return { line: [programName(called), 'verify', ...words].join(' '), hidden };
 }
 
 function mayHoldSecret(argument: string): boolean {

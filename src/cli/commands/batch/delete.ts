@@ -17,13 +17,13 @@ export const deleteCommand = defineCommand({
 });
 
 async function deleteBatches(input: CommandInput<ServiceOption | 'json'>): Promise<number> {
-  const { positionals, options } = input;
+  const { positionals } = input;
   if (positionals.length === 0) {
     throw new ConfigurationError(
-      `name the batches by their uuids, as ${programName()} batch list shows them`,
+      `name the batches by their uuids, as ${programName(input)} batch list shows them`,
     );
   }
-  const batches = [...new Set(positionals.map(parseUuid))];
+  const batches = [...new Set(positionals.map((text) => parseUuid(text, input)))];
   const deleted: string[] = [];
   try {
     await withService(input, async (client) => {
@@ -34,7 +34,7 @@ async function deleteBatches(input: CommandInput<ServiceOption | 'json'>): Promi
     });
   } finally {
     // Those before the one that could not be deleted are gone.
-    await printAnswer(options, { deleted }, () =>
+    await printAnswer(input, { deleted }, () =>
       deleted.map((uuid) => `${uuid} is deleted\n`).join(''),
     );
   }

@@ -46,8 +46,8 @@ export const exportCommand = defineCommand({
 });
 
 async function exportBatch(input: CommandInput<NameOf<typeof exportOptions>>): Promise<number> {
-  const { options, positionals, signal } = input;
-  const batch = onlyBatch(positionals);
+  const { options, signal, stdout } = input;
+  const batch = onlyBatch(input);
   const output = options.text('output') ?? standard;
   if (output !== standard) await checkOutputPath(output);
   const query = {
@@ -58,7 +58,7 @@ async function exportBatch(input: CommandInput<NameOf<typeof exportOptions>>): P
   await withService(input, async (client) => {
     const { body } = await client.exportBatch(batch, query, { signal });
     if (output !== standard) await writeOutputFile(output, body);
-    else await (query.format === 'json' ? printJson(body) : printBytes(body));
+    else await (query.format === 'json' ? printJson(body, stdout) : printBytes(body, stdout));
   });
   return exitCodes.done;
 }

@@ -15,9 +15,9 @@ export const launchCommand = defineCommand({
   options: [jsonOption, ...serviceOptions],
   examples: ['sluice batch launch 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10'],
   run: async (input) => {
-    const batch = onlyBatch(input.positionals);
+    const batch = onlyBatch(input);
     const answer = await withService(input, (client) => client.launchBatch(batch, input));
-    await printAnswer(input.options, answer, () => `${batch} ${describe(answer)}\n`);
+    await printAnswer(input, answer, () => `${batch} ${describe(answer)}\n`);
     return isLaunched(answer) ? exitCodes.done : exitCodes.serviceFailing;
   },
 });

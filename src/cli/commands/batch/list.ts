@@ -50,7 +50,7 @@ async function listBatches(input: CommandInput<NameOf<typeof listOptions>>): Pro
     to_date: dateOption(options, 'to', '23:59:59.999'),
   });
   const batches = await withService(input, (client) => client.listBatches(query, { signal }));
-  await printAnswer(options, batches, () =>
+  await printAnswer(input, batches, () =>
     batches.length === 0
       ? 'no batches\n'
       : textTable([

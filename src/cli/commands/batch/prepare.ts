@@ -14,12 +14,12 @@ export const prepareCommand = defineCommand({
   options: [jsonOption, ...serviceOptions],
   examples: ['sluice batch prepare 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10'],
   run: async (input) => {
-    const batch = onlyBatch(input.positionals);
+    const batch = onlyBatch(input);
     const answer = await withService(input, (client) => client.prepareBatch(batch, input));
     const isTaken = answer.status === 'ok';
-    await printAnswer(input.options, answer, () =>
+    await printAnswer(input, answer, () =>
       isTaken
-        ? `${batch} is being prepared: launch it when ${programName()} batch status says ready_for_verification\n`
+        ? `${batch} is being prepared: launch it when ${programName(input)} batch status says ready_for_verification\n`
         : `${batch} was not prepared: ${printableLine(answer.status)}\n`,
     );
     return isTaken ? exitCodes.done : exitCodes.serviceFailing;

@@ -31,8 +31,8 @@ async function show(
   input: CommandInput<ServiceOption | 'json'>,
   ask: (client: Client, batch: string) => Promise<unknown>,
 ): Promise<number> {
-  const batch = onlyBatch(input.positionals);
+  const batch = onlyBatch(input);
   const answer = await withService(input, (client) => ask(client, batch));
-  await printAnswer(input.options, answer, () => fieldsText(answer));
+  await printAnswer(input, answer, () => fieldsText(answer));
   return exitCodes.done;
 }

@@ -16,8 +16,8 @@ export const updateCommand = defineCommand({
     'sluice batch update 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10 --type email --country DE --no-global-cache',
   ],
   run: async (input) => {
-    const { options, positionals } = input;
-    const batch = onlyBatch(positionals);
+    const { options } = input;
+    const batch = onlyBatch(input);
     const parameters = {
       ...readParameters(options),
       type: readType(options),
@@ -26,7 +26,7 @@ export const updateCommand = defineCommand({
     const answer = await withService(input, (client) =>
       client.updateBatch(batch, parameters, input),
     );
-    await printAnswer(options, answer, () => `${batch} is updated: prepare it again\n`);
+    await printAnswer(input, answer, () => `${batch} is updated: prepare it again\n`);
     return exitCodes.done;
   },
 });

@@ -7,11 +7,11 @@ import { serviceOptions } from '../../connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { countryOption, readCountry, readType, typeOption } from '../../lane-options.js';
 import { openLineFile } from '../../line-file.js';
-import { onlyArgument } from '../../positionals.js';
+import { onlyPath } from '../../positionals.js';
 import { jsonOption, printAnswer } from '../../print-answer.js';
 import { say } from '../../print.js';
 import { printableLine } from '../../../words/printable.js';
-import { programName } from '../../program-name.js';
+import { programName, type Called } from '../../program-name.js';
 import { batchSettings, parameterOptions } from '../../verify-settings.js';
 import { withService } from '../../with-service.js';
 
@@ -38,8 +38,8 @@ export const uploadCommand = defineCommand({
 });
 
 async function upload(input: CommandInput<NameOf<typeof uploadOptions>>): Promise<number> {
-  const { options, positionals, signal } = input;
-  const path = onlyArgument(positionals, 'name one file that holds an address on each line');
+  const { options, signal } = input;
+  const path = onlyPath(input, 'name one file that holds an address on each line');
   const lane = { type: readType(options), target_country: readCountry(options) };
   const name = options.text('name') ?? uniqueName(path);
   const settings = batchSettings(options);
@@ -48,12 +48,12 @@ async function upload(input: CommandInput<NameOf<typeof uploadOptions>>): Promis
     try {
       return await client.uploadBatch({ ...settings, ...lane, name, file }, { signal });
     } catch (error) {
-      sayWhetherItArrived(error, name);
+      sayWhetherItArrived(error, name, input);
       throw error;
     }
   });
   const isTaken = answer.status === 'ok';
-  await printAnswer(options, answer, () => describe(answer, name));
+  await printAnswer(input, answer, () => describe(answer, name, input));
   return isTaken ? exitCodes.done : exitCodes.serviceFailing;
 }
 
@@ -63,17 +63,22 @@ function uniqueName(path: string): string {
   return `${basename(path).slice(0, 200)}-${ending}`;
 }
 
-function describe(answer: UploadAnswer, name: string): string {
+function describe(answer: UploadAnswer, name: string, input: Called): string {
   if (answer.status !== 'ok')
     return `the service did not take it: ${printableLine(answer.status)}\n`;
   const named = uploadedBatch.safeParse(answer);
   if (named.success) return `${printableLine(named.data.batch_uuid)}\n`;
-  return `uploaded; the service did not say under which uuid: ${programName()} batch list shows it as ${printableLine(name)}\n`;
+  return `uploaded; the service did not say under which uuid: ${programName(input)} batch list shows it as ${printableLine(name)}\n`;
 }
 
-function sayWhetherItArrived(error: unknown, name: string): void {
+function sayWhetherItArrived(
+  error: unknown,
+  name: string,
+  input: Called & Pick<CommandInput, 'stderr'>,
+): void {
   if (!isSluiceError(error, 'connection_lost') && !isSluiceError(error, 'request_timeout')) return;
   say(
-    `sluice: it may have arrived: look for ${name} with ${programName()} batch list before you repeat it`,
+    `sluice: it may have arrived: look for ${name} with ${programName(input)} batch list before you repeat it`,
+    input.stderr,
   );
 }
