@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** ClickHouse as a library, chdb: half a gigabyte, which `.ci/run` installs and no other does. */
-const library = join(import.meta.dirname, '../../.cache/clickhouse/node_modules/chdb');
-
-export const isClickhouseThere = existsSync(library);
+export const clickhouseLibrary = join(
+  import.meta.dirname,
+  '../../.cache/clickhouse/node_modules/chdb',
+);
 
 /** In a process of its own, for its threads do not end. */
 const program = `
 import { createRequire } from 'node:module';
-const { Session } = createRequire(import.meta.url)(${JSON.stringify(library)});
+const { Session } = createRequire(import.meta.url)(${JSON.stringify(clickhouseLibrary)});
 let script = '';
 for await (const piece of process.stdin) script += piece;
 const { statements, query } = JSON.parse(script);

@@ -1,15 +1,15 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 
 export interface CountingProxy {
   /** The same URL, through the proxy. */
   readonly url: string;
   /** Bytes that came from the server so far. */
   readonly fromServer: number;
-  /** Bytes that went to the server so far. */
-  readonly toServer: number;
   /** Connections that are open now. */
   readonly connections: number;
+  /** Resolves when the driver takes no more of what the server gives, with the bytes that came by then. */
+  stalled(): Promise<number>;
   /** Cuts every connection, and every later one. */
   cut(): void;
 }
@@ -72,11 +72,19 @@ export async function startCountingProxy(
     get fromServer() {
       return counts.fromServer;
     },
-    get toServer() {
-      return counts.toServer;
-    },
     get connections() {
       return connections;
+    },
+    async stalled() {
+      let before = -1;
+      const look = (): void => {
+        const isFull = [...sockets].some((socket) => socket.writableNeedDrain);
+        const isSame = counts.fromServer === before;
+        before = counts.fromServer;
+        if (!isFull || !isSame) throw new Error('the driver still takes what the server gives');
+      };
+      await vi.waitFor(look, { timeout: 30_000, interval: 200 });
+      return before;
     },
     cut,
   };

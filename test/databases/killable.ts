@@ -21,4 +21,4 @@ export interface HoldUp {
 }
 
 /** Rows of the list. */
-export const listRows = 4000;
+export const listRows = 400;

@@ -11,7 +11,7 @@ const rowsAtOnce = 500;
 
 export async function ask(
   connection: MysqlConnection,
-  { query }: Asking<MysqlConnection>,
+  { query, signal }: Asking<MysqlConnection>,
 ): Promise<QueryRows> {
   // Of the session: a statement that ends the transaction must change nothing either.
   await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
@@ -28,7 +28,7 @@ export async function ask(
     asked.on('error', reject);
     asked.on('end', refuseNone);
   });
-  const rows = asked.stream({ highWaterMark: rowsAtOnce });
+  const rows = asked.stream({ highWaterMark: rowsAtOnce, ...(signal && { signal }) });
   // Whoever reads hears of it; the driver itself leaves a stream waiting whose connection is lost.
   rows.on('error', () => undefined);
   void connection.lost.then((error) => rows.destroy(error));

@@ -5,9 +5,9 @@ import type { Service } from '../../../src/service/index.js';
 import { startSluice, type Running } from '../../cli/run-sluice.js';
 import { withService } from '../../service/with-service.js';
 import { temporaryFolder } from '../verify-rows.js';
-import { newName } from './store-place.js';
+import { newName } from '../new-name.js';
 
-export const addresses = 200;
+export const addresses = 60;
 const list = [
   'id,email',
   ...Array.from({ length: addresses }, (_, index) => `${index},good${index}@sluice.test`),

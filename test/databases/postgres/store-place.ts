@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { expect, inject, vi } from 'vitest';
 import type { BatchProgress } from '../../../src/batches/life/batch-progress.js';
 import type { Batch } from '../../../src/batches/batch.js';
@@ -11,11 +10,7 @@ import type { PlanEntry, RunEntry } from '../../../src/runs/journal/run-entries.
 import type { RunClaim, RunStore, SharedRunStore } from '../../../src/runs/store/run-store.js';
 import { systemClock, type Clock } from '../../../src/system/clock.js';
 import { exampleSummary } from '../../papers/report/example-report.js';
-
-/** A name that nothing else on the server has. */
-export function newName(): string {
-  return `t_${randomBytes(6).toString('hex')}`;
-}
+import { newName } from '../new-name.js';
 
 const { signal } = new AbortController();
 
