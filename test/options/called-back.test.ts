@@ -7,6 +7,7 @@ import { streamRun } from '../../src/runs/stream-run.js';
 import { rowsSink } from '../../src/rows/rows-sink.js';
 import { verifyRows } from '../../src/streams/verify-rows.js';
 import { withFolder } from '../service/with-service.js';
+import { untilQuiet } from '../streams/quiet.js';
 import { chargesOf, withClient } from '../streams/with-client.js';
 
 const source = Array.from({ length: 300 }, (_, id) => ({ email: `good+${id}@sluice.test` }));
@@ -31,9 +32,7 @@ it('a promise for the last progress is waited for', async () => {
   const { client } = await withClient();
   let isNoted = false;
   const note = async (): Promise<void> => {
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20);
-    });
+    await untilQuiet(() => 0);
     isNoted = true;
   };
   const onProgress = ({ stage }: { readonly stage: string }): unknown =>

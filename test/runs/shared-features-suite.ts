@@ -16,10 +16,12 @@ import {
   type Summary,
 } from '../../src/index.js';
 import type { Service, ServiceOptions } from '../../src/service/index.js';
-import { withFolder, withService } from '../service/with-service.js';
+import { systemClock, type Clock } from '../../src/system/clock.js';
+import { caught } from '../client/test-client.js';
+import { TestClock, withFolder, withService } from '../service/with-service.js';
 import type { Given } from '../options/given.js';
 
-const addresses = 60;
+const addresses = 40;
 const words = ['good', 'bad', 'unknown', 'risky'];
 const list = [
   'id,email',
@@ -30,6 +32,8 @@ const list = [
 
 let folder: string;
 let service: Service;
+/** Of each process; their store has its own. */
+let clock: Clock;
 /** The run that the test is about, as one more process finds it. */
 let storeOf: () => SharedStore;
 beforeEach(async () => {
@@ -38,7 +42,7 @@ beforeEach(async () => {
 });
 
 export async function serve(changes: ServiceOptions = {}): Promise<void> {
-  ({ service } = await withService({ verifyDelayMs: 20, apiKey: 'a-key', ...changes }));
+  ({ service } = await withService({ verifyDelayMs: 5, apiKey: 'a-key', ...changes }));
 }
 
 /** Two batches break once they are launched, the second and the fifth. */
@@ -56,8 +60,8 @@ function given(
   const client = new Client({ baseUrl: service.baseUrl, apiKey: 'a-key' });
   onTestFinished(async () => client.close());
   const ends = { source: join(folder, 'list.csv'), sink: join(folder, 'out.csv') };
-  const pace = { batchSize: 5, concurrency: 2, pollIntervalMs: 5 };
-  return { client, email: ['email'], country: 'US', ...ends, ...pace, ...changes };
+  const pace = { batchSize: 5, concurrency: 2, pollIntervalMs: 50 };
+  return { client, email: ['email'], country: 'US', clock, ...ends, ...pace, ...changes };
 }
 
 /** What one process of a run does, with a connection, a client and a folder of its own. */
@@ -101,9 +105,15 @@ async function filesIn(path: string): Promise<Readonly<Record<string, string>>> 
  * What a run has beside its plain form also works where processes share it.
  *
  * @param newStore names a run that there is none of; what it gives finds it again and again
+ * @param clockOfAll of each process
  */
-export function describeSharedFeatures(kind: string, newStore: () => () => SharedStore): void {
+export function describeSharedFeatures(
+  kind: string,
+  newStore: () => () => SharedStore,
+  clockOfAll = systemClock,
+): void {
   beforeEach(() => {
+    clock = clockOfAll;
     storeOf = newStore();
   });
 
@@ -136,7 +146,7 @@ export function describeSharedFeatures(kind: string, newStore: () => () => Share
     });
 
     it('asks a history once for all, pays for what it lacks, and gives it the results once', async () => {
-      await serve({ verifyDelayMs: 100 });
+      await serve();
       const path = join(folder, 'history');
       const openHistory = async (): Promise<History> =>
         History.open({ path, service: service.baseUrl });
@@ -249,7 +259,7 @@ export function describeSharedFeatures(kind: string, newStore: () => () => Share
         asked += 1;
         return true;
       };
-      let others = Promise.allSettled<Summary>([]);
+      let others: readonly Promise<Summary>[] = [];
       const asking = work({
         signal: gone.signal,
         onPrepared: async () => {
@@ -259,7 +269,7 @@ export function describeSharedFeatures(kind: string, newStore: () => () => Share
               if (stage === 'read') begun += 1;
               if (begun === 2) resolve();
             };
-            others = Promise.allSettled([1, 2].map(async () => work({ onPrepared, onProgress })));
+            others = [1, 2].map(async () => work({ onPrepared, onProgress }));
           });
           gone.abort(new Error('ended'));
           gone.signal.throwIfAborted();
@@ -267,18 +277,20 @@ export function describeSharedFeatures(kind: string, newStore: () => () => Share
         },
       });
       await expect(asking).rejects.toThrow('ended');
-      for (const end of await others) expect(end).toMatchObject({ status: 'fulfilled' });
+      await Promise.all(others);
       expect(asked).toBe(1);
       await expectPaidOnce();
     });
 
     it('launches everything and leaves, and collects when called again', async () => {
-      await serve({ verifyDelayMs: 2000 });
+      const time = new TestClock();
+      await serve({ clock: time, verifyDelayMs: 1000 });
       const left = await Promise.allSettled([1, 2, 3].map(async () => work({ detach: true })));
       for (const end of left) {
         expect(end).toMatchObject({ status: 'rejected', reason: { code: 'detached' } });
       }
       await expectPaidOnce();
+      time.run();
       const summaries = await Promise.all([1, 2].map(async () => work({ detach: true })));
       expect(summaries[1]).toEqual(summaries[0]);
       expect(summaries[0]?.rows).toBe(addresses + 1);
@@ -286,8 +298,8 @@ export function describeSharedFeatures(kind: string, newStore: () => () => Share
     });
 
     it('writes what there is where it stops for the money, and completes it when called again', async () => {
-      await serve({ verifyDelayMs: 100 });
-      const partial = { partial: true, maxCredits: 30 };
+      await serve();
+      const partial = { partial: true, maxCredits: 20 };
       const stopped = await Promise.all([1, 2, 3].map(async () => work(partial)));
       for (const { email, rows } of stopped) {
         expect(rows).toBe(addresses + 1);
@@ -295,8 +307,8 @@ export function describeSharedFeatures(kind: string, newStore: () => () => Share
       }
       // Whoever ends last writes all that there is.
       const written = await readFile(join(folder, 'out.csv'), 'utf8');
-      expect(written.match(/,verified,/g)).toHaveLength(31);
-      await expectPaidOnce(30);
+      expect(written.match(/,verified,/g)).toHaveLength(21);
+      await expectPaidOnce(20);
       const summaries = await Promise.all([1, 2].map(async () => work({ partial: true })));
       for (const summary of summaries) expect(summary.email?.buckets.failed).toBe(0);
       await expectPaidOnce();
@@ -316,37 +328,36 @@ export function describeSharedFeatures(kind: string, newStore: () => () => Share
           if (progress.stage === 'read') read?.();
         };
       const onPrepared = async (): Promise<boolean> => true;
-      const others: Promise<unknown>[] = [];
+      let others: readonly Promise<unknown>[] = [];
       const first = work({
-        maxCredits: 50,
+        maxCredits: 30,
         onProgress: notes(0),
         // Others come while it has launched nothing yet.
         onPrepared: async () => {
+          others = [];
           for (const [at, maxCredits] of [[1, 20] as const, [2, undefined] as const]) {
             await new Promise<void>((read) => {
               const joining = { onPrepared, onProgress: notes(at, read) };
-              const joined = work({ ...joining, ...(maxCredits && { maxCredits }) });
-              // Handled at once: it may end while another is still awaited.
-              others.push(joined.catch((error: unknown) => error));
+              others = [...others, caught(work({ ...joining, ...(maxCredits && { maxCredits }) }))];
             });
           }
           return true;
         },
       });
       await expect(first).rejects.toMatchObject({ code: 'budget_exhausted' });
-      for (const end of await Promise.all(others)) {
-        expect(end).toMatchObject({ code: 'budget_exhausted' });
+      for (const error of await Promise.all(others)) {
+        expect(error).toMatchObject({ code: 'budget_exhausted' });
       }
       await expectPaidOnce(20);
       const counts = expect.stringContaining('all together may use 20 credits of each type');
       expect(told[0]).toContainEqual(counts);
-      expect(told[1]).toContainEqual(expect.stringMatching(/may use 20 .* place of 50 credits/));
+      expect(told[1]).toContainEqual(expect.stringMatching(/may use 20 .* place of 30 credits/));
       expect(told[2]).toContainEqual(counts);
 
-      await expect(work({ maxCredits: 35 })).rejects.toThrow(
-        /^`maxCredits` allows 35 email credits: \d+ are used, and the next batch needs \d+$/,
+      await expect(work({ maxCredits: 25 })).rejects.toThrow(
+        /^`maxCredits` allows 25 email credits: \d+ are used, and the next batch needs \d+$/,
       );
-      await expectPaidOnce(35);
+      await expectPaidOnce(25);
       // A process that is told nothing goes on without the budget that has stopped the run.
       await Promise.all([1, 2].map(async () => work()));
       await expectPaidOnce();

@@ -10,9 +10,10 @@ import { knownRun, type KnownRun } from '../../src/runs/journal/known-run.js';
 import { run } from '../../src/runs/run.js';
 import type { Summary } from '../../src/runs/summary/summary.js';
 import type { Service, ServiceOptions } from '../../src/service/index.js';
-import { systemClock } from '../../src/system/clock.js';
+import type { Clock } from '../../src/system/clock.js';
+import { createHastyClock } from '../client/hasty-clock.js';
 import { startFront } from '../cli/front.js';
-import { withFolder, withService } from '../service/with-service.js';
+import { TestClock, withFolder, withService } from '../service/with-service.js';
 import { MemoryDatabase } from '../simulation/memory-database.js';
 import { memoryStore, openMemoryStore } from '../simulation/memory-store.js';
 
@@ -23,7 +24,14 @@ const list = [
   `${addresses},good1@sluice.test`,
   '',
 ].join('\n');
-const leaseMs = 3000;
+/** Never over by itself within a test. */
+const leaseMs = 3_600_000;
+/** The time between two signs of life. */
+const beatMs = 1000;
+const hasty = createHastyClock(20);
+let leaptMs = 0;
+/** Of all processes and their database. */
+const clock: Clock = { ...hasty, now: () => hasty.now() + leaptMs };
 
 let folder: string;
 let service: Service;
@@ -31,7 +39,7 @@ let shared: MemoryDatabase;
 beforeEach(async () => {
   folder = await withFolder();
   await writeFile(join(folder, 'list.csv'), list);
-  shared = new MemoryDatabase(() => systemClock.now());
+  shared = new MemoryDatabase(() => clock.now());
 });
 
 function known(): KnownRun {
@@ -78,7 +86,8 @@ function options(): RunOptions {
     country: 'US',
     batchSize: 5,
     concurrency: 2,
-    pollIntervalMs: 5,
+    pollIntervalMs: 100,
+    clock,
   };
 }
 
@@ -140,21 +149,28 @@ describe('run() with a store that many processes share', () => {
   );
 
   it('goes on with other batches at once when the service has taken the first', async () => {
-    await serve({ verifyDelayMs: 1000 });
+    const time = new TestClock();
+    await serve({ clock: time, verifyDelayMs: 1000 });
     // The next sign of life never comes.
-    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> =>
-      systemClock.sleep(ms === leaseMs / 3 ? 3_600_000 : ms, signal);
-    const stages: string[] = [];
+    const sleep: Clock['sleep'] = async (ms, signal) =>
+      clock.sleep(ms === beatMs ? 3_600_000 : ms, signal);
+    const launched = new Set<string>();
     const onProgress: RunSettings['onProgress'] = (progress) => {
-      if (progress.stage === 'batch') stages.push(progress.known.stage);
+      if (progress.stage !== 'batch' || progress.known.stage !== 'verifying') return;
+      launched.add(batchLabel(progress.batch));
     };
-    await work({ concurrency: addresses / 5, clock: { ...systemClock, sleep }, onProgress });
-    const before = stages.slice(0, stages.indexOf('done'));
-    expect(before.filter((stage) => stage === 'uploading')).toHaveLength(addresses / 5);
+    const summary = work({
+      concurrency: addresses / 5,
+      clock: { ...clock, sleep },
+      onProgress,
+    });
+    await expect.poll(() => launched.size, { message: 'launched batches' }).toBe(addresses / 5);
+    time.run();
+    await summary;
   });
 
   it('outlives a process that is ended and one that is frozen, which then tells the same', async () => {
-    await serve({ verifyDelayMs: 100 });
+    await serve();
     const [ended, frozen] = [new AbortController(), new Way()];
     let thaw = (): void => undefined;
     // It has paid for a batch itself when nobody else works beside it, and nobody had it before.
@@ -190,8 +206,9 @@ describe('run() with a store that many processes share', () => {
         second = work({ ...on, signal: ended.signal }).catch((error: unknown) => error);
       },
     );
-    const summaries = await Promise.all([work(), work()]);
     expect(await second).toMatchObject({ message: 'ended' });
+    leaptMs += leaseMs;
+    const summaries = await Promise.all([work(), work()]);
     const output = await readFile(join(folder, 'out.csv'));
     thaw();
     expect(await first).toEqual(summaries[0]);
@@ -218,8 +235,8 @@ describe('run() with a store that many processes share', () => {
       });
       await expect(first).rejects.toThrow('ended');
       const { run: begun, plan } = known();
-      shared = new MemoryDatabase(() => systemClock.now());
-      const restored = await openMemoryStore(shared, { clock: systemClock, leaseMs });
+      shared = new MemoryDatabase(() => clock.now());
+      const restored = await openMemoryStore(shared, { clock, leaseMs });
       if (begun && plan) await restored.begin(begun, plan);
       await restored.close();
       const learned: string[] = [];
@@ -303,7 +320,7 @@ describe('run() with a store that many processes share', () => {
   });
 
   it('refuses a source that is read once where the run was begun with a file', async () => {
-    await serve({ verifyDelayMs: 10_000 });
+    await serve();
     const ended = new AbortController();
     const first = work({
       signal: ended.signal,
@@ -361,7 +378,9 @@ describe('run() with a store that many processes share', () => {
   });
 
   it('ends a process whose list, options, account or version are others, and goes on in the others', async () => {
+    const time = new TestClock();
     await serve({
+      clock: time,
       verifyDelayMs: 1000,
       accounts: ['a-key', 'b-key'].map((key, at) => ({
         name: `${at}`,
@@ -393,6 +412,7 @@ describe('run() with a store that many processes share', () => {
         message: expect.stringContaining(named) as string,
       });
     }
+    time.run();
     expect(await summary).toMatchObject({ rows: addresses + 1 });
     await expectPaidOnce();
   });
@@ -467,9 +487,12 @@ describe('run() with a store that many processes share', () => {
   });
 
   it('keeps those, too, to a budget that were told of none', async () => {
-    await serve({ verifyDelayMs: 5000 });
-    const ends = await Promise.allSettled([work({ maxCredits: 10 }), work(), work()]);
-    for (const end of ends) {
+    const time = new TestClock();
+    await serve({ clock: time, verifyDelayMs: 1000 });
+    const works = Promise.allSettled([work({ maxCredits: 10 }), work(), work()]);
+    await expect.poll(() => known().budget, { message: 'a budget' }).toMatchObject({ most: 10 });
+    time.run();
+    for (const end of await works) {
       expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
     }
     expect((await charges()).length).toBeLessThan(addresses);

@@ -33,6 +33,7 @@ export async function withFolder(): Promise<string> {
 /** A clock that only moves when it is told to; sleepers wake when their time has come. */
 export class TestClock implements Clock {
   #now: number;
+  #isRunning = false;
   readonly #sleepers = new Set<{ readonly atMs: number; wake(): void }>();
 
   constructor(start = Date.UTC(2026, 0, 15, 12)) {
@@ -50,6 +51,11 @@ export class TestClock implements Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
+      if (this.#isRunning) {
+        this.advance(ms);
+        resolve();
+        return;
+      }
       const sleeper = { atMs: this.#now + ms, wake: resolve };
       this.#sleepers.add(sleeper);
       signal?.addEventListener('abort', () => {
@@ -66,6 +72,12 @@ export class TestClock implements Clock {
       this.#sleepers.delete(sleeper);
       sleeper.wake();
     }
+  }
+
+  /** Lets go of time: whoever sleeps, or will, wakes at once. */
+  run(): void {
+    this.#isRunning = true;
+    this.advance(Math.max(0, ...[...this.#sleepers].map(({ atMs }) => atMs - this.#now)));
   }
 
   /** Resolves when somebody sleeps. */

@@ -11,14 +11,20 @@ async function troublesOf(stories: readonly CopyStory[]): Promise<readonly strin
   return troubles;
 }
 
+/**
+ * Each moment has up to seven stories: about one of each moment, and of every kind; npm run test:simulation
+ * -- --copies plays them all.
+ */
+function someOf(stories: readonly CopyStory[]): readonly CopyStory[] {
+  return stories.filter((_, at) => at % 8 === 0);
+}
+
 it('pays once and loses no row at every moment at which its state directory is copied', async () => {
   const stories = await planCopies(1, false);
   expect(stories.length).toBeGreaterThan(100);
-  // Each moment has seven stories; npm run test:simulation -- --copies plays them all.
-  expect(await troublesOf(stories.filter((_, at) => at % 3 === 0))).toEqual([]);
-}, 120_000);
+  expect(await troublesOf(someOf(stories))).toEqual([]);
+});
 
 it('pays once, too, when it deletes its batches, or says that it cannot know', async () => {
-  const stories = (await planCopies(3, true)).filter((_, at) => at % 3 === 0);
-  expect(await troublesOf(stories)).toEqual([]);
-}, 120_000);
+  expect(await troublesOf(someOf(await planCopies(3, true)))).toEqual([]);
+});

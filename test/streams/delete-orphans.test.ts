@@ -1,24 +1,28 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { BatchProgress } from '../../src/batches/life/batch-progress.js';
-import { Client } from '../../src/client/client.js';
+import type { Client } from '../../src/client/client.js';
 import type { FaultPlan } from '../../src/service/index.js';
 import type { VerifyOptions } from '../../src/streams/stream-options.js';
 import { verify } from '../../src/streams/verify.js';
 import { verifyRows } from '../../src/streams/verify-rows.js';
-import { systemClock } from '../../src/system/clock.js';
-import { withService } from '../service/with-service.js';
+import { systemClock, type Clock } from '../../src/system/clock.js';
+import { eventually } from '../client/eventually.js';
+import { createHastyClock } from '../client/hasty-clock.js';
+import { TestClock } from '../service/with-service.js';
 import type { Given } from '../options/given.js';
 import { chargesOf, withClient } from './with-client.js';
 
 const people = Array.from({ length: 6 }, (_, id) => ({ email: `ok+${id}@sluice.test` }));
 
 /** Three batches of two through a stream, against a service where this goes wrong. */
-async function streamPast(faults: FaultPlan['faults'], changes: Given<VerifyOptions> = {}) {
-  const { service } = await withService({ faults: { faults } });
-  const client = new Client(service);
-  onTestFinished(async () => client.close());
+async function streamPast(
+  faults: FaultPlan['faults'],
+  changes: (client: Client) => Given<VerifyOptions> = () => ({}),
+  clock = systemClock,
+) {
+  const { service, client } = await withClient({ faults: { faults }, clock });
   const stream = verify({
     client,
     email: ['email'],
@@ -26,7 +30,7 @@ async function streamPast(faults: FaultPlan['faults'], changes: Given<VerifyOpti
     batchSize: 2,
     concurrency: 1,
     pollIntervalMs: 1,
-    ...changes,
+    ...changes(client),
   });
   const rows: unknown[] = [];
   let error: unknown;
@@ -42,11 +46,26 @@ async function streamPast(faults: FaultPlan['faults'], changes: Given<VerifyOpti
 }
 
 it('a lost upload that was sent again is deleted at the end of the stream', async () => {
-  const { rows, batches, paid, faults } = await streamPast([
-    { operation: 'uploadBatch', requests: [2], what: { commitAfterMs: 400 } },
-    // The second upload is answered when the first has been taken, too.
-    { operation: 'uploadBatch', requests: [3], what: { delayMs: 800 } },
-  ]);
+  const time = new TestClock();
+  // The second upload is answered when the first has been taken, too.
+  const takeFirst = async (client: Client): Promise<void> => {
+    time.advance(1000);
+    const names = async () => (await client.listBatches()).map(({ name }) => name.slice(-8));
+    await eventually(names).toContain('000002-1');
+    time.run();
+  };
+  const { rows, batches, paid, faults } = await streamPast(
+    [
+      { operation: 'uploadBatch', requests: [2], what: { commitAfterMs: 1000 } },
+      { operation: 'uploadBatch', requests: [3], what: { delayMs: 2000 } },
+    ],
+    (client) => ({
+      onBatch: async ({ known }) => {
+        if (known.stage === 'uploading' && known.attempt === 2) void takeFirst(client);
+      },
+    }),
+    time,
+  );
   expect(faults.map(({ fired }) => fired)).toEqual([1, 1]);
   expect(rows).toHaveLength(people.length);
   expect(paid).toBe(people.length);
@@ -86,7 +105,7 @@ it.each([
       { operation: 'launchBatch', requests: [2], what: { answer: { status: 402 } } },
       { operation, times: 1, what: { answer: { status: 400 } } },
     ],
-    { onLeftBehind: (names) => told.push(...names) },
+    () => ({ onLeftBehind: (names) => told.push(...names) }),
   );
   expect(error).toMatchObject({ code: 'payment_required' });
   expect(told).toEqual([expect.stringMatching(name)]);
@@ -118,14 +137,24 @@ describe('a stream that ends early', () => {
     };
   }
 
-  /** The service deletes nothing while it prepares it. */
-  const unhurried = { parseDelayMs: 300 };
+  /** A service that prepares nothing until it is told to go on, and deletes nothing meanwhile. */
+  async function withHeldService(faults: FaultPlan['faults'] = []) {
+    const time = new TestClock();
+    const held = await withClient({ clock: time, parseDelayMs: 1000, faults: { faults } });
+    // The stream pauses when it has tried to delete in vain.
+    const sleep: Clock['sleep'] = async (ms, signal) => {
+      if (ms === 50) time.run();
+      return systemClock.sleep(ms, signal);
+    };
+    return { ...held, clock: { ...systemClock, sleep } };
+  }
 
   it('deletes what it has not launched before it is closed, where it is destroyed', async () => {
-    const { service, client } = await withClient(unhurried);
+    const { service, client, clock } = await withHeldService();
     const told: string[] = [];
     const stream = verify({
       client,
+      clock,
       ...options,
       onBatch: whenAllParse(() => stream.destroy()),
       onLeftBehind: (names) => told.push(...names),
@@ -138,11 +167,12 @@ describe('a stream that ends early', () => {
   });
 
   it('does so before an abort is thrown in the loop', async () => {
-    const { client } = await withClient(unhurried);
+    const { client, clock } = await withHeldService();
     const stop = new AbortController();
     const reason = new Error('enough');
     const rows = verifyRows(eight, {
       client,
+      clock,
       ...options,
       signal: stop.signal,
       onBatch: whenAllParse(() => stop.abort(reason)),
@@ -163,16 +193,15 @@ describe('a stream that ends early', () => {
   });
 
   it('names what it cannot delete', async () => {
-    const { client } = await withClient({
-      ...unhurried,
-      faults: { faults: [{ operation: 'deleteBatch', what: { answer: { status: 400 } } }] },
-    });
+    const { client } = await withHeldService([
+      { operation: 'deleteBatch', what: { answer: { status: 400 } } },
+    ]);
     const told: string[] = [];
     const stream = verify({
       client,
       ...options,
-      // Of the five seconds that it may take.
-      clock: { ...systemClock, sleep: (ms, by) => systemClock.sleep(ms === 5000 ? 500 : ms, by) },
+      // For the five seconds that it may take.
+      clock: createHastyClock(20),
       onBatch: whenAllParse(() => stream.destroy()),
       onLeftBehind: (names) => told.push(...names),
     });

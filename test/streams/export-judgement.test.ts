@@ -92,6 +92,5 @@ describe('the export of a service that does as it should', () => {
         { numRuns: 3 },
       );
     },
-    120_000,
   );
 });

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { BatchProgress } from '../../src/batches/life/batch-progress.js';
 import { Client } from '../../src/client/client.js';
 import { History } from '../../src/runs/history/history.js';
 import { run } from '../../src/runs/run.js';
 import { verifyRows } from '../../src/streams/verify-rows.js';
 import type { Service, ServiceOptions } from '../../src/service/index.js';
-import { withFolder, withService } from '../service/with-service.js';
+import { eventually } from '../client/eventually.js';
+import { TestClock, withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './with-client.js';
 
 interface Person {
@@ -14,13 +15,16 @@ interface Person {
   readonly phone: string;
 }
 
+/** Rows of a loop that comes to its end. */
+const whole = 600;
+
 const people = (count: number): Person[] =>
   Array.from({ length: count }, (_, id) => ({
     email: `${['good', 'bad', 'unknown'][id % 3]}+${id}@sluice.test`,
     phone: id % 20 === 19 ? '' : `+1212555${String(1000 + id)}`,
   }));
 
-const quick = { batchSize: 100, pollIntervalMs: 5, country: 'US' } as const;
+const quick = { batchSize: 100, concurrency: 2, pollIntervalMs: 5, country: 'US' } as const;
 
 /** Loops over a list with a history, each time as another process would. */
 async function begin(options: ServiceOptions = { verifyDelayMs: 50 }): Promise<{
@@ -45,7 +49,7 @@ async function begin(options: ServiceOptions = { verifyDelayMs: 50 }): Promise<{
     client,
     path,
     open,
-    async loop({ rows = people(1000), signal, phone = false, visit }) {
+    async loop({ rows = people(whole), signal, phone = false, visit }) {
       const history = await open();
       const out: object[] = [];
       try {
@@ -71,12 +75,12 @@ async function begin(options: ServiceOptions = { verifyDelayMs: 50 }): Promise<{
 const stop = new Error('stopped');
 
 it.each<[string, () => Parameters<Awaited<ReturnType<typeof begin>>['loop']>[0]]>([
-  ['break', () => ({ visit: (row) => row === 350 })],
+  ['break', () => ({ visit: (row) => row === 250 })],
   [
     'a throw',
     () => ({
       visit: (row) => {
-        if (row === 350) throw stop;
+        if (row === 250) throw stop;
       },
     }),
   ],
@@ -87,7 +91,7 @@ it.each<[string, () => Parameters<Awaited<ReturnType<typeof begin>>['loop']>[0]]
       return {
         signal: abort.signal,
         visit: (row) => {
-          if (row === 350) abort.abort(stop);
+          if (row === 250) abort.abort(stop);
         },
       };
     },
@@ -96,7 +100,7 @@ it.each<[string, () => Parameters<Awaited<ReturnType<typeof begin>>['loop']>[0]]
     'an error of the rows',
     () => ({
       rows: (function* () {
-        yield* people(700);
+        yield* people(450);
         throw stop;
       })(),
     }),
@@ -107,27 +111,29 @@ it.each<[string, () => Parameters<Awaited<ReturnType<typeof begin>>['loop']>[0]]
     expect(error).toBe(stop);
     return [];
   });
-  expect(first.length).toBeLessThan(1000);
+  expect(first.length).toBeLessThan(whole);
   const left = (await chargesOf(service)).length;
   expect(left).toBeGreaterThan(0);
   const rows = await loop({});
   const charges = await chargesOf(service);
-  expect(charges).toHaveLength(1000);
-  expect(new Set(charges.map(({ address }) => address)).size).toBe(1000);
+  expect(charges).toHaveLength(whole);
+  expect(new Set(charges.map(({ address }) => address)).size).toBe(whole);
   // The same rows as of a stream that was never left.
   const other = await begin({});
   expect(rows).toEqual(await other.loop({}));
 });
 
 it('phones and malformed addresses are collected as well', async () => {
-  const { service, loop } = await begin({ verifyDelayMs: 1500 });
+  const clock = new TestClock();
+  const { service, loop } = await begin({ clock, verifyDelayMs: 1000 });
   const abort = new AbortController();
   const rows = [...people(300), { email: 'no address', phone: '12' }];
   const first = loop({ rows, phone: true, signal: abort.signal });
   const paid = async (): Promise<number> => (await chargesOf(service)).length;
-  await expect.poll(paid, { timeout: 30_000 }).toBeGreaterThan(0);
+  await eventually(paid).toBeGreaterThan(0);
   abort.abort(stop);
   await expect(first).rejects.toBe(stop);
+  clock.run();
   const out = await loop({ rows, phone: true });
   expect(out).toHaveLength(301);
   const charges = (await chargesOf(service)).map(({ type, address }) => `${type} ${address}`);
@@ -141,7 +147,7 @@ it('a run collects what a stream has left, and so does the next loop with the sa
   const history = await open();
   const options = { client, history, ...quick, email: ['email'] } as const;
   // The first is left as soon as it is launched.
-  for (const count of [300, 600]) {
+  for (const count of [200, 400]) {
     const abort = new AbortController();
     const left = async (): Promise<void> => {
       const onBatch = ({ known }: BatchProgress): void => {
@@ -155,15 +161,15 @@ it('a run collects what a stream has left, and so does the next loop with the sa
   const notices: string[] = [];
   const summary = await run({
     ...options,
-    source: people(1000),
+    source: people(whole),
     sink: `${path}.csv`,
     onProgress: (progress) => {
       if (progress.stage === 'notice') notices.push(progress.message);
     },
   });
   await history.close();
-  expect(summary.rows).toBe(1000);
-  expect(await chargesOf(service)).toHaveLength(1000);
+  expect(summary.rows).toBe(whole);
+  expect(await chargesOf(service)).toHaveLength(whole);
   expect(notices.join()).toContain('batches that an earlier stream has launched and left');
   // Nothing is left, and nothing is said of it again.
   const again = await open();
@@ -210,9 +216,11 @@ it('what is forgotten is not collected, and the rest outlasts a rewrite', async 
   const hang = { operation: 'exportBatch', from: 2, what: { hang: true } } as const;
   const { service, open, loop } = await begin({ faults: { faults: [hang] } });
   await loop({
-    visit: async (row) =>
-      row === 50 &&
-      vi.waitUntil(async () => (await chargesOf(service)).length >= 300, { timeout: 20_000 }),
+    visit: async (row) => {
+      if (row !== 50) return false;
+      await eventually(async () => (await chargesOf(service)).length).toBeGreaterThanOrEqual(300);
+      return true;
+    },
   });
   const before = await open();
   const count = (history: History): number =>
@@ -220,7 +228,7 @@ it('what is forgotten is not collected, and the rest outlasts a rewrite', async 
   const left = count(before);
   expect(left).toBeGreaterThan(100);
   await before.forget(
-    people(1000)
+    people(whole)
       .slice(-1)
       .map(({ email }) => email),
   );

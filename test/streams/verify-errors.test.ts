@@ -8,6 +8,7 @@ import type { Row } from '../../src/rows/object-chunk.js';
 import type { VerifyOptions } from '../../src/streams/stream-options.js';
 import { verify } from '../../src/streams/verify.js';
 import { refusal, type FakeRequest, type Fault } from '../batches/driving/fake-service.js';
+import { createHastyClock } from '../client/hasty-clock.js';
 import { caught } from '../client/test-client.js';
 import { countRows, numberedRow } from './counted-rows.js';
 import { untilQuiet } from './quiet.js';
@@ -233,7 +234,9 @@ describe('errors around the stream', () => {
       new Promise(() => {
         // Never settles, and hears no signal.
       });
-    const stream = Readable.from(countRows(10_000_000, numberedRow).rows).pipe(quick({ client }));
+    const stream = Readable.from(countRows(10_000_000, numberedRow).rows).pipe(
+      quick({ client, clock: createHastyClock() }),
+    );
     stream.resume();
     await expect.poll(() => client.batches.size).toBe(4);
     stream.destroy();
@@ -400,7 +403,7 @@ test('nothing is rejected behind the back of an ended stream', async () => {
     const client = faulty(({ operation }) =>
       operation === at ? { commits: false, hangs: true } : undefined,
     );
-    const stream = quick({ client, signal: stop.signal });
+    const stream = quick({ client, signal: stop.signal, clock: createHastyClock() });
     const work = pipeline(Readable.from(countRows(1000, numberedRow).rows), stream, keep([]));
     await expect.poll(() => client.asked).toContain(at);
     stop.abort(new Error('enough'));

@@ -112,9 +112,7 @@ test('leaving the loop waits for the cleanup of the rows, and throws its error',
   const options = { ...quick, client, batchSize: 10, maxWaitingRows: 20 };
   const cleanup = { isOver: false, error: undefined as Error | undefined };
   const cleanUp = async (): Promise<void> => {
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20);
-    });
+    await untilQuiet(() => 0);
     cleanup.isOver = true;
     if (cleanup.error) throw cleanup.error;
   };

@@ -115,7 +115,7 @@ interface LifeEnd {
 }
 
 /** No counter goes as far: a life that takes so many steps without an effect only waits. */
-const manySteps = 200;
+const manySteps = 50;
 
 /** No life that is bounded has as many steps. */
 const tooManySteps = 100_000;
@@ -387,13 +387,13 @@ describe('any sequence of news', () => {
     };
     fc.assert(
       fc.property(fc.integer(), (seed) => {
-        for (let life = 0; life < 400; life += 1) liveBy(bytesFrom(seed + life));
+        for (let life = 0; life < 150; life += 1) liveBy(bytesFrom(seed + life));
       }),
     );
     // The sequences do reach what they are about.
-    expect(launches).toBeGreaterThan(40_000);
-    expect(repeated).toBeGreaterThan(10_000);
-  }, 120_000);
+    expect(launches).toBeGreaterThan(15_000);
+    expect(repeated).toBeGreaterThan(3000);
+  });
 
   it('has a stage for every news in every stage', () => {
     for (const stage of stages) {
