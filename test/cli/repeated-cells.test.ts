@@ -32,7 +32,7 @@ it.each(
       faults: { faults: [{ operation, what: { answer } }] },
     });
     const args = ['verify', 'list.csv', '-o', 'out.csv', '--summary', 'summary.json'];
-    const bounds = ['--give-up-after', '1', '--batch-deadline', '0.0003', '--json-log'];
+    const bounds = ['--give-up-after', '0.2', '--batch-deadline', '0.0001', '--json-log'];
     const ended = await runInProcess([...args, ...columns, '--report', 'report.html', ...bounds], {
       cwd: folder,
       env: connectTo(service),

@@ -37,14 +37,22 @@ describe('require() of the package', () => {
     expect(stdout).toBe(entries.map((name) => `${name} true\n`).join(''));
   });
 
-  it.each(entries)('says what to do where Node cannot: %s', async (name) => {
-    const { stderr } = await runScript(
-      `require(${JSON.stringify(name)})`,
+  it('says what to do where Node cannot', async () => {
+    const { stdout, stderr } = await runScript(
+      `for (const name of ${JSON.stringify(entries)}) {
+        try {
+          require(name);
+        } catch (error) {
+          console.log(error.code, error.message);
+        }
+      }`,
       '--no-experimental-require-module',
     );
-    expect(stderr).toContain(
-      `Error: sluice is an ES module, and Node ${process.versions.node} cannot require() one: write const sluice = await import('${name}') in its place, or use Node 20.19, 22.12 or newer`,
+    expect(stderr).toBe('');
+    const said = entries.map(
+      (name) =>
+        `ERR_REQUIRE_ESM sluice is an ES module, and Node ${process.versions.node} cannot require() one: write const sluice = await import('${name}') in its place, or use Node 20.19, 22.12 or newer\n`,
     );
-    expect(stderr).toContain("code: 'ERR_REQUIRE_ESM'");
+    expect(stdout).toBe(said.join(''));
   });
 });

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
-import { runSluice, startSluice } from './run-sluice.js';
+import { runInProcess } from './run-in-process.js';
+import { startSluice } from './run-sluice.js';
 
 async function planFile(text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-faults-'));
@@ -35,13 +36,13 @@ it.each([
   ['{"faults":[{"operation":"launch","what":{"hang":true}}]}', 'faults.0.operation'],
   ['{"faults":', 'is no JSON'],
 ])('refuses the plan %s with exit code 2', async (text, message) => {
-  const { code, stderr } = await runSluice(['serve', '--faults', await planFile(text)]);
+  const { code, stderr } = await runInProcess(['serve', '--faults', await planFile(text)]);
   expect(code).toBe(2);
   expect(stderr).toContain(message);
 });
 
 it('refuses a plan that is not there with exit code 2', async () => {
-  const { code, stderr } = await runSluice(['serve', '--faults', 'no-such-plan.json']);
+  const { code, stderr } = await runInProcess(['serve', '--faults', 'no-such-plan.json']);
   expect(code).toBe(2);
   expect(stderr).toContain('no-such-plan.json');
 });

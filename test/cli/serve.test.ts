@@ -7,7 +7,7 @@ import { withFolder } from '../service/with-service.js';
 import { Wire } from '../service/wire.js';
 import { csvRows } from './csv-cells.js';
 import { runInProcess } from './run-in-process.js';
-import { runShell, runSluice } from './run-sluice.js';
+import { runShell } from './run-sluice.js';
 import { serve, type Serving } from './serving.js';
 
 async function newKey(serving: Serving): Promise<string> {
@@ -24,7 +24,7 @@ describe('sluice serve', () => {
     const million = { email_credit: 1_000_000, phone_credit: 1_000_000 };
     expect((await wire.get('/v1/account/credits')).json).toEqual(million);
 
-    const verified = await runSluice(
+    const verified = await runInProcess(
       ['verify', '-', '--email', 'email', '--country', 'US', '--poll-interval', '20'],
       {
         env: { SLUICE_BASE_URL: serving.baseUrl, SLUICE_API_KEY: apiKey },
@@ -77,7 +77,7 @@ describe('sluice serve', () => {
     const first = await serve(['--data', data]);
     const apiKey = await newKey(first);
     const uuid = await new Wire({ baseUrl: first.baseUrl, apiKey }).upload(['a@sluice.test']);
-    const rival = await runSluice(['serve', '--port', '0', '--data', data]);
+    const rival = await runInProcess(['serve', '--port', '0', '--data', data]);
     expect(rival).toMatchObject({ code: 2, stderr: expect.stringContaining('[state_locked]') });
     // Nor is it free elsewhere on the machine, where no socket of the first is seen: the file is locked,
     const line = 'flock -n -E 99 "$DATA/lock" true';
@@ -108,7 +108,7 @@ describe('sluice serve', () => {
     });
     onTestFinished(() => void taken.close());
     const { port } = taken.address() as AddressInfo;
-    expect(await runSluice(['serve', '--port', String(port)])).toMatchObject({
+    expect(await runInProcess(['serve', '--port', String(port)])).toMatchObject({
       code: 2,
       stderr: `sluice: cannot listen on 127.0.0.1, port ${port}; give another --port or --host: EADDRINUSE [invalid_option]\n`,
     });

@@ -11,7 +11,7 @@ import { runAtTerminal } from './at-terminal.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { personAtTerminal } from './person-at-terminal.js';
-import { runInProcess } from './run-in-process.js';
+import { answerInProcess, runInProcess } from './run-in-process.js';
 import { startSluice, type Ended } from './run-sluice.js';
 import { verifyByTens } from './verify-by-tens.js';
 
@@ -141,7 +141,7 @@ describe('sluice abandon', () => {
     });
     expect(kept.code, kept.seen).toBe(2);
     expect(await readdir(folder)).toContain('out.csv.sluice');
-    const dropped = await runAtTerminal([...abandon, '--yes'], { cwd: folder, env, answers: [] });
+    const dropped = await answerInProcess([...abandon, '--yes'], { cwd: folder, env, answers: [] });
     expect(dropped.code, dropped.seen).toBe(0);
     expect(await readdir(folder)).toEqual(['list.csv']);
   });
@@ -241,7 +241,7 @@ describe('--fresh', () => {
     const env = connectTo(service);
     const asked =
       /--fresh drops the run of .* paid: 2 of 3 batches done, at most 20 email credits spent/;
-    const kept = await runAtTerminal(fresh, {
+    const kept = await answerInProcess(fresh, {
       cwd: folder,
       env,
       answers: [[asked, '\r']],

@@ -1,9 +1,10 @@
 import { mkdir, readFile, readdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withFolder } from '../service/with-service.js';
 import { isRoot, strangersFolder } from '../system/strangers.js';
-import { runSluice, startSluice, type Running } from './run-sluice.js';
+import { runInProcess } from './run-in-process.js';
+import { startSluice, type Running } from './run-sluice.js';
 
 let temporary: string;
 beforeEach(async () => {
@@ -28,7 +29,7 @@ async function startStreaming(): Promise<{ readonly running: Running; readonly p
       expect(await readdir(join(temporary, added ?? ''))).toContain('service.log');
       return added ?? '';
     },
-    { timeout: 60_000, interval: 20 },
+    { timeout: 30_000, interval: 20 },
   );
   return { running, path: join(temporary, name) };
 }
@@ -39,12 +40,18 @@ async function age(): Promise<void> {
   for (const name of await readdir(temporary)) await utimes(join(temporary, name), past, past);
 }
 
+/** Has this process take another folder for its temporary files until the test ends. */
+function useTemporary(path: string): void {
+  vi.stubEnv('TMPDIR', path);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+}
+
 async function streamOnce(): Promise<void> {
   const input = 'email\ngood@sluice.test\n';
-  const ended = await runSluice(['verify', '-', ...columns], {
-    env: { TMPDIR: temporary, NODE_DISABLE_COMPILE_CACHE: '1' },
-    input,
-  });
+  useTemporary(temporary);
+  const ended = await runInProcess(['verify', '-', ...columns], { input });
   expect(ended.stdout.toString()).toContain('good@sluice.test');
   expect(ended.code).toBe(0);
 }
@@ -96,10 +103,9 @@ describe('the temporary folder of a run that streams', () => {
       const file = join(temporary, 'file');
       await writeFile(file, '');
       for (const TMPDIR of [join(temporary, 'missing'), file]) {
-        const ended = await runSluice(command.split(' '), {
-          env: { TMPDIR },
-          input: 'email\ngood@sluice.test\n',
-        });
+        useTemporary(TMPDIR);
+        const input = 'email\ngood@sluice.test\n';
+        const ended = await runInProcess(command.split(' '), { input });
         expect(ended.code, ended.stderr).toBe(2);
         expect(ended.stderr).toContain(`cannot write to the folder for temporary files, ${TMPDIR}`);
         expect(ended.stderr).toContain('have TMPDIR name a folder that can be written');

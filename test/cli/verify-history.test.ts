@@ -8,7 +8,7 @@ import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
 import { runInProcess } from './run-in-process.js';
-import { runSluice, startSluice, type Ended } from './run-sluice.js';
+import { startSluice, type Ended } from './run-sluice.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -138,7 +138,7 @@ describe('--history', () => {
     const paid = (await chargesOf(service)).map(({ address }) => address);
     expect(new Set(paid).size).toBe(paid.length);
     expect(paid).toHaveLength(60);
-    const again = await runSluice([...command, ...quick], { cwd: folder, env });
+    const again = await runInProcess([...command, ...quick], { cwd: folder, env });
     expect(again.code, again.stderr).toBe(0);
     expect(await chargesOf(service)).toHaveLength(60);
   });
@@ -147,7 +147,7 @@ describe('--history', () => {
     const { service } = await withService();
     await list(20);
     expect((await verify(service)).code).toBe(0);
-    const streamed = await runSluice(
+    const streamed = await runInProcess(
       ['verify', 'list.csv', '--email', 'email', '--country', 'US', ...quick],
       { cwd: folder, env: connectTo(service) },
     );

@@ -7,7 +7,7 @@ import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
 import { runInProcess } from './run-in-process.js';
-import { startSluice, type Ended } from './run-sluice.js';
+import type { Ended } from './run-sluice.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -151,11 +151,10 @@ describe('--preflight', () => {
   it('is refused without a terminal and without --yes, before anything is sent', async () => {
     const { service } = await withService();
     const requests = countRequests(service);
-    const ended = startSluice([...command, ...quick, '--preflight'], {
+    const { code, stderr } = await runInProcess([...command, ...quick, '--preflight'], {
       cwd: folder,
       env: connectTo(service),
-    }).ended;
-    const { code, stderr } = await ended;
+    });
     expect(code, stderr).toBe(2);
     expect(stderr).toContain('add --yes');
     expect(requests).toEqual([]);

@@ -11,7 +11,7 @@ import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
 import { answerInProcess, runInProcess } from './run-in-process.js';
-import { runShell, type Ended } from './run-sluice.js';
+import type { Ended } from './run-sluice.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -359,7 +359,8 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(commandIn(both.stderr)).toBe(
       "sluice verify '[ab].csv' --country US --email mail -o verified.csv",
     );
-    const piped = await runShell('cat a.csv | sluice verify - --country US', { cwd: folder });
+    const input = await readFile(join(folder, 'a.csv'));
+    const piped = await runInProcess(['verify', '-', '--country', 'US'], { cwd: folder, input });
     expect(piped.code).toBe(2);
     expect(commandIn(piped.stderr)).toBe(
       'sluice verify - --country US --email mail -o verified.csv',
@@ -383,7 +384,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
   it('puts no cell into a log or a summary', async () => {
     await write('list.csv', german);
     const args = ['verify', 'list.csv', '--json-log', '--summary', 'summary.json'];
-    const ended = await runAtTerminal(args, { cwd: folder, answers: [] });
+    const ended = await answerInProcess(args, { cwd: folder, answers: [] });
     expect(ended.code).toBe(2);
     const lines = ended.seen.trimEnd().split('\n');
     const events = lines.map((line) => JSON.parse(line) as { event: string; command?: string });
@@ -453,13 +454,13 @@ describe('sluice verify without a column, at a terminal', () => {
   });
 
   it.each([
-    ['n', 'n\r', 2, 'stopped; nothing was sent'],
-    ['the end of what is typed', '\u0004', 2, 'stopped; nothing was sent'],
-    ['Ctrl-C', '\u0003', 130, 'nothing is kept of this run: the same command starts over'],
-  ])('sends nothing after %s', async (_, keys, exitCode, said) => {
+    ['n', answerInProcess, 'n\r', 2, 'stopped; nothing was sent'],
+    ['the end of what is typed', runAtTerminal, '\u0004', 2, 'stopped; nothing was sent'],
+    ['Ctrl-C', runAtTerminal, '\u0003', 130, 'nothing is kept of this run: the same command'],
+  ])('sends nothing after %s', async (_, run, keys, exitCode, said) => {
     const { service } = await withService();
     await write('list.csv', german);
-    const { code, seen } = await runAtTerminal(['verify', 'list.csv'], {
+    const { code, seen } = await run(['verify', 'list.csv'], {
       cwd: folder,
       env: connectTo(service),
       answers: [[/Start\? \[Y\/n\]/, keys]],
@@ -671,7 +672,7 @@ describe('sluice verify without a column, at a terminal', () => {
   it('writes rows to the terminal where that is asked for', async () => {
     await write('list.csv', german);
     const args = ['--email', 'E-Mail', '--country', 'DE', '--local', '-o', '-'];
-    const { code, seen } = await runAtTerminal(['verify', 'list.csv', ...args], {
+    const { code, seen } = await answerInProcess(['verify', 'list.csv', ...args], {
       cwd: folder,
       answers: [],
     });
@@ -683,7 +684,7 @@ describe('sluice verify without a column, at a terminal', () => {
   it('makes what would steer the terminal visible', async () => {
     const cell = '"good1\u202e@sluice.test"';
     await write('list.csv', `mail\u001b[2J\n${cell}\ngood2@sluice.test\ngood3@sluice.test\n`);
-    const { seen } = await runAtTerminal(['verify', 'list.csv', '--country', 'US', '--local'], {
+    const { seen } = await answerInProcess(['verify', 'list.csv', '--country', 'US', '--local'], {
       cwd: folder,
       answers: [[/Start/, 'n\r']],
     });

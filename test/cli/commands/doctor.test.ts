@@ -2,13 +2,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { version } from '../../../src/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
 import { connectTo } from '../connect-to.js';
 import { startFront } from '../front.js';
 import { runInProcess } from '../run-in-process.js';
-import { runSluice } from '../run-sluice.js';
 
 interface Examined {
   readonly exit_code: number;
@@ -58,7 +57,11 @@ it('ends as a run would end: a key that is refused, no credits, no key, a folder
   expect(local).toMatchObject({ code: 0 });
   expect(local.found('service')).toMatchObject({ state: 'note' });
   const missing = join(await withFolder(), 'missing');
-  const ended = await runSluice(['doctor'], { env: { TMPDIR: missing } });
+  vi.stubEnv('TMPDIR', missing);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  const ended = await runInProcess(['doctor']);
   expect(ended.code).toBe(2);
   expect(ended.stdout.toString()).toMatch(/^FAILED {2}temporary {2}cannot write to/m);
 });

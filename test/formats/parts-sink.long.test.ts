@@ -32,12 +32,18 @@ interface Manifest {
 
 const partBytes = 1_000_000;
 
+const hash = (text: string): string => createHash('sha512').update(text).digest('base64');
+
+/** What hardly compresses, so that few rows fill a part. */
+const fill = (seed: string): string =>
+  ['a', 'b', 'c', 'd'].map((salt) => hash(salt + seed)).join('');
+
 /** Rows that hardly compress, some of them with a line end in a cell; few addresses. */
 async function writeList(folder: string, rows: number): Promise<string> {
   const path = join(folder, 'list.csv');
   let filling = 'seed';
   const lines = Array.from({ length: rows }, (_, index) => {
-    filling = createHash('sha512').update(filling).digest('base64');
+    filling = fill(filling);
     return `${index},good${index % 50}@sluice.test,"${filling.slice(0, 40)}${index % 3 === 0 ? '\n' : ','}${filling.slice(40)}"\n`;
   });
   await writeFile(path, `id,email,filling\n${lines.join('')}`);
@@ -86,7 +92,7 @@ describe('a folder of parts as a sink', () => {
 describe('a folder of parts', () => {
   test('holds the rows of one file, split between rows, a header in each', async () => {
     const folder = await temporaryFolder();
-    const source = fileSource(await writeList(folder, 40_000));
+    const source = fileSource(await writeList(folder, 10_000));
     const verifying = await startVerifying();
     const whole = join(folder, 'whole.csv');
     await verifying.run({ source, sink: fileSink(whole), email: ['email'] });
@@ -114,9 +120,10 @@ describe('a folder of parts', () => {
   test('holds the same in Parquet, whose columns have the same types in each part', async () => {
     const folder = await temporaryFolder();
     const list = join(folder, 'list.jsonl');
+    // Parts end with groups of 50,000 rows: the first has no value of `n`.
     const line = (index: number): string =>
-      `{"id":${index},"email":"good${index % 50}@sluice.test","n":${index < 60_000 ? 'null' : index + 0.5}}\n`;
-    await writeFile(list, Array.from({ length: 110_000 }, (_, index) => line(index)).join(''));
+      `{"id":${index},"email":"good${index % 50}@sluice.test","n":${index < 50_500 ? 'null' : index + 0.5},"filling":"${hash(String(index))}"}\n`;
+    await writeFile(list, Array.from({ length: 51_000 }, (_, index) => line(index)).join(''));
     const verifying = await startVerifying();
     const sink = partsSink(join(folder, 'parts'), { partBytes, format: 'parquet' });
     await verifying.run({ source: fileSource(list), sink, email: ['email'] });
@@ -126,14 +133,12 @@ describe('a folder of parts', () => {
       expect(name).toMatch(/\.parquet$/);
       rows.push(...(await readAll(fileSource(join(folder, 'parts', name)))));
     }
-    expect(rows).toHaveLength(110_000);
-    expect(rows[59_999]?.slice(0, 4)).toEqual([59_999n, 'good49@sluice.test', null, 'verified']);
-    expect(rows[109_999]?.slice(0, 4)).toEqual([
-      109_999n,
-      'good49@sluice.test',
-      109_999.5,
-      'verified',
-    ]);
+    expect(parts.length).toBeGreaterThan(1);
+    expect(rows).toHaveLength(51_000);
+    const cells = (row: number): readonly unknown[] | undefined => rows[row]?.slice(0, 3);
+    expect(cells(50_499)).toEqual([50_499n, 'good49@sluice.test', null]);
+    expect(cells(50_999)).toEqual([50_999n, 'good49@sluice.test', 50_999.5]);
+    expect(new Set(rows.map((row) => row[4]))).toEqual(new Set(['verified']));
     const streamed = await rejection(
       streamRun({
         client: verifying.client,
@@ -162,7 +167,7 @@ describe('a folder of parts', () => {
 
   test('takes the place of an earlier one when it is whole, and not before', async () => {
     const folder = await temporaryFolder();
-    const list = await writeList(folder, 20_000);
+    const list = await writeList(folder, 5000);
     const parts = join(folder, 'parts');
     await mkdir(join(folder, 'elsewhere'));
     await symlink('elsewhere', parts);
@@ -172,7 +177,7 @@ describe('a folder of parts', () => {
     await run(partsSink(parts, { partBytes }));
     const before = await expectAgreement(parts);
 
-    await writeList(folder, 21_000);
+    await writeList(folder, 5250);
     const sink = partsSink(parts, { partBytes });
     const killed = new Error('killed in the middle');
     let writes = 0;
@@ -198,9 +203,9 @@ describe('a folder of parts', () => {
     const paid = await verifying.charges();
     const end = new Error('killed behind the end');
     expect(await rejection(run(dieBehind(sink, end)))).toBe(end);
-    expect((await expectAgreement(parts)).rows).toBe(21_000);
+    expect((await expectAgreement(parts)).rows).toBe(5250);
     await run(sink);
-    expect((await expectAgreement(parts)).rows).toBe(21_000);
+    expect((await expectAgreement(parts)).rows).toBe(5250);
     expect(await verifying.charges()).toBe(paid);
     expect((await readdir(folder)).toSorted()).toEqual(['elsewhere', 'list.csv', 'parts']);
   });

@@ -7,7 +7,7 @@ import { withFolder, withService } from '../service/with-service.js';
 import { expectChargedOnce } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { csvRows, expectInputKept } from './csv-cells.js';
-import { runSluice } from './run-sluice.js';
+import { runInProcess } from './run-in-process.js';
 
 const contacts = fileURLToPath(new URL('../../examples/contacts.csv', import.meta.url));
 const columns = ['--email', 'email', '--phone', 'mobile', '--country-column', 'country'];
@@ -48,13 +48,12 @@ describe('sluice verify examples/contacts.csv', () => {
     const { service } = await withService();
     for (const name of ['local', 'paid']) await mkdir(join(folder, name));
     const [free, paid] = [join(folder, 'local', 'out.csv'), join(folder, 'paid', 'out.csv')];
-    const [local, ended] = await Promise.all([
-      runSluice([...main, '-o', free, '--summary', '-'], { cwd: folder }),
-      runSluice([...main, '-o', paid, '--summary', '-', '--poll-interval', '20'], {
-        cwd: folder,
-        env: connectTo(service),
-      }),
-    ]);
+    const told = ['--summary', '-', '--poll-interval', '20'];
+    const local = await runInProcess([...main, '-o', free, ...told], { cwd: folder });
+    const ended = await runInProcess([...main, '-o', paid, ...told], {
+      cwd: folder,
+      env: connectTo(service),
+    });
 
     expect(local.stderr).toContain('the local service verifies, offline and free of charge');
     expect(local.code).toBe(0);
@@ -85,7 +84,7 @@ describe('sluice verify examples/contacts.csv', () => {
     const list = join(folder, 'list.csv');
     await writeFile(list, 'email\ngood@sluice.test\n');
     await writeFile(join(folder, 'key'), `${service.apiKey}\n`);
-    const { code, stdout } = await runSluice(
+    const { code, stdout } = await runInProcess(
       ['verify', list, '--email', 'email', '--country', 'US', '--poll-interval', '20'].concat([
         '--base-url',
         service.baseUrl,
