@@ -29,6 +29,7 @@ const named = [
 
 const setups: Readonly<Record<string, string>> = {
   databases: 'test/databases/setup.ts',
+  long: 'test/databases/setup.ts',
 };
 
 /** A third of the time would go into it. */

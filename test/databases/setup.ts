@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { buildIfStale } from '../../scripts/dist.mjs';
-import { projectRoot } from '../../scripts/project.mjs';
 import { mariadbProgram, startMariadb } from '../servers/start-mariadb.js';
 import { pgbouncerProgram } from '../servers/start-pgbouncer.js';
 import { startPostgres, type DatabaseServer } from '../servers/start-postgres.js';
@@ -26,10 +25,8 @@ const needed: Readonly<Record<string, string>> = {
     'npm install --no-save --ignore-scripts --prefix .cache/clickhouse chdb@3.4.0',
 };
 
-/** Starts the database servers, once for all files, where tests with databases are among the chosen ones. */
-export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const chosen = project.vitest.state.getPaths().map((path) => path.slice(projectRoot.length));
-  if (!chosen.some((file) => file.startsWith('test/databases/'))) return undefined;
+/** Starts the database servers, once for all files of a suite. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const missing = Object.keys(needed).filter((path) => !existsSync(path));
   if (missing.length > 0) {
     const installs = missing.map((path) => `${path} (${needed[path] ?? ''})`);
