@@ -14,7 +14,7 @@ export function programName({ argv, env, cwd }: Called): string {
   const isOfProject =
     basename(script) === 'sluice' && folder.endsWith(join('node_modules', '.bin'));
   if (!isOfProject) return 'sluice';
-  // Its PATH may be one that npm made: npm puts the folder into the PATH of what it runs, and the person's shell has not got it.
+  // npm puts the folder into the PATH of what it runs, and the person's shell has not got it.
   const isFound =
     env['npm_lifecycle_event'] === undefined &&
     (env['PATH'] ?? '').split(delimiter).some((each) => resolve(cwd, each) === folder);

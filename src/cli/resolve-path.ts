@@ -2,9 +2,7 @@ import { resolve } from 'node:path';
 import type { OptionDefinition } from './command.js';
 import { standard } from './standard.js';
 
-/**
- * Whether the value of an option is a file or a folder, or the place of a list, as its help shows it.
- */
+/** Whether the value of an option is a file or a folder, or the place of a list, as its help shows it. */
 export function namesPath({ value }: Pick<OptionDefinition, 'value'>): boolean {
   return value !== undefined && /path|file|dir|\.json|\.html/.test(value);
 }
@@ -16,7 +14,15 @@ export function namesPath({ value }: Pick<OptionDefinition, 'value'>): boolean {
 export function resolvePath(cwd: string, name: string): string {
   const [, scheme = '', path = ''] = /^((?:sqlite|duckdb):)?(.*)$/is.exec(name) ?? [];
   const isElsewhere =
-    name === '' || name === standard || /^(?:env:|[a-z][a-z0-9+.-]+:\/\/)/i.test(name);
+    cwd === '.' ||
+    name === '' ||
+    name === standard ||
+    /^(?:env:|[a-z][a-z0-9+.-]+:\/\/)/i.test(name);
   if (isElsewhere || resolve(cwd, path) === resolve(path)) return name;
   return `${scheme}${cwd}/${path}`;
+}
+
+/** What was resolved, as it was written. */
+export function asWritten(cwd: string, name: string): string {
+  return name.startsWith(`${cwd}/`) ? name.slice(cwd.length + 1) : name;
 }

@@ -100,7 +100,7 @@ describe('--history', () => {
     expect(await chargesOf(service)).toEqual([]);
   });
 
-  it('is waited for while another process has it', async () => {
+  it('is waited for while another run has it', async () => {
     const { service } = await withService();
     await list(3);
     const history = await History.open({
@@ -109,7 +109,7 @@ describe('--history', () => {
     });
     const busy = await verify(service);
     expect(busy.code).toBe(2);
-    expect(busy.stderr).toContain('another process is working in the history');
+    expect(busy.stderr).toContain('another run of this process is working in the history');
     const waiting = verify(service, '--wait-lock', '60');
     await history.close();
     expect((await waiting).code).toBe(0);

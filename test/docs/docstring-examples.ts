@@ -145,6 +145,8 @@ export async function runExample(
   const client = new sluice.Client({ baseUrl, apiKey });
   try {
     await writeFile(join(folder, 'contacts.csv'), contacts);
+    // Examples name files as a program does, which the library finds in the folder of its process.
+    // oxlint-disable-next-line no-restricted-properties
     process.chdir(folder);
     await given.prepare?.();
     const printed = await execute(code, { service, client, url: given.url ?? '' });
@@ -153,6 +155,7 @@ export async function runExample(
     );
     if (expected.length > 0) expect(printed).toEqual(expected);
   } finally {
+    // oxlint-disable-next-line no-restricted-properties
     process.chdir(before);
     await client.close();
     await service.close();

@@ -9,6 +9,7 @@ import { parseCommandLine } from '../parse-command-line.js';
 import { prepareJob, type RunParts } from '../prepare-job.js';
 import { programName } from '../program-name.js';
 import { progressMode } from '../progress/progress-mode.js';
+import { asWritten } from '../resolve-path.js';
 import { refuseUnquoted } from '../refuse-unquoted.js';
 import { Reporter } from '../reporter.js';
 import { runDurably, stream } from '../run-list.js';
@@ -126,7 +127,7 @@ async function sayIfStopped(
   const papers = await openPapers(input, to);
   const run: RunSoFar = {
     input: positionals.map(showPlace).join(', '),
-    output: showPlace(to.path),
+    output: showPlace(asWritten(input.cwd, to.path)),
     stateDir: stateDirectoryOf(to, input),
     store: undefined,
     isStreaming: false,
