@@ -1,52 +1,46 @@
-import { inject, it } from 'vitest';
-import { Client, rowsSource, streamRun, type Sink } from '../../src/index.js';
-import { duckdbSink } from '../../src/databases/duckdb/index.js';
-import { mysqlSink } from '../../src/databases/mysql/index.js';
-import { postgresSink } from '../../src/databases/postgres/index.js';
-import { sqliteSink } from '../../src/databases/sqlite/index.js';
+import { beforeAll, it } from 'vitest';
+import { Client, rowsSource, streamRun } from '../../src/index.js';
 import { exportedNames, runExample } from '../docs/docstring-examples.js';
 import { withService } from '../service/with-service.js';
-import { askMysql } from './mysql/ask-mysql.js';
+import { duckdb } from './duckdb/duckdb-database.js';
+import { mariadb } from './mysql/mysql-database.js';
 import { newName } from './new-name.js';
-import { askPostgres } from './postgres/ask-postgres.js';
+import { postgres } from './postgres/postgres-database.js';
+import { sqlite } from './sqlite/sqlite-database.js';
+import type { Database } from './suite/database.js';
 
-/** A database of this test alone on a server. */
-async function newDatabase(url: string, ask: (sql: string) => Promise<unknown>): Promise<string> {
-  const name = newName();
-  await ask(`create database ${name}`);
-  return Object.assign(new URL(url), { pathname: `/${name}` }).href;
+/** The URL of a database of one example alone. */
+async function newUrl({ open, server }: Database, entry: string): Promise<string> {
+  if (!server) return `${entry}:crm.db`;
+  const pathname = newName();
+  await (await open()).ask(`CREATE DATABASE ${pathname}`);
+  return Object.assign(new URL(server.url()), { pathname }).href;
 }
 
-const databases: readonly (readonly [string, () => Promise<string>])[] = [
-  ['postgres', async () => newDatabase(inject('postgresUrl'), askPostgres)],
-  ['mysql', async () => newDatabase(inject('mysqlUrl'), askMysql)],
-  ['sqlite', async () => 'sqlite:crm.db'],
-  ['duckdb', async () => 'duckdb:crm.db'],
-];
+let names: Awaited<ReturnType<typeof exportedNames>>;
+beforeAll(async () => {
+  names = await exportedNames();
+}, 120_000);
 
-function contactsTable(kind: string, url: string): Sink {
-  const table = { url, into: 'contacts' };
-  if (kind === 'postgres') return postgresSink(table);
-  if (kind === 'mysql') return mysqlSink(table);
-  return kind === 'sqlite' ? sqliteSink(table) : duckdbSink(table);
-}
-
-it.each(databases)('the examples of sluice/%s run', async (kind, findUrl) => {
+it.each([
+  ['postgres', postgres, 6],
+  ['mysql', mariadb, 2],
+  ['sqlite', sqlite, 2],
+  ['duckdb', duckdb, 2],
+] as const)('the examples of sluice/%s run', async (entry, database, count) => {
   const { service } = await withService();
-  const names = await exportedNames();
-  const codes = names
-    .filter(({ entry }) => entry === `sluice/${kind}`)
-    .flatMap(({ examples }) => examples);
-  if (codes.length !== (kind === 'postgres' ? 6 : 2)) throw new Error(`${codes.length} examples`);
+  const codes = names.flatMap((each) => (each.entry === `sluice/${entry}` ? each.examples : []));
+  if (codes.length !== count) throw new Error(`${codes.length} examples`);
+  const { sink } = await database.open();
   for (const code of codes) {
-    const url = await findUrl();
+    const url = await newUrl(database, entry);
     await runExample(code, {
       url,
       async prepare() {
         const client = new Client(service);
         await streamRun({
           source: rowsSource([{ id: 1, email: 'good@sluice.test' }]),
-          sink: contactsTable(kind, url),
+          sink: sink({ url, into: 'contacts' }),
           client,
           email: ['email'],
           country: 'US',

@@ -12,6 +12,7 @@ export const duckdb: Database = {
     const folder = await temporaryFolder();
     const path = join(folder, 'crm.duckdb');
     return {
+      url: `duckdb:${path}`,
       table: 'people',
       ask: async (...statements) => (await askDuckdb(path, ...statements)) as Cells[],
       source: (query, url = path) => duckdbSource({ url, query }),

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { inject, onTestFinished } from 'vitest';
 import { mysqlSink, mysqlSource } from '../../../src/databases/mysql/index.js';
@@ -16,6 +17,7 @@ export const mariadb: Database = {
   async open() {
     const table = newName();
     return {
+      url: url(),
       table,
       ask: async (...statements) => (await askMysql(...statements)) as Cells[],
       source: (query, from = url()) => mysqlSource({ url: from, query }),
@@ -92,6 +94,8 @@ export const mariadb: Database = {
       return {
         query: (text) => session.query(text),
         async isWaitedFor() {
+          // The server looks again only when nobody has asked for a tenth of a second.
+          await setTimeout(150);
           const waiting =
             "SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'";
           const [rows] = await session.query(waiting);

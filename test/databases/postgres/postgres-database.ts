@@ -20,6 +20,7 @@ export const postgres: Database = {
   async open() {
     const table = newName();
     return {
+      url: url(),
       table,
       ask: askAll,
       source: (query, from = url()) => postgresSource({ url: from, query }),

@@ -9,6 +9,7 @@ import { startSluice, type Running } from '../../cli/run-sluice.js';
 import { withService } from '../../service/with-service.js';
 import { temporaryFolder } from '../verify-rows.js';
 import { askPostgres } from './ask-postgres.js';
+import { postgres } from './postgres-database.js';
 import { newName } from '../new-name.js';
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -51,9 +52,9 @@ function work(query: string, ...args: readonly string[]): Running {
 
 /** Gives each process its own rows. */
 const odd = () => `select pg_backend_pid() as reader, email from ${table} order by random()`;
-/** The same, slowly. */
-const slow = () =>
-  `select pg_backend_pid() as reader, email, pg_sleep(0.05)::text as slept from ${table} order by random()`;
+/** The same, once nobody holds the lock of this run. */
+const held = () =>
+  `select pg_backend_pid() as reader, email, pg_advisory_xact_lock_shared(hashtext('${run}'))::text as slept from ${table} order by random()`;
 
 async function expectPaidOnce(): Promise<void> {
   const paid: string[] = [];
@@ -85,7 +86,9 @@ describe('sluice verify with a store and an input that is read once', () => {
   });
 
   it('has another process begin again when the one that copies is killed', async () => {
-    const first = work(slow(), '--lease', '3');
+    const lock = await postgres.server?.openSession();
+    await lock?.query(`select pg_advisory_xact_lock(hashtext('${run}'))`);
+    const first = work(held(), '--lease', '3');
     const status = async () => {
       const { stdout } = await start('status', ...shared(), '--json').ended;
       return JSON.parse(stdout.toString() || '{}') as Partial<SharedRunStatus>;
@@ -94,8 +97,9 @@ describe('sluice verify with a store and an input that is read once', () => {
       state: 'reading',
       workers: [{ batches: ['copy'] }],
     });
-    const others = [work(slow(), '--lease', '3', '--workers', '2'), work(slow(), '--lease', '3')];
     first.child.kill('SIGKILL');
+    const others = [work(held(), '--lease', '3', '--workers', '2'), work(held(), '--lease', '3')];
+    await lock?.end();
     for (const other of others) expect(await other.ended).toMatchObject({ code: 0 });
     await expectPaidOnce();
     expect(await copies()).toBe(0);

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
-import type { Service } from '../../../src/service/index.js';
+import type { Service, ServiceOptions } from '../../../src/service/index.js';
+import { startFront } from '../../cli/front.js';
 import { startSluice, type Running } from '../../cli/run-sluice.js';
 import { withService } from '../../service/with-service.js';
 import { temporaryFolder } from '../verify-rows.js';
@@ -33,10 +34,13 @@ export class SharedList {
   readonly run = newName();
   readonly cwd: string;
   service: Service;
+  /** Of the service, or of a front of it. */
+  #baseUrl: string;
 
   private constructor(cwd: string, service: Service) {
     this.cwd = cwd;
     this.service = service;
+    this.#baseUrl = service.baseUrl;
   }
 
   static async make(): Promise<SharedList> {
@@ -46,10 +50,34 @@ export class SharedList {
     return new SharedList(cwd, service);
   }
 
+  /** Has another service in the place of the first. */
+  async serve(options: ServiceOptions = {}): Promise<void> {
+    ({ service: this.service } = await withService({ apiKey: 'a-key', ...options }));
+    this.#baseUrl = this.service.baseUrl;
+  }
+
+  /**
+   * Answers nothing of a batch that was launched until it is let go: each process that comes gets batches, and
+   * keeps them.
+   */
+  async hold(): Promise<{ letGo(): void; launches(): number }> {
+    let letGo = (): void => undefined;
+    const isLetGo = new Promise<void>((resolve) => (letGo = resolve));
+    const launched: string[] = [];
+    const front = await startFront(this.service, async (request) => {
+      const [, method, batch = ''] = /^(\w+) \/v1\/batch\/([^/]+)$/.exec(request) ?? [];
+      if (method === 'POST') launched.push(batch);
+      else if (method === 'GET' && launched.includes(batch)) await isLetGo;
+      return undefined;
+    });
+    this.#baseUrl = front.baseUrl;
+    return { letGo, launches: () => launched.length };
+  }
+
   /** Starts the command beside the list. */
   start(...args: readonly string[]): Running {
     const env = {
-      SLUICE_BASE_URL: this.service.baseUrl,
+      SLUICE_BASE_URL: this.#baseUrl,
       SLUICE_API_KEY: 'a-key',
       SLUICE_STORE: inject('postgresUrl'),
     };

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type { Ended, Running } from '../../cli/run-sluice.js';
-import { withService } from '../../service/with-service.js';
 import { addresses, inStore, job, quick, SharedList } from './shared-list.js';
 
 vi.setConfig({ testTimeout: 180_000 });
@@ -20,10 +19,12 @@ const isLaunched = /verif(?:ying|ication)/i;
 
 describe('sluice verify with a store in PostgreSQL', () => {
   it('shares a run among four processes, of which one is killed and one is frozen', async () => {
+    const { letGo } = await place.hold();
     const [killed, frozen] = [work('--lease', '3'), work('--lease', '3')];
     await Promise.all([killed.said(isLaunched), frozen.said(isLaunched)]);
     killed.child.kill('SIGKILL');
     frozen.child.kill('SIGSTOP');
+    letGo();
     const others = [work('--lease', '3'), work('--lease', '3', '--summary', '-')];
     const ended = await Promise.all(others.map(async (other) => other.ended));
     const output = await readFile(join(place.cwd, 'out.csv'));
@@ -46,7 +47,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
     expect(again.stderr).toMatch(/^sluice: that run wrote /m);
     expect(again.stderr).not.toMatch(/^sluice: wrote /m);
     await place.expectPaidOnce();
-    ({ service: place.service } = await withService({ apiKey: 'a-key' }));
+    await place.serve();
     expect(await place.start(...quick, '-o', 'alone.csv').ended).toMatchObject({ code: 0 });
     expect(await readFile(join(place.cwd, 'alone.csv'))).toEqual(output);
   });
@@ -58,11 +59,8 @@ describe('sluice verify with a store in PostgreSQL', () => {
       requests: [at + 3],
       what: { answer: { status } },
     }));
-    ({ service: place.service } = await withService({
-      apiKey: 'a-key',
-      verifyDelayMs,
-      faults: { faults },
-    }));
+    await place.serve({ verifyDelayMs, faults: { faults } });
+    const { launches, letGo } = await place.hold();
     const one = ['--concurrency', '1', '--poll-interval', '20', '--verbose', '--lease', '600'];
     const next = (): Running =>
       place.start(...job, ...one, '-o', 'out.csv', ...inStore, '--run', place.run);
@@ -70,7 +68,10 @@ describe('sluice verify with a store in PostgreSQL', () => {
     await first.said(isLaunched);
     const second = next();
     await second.said(isLaunched);
-    return Promise.all([first.ended, second.ended, next().ended]);
+    const third = next();
+    await expect.poll(launches, { timeout: 60_000 }).toBeGreaterThanOrEqual(3);
+    letGo();
+    return Promise.all([first.ended, second.ended, third.ended]);
   }
 
   it.each([
@@ -94,7 +95,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
   );
 
   it('stops all with 5 when one has no credits, once what runs is finished', async () => {
-    const ends = await endsOfRefused(402, 2000);
+    const ends = await endsOfRefused(402, 20);
     for (const end of ends) {
       expect(end).toMatchObject({ code: 5 });
       expect(end.stderr).toContain('payment_required');
@@ -103,9 +104,11 @@ describe('sluice verify with a store in PostgreSQL', () => {
   });
 
   it('goes on at once where a process was asked to end', async () => {
+    const { letGo } = await place.hold();
     const asked = work('--lease', '600');
     await asked.said(isLaunched);
     asked.child.kill('SIGTERM');
+    letGo();
     const { code, stderr } = await asked.ended;
     expect({ code, stderr }).toMatchObject({ code: 143 });
     expect(stderr).toContain('run the same command again: it resumes run');
@@ -115,7 +118,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
   });
 
   it('is shown, and given up for all its processes', async () => {
-    ({ service: place.service } = await withService({ apiKey: 'a-key', verifyDelayMs: 3_600_000 }));
+    await place.serve({ verifyDelayMs: 3_600_000 });
     const shared = [...inStore, '--run', place.run];
     const working = work();
     await working.said(isLaunched);
@@ -156,7 +159,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
   });
 
   it('prints no name of a run that could steer a terminal, and refuses one that is too long', async () => {
-    ({ service: place.service } = await withService({ apiKey: 'a-key' }));
+    await place.serve();
     const hostile = `"'\\$(x)\u001b]0;x\u0007\u001b[31m\u202e\r\n${place.run}`;
     const named = [...inStore, '--run', hostile];
     const ends = [

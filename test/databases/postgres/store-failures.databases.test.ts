@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { ClaimLostError } from '../../../src/batches/driving/batch-claim.js';
@@ -186,11 +185,18 @@ describe('a run whose database', () => {
 
   test('answers nothing for two thirds of a lease loses its claims before others can have them', async () => {
     const [run, schema] = [newName(), newName()];
-    const store = await openStore({ run, schema, leaseMs: 3000 });
+    const store = await openStore({ run, schema, leaseMs: 6000 });
     onTestFinished(async () => store.close());
     await store.begin(runEntry, planEntry);
     const claim = await claimOne(store, batch(0));
-    await setTimeout(3500);
+    const lease = async (): Promise<number> => {
+      const [row] = await askPostgres(
+        `SELECT extract(epoch FROM lease_until)::float8 AS until FROM ${schema}.batch WHERE owner IS NOT NULL`,
+      );
+      return Number(row?.['until']);
+    };
+    const first = await lease();
+    await expect.poll(lease, { timeout: 60_000 }).toBeGreaterThan(first + 6);
     expect(claim.lost?.aborted).toBe(false);
     const blocking = new pg.Client({ connectionString: inject('postgresUrl') });
     await blocking.connect();

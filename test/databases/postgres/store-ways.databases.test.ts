@@ -6,6 +6,7 @@ import { makeCertificate } from '../../servers/make-certificate.js';
 import { startPgbouncer } from '../../servers/start-pgbouncer.js';
 import { startPostgres } from '../../servers/start-postgres.js';
 import { rejection } from '../rejection.js';
+import { urlOf } from '../url-of.js';
 import { askPostgres } from './ask-postgres.js';
 import { newName } from '../new-name.js';
 import {
@@ -17,13 +18,6 @@ import {
   progress,
   runEntry,
 } from './store-place.js';
-
-function urlOf(user: string): string {
-  const url = new URL(inject('postgresUrl'));
-  url.username = user;
-  url.password = 'geheim';
-  return url.href;
-}
 
 async function newSchema(): Promise<string> {
   const schema = newName();
@@ -48,12 +42,14 @@ describe('a run in PostgreSQL', () => {
   test('needs a role that has its schema, and no more', async () => {
     const [user, schema] = [newName(), await newSchema()];
     await askPostgres(`CREATE ROLE ${user} LOGIN PASSWORD 'geheim'`);
-    const refused = await rejection(liveThrough({ connectionString: urlOf(user), schema }));
+    const refused = await rejection(
+      liveThrough({ connectionString: urlOf(user, inject('postgresUrl')), schema }),
+    );
     expect(exitCodeOf(refused)).toBe(2);
     expect(refused.message).toMatch(/^cannot use the store of run "t_\w+" in .*permission denied/);
     expect(refused.message).not.toContain('geheim');
     await askPostgres(`CREATE SCHEMA ${schema} AUTHORIZATION ${user}`);
-    await liveThrough({ connectionString: urlOf(user), schema });
+    await liveThrough({ connectionString: urlOf(user, inject('postgresUrl')), schema });
   });
 
   test('has at most two connections a process', async () => {

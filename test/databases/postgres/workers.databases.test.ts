@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type { SharedRunStatus } from '../../../src/runs/status/shared-status.js';
 import type { Running } from '../../cli/run-sluice.js';
-import { withService } from '../../service/with-service.js';
 import { askPostgres } from './ask-postgres.js';
 import { addresses, inStore, quick, SharedList } from './shared-list.js';
 
@@ -56,10 +55,12 @@ async function expectAllReleased(): Promise<void> {
 
 describe('sluice verify --workers', () => {
   it('works in four processes, of which one is killed, with one summary', async () => {
+    const { letGo } = await place.hold();
     const working = work('--lease', '3', '--summary', '-');
     const pids = await pidsAtWork();
     const killed = pids.find((pid) => pid !== working.child.pid) ?? 0;
     process.kill(killed, 'SIGKILL');
+    letGo();
     const { code, stderr, stdout } = await working.ended;
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(stderr.match(/worker \d of 4 was ended by SIGKILL; 3 go on/g)).toHaveLength(1);
@@ -69,15 +70,17 @@ describe('sluice verify --workers', () => {
     expect(pids.filter(isAlive)).toEqual([]);
     expect(await status()).toMatchObject({ state: 'finished', rows: addresses + 1 });
     const output = await readFile(join(place.cwd, 'out.csv'));
-    ({ service: place.service } = await withService({ apiKey: 'a-key' }));
+    await place.serve();
     expect(await place.start(...quick, '-o', 'alone.csv').ended).toMatchObject({ code: 0 });
     expect(await readFile(join(place.cwd, 'alone.csv'))).toEqual(output);
   });
 
   it('goes on alone when all others are killed', async () => {
+    const { letGo } = await place.hold();
     const working = work('--lease', '3');
     const pids = await pidsAtWork();
     for (const pid of pids) if (pid !== working.child.pid) process.kill(pid, 'SIGKILL');
+    letGo();
     const { code, stderr } = await working.ended;
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(stderr).toContain('the first goes on alone');
@@ -88,9 +91,11 @@ describe('sluice verify --workers', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)('ends all of them at %s, and lets go of their batches', async (signal, code) => {
+    const { letGo } = await place.hold();
     const working = work('--lease', '600');
     const pids = await pidsAtWork();
     working.child.kill(signal);
+    letGo();
     const ended = await working.ended;
     expect(ended).toMatchObject({ code });
     expect(ended.stderr).not.toMatch(/worker \d/);
@@ -101,6 +106,7 @@ describe('sluice verify --workers', () => {
   });
 
   it('leaves no process when the first is killed', async () => {
+    await place.hold();
     const working = work('--lease', '600');
     const pids = await pidsAtWork();
     working.child.kill('SIGKILL');
@@ -123,6 +129,7 @@ describe('sluice verify --workers', () => {
     const url = inject('postgresUrl');
     const secret = decodeURIComponent(new URL(url).password);
     const shared = ['--store', url, '--run', place.run, '--workers', '4'];
+    const { letGo } = await place.hold();
     const working = place.start(...quick, '-o', 'out.csv', ...shared);
     const pids = await pidsAtWork();
     for (const pid of pids) {
@@ -138,6 +145,7 @@ describe('sluice verify --workers', () => {
     expect(shown.stdout.toString()).toMatch(
       /workers {2}4 processes alive\n(?: {2}.* \d+: last sign of life \d+ s ago, .*\n){4}/,
     );
+    letGo();
     expect(await working.ended).toMatchObject({ code: 0 });
   });
 

@@ -11,6 +11,7 @@ export const sqlite: Database = {
     const folder = await temporaryFolder();
     const path = join(folder, 'crm.db');
     return {
+      url: `sqlite:${path}`,
       table: 'people',
       async ask(...statements) {
         const givesRows = /^\s*(?:select|with)/i.test(statements.at(-1) ?? '');

@@ -7,10 +7,7 @@ import type { Database, Place } from './database.js';
 import { cellsOf, makePeople } from './people.js';
 
 async function untilSomeoneWaits(isSo: () => Promise<boolean>): Promise<void> {
-  // MariaDB looks again only when nobody has asked for a tenth of a second.
-  await expect
-    .poll(isSo, { interval: 150, message: 'another session waits for a lock' })
-    .toBe(true);
+  await expect.poll(isSo, { message: 'another session waits for a lock' }).toBe(true);
 }
 
 /** Who is to write makes a plan, and waits if need be, while a process that was killed commits. */

@@ -12,6 +12,7 @@ export interface SinkOptions {
 
 /** A table of one test, in a database of any kind. */
 export interface Place {
+  readonly url: string;
   readonly table: string;
   /** Runs statements in a session of their own; gives the rows of the last one. */
   ask(...statements: readonly string[]): Promise<readonly Cells[]>;
