@@ -2,10 +2,10 @@ import { createServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RequestReport } from '../../src/client/client-options.js';
-import { systemClock } from '../../src/system/clock.js';
 import { ApiError, ContractError, DeadlineError, TransportError } from '../../src/errors/family.js';
 import { freePort } from '../servers/free-port.js';
 import { eventually } from './eventually.js';
+import { createHastyClock } from './hasty-clock.js';
 import { caught, createFile, createTestClient, uploadFields, uuid } from './test-client.js';
 import { rawAnswer, sendJson, startRawServer, startServer } from './test-server.js';
 
@@ -324,12 +324,13 @@ describe('a shared pause', () => {
     ['a date', () => ({ 'retry-after': new Date(Date.now() + 2000).toUTCString() })],
   ] as const) {
     test(`asked for in ${form} holds back every request`, async () => {
+      const clock = createHastyClock(20);
       let refusedAt = 0;
       let early = 0;
       let refused: ServerResponse[] = [];
       const server = await startServer((_, response, count) => {
         if (count > 4) {
-          if (performance.now() < refusedAt + 1000) early += 1;
+          if (clock.now() < refusedAt + 1000) early += 1;
           sendJson(response, 200, credits);
           return;
         }
@@ -337,11 +338,11 @@ describe('a shared pause', () => {
         refused.push(response);
         if (count < 4) return;
         for (const each of refused) sendJson(each, 429, {}, headers());
-        refusedAt = performance.now();
+        refusedAt = clock.now();
         refused = [];
       });
       const client = createTestClient(server.baseUrl, {
-        clock: systemClock,
+        clock,
         maxConcurrentRequests: 4,
         random: () => 0,
       });

@@ -136,9 +136,7 @@ describe('an answer before the whole body was sent', () => {
     sizeBytes: large.sizeBytes,
     async *open() {
       for (const bytes of large.open()) {
-        await new Promise((resolve) => {
-          setTimeout(resolve, 1);
-        });
+        await turn();
         yield bytes;
       }
     },

@@ -30,7 +30,7 @@ const behaviour = `
     sleep: (ms) => new Promise((resolve) => {
       // The long delay ends when it is told to; waits between repetitions are over at once.
       if (ms > 60_000) pass = resolve;
-      else setTimeout(resolve, 1);
+      else setImmediate(resolve);
     }),
   };
   process.on('message', (word) => {

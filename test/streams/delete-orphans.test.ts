@@ -60,7 +60,7 @@ it('a lost upload that was sent again is deleted at the end of the stream', asyn
       { operation: 'uploadBatch', requests: [3], what: { delayMs: 2000 } },
     ],
     (client) => ({
-      onBatch: async ({ known }) => {
+      onBatch: ({ known }) => {
         if (known.stage === 'uploading' && known.attempt === 2) void takeFirst(client);
       },
     }),

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/system/clock.js';
 import { deleteBatch, deleteListed } from '../../../src/batches/uploads/delete-uploads.js';
+import { eventually } from '../../client/eventually.js';
 import { withService } from '../../service/with-service.js';
 import { Client } from '../../../src/client/client.js';
 
@@ -17,14 +18,12 @@ async function prepared(client: Client, name: string): Promise<string> {
   });
   const uuid = String(Reflect.get(answer, 'batch_uuid'));
   await client.prepareBatch(uuid);
-  while ((await client.batchStatus(uuid)).status !== 'ready_for_verification') await turn();
+  await untilStatus(client, uuid, 'ready_for_verification');
   return uuid;
 }
 
-async function turn(): Promise<void> {
-  await new Promise((resolve) => {
-    setTimeout(resolve, 2);
-  });
+async function untilStatus(client: Client, uuid: string, status: string): Promise<void> {
+  await eventually(async () => (await client.batchStatus(uuid)).status).toBe(status);
 }
 
 it('deletes nothing that was launched, even when it was not yet as the list was read', async () => {
@@ -55,7 +54,7 @@ it('deletes nothing that was launched, even when it was not yet as the list was 
     expect(await deleteBatch(client, free, false, signal)).toBe('gone');
     const left = (await wire.get('/v1/batch')).list.map(({ batch_uuid }) => batch_uuid);
     expect(left.toSorted()).toEqual(Object.values(uuids).toSorted());
-    while ((await client.batchStatus(uuids.old)).status !== 'verification_done') await turn();
+    await untilStatus(client, uuids.old, 'verification_done');
     expect(await deleteBatch(client, uuids.old, true, signal)).toBe('gone');
   } finally {
     await client.close();

@@ -225,7 +225,7 @@ describe('a history', () => {
         // From then on the disk is gone, as it is for a process that dies.
         if (calls >= nth) throw systemError('EIO');
       });
-      const died = await nights.night(goodNames(9), { files }).then(
+      const died = await nights.night(goodNames(7), { files }).then(
         () => false,
         () => true,
       );
@@ -233,9 +233,9 @@ describe('a history', () => {
         expect(nth).toBeGreaterThan(10);
         return;
       }
-      const summary = await nights.night(goodNames(9), { files: unlocked });
-      expect(summary.email).toMatchObject({ verdicts: { valid: 9 } });
-      expect((await nights.charges()).slice(paid).toSorted()).toEqual(goodNames(5, 4));
+      const summary = await nights.night(goodNames(7), { files: unlocked });
+      expect(summary.email).toMatchObject({ verdicts: { valid: 7 } });
+      expect((await nights.charges()).slice(paid).toSorted()).toEqual(goodNames(3, 4));
     }
     throw new Error('there is no end to the calls');
   });

@@ -66,14 +66,13 @@ async function expectRows(cells = names): Promise<void> {
   const rows: Record<string, string>[] = parse(await readFile(join(folder, 'out.csv')), {
     columns: true,
   });
-  expect(rows.map(({ id }) => id)).toEqual(cells.map((_, index) => String(index)));
-  for (const row of rows) {
-    const isSent = row['email']?.includes('@') === true;
-    expect(row).toMatchObject({
-      email_verification: isSent ? 'verified' : 'not_submitted',
-      email_valid: isSent ? String(/^good/i.test(row['email'] ?? '')) : '',
-    });
-  }
+  const found = rows.map((row) => [row['id'], row['email_verification'], row['email_valid']]);
+  const wanted = cells.map((cell, id) =>
+    cell.includes('@')
+      ? [`${id}`, 'verified', `${/^good/i.test(cell)}`]
+      : [`${id}`, 'not_submitted', ''],
+  );
+  expect(found).toEqual(wanted);
 }
 
 async function begin(options: ServiceOptions = {}) {
@@ -148,9 +147,9 @@ describe('a list that is too large for one table', () => {
   );
 
   it('is sent in parts where its batches are too large for the service', async () => {
-    const { client, uploads } = await withSizeLimit({ maxRows: 30 });
+    const { client, uploads } = await withSizeLimit({ maxRows: 60 });
     const { batches } = await verify(client);
-    expect(batches.length).toBeGreaterThan(20);
+    expect(batches.length).toBeGreaterThan(10);
     await expectRows();
     const taken = uploads.filter(({ isRefused }) => !isRefused);
     expect(lower(taken.flatMap(({ addresses }) => addresses))).toEqual(sent);

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { networkEngine } from '../../../src/service/index.js';
+import { eventually } from '../../client/eventually.js';
 import { mailboxes, noUser, openExchanger, type Manner } from './exchanger.js';
 import { verifyLive } from './lab.js';
 import { a, mx, records, startNameServer } from './name-server.js';
@@ -163,9 +164,9 @@ describe('exchangers that never greet', () => {
     const mute = Array.from({ length: muteOnes }, (_, at) => isValid(at));
     const areAnswered = vi.fn<() => void>();
     void Promise.race(mute).then(() => areAnswered());
-    await vi.waitUntil(() => all.slice(0, muteOnes).every(({ connections }) => connections === 1), {
-      timeout: 60_000,
-    });
+    await eventually(() => all.slice(0, muteOnes).map(({ connections }) => connections)).toEqual(
+      Array.from({ length: muteOnes }, () => 1),
+    );
     const living = await Promise.all(
       Array.from({ length: muteOnes }, (_, at) => isValid(muteOnes + at)),
     );

@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createService, networkEngine } from '../../../src/service/index.js';
+import { createHastyClock } from '../../client/hasty-clock.js';
 import { buildService, startService } from '../service-process.js';
 import { withFolder, withService } from '../with-service.js';
 import { Wire } from '../wire.js';
@@ -98,19 +99,8 @@ describe('a service that asks the network', () => {
     const { wire } = await withService({
       engine: networkEngine(options),
       emailCredits: 10,
-      // Time for the deadline runs fifty times as fast.
-      clock: {
-        now: () => performance.now(),
-        wallNow: () => Date.now(),
-        sleep: async (ms, signal) =>
-          new Promise((resolve, reject) => {
-            const timer = setTimeout(resolve, ms / 50);
-            signal?.addEventListener('abort', () => {
-              clearTimeout(timer);
-              reject(signal?.reason as Error);
-            });
-          }),
-      },
+      // For the deadline.
+      clock: createHastyClock(50),
     });
     expect((await unit(wire, 'anna@d1.lab')).json.status).toBe('error');
     expect((await wire.get('/v1/account/credits')).json.email_credit).toBe(10);
