@@ -1,48 +1,27 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { otherPrograms } from '../formats/other-programs.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
+import { killBehind } from './kill-behind.js';
 import { commandFor, formats, rows } from './rows-in-formats.js';
 import { runInProcess } from './run-in-process.js';
-import { startSluice, type Ended } from './run-sluice.js';
-
-/** Runs the command and kills it when its journal has grown by so many lines, if it gets there. */
-async function killBehind(
-  args: readonly string[],
-  lines: number,
-  options: { readonly cwd: string; readonly env: Readonly<Record<string, string>>; input?: Buffer },
-): Promise<Ended> {
-  const journal = join(options.cwd, `${args[3] ?? ''}.sluice`, 'journal');
-  const count = async (): Promise<number> => {
-    const text = await readFile(journal, 'utf8').catch(() => '');
-    return text.split('\n').length - 1;
-  };
-  const before = await count();
-  const running = startSluice(args, options);
-  let isOver = false;
-  void running.ended.finally(() => (isOver = true));
-  while (!isOver && (await count()) < before + lines) await pause(1);
-  running.child.kill('SIGKILL');
-  return running.ended;
-}
 
 /** Where the process is killed differs from format to format: in pass one, while batches are driven. */
 const killedBehind = [2, 4, 5];
 
 it.each(
   formats.map((format, index) => [format, killedBehind[index % killedBehind.length] ?? 2] as const),
-)('from a file of %s to another, killed: goes on and pays once', async (format, lines) => {
+)('from a file of %s to another, killed: goes on and pays once', async (format, writes) => {
   const folder = await withFolder();
   const { service } = await withService({ parseDelayMs: 20, verifyDelayMs: 30 });
   const options = { cwd: folder, env: connectTo(service) };
   await writeFile(join(folder, `list.${format}`), await otherPrograms[format].write(rows));
   const command = commandFor(`list.${format}`, `out.${format}`, format);
   const args = [...command, '--batch-size', '16', '--poll-interval', '10'];
-  expect((await killBehind(args, lines, options)).signal).toBe('SIGKILL');
+  expect((await killBehind(args, writes, options)).signal).toBe('SIGKILL');
   expect(await readdir(folder)).not.toContain(`out.${format}`);
   const { code, stderr } = await runInProcess(args, options);
   expect(code, stderr).toBe(0);

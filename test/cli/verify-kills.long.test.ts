@@ -1,11 +1,11 @@
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
-import { runSluice, startSluice, type Ended } from './run-sluice.js';
+import { killBehind } from './kill-behind.js';
+import { runSluice, type Ended } from './run-sluice.js';
 
 /** Sixty rows of three lanes in eight batches, with duplicates and cells that cannot be lines. */
 const list = [
@@ -49,25 +49,6 @@ async function begin(): Promise<string> {
   return folder;
 }
 
-/** Runs the command and kills it when its journal has grown by so many lines, if it gets there. */
-async function killBehind(
-  lines: number,
-  options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
-): Promise<Ended> {
-  const journal = join(options.cwd, 'out.csv.sluice', 'journal');
-  const count = async (): Promise<number> => {
-    const text = await readFile(journal, 'utf8').catch(() => '');
-    return text.split('\n').length - 1;
-  };
-  const before = await count();
-  const running = startSluice(command, options);
-  let isOver = false;
-  void running.ended.finally(() => (isOver = true));
-  while (!isOver && (await count()) < before + lines) await pause(1);
-  running.child.kill('SIGKILL');
-  return running.ended;
-}
-
 /**
  * Runs and kills the command until it gets to its end; gives how often it was killed. One that is killed
  * between the removal of its journal and its last breath is at its end too: the same command again
@@ -100,9 +81,8 @@ async function undisturbed(): Promise<Buffer> {
   return readFile(join(folder, 'out.csv'));
 }
 
-/** Lines of the journal behind which one run after the other is killed; then at moments by chance. */
-const linesToKillBehind = [1, 1, 2, 1, 3, 5, 2, 4];
-const killsByChance = 7;
+/** Writes of the journal behind which one run after the other is killed. */
+const writesToKillBehind = [1, 1, 2, 1, 3, 5, 2, 4];
 
 it('pays once and writes the same bytes, killed again and again', async () => {
   const folder = await begin();
@@ -111,15 +91,13 @@ it('pays once and writes the same bytes, killed again and again', async () => {
   const reference = await undisturbed();
 
   const kills = await toEnd(folder, async (killed) => {
-    const lines = linesToKillBehind[killed];
-    if (lines !== undefined) return killBehind(lines, options);
-    if (killed >= linesToKillBehind.length + killsByChance) return runSluice(command, options);
-    const running = startSluice(command, options);
-    const timer = setTimeout(() => running.child.kill('SIGKILL'), 200 + Math.random() * 800);
-    return running.ended.finally(() => clearTimeout(timer));
+    const writes = writesToKillBehind[killed];
+    return writes === undefined
+      ? runSluice(command, options)
+      : killBehind(command, writes, options);
   });
 
-  expect(kills).toBeGreaterThanOrEqual(linesToKillBehind.length);
+  expect(kills).toBe(writesToKillBehind.length);
   await expectWhole(folder, reference);
   const paid = (await chargesOf(service)).map(({ address }) => address);
   expect(paid.toSorted()).toEqual(toBePaid.toSorted());
@@ -130,8 +108,10 @@ it('goes on with the local service of its own, killed again and again', async ()
   const reference = await undisturbed();
   const options = { cwd: folder, env: {} };
   const kills = await toEnd(folder, async (killed) => {
-    const lines = [1, 3, 2, 6, 4][killed];
-    return lines === undefined ? runSluice(command, options) : killBehind(lines, options);
+    const writes = [1, 3, 2, 6, 4][killed];
+    return writes === undefined
+      ? runSluice(command, options)
+      : killBehind(command, writes, options);
   });
   expect(kills).toBe(5);
   await expectWhole(folder, reference);

@@ -83,7 +83,8 @@ describe('standard input and output', () => {
 
   it('ends with 6 when nobody reads on, launches no more, and says what was launched', async () => {
     const folder = await withFolder();
-    const { service } = await withService();
+    // Whoever reads has time to go before fifteen batches are done.
+    const { service } = await withService({ verifyDelayMs: 500 });
     await writeFile(join(folder, 'list.csv'), listOf(3000));
     const { stdout, stderr } = await runShell(
       `sluice verify list.csv ${columns.join(' ')} --batch-size 100 --concurrency 1 | head -1; echo "\${PIPESTATUS[@]}"`,

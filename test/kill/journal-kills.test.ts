@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ServiceOptions } from '../../src/service/index.js';
-import { KilledRun, twoAtATime, undisturbed } from './killed-run.js';
+import { KilledRun, seed, twoAtATime, undisturbed } from './killed-run.js';
 
 /** Of the kills one part in so many is made, drawn by chance; given with `npm run test:kill -- --parts 2`. */
 const parts = Number(process.env['SLUICE_KILL_PARTS'] ?? 1);
@@ -12,7 +12,7 @@ async function killAtEveryWrite(
 ): Promise<void> {
   const { output, writes } = await undisturbed(options);
   expect(writes).toBeGreaterThan(20);
-  const drawn = Math.floor(Math.random() * parts);
+  const drawn = seed % parts;
   const all = Array.from({ length: writes }, (_, index) =>
     modes.map((mode) => ({ mode, at: index + 1 })),
   ).flat();

@@ -20,6 +20,9 @@ import { createService, type Service, type ServiceOptions } from '../../src/serv
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const killAtWrite = './kill-at-write.mjs';
 
+/** Decides what is drawn; `npm run test:kill -- --seed 7` draws it again. */
+export const seed = Number(process.env['SLUICE_KILL_SEED'] ?? 1);
+
 /** Sixty rows, two lanes, three batches, with duplicates and cells that cannot be lines. */
 const list = [
   'id,email,country',
@@ -43,6 +46,8 @@ export interface Started {
   readonly ended: Promise<Attempt>;
   /** What it has printed so far. */
   readonly said: () => string;
+  /** Resolves when it has printed a text; rejects when it ends before. */
+  readonly says: (text: string) => Promise<void>;
 }
 
 /** One list, one service, and as many processes as it takes. */
@@ -107,7 +112,16 @@ export class KilledRun {
       child.on('error', reject);
       child.on('close', (code, signal) => resolve({ code, signal, stderr }));
     });
-    return { child, ended, said: () => stderr };
+    const says = async (text: string): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (stderr.includes(text)) resolve();
+        };
+        child.stderr.on('data', look);
+        look();
+        void ended.then(() => reject(new Error(`"${text}" was not said: ${stderr}`)), reject);
+      });
+    return { child, ended, said: () => stderr, says };
   }
 
   /**
@@ -145,15 +159,18 @@ export class KilledRun {
     expect(paid.length).toBe([...lanes.values()].reduce((sum, count) => sum + count, 0));
   }
 
+  /** Resolves so long after the run has begun. */
+  async begun(ms: number): Promise<void> {
+    while (!(await this.#hasBegun())) await sleep(5);
+    await sleep(ms);
+  }
+
   /**
-   * Copies the machine's folder to another one, as it is so long after the run has begun: what a backup
-   * or a second machine would have.
+   * Copies the machine's folder to another one, as it is: what a backup or a second machine would have.
    *
    * @returns the other machine, and whether its state tells of a run
    */
-  async copyAfter(ms: number): Promise<{ readonly run: KilledRun; readonly hasState: boolean }> {
-    while (!(await this.#hasBegun())) await sleep(5);
-    await sleep(ms);
+  async copy(): Promise<{ readonly run: KilledRun; readonly hasState: boolean }> {
     const folder = join(this.#folder, 'copy');
     const run = new KilledRun(folder, this.#service);
     await mkdir(folder);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { KilledRun, twoAtATime, undisturbed } from './killed-run.js';
+import { Random } from '../simulation/random.js';
+import { KilledRun, seed, twoAtATime, undisturbed } from './killed-run.js';
 
 /** How many kills; the number is given with `npm run test:kill -- --kills 2000`. */
 const wanted = Number(process.env['SLUICE_KILLS'] ?? 300);
@@ -9,6 +10,7 @@ it('is whole and pays once, killed at random moments again and again', async () 
   const { output } = await undisturbed();
   /** How long a run takes: on a busy machine another time than a moment ago. */
   let lengthMs = performance.now() - begunMs;
+  const random = new Random(seed);
   let kills = 0;
   function* runs(): Generator<number> {
     for (let number = 0; kills < wanted; number += 1) yield number;
@@ -18,7 +20,7 @@ it('is whole and pays once, killed at random moments again and again', async () 
     try {
       // Most moments lie behind the start of the process, which takes about half of the time.
       for (let attempt = 0; attempt < 4; attempt += 1) {
-        const killAfterMs = lengthMs * (0.3 + 0.9 * Math.random());
+        const killAfterMs = lengthMs * (0.3 + 0.9 * random.next());
         const startedMs = performance.now();
         const { code, signal, stderr } = await run.attempt({ killAfterMs });
         if (signal !== 'SIGKILL') {

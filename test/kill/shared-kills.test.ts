@@ -1,32 +1,20 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { InTurn } from '../../src/system/in-turn.js';
-import type { FaultPlan } from '../../src/service/faults/fault-plan.js';
 import { startPostgres } from '../servers/start-postgres.js';
-import { KilledRun, twoAtATime, undisturbed, type Started } from './killed-run.js';
+import { Random } from '../simulation/random.js';
+import { KilledRun, seed, twoAtATime, undisturbed, type Started } from './killed-run.js';
+import { lateMs, leaseMs, stages, startSharedProcess, troubledService } from './shared-process.js';
 
 /** How many kills and freezes; the number is given with `npm run test:kill -- --shared 1000`. */
 const wanted = Number(process.env['SLUICE_SHARED_KILLS'] ?? 40);
 
-const stages = [
-  'uploading',
-  'uploaded',
-  'parsing',
-  'ready',
-  'launching',
-  'verifying',
-  'done',
-  'exported',
-  'finished',
-] as const;
+const random = new Random(seed);
 const processes = 4;
-const leaseMs = 3000;
 /** A batch whose owners fell silent five times is given to nobody: fewer are silent for so long in a run. */
 const mostSilent = 3;
 const mostInARun = 12;
-/** Some requests are carried out so long after their connection was reset. */
-const lateMs = 1500;
 
 let server: Awaited<ReturnType<typeof startPostgres>>;
 const restarting = new InTurn();
@@ -70,8 +58,8 @@ class DisturbedRun {
 
   async #work(): Promise<void> {
     for (;;) {
-      const blow = Math.random() < 0.8 ? this.#draw() : undefined;
-      const stage = stages[randomInt(stages.length)] ?? 'launching';
+      const blow = random.chance(0.8) ? this.#draw() : undefined;
+      const stage = random.pick(stages);
       const started = this.#start(blow && { STOP_AFTER: stage, STOP_WITH: blow.signal });
       this.#living.add(started);
       if (blow) this.#afterStage(started, stage, blow);
@@ -85,13 +73,11 @@ class DisturbedRun {
     }
   }
 
-  #start(env: Readonly<Record<string, string>> = {}): Started {
-    const store = ['--store', 'env:SLUICE_STORE', '--run', this.#name, '--lease', '3'];
-    const small = ['--batch-size', '3', '--concurrency', '2', '--poll-interval', '50'];
-    return this.#run.start({
-      preload: './stop-after-record.mjs',
-      args: [...store, ...small, '--state', `state-${randomUUID()}`, '--verbose'],
-      env: { ...env, SLUICE_STORE: server.url },
+  #start(env?: Readonly<Record<string, string>>): Started {
+    return startSharedProcess(this.#run, {
+      name: this.#name,
+      store: server.url,
+      ...(env && { env }),
     });
   }
 
@@ -99,11 +85,11 @@ class DisturbedRun {
   #draw(): Blow | undefined {
     if (this.#left === 0) return undefined;
     this.#left -= 1;
-    const isSilent = this.#silent > 0 && Math.random() < 0.5;
-    if (!isSilent) return { signal: 'SIGSTOP', ms: randomInt(50, 1000) };
+    const isSilent = this.#silent > 0 && random.chance(0.5);
+    if (!isSilent) return { signal: 'SIGSTOP', ms: random.between(50, 1000) };
     this.#silent -= 1;
-    if (Math.random() < 0.6) return { signal: 'SIGKILL', ms: 0 };
-    return { signal: 'SIGSTOP', ms: randomInt(leaseMs + 500, leaseMs + 3000) };
+    if (random.chance(0.6)) return { signal: 'SIGKILL', ms: 0 };
+    return { signal: 'SIGSTOP', ms: random.between(leaseMs + 500, leaseMs + 3000) };
   }
 
   #afterStage(started: Started, stage: string, blow: Blow): void {
@@ -130,9 +116,9 @@ class DisturbedRun {
   /** At random moments. */
   async #strike(over: AbortSignal): Promise<void> {
     while (!over.aborted) {
-      await sleep(randomInt(200, 1500), undefined, { signal: over }).catch(() => undefined);
+      await sleep(random.between(200, 1500), undefined, { signal: over }).catch(() => undefined);
       const living = [...this.#living];
-      const struck = living[randomInt(Math.max(1, living.length))];
+      const struck = living.length > 0 ? random.pick(living) : undefined;
       const blow = struck && this.#draw();
       if (!blow || !struck.child.kill(blow.signal)) continue;
       this.#count(struck, blow);
@@ -141,26 +127,12 @@ class DisturbedRun {
 
   /** Of one in three, the database is ended as a crash does, and started again. */
   async #restart(over: AbortSignal): Promise<void> {
-    if (Math.random() > 1 / 3) return;
-    await sleep(randomInt(500, 6000), undefined, { signal: over }).catch(() => undefined);
+    if (random.chance(2 / 3)) return;
+    await sleep(random.between(500, 6000), undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) return;
     counts.restarts += 1;
     await restarting.next(async () => server.crash());
   }
-}
-
-/** Of uploads and launches some answers are lost, and some requests carried out late; some exports are cut off. */
-function faultsOf(seed: number): FaultPlan {
-  return {
-    seed,
-    faults: [
-      { operation: 'launchBatch', probability: 0.2, when: 'after', what: { reset: true } },
-      { operation: 'launchBatch', probability: 0.1, what: { commitAfterMs: lateMs } },
-      { operation: 'uploadBatch', probability: 0.1, when: 'after', what: { reset: true } },
-      { operation: 'uploadBatch', probability: 0.1, what: { commitAfterMs: lateMs } },
-      { operation: 'exportBatch', probability: 0.1, what: { cutAtByte: 100 } },
-    ],
-  };
 }
 
 it('shares a run that is whole and paid once, its processes killed and frozen at random and after each stage', async () => {
@@ -170,12 +142,7 @@ it('shares a run that is whole and paid once, its processes killed and frozen at
     for (; done() < wanted; number += 1) yield number;
   }
   await twoAtATime(runs(), async () => {
-    const seed = randomInt(2 ** 32);
-    const run = await KilledRun.begin({
-      parseDelayMs: 100,
-      verifyDelayMs: 400,
-      faults: faultsOf(seed),
-    });
+    const run = await KilledRun.begin(troubledService(random.between(0, 2 ** 32 - 1)));
     try {
       await new DisturbedRun(run).toEnd();
       // What was late has come by then.
