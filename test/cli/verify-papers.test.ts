@@ -114,7 +114,7 @@ describe('a run that stops', () => {
       isDown ||= request.startsWith('POST /v1/batch/');
       return isDown ? { status: code === 4 ? 401 : 503, body: { message: 'no' } } : undefined;
     });
-    const ended = await verify(['--give-up-after', '1'], front);
+    const ended = await verify(['--give-up-after', '0.2'], front);
     expect(ended.code, ended.stderr).toBe(code);
     const { summary } = await written();
     expect(summary).toMatchObject({ stopped: true, exit_code: code, credits: { email: {} } });
@@ -240,7 +240,7 @@ describe('a run that stops', () => {
     const front = await startFront(service, (request) =>
       request.startsWith('GET') ? { status, body: { message: 'no' } } : undefined,
     );
-    const ended = await verify(['--give-up-after', '1'], front);
+    const ended = await verify(['--give-up-after', '0.2'], front);
     expect(ended.stderr).not.toContain('it goes on');
     expect(existsSync(join(folder, 'out.csv.sluice'))).toBe(false);
     expect((await written()).summary.next).toContain('it starts over');

@@ -13,12 +13,12 @@ it('takes a list of a bucket of OpenStack Swift as its bytes are in a file, and 
   const [swift, folder] = [await withSwift(), await withFolder()];
   const { service } = await withService({ verifyDelayMs: 1000 });
   // Of two parts: the first is written while the last batch is verified.
-  const note = 'x'.repeat(400);
-  const rows = Array.from({ length: 60_000 }, (_, id) => `${id},good${id}@sluice.test,${note}`);
+  const note = 'x'.repeat(4000);
+  const rows = Array.from({ length: 6000 }, (_, id) => `${id},good${id}@sluice.test,${note}`);
   await put(swift, 'in/a b/ü+.csv', ['id,email,note', ...rows, ''].join('\n'));
   const options = { cwd: folder, env: { ...connectTo(service), ...swift.env } };
   const args = ['verify', 's3://lists/in/a b/*.csv', '--email', 'email', '--country', 'US'];
-  const sizes = ['--batch-size', '50000', '--poll-interval', '100', '--concurrency', '1'];
+  const sizes = ['--batch-size', '5000', '--poll-interval', '100', '--concurrency', '1'];
   const toBucket = [...args, ...sizes, '-o', 's3://lists/out.csv'];
   const killed = startSluice(toBucket, options);
   const uploads = async (): Promise<number> => {
@@ -33,8 +33,8 @@ it('takes a list of a bucket of OpenStack Swift as its bytes are in a file, and 
   expect(ended.code, ended.stderr).toBe(0);
   expect(await uploads()).toBe(0);
   const paid = (await chargesOf(service)).map(({ address }) => address);
-  expect(new Set(paid).size).toBe(60_000);
-  expect(paid).toHaveLength(60_000);
+  expect(new Set(paid).size).toBe(6000);
+  expect(paid).toHaveLength(6000);
 
   const local = ['-o', 'local.csv', '--local', '--quiet'];
   const { env } = swift;

@@ -182,13 +182,11 @@ describe('outputs that are no files', () => {
     const folder = await withFolder();
     await writeFile(join(folder, 'list.csv'), listOf(3));
     execFileSync('mkfifo', [join(folder, 'pipe')]);
-    const args = `list.csv ${columns.join(' ')} --local`;
-    const { stdout, code } = await runShell(
-      `cat pipe & sluice verify ${args} -o pipe && wait && sluice verify ${args} -o /dev/null`,
-      { cwd: folder },
-    );
-    expect(code).toBe(0);
-    expectCellsKept(Buffer.from(listOf(3)), stdout);
+    const args = ['verify', 'list.csv', ...columns, '--local', '-o'];
+    const read = readFile(join(folder, 'pipe'));
+    expect((await runInProcess([...args, 'pipe'], { cwd: folder })).code).toBe(0);
+    expectCellsKept(Buffer.from(listOf(3)), await read);
+    expect((await runInProcess([...args, '/dev/null'], { cwd: folder })).code).toBe(0);
     expect((await lstat(join(folder, 'pipe'))).isFIFO()).toBe(true);
     expect((await lstat('/dev/null')).isCharacterDevice()).toBe(true);
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'pipe']);
@@ -196,11 +194,11 @@ describe('outputs that are no files', () => {
 
   it('reads an input that is a pipe', async () => {
     const folder = await withFolder();
-    const { code } = await runShell(
-      `sluice verify <(printf 'email\\ngood@sluice.test\\n') ${columns.join(' ')} --local -o out.csv`,
-      { cwd: folder },
-    );
-    expect(code).toBe(0);
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    const written = writeFile(join(folder, 'pipe'), 'email\ngood@sluice.test\n');
+    const args = ['verify', 'pipe', ...columns, '--local', '-o', 'out.csv'];
+    expect((await runInProcess(args, { cwd: folder })).code).toBe(0);
+    await written;
     expect(csvRows(await readFile(join(folder, 'out.csv')))).toMatchObject([
       { email: 'good@sluice.test', email_valid: 'true' },
     ]);

@@ -9,7 +9,7 @@ const options = {
   heloName: 'verify.sluice-lab.net',
   allowedRanges: ['127.0.0.0/8'],
   retryDelaysMs: [30, 60],
-  resolverTimeoutMs: 1000,
+  resolverTimeoutMs: 10_000,
 };
 
 // All situations are asked for at once, as in a batch; each test looks at its own.
