@@ -77,7 +77,7 @@ describe('sluice verify with a database', () => {
       { cwd },
     );
     expect(parquet).toMatchObject({ code: 0 });
-    const query = "SELECT id, email, first_valid FROM 'list.parquet' ORDER BY id";
+    const query = `SELECT id, email, first_valid FROM '${join(cwd, 'list.parquet')}' ORDER BY id`;
     const table = await runInProcess(
       ['verify', 'duckdb::memory:', '--query', query, ...columns].concat(
         ['-o', 'duckdb:crm.duckdb', '--into', 'verified'],
