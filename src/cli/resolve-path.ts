@@ -17,6 +17,7 @@ export function resolvePath(cwd: string, name: string): string {
     cwd === '.' ||
     name === '' ||
     name === standard ||
+    path === ':memory:' ||
     /^(?:env:|[a-z][a-z0-9+.-]+:\/\/)/i.test(name);
   if (isElsewhere || resolve(cwd, path) === resolve(path)) return name;
   return `${scheme}${cwd}/${path}`;
@@ -24,5 +25,5 @@ export function resolvePath(cwd: string, name: string): string {
 
 /** What was resolved, as it was written. */
 export function asWritten(cwd: string, name: string): string {
-  return name.startsWith(`${cwd}/`) ? name.slice(cwd.length + 1) : name;
+  return cwd !== '.' && name.startsWith(`${cwd}/`) ? name.slice(cwd.length + 1) : name;
 }

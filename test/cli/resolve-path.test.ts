@@ -9,6 +9,7 @@ it.each([
   ['DuckDB:crm.db', 'DuckDB:/lists/crm.db'],
   ['/tmp/list.csv', '/tmp/list.csv'],
   ['sqlite:/tmp/crm.db', 'sqlite:/tmp/crm.db'],
+  ['duckdb::memory:', 'duckdb::memory:'],
   ['file:///tmp/list.csv', 'file:///tmp/list.csv'],
   ['s3://bucket/list.csv', 's3://bucket/list.csv'],
   ['env:DATABASE_URL', 'env:DATABASE_URL'],

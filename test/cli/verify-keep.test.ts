@@ -150,7 +150,7 @@ describe('--keep and --rejects', () => {
     expect(JSON.parse((await read('summary.json')).join('\n'))).toMatchObject({
       rows: 7,
       rows_left_out: 7 - kept.length,
-      outputs: [{ name: 'out.csv', rows: kept.length }],
+      outputs: [{ name: join(folder, 'out.csv'), rows: kept.length }],
     });
   });
 
@@ -212,7 +212,7 @@ describe('--max-unknown', () => {
     expect(await ids('rejects.csv.suspect')).toEqual(['2', '3', '4', '6']);
     expect(JSON.parse((await read('summary.json')).join('\n'))).toMatchObject({
       suspect: true,
-      output: 'out.csv.suspect',
+      output: join(folder, 'out.csv.suspect'),
       exit_code: 8,
       reason: 'suspect',
     });
