@@ -3,7 +3,7 @@ import type { RunProgress, Sink } from '../../../src/index.js';
 import type { JoinedRows } from '../../../src/rows/sink.js';
 import { changeFirst } from '../change-first.js';
 import { startVerifying } from '../verify-rows.js';
-import type { Database, Place } from './database.js';
+import type { Database, DatabaseServer, Place } from './database.js';
 import { cellsOf, makePeople } from './people.js';
 
 async function untilSomeoneWaits(isSo: () => Promise<boolean>): Promise<void> {
@@ -117,86 +117,10 @@ export function describeChanges(database: Database): void {
       expect(summary).not.toHaveProperty('left_alone');
     });
 
-    if (server) {
-      test('are waited for until it commits', async () => {
-        const place = await openPeople();
-        const { ask, table } = place;
-        const verifying = await startVerifying();
-        const source = place.source(`SELECT id, email FROM ${table}`);
-        const run = { source, email: ['email'] };
-        // The columns are there from then on.
-        await verifying.run({ ...run, sink: place.sink({ key: 'id' }) });
-        await ask(`UPDATE ${table} SET email_verification = NULL, email_wrong = NULL`);
-        const session = await server.openSession();
-        let hasChanged = (): void => undefined;
-        const changed = new Promise<void>((resolve) => (hasChanged = resolve));
-        const sink = changeFirst(place.sink({ key: 'id' }), async () => {
-          await session.query(`UPDATE ${table} SET email = 'bad1@sluice.test' WHERE id = 1`);
-          hasChanged();
-        });
-        const commit = async (): Promise<void> => {
-          await changed;
-          await untilSomeoneWaits(session.isWaitedFor);
-          await session.query('COMMIT');
-          await session.end();
-        };
-        const [summary] = await Promise.all([verifying.run({ ...run, sink }), commit()]);
-        expect(summary.left_alone).toEqual({ changed: 1, gone: 0, keys: ['1'] });
-        const [row] = await ask(`SELECT email, email_verification AS v FROM ${table} WHERE id = 1`);
-        expect(row).toEqual({ email: 'bad1@sluice.test', v: null });
-      });
-
-      test('get their columns when a transaction that reads them is over, which is said, and readers are let in meanwhile', async () => {
-        const place = await openPeople();
-        const { ask, table } = place;
-        const session = await server.openSession();
-        const said: string[] = [];
-        // Answered while the other transaction is open, and this run still wants to change the table.
-        const readMeanwhile = vi.fn(async () => {
-          const rows = await ask(`SELECT id FROM ${table}`);
-          await session.end();
-          return rows.length;
-        });
-        await (
-          await startVerifying()
-        ).run({
-          source: place.source(`SELECT id, email FROM ${table}`),
-          sink: changeFirst(place.sink({ key: 'id' }), () =>
-            session.query(`SELECT * FROM ${table}`),
-          ),
-          email: ['email'],
-          onProgress(progress) {
-            if (progress.stage !== 'notice') return;
-            said.push(progress.message);
-            if (said.length === 1) void readMeanwhile().catch(() => undefined);
-          },
-        });
-        expect(said.join('\n')).toMatch(
-          /^another session holds a lock on t_\w+ in .*: trying again/,
-        );
-        expect(readMeanwhile).toHaveResolvedWith(5);
-        const rows = await ask(`SELECT email_verification FROM ${table}`);
-        expect(cellsOf(rows)).toEqual(Array(5).fill(['verified']));
-      });
-    }
+    if (server) describeLocks(openPeople, server);
   });
 
-  if (isShared) {
-    test('a new table whose commit arrives after its process was killed is what the next process was to make', async () => {
-      const place = await open();
-      const people = await openPeople();
-      const sink = (): Sink => place.sink({ into: `${place.table}_made` });
-      await (
-        await startVerifying()
-      ).run({
-        source: people.source(`SELECT id, email FROM ${people.table} ORDER BY id`),
-        sink: committedMeanwhile(sink(), sink(), server?.hasWaiting),
-        email: ['email'],
-      });
-      const rows = await place.ask(`SELECT id, email_wrong FROM ${place.table}_made ORDER BY id`);
-      expect(cellsOf(rows)).toEqual([1, 2, 3, 4, 5].map((id) => [id, Number(id === 3)]));
-    });
-  }
+  if (isShared) describeLateCommit(openPeople, database);
 
   test('names of columns that are too long are cut, which is said before anything is sent', async () => {
     const place = await open();
@@ -229,5 +153,81 @@ export function describeChanges(database: Database): void {
     if (longestName === undefined) expect(said[0]).toBe('sent');
     else expect(said[0]).toContain(`"${column}_valid" is "${valid}"`);
     if (longestName !== undefined) expect(longest).toBe(longestName);
+  });
+}
+
+function describeLocks(openPeople: () => Promise<Place>, server: DatabaseServer): void {
+  test('are waited for until it commits', async () => {
+    const place = await openPeople();
+    const { ask, table } = place;
+    const verifying = await startVerifying();
+    const source = place.source(`SELECT id, email FROM ${table}`);
+    const run = { source, email: ['email'] };
+    // The columns are there from then on.
+    await verifying.run({ ...run, sink: place.sink({ key: 'id' }) });
+    await ask(`UPDATE ${table} SET email_verification = NULL, email_wrong = NULL`);
+    const session = await server.openSession();
+    let hasChanged = (): void => undefined;
+    const changed = new Promise<void>((resolve) => (hasChanged = resolve));
+    const sink = changeFirst(place.sink({ key: 'id' }), async () => {
+      await session.query(`UPDATE ${table} SET email = 'bad1@sluice.test' WHERE id = 1`);
+      hasChanged();
+    });
+    const commit = async (): Promise<void> => {
+      await changed;
+      await untilSomeoneWaits(session.isWaitedFor);
+      await session.query('COMMIT');
+      await session.end();
+    };
+    const [summary] = await Promise.all([verifying.run({ ...run, sink }), commit()]);
+    expect(summary.left_alone).toEqual({ changed: 1, gone: 0, keys: ['1'] });
+    const [row] = await ask(`SELECT email, email_verification AS v FROM ${table} WHERE id = 1`);
+    expect(row).toEqual({ email: 'bad1@sluice.test', v: null });
+  });
+
+  test('get their columns when a transaction that reads them is over, which is said, and readers are let in meanwhile', async () => {
+    const place = await openPeople();
+    const { ask, table } = place;
+    const session = await server.openSession();
+    const said: string[] = [];
+    // Answered while the other transaction is open, and this run still wants to change the table.
+    const readMeanwhile = vi.fn<() => Promise<number>>(async () => {
+      const rows = await ask(`SELECT id FROM ${table}`);
+      await session.end();
+      return rows.length;
+    });
+    await (
+      await startVerifying()
+    ).run({
+      source: place.source(`SELECT id, email FROM ${table}`),
+      sink: changeFirst(place.sink({ key: 'id' }), () => session.query(`SELECT * FROM ${table}`)),
+      email: ['email'],
+      onProgress(progress) {
+        if (progress.stage !== 'notice') return;
+        said.push(progress.message);
+        if (said.length === 1) void readMeanwhile().catch(() => undefined);
+      },
+    });
+    expect(said.join('\n')).toMatch(/^another session holds a lock on t_\w+ in .*: trying again/);
+    expect(readMeanwhile).toHaveResolvedWith(5);
+    const rows = await ask(`SELECT email_verification FROM ${table}`);
+    expect(cellsOf(rows)).toEqual(Array.from({ length: 5 }, () => ['verified']));
+  });
+}
+
+function describeLateCommit(openPeople: () => Promise<Place>, { open, server }: Database): void {
+  test('a new table whose commit arrives after its process was killed is what the next process was to make', async () => {
+    const place = await open();
+    const people = await openPeople();
+    const sink = (): Sink => place.sink({ into: `${place.table}_made` });
+    await (
+      await startVerifying()
+    ).run({
+      source: people.source(`SELECT id, email FROM ${people.table} ORDER BY id`),
+      sink: committedMeanwhile(sink(), sink(), server?.hasWaiting),
+      email: ['email'],
+    });
+    const rows = await place.ask(`SELECT id, email_wrong FROM ${place.table}_made ORDER BY id`);
+    expect(cellsOf(rows)).toEqual([1, 2, 3, 4, 5].map((id) => [id, Number(id === 3)]));
   });
 }

@@ -10,7 +10,7 @@ import { describeTable } from './table-suite.js';
 /** Asks the same of each kind of database. */
 export function describeDatabase(database: Database): void {
   const { ending, name, server } = database;
-  describe(name, () => {
+  describe(`a database of ${name}`, () => {
     describeSource(database);
     describeTable(database);
     describeRehearsal(database);

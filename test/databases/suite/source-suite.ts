@@ -85,15 +85,7 @@ export function describeSource(database: Database): void {
     });
 
     const { failingQuery } = database;
-    if (failingQuery !== undefined) {
-      test('that fail in the middle are no end, and show no cell', async () => {
-        const place = await open();
-        await makePeople(place);
-        const error = await rejection(readAll(place.source(failingQuery)));
-        expect(error).toMatchObject({ code: 'input_unreadable' });
-        expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('private cell');
-      });
-    }
+    if (failingQuery !== undefined) describeFailing(database, failingQuery);
   });
 
   describe('as a source', () => {
@@ -115,5 +107,15 @@ export function describeSource(database: Database): void {
     test.each(checks.map((check) => [check.name, check] as const))('%s', async (_, check) => {
       await expect(check.run()).resolves.toBeUndefined();
     });
+  });
+}
+
+function describeFailing({ open }: Database, failingQuery: string): void {
+  test('that fail in the middle are no end, and show no cell', async () => {
+    const place = await open();
+    await makePeople(place);
+    const error = await rejection(readAll(place.source(failingQuery)));
+    expect(error).toMatchObject({ code: 'input_unreadable' });
+    expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('private cell');
   });
 }
