@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import { Random } from '../simulation/random.js';
 import { goOnOnBoth, machineOrders, type MachineOrder } from './go-on-on-both.js';
 import { KilledRun, seed, twoAtATime, undisturbed } from './killed-run.js';
