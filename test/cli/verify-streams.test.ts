@@ -10,7 +10,7 @@ import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
 import { csvRows, expectCellsKept, expectInputKept } from './csv-cells.js';
 import { runInProcess } from './run-in-process.js';
-import { runShell, startSluice } from './run-sluice.js';
+import { runShell, runSluice, startSluice } from './run-sluice.js';
 
 const columns = ['--email', 'email', '--country', 'US', '--poll-interval', '20'];
 
@@ -123,7 +123,7 @@ describe('standard input and output', () => {
     expect(stderr).toBe('sluice: cannot write standard output: EPIPE [output_failed]\n');
     expect(await readdir(folder)).toContain('out.csv.sluice');
 
-    const told = await runInProcess(args, options);
+    const told = await runSluice(args, options);
     expect(told).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(told.stdout.toString())).toMatchObject({ rows: 3, email: { addresses: 3 } });
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);

@@ -90,7 +90,7 @@ describe('rows of DuckDB', () => {
       { cwd },
     );
     expect(parquet).toMatchObject({ code: 0 });
-    const query = "SELECT id, email, first_valid FROM 'list.parquet' ORDER BY id";
+    const query = `SELECT id, email, first_valid FROM '${join(cwd, 'list.parquet')}' ORDER BY id`;
     const table = await runInProcess(
       ['verify', 'duckdb::memory:', '--query', query, ...columns].concat(
         ['-o', 'duckdb:crm.duckdb', '--into', 'verified'],
