@@ -337,8 +337,8 @@ describe('a shared pause', () => {
         // All that may be under way are, and are refused together: what comes in the window is wrong.
         refused.push(response);
         if (count < 4) return;
-          refusedAt = clock.now();
-          for (const each of refused) sendJson(each, 429, {}, headers());
+        refusedAt = clock.now();
+        for (const each of refused) sendJson(each, 429, {}, headers());
         refused = [];
       });
       const client = createTestClient(server.baseUrl, {

@@ -61,7 +61,7 @@ function isDue({ fault, random, requests, fired }: Planned): boolean {
 }
 
 /** Numbers from 0 to below 1 that a seed decides (mulberry32). */
-export function createSeededRandom(seed: number): () => number {
+function createSeededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
