@@ -49,9 +49,8 @@ describe('sluice verify examples/contacts.csv', () => {
     for (const name of ['local', 'paid']) await mkdir(join(folder, name));
     const [free, paid] = [join(folder, 'local', 'out.csv'), join(folder, 'paid', 'out.csv')];
     const told = ['--summary', '-', '--poll-interval', '20'];
-    const local = await runInProcess([...main, '-o', free, ...told], { cwd: folder });
+    const local = await runInProcess([...main, '-o', free, ...told]);
     const ended = await runInProcess([...main, '-o', paid, ...told], {
-      cwd: folder,
       env: connectTo(service),
     });
 
