@@ -28,8 +28,8 @@ const named = [
 ];
 
 const setups: Readonly<Record<string, string>> = {
-  databases: 'test/databases/setup.ts',
-  long: 'test/databases/setup.ts',
+  databases: 'test/lists/sql/setup.ts',
+  long: 'test/lists/sql/setup.ts',
 };
 
 /** A third of the time would go into it. */
@@ -73,13 +73,17 @@ export default defineConfig({
     alias: [
       { find: /^sluice$/, replacement: source('index.ts') },
       {
-        find: /^sluice\/(contract|service|testing|opentelemetry)$/,
+        find: /^sluice\/(contract|service|testing)$/,
         replacement: source('$1/index.ts'),
       },
-      { find: /^sluice\/s3$/, replacement: source('places/s3/index.ts') },
+      {
+        find: /^sluice\/opentelemetry$/,
+        replacement: source('platform/opentelemetry/index.ts'),
+      },
+      { find: /^sluice\/s3$/, replacement: source('lists/remote/s3/index.ts') },
       {
         find: /^sluice\/(postgres|mysql|sqlite|duckdb)$/,
-        replacement: source('databases/$1/index.ts'),
+        replacement: source('lists/sql/$1/index.ts'),
       },
     ],
   },

@@ -14,7 +14,7 @@ export const referencePath = join(projectRoot, 'docs', 'commands.md');
  *
  * @param commands as src/cli/commands.ts gives them
  * @param commonOptions those that every command has
- * @param groupOfShared the heading of these, as src/cli/help.ts gives it
+ * @param groupOfShared the heading of these, as src/cli/help/help.ts gives it
  */
 export async function commandReference(commands, commonOptions, groupOfShared) {
   const all = commands.flatMap((command) => [command, ...(command.subcommands ?? [])]);
@@ -91,8 +91,8 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
   const folder = join(compileForNode('commands', ['src']), 'src', 'cli');
   const built = (file) => import(pathToFileURL(join(folder, file)).href);
   const { commands } = await built('commands.js');
-  const { commonOptions } = await built('parse-command-line.js');
-  const { groupOfShared } = await built('help.js');
+  const { commonOptions } = await built('options/parse-command-line.js');
+  const { groupOfShared } = await built('help/help.js');
   const page = await commandReference(commands, commonOptions, groupOfShared);
   const isCurrent = page === (await readFile(referencePath, 'utf8').catch(() => ''));
   if (!isCurrent) await writeFile(referencePath, page);

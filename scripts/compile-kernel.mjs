@@ -7,7 +7,7 @@ import { projectRoot } from './project.mjs';
 
 const lineLength = 90;
 /** The sources without their extension: `<kernel>.wat` becomes `<kernel>-kernel.ts`. */
-export const kernels = ['src/formats/find-stops', 'src/results/read-members'];
+export const kernels = ['src/lists/csv/find-stops', 'src/engine/results/json/read-members'];
 
 export function kernelPath(kernel) {
   return join(projectRoot, `${kernel}-kernel.ts`);

@@ -4,7 +4,7 @@ import ts from 'typescript';
 import { sourceFiles } from './source-files.mjs';
 
 /*
- * What has to outlast a power cut is written by src/system alone, and locks are taken there. Each of these
+ * What has to outlast a power cut is written by src/platform/files alone, and locks are taken there. Each of these
  * has more to it than the call that one thinks of: what is synced in which order, what a file system
  * without a call does, what a kill leaves.
  */
@@ -27,7 +27,7 @@ const lockNames = new Set(['openLocked', 'O_EXLOCK']);
 const temporaryName = /\.(?:part|partial|tmp|temp)$/;
 
 /**
- * Reads every module under `sourceFolder` but those of `system/`, and names what writes durably or takes
+ * Reads every module under `sourceFolder` but those of `platform/files/`, and names what writes durably or takes
  * a lock by itself.
  *
  * @returns one line a violation; empty when the rule holds
@@ -36,7 +36,7 @@ export async function diskViolations(sourceFolder) {
   const violations = [];
   for (const file of await sourceFiles(sourceFolder)) {
     const from = relative(sourceFolder, file);
-    if (from.startsWith(`system${sep}`)) continue;
+    if (from.startsWith(join('platform', 'files') + sep)) continue;
     const source = ts.createSourceFile(
       file,
       await readFile(file, 'utf8'),
@@ -62,15 +62,15 @@ function* findIn(node) {
 function refuse(node) {
   const name = nameOf(node);
   if (name !== undefined && durableCalls.has(name)) {
-    return `uses ${name} by itself: system/whole-file.ts and system/log-file.ts write durably`;
+    return `uses ${name} by itself: platform/files/whole-file.ts and platform/files/log-file.ts write durably`;
   }
   if (name !== undefined && lockNames.has(name)) return ownLock(name);
-  if (isFlush(node)) return 'asks Node to flush: system/whole-file.ts writes durably';
+  if (isFlush(node)) return 'asks Node to flush: platform/files/whole-file.ts writes durably';
   if (isExclusiveLock(node)) return ownLock('a file made with wx');
   if (ts.isIdentifier(node)) return undefined;
   const text = textOf(node) ?? '';
   if (temporaryName.test(text)) {
-    return `makes a temporary name ending in ${text}: system/whole-file.ts has them`;
+    return `makes a temporary name ending in ${text}: platform/files/whole-file.ts has them`;
   }
   const isLock = text === 'flock' || lockPackages.has(text) || text.endsWith('/open-locked.js');
   return isLock ? ownLock(text) : undefined;
@@ -107,5 +107,5 @@ function isExclusiveLock(node) {
 }
 
 function ownLock(name) {
-  return `takes a lock by itself with ${name}: system/file-lock.ts takes them`;
+  return `takes a lock by itself with ${name}: platform/files/file-lock.ts takes them`;
 }

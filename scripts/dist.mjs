@@ -152,7 +152,7 @@ function fixedVersion(version) {
   return {
     name: 'fixed-version',
     setup(build) {
-      build.onLoad({ filter: /src[\\/]system[\\/]version\.ts$/ }, () => ({
+      build.onLoad({ filter: /src[\\/]platform[\\/]version\.ts$/ }, () => ({
         contents: `export const version = ${JSON.stringify(version)};`,
       }));
     },

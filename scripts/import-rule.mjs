@@ -4,100 +4,59 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import ts from 'typescript';
 import { sourceFiles } from './source-files.mjs';
 
-/** What the library's own code may stand on, from the bottom up. */
-const bottom = [
-  'errors',
-  'system',
-  'contract',
-  'rows',
-  'diagnostics',
-  'hashing',
-  'words',
-  'options',
-];
-const work = [...bottom, 'client', 'addresses', 'results', 'batches'];
-
 /**
- * Which rooms (folders of src/) each room may import, besides itself. What is not listed is refused,
- * so a new room has to be given its place here first.
+ * The folders of src/, and which others each may import. What is not listed is refused, so a new folder has
+ * to be given its place here first.
  */
 const rooms = new Map([
-  ['errors', []],
-  ['system', ['errors']],
   ['contract', []],
-  ['hashing', []],
-  ['pages', []],
-  ['words', []],
-  ['options', ['errors', 'words']],
-  ['rows', ['errors', 'system', 'options']],
-  ['diagnostics', ['errors', 'contract']],
-  ['client', bottom],
-  ['addresses', bottom],
-  ['results', [...bottom, 'client', 'addresses']],
-  ['batches', [...bottom, 'client', 'addresses', 'results']],
-  ['output-files', ['errors', 'system']],
-  ['formats', ['errors', 'system', 'contract', 'options', 'rows', 'results', 'output-files']],
-  // Its requests are made as those of the client are: one way through proxies, one backoff.
-  ['places', ['errors', 'system', 'options', 'rows', 'output-files', 'formats', 'client']],
-  // A store of runs is a database, too.
-  ['databases', [...work, 'output-files', 'formats', 'runs']],
-  ['loads', ['errors', 'rows', 'formats', 'databases']],
-  ['streams', work],
-  ['runs', [...work, 'formats', 'places', 'streams']],
-  ['papers', [...bottom, 'pages', 'output-files', 'batches', 'runs']],
-  ['service', ['errors', 'system', 'contract', 'hashing', 'pages', 'words', 'options']],
+  ['platform', ['contract']],
+  ['client', ['contract', 'platform']],
+  // Lists are fetched as the service is asked: one way through proxies, one backoff.
+  ['lists', ['contract', 'platform', 'client']],
+  ['engine', ['contract', 'platform', 'client', 'lists']],
+  ['report', ['contract', 'platform', 'client', 'lists', 'engine']],
+  ['service', ['contract', 'platform']],
+  ['live', ['contract', 'platform', 'service']],
   // Its expectations are the specification's own words: a misread contract must not pass twice.
-  ['conformance', ['errors']],
-  ['opentelemetry', ['diagnostics', 'errors', 'system']],
-  ['testing', ['rows']],
-  // And the faces. Words are ground that knows nothing of lists and of the service.
-  ['cli', ['words']],
+  ['conformance', ['platform']],
+  ['testing', ['lists', 'platform']],
+  // And the faces.
+  ['cli', ['platform/text', 'report/sentences']],
 ]);
 
-/**
- * Rooms with rooms in them, from the bottom up: each may import those before it. `.` is what stands in the
- * outer room itself: what all of them share, or what is made of all of them.
- */
-const innerRooms = new Map([
-  ['batches', ['.', 'columns', 'life', 'numbering', 'uploads', 'joining', 'planning', 'driving']],
-  [
-    'runs',
-    [
-      'summary',
-      'disk',
-      'journal',
-      'status',
-      'store',
-      'history',
-      'progress',
-      'credits',
-      'leased-store',
-      'earlier-runs',
-      'options',
-      'planning',
-      'output',
-      'driving',
-      'opening',
-      '.',
-    ],
-  ],
-]);
+/** The rooms of the engine, from the bottom up: each may import those before it. */
+const engine = [
+  'addresses',
+  'results',
+  'columns',
+  'batches',
+  'plan',
+  'driver',
+  'summary',
+  'stores',
+  'history',
+  'streams',
+  'runs',
+];
 
-/** The library's faces: all that the command line may know of it. */
+/** What the package exports, and so all that the command line may know of it: see package.json. */
 const faces = [
   'index.ts',
   ...['contract', 'service', 'conformance'].map((name) => join(name, 'index.ts')),
-  join('places', 's3', 'index.ts'),
-  ...['postgres', 'mysql', 'sqlite', 'duckdb'].map((name) => join('databases', name, 'index.ts')),
+  join('lists', 'remote', 's3', 'index.ts'),
+  ...['postgres', 'mysql', 'sqlite', 'duckdb'].map((name) =>
+    join('lists', 'sql', name, 'index.ts'),
+  ),
 ];
 
-/** Rooms that stand on nothing else may not lean on packages either; the rest is free to. */
+/** Folders that stand on nothing else may not lean on packages either; the rest is free to. */
 const packagesOf = new Map([
-  ['errors', []],
-  ['hashing', []],
-  ['pages', ['node:crypto']],
-  ['words', []],
   ['contract', ['zod']],
+  [join('platform', 'errors'), []],
+  [join('platform', 'hashing'), []],
+  [join('platform', 'html'), ['node:crypto']],
+  [join('platform', 'text'), []],
 ]);
 
 /**
@@ -154,50 +113,48 @@ function circlesIn(imported) {
 function refuseModule(from, to) {
   if (to.startsWith('..')) return 'which is outside src/';
   const [fromRoom, toRoom] = [roomOf(from), roomOf(to)];
-  if (fromRoom === toRoom) return refuseInside(from, to);
+  const file = to.replace(/\.js$/, '.ts');
+  if (fromRoom === toRoom) return fromRoom === 'engine' ? refuseInEngine(from, to) : undefined;
   if (fromRoom === undefined) {
     return toRoom === 'cli' || toRoom === 'service'
       ? `${from} does not export ${toRoom}`
       : undefined;
   }
   const allowed = rooms.get(fromRoom);
+  if (!allowed) return `and ${fromRoom} has no place in the import rule`;
   if (fromRoom === 'cli') {
-    const isOpen = faces.includes(to.replace(/\.js$/, '.ts')) || allowed.includes(toRoom);
+    const isOpen = faces.includes(file) || allowed.some((folder) => isIn(folder, file));
     return isOpen ? undefined : 'which is no face of the library';
   }
-  if (!allowed) return `and ${fromRoom} has no place in the import rule`;
   if (toRoom === undefined) return 'the face, which stands above it';
-  return allowed.includes(toRoom) ? undefined : `but ${fromRoom} may not import ${toRoom}`;
+  // What the package exports puts together what a user needs.
+  if (allowed.includes(toRoom) || (faces.includes(from) && toRoom !== 'cli')) return undefined;
+  return `but ${fromRoom} may not import ${toRoom}`;
 }
 
-/** Within one room. */
-function refuseInside(from, to) {
-  const inner = innerRooms.get(roomOf(from));
-  if (!inner) return undefined;
-  const [fromInner, toInner] = [innerRoomOf(from), innerRoomOf(to)];
-  const [above, below] = [inner.indexOf(fromInner), inner.indexOf(toInner)];
-  if (above === -1) return `and ${fromInner} has no place in the import rule`;
-  return below > above ? `but ${fromInner} may not import ${toInner}` : undefined;
+function refuseInEngine(from, to) {
+  const [fromPart, toPart] = [from, to].map((path) => path.split(sep)[1]);
+  const [above, below] = [engine.indexOf(fromPart), engine.indexOf(toPart)];
+  if (above === -1) return `and ${fromPart} has no place in the import rule`;
+  return below > above ? `but ${fromPart} may not import ${toPart}` : undefined;
+}
+
+function isIn(folder, file) {
+  return file.startsWith(folder.replaceAll('/', sep) + sep);
 }
 
 function refusePackage(from, specifier) {
   const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
   if (name === 'sluice') return 'itself, by its package name';
-  const allowed = packagesOf.get(roomOf(from));
+  const [folder, allowed] = [...packagesOf].find(([known]) => isIn(known, from)) ?? [];
   if (!allowed || allowed.includes(name)) return undefined;
   const kind =
     name.startsWith('node:') || builtinModules.includes(name) ? 'a Node module' : 'a package';
-  return `${kind} that ${roomOf(from)} may not use`;
+  return `${kind} that ${folder} may not use`;
 }
 
 /** The folder directly under src/, or undefined for the face itself. */
 function roomOf(path) {
   const parts = path.split(sep);
   return parts.length > 1 ? parts[0] : undefined;
-}
-
-/** The folder below a room, or `.` for the room itself. */
-function innerRoomOf(path) {
-  const parts = path.split(sep);
-  return parts.length > 2 ? parts[1] : '.';
 }

@@ -100,13 +100,13 @@ function elementOf(form) {
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const folder = join(compileForNode('kinds', ['src']), 'src');
   const built = (file) => import(pathToFileURL(join(folder, file)).href);
-  const typeOf = async (name) => (await built(`databases/${name}/kinds.js`)).typeOf;
+  const typeOf = async (name) => (await built(`lists/sql/${name}/kinds.js`)).typeOf;
   const page = await kindTable({
-    ...(await built('rows/kinds.js')),
-    ...(await built('rows/kind-tally.js')),
-    ...(await built('formats/jsonl-writer.js')),
-    ...(await built('formats/xlsx/number-cell.js')),
-    ...(await built('formats/parquet/parquet-form.js')),
+    ...(await built('lists/rows/values/kinds.js')),
+    ...(await built('lists/rows/values/kind-tally.js')),
+    ...(await built('lists/jsonl/jsonl-writer.js')),
+    ...(await built('lists/xlsx/number-cell.js')),
+    ...(await built('lists/parquet/parquet-form.js')),
     postgres: await typeOf('postgres'),
     mysql: await typeOf('mysql'),
     sqlite: await typeOf('sqlite'),

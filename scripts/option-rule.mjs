@@ -5,14 +5,14 @@ import { sourceFiles } from './source-files.mjs';
 
 /*
  * The library calls its options by their own names, in backticks (`retryFailed`): a program has no
- * --retry-failed. The command line puts its flags there, in src/cli/option-flags.ts alone.
+ * --retry-failed. The command line puts its flags there, in src/cli/options/option-flags.ts alone.
  */
 
 /** Custom properties of a page's style begin as a flag does, and so does the boundary of a form. */
 const exempt = new Set([
-  'client/multipart.ts',
-  'pages/page-look.ts',
-  'papers/report/report-style.ts',
+  'client/http/multipart.ts',
+  'platform/html/page-look.ts',
+  'report/page/report-style.ts',
   'service/page/page-style.ts',
 ]);
 const flag = /(?:^|[^-\w])--[a-z]/;

@@ -49,11 +49,8 @@ const suites = [
   { name: 'kills', find: findByKills },
 ];
 
-/** What would run the command, or start a server, for each bug. */
-const needNoBuild = ['cli', 'databases', 'package'].flatMap((room) => [
-  '--exclude',
-  `test/${room}/**`,
-]);
+/** Not what would run the built command, or start a server, for each bug. */
+const needNoBuild = ['--project', 'fast', '--exclude', 'test/cli/**'];
 
 /** Suites that were seen to pass without a bug. */
 const proven = new Set();
@@ -145,7 +142,11 @@ async function readBugs() {
       does: /^What it does: (.*)\.$/m.exec(patch)?.[1] ?? '',
       breaks: /^What it breaks: (.*)\.$/m.exec(patch)?.[1] ?? '',
       rooms: [
-        ...new Set([...patch.matchAll(/^diff --git a\/src\/([^/]+)\//gm)].map(([, room]) => room)),
+        ...new Set(
+          [
+            ...patch.matchAll(/^diff --git a\/src\/((?:engine|lists|platform)\/[^/]+|[^/]+)\//gm),
+          ].map(([, room]) => room),
+        ),
       ],
     });
   }
@@ -212,8 +213,8 @@ async function findByUnitTests(root, { rooms }) {
 
 /** On a server of their own, which only a bug in a store is worth. */
 async function findBySharedStores(root, { rooms }) {
-  if (!rooms.includes('databases')) return undefined;
-  return findByVitest(root, ['test/databases/postgres/store-at-once']);
+  if (!rooms.includes('engine/stores')) return undefined;
+  return findByVitest(root, ['test/engine/stores/postgres/store-at-once']);
 }
 
 function faultsConfig(name) {

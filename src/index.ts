@@ -1,34 +1,34 @@
 // In the order of docs/library.md, which lists each name.
 
 // Rows in a stream
-export { verify, type TypedVerify } from './streams/verify.js';
-export { verifyRows } from './streams/verify-rows.js';
+export { verify, type TypedVerify } from './engine/streams/verify.js';
+export { verifyRows } from './engine/streams/verify-rows.js';
 export type {
   DriveBatchesOptions,
   StreamPlanOptions,
   VerifyOptions,
-} from './streams/stream-options.js';
-export type { VerifyProgress } from './streams/verify-progress.js';
-export type { EnrichedRow, RowStream } from './streams/enriched-row.js';
-export type { CountryChoice } from './batches/planning/plan.js';
-export type { ColumnChoice, ColumnOptions } from './batches/columns/column-layout.js';
-export { parseCountry } from './addresses/find-country.js';
-export type { AddedField } from './results/columns.js';
-export type { Row } from './rows/object-chunk.js';
+} from './engine/streams/stream-options.js';
+export type { VerifyProgress } from './engine/streams/progress.js';
+export type { EnrichedRow, RowStream } from './engine/streams/enriched-row.js';
+export type { CountryChoice } from './engine/plan/plan.js';
+export type { ColumnChoice, ColumnOptions } from './engine/columns/column-layout.js';
+export { parseCountry } from './engine/addresses/country/parse-country.js';
+export type { AddedField } from './engine/results/result-columns.js';
+export type { Row } from './lists/rows/chunks/object-chunk.js';
 
 // Runs
-export { run } from './runs/run.js';
+export { run } from './engine/runs/run.js';
 export type {
   EstimateOptions,
   MaxUnknown,
   RunOptions,
   StreamRunOptions,
-} from './runs/options/run-options.js';
-export type { CarriedRun, RunProgress } from './runs/progress/run-progress.js';
-export { ProgressFigures, type Figures } from './runs/progress/progress-figures.js';
-export type { SinkInput, SourceInput } from './runs/options/run-ends.js';
-export type { DoubtfulColumn } from './batches/planning/doubtful-columns.js';
-export type { Preflight, PreparedType } from './runs/credits/preflight.js';
+} from './engine/runs/options/run-options.js';
+export type { CarriedRun, RunProgress } from './engine/runs/reporting/run-progress.js';
+export { ProgressFigures, type Figures } from './engine/runs/reporting/progress-figures.js';
+export type { SinkInput, SourceInput } from './engine/runs/options/run-ends.js';
+export type { DoubtfulColumn } from './engine/plan/column-quality.js';
+export type { Preflight, PreparedType } from './engine/runs/credits/preflight.js';
 export {
   hasFailed,
   type BatchReport,
@@ -37,94 +37,122 @@ export {
   type Summary,
   type SummaryFile,
   type TypeSummary,
-} from './runs/summary/summary.js';
-export { estimateSchema, summaryFileSchema, summarySchema } from './runs/summary/summary-schema.js';
-export type { SharedStore } from './runs/store/run-store.js';
-export { readRunStatus } from './runs/read-status.js';
-export type { RunStatus } from './runs/status/run-status.js';
-export type { FoundSharedRun, SharedRunStatus, WorkerStatus } from './runs/status/shared-status.js';
-export type { WorkerFigures } from './runs/status/worker-figures.js';
-export { findRuns, type FoundRun } from './runs/find-runs.js';
-export { checkRunFolder } from './runs/check-run-folder.js';
-export { describeStart, describeStatus, type DescribedRun } from './runs/status/describe-status.js';
+} from './engine/summary/summary.js';
+export {
+  estimateSchema,
+  summaryFileSchema,
+  summarySchema,
+} from './engine/summary/summary-schema.js';
+export type { SharedStore } from './engine/stores/run-store.js';
+export { readRunStatus } from './engine/runs/reporting/read-status.js';
+export type { RunStatus } from './engine/stores/run-status.js';
+export type {
+  FoundSharedRun,
+  SharedRunStatus,
+  WorkerStatus,
+} from './engine/stores/shared/shared-status.js';
+export type { WorkerFigures } from './engine/stores/shared/worker-figures.js';
+export { findRuns, type FoundRun } from './engine/runs/reporting/find-runs.js';
+export { checkRunFolder } from './engine/stores/directory/check-run-folder.js';
+export {
+  describeStart,
+  describeStatus,
+  type DescribedRun,
+} from './engine/runs/reporting/describe-status.js';
 export {
   RunPapers,
   type RunPapersOptions,
   type StoppedOptions,
   type StoppedPapers,
-} from './papers/run-papers.js';
-export { abandonRun, type AbandonRunOptions } from './runs/abandon-run.js';
-export { estimateRun, type Estimate, type TypeEstimate } from './runs/estimate.js';
-export { streamRun } from './runs/stream-run.js';
-export { findColumns, type FindColumnsOptions, type SampledList } from './runs/find-columns.js';
+} from './report/run-papers.js';
+export { abandonRun, type AbandonRunOptions } from './engine/runs/abandon-run.js';
+export { estimateRun, type Estimate, type TypeEstimate } from './engine/runs/estimate.js';
+export { streamRun } from './engine/runs/stream-run.js';
+export {
+  findColumns,
+  type FindColumnsOptions,
+  type SampledList,
+} from './engine/runs/find-columns.js';
 
 // Files, and rows of a program
-export { fileSource, streamSource } from './formats/file-source.js';
-export type { FileOptions } from './formats/file-options.js';
-export { fileSink, streamSink, type FileSinkOptions } from './formats/file-sink.js';
+export { fileSource, streamSource } from './lists/files/file-source.js';
+export type { FileOptions } from './lists/files/file-options.js';
+export { fileSink, streamSink, type FileSinkOptions } from './lists/files/file-sink.js';
 export {
   columnsFor,
   fileFormats,
   parseFileFormat,
   type FileFormat,
-} from './formats/file-format.js';
-export { verdictFolder, verdictSink } from './formats/verdict-sink.js';
-export { partsSink, type PartsSinkOptions } from './formats/parts-sink.js';
+} from './lists/files/file-format.js';
+export { verdictFolder, verdictSink } from './engine/runs/output/verdict-sink.js';
+export { partsSink, type PartsSinkOptions } from './lists/files/partitions/parts-sink.js';
 export {
   loadStatement,
   loadTargets,
   type LoadStatementOptions,
   type LoadTarget,
-} from './loads/load-statement.js';
-export { combinedSource, type CombinedSourceOptions } from './rows/combined-source.js';
+} from './lists/sql/warehouse/load-statement.js';
+export {
+  combinedSource,
+  type CombinedSourceOptions,
+} from './lists/rows/sources/combined-source.js';
 export {
   rowsSource,
   type RowsInput,
   type RowsSource,
   type RowsSourceOptions,
-} from './rows/rows-source.js';
-export { rowsSink, type RowsSinkOptions } from './rows/rows-sink.js';
-export { splitSink, type KeepRule, type SplitSinkOptions } from './formats/split-sink.js';
-export { verdicts, type Verdict } from './results/verdict.js';
+} from './lists/rows/sources/rows-source.js';
+export { rowsSink, type RowsSinkOptions } from './lists/rows/rows-sink.js';
+export {
+  splitSink,
+  type KeepRule,
+  type SplitSinkOptions,
+} from './engine/runs/output/split-sink.js';
+export { verdicts, type Verdict } from './engine/results/verdict.js';
 
 // Files that appear whole
-export { writeOutputFile, type OutputFileOptions } from './output-files/output-file.js';
-export { checkOutputPath, type OutputTarget } from './output-files/output-path.js';
-export { moreOpenFiles } from './output-files/more-open-files.js';
+export { writeOutputFile, type OutputFileOptions } from './lists/files/outputs/output-file.js';
+export { checkOutputPath, type OutputTarget } from './lists/files/outputs/output-path.js';
+export { moreOpenFiles } from './lists/files/outputs/more-open-files.js';
 
 // Results of earlier runs
-export { History } from './runs/history/history.js';
-export type { HistoryOptions } from './runs/history/history-options.js';
-export type { HistoryResult } from './runs/history/history-results.js';
-export type { HistoryStats } from './runs/history/history-stats.js';
-export { maxAgesOf, type MaxAgeDays } from './runs/history/max-age.js';
-export type { ResultHistory } from './batches/joining/result-history.js';
+export { History } from './engine/history/history.js';
+export type { HistoryOptions } from './engine/history/history-options.js';
+export type { HistoryResult } from './engine/history/history-results.js';
+export type { HistoryStats } from './engine/history/history-stats.js';
+export { maxAgesOf, type MaxAgeDays } from './engine/history/max-age.js';
+export type { ResultHistory } from './engine/plan/result-history.js';
 
 // The client
 export { Client, type CallOptions } from './client/client.js';
 export type { ClientOptions, RequestReport } from './client/client-options.js';
-export { describeTrouble, type DescribedTrouble } from './client/describe-trouble.js';
-export type { ServiceTrouble } from './client/service-trouble.js';
-export type { UploadFile } from './client/multipart.js';
+export { describeTrouble, type DescribedTrouble } from './client/rate/describe-trouble.js';
+export type { ServiceTrouble } from './client/rate/service-trouble.js';
+export type { UploadFile } from './client/http/multipart.js';
 export type { VerificationService } from './client/verification-service.js';
-export type { Clock } from './system/clock.js';
+export type { Clock } from './platform/waiting/clock.js';
 
 // The three Transforms that verify() is made of
-export { rowsToBatches } from './streams/rows-to-batches.js';
-export { driveBatches } from './streams/drive-batches.js';
-export { joinResults } from './streams/join-results.js';
-export { StreamPlan } from './streams/stream-plan.js';
-export type { Parcel } from './streams/parcel.js';
-export type { Batch } from './batches/batch.js';
-export type { BatchProgress } from './batches/life/batch-progress.js';
-export type { BatchSettings } from './batches/driving/drive-options.js';
-export type { FailedReason, KnownBatch } from './batches/life/known-batch.js';
-export type { Charge } from './batches/life/charge.js';
-export { exportDiffers, type ComparedExport } from './batches/life/judge-export.js';
+export { rowsToBatches } from './engine/streams/rows-to-batches.js';
+export { driveBatches } from './engine/streams/drive-batches.js';
+export { joinResults } from './engine/streams/join-results.js';
+export { StreamPlan } from './engine/streams/stream-plan.js';
+export type { Parcel } from './engine/streams/parcel.js';
+export type { Batch } from './engine/batches/batch.js';
+export type { BatchProgress } from './engine/batches/batch-progress.js';
+export type { BatchSettings } from './engine/driver/driver-options.js';
+export type { FailedReason, KnownBatch } from './engine/batches/batch-state.js';
+export type { Charge } from './engine/batches/charge.js';
+export { exportDiffers, type ComparedExport } from './engine/batches/export-check.js';
 
 // Sources and sinks of one's own
-export type { FoundHeader, OpenSourceOptions, Source, SourceReading } from './rows/source.js';
-export { invalidText, type CellText, type RawCells, type RowChunk } from './rows/row-chunk.js';
+export type { FoundHeader, OpenSourceOptions, Source, SourceReading } from './lists/rows/source.js';
+export {
+  invalidText,
+  type CellText,
+  type RawCells,
+  type RowChunk,
+} from './lists/rows/chunks/row-chunk.js';
 export type {
   AddedColumn,
   ColumnsToExamine,
@@ -137,13 +165,13 @@ export type {
   Sink,
   SinkWriting,
   TextColumn,
-} from './rows/sink.js';
-export { JsonText } from './rows/json-text.js';
-export { printKind, type Kind } from './rows/kinds.js';
-export type { FilePermissions } from './system/file-permissions.js';
+} from './lists/rows/sink.js';
+export { JsonText } from './lists/rows/values/json-text.js';
+export { printKind, type Kind } from './lists/rows/values/kinds.js';
+export type { FilePermissions } from './platform/files/file-permissions.js';
 
 // What is told to whoever listens to the process
-export { diagnosticsChannels, type DiagnosticsEvents } from './diagnostics/channels.js';
+export { diagnosticsChannels, type DiagnosticsEvents } from './platform/observability/channels.js';
 
 // Where lists are
 export {
@@ -153,10 +181,10 @@ export {
   showPlace,
   type DatabaseKind,
   type ListPlace,
-} from './places/list-place.js';
-export { findLists, listSink, listSource, type ListSinkOptions } from './places/named-lists.js';
-export { httpSource } from './places/http-source.js';
-export type { RemoteOptions } from './places/remote-input.js';
+} from './lists/list-place.js';
+export { findLists, listSink, listSource, type ListSinkOptions } from './lists/named-lists.js';
+export { httpSource } from './lists/remote/http-source.js';
+export type { RemoteOptions } from './lists/remote/remote-input.js';
 
 // Errors
 export {
@@ -170,13 +198,13 @@ export {
   OutputError,
   StateError,
   TransportError,
-} from './errors/family.js';
-export { isSluiceError } from './errors/is-sluice-error.js';
+} from './platform/errors/errors.js';
+export { isSluiceError } from './platform/errors/is-sluice-error.js';
 export {
   SluiceError,
   type ErrorCodes,
   type SluiceErrorCode,
   type SluiceErrorOptions,
-} from './errors/sluice-error.js';
+} from './platform/errors/sluice-error.js';
 
-export { version } from './system/version.js';
+export { version } from './platform/version.js';

@@ -1,4 +1,4 @@
-import { AddressBook } from '../../src/batches/numbering/address-book.js';
+import { AddressBook } from '../../src/engine/plan/address-book.js';
 import { emailOf } from '../data/people.js';
 import { countRows } from '../harness/count-rows.js';
 import type { Measured, Question, Scale, Task } from '../harness/question.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Client } from '../../src/client/client.js';
-import { fileSink } from '../../src/formats/file-sink.js';
-import { fileSource } from '../../src/formats/file-source.js';
-import { run } from '../../src/runs/run.js';
+import { fileSink } from '../../src/lists/files/file-sink.js';
+import { fileSource } from '../../src/lists/files/file-source.js';
+import { run } from '../../src/engine/runs/run.js';
 import { hashOfFile } from '../data/cached-file.js';
 import { contactsFile, type ContactsSize } from '../data/contacts.js';
 import type { Question } from '../harness/question.js';

@@ -1,7 +1,7 @@
 import { recordFields } from '../../src/contract/records.js';
-import { addedColumns } from '../../src/results/columns.js';
-import { judgeEmail } from '../../src/service/engine/judge-email.js';
-import { judgePhone } from '../../src/service/engine/judge-phone.js';
+import { addedColumns } from '../../src/engine/results/result-columns.js';
+import { judgeEmail } from '../../src/service/verification/judge-email.js';
+import { judgePhone } from '../../src/service/verification/judge-phone.js';
 import type { ExpectedColumn } from './expected-output.js';
 
 /** The column `email` with the local service's verdicts: every address of the lists is well formed. */

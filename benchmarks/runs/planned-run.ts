@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { fileSource } from '../../src/formats/file-source.js';
-import { systemFiles } from '../../src/system/file-system.js';
+import { fileSource } from '../../src/lists/files/file-source.js';
+import { systemFiles } from '../../src/platform/files/file-system.js';
 import {
   readIntoBatches,
   type PassOne,
   type PassOneOptions,
-} from '../../src/runs/planning/pass-one.js';
-import { StateDirectory } from '../../src/runs/store/state-directory.js';
+} from '../../src/engine/runs/planning/pass-one.js';
+import { StateDirectory } from '../../src/engine/stores/directory/state-directory.js';
 
 /** Pass one of a run over the emails of a list, with a state directory as a run has it. */
 export async function planRun(

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Row } from '../../src/rows/object-chunk.js';
-import { verify } from '../../src/streams/verify.js';
+import type { Row } from '../../src/lists/rows/chunks/object-chunk.js';
+import { verify } from '../../src/engine/streams/verify.js';
 import { recordFields } from '../../src/contract/records.js';
 import { contactColumns, contactRows, contactsFile, usualContacts } from '../data/contacts.js';
 import type { Question, Scale } from '../harness/question.js';

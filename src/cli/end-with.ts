@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
-import { describeError } from './describe-error.js';
+import { describeError } from './messages/describe-error.js';
 import { exitCodeOf } from './exit-code.js';
-import { sayLines } from './print.js';
+import { sayLines } from './terminal/print.js';
 
 /** What work ends with; a failure is said. */
 export async function endWith(work: () => Promise<number>, out: Writable): Promise<number> {

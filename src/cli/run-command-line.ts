@@ -1,4 +1,4 @@
-import { collectAsUsual } from './collect-seldom.js';
+import { collectAsUsual } from './gc-tuning.js';
 import type { Surroundings } from './command.js';
 import { endWith } from './end-with.js';
 import { runCommand } from './run-command.js';

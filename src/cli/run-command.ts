@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import { version, ConfigurationError } from '../index.js';
-import { guess } from './closest-name.js';
+import { guess } from './help/closest-name.js';
 import type { Command, Surroundings } from './command.js';
 import { commands } from './commands.js';
-import { loadEnvFile } from './env-file.js';
+import { loadEnvFile } from './options/env-file.js';
 import { exitCodes } from './exit-code.js';
-import { helpTopics } from './help-topics.js';
-import { commandHelp, programHelp } from './help.js';
-import { parseCommandLine } from './parse-command-line.js';
-import { print, sayLines } from './print.js';
+import { helpTopics } from './help/help-topics.js';
+import { commandHelp, programHelp } from './help/help.js';
+import { parseCommandLine } from './options/parse-command-line.js';
+import { print, sayLines } from './terminal/print.js';
 import { programName, type Called } from './program-name.js';
-import { resolvePath } from './resolve-path.js';
-import { workerName } from './workers.js';
-import { printableLine } from '../words/printable.js';
-import { shellQuote } from '../words/shell-quote.js';
+import { resolvePath } from './endpoints/resolve-path.js';
+import { workerName } from './job/workers.js';
+import { printableLine } from '../platform/text/printable.js';
+import { shellQuote } from '../platform/text/shell-quote.js';
 
 /**
  * Finds the command that a line begins with, and runs it, or shows help.
@@ -33,7 +33,7 @@ export async function runCommand(
     return exitCodes.done;
   }
   if (name === workerName && process.send) {
-    const { runWorker } = await import('./run-worker.js');
+    const { runWorker } = await import('./job/run-worker.js');
     return runWorker(surroundings);
   }
   const topic = isHelp ? helpTopics.find((known) => known.name === args[1]) : undefined;

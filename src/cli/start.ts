@@ -2,7 +2,7 @@ import type { Surroundings } from './command.js';
 import { endWith } from './end-with.js';
 import { exitCodes } from './exit-code.js';
 import { abortOnSignals } from './interruption.js';
-import { outliveClosedPipes, printed } from './print.js';
+import { outliveClosedPipes, printed } from './terminal/print.js';
 
 /** Does the work of this process, and ends it with the exit code that this gives. */
 export async function start(work: (surroundings: Surroundings) => Promise<number>): Promise<never> {

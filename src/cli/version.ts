@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { version } from '../index.js';
 import { exitCodes } from './exit-code.js';
-import { print } from './print.js';
+import { print } from './terminal/print.js';
 
 export function asksVersion([first]: readonly string[]): boolean {
   return first === '--version' || first === '-V';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { ConfigurationError } from '../errors/family.js';
+import { ConfigurationError } from '../platform/errors/errors.js';
 
 /** What stands in a text where the key stood. */
 const placeholder = '[key]';

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors/family.js';
+import { ConfigurationError } from '../platform/errors/errors.js';
 
 /** Where the service is. */
 export interface BaseUrl {

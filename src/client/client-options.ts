@@ -1,7 +1,7 @@
-import { warnOnce } from './describe-trouble.js';
+import { warnOnce } from './rate/describe-trouble.js';
 import type { Dispatcher } from 'undici';
 import type { OperationName } from '../contract/operations.js';
-import type { SluiceErrorCode } from '../errors/sluice-error.js';
+import type { SluiceErrorCode } from '../platform/errors/sluice-error.js';
 import {
   amount,
   called,
@@ -14,9 +14,9 @@ import {
   text,
   withMethods,
   type OptionShape,
-} from '../options/check-options.js';
-import type { ServiceTrouble } from './service-trouble.js';
-import { systemClock, type Clock } from '../system/clock.js';
+} from '../platform/options/check-options.js';
+import type { ServiceTrouble } from './rate/service-trouble.js';
+import { systemClock, type Clock } from '../platform/waiting/clock.js';
 
 /** One attempt of a request, when it is over: what can be counted and timed, and nothing secret. */
 export interface RequestReport {

@@ -24,14 +24,14 @@ import type {
 import { parseApiKey } from './api-key.js';
 import { parseBaseUrl } from './base-url.js';
 import { parseClientOptions, type ClientOptions } from './client-options.js';
-import { createDispatcher } from './create-dispatcher.js';
-import type { UploadFile } from './multipart.js';
-import { readExport, readJson, type ExportAnswer } from './read-answer.js';
+import { createDispatcher } from './http/create-dispatcher.js';
+import type { UploadFile } from './http/multipart.js';
+import { readExport, readJson, type ExportAnswer } from './http/read-answer.js';
 import { readBatchList } from './read-batch-list.js';
-import { intervalOf } from './pace.js';
+import { intervalOf } from './rate/pace.js';
 import { Requests } from './requests.js';
-import type { SharedPace } from './shared-pace.js';
-import { createWireRequest, type CallInput, type WireSettings } from './wire-request.js';
+import type { SharedPace } from './rate/shared-rate.js';
+import { createWireRequest, type CallInput, type WireSettings } from './http/request.js';
 
 /** Options of a single call. */
 export interface CallOptions {

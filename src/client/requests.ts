@@ -1,18 +1,18 @@
 import type { Dispatcher } from 'undici';
 import { operations, type OperationName } from '../contract/operations.js';
-import { ApiError, ContractError, TransportError } from '../errors/family.js';
-import { SluiceError } from '../errors/sluice-error.js';
-import { isHeard, publish } from '../diagnostics/channels.js';
-import { currentScope } from '../diagnostics/scope.js';
+import { ApiError, ContractError, TransportError } from '../platform/errors/errors.js';
+import { SluiceError } from '../platform/errors/sluice-error.js';
+import { isHeard, publish } from '../platform/observability/channels.js';
+import { currentScope } from '../platform/observability/scope.js';
 import type { ClientSettings, RequestReport } from './client-options.js';
-import { exchange, type WireAnswer } from './exchange.js';
-import { givenUpError } from './given-up-error.js';
-import { Governor, type Outcome, type Permit } from './governor.js';
-import { parseRateLimit, type RateLimit } from './rate-limit.js';
-import { readRefusal, type ReadOptions } from './read-answer.js';
-import { isServiceTrouble, judgeFailure } from './retry.js';
-import type { SharedPace } from './shared-pace.js';
-import type { WireRequest } from './wire-request.js';
+import { exchange, type WireAnswer } from './http/exchange.js';
+import { givenUpError } from './rate/given-up-error.js';
+import { Governor, type Outcome, type Permit } from './rate/scheduler.js';
+import { parseRateLimit, type RateLimit } from './rate/rate-limit.js';
+import { readRefusal, type ReadOptions } from './http/read-answer.js';
+import { isServiceTrouble, judgeFailure } from './http/retry.js';
+import type { SharedPace } from './rate/shared-rate.js';
+import type { WireRequest } from './http/request.js';
 
 /**
  * Which request goes first when not all can; smaller goes earlier. What ends a batch frees the most, so

@@ -1,4 +1,4 @@
-import { parseJson } from '../system/json-text.js';
+import { parseJson } from '../platform/json-text.js';
 import { hideCells, type SentLines } from './hide-cells.js';
 import { hideContacts } from './hide-contacts.js';
 

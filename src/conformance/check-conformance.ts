@@ -1,5 +1,5 @@
-import { ApiError } from '../errors/family.js';
-import { SluiceError } from '../errors/sluice-error.js';
+import { ApiError } from '../platform/errors/errors.js';
+import { SluiceError } from '../platform/errors/sluice-error.js';
 import type { Clause, Outcome } from './clause.js';
 import { Deviation, NotReached } from './deviation.js';
 import { allClauses } from './clauses/all-clauses.js';

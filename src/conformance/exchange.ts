@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { TransportError } from '../errors/family.js';
+import { TransportError } from '../platform/errors/errors.js';
 
 /** An answer, read whole. */
 export interface Answer {

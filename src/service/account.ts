@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { ConfigurationError } from '../errors/family.js';
+import { ConfigurationError } from '../platform/errors/errors.js';
 import { parseConfig } from './config-json.js';
 
 /** An account of the local service. */

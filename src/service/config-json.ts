@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { ConfigurationError } from '../errors/family.js';
+import { ConfigurationError } from '../platform/errors/errors.js';
 
 /**
  * Reads a file of the user's that holds JSON.

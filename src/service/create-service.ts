@@ -2,7 +2,7 @@ import type { Account } from './account.js';
 import { applyAccounts } from './apply-accounts.js';
 import { AnswerCache } from './caches/answer-cache.js';
 import { ResultCaches } from './caches/result-caches.js';
-import type { VerificationEngine } from './engine/engine.js';
+import type { VerificationEngine } from './verification/engine.js';
 import { FaultInjector } from './faults/fault-injector.js';
 import type { FaultReport } from './faults/fault-schedule.js';
 import { createDispatch } from './http/dispatch.js';
@@ -11,7 +11,7 @@ import { openHttpServer } from './http/http-server.js';
 import { createRequestLog } from './http/request-log.js';
 import { createRateLimiter } from './http/rate-limiter.js';
 import { BatchJobs } from './jobs/batch-jobs.js';
-import { createTurns } from './jobs/turns.js';
+import { createTurns } from './jobs/keyed-mutex.js';
 import {
   checkAccounts,
   resolveOptions,

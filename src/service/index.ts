@@ -8,12 +8,12 @@ export type { ServiceOptions } from './service-options.js';
 export type { LedgerEntry } from './store/ledger.js';
 
 // Verification by the network
-export { networkEngine } from './network/network-engine.js';
-export type { NetworkEngineOptions } from './network/network-options.js';
-export type { AskLimits } from './network/schedule/ask-limits.js';
-export { parseProviders, type OwnProvider } from './network/smtp/provider-table.js';
-export { parsePhoneProvider, type PhoneProvider } from './network/phones/http-lookup.js';
-export type { PhoneFacts, PhoneLookup } from './network/phones/phone-lookup.js';
+export { networkEngine } from '../live/network-engine.js';
+export type { NetworkEngineOptions } from '../live/network-options.js';
+export type { AskLimits } from '../live/schedule/ask-limits.js';
+export { parseProviders, type OwnProvider } from '../live/smtp/provider-table.js';
+export { parsePhoneProvider, type PhoneProvider } from '../live/phones/http-lookup.js';
+export type { PhoneFacts, PhoneLookup } from '../live/phones/phone-lookup.js';
 
 // An engine of one's own
 export type {
@@ -22,7 +22,7 @@ export type {
   PhoneVerdict,
   Verdict,
   VerificationEngine,
-} from './engine/engine.js';
+} from './verification/engine.js';
 
 // Accounts
 export { parseAccounts, type Account } from './account.js';
@@ -33,5 +33,5 @@ export type { FaultReport } from './faults/fault-schedule.js';
 export type { Fault } from './faults/fault.js';
 
 // For tests
-export type { Clock } from '../system/clock.js';
+export type { Clock } from '../platform/waiting/clock.js';
 export type { ServiceVariants } from './variants.js';

@@ -1,11 +1,11 @@
 import type { AnswerCache } from './caches/answer-cache.js';
 import type { ResultCaches } from './caches/result-caches.js';
 import type { RequestLog } from './http/request-log.js';
-import type { Clock } from '../system/clock.js';
-import type { VerificationEngine } from './engine/engine.js';
+import type { Clock } from '../platform/waiting/clock.js';
+import type { VerificationEngine } from './verification/engine.js';
 import type { FaultReport } from './faults/fault-schedule.js';
 import type { BatchJobs } from './jobs/batch-jobs.js';
-import type { Turns } from './jobs/turns.js';
+import type { Turns } from './jobs/keyed-mutex.js';
 import type { Store } from './store/store.js';
 import type { Variants } from './variants.js';
 

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors/family.js';
+import { ConfigurationError } from '../platform/errors/errors.js';
 import { keyHashOf, type Account } from './account.js';
 import {
   between,
@@ -10,10 +10,10 @@ import {
   text,
   type OptionShape,
   type Wanted,
-} from '../options/check-options.js';
-import { systemClock, type Clock } from '../system/clock.js';
-import type { VerificationEngine } from './engine/engine.js';
-import { offlineEngine } from './engine/offline-engine.js';
+} from '../platform/options/check-options.js';
+import { systemClock, type Clock } from '../platform/waiting/clock.js';
+import type { VerificationEngine } from './verification/engine.js';
+import { offlineEngine } from './verification/offline-engine.js';
 import { checkFaultPlan, type FaultPlan } from './faults/fault-plan.js';
 import { defaultVariants, type ServiceVariants } from './variants.js';
 

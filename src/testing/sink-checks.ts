@@ -1,6 +1,12 @@
 import { expectEqual, type Check } from './check.js';
-import { ObjectChunk, type Row } from '../rows/object-chunk.js';
-import type { AddedColumn, OpenSinkOptions, OutputCell, Sink, SinkWriting } from '../rows/sink.js';
+import { ObjectChunk, type Row } from '../lists/rows/chunks/object-chunk.js';
+import type {
+  AddedColumn,
+  OpenSinkOptions,
+  OutputCell,
+  Sink,
+  SinkWriting,
+} from '../lists/rows/sink.js';
 
 export interface SinkUnderTest {
   /** Makes a sink that writes to one and the same place, a new one each time. */

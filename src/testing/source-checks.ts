@@ -1,6 +1,6 @@
 import { expectEqual, expectFailure, type Check } from './check.js';
-import type { CellText, RowChunk } from '../rows/row-chunk.js';
-import type { Source, SourceReading } from '../rows/source.js';
+import type { CellText, RowChunk } from '../lists/rows/chunks/row-chunk.js';
+import type { Source, SourceReading } from '../lists/rows/source.js';
 
 export interface SourceUnderTest {
   /** Makes a source that has the rows below, a new one each time. */

@@ -6,7 +6,7 @@ import {
   type CommandInput,
   type NameOf,
 } from '../../src/cli/command.js';
-import { countOption } from '../../src/cli/option-values.js';
+import { countOption } from '../../src/cli/options/option-values.js';
 
 const options = defineOptions([
   { name: 'limit', value: '<n>', help: 'How many.' },

@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { projectRoot } from '../../scripts/project.mjs';
 
-it.each(['runs/options/run-options', 'runs/history/history-options', 'output-files/output-file'])(
+it.each([
+  'engine/runs/options/run-options',
+  'engine/history/history-options',
+  'lists/files/outputs/output-file',
+])(
   'the declarations of %s have no option for the calls on the disk, which tests alone give',
   async (module) => {
     const declared = await readFile(join(projectRoot, 'dist', `${module}.d.ts`), 'utf8');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { Source } from '../../src/index.js';
-import { sqliteSource } from '../../src/databases/sqlite/index.js';
+import { sqliteSource } from '../../src/lists/sql/sqlite/index.js';
 import { Page } from '../docs/page.js';
 import { withFolder } from '../service/with-service.js';
 import { csvRows } from './csv-cells.js';

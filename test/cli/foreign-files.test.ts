@@ -15,7 +15,7 @@ import { crc32 } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
-import { replaceByStrangers, strangersFolder } from '../system/strangers.js';
+import { replaceByStrangers, strangersFolder } from '../platform/strangers.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { askSqlite } from '../databases/sqlite/ask-sqlite.js';
+import { askSqlite } from '../lists/sql/sqlite/ask-sqlite.js';
 import { withFolder } from '../service/with-service.js';
 import { runInProcess } from './run-in-process.js';
 import type { Ended } from './run-sluice.js';

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import type { Person } from '../../src/cli/ask-person.js';
+import type { Person } from '../../src/cli/terminal/ask-person.js';
 
 /** Somebody at a terminal who answers with a line; tells what was said there. */
 export function personAtTerminal(answer: string): Person & { heard(): string } {

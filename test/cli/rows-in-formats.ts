@@ -1,4 +1,4 @@
-import { otherPrograms, type OtherFormat } from '../formats/other-programs.js';
+import { otherPrograms, type OtherFormat } from '../lists/files/other-programs.js';
 
 export const rows = Array.from({ length: 60 }, (_, row) => ({
   id: row,

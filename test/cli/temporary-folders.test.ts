@@ -2,7 +2,7 @@ import { mkdir, readFile, readdir, rename, symlink, utimes, writeFile } from 'no
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withFolder } from '../service/with-service.js';
-import { isRoot, strangersFolder } from '../system/strangers.js';
+import { isRoot, strangersFolder } from '../platform/strangers.js';
 import { runInProcess } from './run-in-process.js';
 import { startSluice, type Running } from './run-sluice.js';
 

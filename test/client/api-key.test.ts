@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { parseApiKey } from '../../src/client/api-key.js';
-import { ConfigurationError } from '../../src/errors/family.js';
+import { ConfigurationError } from '../../src/platform/errors/errors.js';
 
 test('a key is trimmed, as files end in a line break', () => {
   expect(parseApiKey(' key é \n').reveal()).toBe('key é');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseBaseUrl } from '../../src/client/base-url.js';
-import { ConfigurationError } from '../../src/errors/family.js';
+import { ConfigurationError } from '../../src/platform/errors/errors.js';
 
 describe('a base URL', () => {
   for (const [text, expected] of [

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { Agent } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Client } from '../../src/client/client.js';
-import { systemClock } from '../../src/system/clock.js';
+import { systemClock } from '../../src/platform/waiting/clock.js';
 import { eventually } from './eventually.js';
 import { caught, createFile, createTestClient, uploadFields, uuid } from './test-client.js';
 import { sendJson, startEarlyServer, startServer } from './test-server.js';

@@ -2,7 +2,12 @@ import { createServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RequestReport } from '../../src/client/client-options.js';
-import { ApiError, ContractError, DeadlineError, TransportError } from '../../src/errors/family.js';
+import {
+  ApiError,
+  ContractError,
+  DeadlineError,
+  TransportError,
+} from '../../src/platform/errors/errors.js';
 import { freePort } from '../servers/free-port.js';
 import { eventually } from './eventually.js';
 import { createHastyClock } from './hasty-clock.js';

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { TransportError } from '../../src/errors/family.js';
+import { TransportError } from '../../src/platform/errors/errors.js';
 import { eventually } from './eventually.js';
 import { FakeClock } from './fake-clock.js';
 import { caught, createTestClient, uuid } from './test-client.js';

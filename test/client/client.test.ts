@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Client } from '../../src/client/client.js';
 import type { VerificationService } from '../../src/client/verification-service.js';
 import { operations, type OperationName } from '../../src/contract/operations.js';
-import { ConfigurationError } from '../../src/errors/family.js';
+import { ConfigurationError } from '../../src/platform/errors/errors.js';
 import {
   canaryKey,
   caught,

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Clock } from '../../src/system/clock.js';
-import { onAbort } from '../../src/system/on-abort.js';
+import type { Clock } from '../../src/platform/waiting/clock.js';
+import { onAbort } from '../../src/platform/waiting/on-abort.js';
 
 interface Sleeper {
   readonly at: number;

@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/system/clock.js';
-import { systemClock } from '../../src/system/clock.js';
+import type { Clock } from '../../src/platform/waiting/clock.js';
+import { systemClock } from '../../src/platform/waiting/clock.js';
 
 /** Real time, so many times faster: the waits between retries, without their length. */
 export function createHastyClock(factor = 200): Clock {

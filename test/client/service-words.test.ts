@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isDeeperThan } from '../../src/system/json-text.js';
+import { isDeeperThan } from '../../src/platform/json-text.js';
 import { printable, readServiceWords, sayable } from '../../src/client/service-words.js';
 
 for (const [body, words] of [

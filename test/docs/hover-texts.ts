@@ -44,7 +44,7 @@ export function describeHoverTexts(): void {
   });
 
   it('every option that may be left out takes undefined', () => {
-    const entries = ['src/index.ts', 'src/databases/postgres/index.ts', 'src/service/index.ts'];
+    const entries = ['src/index.ts', 'src/lists/sql/postgres/index.ts', 'src/service/index.ts'];
     const taken = entries.flatMap((module) =>
       exportsOf(module)
         .filter((name) => /(?:Options|KeepRule|^Account)$/.test(name))

@@ -1,17 +1,17 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { readEntries } from '../../scripts/project.mjs';
-import { notSubmittedReasons } from '../../src/addresses/not-submitted.js';
-import { bounds } from '../../src/batches/life/life.js';
+import { notSubmittedReasons } from '../../src/engine/addresses/not-submitted.js';
+import { bounds } from '../../src/engine/batches/state-machine.js';
 import { exitCodeOf, exitCodes } from '../../src/cli/exit-code.js';
-import { columnTexts, environmentTexts, exitCodeTexts } from '../../src/cli/topic-texts.js';
-import { withFlags } from '../../src/cli/option-flags.js';
+import { columnTexts, environmentTexts, exitCodeTexts } from '../../src/cli/help/topic-texts.js';
+import { withFlags } from '../../src/cli/options/option-flags.js';
 import { operations } from '../../src/contract/operations.js';
-import { diagnosticsChannels } from '../../src/diagnostics/channels.js';
-import * as family from '../../src/errors/family.js';
-import { SluiceError } from '../../src/errors/sluice-error.js';
+import { diagnosticsChannels } from '../../src/platform/observability/channels.js';
+import * as family from '../../src/platform/errors/errors.js';
+import { SluiceError } from '../../src/platform/errors/sluice-error.js';
 import type { RunProgress } from '../../src/index.js';
-import { addedColumns } from '../../src/results/columns.js';
-import { reasonWords } from '../../src/words/reason-words.js';
+import { addedColumns } from '../../src/engine/results/result-columns.js';
+import { reasonWords } from '../../src/report/sentences/reason-words.js';
 import { describeHoverTexts } from './hover-texts.js';
 import { codeSpans, listItems, Page, tableRows } from './page.js';
 import { exportsOf, forgetSources, membersOf, unionOf } from './source-types.js';
@@ -89,7 +89,7 @@ describe('the error codes', () => {
   const rows = tableRows(errors.section('## Error codes'));
 
   it('are those that the library has', () => {
-    const known = unionOf('src/errors/sluice-error.ts', 'SluiceErrorCode');
+    const known = unionOf('src/platform/errors/sluice-error.ts', 'SluiceErrorCode');
     expect(sorted(rows.flatMap(([code = '']) => codeSpans(code)))).toEqual(sorted(known));
   });
 
@@ -112,7 +112,7 @@ describe('the error codes', () => {
     const listed = tableRows(columns.section('## Reasons')).flatMap(([, cell = '']) =>
       codeSpans(cell),
     );
-    const failed = unionOf('src/batches/life/known-batch.ts', 'FailedReason');
+    const failed = unionOf('src/engine/batches/batch-state.ts', 'FailedReason');
     const known = [...notSubmittedReasons, 'no_record', ...failed, 'not_finished'];
     expect(sorted(listed)).toEqual(sorted(known));
   });
@@ -130,8 +130,8 @@ describe('the output columns', () => {
 
 describe('the options of the library', () => {
   it.each([
-    ['### Options of verify()', library, 'src/streams/stream-options.ts', 'VerifyOptions'],
-    ['### Options of run()', library, 'src/runs/options/run-options.ts', 'RunOptions'],
+    ['### Options of verify()', library, 'src/engine/streams/stream-options.ts', 'VerifyOptions'],
+    ['### Options of run()', library, 'src/engine/runs/options/run-options.ts', 'RunOptions'],
     ['### Options of the client', library, 'src/client/client-options.ts', 'ClientOptions'],
     ['### Options', localService, 'src/service/service-options.ts', 'ServiceOptions'],
     ['### Variants', localService, 'src/service/variants.ts', 'ServiceVariants'],
@@ -200,7 +200,7 @@ describe('the channels in docs/observability.md', () => {
       ([name = '', , fields = '']) => [codeSpans(name)[0] ?? '', codeSpans(fields)] as const,
     ),
   )('%s has the fields that are said of it', (channel, fields) => {
-    const known = membersOf('src/diagnostics/channels.ts', eventType(channel));
+    const known = membersOf('src/platform/observability/channels.ts', eventType(channel));
     expect(fields.toSorted()).toEqual(known.toSorted());
   });
 });

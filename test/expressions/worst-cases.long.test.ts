@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { phoneLine } from '../../src/addresses/phone-line.js';
-import { parseJsonRow } from '../../src/formats/parse-json-row.js';
-import { meaningOf } from '../../src/formats/xlsx/number-format.js';
-import { parseGlob } from '../../src/places/glob.js';
-import { readPhone } from '../../src/service/engine/read-phone.js';
-import { readPlainNumber } from '../../src/service/engine/phone-plan.js';
+import { phoneLine } from '../../src/engine/addresses/phone/phone-line.js';
+import { parseJsonRow } from '../../src/lists/jsonl/parse-json-row.js';
+import { meaningOf } from '../../src/lists/xlsx/number-format.js';
+import { parseGlob } from '../../src/lists/files/glob.js';
+import { readPhone } from '../../src/service/verification/read-phone.js';
+import { readPlainNumber } from '../../src/service/verification/phone-plan.js';
 import { growsTooFast } from './growth.js';
 import { findExpressions, type SourceExpressions } from './source-expressions.js';
 
@@ -53,8 +53,8 @@ describe('every regular expression of src/', () => {
 
   it('is written there, but for numbering plans of the metadata', () => {
     expect(found.makers).toEqual([
-      'src/addresses/numbering-plan.ts',
-      'src/service/engine/phone-plan.ts',
+      'src/engine/addresses/phone/numbering-plan.ts',
+      'src/service/verification/phone-plan.ts',
     ]);
   });
 });

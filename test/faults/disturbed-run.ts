@@ -9,7 +9,7 @@ import {
   type Service,
   type ServiceVariants,
 } from '../../src/service/index.js';
-import { systemFiles, type FileSystem } from '../../src/system/file-system.js';
+import { systemFiles, type FileSystem } from '../../src/platform/files/file-system.js';
 import { createHastyClock } from '../client/hasty-clock.js';
 
 /** A way for a run to go, so that together they make every request that a run can make. */

@@ -1,9 +1,9 @@
 import { deepStrictEqual } from 'node:assert';
 import fc from 'fast-check';
-import { expected, scanned } from '../formats/csv-agreement.js';
-import { anyBytes, cutBytes, damagedFile, wellFormedFile } from '../formats/csv-reference.js';
+import { expected, scanned } from '../lists/csv/csv-agreement.js';
+import { anyBytes, cutBytes, damagedFile, wellFormedFile } from '../lists/csv/csv-reference.js';
 import { alikeExport } from './alike-export.js';
-import { anyEdit, change, read, reference, retold } from '../results/changed-export.js';
+import { anyEdit, change, read, reference, retold } from '../engine/results/changed-export.js';
 
 type Property = fc.IAsyncProperty<unknown>;
 

@@ -21,8 +21,9 @@ async function violationsOf(text: string, file = 'runs/kept.ts'): Promise<string
   return diskViolations(source);
 }
 
-const durable = /^src.runs.kept\.ts:\d+: .*(?:system\/whole-file\.ts|system\/log-file\.ts)/;
-const lock = /^src.runs.kept\.ts:\d+: takes a lock by itself .*system\/file-lock\.ts/;
+const durable =
+  /^src.runs.kept\.ts:\d+: .*(?:platform\/files\/whole-file\.ts|platform\/files\/log-file\.ts)/;
+const lock = /^src.runs.kept\.ts:\d+: takes a lock by itself .*platform\/files\/file-lock\.ts/;
 
 describe('the rule of the disk', () => {
   it.each([
@@ -48,7 +49,7 @@ describe('the rule of the disk', () => {
   it.each([
     ['the command flock', "spawn('flock', ['-n', '3']);"],
     ['the call below the lock', 'const file = await files.openLocked(path);'],
-    ['the module below the lock', "import { lockOf } from '../system/open-locked.js';"],
+    ['the module below the lock', "import { lockOf } from '../platform/files/open-locked.js';"],
     ['a flag of open(2)', 'const flags = constants.O_EXLOCK;'],
     ['a package', "import lockfile from 'proper-lockfile';"],
     ['a file that is there or not', "await open(join(folder, 'lock'), 'wx');"],
@@ -69,6 +70,6 @@ describe('the rule of the disk', () => {
 
   it('lets the one mechanism do it', async () => {
     const text = "import { rename } from 'node:fs/promises';\nspawn('flock', []);";
-    expect(await violationsOf(text, 'system/whole-file.ts')).toEqual([]);
+    expect(await violationsOf(text, 'platform/files/whole-file.ts')).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { optionMentions, optionViolations } from '../../scripts/option-rule.mjs';
 import { commands } from '../../src/cli/commands.js';
-import { optionFlags, withFlags } from '../../src/cli/option-flags.js';
+import { optionFlags, withFlags } from '../../src/cli/options/option-flags.js';
 
 let source: string;
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { temporaryFolder } from '../databases/verify-rows.js';
+import { temporaryFolder } from '../lists/sql/verify-rows.js';
 import type { ServerCertificate } from './start-postgres.js';
 
 const execute = promisify(execFile);

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { countryCodes } from '../../src/contract/countries.js';
-import { judgeEmail } from '../../src/service/engine/judge-email.js';
-import { judgePhone } from '../../src/service/engine/judge-phone.js';
-import { readPhone } from '../../src/service/engine/read-phone.js';
+import { judgeEmail } from '../../src/service/verification/judge-email.js';
+import { judgePhone } from '../../src/service/verification/judge-phone.js';
+import { readPhone } from '../../src/service/verification/read-phone.js';
 
 const emailLabel = z.object({
   email: z.string(),

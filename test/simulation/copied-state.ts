@@ -1,8 +1,8 @@
 import { Client } from '../../src/client/client.js';
-import { isSluiceError } from '../../src/errors/is-sluice-error.js';
-import type { RunProgress } from '../../src/runs/progress/run-progress.js';
-import { run } from '../../src/runs/run.js';
-import { hasFailed, type Summary } from '../../src/runs/summary/summary.js';
+import { isSluiceError } from '../../src/platform/errors/is-sluice-error.js';
+import type { RunProgress } from '../../src/engine/runs/reporting/run-progress.js';
+import { run } from '../../src/engine/runs/run.js';
+import { hasFailed, type Summary } from '../../src/engine/summary/summary.js';
 import { DiskDirectory, DiskFile } from './disk.js';
 import { FaultPlan } from './fault-plan.js';
 import { createDisk, exists, memoryFiles, type Disk } from './memory-files.js';

@@ -1,7 +1,7 @@
-import type { CopyPart } from '../../src/databases/postgres/store/store-calls.js';
-import type { StoredRun } from '../../src/runs/status/shared-status.js';
-import type { WholeCopy } from '../../src/runs/leased-store/shared-steps.js';
-import type { WorkerFigures } from '../../src/runs/status/worker-figures.js';
+import type { CopyPart } from '../../src/engine/stores/postgres/store-calls.js';
+import type { StoredRun } from '../../src/engine/stores/shared/shared-status.js';
+import type { WholeCopy } from '../../src/engine/stores/shared/store-protocol.js';
+import type { WorkerFigures } from '../../src/engine/stores/shared/worker-figures.js';
 import { MemoryPace } from './memory-pace.js';
 import {
   copy,

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { OutputFiles } from '../../src/output-files/output-path.js';
-import type { FileSystem } from '../../src/system/file-system.js';
+import type { OutputFiles } from '../../src/lists/files/outputs/output-path.js';
+import type { FileSystem } from '../../src/platform/files/file-system.js';
 import { DiskDirectory, DiskFile, type DiskEntry } from './disk.js';
 import type { FileCall, FilePlace } from './fault.js';
 import { never, type Life } from './world.js';

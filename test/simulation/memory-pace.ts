@@ -1,4 +1,4 @@
-import type { PaceNews } from '../../src/client/shared-pace.js';
+import type { PaceNews } from '../../src/client/rate/shared-rate.js';
 
 interface Member {
   readonly account: string;

@@ -1,11 +1,11 @@
-import type { StoreCalls } from '../../src/databases/postgres/store/store-calls.js';
-import { PostgresSteps } from '../../src/databases/postgres/store/postgres-steps.js';
-import { LeasedRunStore } from '../../src/runs/leased-store/leased-run-store.js';
-import type { SharedRunStore, SharedStore } from '../../src/runs/store/run-store.js';
-import type { RowFigures } from '../../src/runs/status/worker-figures.js';
-import { systemClock, type Clock } from '../../src/system/clock.js';
-import { InTurn } from '../../src/system/in-turn.js';
-import { orAborted } from '../../src/system/or-aborted.js';
+import type { StoreCalls } from '../../src/engine/stores/postgres/store-calls.js';
+import { PostgresSteps } from '../../src/engine/stores/postgres/postgres-steps.js';
+import { LeasedRunStore } from '../../src/engine/stores/shared/leased-store.js';
+import type { SharedRunStore, SharedStore } from '../../src/engine/stores/run-store.js';
+import type { RowFigures } from '../../src/engine/stores/shared/worker-figures.js';
+import { systemClock, type Clock } from '../../src/platform/waiting/clock.js';
+import { InTurn } from '../../src/platform/waiting/in-turn.js';
+import { orAborted } from '../../src/platform/waiting/or-aborted.js';
 import type { MemoryDatabase } from './memory-database.js';
 
 /** How a call gets to the database, and its answer back: it may take time, or never come back. */

@@ -1,14 +1,14 @@
 import { parse } from 'csv-parse/sync';
 import type { VerificationType } from '../../src/contract/enums.js';
-import { ObjectChunk, type Row } from '../../src/rows/object-chunk.js';
-import { csvWriting } from '../../src/formats/csv-writing.js';
+import { ObjectChunk, type Row } from '../../src/lists/rows/chunks/object-chunk.js';
+import { csvWriting } from '../../src/lists/csv/csv-writing.js';
 
-import type { OutputFiles } from '../../src/output-files/output-path.js';
-import { filePlace, writerSink } from '../../src/formats/writer-sink.js';
-import type { Sink } from '../../src/rows/sink.js';
-import type { Source } from '../../src/rows/source.js';
-import type { FileSystem } from '../../src/system/file-system.js';
-import { writeWhole } from '../../src/system/whole-file.js';
+import type { OutputFiles } from '../../src/lists/files/outputs/output-path.js';
+import { filePlace, writerSink } from '../../src/lists/files/writer-sink.js';
+import type { Sink } from '../../src/lists/rows/sink.js';
+import type { Source } from '../../src/lists/rows/source.js';
+import type { FileSystem } from '../../src/platform/files/file-system.js';
+import { writeWhole } from '../../src/platform/files/whole-file.js';
 import { durableText, exists, textOf, type Disk } from './memory-files.js';
 import type { Random } from './random.js';
 import { verdictOf } from './verdict.js';

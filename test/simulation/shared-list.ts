@@ -1,6 +1,6 @@
 import { Client } from '../../src/client/client.js';
-import type { RunOptions } from '../../src/runs/options/run-options.js';
-import { run } from '../../src/runs/run.js';
+import type { RunOptions } from '../../src/engine/runs/options/run-options.js';
+import { run } from '../../src/engine/runs/run.js';
 import type { FaultPlan } from './fault-plan.js';
 import { createDisk, memoryFiles, textOf, type Disk } from './memory-files.js';
 import { Random } from './random.js';

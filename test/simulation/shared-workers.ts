@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isSluiceError } from '../../src/errors/is-sluice-error.js';
-import { run } from '../../src/runs/run.js';
-import { hasFailed, type Summary } from '../../src/runs/summary/summary.js';
+import { isSluiceError } from '../../src/platform/errors/is-sluice-error.js';
+import { run } from '../../src/engine/runs/run.js';
+import { hasFailed, type Summary } from '../../src/engine/summary/summary.js';
 import { FaultPlan } from './fault-plan.js';
 import { planFaults, type Operation } from './fault.js';
 import { MemoryDatabase } from './memory-database.js';

@@ -1,11 +1,11 @@
 import { Client } from '../../src/client/client.js';
-import { isSluiceError } from '../../src/errors/is-sluice-error.js';
-import type { SluiceErrorCode } from '../../src/errors/sluice-error.js';
-import type { RunOptions } from '../../src/runs/options/run-options.js';
-import type { RunProgress } from '../../src/runs/progress/run-progress.js';
-import { History } from '../../src/runs/history/history.js';
-import { run } from '../../src/runs/run.js';
-import { hasFailed, type Summary } from '../../src/runs/summary/summary.js';
+import { isSluiceError } from '../../src/platform/errors/is-sluice-error.js';
+import type { SluiceErrorCode } from '../../src/platform/errors/sluice-error.js';
+import type { RunOptions } from '../../src/engine/runs/options/run-options.js';
+import type { RunProgress } from '../../src/engine/runs/reporting/run-progress.js';
+import { History } from '../../src/engine/history/history.js';
+import { run } from '../../src/engine/runs/run.js';
+import { hasFailed, type Summary } from '../../src/engine/summary/summary.js';
 import { FaultPlan } from './fault-plan.js';
 import type { Operation } from './fault.js';
 import { createDisk, durableText, exists, memoryFiles, type Disk } from './memory-files.js';

@@ -1,4 +1,4 @@
-import type { RunOptions } from '../../src/runs/options/run-options.js';
+import type { RunOptions } from '../../src/engine/runs/options/run-options.js';
 import { planFaults, type Fault } from './fault.js';
 import type { Random } from './random.js';
 import { changeRows, makeRows, type Rows } from './rows.js';

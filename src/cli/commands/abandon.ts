@@ -1,15 +1,20 @@
 import { abandonRun, ConfigurationError, readRunStatus } from '../../index.js';
-import { terminal } from '../ask-person.js';
+import { terminal } from '../terminal/ask-person.js';
 import { defineCommand, type CommandInput } from '../command.js';
-import { chooseTarget, connect, connectionOptions, type ConnectionOption } from '../connect.js';
+import {
+  chooseTarget,
+  connect,
+  connectionOptions,
+  type ConnectionOption,
+} from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
-import { agreeToLose, launchedLine } from '../lost-run.js';
-import { print, say } from '../print.js';
-import { jsonOption } from '../print-answer.js';
-import { sharedRunOptions } from '../store-options.js';
-import { sayTrouble } from '../trouble-line.js';
+import { agreeToLose, launchedLine } from '../job/confirm-discard.js';
+import { print, say } from '../terminal/print.js';
+import { jsonOption } from '../terminal/print-answer.js';
+import { sharedRunOptions } from '../options/store-options.js';
+import { sayTrouble } from '../messages/outage-message.js';
 import { onlySharedRun, onlyStateDirectory } from './status.js';
-import { counted } from '../../words/shown-numbers.js';
+import { counted } from '../../platform/text/shown-numbers.js';
 
 export const abandonCommand = defineCommand({
   name: 'abandon',

@@ -13,13 +13,13 @@ import {
   type CommandInput,
   type NameOf,
 } from '../command.js';
-import { connectionOptions } from '../connect.js';
+import { connectionOptions } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
-import { fieldsText } from '../fields-text.js';
-import { countryOption, findCountry, readType } from '../lane-options.js';
-import { onlyArgument } from '../positionals.js';
-import { jsonOption, printAnswer } from '../print-answer.js';
-import { withAnyService } from '../with-service.js';
+import { fieldsText } from '../messages/fields-text.js';
+import { countryOption, findCountry, readType } from '../options/country-options.js';
+import { onlyArgument } from '../options/positionals.js';
+import { jsonOption, printAnswer } from '../terminal/print-answer.js';
+import { withAnyService } from '../service/with-service.js';
 
 const checkOptions = defineOptions([
   {

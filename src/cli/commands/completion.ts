@@ -1,13 +1,13 @@
 import { ConfigurationError } from '../../index.js';
-import { guess } from '../closest-name.js';
+import { guess } from '../help/closest-name.js';
 import type { Command } from '../command.js';
 import { bashCompletion } from '../completion/bash-completion.js';
 import { completedCommands, type CompletedCommand } from '../completion/completed-commands.js';
 import { fishCompletion } from '../completion/fish-completion.js';
 import { zshCompletion } from '../completion/zsh-completion.js';
 import { exitCodes } from '../exit-code.js';
-import { onlyArgument } from '../positionals.js';
-import { print } from '../print.js';
+import { onlyArgument } from '../options/positionals.js';
+import { print } from '../terminal/print.js';
 
 const scripts = {
   bash: bashCompletion,

@@ -1,11 +1,11 @@
 import { ConfigurationError } from '../../index.js';
 import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../command.js';
-import { chooseTarget, type Target } from '../connect.js';
+import { chooseTarget, type Target } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
-import { durationOption } from '../option-values.js';
-import { print } from '../print.js';
-import { withFlags } from '../option-flags.js';
-import { whereGiven } from '../where-given.js';
+import { durationOption } from '../options/option-values.js';
+import { print } from '../terminal/print.js';
+import { withFlags } from '../options/option-flags.js';
+import { whereGiven } from '../job/omit-undefined.js';
 
 const conformanceOptions = defineOptions([
   {

@@ -1,11 +1,11 @@
 import { defineCommand, type CommandInput } from '../command.js';
-import { serviceOptions, type ServiceOption } from '../connect.js';
+import { serviceOptions, type ServiceOption } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
-import { noArguments } from '../positionals.js';
-import { jsonOption, printAnswer } from '../print-answer.js';
-import { textTable } from '../text-table.js';
-import { withService } from '../with-service.js';
-import { grouped } from '../../words/shown-numbers.js';
+import { noArguments } from '../options/positionals.js';
+import { jsonOption, printAnswer } from '../terminal/print-answer.js';
+import { textTable } from '../terminal/text-table.js';
+import { withService } from '../service/with-service.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
 
 export const creditsCommand = defineCommand({
   name: 'credits',

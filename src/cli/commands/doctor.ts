@@ -1,15 +1,15 @@
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { checkRunFolder, version } from '../../index.js';
-import { printableLine } from '../../words/printable.js';
+import { printableLine } from '../../platform/text/printable.js';
 import { defineCommand, defineOptions, type CommandInput } from '../command.js';
-import { chooseTarget, connectionOptions } from '../connect.js';
+import { chooseTarget, connectionOptions } from '../service/connect.js';
 import { checkService } from '../doctor/check-service.js';
 import { failed, noted, passed, type Check } from '../doctor/check.js';
 import { installedPackages } from '../doctor/installed-packages.js';
 import { exitCodes } from '../exit-code.js';
-import { noArguments } from '../positionals.js';
-import { jsonOption, printAnswer } from '../print-answer.js';
+import { noArguments } from '../options/positionals.js';
+import { jsonOption, printAnswer } from '../terminal/print-answer.js';
 
 /** Those that say which service and which key. */
 const whichService = connectionOptions.filter(

@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import type { FormatAnswer } from '../../contract/index.js';
 import { defineCommand, type CommandInput } from '../command.js';
-import { connectionOptions, type ConnectionOption } from '../connect.js';
+import { connectionOptions, type ConnectionOption } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
-import { fieldsText } from '../fields-text.js';
-import { countryOption, readCountry, readType, typeOption } from '../lane-options.js';
-import { openLineFile } from '../line-file.js';
-import { onlyPath } from '../positionals.js';
-import { jsonOption, printAnswer } from '../print-answer.js';
-import { textTable } from '../text-table.js';
-import { withAnyService } from '../with-service.js';
+import { fieldsText } from '../messages/fields-text.js';
+import { countryOption, readCountry, readType, typeOption } from '../options/country-options.js';
+import { openLineFile } from '../endpoints/line-file.js';
+import { onlyPath } from '../options/positionals.js';
+import { jsonOption, printAnswer } from '../terminal/print-answer.js';
+import { textTable } from '../terminal/text-table.js';
+import { withAnyService } from '../service/with-service.js';
 
 export const formatCommand = defineCommand({
   name: 'format',

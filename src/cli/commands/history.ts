@@ -3,15 +3,15 @@ import { recordFields } from '../../contract/index.js';
 import { ConfigurationError, History, type HistoryResult, type HistoryStats } from '../../index.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import { maxAgeOf, maxAgeOption, waitLockOf, waitLockOption } from '../history-options.js';
-import { print } from '../print.js';
-import { printableLine } from '../../words/printable.js';
-import { counted, grouped } from '../../words/shown-numbers.js';
+import { maxAgeOf, maxAgeOption, waitLockOf, waitLockOption } from '../options/history-options.js';
+import { print } from '../terminal/print.js';
+import { printableLine } from '../../platform/text/printable.js';
+import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import { programName } from '../program-name.js';
-import { resolvePath } from '../resolve-path.js';
-import { standard } from '../standard.js';
-import { textTable } from '../text-table.js';
-import { whereGiven } from '../where-given.js';
+import { resolvePath } from '../endpoints/resolve-path.js';
+import { standard } from '../endpoints/stdio.js';
+import { textTable } from '../terminal/text-table.js';
+import { whereGiven } from '../job/omit-undefined.js';
 
 export const historyCommand = defineCommand({
   name: 'history',

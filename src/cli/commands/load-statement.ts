@@ -1,10 +1,10 @@
 import { ConfigurationError, loadStatement, loadTargets } from '../../index.js';
-import { guess } from '../closest-name.js';
+import { guess } from '../help/closest-name.js';
 import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import { onlyPath } from '../positionals.js';
-import { print } from '../print.js';
-import { whereGiven } from '../where-given.js';
+import { onlyPath } from '../options/positionals.js';
+import { print } from '../terminal/print.js';
+import { whereGiven } from '../job/omit-undefined.js';
 
 const loadOptions = defineOptions([
   {

@@ -9,12 +9,12 @@ import {
   type NameOf,
   type Surroundings,
 } from '../command.js';
-import { describeError } from '../describe-error.js';
+import { describeError } from '../messages/describe-error.js';
 import { exitCodes } from '../exit-code.js';
-import { amountOption, countOption, delayOption } from '../option-values.js';
-import { print, say } from '../print.js';
-import { engineOf, engineOptions } from '../engine-options.js';
-import { whereGiven } from '../where-given.js';
+import { amountOption, countOption, delayOption } from '../options/option-values.js';
+import { print, say } from '../terminal/print.js';
+import { engineOf, engineOptions } from '../options/engine-options.js';
+import { whereGiven } from '../job/omit-undefined.js';
 
 const serveOptions = defineOptions([
   { name: 'port', value: '<n>', help: 'Port; 0 takes a free one (default 8080).' },

@@ -11,14 +11,14 @@ import {
   type SharedStore,
 } from '../../index.js';
 import { defineCommand, type CommandInput } from '../command.js';
-import { errorText } from '../describe-error.js';
-import { withFlags } from '../option-flags.js';
+import { errorText } from '../messages/describe-error.js';
+import { withFlags } from '../options/option-flags.js';
 import { exitCodes } from '../exit-code.js';
-import { jsonOption, printAnswer } from '../print-answer.js';
-import { resolvePath } from '../resolve-path.js';
-import { describeShared, linesOfShared } from '../shared-status-lines.js';
-import { sharedRunOf, sharedRunOptions, storeUrlOf } from '../store-options.js';
-import { printableLine } from '../../words/printable.js';
+import { jsonOption, printAnswer } from '../terminal/print-answer.js';
+import { resolvePath } from '../endpoints/resolve-path.js';
+import { describeShared, linesOfShared } from '../messages/shared-status-lines.js';
+import { sharedRunOf, sharedRunOptions, storeUrlOf } from '../options/store-options.js';
+import { printableLine } from '../../platform/text/printable.js';
 
 export const statusCommand = defineCommand({
   name: 'status',
@@ -38,7 +38,7 @@ export const statusCommand = defineCommand({
 async function showStatus(input: CommandInput<'json' | 'store' | 'run'>): Promise<number> {
   const { positionals, options, cwd } = input;
   if (options.has('store') && !options.has('run') && positionals.length === 0) {
-    const { findPostgresRuns } = await import('../../databases/postgres/index.js');
+    const { findPostgresRuns } = await import('../../lists/sql/postgres/index.js');
     const runs = await findPostgresRuns({ connectionString: storeUrlOf(options, input) });
     const answer = runs.map((found) =>
       'status' in found ? found.status : { run: found.run, error: errorText(found.error) },

@@ -1,9 +1,9 @@
 import { ConfigurationError } from '../../index.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import { print, say } from '../print.js';
+import { print, say } from '../terminal/print.js';
 import { programName } from '../program-name.js';
-import { storeUrlOf } from '../store-options.js';
+import { storeUrlOf } from '../options/store-options.js';
 
 export const storeCommand = defineCommand({
   name: 'store',
@@ -34,7 +34,7 @@ async function onStore(input: CommandInput<'store' | 'print'>): Promise<number> 
     );
   }
   const { createPostgresStore, postgresStoreSql } =
-    await import('../../databases/postgres/index.js');
+    await import('../../lists/sql/postgres/index.js');
   if (options.has('print')) {
     await print(postgresStoreSql(), stdout);
     return exitCodes.done;

@@ -1,10 +1,10 @@
 import { targetAudiences, targetIndustries, targetObjectives } from '../../contract/index.js';
 import { ConfigurationError } from '../../index.js';
-import { guess } from '../closest-name.js';
+import { guess } from '../help/closest-name.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import { jsonOption, printAnswer } from '../print-answer.js';
-import { textTable } from '../text-table.js';
+import { jsonOption, printAnswer } from '../terminal/print-answer.js';
+import { textTable } from '../terminal/text-table.js';
 
 const tables = {
   audience: targetAudiences,

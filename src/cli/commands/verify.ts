@@ -1,33 +1,38 @@
 import { RunPapers, showPlace } from '../../index.js';
-import { terminal } from '../ask-person.js';
+import { terminal } from '../terminal/ask-person.js';
 import { defineCommand, type CommandInput } from '../command.js';
-import { withConfig } from '../config-file.js';
-import { dryRun, estimateJob, type EstimatedJob } from '../dry-run.js';
-import { envFileOption, loadEnvFile } from '../env-file.js';
-import { placeOf, type NamedPlace } from '../list-places.js';
-import { parseCommandLine } from '../parse-command-line.js';
-import { prepareJob, type RunParts } from '../prepare-job.js';
+import { withConfig } from '../options/config-file.js';
+import { dryRun, estimateJob, type EstimatedJob } from '../job/dry-run.js';
+import { envFileOption, loadEnvFile } from '../options/env-file.js';
+import { placeOf, type NamedPlace } from '../endpoints/list-places.js';
+import { parseCommandLine } from '../options/parse-command-line.js';
+import { prepareJob, type RunParts } from '../job/prepare-job.js';
 import { programName } from '../program-name.js';
 import { progressMode } from '../progress/progress-mode.js';
-import { asWritten } from '../resolve-path.js';
-import { refuseUnquoted } from '../refuse-unquoted.js';
-import { Reporter } from '../reporter.js';
-import { runDurably, stream } from '../run-list.js';
-import { openPapers } from '../run-papers.js';
-import { runShared } from '../run-shared.js';
-import { standard } from '../standard.js';
-import { isHeldBack, stateDirectoryOf } from '../state-of-output.js';
-import { sayStopped, type RunSoFar } from '../stopped-run.js';
-import { refuseStandardInput, sharedRunOf, storePatience, workersOf } from '../store-options.js';
-import { verifyOptions, type VerifyOption } from '../verify-options.js';
+import { asWritten } from '../endpoints/resolve-path.js';
+import { refuseUnquoted } from '../endpoints/refuse-unquoted.js';
+import { Reporter } from '../terminal/reporter.js';
+import { runDurably, stream } from '../job/run-list.js';
+import { openPapers } from '../job/run-papers.js';
+import { runShared } from '../job/run-shared.js';
+import { standard } from '../endpoints/stdio.js';
+import { isHeldBack, stateDirectoryOf } from '../endpoints/state-of-output.js';
+import { sayStopped, type RunSoFar } from '../messages/run-failure.js';
+import {
+  refuseStandardInput,
+  sharedRunOf,
+  storePatience,
+  workersOf,
+} from '../options/store-options.js';
+import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import {
   isToTerminal,
   lacksCountry,
   namesNoColumn,
   proposeFile,
   showWayIn,
-} from '../way-in/way-in.js';
-import { Workers } from '../workers.js';
+} from '../guide/guide.js';
+import { Workers } from '../job/workers.js';
 
 export const verifyCommand = defineCommand({
   name: 'verify',

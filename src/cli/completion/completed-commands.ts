@@ -1,6 +1,6 @@
 import type { Command, OptionDefinition } from '../command.js';
-import { commonOptions } from '../parse-command-line.js';
-import { namesPath } from '../resolve-path.js';
+import { commonOptions } from '../options/parse-command-line.js';
+import { namesPath } from '../endpoints/resolve-path.js';
 
 /** What shells have to know of a command. */
 export interface CompletedCommand {

@@ -1,9 +1,9 @@
 import { ApiError, Client, TransportError, type RequestReport } from '../../index.js';
-import { grouped } from '../../words/shown-numbers.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
 import type { Surroundings } from '../command.js';
-import type { Target } from '../connect.js';
+import type { Target } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
-import { localNotice } from '../local-notice.js';
+import { localNotice } from '../service/local-notice.js';
 import { failed, noted, passed, type Check } from './check.js';
 
 /** Whoever asks what works does not want to wait for what does not. */

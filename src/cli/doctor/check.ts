@@ -1,4 +1,4 @@
-import { describeError } from '../describe-error.js';
+import { describeError } from '../messages/describe-error.js';
 import { exitCodeOf } from '../exit-code.js';
 
 /** One thing that a run needs, and whether it is there. */

@@ -1,5 +1,5 @@
 import { runStages, type RunFigures, type RunStage } from './run-figures.js';
-import { duration, grouped, rate } from '../../words/shown-numbers.js';
+import { duration, grouped, rate } from '../../platform/text/shown-numbers.js';
 
 /** What a terminal can show. */
 export interface ProgressForm {

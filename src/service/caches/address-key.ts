@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { KeyHash } from '../../hashing/key-hash.js';
+import { KeyHash } from '../../platform/hashing/key-hash.js';
 
 /** Bytes of a key: 96 bits, so that two addresses of a store never meet by chance. */
 export const keyBytes = 12;

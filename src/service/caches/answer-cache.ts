@@ -1,9 +1,9 @@
 import { closeSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { openOwnFileSync } from '../../system/own-files.js';
+import { openOwnFileSync } from '../../platform/files/own-files.js';
 import { codeBytes } from '../content/verdict-coder.js';
 import { VerdictFile } from '../content/verdict-file.js';
-import type { Verdict } from '../engine/engine.js';
+import type { Verdict } from '../verification/engine.js';
 import { keyBytes } from './address-key.js';
 import { dayOf, loadDays } from './day-files.js';
 import { KeyTable } from './key-table.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { openOwnFile } from '../../system/own-files.js';
+import { openOwnFile } from '../../platform/files/own-files.js';
 import { join } from 'node:path';
 import type { BatchParameters } from '../../contract/parameters.js';
 import { hitCodes, type CacheHit } from '../store/events.js';

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readSync, writeSync } from 'node:fs';
-import { openOwnFileSync } from '../../system/own-files.js';
-import type { Verdict } from '../engine/engine.js';
+import { openOwnFileSync } from '../../platform/files/own-files.js';
+import type { Verdict } from '../verification/engine.js';
 import type { VerdictCount } from '../store/events.js';
 import { FileWriter } from './record-file.js';
 import { codeBytes } from './verdict-coder.js';

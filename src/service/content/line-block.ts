@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
-import { openOwnFile } from '../../system/own-files.js';
+import { openOwnFile } from '../../platform/files/own-files.js';
 import { giveBack, takeBlock } from './block-pool.js';
 
 const newline = 0x0a;

@@ -2,7 +2,7 @@ import { createSlices } from '../jobs/slices.js';
 import type { BatchParameters } from '../../contract/parameters.js';
 import type { Prepared } from '../store/batch.js';
 import type { BatchFiles } from '../store/batch-files.js';
-import { Intake } from './intake.js';
+import { Intake } from './parse-and-dedupe.js';
 import { readLineBlocks, type LineBlock } from './line-block.js';
 import { FileWriter } from './record-file.js';
 

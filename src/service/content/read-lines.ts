@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { openOwnFile } from '../../system/own-files.js';
+import { openOwnFile } from '../../platform/files/own-files.js';
 import { StringDecoder } from 'node:string_decoder';
 import { readLineBlocks } from './line-block.js';
 

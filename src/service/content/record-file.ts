@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
-import { systemFiles } from '../../system/file-system.js';
-import { openOwnFile } from '../../system/own-files.js';
-import { makeSafe } from '../../system/whole-file.js';
+import { systemFiles } from '../../platform/files/file-system.js';
+import { openOwnFile } from '../../platform/files/own-files.js';
+import { makeSafe } from '../../platform/files/whole-file.js';
 import { giveBack, takeBlock } from './block-pool.js';
 
 /** Reads a file of records of equal size, some at a time. */

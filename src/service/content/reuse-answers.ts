@@ -1,7 +1,7 @@
-import { isThere } from '../../system/is-there.js';
+import { isThere } from '../../platform/files/exists.js';
 import { keyBytes } from '../caches/address-key.js';
 import type { AnswerCache } from '../caches/answer-cache.js';
-import type { Verdict } from '../engine/engine.js';
+import type { Verdict } from '../verification/engine.js';
 import type { BatchFiles } from '../store/batch-files.js';
 import { openRecords } from './record-file.js';
 import { codeBytes } from './verdict-coder.js';

@@ -1,4 +1,4 @@
-import type { Verdict } from '../engine/engine.js';
+import type { Verdict } from '../verification/engine.js';
 import type { VerdictCount } from '../store/events.js';
 
 /** Bytes of the code that stands for a verdict. */

@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, writeSync } from 'node:fs';
-import { StateError } from '../../errors/family.js';
-import { openOwnFileSync, readOwnFileIfThere } from '../../system/own-files.js';
-import type { Verdict } from '../engine/engine.js';
+import { StateError } from '../../platform/errors/errors.js';
+import { openOwnFileSync, readOwnFileIfThere } from '../../platform/files/own-files.js';
+import type { Verdict } from '../verification/engine.js';
 import { parseVerdict } from '../store/events.js';
 import { VerdictCoder } from './verdict-coder.js';
 

@@ -1,4 +1,4 @@
-import type { VerificationEngine, Verdict } from '../engine/engine.js';
+import type { VerificationEngine, Verdict } from '../verification/engine.js';
 import { createSlices } from '../jobs/slices.js';
 import type { VerdictCount } from '../store/events.js';
 import { readLineBlocks, type LineBlock } from './line-block.js';

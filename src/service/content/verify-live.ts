@@ -1,4 +1,4 @@
-import type { LiveVerification, Verdict } from '../engine/engine.js';
+import type { LiveVerification, Verdict } from '../verification/engine.js';
 import { createSlices } from '../jobs/slices.js';
 import type { BatchFiles } from '../store/batch-files.js';
 import type { VerdictCount } from '../store/events.js';

@@ -8,8 +8,8 @@ import type { ServiceContext } from '../service-context.js';
 import type { CheckedFaultPlan } from './fault-plan.js';
 import { FaultSchedule, type FaultReport } from './fault-schedule.js';
 import type { ParsedFault } from './fault.js';
-import { happenToBatch, revokeKey } from './happenings.js';
-import { cutAnswer, drippingAnswer, plannedAnswer, reset, silence } from './spoilt-answers.js';
+import { happenToBatch, revokeKey } from './injected-events.js';
+import { cutAnswer, drippingAnswer, plannedAnswer, reset, silence } from './corrupted-responses.js';
 
 /** What a request is: its call, its operation, and the service that carries it out. */
 interface Disturbed {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Dispatch } from './dispatch.js';
-import { createServer } from '../../system/http.js';
+import { createServer } from '../../platform/http.js';
 import { jsonType } from './reply.js';
 
 export interface HttpServerOptions {

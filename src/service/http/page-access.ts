@@ -3,7 +3,7 @@ import { apiKeyHeader } from '../../contract/operations.js';
 import type { AccountState } from '../store/service-state.js';
 import { authenticate } from './authenticate.js';
 import { HttpProblem } from './http-problem.js';
-import { isFromThisMachine } from './requester.js';
+import { isFromThisMachine } from './client-address.js';
 
 /** Browsers ask for a name and a password; the key is the password. */
 const askForKey = { 'WWW-Authenticate': 'Basic realm="Sluice", charset="UTF-8"' } as const;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { readBounded } from '../../system/read-bounded.js';
+import { readBounded } from '../../platform/read-bounded.js';
 import { badRequest, HttpProblem } from './http-problem.js';
 
 /** No body of the specification comes near it. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../system/clock.js';
+import type { Clock } from '../../platform/waiting/clock.js';
 
 /** A request that was answered, as people may look at it: nothing of what was sent is in it. */
 export interface NotedRequest {

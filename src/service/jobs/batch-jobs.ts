@@ -3,21 +3,21 @@ import { rm } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import type { AnswerCache } from '../caches/answer-cache.js';
 import { ResultCaches } from '../caches/result-caches.js';
-import type { Clock } from '../../system/clock.js';
+import type { Clock } from '../../platform/waiting/clock.js';
 import { prepareContent } from '../content/prepare-content.js';
 import { keepAnswers, newlyAnswered, reusedAnswers } from '../content/reuse-answers.js';
 import { verifyContent } from '../content/verify-content.js';
 import { verifyLive } from '../content/verify-live.js';
-import type { VerificationEngine } from '../engine/engine.js';
-import { offlineEngine } from '../engine/offline-engine.js';
+import type { VerificationEngine } from '../verification/engine.js';
+import { offlineEngine } from '../verification/offline-engine.js';
 import type { Batch } from '../store/batch.js';
 import type { VerdictCount } from '../store/events.js';
-import { isPassing, passingWaitMs } from '../passing-trouble.js';
+import { isPassing, passingWaitMs } from '../transient-error.js';
 import { removeBatchFiles, removePreparation } from '../store/batch-files.js';
 import type { Store } from '../store/store.js';
-import { createLeastFirst } from './least-first.js';
+import { createLeastFirst } from './shortest-job-first.js';
 import { afterRequests } from './slices.js';
-import type { Turns } from './turns.js';
+import type { Turns } from './keyed-mutex.js';
 
 export interface BatchJobsOptions {
   readonly store: Store;

@@ -1,4 +1,4 @@
-import { openOwnFile } from '../../system/own-files.js';
+import { openOwnFile } from '../../platform/files/own-files.js';
 import { readText } from '../content/read-lines.js';
 import { jsonType } from '../http/reply.js';
 import type { ServiceContext } from '../service-context.js';

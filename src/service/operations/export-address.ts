@@ -1,7 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
-import { normalPhone } from '../engine/read-phone.js';
+import { normalPhone } from '../verification/read-phone.js';
 import type { Variants } from '../variants.js';
 
 /**

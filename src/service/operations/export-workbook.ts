@@ -8,8 +8,8 @@ import { exportedRecords, type ExportedBlock } from './exported-records.js';
 import { safeCell } from './safe-cell.js';
 import { resultColumns, verdictCells } from './sheet-columns.js';
 import { statisticsRows } from './sheet-statistics.js';
-import { isSluiceError } from '../../errors/is-sluice-error.js';
-import { notInstalled } from '../../system/not-installed.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import { notInstalled } from '../../platform/not-installed.js';
 import { badRequest } from '../http/http-problem.js';
 
 /** Rows that a sheet can have (ECMA-376); one is the heading. */

@@ -1,4 +1,4 @@
-import { openOwnFile } from '../../system/own-files.js';
+import { openOwnFile } from '../../platform/files/own-files.js';
 import { createKeyMaker, keyBytes } from '../caches/address-key.js';
 import { KeyTable } from '../caches/key-table.js';
 import { readLineBlocks, type LineBlock } from '../content/line-block.js';

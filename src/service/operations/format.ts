@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { operations } from '../../contract/operations.js';
 import type { FormatForm } from '../../contract/parameters.js';
 import { readLines } from '../content/read-lines.js';
-import { readAddress } from '../engine/read-address.js';
+import { readAddress } from '../verification/read-address.js';
 import { parseTexts } from '../http/parse-values.js';
 import { readForm } from '../http/read-form.js';
 import { jsonType, ok } from '../http/reply.js';

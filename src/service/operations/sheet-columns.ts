@@ -1,5 +1,5 @@
 import type { VerificationType } from '../../contract/enums.js';
-import type { Verdict } from '../engine/engine.js';
+import type { Verdict } from '../verification/engine.js';
 import { safeCell } from './safe-cell.js';
 
 interface Column {

@@ -1,4 +1,4 @@
-import { counted, grouped, moment } from '../../words/shown-numbers.js';
+import { counted, grouped, moment } from '../../platform/text/shown-numbers.js';
 import { endlessCredits } from '../account.js';
 import { pageAccounts } from '../http/page-access.js';
 import type { NotedRequest } from '../http/request-log.js';

@@ -1,7 +1,7 @@
-import { html, nothing, type Html } from '../../pages/html.js';
-import { page } from '../../pages/page.js';
-import { table } from '../../pages/table.js';
-import { grouped } from '../../words/shown-numbers.js';
+import { html, nothing, type Html } from '../../platform/html/html.js';
+import { page } from '../../platform/html/page.js';
+import { table } from '../../platform/html/table.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
 import { mostOnPhone, statusLook } from './page-style.js';
 
 /** What the page shows of an account. */

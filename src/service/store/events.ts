@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { verificationTypes } from '../../contract/enums.js';
 import { batchParameters } from '../../contract/parameters.js';
-import { verdict, type Verdict } from '../engine/engine.js';
+import { verdict, type Verdict } from '../verification/engine.js';
 
 /** Version of what is kept on disk; another version is refused by its number, never guessed at. */
 export const storeVersion = 1;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { lockFile, type FileLock } from '../../system/file-lock.js';
-import { systemFiles } from '../../system/file-system.js';
+import { lockFile, type FileLock } from '../../platform/files/file-lock.js';
+import { systemFiles } from '../../platform/files/file-system.js';
 
 /**
  * Makes sure that one service at a time works on a folder, by a file in it.

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StateError } from '../../errors/family.js';
-import type { FileLock } from '../../system/file-lock.js';
-import { systemFiles } from '../../system/file-system.js';
-import { checkOwnFolder, readOwnFileIfThere } from '../../system/own-files.js';
-import { move, writeWhole } from '../../system/whole-file.js';
-import { makePrivateFolder } from '../../system/private-folder.js';
+import { StateError } from '../../platform/errors/errors.js';
+import type { FileLock } from '../../platform/files/file-lock.js';
+import { systemFiles } from '../../platform/files/file-system.js';
+import { checkOwnFolder, readOwnFileIfThere } from '../../platform/files/own-files.js';
+import { move, writeWhole } from '../../platform/files/whole-file.js';
+import { makePrivateFolder } from '../../platform/files/private-folder.js';
 import type { Batch } from './batch.js';
 import { batchFiles, removeOrphans, type BatchFiles } from './batch-files.js';
 import { damagedLog, EventLog } from './event-log.js';

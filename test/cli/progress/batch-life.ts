@@ -1,4 +1,4 @@
-import { batchProgress as toldOf } from '../../../src/streams/verify-progress.js';
+import { batchProgress as toldOf } from '../../../src/engine/streams/progress.js';
 import type { KnownBatch, RunProgress } from '../../../src/index.js';
 
 export const tries = { attempt: 1, fresh: 0, uploads: 0 } as const;

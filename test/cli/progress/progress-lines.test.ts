@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { progressLines, type ProgressForm } from '../../../src/cli/progress/progress-lines.js';
 import { progressForm, progressMode } from '../../../src/cli/progress/progress-mode.js';
 import { RunFigures } from '../../../src/cli/progress/run-figures.js';
-import { duration, rate } from '../../../src/words/shown-numbers.js';
+import { duration, rate } from '../../../src/platform/text/shown-numbers.js';
 import { ParsedOptions } from '../../../src/cli/command.js';
 import { batchProgress, life } from './batch-life.js';
 

@@ -4,14 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { swatches, textContrasts } from '../../pages/look-of-page.js';
-import { useBrowser } from '../../pages/use-browser.js';
+import { swatches, textContrasts } from '../../platform/html/look-of-page.js';
+import { useBrowser } from '../../platform/html/use-browser.js';
 import { runInProcess } from '../run-in-process.js';
-import {
-  exampleFigures,
-  exampleReport,
-  exampleSummary,
-} from '../../papers/report/example-report.js';
+import { exampleFigures, exampleReport, exampleSummary } from '../../report/page/example-report.js';
 
 const evil = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 

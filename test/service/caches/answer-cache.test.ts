@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createKeyMaker, keyBytes } from '../../../src/service/caches/address-key.js';
 import { AnswerCache } from '../../../src/service/caches/answer-cache.js';
-import { mailVerdict } from '../../../src/service/network/mail-verdict.js';
-import { judgeEmail } from '../../../src/service/engine/judge-email.js';
+import { mailVerdict } from '../../../src/live/mail-verdict.js';
+import { judgeEmail } from '../../../src/service/verification/judge-email.js';
 import { dayMs, withFolder } from '../with-service.js';
 
 const now = Date.UTC(2026, 0, 15, 12);

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readLineBlocks } from '../../../src/service/content/line-block.js';
 import { withFolder } from '../with-service.js';
-import { unicodeText } from '../../words/unicode-text.js';
+import { unicodeText } from '../../platform/text/unicode-text.js';
 
 /** What the lines of a text are, said with strings alone. */
 function linesOf(text: string): string[] {

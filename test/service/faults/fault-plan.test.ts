@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createService, parseFaultPlan, type FaultPlan } from '../../../src/service/index.js';
-import { ConfigurationError } from '../../../src/errors/family.js';
+import { ConfigurationError } from '../../../src/platform/errors/errors.js';
 
 const reset = { reset: true } as const;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LineBlock } from '../../../src/service/content/line-block.js';
 import { codeBytes } from '../../../src/service/content/verdict-coder.js';
 import { MemberWriter } from '../../../src/service/operations/member-writer.js';
-import { unicodeText } from '../../words/unicode-text.js';
+import { unicodeText } from '../../platform/text/unicode-text.js';
 
 function blockOf(lines: readonly string[]): LineBlock {
   const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));

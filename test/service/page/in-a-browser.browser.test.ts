@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { textContrasts } from '../../pages/look-of-page.js';
-import { useBrowser } from '../../pages/use-browser.js';
+import { textContrasts } from '../../platform/html/look-of-page.js';
+import { useBrowser } from '../../platform/html/use-browser.js';
 import { withService } from '../with-service.js';
 
 const browser = useBrowser();

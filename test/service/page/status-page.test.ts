@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { refuseForeignPage } from '../../../src/service/http/foreign-page.js';
+import { refuseForeignPage } from '../../../src/service/http/csrf-guard.js';
 import { pageAccounts } from '../../../src/service/http/page-access.js';
 import { withService } from '../with-service.js';
 

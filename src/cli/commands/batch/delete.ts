@@ -1,11 +1,11 @@
 import { ConfigurationError } from '../../../index.js';
 import { defineCommand, type CommandInput } from '../../command.js';
-import { serviceOptions, type ServiceOption } from '../../connect.js';
+import { serviceOptions, type ServiceOption } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
-import { parseUuid } from '../../positionals.js';
-import { jsonOption, printAnswer } from '../../print-answer.js';
+import { parseUuid } from '../../options/positionals.js';
+import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
 import { programName } from '../../program-name.js';
-import { withService } from '../../with-service.js';
+import { withService } from '../../service/with-service.js';
 
 export const deleteCommand = defineCommand({
   name: 'batch delete',

@@ -7,13 +7,13 @@ import {
   type CommandInput,
   type NameOf,
 } from '../../command.js';
-import { guess } from '../../closest-name.js';
-import { serviceOptions } from '../../connect.js';
+import { guess } from '../../help/closest-name.js';
+import { serviceOptions } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
-import { onlyBatch } from '../../positionals.js';
-import { printBytes, printJson } from '../../print.js';
-import { standard } from '../../standard.js';
-import { withService } from '../../with-service.js';
+import { onlyBatch } from '../../options/positionals.js';
+import { printBytes, printJson } from '../../terminal/print.js';
+import { standard } from '../../endpoints/stdio.js';
+import { withService } from '../../service/with-service.js';
 
 const exportOptions = defineOptions([
   {

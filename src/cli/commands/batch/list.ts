@@ -7,14 +7,14 @@ import {
   type CommandInput,
   type NameOf,
 } from '../../command.js';
-import { serviceOptions } from '../../connect.js';
+import { serviceOptions } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
-import { amountOption, countOption } from '../../option-values.js';
-import { noArguments } from '../../positionals.js';
-import { jsonOption, printAnswer } from '../../print-answer.js';
-import { textTable } from '../../text-table.js';
-import { whereGiven } from '../../where-given.js';
-import { withService } from '../../with-service.js';
+import { amountOption, countOption } from '../../options/option-values.js';
+import { noArguments } from '../../options/positionals.js';
+import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
+import { textTable } from '../../terminal/text-table.js';
+import { whereGiven } from '../../job/omit-undefined.js';
+import { withService } from '../../service/with-service.js';
 
 const { listLimit } = limits;
 

@@ -1,11 +1,11 @@
 import { defineCommand } from '../../command.js';
-import { serviceOptions } from '../../connect.js';
+import { serviceOptions } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
-import { onlyBatch } from '../../positionals.js';
-import { jsonOption, printAnswer } from '../../print-answer.js';
-import { printableLine } from '../../../words/printable.js';
+import { onlyBatch } from '../../options/positionals.js';
+import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
+import { printableLine } from '../../../platform/text/printable.js';
 import { programName } from '../../program-name.js';
-import { withService } from '../../with-service.js';
+import { withService } from '../../service/with-service.js';
 
 export const prepareCommand = defineCommand({
   name: 'batch prepare',

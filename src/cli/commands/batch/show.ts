@@ -1,11 +1,11 @@
 import type { Client } from '../../../index.js';
 import { defineCommand, type CommandInput } from '../../command.js';
-import { serviceOptions, type ServiceOption } from '../../connect.js';
+import { serviceOptions, type ServiceOption } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
-import { fieldsText } from '../../fields-text.js';
-import { onlyBatch } from '../../positionals.js';
-import { jsonOption, printAnswer } from '../../print-answer.js';
-import { withService } from '../../with-service.js';
+import { fieldsText } from '../../messages/fields-text.js';
+import { onlyBatch } from '../../options/positionals.js';
+import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
+import { withService } from '../../service/with-service.js';
 
 const uuid = '0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10';
 

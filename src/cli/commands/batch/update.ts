@@ -1,11 +1,11 @@
 import { defineCommand } from '../../command.js';
-import { serviceOptions } from '../../connect.js';
+import { serviceOptions } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
-import { countryOption, readCountry, readType, typeOption } from '../../lane-options.js';
-import { onlyBatch } from '../../positionals.js';
-import { jsonOption, printAnswer } from '../../print-answer.js';
-import { parameterOptions, readParameters } from '../../verify-settings.js';
-import { withService } from '../../with-service.js';
+import { countryOption, readCountry, readType, typeOption } from '../../options/country-options.js';
+import { onlyBatch } from '../../options/positionals.js';
+import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
+import { parameterOptions, readParameters } from '../../job/verify-settings.js';
+import { withService } from '../../service/with-service.js';
 
 export const updateCommand = defineCommand({
   name: 'batch update',

@@ -3,17 +3,17 @@ import { basename } from 'node:path';
 import { uploadedBatch, type UploadAnswer } from '../../../contract/index.js';
 import { isSluiceError } from '../../../index.js';
 import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../../command.js';
-import { serviceOptions } from '../../connect.js';
+import { serviceOptions } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
-import { countryOption, readCountry, readType, typeOption } from '../../lane-options.js';
-import { openLineFile } from '../../line-file.js';
-import { onlyPath } from '../../positionals.js';
-import { jsonOption, printAnswer } from '../../print-answer.js';
-import { say } from '../../print.js';
-import { printableLine } from '../../../words/printable.js';
+import { countryOption, readCountry, readType, typeOption } from '../../options/country-options.js';
+import { openLineFile } from '../../endpoints/line-file.js';
+import { onlyPath } from '../../options/positionals.js';
+import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
+import { say } from '../../terminal/print.js';
+import { printableLine } from '../../../platform/text/printable.js';
 import { programName, type Called } from '../../program-name.js';
-import { batchSettings, parameterOptions } from '../../verify-settings.js';
-import { withService } from '../../with-service.js';
+import { batchSettings, parameterOptions } from '../../job/verify-settings.js';
+import { withService } from '../../service/with-service.js';
 
 const uploadOptions = defineOptions([
   typeOption,

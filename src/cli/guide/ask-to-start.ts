@@ -1,0 +1,119 @@
+import { shownCell } from '../../platform/text/shown-cell.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
+import { ask, type Person } from '../terminal/ask-person.js';
+import type { CommandInput } from '../command.js';
+import { costLines, countryLines, type EstimatedJob } from '../job/dry-run.js';
+import { exitCodes } from '../exit-code.js';
+import { isTaken } from '../endpoints/list-places.js';
+import { say } from '../terminal/print.js';
+import type { Called } from '../program-name.js';
+import type { Reporter } from '../terminal/reporter.js';
+import { resolvePath } from '../endpoints/resolve-path.js';
+import { standard } from '../endpoints/stdio.js';
+import type { VerifyOption } from '../options/verify-options.js';
+import { askFallback, mostTries } from './ask-country.js';
+import { historyLine, manyRows, trialBeside, trialRows } from './trial.js';
+import { printCommand, wholeCommand, type AddedOption } from './whole-command.js';
+
+export interface WayIn {
+  readonly reporter: Reporter;
+  readonly person: Person;
+  /** The arguments without a configuration's: what is printed names the configuration itself. */
+  readonly given: CommandInput<VerifyOption>;
+  /** Counts what a command would send and cost. */
+  readonly estimate: (args: readonly string[]) => Promise<EstimatedJob>;
+  /** Runs a command. @returns its exit code */
+  readonly verify: (args: readonly string[]) => Promise<number>;
+}
+
+/**
+ * Says what a command costs, prints it, and asks whether it shall start, for a long list with a trial.
+ *
+ * @param added options that were found, to which those of a person's answers are added
+ * @param proposed the output among them, if it was not given
+ * @returns the exit code
+ */
+export async function askToStart(
+  input: CommandInput<VerifyOption>,
+  { reporter, person, given, estimate, verify }: WayIn,
+  { added, proposed }: { readonly added: AddedOption[]; readonly proposed: string | undefined },
+): Promise<number> {
+  const { options, cwd, stderr, signal } = input;
+  const command = (...more: readonly AddedOption[]): readonly string[] =>
+    wholeCommand(given.positionals, given.options, [...added, ...more]);
+  const show = (args: readonly string[], what?: string): void =>
+    showCommand(args, { ...input, reporter }, what);
+  if (options.has('dry-run')) {
+    show(command());
+    return verify(command());
+  }
+  let counted = await estimate(command());
+  for (const line of countryLines(counted.estimate)) say(`sluice: ${line}`, stderr);
+  if ((counted.estimate.countries?.missing ?? 0) > 0 && !options.has('country')) {
+    const fallback = await askFallback(person, signal);
+    if (fallback !== undefined) {
+      added.push(['country', fallback]);
+      counted = await estimate(command());
+    }
+  }
+  const { rows, service } = counted.estimate;
+  const isLong = rows > manyRows && service !== 'local' && !options.has('limit');
+  const beside = isLong
+    ? trialBeside(proposed ?? options.text('output') ?? standard, input)
+    : undefined;
+  const isHistoryAdded = beside !== undefined && !options.has('history');
+  if (isHistoryAdded) {
+    added.push(['history', beside.history]);
+    if (await isTaken(resolvePath(cwd, beside.history))) counted = await estimate(command());
+  }
+  for (const line of [...costLines(counted.estimate), ...counted.more])
+    say(`sluice: ${line}`, stderr);
+  if (isHistoryAdded) reporter.tell([{ ...historyLine(beside), isUrgent: true }]);
+  show(command());
+  const trial = beside && command(['output', beside.output], ['limit', String(trialRows)]);
+  if (trial) show(trial, `a trial of the first ${trialRows} rows`);
+  const { isPaidAgain, isDoubtful } = counted;
+  const isYesNeeded = isPaidAgain || isDoubtful;
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const answer = await ask(question(trial && rows, { isPaidAgain, isDoubtful }), person, signal);
+    if (answer === undefined || /^no?$/i.test(answer)) break;
+    if (trial && /^(?:y(?:es)?)?$/i.test(answer)) {
+      const exitCode = await verify(trial);
+      if (exitCode === exitCodes.done) show(command(), 'all rows');
+      return exitCode;
+    }
+    const isAll = trial ? /^a(?:ll)?$/i : isYesNeeded ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
+    if (isAll.test(answer)) return verify(command());
+    if (answer === '') break;
+    say(`sluice: ${shownCell(answer)} is no answer to this question: y or n`, stderr);
+  }
+  say('sluice: stopped; nothing was sent: run the command above, changed as you like', stderr);
+  return exitCodes.usage;
+}
+
+function question(
+  rowsOfLongList: number | undefined,
+  { isPaidAgain, isDoubtful }: Pick<EstimatedJob, 'isPaidAgain' | 'isDoubtful'>,
+): string {
+  if (rowsOfLongList === undefined) {
+    if (isDoubtful && !isPaidAgain) return 'Start all the same? [y/N]';
+    return isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start? [Y/n]';
+  }
+  return `Start with a trial of the first ${trialRows} rows? Enter: the trial; a: all ${grouped(rowsOfLongList)} rows; n: nothing [Y/a/n]`;
+}
+
+/** On a line of its own, to be copied. */
+export function showCommand(
+  args: readonly string[],
+  parts: Called & Pick<CommandInput, 'stderr'> & { readonly reporter: Reporter },
+  what = 'the whole command',
+): void {
+  const { line, hidden } = printCommand(args, parts);
+  const { reporter, stderr } = parts;
+  reporter.close();
+  say(`sluice: ${what}:`, stderr);
+  say(line, stderr);
+  for (const shown of hidden) {
+    say(`sluice: write ${shown} out again: it may hold a password, and is not printed`, stderr);
+  }
+}

@@ -1,0 +1,105 @@
+import { parseCountry, type SampledList } from '../../index.js';
+import { counted, grouped } from '../../platform/text/shown-numbers.js';
+import type { ParsedOptions } from '../command.js';
+import type { AddedOption } from './whole-command.js';
+
+/** Which countries the addresses of a list would be verified for. */
+export interface ChosenCountry {
+  /** Absent where a person has to say it. */
+  readonly added?: readonly AddedOption[];
+  /** Which, and where that is known from, or why it is not. */
+  readonly why: string;
+}
+
+type FoundCountry = NonNullable<SampledList['mostly']>;
+
+/** So many numbers have a calling code that those without one need no country. */
+const nearlyAll = 0.9;
+
+/** Options that say which country an address is verified for. */
+export const countryOptions = ['country', 'country-column', 'country-from'] as const;
+
+/**
+ * Chooses by what was given, by the list's own column of countries, by the calling codes of its numbers, or
+ * by the locale. What less than half of the rows or numbers say is said, and chosen by nobody but a person.
+ */
+export function chooseCountry(
+  options: ParsedOptions<'country' | 'country-column' | 'email-country'>,
+  { contacts, country, mostly, callingCodes }: SampledList,
+  env: NodeJS.ProcessEnv,
+): ChosenCountry {
+  const given = options.given().map(([name]) => name);
+  const isEmailsOnly = contacts.every(({ type }) => type === 'email');
+  const isGiven =
+    countryOptions.some((name) => given.includes(name)) ||
+    (isEmailsOnly && given.includes('email-country'));
+  if (isGiven) return { added: [], why: 'as you said' };
+  const isKnown = mostly !== undefined && mostly.known * 2 >= mostly.of;
+  const byCode = callingCodes && (['country-from', callingCodes.name] as const);
+  const ofColumn = `the calling codes of column ${JSON.stringify(callingCodes?.name)}`;
+  if (country) {
+    const column = ['country-column', country.name] as const;
+    if (!country.hasEmpty) return { added: [column], why: 'row by row, of that column' };
+    return {
+      added: [
+        column,
+        ...(byCode ? [byCode] : []),
+        ...(isKnown ? [['country', mostly.country] as const] : []),
+      ],
+      why: [
+        'row by row, of that column',
+        ...(byCode ? [`where it is empty, by ${ofColumn}`] : []),
+        ...(isKnown
+          ? [
+              `${mostly.country} where ${byCode ? 'neither says one' : 'it is empty'}: ${evidence(mostly)}`,
+            ]
+          : []),
+      ].join('; '),
+    };
+  }
+  if (mostly) {
+    const why = evidence(mostly);
+    return isKnown
+      ? { added: [['country', mostly.country]], why: `${mostly.country}: ${why}` }
+      : { why: `not known: ${why}, and are read by the country that you give` };
+  }
+  const locale = byLocale(env);
+  if (!byCode) return locale ?? { why: 'not known' };
+  const { known, of } = callingCodes;
+  const some = known < of ? `, which ${grouped(known)} of ${counted(of, 'number')} have` : '';
+  // A person is asked for the country of the others, where there are some.
+  if (!locale || known >= of * nearlyAll) return { added: [byCode], why: `by ${ofColumn}${some}` };
+  return {
+    added: [byCode, ...(locale.added ?? [])],
+    why: `by ${ofColumn}${some}; for the others ${locale.why}`,
+  };
+}
+
+/** `19 of 210 numbers have a calling code, all of CH; the others have none` */
+function evidence({ country, from, of, known, same }: FoundCountry): string {
+  const isOfNumbers = from === 'calling_codes';
+  const cells = `${grouped(of)} ${isOfNumbers ? 'number' : 'row'}${of === 1 ? '' : 's'}`;
+  const some = known === of ? `${of > 1 ? 'all ' : ''}${cells}` : `${grouped(known)} of ${cells}`;
+  const have = known === 1 ? 'has' : 'have';
+  const share = same === known ? (known > 1 ? 'all of ' : 'of ') : `${grouped(same)} of `;
+  const what = isOfNumbers ? 'calling code' : 'country';
+  const others = known === of ? '' : `; the ${of - known === 1 ? 'other has' : 'others have'} none`;
+  return `${some} ${have} a ${what}, ${share}${country}${others}`;
+}
+
+function byLocale(env: NodeJS.ProcessEnv): ChosenCountry | undefined {
+  const name = ['LC_ALL', 'LANG'].find((each) => env[each]);
+  const locale = name === undefined ? '' : (env[name] ?? '');
+  const code = /^[a-z]{2,3}_([A-Z]{2})\b/.exec(locale)?.[1];
+  const country = code === undefined ? undefined : countryOf(code);
+  if (country === undefined) return undefined;
+  return { added: [['country', country]], why: `${country}, from your locale (${name}=${locale})` };
+}
+
+function countryOf(code: string): string | undefined {
+  try {
+    return parseCountry(code);
+  } catch {
+    return undefined;
+  }
+}

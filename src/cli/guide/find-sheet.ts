@@ -1,0 +1,137 @@
+import { findColumns, isSluiceError, type SampledList, type Source } from '../../index.js';
+import { counted } from '../../platform/text/shown-numbers.js';
+import { shownCell } from '../../platform/text/shown-cell.js';
+import type { Said } from '../messages/run-lines.js';
+
+/** A sheet of a workbook, as its beginning shows it; without a list where it cannot be read as one. */
+interface SeenSheet {
+  readonly name: string;
+  readonly list: LookedAt | undefined;
+}
+
+type LookedAt = SampledList & { readonly isHeaderless: boolean };
+
+/** The source, a sheet of it, either of them without a header. */
+type SourceOf = (form: { readonly sheet?: string; readonly noHeader?: true }) => Promise<Source>;
+
+interface LookOptions extends NonNullable<Parameters<typeof findColumns>[1]> {
+  /** Whether no other sheet is wanted. */
+  readonly isSheetGiven: boolean;
+  /** Whether a list without a header may be read a second time. */
+  readonly mayLackHeader: boolean;
+}
+
+interface FoundSheet {
+  readonly found: SampledList;
+  /** Whether its first row holds addresses, and is to be read as one of them. */
+  readonly isHeaderless: boolean;
+  /** To be named: another than the first, or one of several that have addresses. */
+  readonly sheet?: string;
+  /** What the sheets hold, where there are several. */
+  readonly said: readonly Said[];
+}
+
+/** Of more sheets the first are looked at. */
+const mostSheets = 30;
+
+/**
+ * Looks at a list; at every sheet of a workbook, of which it takes the first that has addresses.
+ *
+ * @throws InputError when the source cannot be read
+ */
+export async function findInSheets(
+  sourceOf: SourceOf,
+  { isSheetGiven, ...options }: LookOptions,
+): Promise<FoundSheet> {
+  let names: readonly string[] = [];
+  const onSheets = (sheets: readonly string[]): void => {
+    names = sheets;
+  };
+  const first = await lookAt({}, sourceOf, { ...options, onSheets }).catch((error: unknown) => ({
+    error,
+  }));
+  const isAlone = isSheetGiven || names.length < 2;
+  if (isAlone && 'error' in first) throw first.error;
+  if (isAlone && !('error' in first))
+    return { found: first, isHeaderless: first.isHeaderless, said: [] };
+  const sheets: SeenSheet[] = [];
+  for (const name of names.slice(0, mostSheets)) {
+    sheets.push({ name, list: await listIn(name, sourceOf, options) });
+  }
+  const full = sheets.filter(({ list }) => list && list.contacts.length > 0);
+  const [taken, ...others] = full;
+  const said = [sheetsLine(sheets, names.length), ...takenLines(taken, others)];
+  if (taken?.list === undefined) {
+    if ('error' in first) throw first.error;
+    return { found: first, isHeaderless: first.isHeaderless, said };
+  }
+  const isNamed = taken.name !== names[0] || others.length > 0;
+  const { list } = taken;
+  return {
+    found: list,
+    isHeaderless: list.isHeaderless,
+    ...(isNamed && { sheet: taken.name }),
+    said,
+  };
+}
+
+async function lookAt(
+  form: { readonly sheet?: string },
+  sourceOf: SourceOf,
+  { mayLackHeader, ...options }: Omit<LookOptions, 'isSheetGiven'>,
+): Promise<LookedAt> {
+  try {
+    return { ...(await findColumns(await sourceOf(form), options)), isHeaderless: false };
+  } catch (error) {
+    if (!mayLackHeader || !isSluiceError(error, 'header_missing')) throw error;
+    const source = await sourceOf({ ...form, noHeader: true });
+    return { ...(await findColumns(source, options)), isHeaderless: true };
+  }
+}
+
+/** @returns `undefined` for a sheet that is no list: empty, or a page of text */
+async function listIn(
+  sheet: string,
+  sourceOf: SourceOf,
+  options: Omit<LookOptions, 'isSheetGiven'>,
+): Promise<LookedAt | undefined> {
+  try {
+    return await lookAt({ sheet }, sourceOf, options);
+  } catch (error) {
+    if (!isSluiceError(error)) throw error;
+    return undefined;
+  }
+}
+
+function sheetsLine(sheets: readonly SeenSheet[], all: number): Said {
+  const listed = sheets.map(({ name, list }) => `${shownCell(name)} (${describe(list)})`);
+  const more = all - sheets.length;
+  return {
+    event: 'sheets',
+    fields: { sheets: sheets.map(({ name, list }) => ({ name, rows: list?.rows ?? null })) },
+    line: `sheets: ${listed.join(', ')}${more > 0 ? `, and ${more} more` : ''}`,
+  };
+}
+
+function describe(list: SampledList | undefined): string {
+  if (!list) return 'no list';
+  const { rows, isWhole, contacts } = list;
+  const types = [...new Set(contacts.map(({ type }) => `${type}s`))].join(' and ');
+  return `${counted(rows, 'row')}${isWhole ? '' : ' or more'}, ${types || 'no addresses'}`;
+}
+
+function takenLines(taken: SeenSheet | undefined, others: readonly SeenSheet[]): readonly Said[] {
+  if (!taken) return [];
+  const names = others.map(({ name }) => shownCell(name)).join(', ');
+  const also =
+    others.length === 0
+      ? ''
+      : `; ${names} ${others.length === 1 ? 'has' : 'have'} addresses too: each needs a command of its own with --sheet`;
+  return [
+    {
+      event: 'sheet',
+      fields: { sheet: taken.name },
+      line: `takes the sheet ${shownCell(taken.name)}${also}`,
+    },
+  ];
+}

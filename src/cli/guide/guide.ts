@@ -1,0 +1,220 @@
+import {
+  ConfigurationError,
+  findColumns,
+  showPlace,
+  type SampledList,
+  type Source,
+} from '../../index.js';
+import { isThere, type Person } from '../terminal/ask-person.js';
+import type { CommandInput, ParsedOptions } from '../command.js';
+import { findSource } from '../endpoints/list-ends.js';
+import { findInputs, isTaken } from '../endpoints/list-places.js';
+import type { Reporter } from '../terminal/reporter.js';
+import { resolvePath } from '../endpoints/resolve-path.js';
+import type { Said } from '../messages/run-lines.js';
+import { standard } from '../endpoints/stdio.js';
+import type { VerifyOption } from '../options/verify-options.js';
+import { askCountry } from './ask-country.js';
+import { askToStart, showCommand, type WayIn } from './ask-to-start.js';
+import { chooseCountry, countryOptions } from './choose-country.js';
+import { findInSheets } from './find-sheet.js';
+import { columnLines, countryLine, foundLines, outputLine } from './found-lines.js';
+import { proposedOutput } from './proposed-output.js';
+import { countryToFillIn, printCommand, wholeCommand, type AddedOption } from './whole-command.js';
+
+/** What programs on Windows write that is no UTF-8. */
+const windowsEncoding = 'windows-1252';
+const headerlessLine: Said = {
+  event: 'no_header',
+  line: 'no header: the first row holds an email address or a phone number, and is read as one of the rows (--no-header: columns are #1, #2, …); if it is the header, add --skip-rows 0',
+};
+const encodingLine: Said = {
+  event: 'found_encoding',
+  fields: { encoding: windowsEncoding },
+  line: `encoding: ${windowsEncoding}, as many programs on Windows write it: some cells are no UTF-8 text`,
+};
+
+const noHeaderOption = ['no-header', true] as const;
+
+/** A pipe may be slow to give more. */
+const rowsOfPipe = 100;
+
+/** Whether a command names no column to verify: then the list is looked at first. */
+export function namesNoColumn({ options }: CommandInput<VerifyOption>): boolean {
+  return !options.has('email') && !options.has('phone');
+}
+
+/** Whether a command names no country though a person is there who could be asked: the list may say one. */
+export function lacksCountry(
+  { options, positionals }: CommandInput<VerifyOption>,
+  person: Person,
+): boolean {
+  const isSaid = [...countryOptions, 'email-country', 'json-log', 'store'] as const;
+  return (
+    isThere(person) && !positionals.includes(standard) && !isSaid.some((name) => options.has(name))
+  );
+}
+
+/**
+ * Whether rows would come out on a person's own terminal though nobody has said so: then a file is
+ * proposed. What is piped, and what no terminal answers, streams.
+ */
+export function isToTerminal(
+  { options, positionals }: CommandInput<VerifyOption>,
+  person: Person,
+  isOutputTerminal: boolean,
+): boolean {
+  const others = ['output', 'dry-run', 'json-log', 'store'] as const;
+  return (
+    isOutputTerminal &&
+    isThere(person) &&
+    !positionals.includes(standard) &&
+    !others.some((name) => options.has(name))
+  );
+}
+
+/**
+ * Proposes a file for the rows of a list whose columns are named, and asks.
+ *
+ * @returns the exit code
+ * @throws ConfigurationError
+ */
+export async function proposeFile(
+  input: CommandInput<VerifyOption>,
+  wayIn: WayIn,
+): Promise<number> {
+  const { positionals, options } = input;
+  const source = await findSource(await findInputs(positionals, input), undefined, input);
+  // What is read once cannot be counted first.
+  if (source.keep && !options.has('query')) {
+    return wayIn.verify(wholeCommand(wayIn.given.positionals, wayIn.given.options, []));
+  }
+  const proposed = await propose(input, wayIn.reporter);
+  return askToStart(input, wayIn, { added: [['output', proposed]], proposed });
+}
+
+async function propose(input: CommandInput<VerifyOption>, reporter: Reporter): Promise<string> {
+  const output = await proposedOutput(input);
+  const isThere = await isTaken(resolvePath(input.cwd, output));
+  reporter.tell([{ ...outputLine(output, isThere), isUrgent: true }]);
+  return output;
+}
+
+/**
+ * Looks at a list, says which columns would be verified, if none is named, for which country, where the rows
+ * would go and what that would cost, and asks. What runs then is the command that is printed.
+ *
+ * @returns the exit code
+ * @throws ConfigurationError when nothing is found, when nobody is there who could be asked, and when
+ *   whoever is asked says no
+ */
+export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn): Promise<number> {
+  const { reporter, person, given } = wayIn;
+  const { env, signal } = input;
+  const isLog = input.options.has('json-log');
+  // Cells are shown to whoever has the list, and never to a log.
+  const withCells = person.output.isTTY && !isLog;
+  const inputs = await findInputs(input.positionals, input);
+  if (inputs.some(({ path }) => path === standard) && person.input.isTTY) throw nameThem('');
+  const sourceWith = async (...form: readonly AddedOption[]): Promise<Source> =>
+    findSource(inputs, undefined, { ...input, options: withAdded(input.options, form) });
+  const source = await sourceWith();
+  const isReadOnce = source.keep !== undefined && !inputs.some(({ database }) => database);
+  const isNamed = !namesNoColumn(input);
+  // A sheet is named for all inputs, and what is read once has no second reading.
+  const isSheetGiven = input.options.has('sheet') || inputs.length > 1 || isReadOnce;
+  const sheets = await findInSheets(
+    async ({ sheet: name, noHeader }) =>
+      name === undefined && !noHeader
+        ? source
+        : sourceWith(
+            ...(name === undefined ? [] : [['sheet', name] as const]),
+            ...(noHeader ? [noHeaderOption] : []),
+          ),
+    {
+      isSheetGiven,
+      mayLackHeader: !isNamed && inputs.length === 1 && !isReadOnce,
+      signal,
+      ...(isReadOnce && { rows: rowsOfPipe }),
+    },
+  );
+  const { sheet, said, isHeaderless } = sheets;
+  const noHeader = isHeaderless ? [noHeaderOption] : [];
+  // Of several inputs each may have another encoding.
+  const isEncodingFound =
+    sheets.found.hasNoText && inputs.length === 1 && !isReadOnce && !input.options.has('encoding');
+  const encoding = isEncodingFound ? ([['encoding', windowsEncoding]] as const) : [];
+  const seen = isEncodingFound
+    ? await findColumns(await sourceWith(...noHeader, ...encoding), { signal })
+    : sheets.found;
+  const found = isNamed ? { ...seen, contacts: [], leftOut: [] } : seen;
+  const options = withAdded(input.options, sheet === undefined ? encoding : [['sheet', sheet]]);
+  const list = input.positionals.map(showPlace).join(', ');
+  const urgent = (said: Parameters<Reporter['tell']>[0]): void =>
+    reporter.tell(said.map((each) => ({ ...each, isUrgent: true })));
+  urgent(said);
+  if (isHeaderless) urgent([headerlessLine]);
+  if (isEncodingFound) urgent([encodingLine]);
+  urgent(foundLines(list, found, withCells));
+  if (found.contacts.length === 0 && !isNamed) {
+    urgent(columnLines(found, withCells));
+    const why =
+      found.rows === 0
+        ? `${list} has no rows`
+        : `no column of ${list} looks like email addresses or phone numbers`;
+    throw nameThem(`${why}; `);
+  }
+  const isAsked = isThere(person) && !isLog && !isReadOnce;
+  const country = chooseCountry(options, seen, env);
+  urgent([countryLine(country)]);
+  const chosen = country.added ?? (isAsked ? [await askCountry(person, signal)] : undefined);
+  const proposed = options.has('output')
+    ? undefined
+    : await propose({ ...input, options }, reporter);
+  const added: AddedOption[] = [
+    ...(sheet === undefined ? [] : [['sheet', sheet] as const]),
+    ...noHeader,
+    ...encoding,
+    ...found.contacts.map(({ type, name }) => [type, name] as const),
+    ...prefixesOf(found, options),
+    ...(chosen ?? [['country', countryToFillIn] as const]),
+    ...(proposed === undefined ? [] : [['output', proposed] as const]),
+  ];
+  if (!isAsked) {
+    const command = wholeCommand(given.positionals, given.options, added);
+    if (isLog) {
+      const { line } = printCommand(command, input);
+      urgent([{ event: 'command', fields: { command: line }, line }]);
+    } else showCommand(command, { ...input, reporter });
+    throw new ConfigurationError(
+      `no column is named, and nobody can be asked${isReadOnce ? ' about an input that is read once' : ''}: run the command above${chosen ? '' : `, with a country for ${countryToFillIn} such as US`}; nothing was sent`,
+    );
+  }
+  return askToStart(input, wayIn, { added, proposed });
+}
+
+function withAdded<Name extends string>(
+  options: ParsedOptions<Name>,
+  added: readonly AddedOption[],
+): ParsedOptions<Name> {
+  return added.length === 0
+    ? options
+    : options.over(new Map(added.map(([name, value]) => [name, [value]])));
+}
+
+function nameThem(why: string): ConfigurationError {
+  return new ConfigurationError(
+    `${why}name the columns to verify: --email <column>, --phone <column>, or both, by name or by position (--email "#3")`,
+  );
+}
+
+/** A list that was verified before has columns of these names. */
+function prefixesOf(
+  { contacts }: SampledList,
+  options: ParsedOptions<'prefix'>,
+): readonly AddedOption[] {
+  if (options.has('prefix')) return [];
+  return contacts.flatMap(({ name, prefix }) =>
+    prefix === undefined ? [] : [['prefix', `${name}=${prefix}`] as const],
+  );
+}

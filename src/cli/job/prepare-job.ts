@@ -1,0 +1,149 @@
+import { stat } from 'node:fs/promises';
+import { terminal } from '../terminal/ask-person.js';
+import {
+  ConfigurationError,
+  moreOpenFiles,
+  type Estimate,
+  type RunPapers,
+  type Sink,
+  type Summary,
+} from '../../index.js';
+import { askAboutColumns } from '../options/launch-options.js';
+import type { CommandInput } from '../command.js';
+import { chooseTarget, type Target } from '../service/connect.js';
+import { exitCodes } from '../exit-code.js';
+import { openHistory } from '../options/history-options.js';
+import { hiddenResultsLine, keepOutput } from '../options/keep-options.js';
+import { findListEnds } from '../endpoints/list-ends.js';
+import { findInputs, pathOf, removePlace, type NamedPlace } from '../endpoints/list-places.js';
+import { replacedOutput } from './paid-again.js';
+import { programName } from '../program-name.js';
+import { refuseAllColumns } from '../endpoints/refuse-all-columns.js';
+import type { Reporter } from '../terminal/reporter.js';
+import { limitLines, trialLines } from '../messages/run-lines.js';
+import type { Job } from './run-list.js';
+import { filesAmong } from './run-papers.js';
+import { sharedOptions } from './run-settings.js';
+import type { RunSoFar } from '../messages/run-failure.js';
+import { filesOfOutput } from '../endpoints/verdict-output.js';
+import type { VerifyOption } from '../options/verify-options.js';
+import { withEngine } from '../service/with-engine.js';
+
+/** What a run is told to, and by. */
+export interface RunParts {
+  readonly run: RunSoFar;
+  readonly reporter: Reporter;
+  readonly papers: RunPapers;
+  /** Whether the service and the cost were said before, and agreed to. @default false */
+  readonly isCostSaid?: boolean;
+}
+
+interface Prepared {
+  readonly job: Job;
+  readonly history: Awaited<ReturnType<typeof openHistory>>;
+  readonly sink: Sink;
+  /** Says what became of the run. @throws OutputError */
+  readonly tell: (figures: Summary | Estimate) => Promise<void>;
+  /** After what it came to was told. */
+  readonly exitCode: () => number;
+}
+
+/** Finds all that a run needs, and checks it, before anything is read. */
+export async function prepareJob(
+  to: NamedPlace,
+  input: CommandInput<VerifyOption>,
+  { run, reporter, papers, isCostSaid }: RunParts,
+): Promise<Prepared> {
+  const { options } = input;
+  const person = terminal(input);
+  const from = await findInputs(input.positionals, input);
+  const outputs = filesOfOutput(from, to, options).map(pathOf);
+  await papers.keepApart(filesAmong([...from.map(pathOf), ...outputs]));
+  const target = withEngine(await chooseTarget(options, input.env), input);
+  refuseUnmeant(target, to);
+  refuseAllColumns(from, to, options);
+  const ends = await findListEnds(from, to, input);
+  const { sink, maxUnknown, suspects, decides } = await keepOutput(ends.sink, { from, to }, input);
+  const hidden = hiddenResultsLine(from, to, options);
+  if (hidden && isCostSaid !== true) reporter.tell([hidden]);
+  run.noMoreOpenThan = await ends.source.permissions?.();
+  const { noMoreOpenThan } = run;
+  if (noMoreOpenThan) {
+    const paths = [
+      ...outputs,
+      ...(['rejects', 'report', 'summary'] as const).map((name) => options.text(name)),
+    ];
+    const open = await moreOpenFiles(filesAmong(paths), noMoreOpenThan);
+    if (open.length > 0) reporter.keptOpen(open);
+  }
+  const settings = sharedOptions(input, target, {
+    ...ends,
+    sink: papers.watch(sink),
+    decides: { ...ends.decides, ...decides },
+  });
+  const opens = async () => openHistory(options, target, input.signal);
+  const isOpenedLater =
+    run.store !== undefined && options.has('history') && !options.has('dry-run');
+  const history = isOpenedLater ? undefined : await opens();
+  const bytesBefore = await sizeOf(to);
+  let stoppedBy: string | undefined;
+  let exitCode: number = exitCodes.done;
+  const tell = async (figures: Summary | Estimate): Promise<void> => {
+    const isEmptied = figures.rows === 0 && bytesBefore > (await sizeOf(to));
+    if (!('dry_run' in figures)) {
+      const limited = limitLines(figures, options.has('history'));
+      reporter.finished(figures, papers.endOf(figures, { isEmptied, stoppedBy }), limited);
+      // What was suspect once is of no use beside an output that is not.
+      if (!figures.suspect) await Promise.all(suspects.map(removePlace));
+    }
+    exitCode = (await papers.finished(figures, { noMoreOpenThan, isEmptied, stoppedBy })).exit_code;
+  };
+  const trial = { limit: settings.limit, service: target.kind };
+  const job: Job = {
+    shared: {
+      ...settings,
+      ...(history && { history }),
+      ...(isOpenedLater && { openHistory: opens }),
+      ...(maxUnknown && {
+        maxUnknown: { ...maxUnknown, suspect: papers.watch(maxUnknown.suspect) },
+      }),
+      onProgress: (progress) => {
+        if (progress.stage === 'stopped') stoppedBy = progress.error.code;
+        reporter.progress(progress);
+        const isPlanned = progress.stage === 'read' && progress.toSend > 0;
+        // One that streams has said it before.
+        if (isPlanned && !run.isStreaming && isCostSaid !== true) {
+          reporter.tell(trialLines({ ...trial, rows: progress.rows }, options.has('history')));
+        }
+      },
+      // What was said of them in the plan was agreed to with it.
+      onDoubtfulColumns: isCostSaid
+        ? async () => true
+        : askAboutColumns(options, person, { reporter, signal: input.signal }),
+    },
+    target,
+    options,
+    person,
+    program: programName(input),
+    reporter,
+    replaces: isCostSaid ? undefined : await replacedOutput(to, target, options),
+    lastAct: input.lastAct,
+    begin: async () => papers.begin(),
+    tell,
+  };
+  return { job, history, tell, sink: ends.sink, exitCode: () => exitCode };
+}
+
+/** The bytes of an output that is a file and is there. */
+async function sizeOf(to: NamedPlace): Promise<number> {
+  const found = await stat(pathOf(to) ?? '').catch(() => undefined);
+  return found?.isFile() === true ? found.size : 0;
+}
+
+/** The local service's verdicts must not get into a database because a variable was not set. */
+function refuseUnmeant(target: Target, { database }: NamedPlace): void {
+  if (!database || target.kind !== 'local' || target.isOnPurpose) return;
+  throw new ConfigurationError(
+    'no base URL is given, and the verdicts of the local service go into a database only on purpose: set SLUICE_BASE_URL and SLUICE_API_KEY, or say --local',
+  );
+}

@@ -1,0 +1,149 @@
+import { ConfigurationError, run, streamRun, type Summary } from '../../index.js';
+import type { Person } from '../terminal/ask-person.js';
+import type { ParsedOptions, Surroundings } from '../command.js';
+import { connect, type Connection, type Target } from '../service/connect.js';
+import { dropOldRun } from './drop-old-run.js';
+import { waitLockOf } from '../options/history-options.js';
+import { askAboutCarrying, preflightOf } from '../options/launch-options.js';
+import { choiceOption } from '../options/option-values.js';
+import { agreeToPayAgain, withPaidAgain } from './paid-again.js';
+import type { Reporter } from '../terminal/reporter.js';
+import { trialLines } from '../messages/run-lines.js';
+import type { RunSettings } from './run-settings.js';
+import type { VerifyOption } from '../options/verify-options.js';
+import { whereGiven } from './omit-undefined.js';
+
+/** What is to be done with a list. */
+export interface Job {
+  readonly shared: RunSettings;
+  readonly target: Target;
+  readonly options: ParsedOptions<VerifyOption>;
+  readonly person: Person;
+  /** What a person types to run this program again. */
+  readonly program: string;
+  readonly reporter: Reporter;
+  /** The output that it replaces, if what was paid for it is paid again. */
+  readonly replaces: string | undefined;
+  readonly lastAct: Surroundings['lastAct'];
+  /** Called when the run begins: from then on its state directory is this process's own. */
+  readonly begin: () => Promise<void>;
+  /** Says what became of the run. @throws OutputError */
+  readonly tell: (summary: Summary) => Promise<void>;
+}
+
+const onChangeWays = ['auto', 'carry', 'stop'] as const;
+
+/** Options that mean something only where a state directory is kept. */
+const durableOptions = [
+  'fresh',
+  'on-change',
+  'moved',
+  'retry-failed',
+  'partial',
+  'delete-batches',
+  'preflight',
+  'detach',
+  'max-unknown',
+] as const satisfies readonly VerifyOption[];
+
+/** A signal that also fires when the work fails beside the run. */
+function failingSignal(given: AbortSignal | undefined): {
+  readonly signal: AbortSignal;
+  readonly fail: (error: Error) => void;
+} {
+  const failure = new AbortController();
+  const signal = AbortSignal.any([failure.signal, ...(given ? [given] : [])]);
+  return { signal, fail: (error) => failure.abort(error) };
+}
+
+/** Verifies a list whose rows leave as they come: nothing is kept. */
+export async function stream({ shared, target, options, reporter, begin }: Job): Promise<Summary> {
+  const durable = durableOptions.find((name) => options.has(name));
+  if (durable !== undefined) {
+    throw new ConfigurationError(
+      `--${durable} needs a state directory: give the output a file with -o, or name one with --state`,
+    );
+  }
+  reporter.target(target);
+  reporter.streaming();
+  const { limit } = shared;
+  const trial = { rows: limit ?? 0, limit, service: target.kind };
+  reporter.tell(trialLines(trial, options.has('history')));
+  await begin();
+  // There is no earlier run that these could differ from.
+  const { decides: _decides, ...streamed } = shared;
+  const { signal, fail } = failingSignal(shared.signal);
+  const connection = await connect(target, options, undefined, { tell: reporter.trouble, fail });
+  try {
+    return await streamRun({ ...streamed, signal, client: connection.client });
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Verifies a list, with all that is needed to go on in a state directory. */
+export async function runDurably(
+  { shared, target, options, person, reporter, replaces, begin, tell, lastAct }: Job,
+  stateDir: string,
+): Promise<Summary> {
+  const { signal, fail } = failingSignal(shared.signal);
+  const launch = preflightOf(options, person, signal);
+  reporter.target(target);
+  const isAsked = !(['yes', 'preflight', 'retry-failed'] as const).some((name) =>
+    options.has(name),
+  );
+  if (replaces !== undefined && isAsked) {
+    await agreeToPayAgain(replaces, stateDir, person, signal);
+  }
+  if (options.has('fresh')) {
+    if (options.has('retry-failed')) {
+      throw new ConfigurationError(
+        '--fresh drops the run that --retry-failed continues: give one of them',
+      );
+    }
+    await dropOldRun(stateDir, {
+      target,
+      options,
+      person,
+      warn: (line) => reporter.tell([{ event: 'dropped', line, isUrgent: true }]),
+      signal,
+    });
+  }
+  let connection: Connection | undefined;
+  try {
+    return await run({
+      ...shared,
+      signal,
+      ...(replaces !== undefined && {
+        onProgress: withPaidAgain(shared.onProgress, replaces, (said) => reporter.tell([said])),
+      }),
+      // The local service's data are in the state directory: it starts when this process holds it.
+      client: async (servicePath) => {
+        await begin();
+        connection = await connect(target, options, servicePath, {
+          tell: reporter.trouble,
+          fail,
+        });
+        return connection.client;
+      },
+      stateDir,
+      ...whereGiven({
+        waitLockMs: waitLockOf(options),
+        onChange: choiceOption(options, 'on-change', onChangeWays),
+      }),
+      fresh: options.has('fresh'),
+      moved: options.has('moved'),
+      ...launch,
+      ...askAboutCarrying(options, person, { reporter, signal }),
+      detach: options.has('detach'),
+      retryFailed: options.has('retry-failed'),
+      partial: options.has('partial'),
+      deleteBatches: options.has('delete-batches'),
+      onSummary: tell,
+      beforeRemoval: async () => connection?.close(),
+      lastAct,
+    });
+  } finally {
+    await connection?.close();
+  }
+}

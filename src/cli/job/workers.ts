@@ -1,0 +1,128 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { RunProgress } from '../../index.js';
+import type { CommandInput } from '../command.js';
+import { exitCodes } from '../exit-code.js';
+import type { Reporter } from '../terminal/reporter.js';
+
+/** What a worker is started with, beside its environment. Never on its command line, which all may read. */
+export type WorkerTask = {
+  readonly positionals: readonly string[];
+  readonly options: readonly (readonly [string, readonly (string | true)[]])[];
+};
+
+/** What a worker says. */
+export type WorkerNews = { readonly progress: RunProgress } | { readonly failed: string };
+
+/** What the command is called with in a process that it has started itself. */
+export const workerName = 'worker';
+
+/** Whoever is told to stop ends by itself, within moments. */
+const patienceMs = 10_000;
+
+/** What stops the whole run: its own process says so. */
+const codesOfAll: readonly unknown[] = [
+  exitCodes.done,
+  exitCodes.keyRefused,
+  exitCodes.creditsUsedUp,
+];
+
+export interface WorkersOptions {
+  readonly input: CommandInput<never>;
+  readonly reporter: Reporter;
+  /** Of all processes, this one among them. */
+  readonly count: number;
+}
+
+/**
+ * The processes of this command that work on a shared run beside this one. Each is joined to it by a
+ * channel, and stops when that closes: none outlives this process, however it ends.
+ */
+export class Workers {
+  readonly #options: WorkersOptions;
+  /** With the end of each. */
+  readonly #working = new Map<ChildProcess, Promise<void>>();
+  #isStopping = false;
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+  }
+
+  /** Starts them, once the run is begun. May be called again. */
+  start(): void {
+    const { input, count } = this.#options;
+    if (this.#working.size > 0 || this.#isStopping || input.signal.aborted) return;
+    input.signal.addEventListener('abort', () => this.#tellStop(), { once: true });
+    for (let number = 2; number <= count; number += 1) this.#startOne(number);
+  }
+
+  /** Ends them, and waits for it. */
+  async stop(): Promise<void> {
+    this.#tellStop();
+    const kill = setTimeout(() => {
+      for (const worker of this.#working.keys()) worker.kill('SIGKILL');
+    }, patienceMs);
+    await Promise.all(this.#working.values());
+    clearTimeout(kill);
+  }
+
+  #startOne(number: number): void {
+    const { positionals, options, argv, env, cwd } = this.#options.input;
+    // Bun has no such module.
+    const isOneFile = process.getBuiltinModule('node:sea')?.isSea() ?? false;
+    const program = isOneFile ? [] : [argv[1] ?? ''];
+    const worker = spawn(process.execPath, [...process.execArgv, ...program, workerName], {
+      env,
+      cwd,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      serialization: 'advanced',
+    });
+    let failed = '';
+    worker.on('message', (news: WorkerNews) => {
+      if ('progress' in news) this.#options.reporter.progress(news.progress);
+      else ({ failed } = news);
+    });
+    const ended = new Promise<string | undefined>((resolve) => {
+      worker.on('error', ({ message }) => {
+        if (worker.pid === undefined) resolve(`could not be started: ${message}`);
+      });
+      worker.on('exit', () => {
+        if (this.#isStopping) resolve(undefined);
+      });
+      // Then all is heard that it has said. Nothing comes through a channel that was closed here.
+      worker.on('close', (code, signal) => {
+        if (signal) resolve(`was ended by ${signal}`);
+        else resolve(codesOfAll.includes(code) ? undefined : `ended with ${code}: ${failed}`);
+      });
+    });
+    const forgotten = ended.then((how) => {
+      this.#working.delete(worker);
+      if (how !== undefined && !this.#isStopping) this.#sayEnded(number, how);
+    });
+    this.#working.set(worker, forgotten);
+    const task: WorkerTask = { positionals, options: options.given() };
+    // One that is gone already is told of when it closes.
+    worker.send(task, () => undefined);
+  }
+
+  #tellStop(): void {
+    this.#isStopping = true;
+    for (const worker of this.#working.keys()) {
+      const hasEnded = worker.exitCode !== null || worker.signalCode !== null;
+      if (worker.connected && !hasEnded) worker.disconnect();
+    }
+  }
+
+  #sayEnded(number: number, how: string): void {
+    const { count, reporter } = this.#options;
+    const left = this.#working.size + 1;
+    const others = left === 1 ? 'the first goes on alone' : `${left} go on`;
+    reporter.tell([
+      {
+        event: 'worker_ended',
+        fields: { worker: number, message: how, left },
+        line: `worker ${number} of ${count} ${how}; ${others}`,
+        isUrgent: true,
+      },
+    ]);
+  }
+}

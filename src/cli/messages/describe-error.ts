@@ -1,0 +1,77 @@
+import { ApiError, SluiceError, TransportError } from '../../index.js';
+import { Interruption } from '../interruption.js';
+import { withFlags } from '../options/option-flags.js';
+import { printable, printableLine } from '../../platform/text/printable.js';
+
+/** What a person reads when a command stops: one line, but for a defect. */
+export function describeError(error: unknown): string {
+  const isTrace = !(error instanceof SluiceError) && !(error instanceof Interruption);
+  return (isTrace ? printable : printableLine)(`sluice: ${errorText(error)}`);
+}
+
+/** The same as it stands, for a log that escapes it. */
+export function errorText(error: unknown): string {
+  if (error instanceof Interruption) return error.message;
+  if (error instanceof SluiceError) {
+    const cause = isTechnical(error) ? '' : causeOf(error);
+    return withFlags(`${error.message}${cause}${adviceOn(error)} [${error.code}]`);
+  }
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `this is a defect in Sluice; please report it\n${trace}`;
+}
+
+/** What the service answered, where the error says it in other words: for whoever looks closer. */
+export function technicalPart(error: unknown): string | undefined {
+  return error instanceof SluiceError && isTechnical(error) && error.cause instanceof Error
+    ? error.cause.message
+    : undefined;
+}
+
+function isTechnical({ code }: SluiceError): boolean {
+  return code === 'payment_required';
+}
+
+/** The system's own word (ENOSPC, ECONNREFUSED), where there is one. */
+function causeOf(error: SluiceError): string {
+  for (let { cause } = error; cause instanceof Error; { cause } = cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (cause instanceof SluiceError) {
+      const said = cause instanceof TransportError ? cause.reason : cause.message;
+      const isSaid = error.message.includes(said);
+      return `${isSaid ? '' : `: ${cause.message}`}${causeOf(cause)}`;
+    }
+    const isDescribed =
+      (code === 'ENOENT' || code === 'ENOTDIR') &&
+      /there is no such file|its folder does not exist/.test(error.message);
+    if (code !== undefined) return isDescribed ? '' : `: ${code}`;
+  }
+  return '';
+}
+
+/** Operations on no batch that may be gone: what is not found is the service itself. */
+const withoutBatch: ReadonlySet<string> = new Set([
+  'credits',
+  'listBatches',
+  'uploadBatch',
+  'verifyUnit',
+  'format',
+]);
+
+/** What to do, where the service's words do not tell it. */
+function adviceOn(error: SluiceError): string {
+  switch (error.code) {
+    case 'batch_refused':
+      return error.cause instanceof SluiceError ? adviceOn(error.cause) : '';
+    case 'not_found':
+      return error instanceof ApiError && withoutBatch.has(error.operation)
+        ? '; is the base URL right? It is what comes before /v1'
+        : '';
+    case 'unauthorized':
+    case 'forbidden':
+      return '; give the key of an account of this service (SLUICE_API_KEY or --api-key-file)';
+    case 'payment_required':
+      return '; add credits to the account, then run again';
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,205 @@
+import type { Summary } from '../../index.js';
+import { printableLine } from '../../platform/text/printable.js';
+import { describeReason, notSubmittedWords } from '../../report/sentences/reason-words.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
+import { textTable, textWidth } from '../terminal/text-table.js';
+
+/** A column of the table at the end of a run: a verified column, or what is known of all of a type alone. */
+export interface EndColumn {
+  readonly name: string;
+  readonly figures: ReadonlyMap<Figure, number | null>;
+}
+
+const whyNotSubmitted = Object.keys(notSubmittedWords) as (keyof typeof notSubmittedWords)[];
+
+/** The rows of the table. Those under `verified` add up to it, and reasons to what they are the reasons of; forms are some of their reason. */
+const figures = [
+  { figure: 'rows', form: 'whole' },
+  { figure: 'verified', form: 'whole' },
+  { figure: 'valid', form: 'part' },
+  { figure: 'wrong', form: 'part' },
+  { figure: 'unknown', form: 'part' },
+  { figure: 'no verdict', form: 'part' },
+  { figure: 'no result', form: 'whole' },
+  { figure: 'no_record', form: 'reason' },
+  { figure: 'with mailto:', form: 'of reason' },
+  { figure: 'with a name', form: 'of reason' },
+  { figure: 'several in one', form: 'of reason' },
+  { figure: 'with text beside', form: 'of reason' },
+  { figure: 'without an @', form: 'of reason' },
+  { figure: 'with an extension', form: 'of reason' },
+  { figure: 'not submitted', form: 'whole' },
+  ...whyNotSubmitted.map((figure) => ({ figure, form: 'reason' }) as const),
+  { figure: 'failed', form: 'whole' },
+  { figure: 'unique addresses', form: 'whole' },
+  { figure: 'from earlier runs', form: 'whole' },
+  { figure: 'credits', form: 'whole' },
+  { figure: 'by the balance', form: 'part' },
+  { figure: 'after refunds of', form: 'part' },
+] as const;
+type Figure = (typeof figures)[number]['figure'];
+
+/**
+ * What a run has come to, by verified column. Addresses and credits are counted by type: where several
+ * columns share one, they have a column of their own.
+ */
+export function endColumns(summary: Summary): readonly EndColumn[] {
+  const { columns, rows } = summary;
+  return columns.flatMap(({ name, type, ...cells }, index) => {
+    const isAlone = columns.filter((other) => other.type === type).length === 1;
+    const isLast = columns.findLastIndex((other) => other.type === type) === index;
+    const own = new Map<Figure, number | null>([['rows', rows], ...cellFigures(cells, [cells])]);
+    const shared = summary[type];
+    if (!isLast || !shared) return [{ name, figures: own }];
+    const ofType = typeFigures(summary, type);
+    if (isAlone) return [{ name, figures: new Map([...own, ...ofType]) }];
+    const alike = columns.filter((other) => other.type === type);
+    const all = new Map<Figure, number | null>([...cellFigures(shared, alike), ...ofType]);
+    return [
+      { name, figures: own },
+      { name: `all ${type}s`, figures: all },
+    ];
+  });
+}
+
+type Cells = Pick<Summary['columns'][number], 'buckets' | 'verdicts' | 'reasons'>;
+type Forms = Pick<Summary['columns'][number], 'forms'>;
+
+function cellFigures(
+  { buckets, verdicts, reasons }: Cells,
+  columns: readonly Forms[],
+): readonly [Figure, number][] {
+  const ofForm = (form: string): number =>
+    columns.reduce((sum, { forms }) => sum + (forms?.['no_record']?.[form] ?? 0), 0);
+  const of = (code: string): number => reasons[code] ?? 0;
+  return [
+    ['verified', buckets.verified],
+    ['valid', verdicts.valid],
+    ['wrong', verdicts.wrong],
+    ['unknown', verdicts.unknown],
+    ...seldom('no verdict', verdicts.none),
+    ['no result', buckets.no_result],
+    ...seldom('no_record', of('no_record')),
+    ...seldom('with mailto:', ofForm('mailto')),
+    ...seldom('with a name', ofForm('named')),
+    ...seldom('several in one', ofForm('several')),
+    ...seldom('with text beside', ofForm('beside')),
+    ...seldom('without an @', ofForm('no_at')),
+    ...seldom('with an extension', ofForm('extension')),
+    ['not submitted', buckets.not_submitted],
+    ...whyNotSubmitted.flatMap((code) => seldom(code, of(code))),
+    ['failed', buckets.failed],
+  ];
+}
+
+function typeFigures(
+  summary: Summary,
+  type: Summary['columns'][number]['type'],
+): readonly [Figure, number | null][] {
+  const { addresses = 0, from_history: known = 0 } = summary[type] ?? {};
+  const credits = summary.credits[type];
+  return [
+    ['unique addresses', addresses],
+    ...seldom('from earlier runs', known),
+    ['credits', credits?.net ?? null],
+    // Other jobs of the account, and credits that were bought meanwhile, count in the balance.
+    ...seldom('by the balance', credits?.source === 'balance_difference' ? (credits.net ?? 0) : 0),
+    ...seldom('after refunds of', credits?.refunded ?? 0),
+  ];
+}
+
+/** A row that is seldom needed is there where it says something. */
+function seldom(figure: Figure, count: number): readonly [Figure, number][] {
+  return count > 0 ? [[figure, count]] : [];
+}
+
+const indents = { whole: '', part: '  ', reason: '  ', 'of reason': '    ' } as const;
+
+/** The table, for a terminal so wide; columns that do not fit beside the others come below them. */
+export function endTable(columns: readonly EndColumn[], width: number): string {
+  const shown = figures.filter(({ figure }) => columns.some((each) => each.figures.has(figure)));
+  const cells = columns.map((column) => [
+    shortened(column.name),
+    ...shown.map(({ figure }) => cellOf(column, figure)),
+  ]);
+  const widths = cells.map((column) => Math.max(...column.map(textWidth)) + gap);
+  const labelsWith = (name: (figure: Figure) => string): readonly string[] => [
+    '',
+    ...shown.map(({ figure, form }) => `${indents[form]}${name(figure)}`),
+  ];
+  const widthOf = (names: readonly string[]): number => Math.max(...names.map(textWidth));
+  const described = labelsWith(describeReason);
+  const isRoom = widths.reduce((sum, each) => sum + each, widthOf(described)) < width;
+  // Reasons have their words beside the code where there is room.
+  const labels = isRoom ? described : labelsWith((figure) => figure);
+  const tables: string[][][] = [];
+  let left = 0;
+  for (const [index, column] of cells.entries()) {
+    const needed = widths[index] ?? 0;
+    if (needed > left) {
+      tables.push([[...labels]]);
+      left = width - 1 - widthOf(labels);
+    }
+    tables.at(-1)?.push(column);
+    left -= needed;
+  }
+  return tables.map((table) => textTable(turned(table), 'numbers')).join('\n');
+}
+
+/** What all cells of a column end as: each has a share of them. */
+const endings: readonly Figure[] = ['verified', 'no result', 'not submitted', 'failed'];
+const verdicts: readonly Figure[] = ['valid', 'wrong', 'unknown', 'no verdict'];
+const noShare = ' '.repeat(' 100 %'.length);
+
+/** A count with its share of all cells, as `182   65 %`; none at all is a dash, which is read over. */
+function cellOf({ figures: counts }: EndColumn, figure: Figure): string {
+  const count = counts.get(figure);
+  if (count === undefined) return '';
+  if (count === null) return `not known${noShare}`;
+  if (count === 0) return `-${noShare}`;
+  const all = endings.reduce((sum, each) => sum + (counts.get(each) ?? 0), 0);
+  const hasShare = [...endings, ...verdicts].includes(figure);
+  return `${grouped(count)}${hasShare ? percent(count, all) : noShare}`;
+}
+
+/** All and nothing are said of what is exactly that. */
+function percent(count: number, all: number): string {
+  const share = Math.round((100 * count) / all);
+  const text = share === 0 ? '<1 %' : `${count < all ? Math.min(99, share) : 100} %`;
+  return ` ${text.padStart(noShare.length - 1)}`;
+}
+
+/** The same in a line for each column, for a log: reasons are in brackets after what they are of. */
+export function endLines(columns: readonly EndColumn[]): readonly string[] {
+  return columns.map(({ name, figures: counts }) => {
+    const said: { readonly text: string; readonly reasons: string[] }[] = [];
+    for (const { figure, form } of figures) {
+      const count = counts.get(figure);
+      if (count === undefined) continue;
+      const text = `${figure} ${count === null ? 'not known' : grouped(count)}`;
+      if (form === 'reason') said.at(-1)?.reasons.push(text);
+      else if (form === 'of reason') said.at(-1)?.reasons.push(`of them ${text}`);
+      else said.push({ text, reasons: [] });
+    }
+    const parts = said.map(({ text, reasons }) =>
+      reasons.length === 0 ? text : `${text} (${reasons.join(', ')})`,
+    );
+    return `${name}: ${parts.join(', ')}`;
+  });
+}
+
+/** Between two columns of a table. */
+const gap = 2;
+
+const longestName = 24;
+
+function shortened(name: string): string {
+  const letters = Array.from(printableLine(name));
+  return letters.length > longestName
+    ? `${letters.slice(0, longestName - 1).join('')}…`
+    : letters.join('');
+}
+
+function turned(columns: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  return (columns[0] ?? []).map((_, row) => columns.map((column) => column[row] ?? ''));
+}

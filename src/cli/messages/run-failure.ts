@@ -1,0 +1,86 @@
+import {
+  isSluiceError,
+  type FilePermissions,
+  type RunPapers,
+  type RunStatus,
+  type SharedStore,
+} from '../../index.js';
+import { errorText } from './describe-error.js';
+import { exitCodeOf, exitCodes } from '../exit-code.js';
+import { Interruption } from '../interruption.js';
+import type { Reporter } from '../terminal/reporter.js';
+import { paidInVainLines, stopLines } from './failure-messages.js';
+
+/** What is known of a run while it goes; a run that stops has not come to all of it. */
+export interface RunSoFar {
+  readonly input: string;
+  readonly output: string;
+  /** Its state directory, or where one is likely to be. */
+  stateDir: string | undefined;
+  /** Where other processes share it; `undefined` where none do. */
+  store: SharedStore | undefined;
+  /** Whether it keeps nothing. */
+  isStreaming: boolean;
+  noMoreOpenThan: FilePermissions | undefined;
+}
+
+/**
+ * Says why a run stopped, what it has come to and what to do, and writes its papers.
+ *
+ * @returns the exit code
+ */
+export async function sayStopped(
+  error: unknown,
+  run: RunSoFar,
+  {
+    reporter,
+    papers,
+    program,
+  }: {
+    readonly reporter: Reporter;
+    readonly papers: RunPapers;
+    /** What a person types to run this program again. */
+    readonly program: string;
+  },
+): Promise<number> {
+  const exitCode = exitCodeOf(error);
+  reporter.failed(error);
+  const { batches, launched } = reporter.launched();
+  const { input, output, noMoreOpenThan } = run;
+  const { unwritten, ...stopped } = await papers.stopped(
+    { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) },
+    {
+      input,
+      output,
+      noMoreOpenThan,
+      ...whatIsKept(run, launched),
+    },
+  );
+  reporter.tell([
+    ...unwritten.map((cause) => ({ event: 'no_papers', line: errorText(cause), isUrgent: true })),
+    ...(run.isStreaming
+      ? paidInVainLines({ batches, launched })
+      : stopLines(error, { ...stopped, store: run.store?.name, output, program })),
+  ]);
+  return exitCode;
+}
+
+function whatIsKept(
+  { isStreaming, store, stateDir }: RunSoFar,
+  launchedCredits: RunStatus['launchedCredits'],
+): Partial<Pick<Parameters<RunPapers['stopped']>[1], 'stateDir' | 'store' | 'launchedCredits'>> {
+  if (store) return { store: store.name, launchedCredits };
+  return isStreaming ? { launchedCredits } : { stateDir };
+}
+
+function reasonOf(error: unknown): string {
+  if (isSluiceError(error)) return error.code;
+  if (!(error instanceof Interruption)) return 'defect';
+  return error.exitCode === 130 ? 'interrupted' : 'terminated';
+}
+
+/** The trace of a defect is for standard error: who knows what is in it. */
+function messageOf(error: unknown): string {
+  if (exitCodeOf(error) !== exitCodes.defect) return errorText(error);
+  return 'this is a defect in Sluice; standard error has its trace';
+}

@@ -1,0 +1,86 @@
+import { earlierCreditsSentence } from '../../platform/text/credit-words.js';
+import { fewerRowsSentence } from '../../report/sentences/fewer-rows-sentence.js';
+import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
+import { rowsSentence } from '../../report/sentences/rows-sentence.js';
+import type { RunEnd, Summary } from '../../index.js';
+
+/** Something that happened: a text for people, the same as fields for a log. */
+export interface Said {
+  readonly event: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly line: string;
+  /** Whether it is said even when quiet. */
+  readonly isUrgent?: boolean;
+}
+
+export interface EndLinesOptions {
+  /** Whether it is said how long the run took; a log has the times of its lines. @default false */
+  readonly withTime?: boolean;
+  /** Whether the run had finished before, and this command did nothing. @default false */
+  readonly isToldAgain?: boolean;
+}
+
+/** Where the rows are, and what to know or do next. */
+export function endLinesOf(
+  summary: Summary,
+  { message, advice }: RunEnd,
+  { withTime = false, isToldAgain = false }: EndLinesOptions = {},
+): readonly Said[] {
+  const time = withTime ? ` in ${duration(summary.seconds)}` : '';
+  const wrote = `${rowsSentence(summary)}${time}`;
+  const said: Said[] = [{ event: 'outputs', line: isToldAgain ? `that run ${wrote}` : wrote }];
+  // What was asked for is not there: said even when quiet.
+  if (summary.left_alone) {
+    const { changed, gone } = summary.left_alone;
+    const line = `${counted(changed + gone, 'row')} got no result: ${grouped(changed)} changed and ${grouped(gone)} ${gone === 1 ? 'was' : 'were'} deleted while they were verified (--summary has their keys)`;
+    said.push({ event: 'left_alone', line, isUrgent: true });
+  }
+  if (summary.credits_before) {
+    const line = earlierCreditsSentence(summary.credits_before);
+    said.push({ event: 'credits_before', line });
+  }
+  if (message !== null) {
+    said.push({ event: 'message', line: message, isUrgent: summary.suspect });
+  }
+  return [
+    ...said,
+    ...fewerRowsLines(summary, advice),
+    ...advice
+      .filter((line) => line !== fewerRowsSentence(summary, true))
+      .map((line) => ({ event: 'next', line })),
+  ];
+}
+
+/** A list that has lost its rows: said even when quiet, for the output has lost them, too. */
+export function fewerRowsLines(summary: Summary, advice: RunEnd['advice']): readonly Said[] {
+  const text = fewerRowsSentence(summary, true);
+  if (text === undefined || !advice.includes(text)) return [];
+  const { rows, compared } = summary;
+  const fields = { rows, previous: compared?.previous?.rows ?? null };
+  return [{ event: 'fewer_rows', fields, line: `warning: ${text}`, isUrgent: true }];
+}
+
+/** A trial's results are kept only if that is asked for before it. */
+export function trialLines(
+  { rows, limit, service }: Pick<Summary, 'rows' | 'limit' | 'service'>,
+  hasHistory: boolean,
+): readonly Said[] {
+  if (limit === undefined || rows < limit || service === 'local' || hasHistory) return [];
+  const line = `the first ${counted(limit, 'row')} only: with --history <file> in this command and in the one for all rows, these rows are paid for once, without it twice`;
+  return [{ event: 'trial', fields: { rows, limit }, line }];
+}
+
+/** What a trial has left. */
+export function limitLines(
+  { rows, limit, service }: Pick<Summary, 'rows' | 'limit' | 'service'>,
+  hasHistory: boolean,
+): readonly Said[] {
+  if (limit === undefined || rows < limit) return [];
+  const again = hasHistory
+    ? ' (what was verified now is not paid for again)'
+    : service === 'local'
+      ? ''
+      : ' (no --history kept these results: they are paid for again)';
+  const line = `the first ${counted(limit, 'row')} only; leave out --limit for the rest${again}`;
+  return [{ event: 'limited', fields: { rows, limit }, line }];
+}

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { ConfigurationError } from '../../index.js';
+import { guess } from '../help/closest-name.js';
+import type { ParsedOptions, OptionDefinition } from '../command.js';
+import { placed } from './parse-command-line.js';
+
+export const configOption = {
+  name: 'config',
+  value: '<file.json>',
+  help: 'JSON file with any of these options by their long names; the command line wins.',
+} as const satisfies OptionDefinition;
+
+/**
+ * Adds the options of the file that `--config` names to those of the command line, which win: an option
+ * that is given there is the file's in no part, also where it may be given several times.
+ *
+ * @throws ConfigurationError for a file that is no such JSON, or names what is no option, or cannot
+ *   be read
+ */
+export async function withConfig<Name extends string>(
+  options: ParsedOptions<Name | 'config'>,
+  definitions: readonly OptionDefinition<Name | 'config'>[],
+  cwd: string,
+): Promise<ParsedOptions<Name | 'config'>> {
+  const path = options.text(configOption.name);
+  if (path === undefined) return options;
+  const names: readonly string[] = definitions
+    .map(({ name }) => name)
+    .filter((name) => name !== configOption.name);
+  const values = new Map<string, readonly (string | true)[]>();
+  for (const [name, value] of Object.entries(await readConfig(path))) {
+    const definition = definitions.find((known) => known.name === name);
+    if (!definition || name === configOption.name) {
+      throw new ConfigurationError(
+        `${path}: there is no option ${JSON.stringify(name)}${guess(name.replace(/^-+/, ''), names)}`,
+      );
+    }
+    const given = valuesOf(value, definition, path);
+    values.set(
+      name,
+      given.map((each) => placed(each, definition, cwd)),
+    );
+  }
+  return options.over(values);
+}
+
+async function readConfig(path: string): Promise<Readonly<Record<string, unknown>>> {
+  let text;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new ConfigurationError(`cannot read the options of ${path}`, { cause });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new ConfigurationError(`${path} is no JSON: ${(cause as Error).message}`, { cause });
+  }
+  if (isRecord(value)) return value;
+  throw new ConfigurationError(
+    `${path} must hold one JSON object, such as {"email": ["email"], "country": "US"}`,
+  );
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** As the command line would have given them; `false` is a switch that is not given. */
+function valuesOf(
+  value: unknown,
+  { name, value: shown, isRepeatable = false }: OptionDefinition,
+  path: string,
+): readonly (string | true)[] {
+  const refuse = (wanted: string): never => {
+    throw new ConfigurationError(`${path}: "${name}" must be ${wanted}`);
+  };
+  if (shown === undefined) {
+    if (typeof value !== 'boolean') return refuse('true or false');
+    return value ? [true] : [];
+  }
+  const items: readonly unknown[] = isRepeatable && Array.isArray(value) ? value : [value];
+  return items.map((item) => {
+    if (typeof item === 'string') return item;
+    if (typeof item === 'number') return String(item);
+    return refuse(isRepeatable ? 'a text, or a list of texts' : 'a text or a number');
+  });
+}

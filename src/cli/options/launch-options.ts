@@ -1,0 +1,131 @@
+import {
+  ConfigurationError,
+  type Preflight,
+  type PreparedType,
+  type RunOptions,
+} from '../../index.js';
+import { agrees, isThere, type Person } from '../terminal/ask-person.js';
+import { defineOptions, type ParsedOptions } from '../command.js';
+import { say } from '../terminal/print.js';
+import { carriedLine } from '../messages/progress-messages.js';
+import type { Reporter } from '../terminal/reporter.js';
+import { counted, grouped } from '../../platform/text/shown-numbers.js';
+
+export const launchOptions = defineOptions([
+  {
+    name: 'dry-run',
+    isCommon: true,
+    help: 'Read and count only: print what would be sent and what it would cost.',
+  },
+  {
+    name: 'preflight',
+    help: 'Upload and prepare (free), show the price, and ask before the launch.',
+  },
+  {
+    name: 'yes',
+    help: 'Answer yes to every question: the launch of --preflight, columns or changes that look wrong, paid results to be dropped.',
+  },
+  {
+    name: 'detach',
+    help: 'Launch everything, then exit with 75; the same command later collects the results.',
+  },
+]);
+
+/**
+ * What stands between the preparation and the launch.
+ *
+ * @throws ConfigurationError when nobody is there who could be asked
+ */
+export function preflightOf(
+  options: ParsedOptions<'preflight' | 'yes'>,
+  person: Person,
+  signal: AbortSignal,
+): Pick<RunOptions, 'onPrepared'> {
+  if (!options.has('preflight')) return {};
+  const isAsked = !options.has('yes');
+  if (isAsked && !isThere(person)) {
+    throw new ConfigurationError(
+      '--preflight asks at the terminal before it launches, and there is none: add --yes to launch without being asked, or count first with --dry-run; nothing was sent',
+    );
+  }
+  return {
+    onPrepared: async (preflight) => {
+      for (const line of describePreflight(preflight)) say(`sluice: ${line}`, person.output);
+      if (!isAsked) return true;
+      return agrees('Launch them?', person, signal);
+    },
+  };
+}
+
+function describePreflight({ email, phone, balance }: Preflight): readonly string[] {
+  return [
+    ...describeType('email', email, balance?.email_credit),
+    ...describeType('phone', phone, balance?.phone_credit),
+    ...(balance
+      ? []
+      : ["the service does not tell the account's credits: whether they are enough is not known"]),
+  ];
+}
+
+function describeType(
+  name: string,
+  type: PreparedType | null,
+  balance: number | undefined,
+): readonly string[] {
+  if (!type) return [];
+  const { batches, addresses, counts } = type;
+  const seen = counts
+    ? `; the service counted ${grouped(counts.valid)} valid, ${grouped(counts.wrong)} wrong in their format and ${counted(counts.duplicate, 'duplicate')}`
+    : '';
+  return [
+    `${name}: ${counted(addresses, 'address')} in ${counted(batches, 'batch')} ${addresses === 1 ? 'is' : 'are'} prepared${seen}`,
+    `${name} credits: ${describePrice(addresses, balance)}`,
+  ];
+}
+
+/** Of so many cells one that is right would be among them. */
+const judgedCells = 10;
+
+/**
+ * What is done about columns that hardly look like what they are verified as: it is said, and whoever is
+ * at the terminal is asked. Where nobody is there, a column without one cell that is right ends the run.
+ */
+export function askAboutColumns(
+  options: ParsedOptions<'dry-run' | 'yes'>,
+  person: Person,
+  { reporter, signal }: { readonly reporter: Reporter; readonly signal: AbortSignal },
+): NonNullable<RunOptions['onDoubtfulColumns']> {
+  return async (columns) => {
+    reporter.doubtful(columns);
+    if (options.has('yes') || options.has('dry-run')) return true;
+    if (isThere(person)) return agrees('Verify them all the same?', person, signal);
+    return columns.every(({ filled, malformed }) => malformed < filled || filled < judgedCells);
+  };
+}
+
+/** Whether a run is carried over of which not all that was paid is of use. Where nobody is there, it is. */
+export function askAboutCarrying(
+  options: ParsedOptions<'yes'>,
+  person: Person,
+  { reporter, signal }: { readonly reporter: Reporter; readonly signal: AbortSignal },
+): Pick<RunOptions, 'onCarry'> {
+  if (options.has('yes') || !isThere(person)) return {};
+  return {
+    onCarry: async (carried) => {
+      reporter.tell([carriedLine(carried)]);
+      reporter.close();
+      const lost = carried.paidAddresses - carried.usedAddresses;
+      const question = `${counted(lost, 'paid result')} of that run would be lost. Go on?`;
+      return agrees(question, person, signal);
+    },
+  };
+}
+
+/** Credits needed against those there are. */
+export function describePrice(credits: number, balance: number | null | undefined): string {
+  const price = `${grouped(credits)} needed at most, before refunds`;
+  if (balance === undefined || balance === null) return price;
+  const missing = credits - balance;
+  const short = missing > 0 ? `, ${grouped(missing)} too few` : '';
+  return `${price}; the account has ${grouped(balance)}${short}`;
+}

@@ -1,0 +1,173 @@
+import { parseArgs } from 'node:util';
+import { ConfigurationError } from '../../index.js';
+import { guess } from '../help/closest-name.js';
+import {
+  defineOptions,
+  ParsedOptions,
+  type Command,
+  type CommandInput,
+  type OptionDefinition,
+} from '../command.js';
+import { envFileOption } from './env-file.js';
+import { programName, type Called } from '../program-name.js';
+import { namesPath, resolvePath } from '../endpoints/resolve-path.js';
+
+/** Options that every command has. */
+export const commonOptions = defineOptions([
+  envFileOption,
+  { name: 'help', short: 'h', isCommon: true, help: 'Show this help.' },
+  { name: 'help-all', isCommon: true, help: 'Show this help with every option.' },
+]);
+
+/**
+ * Takes a command's arguments apart. What options name in the file system is found from the folder of the
+ * command line; arguments are as they are written.
+ *
+ * @throws ConfigurationError `invalid_option`, naming the options there are where one is unknown
+ */
+export function parseCommandLine(
+  command: Command,
+  args: readonly string[],
+  called: Called,
+): Pick<CommandInput, 'positionals' | 'options' | 'valuesWithMore'> {
+  const definitions = [...command.options, ...commonOptions];
+  const { tokens, positionals } = tokenize(definitions, args);
+  const values = new Map<string, (string | true)[]>();
+  const valuesWithMore: { readonly option: string; readonly words: string[] }[] = [];
+  let words: string[] | undefined;
+  for (const token of tokens) {
+    if (token.kind === 'positional') words?.push(token.value);
+    else words = undefined;
+    if (token.kind !== 'option') continue;
+    const definition = definitions.find(({ name }) => name === token.name);
+    refuseOneDash(args[token.index] ?? '', definitions);
+    if (!definition) throw unknownOption(command, token, definitions, called);
+    const given = values.get(definition.name) ?? [];
+    if (isNextOption(token, definitions)) throw valueMissing(definition, token.rawName);
+    const value = valueOf(definition, token.rawName, token.value);
+    given.push(placed(value, definition, called.cwd));
+    if (value !== true) {
+      words = [value];
+      valuesWithMore.push({ option: token.rawName, words });
+    }
+    values.set(definition.name, given);
+    if (given.length > 1 && definition.isRepeatable !== true && definition.value !== undefined) {
+      throw new ConfigurationError(`${token.rawName} may be given once only`);
+    }
+  }
+  return { positionals, options: new ParsedOptions(values), valuesWithMore };
+}
+
+/** The value of an option, found from the folder of the command line where it is a path. */
+export function placed(
+  value: string | true,
+  definition: OptionDefinition,
+  cwd: string,
+): string | true {
+  return value !== true && namesPath(definition) ? resolvePath(cwd, value) : value;
+}
+
+function unknownOption(
+  { name: command }: Command,
+  { name, rawName }: OptionToken,
+  definitions: readonly OptionDefinition[],
+  called: Called,
+): ConfigurationError {
+  const names = definitions.map((definition) => definition.name);
+  if (command === 'verify' && /^(?:de-?dup\w*|uniq\w*|distinct)$/.test(name)) {
+    throw new ConfigurationError(
+      `there is no ${rawName}: every row comes out, and a duplicate is paid for once; docs/your-list.md, "Drop duplicates", has a command that leaves them out`,
+    );
+  }
+  const hint = rawName.startsWith('--') ? guess(name, names, '--') : shortForms(name, definitions);
+  return new ConfigurationError(
+    `${command} has no option ${rawName}${hint}; ${programName(called)} ${command} --help lists those it has`,
+  );
+}
+
+/** The short forms that there are, and the options whose names begin with the letter. */
+function shortForms(letter: string, definitions: readonly OptionDefinition[]): string {
+  const forms = definitions.flatMap(({ short }) => (short === undefined ? [] : [`-${short}`]));
+  const meant = definitions
+    .filter(({ name }) => name.startsWith(letter.toLowerCase()))
+    .map(({ name }) => `--${name}`);
+  const named = [meant.slice(0, -1).join(', '), ...meant.slice(-1)].filter((part) => part !== '');
+  const guessed = meant.length === 0 ? '' : `; did you mean ${named.join(' or ')}?`;
+  return `${guessed}${guessed === '' ? ';' : ''} the short forms are ${forms.join(', ')}`;
+}
+
+/** `-output` would be `-o` with the value `utput`. */
+function refuseOneDash(argument: string, definitions: readonly OptionDefinition[]): void {
+  const [, name] = /^-([a-z][a-z-]+)(?:=|$)/.exec(argument) ?? [];
+  if (!definitions.some((definition) => definition.name === name)) return;
+  throw new ConfigurationError(`-${name ?? ''} is no option; did you mean --${name ?? ''}?`);
+}
+
+function tokenize(
+  definitions: readonly OptionDefinition[],
+  args: readonly string[],
+): Required<Pick<ReturnType<typeof parseArgs>, 'positionals'>> & {
+  readonly tokens: readonly Token[];
+} {
+  const options = Object.fromEntries(
+    definitions.map(({ name, short, value }) => [
+      name,
+      {
+        type: value === undefined ? ('boolean' as const) : ('string' as const),
+        ...(short !== undefined && { short }),
+      },
+    ]),
+  );
+  const { tokens, positionals } = parseArgs({
+    args: [...args],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  return { tokens, positionals };
+}
+
+interface OptionToken {
+  readonly kind: 'option';
+  /** Which argument it is, or begins with. */
+  readonly index: number;
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+type Token =
+  | OptionToken
+  | { readonly kind: 'positional'; readonly value: string }
+  | { readonly kind: 'option-terminator' };
+
+function valueOf(
+  definition: OptionDefinition,
+  rawName: string,
+  value: string | undefined,
+): string | true {
+  if (definition.value === undefined) {
+    if (value === undefined) return true;
+    throw new ConfigurationError(`${rawName} takes no value`);
+  }
+  if (value !== undefined) return value;
+  throw valueMissing(definition, rawName);
+}
+
+/** Whether the value was forgotten and the option behind it taken for it; `--name=value` takes any. */
+function isNextOption(
+  { value, inlineValue }: Extract<Token, { readonly kind: 'option' }>,
+  definitions: readonly OptionDefinition[],
+): boolean {
+  if (value === undefined || inlineValue === true) return false;
+  return definitions.some(
+    ({ name, short }) =>
+      value === `--${name}` || value.startsWith(`--${name}=`) || value === `-${short ?? '-'}`,
+  );
+}
+
+function valueMissing({ value = '' }: OptionDefinition, rawName: string): ConfigurationError {
+  return new ConfigurationError(`${rawName} needs a value: ${rawName} ${value}`);
+}

@@ -1,0 +1,210 @@
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { Client, ConfigurationError, OutputError, type ServiceTrouble } from '../../index.js';
+import type { VerificationEngine } from '../../service/index.js';
+import { collectSeldom } from '../gc-tuning.js';
+import {
+  defineOptions,
+  type ParsedOptions,
+  type NameOf,
+  type OptionDefinition,
+} from '../command.js';
+import { amountOption, countOption, durationOption } from '../options/option-values.js';
+import { whereGiven } from '../job/omit-undefined.js';
+
+const apiKeyOption = {
+  name: 'api-key-file',
+  value: '<path>',
+  help: 'File that holds the key (default: SLUICE_API_KEY in the environment).',
+} as const satisfies OptionDefinition;
+
+const patienceOptions = defineOptions([
+  {
+    name: 'timeout',
+    value: '<s>',
+    help: 'Longest silence of one request, in seconds (default: 30).',
+  },
+  {
+    name: 'give-up-after',
+    value: '<s>',
+    help: 'How long the service may be unreachable or failing before exit 7, in seconds (default: 600).',
+  },
+  {
+    name: 'requests-per-minute',
+    value: '<n>',
+    help: 'Most requests to the service in any minute, of this process; with --store of all processes of the account (default: as many as it takes).',
+  },
+]);
+
+export const connectionOptions = defineOptions([
+  {
+    name: 'base-url',
+    value: '<url>',
+    help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
+  },
+  apiKeyOption,
+  { name: 'local', help: 'Use the local service in this process on purpose.' },
+  ...patienceOptions,
+]);
+
+/** Of commands that ask for what only a service keeps. */
+export const serviceOptions = defineOptions([
+  { name: 'base-url', value: '<url>', help: 'The service (default: SLUICE_BASE_URL).' },
+  apiKeyOption,
+  ...patienceOptions,
+]);
+
+export type ConnectionOption = NameOf<typeof connectionOptions>;
+export type ServiceOption = NameOf<typeof serviceOptions>;
+export type PatienceOption = NameOf<typeof patienceOptions>;
+
+/** Where a command's requests go. */
+export type Target =
+  | { readonly kind: 'service'; readonly baseUrl: string; readonly apiKey: string }
+  | {
+      readonly kind: 'local';
+      readonly isOnPurpose: boolean;
+      /** Makes the engine that judges addresses; absent for the service's own. */
+      readonly engine?: () => Promise<VerificationEngine | undefined>;
+    };
+
+/** What of the service is told while it is used. */
+export interface ConnectionNews {
+  readonly tell: (client: Client, trouble: ServiceTrouble) => void;
+  readonly fail?: (error: Error) => void;
+}
+
+/** A client, and what must be closed behind it. */
+export interface Connection {
+  readonly client: Client;
+  /** Closes the client, and the local service where there is one. May be called again. */
+  close(): Promise<void>;
+}
+
+/**
+ * Finds out which service is meant, before anything is read or sent.
+ *
+ * @throws ConfigurationError when a key has no base URL, or a base URL no key
+ */
+export async function chooseTarget(
+  options: ParsedOptions<'base-url' | 'api-key-file' | 'local'>,
+  env: NodeJS.ProcessEnv,
+): Promise<Target> {
+  if (!options.has('local')) return findTarget(options, env);
+  if (baseUrlOf(options, env) === undefined) return { kind: 'local', isOnPurpose: true };
+  throw new ConfigurationError('--local and a base URL exclude each other: give one of them');
+}
+
+/** The same where the local service cannot be meant on purpose. @throws ConfigurationError */
+export async function findTarget(
+  options: ParsedOptions<'base-url' | 'api-key-file'>,
+  env: NodeJS.ProcessEnv,
+): Promise<Target> {
+  const baseUrl = baseUrlOf(options, env);
+  const apiKey = await readKey(options, env);
+  if (baseUrl === undefined && apiKey === undefined) return { kind: 'local', isOnPurpose: false };
+  if (baseUrl === undefined) {
+    throw new ConfigurationError(
+      'there is a key but no base URL: set SLUICE_BASE_URL or --base-url, or use --local',
+    );
+  }
+  if (apiKey === undefined) {
+    throw new ConfigurationError(
+      'there is a base URL but no key: set SLUICE_API_KEY or --api-key-file',
+    );
+  }
+  return { kind: 'service', baseUrl, apiKey };
+}
+
+function baseUrlOf(options: ParsedOptions<'base-url'>, env: NodeJS.ProcessEnv): string | undefined {
+  return options.text('base-url') ?? (env['SLUICE_BASE_URL'] || undefined);
+}
+
+/**
+ * Makes the client, and starts the local service where it is meant.
+ *
+ * @param dataDir where the local service keeps its data; it forgets them at the end without one
+ * @param told.tell told what keeps requests waiting
+ * @param told.fail ends the work of a local service that has no room on its disk. @default it waits for room
+ * @throws OutputError where there is no room to start one
+ */
+export async function connect(
+  target: Target,
+  options: ParsedOptions<PatienceOption>,
+  dataDir: string | undefined,
+  { tell, fail }: ConnectionNews,
+): Promise<Connection> {
+  const timeoutSeconds = durationOption(options, 'timeout');
+  const giveUpSeconds = amountOption(options, 'give-up-after');
+  const patience = whereGiven({
+    timeoutMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000,
+    giveUpAfterMs: giveUpSeconds === undefined ? undefined : giveUpSeconds * 1000,
+    requestsPerMinute: countOption(options, 'requests-per-minute'),
+  });
+  if (target.kind === 'service') {
+    collectSeldom();
+    const client: Client = new Client({
+      baseUrl: target.baseUrl,
+      apiKey: target.apiKey,
+      ...patience,
+      onTrouble: (trouble) => tell(client, trouble),
+    });
+    return { client, close: async () => client.close() };
+  }
+  // Only when it is wanted: its tables take a quarter of the command's start.
+  const { createService } = await import('../../service/index.js');
+  const onError =
+    fail &&
+    ((error: unknown): void => {
+      if (isFull(error)) fail(fullDisk(dataDir, error));
+      else process.emitWarning(error instanceof Error ? error : String(error));
+    });
+  const service = await createService({
+    emailCredits: Infinity,
+    phoneCredits: Infinity,
+    ...whereGiven({ dataDir, engine: await target.engine?.(), onError }),
+  }).catch((error: unknown) => {
+    throw isFull(error) ? fullDisk(dataDir, error) : error;
+  });
+  collectSeldom();
+  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey, ...patience });
+  return {
+    client,
+    close: async () => {
+      await client.close();
+      await service.close();
+    },
+  };
+}
+
+function isFull(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+/** The disk of a local service is the run's own. */
+function fullDisk(dataDir = tmpdir(), cause?: unknown): OutputError {
+  return new OutputError(
+    `the disk is full: the local service has no room in ${dataDir}; make room, then run again`,
+    { cause },
+  );
+}
+
+async function readKey(
+  options: ParsedOptions<'api-key-file'>,
+  env: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  const path = options.text('api-key-file');
+  if (path === undefined) return env['SLUICE_API_KEY'] || undefined;
+  const key = (await readKeyFile(path)).trim();
+  if (key !== '') return key;
+  throw new ConfigurationError(`the key file ${path} is empty`);
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new ConfigurationError(`cannot read the key file ${path}`, { cause: error });
+  }
+}

@@ -1,0 +1,55 @@
+import { ConfigurationError, type Client } from '../../index.js';
+import type { CommandInput } from '../command.js';
+import {
+  chooseTarget,
+  connect,
+  findTarget,
+  type ConnectionOption,
+  type PatienceOption,
+  type ServiceOption,
+  type Target,
+} from './connect.js';
+import { sayLocalService } from './local-notice.js';
+import { programName } from '../program-name.js';
+import { sayTrouble } from '../messages/outage-message.js';
+
+/**
+ * Asks the service and closes the connection behind it, whatever happens.
+ *
+ * @throws ConfigurationError when no service is named
+ */
+export async function withService<Answer>(
+  input: CommandInput<ServiceOption>,
+  ask: (client: Client) => Promise<Answer>,
+): Promise<Answer> {
+  const target = await findTarget(input.options, input.env);
+  if (target.kind === 'local') {
+    throw new ConfigurationError(
+      `this asks for what a service keeps: set SLUICE_BASE_URL and SLUICE_API_KEY (${programName(input)} serve starts a local service)`,
+    );
+  }
+  return askAt(target, input, ask);
+}
+
+/** The same where the local service in this process does as well: nothing is kept between two calls. */
+export async function withAnyService<Answer>(
+  input: CommandInput<ConnectionOption>,
+  ask: (client: Client) => Promise<Answer>,
+): Promise<Answer> {
+  const target = await chooseTarget(input.options, input.env);
+  sayLocalService(target, input.stderr);
+  return askAt(target, input, ask);
+}
+
+async function askAt<Answer>(
+  target: Target,
+  { options, stderr }: CommandInput<PatienceOption>,
+  ask: (client: Client) => Promise<Answer>,
+): Promise<Answer> {
+  const connection = await connect(target, options, undefined, { tell: sayTrouble(stderr) });
+  try {
+    return await ask(connection.client);
+  } finally {
+    await connection.close();
+  }
+}

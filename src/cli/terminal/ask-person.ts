@@ -1,0 +1,56 @@
+import { createInterface } from 'node:readline/promises';
+import type { Surroundings } from '../command.js';
+
+/** Whoever runs the command, as far as there is somebody. */
+export interface Person {
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+}
+
+/** Whoever is at the terminal. */
+export function terminal({ stdin, stderr }: Pick<Surroundings, 'stdin' | 'stderr'>): Person {
+  return { input: stdin(), output: stderr };
+}
+
+/** Whether somebody is at the terminal who can be asked. */
+export function isThere({ input, output }: Person): boolean {
+  return input.isTTY && output.isTTY;
+}
+
+/**
+ * Asks a question.
+ *
+ * @returns the trimmed answer; `undefined` when the input ends without one
+ * @throws the signal's reason
+ */
+export async function ask(
+  question: string,
+  { input, output }: Person,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const dialogue = createInterface({ input, output });
+  const ended = new Promise<undefined>((resolve) => {
+    dialogue.on('close', () => resolve(undefined));
+  });
+  // A terminal that is read key by key sends no signal of its own.
+  dialogue.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  try {
+    const answer = dialogue.question(`${question} `, { signal });
+    return (await Promise.race([answer, ended]))?.trim();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    dialogue.close();
+  }
+}
+
+/** Asks a question to which only yes is yes. */
+export async function agrees(
+  question: string,
+  person: Person,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const answer = await ask(`${question} [y/N]`, person, signal);
+  return /^y(?:es)?$/i.test(answer ?? '');
+}

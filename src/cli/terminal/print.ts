@@ -1,0 +1,74 @@
+import type { Writable } from 'node:stream';
+import { OutputError } from '../../index.js';
+import { printable, printableJson, printableLine } from '../../platform/text/printable.js';
+
+/*
+ * All that the command prints goes through here, but for rows and files that somebody asked to have on
+ * standard output: names of files and columns, and whatever a service answers, may hold anything.
+ */
+
+/**
+ * Writes to standard output what a person or a script asked for.
+ *
+ * @throws OutputError when nobody reads it any more
+ */
+export async function print(text: string, out: Writable): Promise<void> {
+  await write(printable(text), out);
+}
+
+/** Says one line on standard error, or where else a person reads. */
+export function say(line: string, out: Writable): void {
+  out.write(`${printableLine(line)}\n`);
+}
+
+/** Says several lines on standard error, or where else a person reads. */
+export function sayLines(text: string, out: Writable): void {
+  out.write(printable(text));
+}
+
+/**
+ * Writes bytes to standard output as they come.
+ *
+ * @throws OutputError when nobody reads it any more; what the bytes fail with
+ */
+export async function printBytes(bytes: AsyncIterable<Uint8Array>, out: Writable): Promise<void> {
+  for await (const piece of bytes) await write(piece, out);
+}
+
+/** Writes JSON that a service has written, with the same values. @throws as {@link printBytes} does */
+export async function printJson(bytes: AsyncIterable<Uint8Array>, out: Writable): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const piece of bytes) {
+    await write(printableJson(decoder.decode(piece, { stream: true })), out);
+  }
+  await write(printableJson(decoder.decode()), out);
+}
+
+async function write(text: string | Uint8Array, out: Writable): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    out.write(text, (cause) => {
+      if (cause) reject(new OutputError('cannot write standard output', { cause }));
+      else resolve();
+    });
+  });
+}
+
+/**
+ * Waits until everything said on standard error is with its reader, or will never be: an exit cuts what
+ * still waits. Who writes to standard output waits there; one that nobody reads must not hold up an exit.
+ */
+export async function printed({ stderr }: NodeJS.Process): Promise<void> {
+  await new Promise<void>((resolve) => {
+    stderr.write('', () => {
+      resolve();
+    });
+  });
+}
+
+/**
+ * Keeps a closed pipe from ending the process in the middle of its work: who writes to standard output
+ * hears of it there, and what is said on standard error is lost without harm.
+ */
+export function outliveClosedPipes({ stdout, stderr }: NodeJS.Process): void {
+  for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
+}

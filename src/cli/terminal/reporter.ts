@@ -1,0 +1,322 @@
+import type { Writable } from 'node:stream';
+import {
+  exportDiffers,
+  isSluiceError,
+  type Client,
+  type ComparedExport,
+  type DoubtfulColumn,
+  type RunEnd,
+  type RunProgress,
+  type ServiceTrouble,
+  type Summary,
+} from '../../index.js';
+import type { Target } from '../service/connect.js';
+import { describeError, errorText, technicalPart } from '../messages/describe-error.js';
+import { describeDifference, isExportWrong } from '../messages/describe-export.js';
+import { FailedBatches } from '../messages/failed-batches.js';
+import { HeldUpBatches } from '../messages/held-up-batches.js';
+import { comparedLines, oddLines } from '../messages/compared-lines.js';
+import { exitCodeOf } from '../exit-code.js';
+import { localNotice } from '../service/local-notice.js';
+import { sayLines } from './print.js';
+import { LiveLines } from '../progress/live-lines.js';
+import { progressLines, timeText } from '../progress/progress-lines.js';
+import { progressForm, widthOf } from '../progress/progress-mode.js';
+import { RunFigures } from '../progress/run-figures.js';
+import {
+  batchCalled,
+  batchLine,
+  carriedLine,
+  doubtfulLines,
+  headerLine,
+  alreadyFinishedLine,
+  olderStateLine,
+  readingLine,
+  readLine,
+  stoppedLine,
+  textColumnLine,
+} from '../messages/progress-messages.js';
+import { endColumns, endLines, endTable } from '../messages/end-table.js';
+import { endLinesOf, fewerRowsLines, type Said } from '../messages/run-lines.js';
+import { SaidLines, type SaidLinesOptions } from '../messages/said-lines.js';
+import { goingOnLine, type paidInVainLines } from '../messages/failure-messages.js';
+import { troubleLine } from '../messages/outage-message.js';
+import { counted } from '../../platform/text/shown-numbers.js';
+
+/** So many batches are told of whose exports differ from what was counted. */
+const mostDifferences = 5;
+
+/** Plain lines come at most so often; while the service verifies, which may take hours, seldom. */
+const lineEveryMs = 5000;
+const batchLineEveryMs = 60_000;
+
+export interface ReporterOptions extends SaidLinesOptions {
+  readonly isVerbose: boolean;
+  /** Whether a person reads at a terminal: the end of a run is then a table. @default false */
+  readonly isTerminal?: boolean;
+  /** Whether it was said that the local service verifies. @default false */
+  readonly isTargetSaid?: boolean;
+  /** Tells what a terminal shows. @default none */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** What `sluice verify` says on standard error. Counts only: no cell of the input. */
+export class Reporter {
+  readonly #out: Writable;
+  readonly #options: ReporterOptions;
+  readonly #figures = new RunFigures();
+  readonly #live: LiveLines | undefined;
+  readonly #lines: SaidLines;
+  readonly #failures = new FailedBatches();
+  readonly #heldUp = new HeldUpBatches();
+  #differences = 0;
+  #isToldAgain = false;
+  #isTargetSaid: boolean;
+
+  constructor(out: Writable, options: ReporterOptions) {
+    this.#out = out;
+    this.#isTargetSaid = options.isTargetSaid ?? false;
+    this.#options = options;
+    if (options.mode === 'live' && options.isJson !== true) {
+      const terminal = out as NodeJS.WriteStream;
+      this.#live = new LiveLines(terminal, () => {
+        const form = progressForm(options.env ?? {}, terminal.columns);
+        return progressLines(this.#figures, form, options.clock.now());
+      });
+    }
+    this.#lines = new SaidLines(out, options, this.#live);
+  }
+
+  /** Nobody must take the local service's verdicts for a paid service's: said even when quiet. */
+  target(target: Target): void {
+    if (target.kind !== 'local' || target.isOnPurpose || this.#isTargetSaid) return;
+    this.#isTargetSaid = true;
+    this.#lines.write({ event: 'local_service', line: localNotice });
+  }
+
+  /** What keeps the requests to a service waiting. */
+  readonly trouble = (client: Client, trouble: ServiceTrouble): void => {
+    this.#lines.say(troubleLine(client, trouble));
+  };
+
+  /** Files that are replaced keep their permissions, which the input's own do not give. */
+  keptOpen(paths: readonly string[]): void {
+    this.#lines.say({
+      event: 'kept_open',
+      fields: { paths },
+      line: `more users may read ${paths.join(', ')} than the input: permissions of files that are there already are kept; close them with chmod go= ${paths.join(' ')}`,
+    });
+  }
+
+  streaming(): void {
+    this.#lines.say({
+      event: 'streaming',
+      line: 'the rows go to standard output: if this run is stopped, it cannot be resumed (with a file, -o, it can)',
+    });
+  }
+
+  /** Columns that are likely to be the wrong ones: said even when quiet, for it costs credits. */
+  doubtful(columns: readonly DoubtfulColumn[]): void {
+    this.close();
+    for (const said of columns.flatMap(doubtfulLines)) this.#lines.write(said);
+  }
+
+  /** What a run that keeps nothing has launched so far. */
+  launched(): Parameters<typeof paidInVainLines>[0] {
+    return {
+      batches: this.#figures.launchedBatches,
+      launched: this.#figures.credits().launched,
+    };
+  }
+
+  tell(said: readonly Said[]): void {
+    for (const each of said) {
+      if (each.isUrgent === true) this.#lines.write(each);
+      else this.#lines.say(each);
+    }
+  }
+
+  progress(progress: RunProgress): void {
+    this.#figures.note(progress, this.#options.clock.now());
+    this.#live?.start();
+    switch (progress.stage) {
+      case 'header_found':
+        // A guess that could be wrong: said even when quiet.
+        this.#lines.write(headerLine(progress));
+        return;
+      case 'carried':
+        this.#lines.say(carriedLine(progress));
+        return;
+      case 'going_on':
+        this.#lines.say(goingOnLine(progress.status));
+        return;
+      case 'recalled':
+        return;
+      case 'reading':
+        this.#lines.sayNowAndThen(readingLine(progress), lineEveryMs);
+        return;
+      case 'read':
+        this.#lines.say(readLine(progress));
+        return;
+      case 'batch':
+        this.#batch(progress);
+        return;
+      case 'stopped':
+        this.#lines.write(stoppedLine(progress));
+        return;
+      case 'left_behind':
+        this.#lines.write({
+          event: 'left_behind',
+          fields: { names: progress.names },
+          line: `left on the service: ${progress.names.join(', ')}`,
+        });
+        return;
+      case 'older_state':
+        // Two processes on copies of one state can pay for each other's batches: said even when quiet.
+        this.#lines.write(olderStateLine(progress));
+        return;
+      case 'already_finished':
+        this.#isToldAgain = true;
+        this.#lines.write(alreadyFinishedLine(progress));
+        return;
+      case 'text_column':
+        this.#lines.say(textColumnLine(progress));
+        return;
+      case 'notice':
+        this.tell([
+          { event: 'notice', line: progress.message, isUrgent: progress.isUrgent === true },
+        ]);
+        return;
+      case 'writing': {
+        const { rows } = progress;
+        const said = {
+          event: 'writing',
+          fields: { rows },
+          line: `writing: ${counted(rows, 'row')} so far`,
+        };
+        this.#lines.sayNowAndThen(said, batchLineEveryMs);
+        return;
+      }
+      case 'written': {
+        const { rows } = progress;
+        // The end of the run says it to people, with the names of the outputs.
+        if (this.#isDetailed) {
+          const line = `the output is complete: ${counted(rows, 'row')}`;
+          this.#lines.say({ event: 'written', fields: { rows }, line });
+        }
+      }
+    }
+  }
+
+  /** @param last what is said after all else; `finished` is the last event of a log */
+  finished(summary: Summary, end: RunEnd, last: readonly Said[] = []): void {
+    this.close();
+    this.tell(this.#failures.lines());
+    if (this.#options.isJson === true) {
+      // The batches have been told one by one.
+      const { batches, compared, ...figures } = summary;
+      this.tell([...oddLines(summary), ...fewerRowsLines(summary, end.advice), ...last]);
+      this.#lines.say({
+        event: 'finished',
+        fields: { ...figures, ...end, batches: batches.length, previous: compared?.previous },
+        line: '',
+      });
+      return;
+    }
+    this.#table(summary);
+    const withTime = this.#options.isTerminal === true;
+    this.tell([
+      ...comparedLines(summary),
+      ...oddLines(summary),
+      ...endLinesOf(summary, end, {
+        withTime,
+        isToldAgain: this.#isToldAgain,
+      }),
+      ...last,
+    ]);
+  }
+
+  /** Says why the run ends. */
+  failed(error: unknown): void {
+    this.close();
+    this.tell(this.#failures.lines());
+    const technical = technicalPart(error);
+    if (this.#options.isJson !== true) {
+      sayLines(`${describeError(error)}\n`, this.#out);
+      if (technical !== undefined && this.#options.isVerbose) {
+        this.tell([{ event: 'error', line: technical }]);
+      }
+      return;
+    }
+    this.#lines.write({
+      event: 'error',
+      fields: {
+        code: isSluiceError(error) ? error.code : null,
+        exit_code: exitCodeOf(error),
+        message: errorText(error),
+        cause: technical,
+      },
+      line: '',
+    });
+  }
+
+  /** Takes live lines off the terminal; what is said from then on stands below what was said before. */
+  close(): void {
+    this.#live?.stop();
+  }
+
+  #table(summary: Summary): void {
+    const columns = endColumns(summary);
+    if (this.#options.isTerminal !== true) {
+      for (const line of endLines(columns)) this.#lines.say({ event: 'column', line });
+      return;
+    }
+    if (this.#options.isQuiet || columns.length === 0) return;
+    const { columns: width } = this.#out as Partial<NodeJS.WriteStream>;
+    sayLines(`\n${endTable(columns, widthOf(width))}\n`, this.#out);
+  }
+
+  #batch(progress: Extract<RunProgress, { readonly stage: 'batch' }>): void {
+    const { known, exported } = progress;
+    const reason = known.stage === 'failed' ? known.reason : undefined;
+    const said = batchLine(progress);
+    const waiting = this.#heldUp.note(progress, this.#options.clock.now());
+    if (waiting) this.#lines.say(waiting);
+    // What was paid for and is not there is said even when quiet.
+    if (isExportWrong(reason)) this.#lines.write(said);
+    else if (reason !== undefined && !this.#isDetailed) {
+      this.#failures.note(reason, said);
+    } else if (this.#isDetailed) {
+      this.#lines.say(said);
+    } else this.#lines.sayNowAndThen(this.#howFar(), batchLineEveryMs);
+    if (known.stage === 'exported' && exported && exportDiffers(exported)) {
+      this.#difference(batchCalled(progress), exported);
+    }
+  }
+
+  get #isDetailed(): boolean {
+    return this.#options.isVerbose || this.#options.isJson === true;
+  }
+
+  /** A log has it in the batch's own line. */
+  #difference(called: string, exported: ComparedExport): void {
+    this.#differences += 1;
+    if (this.#options.isJson === true || this.#differences > mostDifferences) return;
+    const said = { event: 'difference', line: `${called}: ${describeDifference(exported)}` };
+    // What is paid for and was not there is said even when quiet.
+    if (exported.missing === undefined) this.#lines.say(said);
+    else this.#lines.write(said);
+    if (this.#differences < mostDifferences) return;
+    this.#lines.say({
+      event: 'difference',
+      line: 'further batches that differ so are in --summary and --report',
+    });
+  }
+
+  #howFar(): Said {
+    const { done, total } = this.#figures.batches;
+    const all = total === undefined ? '' : ` of ${total}`;
+    const time = timeText(this.#figures, this.#options.clock.now());
+    return { event: 'progress', line: `${done}${all} batches done after ${time}` };
+  }
+}

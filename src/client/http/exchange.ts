@@ -1,0 +1,205 @@
+import type { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import request from 'undici/lib/api/api-request.js';
+import { InputError } from '../../platform/errors/errors.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import { AnswerBody } from './answer-body.js';
+import type { ClientSettings } from '../client-options.js';
+import type { Clock } from '../../platform/waiting/clock.js';
+import { onAbort } from '../../platform/waiting/on-abort.js';
+import { orAborted } from '../../platform/waiting/or-aborted.js';
+import type { HeaderReader } from '../rate/rate-limit.js';
+import { toTimeoutError, toTransportError } from './transport-failure.js';
+import { Watchdog } from './timeouts.js';
+import type { WireRequest } from './request.js';
+
+/** Limits of one attempt, in milliseconds. */
+export type ExchangeLimits = Pick<
+  ClientSettings,
+  'connectTimeoutMs' | 'timeoutMs' | 'totalTimeoutMs'
+>;
+
+export interface ExchangeOptions extends ExchangeLimits {
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+  readonly signal: AbortSignal | undefined;
+  readonly redact: (text: string) => string;
+  /** Called when the service has taken another piece of the body. */
+  readonly onSent: () => void;
+}
+
+/** The beginning of an answer; its body must be read to the end or destroyed. */
+export interface WireAnswer {
+  readonly status: number;
+  readonly header: HeaderReader;
+  readonly body: Readable;
+}
+
+/**
+ * Sends one request, once.
+ *
+ * @throws TransportError when no answer comes; InputError when the body cannot be made; the signal's
+ *   reason, untouched. The body fails with the same errors.
+ */
+export async function exchange(
+  request: WireRequest,
+  options: ExchangeOptions,
+): Promise<WireAnswer> {
+  const attempt = new Attempt(request, options);
+  return attempt.run();
+}
+
+class Attempt {
+  readonly #request: WireRequest;
+  readonly #options: ExchangeOptions;
+  /** Ends the attempt, with the error it ends with as its reason. */
+  readonly #end = new AbortController();
+  readonly #watchdog: Watchdog;
+  readonly #forgetSignal: () => void;
+  #isStarted = false;
+  /** What went wrong on the caller's side while the body was made. */
+  #bodyError: { readonly error: unknown } | undefined;
+  #body: AnswerBody | undefined;
+
+  constructor(request: WireRequest, options: ExchangeOptions) {
+    this.#request = request;
+    this.#options = options;
+    options.signal?.throwIfAborted();
+    this.#watchdog = new Watchdog(options.clock, {
+      totalMs: options.totalTimeoutMs,
+      bark: (awaited, limitMs) => this.#stop(toTimeoutError(awaited, limitMs, this.#failed())),
+    });
+    this.#forgetSignal = onAbort(options.signal, (reason) => this.#stop(reason));
+  }
+
+  async run(): Promise<WireAnswer> {
+    const { timeoutMs, connectTimeoutMs } = this.#options;
+    this.#watchdog.expect('connection', connectTimeoutMs);
+    try {
+      // undici only notices an abort once it has a connection; nobody should wait for that.
+      const { statusCode, headers, body } = await orAborted(this.#send(), this.#end.signal);
+      this.#body = new AnswerBody(body, {
+        watchdog: this.#watchdog,
+        timeoutMs,
+        toError: (error) => this.#toError(error),
+        onClose: this.#forgetSignal,
+      });
+      const header: HeaderReader = (name) => {
+        const value = headers[name];
+        return Array.isArray(value) ? value[0] : value;
+      };
+      return { status: statusCode, header, body: this.#body };
+    } catch (error) {
+      this.#watchdog.stop();
+      this.#forgetSignal();
+      throw this.#toError(error);
+    }
+  }
+
+  async #send(): Promise<Dispatcher.ResponseData> {
+    const { method, origin, path, headers, body } = this.#request;
+    const { dispatcher, timeoutMs } = this.#options;
+    const started = watchStart(dispatcher, () => {
+      this.#isStarted = true;
+      this.#watchdog.expect(typeof body === 'function' ? 'sending' : 'answer', timeoutMs);
+    });
+    return request.call(started, {
+      origin,
+      path,
+      method,
+      headers,
+      // undici takes any iterable of bytes; its types only name streams.
+      body:
+        typeof body === 'function' ? (this.#chunks(body) as unknown as Readable) : (body ?? null),
+      signal: this.#end.signal,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /**
+   * The body as it goes out: while the next chunk is being made the service is not to blame for the
+   * silence, and when one is asked for, the one before has been taken.
+   */
+  async *#chunks(
+    open: () => AsyncGenerator<Uint8Array, void, undefined>,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const { timeoutMs } = this.#options;
+    const chunks = open();
+    try {
+      while (!this.#end.signal.aborted) {
+        if (this.#body === undefined) this.#watchdog.suspend();
+        const next = await this.#nextChunk(chunks);
+        if (next.done === true) break;
+        this.#expectTaking('sending', timeoutMs);
+        yield next.value;
+        this.#options.onSent();
+      }
+      this.#expectTaking('answer', timeoutMs);
+    } finally {
+      await chunks.return();
+    }
+  }
+
+  /** An answer may have come before all was sent: then only the answer is waited for. */
+  #expectTaking(awaited: 'sending' | 'answer', timeoutMs: number): void {
+    if (this.#body === undefined) this.#watchdog.expect(awaited, timeoutMs);
+  }
+
+  async #nextChunk(
+    chunks: AsyncGenerator<Uint8Array, void, undefined>,
+  ): Promise<IteratorResult<Uint8Array, void>> {
+    try {
+      return await chunks.next();
+    } catch (error) {
+      this.#bodyError = { error };
+      throw error;
+    }
+  }
+
+  #stop(reason: unknown): void {
+    this.#end.abort(reason);
+    // What has been received and not yet read is dropped too.
+    this.#body?.destroy(reason as Error);
+  }
+
+  #toError(error: unknown): unknown {
+    if (this.#end.signal.aborted) return this.#end.signal.reason;
+    if (this.#bodyError) return toBodyError(this.#bodyError.error, this.#request.subject);
+    if (isSluiceError(error)) return error;
+    return toTransportError(error, this.#failed());
+  }
+
+  #failed(): Parameters<typeof toTransportError>[1] {
+    const { subject, operation } = this.#request;
+    return { subject, operation, isStarted: this.#isStarted, redact: this.#options.redact };
+  }
+}
+
+function toBodyError(error: unknown, subject: string): unknown {
+  if (isSluiceError(error)) return error;
+  return new InputError(`${subject}: the file could not be read`, {
+    code: 'input_unreadable',
+    cause: error,
+  });
+}
+
+/**
+ * A view of a dispatcher that tells when a request is handed to a connection. Until then nothing of it
+ * can have reached the service; from then on that is not known, whatever error follows.
+ */
+function watchStart(dispatcher: Dispatcher, onStart: () => void): Dispatcher {
+  return dispatcher.compose((dispatch) => (options, handler) => {
+    return dispatch(options, {
+      onRequestStart: (controller, context: unknown) => {
+        onStart();
+        handler.onRequestStart?.(controller, context);
+      },
+      onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
+      onResponseStart: (...args) => handler.onResponseStart?.(...args),
+      onResponseData: (...args) => handler.onResponseData?.(...args),
+      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+      onResponseError: (...args) => handler.onResponseError?.(...args),
+    });
+  });
+}

@@ -1,0 +1,174 @@
+import type * as z from 'zod';
+import { batchUuid as batchUuidSchema } from '../../contract/bodies.js';
+import { verificationTypes, type VerificationType } from '../../contract/enums.js';
+import {
+  apiKeyHeader,
+  operations,
+  type Operation,
+  type OperationName,
+} from '../../contract/operations.js';
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import { checkNames } from '../../platform/options/check-options.js';
+import { shapeOfSchema } from '../../platform/options/schema-shape.js';
+import type { ApiKey } from '../api-key.js';
+import type { BaseUrl } from '../base-url.js';
+import type { SentLines } from '../hide-cells.js';
+import { createMultipart, type FieldValue, type UploadFile } from './multipart.js';
+
+/** What a caller gives to an operation. */
+export interface CallInput {
+  readonly batchUuid?: string;
+  readonly query?: unknown;
+  readonly json?: unknown;
+  /** The form's fields, and its file. */
+  readonly form?: Readonly<Record<string, unknown>> & { readonly file: UploadFile };
+  /** The lines that the call is about, where it does not send them itself. */
+  readonly sent?: SentLines | undefined;
+}
+
+/** A request as it goes out, once for each attempt. */
+export interface WireRequest {
+  readonly operation: OperationName;
+  /** What it is about, for messages: the operation's name, and the batch it concerns. */
+  readonly subject: string;
+  readonly method: Operation['method'];
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The lines that it is about: the service may repeat them. */
+  readonly sent: SentLines | undefined;
+  /** The type of the one credit that it costs, for messages. */
+  readonly creditType: VerificationType | undefined;
+  readonly body: string | (() => AsyncGenerator<Uint8Array, void, undefined>) | undefined;
+}
+
+/** What every request of one client has in common. */
+export interface WireSettings {
+  readonly base: BaseUrl;
+  readonly apiKey: ApiKey | undefined;
+  readonly userAgent: string;
+  /** Connections of our own are known to send a chunk before they ask for another. */
+  readonly isOwnDispatcher: boolean;
+}
+
+/**
+ * Makes the request of an operation from what its caller gave, checked by the contract.
+ *
+ * @throws ConfigurationError `invalid_option`: a value that the contract does not allow, a batch_uuid
+ *   that is no uuid, or no key where one is needed. Nothing is sent then.
+ */
+export function createWireRequest(
+  operation: OperationName,
+  input: CallInput,
+  settings: WireSettings,
+): WireRequest {
+  const shape: Operation = operations[operation];
+  // No Accept-Encoding: no compressed answer is asked for.
+  const headers: Record<string, string> = { 'user-agent': settings.userAgent };
+  // Spec 4, note 5: the key never goes where no authentication is declared.
+  if (shape.keyed) headers[apiKeyHeader] = keyOf(operation, settings.apiKey).reveal();
+  return {
+    operation,
+    subject: input.batchUuid === undefined ? operation : `${operation} ${input.batchUuid}`,
+    method: shape.method,
+    origin: settings.base.origin,
+    path: settings.base.prefix + pathOf(operation, shape, input),
+    headers,
+    sent: input.sent ?? input.form?.file ?? unitLine(input.json),
+    creditType: operation === 'verifyUnit' ? unitType(input.json) : undefined,
+    body: addBody(shape, { operation, input, settings }, headers),
+  };
+}
+
+function unitType(json: unknown): VerificationType | undefined {
+  if (typeof json !== 'object' || json === null) return undefined;
+  return verificationTypes.find((type) => typeof Reflect.get(json, type) === 'string');
+}
+
+/** The address of a unit verification, under the name that its type gives it. */
+function unitLine(json: unknown): SentLines | undefined {
+  if (typeof json !== 'object' || json === null) return undefined;
+  const cells = verificationTypes.map((type): unknown => Reflect.get(json, type));
+  const text = cells.filter((cell) => typeof cell === 'string').join('\n');
+  return text === '' ? undefined : { open: () => [Buffer.from(text)] };
+}
+
+function keyOf(operation: OperationName, key: ApiKey | undefined): ApiKey {
+  if (key !== undefined) return key;
+  throw new ConfigurationError(
+    `${operation} needs an API key: the client has none. Give it apiKey; if that comes from the environment, its variable is not set`,
+  );
+}
+
+function pathOf(operation: OperationName, shape: Operation, input: CallInput): string {
+  let path = shape.path;
+  if (path.includes('{batch_uuid}')) {
+    // A uuid holds nothing that could lead the request to another path.
+    const uuid = batchUuidSchema.safeParse(input.batchUuid);
+    if (!uuid.success)
+      throw new ConfigurationError(`${operation} needs a batch_uuid that is a uuid`);
+    path = path.replace('{batch_uuid}', uuid.data);
+  }
+  if (shape.query === undefined) return path;
+  const query = new URLSearchParams();
+  const values = checked(operation, shape.query, input.query) as Record<string, FieldValue>;
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && value !== null) query.set(name, String(value));
+  }
+  return `${path}?${query.toString()}`;
+}
+
+function addBody(
+  shape: Operation,
+  call: {
+    readonly operation: OperationName;
+    readonly input: CallInput;
+    readonly settings: WireSettings;
+  },
+  headers: Record<string, string>,
+): WireRequest['body'] {
+  const { operation, input, settings } = call;
+  switch (shape.request.kind) {
+    case 'none':
+      return undefined;
+    case 'json':
+      headers['content-type'] = 'application/json';
+      return JSON.stringify(checked(operation, shape.request.schema, input.json));
+    case 'multipart': {
+      const { file, ...fields } = input.form ?? {};
+      const form = createMultipart(
+        checked(operation, shape.request.schema, fields) as Record<string, FieldValue>,
+        checkedFile(operation, file),
+      );
+      headers['content-type'] = form.contentType;
+      headers['content-length'] = String(form.contentLength);
+      return () => form.open(settings.isOwnDispatcher);
+    }
+  }
+}
+
+function checkedFile(operation: OperationName, file: UploadFile | undefined): UploadFile {
+  const sizeBytes: unknown = file?.sizeBytes;
+  if (!Number.isSafeInteger(sizeBytes) || Number(sizeBytes) < 0) {
+    throw new ConfigurationError(`${operation}: file.sizeBytes must be a number of bytes`);
+  }
+  if (typeof file?.open === 'function') return file;
+  throw new ConfigurationError(`${operation}: file.open must be a function`);
+}
+
+/** The value with the contract's defaults filled in; its message names the field and not the value. */
+function checked(operation: OperationName, schema: z.ZodObject, value: unknown): unknown {
+  const shape = shapeOfSchema(schema);
+  const given = value ?? {};
+  const takesAll = schema.def.catchall !== undefined;
+  if (!takesAll && typeof given === 'object') checkNames(given, Object.keys(shape), operation);
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const field = parsed.error.issues[0]?.path[0];
+  const wanted = shape[String(field)];
+  throw new ConfigurationError(
+    wanted === undefined
+      ? `${operation} needs an object`
+      : `${operation}: ${String(field)} must be ${wanted.what}`,
+  );
+}

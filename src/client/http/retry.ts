@@ -1,0 +1,69 @@
+import { ApiError, ContractError, TransportError } from '../../platform/errors/errors.js';
+import { backoffMs } from '../rate/backoff.js';
+
+/** How waits between two attempts of one request grow. */
+const bounds = { firstMs: 500, longestMs: 30_000 };
+
+/** Odd answers are asked for again this often in all; then the oddness is what there is to report. */
+const mostOddAnswers = 3;
+
+/** Timeouts and early hints that some services answer with in place of a 5xx. */
+const passingStatuses: ReadonlySet<number> = new Set([408, 425]);
+
+/** A failed attempt, and what is known of those before it. */
+export interface Failure {
+  readonly error: unknown;
+  /** Whether asking twice does what asking once does (the table of operations). */
+  readonly repeatable: boolean;
+  /** Attempts so far, this one included. */
+  readonly attempts: number;
+  /** Answers so far that were not what the specification shows, this one included. */
+  readonly oddAnswers: number;
+  /** Time since the first failed attempt, in milliseconds. */
+  readonly failingForMs: number;
+  readonly giveUpAfterMs: number;
+}
+
+export type Verdict =
+  /** The failure is the caller's to see, as it is. */
+  | { readonly do: 'throw' }
+  /** It could be tried again, and has been for long enough. */
+  | { readonly do: 'give_up' }
+  | { readonly do: 'repeat'; readonly waitMs: number };
+
+/** Decides what follows a failed attempt. */
+export function judgeFailure(failure: Failure, random: () => number): Verdict {
+  if (!mayRepeat(failure)) return { do: 'throw' };
+  const waitMs = waitBefore(failure, random);
+  const leftMs = failure.giveUpAfterMs - failure.failingForMs;
+  if (leftMs <= 0 || askedWaitMs(failure.error) > leftMs) return { do: 'give_up' };
+  // The last attempt is when the time is over, not a wait before.
+  return { do: 'repeat', waitMs: Math.min(waitMs, leftMs) };
+}
+
+/** Whether a status says that the service, and not the request, is in trouble. */
+export function isServiceTrouble(status: number): boolean {
+  return status >= 500 || passingStatuses.has(status);
+}
+
+function mayRepeat({ error, repeatable, oddAnswers }: Failure): boolean {
+  // A request that was surely not sent may go again, whatever it is; one that may have been carried
+  // out goes again only if that does no harm.
+  if (error instanceof TransportError)
+    return error.retryable && (error.sent === 'no' || repeatable);
+  if (error instanceof ApiError) {
+    return error.status === 429 || (repeatable && isServiceTrouble(error.status));
+  }
+  if (error instanceof ContractError) return repeatable && oddAnswers < mostOddAnswers;
+  return false;
+}
+
+function waitBefore({ error, attempts }: Failure, random: () => number): number {
+  // After a 429 the whole client waits together, this request with it.
+  if (error instanceof ApiError && error.status === 429) return 0;
+  return Math.max(askedWaitMs(error), backoffMs(attempts, bounds, random));
+}
+
+function askedWaitMs(error: unknown): number {
+  return error instanceof ApiError && error.status !== 429 ? (error.retryAfterMs ?? 0) : 0;
+}

@@ -1,0 +1,194 @@
+import { isCountryCode, type CountryCode } from '../../../contract/countries.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { editDistance } from '../../../platform/text/edit-distance.js';
+import { countryNames } from './country-names.js';
+
+/** No name of a country is longer. */
+const maxNameLength = 80;
+
+let byName: ReadonlyMap<string, CountryCode> | undefined;
+
+/**
+ * The country that a text surely names: by its code, by a code of three letters, or by a name, in any case,
+ * with or without accents and points, in English, German, French, Italian, Spanish and its own language.
+ * What may mean two countries names none.
+ */
+export function findCountry(text: string): CountryCode | undefined {
+  if (text.length > maxNameLength) return undefined;
+  return codeIn(text) ?? named(text) ?? named(turned(text)) ?? namedTwice(text);
+}
+
+/** ASCII only: upper case makes country codes of other letters too (the Turkish i without a dot). */
+function codeIn(text: string): CountryCode | undefined {
+  const code = /^[A-Za-z]{2}$/.test(text) ? text.toUpperCase() : '';
+  return isCountryCode(code) ? code : undefined;
+}
+
+function named(text: string): CountryCode | undefined {
+  byName ??= readNames();
+  return byName.get(plain(text));
+}
+
+/** `Korea, South` and `Korea (South)`, as sorted lists have them: `South Korea`. */
+function turned(text: string): string {
+  const [, first = '', last = ''] = /^([^,()]+)[,(]([^,()]+)\)?$/.exec(text) ?? [];
+  return `${last} ${first}`;
+}
+
+/** The one country that all parts of a text name: `Deutschland (DE)`, `US - United States`. */
+function namedTwice(text: string): CountryCode | undefined {
+  const parts = text.split(/[^\p{L}\p{N}\p{M}\s.'’&]+/u).filter((part) => plain(part) !== '');
+  const [first, ...others] = parts.map((part) => codeIn(part.trim()) ?? named(part));
+  return others.length > 0 && others.every((other) => other === first) ? first : undefined;
+}
+
+/**
+ * The country that an option names, as `findCountry` finds it.
+ *
+ * @param option how a message calls what was given
+ * @throws ConfigurationError that guesses which country was meant
+ *
+ * @example
+ * ```ts
+ * console.log(parseCountry('UK')); // GB
+ * ```
+ */
+export function parseCountry(text: string, option = 'the country'): CountryCode {
+  const code = findCountry(text.trim());
+  if (code !== undefined) return code;
+  const near = guessCountry(text);
+  const other = `${near?.name ?? ''} is not one of its target countries`;
+  const hint =
+    (near && (near.code === null ? other : `did you mean ${near.code} (${near.name})?`)) ??
+    (/^[A-Za-z]{2}$/.test(text)
+      ? `${text.toUpperCase()} is the code of no country`
+      : 'give a two-letter code such as US');
+  throw new ConfigurationError(
+    `the service does not take ${option} ${JSON.stringify(text)}; ${hint}`,
+  );
+}
+
+/** So many wrong letters in a name, and for each of them so many letters in all. */
+const mostWrong = 2;
+const lettersForOne = 3;
+/** What is shorter is a code. */
+const shortestName = 4;
+
+/** On cars. As a country of a list they are likely, and not sure. */
+const singleLetterCodes: ReadonlyMap<string, CountryCode> = new Map([
+  ['a', 'AT'],
+  ['b', 'BE'],
+  ['d', 'DE'],
+  ['e', 'ES'],
+  ['f', 'FR'],
+  ['i', 'IT'],
+  ['l', 'LU'],
+  ['n', 'NO'],
+  ['p', 'PT'],
+  ['s', 'SE'],
+]);
+
+/**
+ * The country that was probably meant by a text that names none of the service's; its code is `null` where
+ * the service does not take it.
+ */
+export function guessCountry(
+  text: string,
+): { readonly code: string | null; readonly name: string } | undefined {
+  const wanted = plain(text.slice(0, maxNameLength));
+  const other = otherName(text, wanted);
+  if (other !== undefined) return { code: null, name: other };
+  const letter = singleLetterCodes.get(wanted);
+  const code = letter ?? nearestCode(wanted);
+  const line = countryNames.find((each) => each.startsWith(code ?? ' '));
+  return line === undefined ? undefined : { code: line.slice(0, 2), name: namesIn(line)[0] ?? '' };
+}
+
+function nearestCode(wanted: string): string | undefined {
+  const furthest = Math.min(mostWrong, Math.floor(wanted.length / lettersForOne));
+  const [nearest] = countryNames
+    .flatMap((line) => namesIn(line).map((name) => ({ name: plain(name), code: line.slice(0, 2) })))
+    .filter(({ name }) => name.length >= shortestName)
+    .map(({ name, code }) => ({ code, distance: editDistance(wanted, name) }))
+    .filter(({ distance }) => distance <= furthest)
+    .toSorted((one, other) => one.distance - other.distance);
+  return nearest?.code;
+}
+
+const languages = ['en', 'de', 'fr', 'it', 'es'];
+let otherNames: ReadonlyMap<string, string> | undefined;
+
+/** The English name of a country that the service does not take. */
+function otherName(text: string, wanted: string): string | undefined {
+  otherNames ??= readOtherNames();
+  return otherNames.get(/^[A-Za-z]{2}$/.test(text.trim()) ? text.trim().toUpperCase() : wanted);
+}
+
+/** By code, and by name as `plain` has it. */
+function readOtherNames(): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const [english, ...others] = languages.map(
+    (language) => new Intl.DisplayNames(language, { type: 'region', fallback: 'none' }),
+  );
+  for (const code of everyCode()) {
+    const name = english?.of(code);
+    // Old codes have the name of a country of today.
+    if (name === undefined || named(name) !== undefined) continue;
+    names.set(code, name);
+    for (const own of [name, ...others.map((each) => each.of(code) ?? '')]) {
+      if (!names.has(plain(own))) names.set(plain(own), name);
+    }
+  }
+  return names;
+}
+
+/** Two letters each, but for those that are for no country (`XA`, `ZZ`). */
+function everyCode(): readonly string[] {
+  const letters = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ');
+  return letters
+    .flatMap((first) => letters.map((second) => first + second))
+    .filter((code) => !isCountryCode(code) && !/^(?:X[AB]|Z|Q)/.test(code));
+}
+
+function readNames(): ReadonlyMap<string, CountryCode> {
+  const names = new Map<string, CountryCode>();
+  for (const line of countryNames) {
+    const [code = '', threeLetters = ''] = line.split(' ', 2);
+    if (!isCountryCode(code)) throw new Error(`${code} is no country of the service`);
+    names.set(plain(threeLetters), code);
+    for (const name of namesIn(line)) {
+      names.set(plain(name), code);
+      if (name.includes(',')) names.set(plain(turned(name)), code);
+      // As it is written where no key has the letter: Oesterreich.
+      names.set(plain(name.replaceAll(/[ÄÖÜäöü]/g, (letter) => `${letter}e`)), code);
+    }
+  }
+  return names;
+}
+
+/** Names that follow the two codes. */
+function namesIn(line: string): readonly string[] {
+  return line.slice(7).split(' / ');
+}
+
+function plain(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .replaceAll('&', ' and ')
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => !['', 'the', 'of'].includes(word))
+    .map((word) => shortWords.get(word) ?? word)
+    .join(' ')
+    .replaceAll(singleLetters, '');
+}
+
+/** Between the letters of `U. S. A.` */
+const singleLetters = /(?<=(?:^| )\p{L}) (?=\p{L}(?: |$))/gu;
+const shortWords: ReadonlyMap<string, string> = new Map([
+  ['st', 'saint'],
+  ['rep', 'republic'],
+  ['dem', 'democratic'],
+]);

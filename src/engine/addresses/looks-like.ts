@@ -1,0 +1,112 @@
+import type { CountryCode } from '../../contract/countries.js';
+import type { VerificationType } from '../../contract/enums.js';
+import { phoneLine } from './phone/phone-line.js';
+import type { AddressLine } from './address-line.js';
+import { phoneDigits } from './phone/phone-digits.js';
+import { possibleNumbers } from './phone/phone-readings.js';
+
+/** Shorter runs of digits among letters are no phone number. */
+const fewestDigits = 5;
+/** What is longer, behind a `+`, was written as a number. */
+const mostNational = 7;
+const atSign = 0x40;
+
+/**
+ * Whether a cell looks like what it is verified as, at a glance: an email has an `@` between two other
+ * characters; a phone is a possible number, or text with more digits than letters (`ext. 12`).
+ *
+ * @param address what the cell has come to
+ */
+export function looksLike(
+  type: VerificationType,
+  address: AddressLine,
+  country: CountryCode,
+): boolean {
+  if ('reason' in address) return false;
+  const { line, key } = address;
+  if (type === 'email') return /[^@]@[^@]/.test(line);
+  if (key.startsWith('+')) return true;
+  const digits = phoneDigits(line);
+  if (digits !== undefined) {
+    // Of a calling code that is not known: numbers to test with are such.
+    const isForeign = digits.digits.startsWith('+') && digits.digits.length > mostNational;
+    return isForeign || possibleNumbers(digits, country).length > 0;
+  }
+  const digitCount = line.match(/\d/g)?.length ?? 0;
+  return digitCount >= fewestDigits && digitCount > (line.match(/\p{L}/gu)?.length ?? 0);
+}
+
+/** Longer cells are neither. */
+const mostCharacters = 320;
+
+/** Whether a cell that does not look like what it is verified as looks like the other type, at a glance. */
+export function looksLikeOther(type: VerificationType, cell: unknown): boolean {
+  if (typeof cell !== 'string' || cell.length > mostCharacters) return false;
+  if (type === 'phone') return /[^@\s]@[^@\s]/.test(cell);
+  const digits = cell.match(/\d/g)?.length ?? 0;
+  return digits >= mostNational && /^[\d\s().+/-]+$/.test(cell);
+}
+
+/** As `looksLike`, for the bytes of a plain email. */
+export function looksLikeEmail(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let place = start + 1; place < end - 1; place += 1) if (bytes[place] === atSign) return true;
+  return false;
+}
+
+const maxLocal = 64;
+const maxLabel = 63;
+/** A plus sign and seven digits: shorter numbers are read in different ways. */
+const minPhone = 8;
+
+/**
+ * Whether any service would take a line for well-formed, by the narrowest reading: plain emails of a
+ * domain with a dot, and phones in E.164. What it says no to may be well-formed all the same.
+ */
+export function isSurelyWellFormed(
+  type: VerificationType,
+  line: string,
+  country: CountryCode,
+): boolean {
+  if (type === 'email') return isPlainEmail(line);
+  const isNumber = line.startsWith('+') && Array.from(line.slice(1)).every(isDigit);
+  const phone = isNumber && line.length >= minPhone ? phoneLine(line, country) : {};
+  return 'key' in phone && phone.key === line;
+}
+
+function isPlainEmail(line: string): boolean {
+  const at = line.indexOf('@');
+  const labels = line.slice(at + 1).split('.');
+  const last = labels.at(-1) ?? '';
+  return (
+    at <= maxLocal &&
+    line
+      .slice(0, Math.max(at, 0))
+      .split('.')
+      .every((atom) => isWord(atom, '-_+')) &&
+    labels.length > 1 &&
+    // Two hyphens in a row are for encoded labels, which have rules of their own.
+    labels.every(
+      (label) => label.length <= maxLabel && isWord(label, '-') && !label.includes('--'),
+    ) &&
+    last.length > 1 &&
+    Array.from(last).every(isLetter)
+  );
+}
+
+/** ASCII letters and digits, and signs that may stand between them. */
+function isWord(text: string, between: string): boolean {
+  const isEdge = (sign: string): boolean => isLetter(sign) || isDigit(sign);
+  return (
+    isEdge(text.charAt(0)) &&
+    isEdge(text.charAt(text.length - 1)) &&
+    Array.from(text).every((sign) => isEdge(sign) || between.includes(sign))
+  );
+}
+
+function isLetter(sign: string): boolean {
+  return (sign >= 'a' && sign <= 'z') || (sign >= 'A' && sign <= 'Z');
+}
+
+function isDigit(sign: string): boolean {
+  return sign >= '0' && sign <= '9';
+}

@@ -1,0 +1,203 @@
+import type { ExportDoubt } from './export-check.js';
+
+/** What is known of a batch. Each is written down before the next step is taken. */
+export type KnownBatch =
+  /** Nothing was sent under this attempt's name. */
+  | ({ readonly stage: 'planned' } & Tries)
+  /** An upload under this attempt's name was or is being sent; whether it arrived is not known. */
+  | ({
+      readonly stage: 'uploading';
+      /** The service said that it has it, without saying which uuid. */
+      readonly accepted: boolean;
+      /** How often the list was read without finding it. */
+      readonly looks: number;
+    } & Tries)
+  /** One upload was elected: only its uuid may ever be launched. */
+  | ({ readonly stage: 'uploaded' } & Elected)
+  | ({
+      readonly stage: 'parsing';
+      /** Whether the service said yes to the preparation. */
+      readonly prepared: boolean;
+      /** Readings of the status since a preparation that it did not say yes to. */
+      readonly polls: number;
+    } & Elected)
+  | ({ readonly stage: 'ready' } & Elected)
+  /** A launch was or is being asked for: it may have been paid. */
+  | ({
+      readonly stage: 'launching';
+      /** The service answered `error`, which is no proof that nothing was launched. */
+      readonly saidError: boolean;
+    } & Elected)
+  | ({
+      readonly stage: 'verifying';
+      /** Readings in a row that call it ready, as if it had never been launched. */
+      readonly readies: number;
+    } & Elected)
+  | ({
+      readonly stage: 'done';
+      /** Exports in a row that came broken. */
+      readonly broken: number;
+      /** Whole exports that are not what was asked for; none when absent. */
+      readonly doubts?: number;
+    } & Elected)
+  /** Its results are safe. */
+  | ({ readonly stage: 'exported' } & Elected)
+  /** Too large for the service: its two halves are sent in its place, and it never is again. */
+  | ({
+      readonly stage: 'split';
+      /** Of an upload that was taken, and refused at its preparation: it is never launched. */
+      readonly uuid: string | undefined;
+    } & Tries)
+  | ({
+      readonly stage: 'failed';
+      readonly reason: FailedReason;
+      readonly uuid: string | undefined;
+      /** Whether it may have been paid for. */
+      readonly launched: boolean;
+    } & Tries);
+
+export interface Tries {
+  /** Number of the upload, from 1; part of its name. */
+  readonly attempt: number;
+  /** How often the batch was uploaded again after it was lost or broken on the service. */
+  readonly fresh: number;
+  /** Uploads sent since the batch was taken up or lost, for a bound. */
+  readonly uploads: number;
+}
+
+export interface Elected extends Tries {
+  readonly uuid: string;
+  /** It was found through the list: the service may have taken its upload more than once. */
+  readonly isFound: boolean;
+  /** Answers in a row that did not find it, for a bound. */
+  readonly misses: number;
+  /** Preparations that the service did not say yes to, for a bound. */
+  readonly prepares: number;
+  /** Launches asked for since the batch was taken up, for a bound. */
+  readonly launches: number;
+  /** An earlier launch of this uuid had no clear answer: it may have been paid. */
+  readonly doubt: boolean;
+}
+
+export type Stage = KnownBatch['stage'];
+
+/** Why the addresses of a batch are `failed`. */
+export type FailedReason =
+  | 'parse_error'
+  | 'upload_error'
+  | 'prepare_error'
+  | 'launch_error'
+  | 'internal_error'
+  | 'batch_missing'
+  | 'too_large'
+  | ExportDoubt;
+
+/** Nothing more is done for it: its results are safe, or it has failed. */
+export type EndedBatch = Extract<KnownBatch, { readonly stage: 'exported' | 'failed' }>;
+
+export function isAtEnd(known: KnownBatch): known is EndedBatch {
+  return known.stage === 'exported' || known.stage === 'failed';
+}
+
+export const planned: KnownBatch = { stage: 'planned', attempt: 1, fresh: 0, uploads: 0 };
+
+/** From the moment a launch was asked for, only the service knows whether it was paid. */
+export function mayHaveLaunched(known: KnownBatch): boolean {
+  switch (known.stage) {
+    case 'verifying':
+    case 'done':
+    case 'exported':
+      return true;
+    case 'failed':
+      return known.launched;
+    default:
+      return isLaunchInDoubt(known);
+  }
+}
+
+/** A launch was asked for that had no clear answer yet. */
+export function isLaunchInDoubt(known: KnownBatch): boolean {
+  switch (known.stage) {
+    case 'launching':
+      return true;
+    case 'uploaded':
+    case 'parsing':
+    case 'ready':
+      return known.doubt;
+    default:
+      return false;
+  }
+}
+
+/** Whether it is through upload and preparation, or has ended for more than its size. */
+export function isPrepared(known: KnownBatch): boolean {
+  switch (known.stage) {
+    case 'planned':
+    case 'uploading':
+    case 'uploaded':
+    case 'parsing':
+    case 'split':
+      return false;
+    case 'failed':
+      return known.reason !== 'too_large';
+    default:
+      return true;
+  }
+}
+
+/** What an elected batch carries from stage to stage, without the fields of one stage. */
+export function elected(known: Elected): Elected {
+  const { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt } = known;
+  return { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt };
+}
+
+/** Patience belongs to a process: one that takes a batch up again has all of it. */
+export function renewPatience(known: KnownBatch): KnownBatch {
+  switch (known.stage) {
+    case 'planned':
+      return { ...known, uploads: 0 };
+    case 'uploading':
+      return { ...known, uploads: 0, looks: 0 };
+    case 'uploaded':
+    case 'parsing':
+    case 'ready':
+      return { ...known, ...renewed };
+    case 'launching':
+      // Nobody is left who would hear the answer to that launch.
+      return { ...known, ...renewed, doubt: true };
+    case 'verifying':
+      return { ...known, ...renewed, readies: 0 };
+    case 'done':
+      return { ...elected(known), ...renewed, stage: 'done', broken: 0 };
+    case 'exported':
+    case 'split':
+    case 'failed':
+      return known;
+  }
+}
+
+/**
+ * Where a batch is taken up when the addresses of those that failed are to be tried again. What was verified, and only
+ * its export is not what was asked for, is paid for: the export of the same upload is asked for again,
+ * and nothing is ever sent in its place.
+ */
+export function retried(known: KnownBatch): KnownBatch {
+  if (known.stage !== 'failed') return known;
+  const { uuid, attempt, fresh } = known;
+  if (!isOwed(known) || uuid === undefined) return { ...planned, attempt: attempt + 1 };
+  const found = { uuid, isFound: false, attempt, fresh, doubt: false };
+  return { ...found, ...renewed, stage: 'done', broken: 0 };
+}
+
+/** Whether the export of a batch was not what was asked for: it is paid for, and may be asked for again. */
+export function isOwed(known: KnownBatch): boolean {
+  if (known.stage !== 'failed') return false;
+  return isExportWrong(known.reason);
+}
+
+/** Whether a batch has failed for its export alone, so that what it cost is not lost. */
+export function isExportWrong(reason: string | null | undefined): boolean {
+  return reason === 'export_incomplete' || reason === 'export_foreign';
+}
+
+const renewed = { uploads: 0, misses: 0, prepares: 0, launches: 0 } as const;

@@ -1,0 +1,69 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod';
+import { countryCodes } from '../../../contract/countries.js';
+import { verificationTypes } from '../../../contract/enums.js';
+import { parseBatchName } from '../batch-name.js';
+import type { Batch } from '../batch.js';
+import { findPreparedCounts } from '../prepared-counts.js';
+import { uuidKey } from './uuid-key.js';
+
+/** What an answer says of an upload that is not true of the one that it should be about. */
+export type SignOfAnother = 'uuid' | 'name' | 'lane' | 'lines';
+
+/** Fields that an answer may have beside its status: none of them is shown (spec 2.5, 2.9). */
+const said = z.looseObject({
+  batch_uuid: z.string().optional().catch(undefined),
+  name: z.string().optional().catch(undefined),
+  type: z.enum(verificationTypes).optional().catch(undefined),
+  target_country: z.enum(countryCodes).optional().catch(undefined),
+});
+const withParameters = z.looseObject({ parameters: said.optional().catch(undefined) });
+
+/** A service may take the end of the file for one more line. */
+const mostLinesMore = 1;
+
+/**
+ * Looks for a sign that an answer about an upload is about another one: what the answer does not say is
+ * no sign. Only the list of batches settles whose a uuid is.
+ */
+export function signOfAnother(
+  answer: { readonly status: string },
+  {
+    uuid,
+    name,
+    runId,
+    batch,
+  }: {
+    readonly uuid: string;
+    readonly name: string;
+    readonly runId: string;
+    readonly batch: Batch;
+  },
+): SignOfAnother | undefined {
+  const own = said.parse(answer);
+  const { type, country } = batch.lane;
+  if (uuidKey(own.batch_uuid ?? uuid) !== uuidKey(uuid)) return 'uuid';
+  // What names begin with may change from one process of a run to the next.
+  const [told, sent] = [own.name ?? name, name].map((one) => parseBatchName(one, runId));
+  if (!isDeepStrictEqual(told, sent)) return 'name';
+  const isOfLane = [own, withParameters.parse(answer).parameters ?? {}].every(
+    (lane) => (lane.type ?? type) === type && (lane.target_country ?? country) === country,
+  );
+  if (!isOfLane) return 'lane';
+  return answer.status === 'ready_for_verification' && countsOthers(answer, batch)
+    ? 'lines'
+    : undefined;
+}
+
+/** Whether the service has parsed other lines than those of the batch. */
+function countsOthers(answer: object, { lane, addresses }: Batch): boolean {
+  const countOf = (type: typeof lane.type): number => {
+    const { valid, wrong, duplicate } = { ...noLines, ...findPreparedCounts(type, answer) };
+    return valid + wrong + duplicate;
+  };
+  const lines = countOf(lane.type);
+  if (lines === 0) return countOf(lane.type === 'email' ? 'phone' : 'email') > 0;
+  return lines < addresses || lines > addresses + mostLinesMore;
+}
+
+const noLines = { valid: 0, wrong: 0, duplicate: 0 };

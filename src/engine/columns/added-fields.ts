@@ -1,0 +1,114 @@
+import { verificationTypes, type VerificationType } from '../../contract/enums.js';
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import {
+  addedFields,
+  originFields,
+  usualFields,
+  type AddedField,
+} from '../results/result-columns.js';
+import { closestColumn } from './closest-column.js';
+
+/**
+ * Which columns are added for a verified one.
+ *
+ * @template Chosen the fields that are chosen
+ */
+export interface FieldOptions<Chosen = AddedField> {
+  /**
+   * Which of the added columns are written, without their prefix and in this order, such as
+   * `['verification', 'valid', 'quality']`; a name that one type has alone is for its columns.
+   * @default all but those of `provenance` and `suggest`
+   */
+  readonly columns?: readonly Chosen[] | undefined;
+  /**
+   * Whether columns are added that say what was sent for a cell, and when, by which batch and from where
+   * its result came.
+   * @default false
+   */
+  readonly provenance?: boolean | undefined;
+  /**
+   * Whether columns of emails get another, `suggestion`: the domain that was probably meant where the
+   * cell's looks misspelt (`gmail.com` for `gmial.com`). It is never sent.
+   * @default false
+   */
+  readonly suggest?: boolean | undefined;
+}
+
+/** The fields that are added for a column of a type, in order. */
+export function fieldsOf(
+  type: VerificationType,
+  { columns, provenance = false, suggest = false }: FieldOptions,
+): readonly AddedField[] {
+  const known: readonly string[] = addedFields[type];
+  const chosen = columns?.filter((field) => known.includes(field)) ?? usualFields(type);
+  const more: AddedField[] = [];
+  if (suggest && type === 'email') more.push('suggestion');
+  if (provenance) more.push(...originFields);
+  return [...new Set([...chosen, ...more])];
+}
+
+/** Whether outcomes are told apart by where they come from. */
+export function wantsOrigin({ columns = [], provenance = false }: FieldOptions): boolean {
+  const ofOutcome: readonly AddedField[] = originFields.filter((field) => field !== 'submitted');
+  return provenance || columns.some((field) => ofOutcome.includes(field));
+}
+
+/**
+ * Checks what is chosen, before anything is read.
+ *
+ * @param types those that are verified
+ * @throws ConfigurationError `invalid_option`
+ */
+export function checkFields(types: ReadonlySet<VerificationType>, options: FieldOptions): void {
+  const { columns, suggest = false } = options;
+  if (suggest && !types.has('email')) {
+    throw new ConfigurationError(
+      'domains are suggested for emails, and no column of emails is verified: leave suggest out',
+    );
+  }
+  if (columns === undefined) return;
+  if (columns.length === 0) {
+    throw new ConfigurationError(
+      'at least one result column is written: name one, such as `columns` valid, and delete it afterwards',
+    );
+  }
+  for (const [at, field] of columns.entries()) {
+    if (columns.indexOf(field) < at) {
+      throw new ConfigurationError(
+        `the added column ${JSON.stringify(field)} is named twice: name it once`,
+      );
+    }
+    const having = verificationTypes.filter((type) => hasField(type, field));
+    if (having.length === 0) throw unknownField(field);
+    if (having.some((type) => types.has(type))) continue;
+    throw new ConfigurationError(
+      `${JSON.stringify(field)} is a column of ${having.join()} addresses, and none is verified; ${listOf(types)}`,
+    );
+  }
+  for (const type of types) {
+    if (columns.some((field) => hasField(type, field))) continue;
+    throw new ConfigurationError(
+      `none of ${columns.join(', ')} is added for ${type} addresses, which would be verified for nothing: name one more, such as verification`,
+    );
+  }
+}
+
+function hasField(type: VerificationType, field: string): boolean {
+  const known: readonly string[] = addedFields[type];
+  return known.includes(field);
+}
+
+function unknownField(field: string): ConfigurationError {
+  const all = verificationTypes.flatMap((type) => addedFields[type]);
+  const near = closestColumn([...new Set<string>(all)], field);
+  const guess = near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`;
+  return new ConfigurationError(
+    `no column ${JSON.stringify(field)} can be added${guess || ';'} ${listOf(verificationTypes)}`,
+  );
+}
+
+function listOf(types: Iterable<VerificationType>): string {
+  return Array.from(types, (type) => `for ${type} there are ${addedFields[type].join(', ')}`).join(
+    '; ',
+  );
+}

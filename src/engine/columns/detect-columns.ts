@@ -1,0 +1,272 @@
+import { looksLike } from '../addresses/looks-like.js';
+import { cellForm } from '../addresses/cell-form.js';
+import { emailLine } from '../addresses/email-line.js';
+import { findCountry } from '../addresses/country/parse-country.js';
+import { barePhone, isScientific } from '../addresses/phone/phone-cell.js';
+import { phoneCountry } from '../addresses/phone/phone-country.js';
+import { phoneDigits } from '../addresses/phone/phone-digits.js';
+import { trimCell } from '../addresses/trim-cell.js';
+import type { CountryCode } from '../../contract/countries.js';
+import type { VerificationType } from '../../contract/enums.js';
+import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
+import { printableLine } from '../../platform/text/printable.js';
+import { addedColumns } from '../results/result-columns.js';
+import { freePrefix } from './column-layout.js';
+import { readColumnName } from './column-words.js';
+
+/** A column of a list, by its name and its first cells. */
+export interface SampledColumn {
+  /** How an option names it: by its name, or by position (`#3`) where that is not enough. */
+  readonly name: string;
+  /** Its name in the header. */
+  readonly title: string;
+  /** At most three different cells, of those that hold what the column is taken for. */
+  readonly examples: readonly string[];
+}
+
+export interface ContactColumn extends SampledColumn {
+  readonly type: VerificationType;
+  /** What its added columns may begin with, where the list has columns of their usual names already. */
+  readonly prefix?: string;
+}
+
+/** A column of phone numbers, of which some name their country by a calling code. */
+export interface CodedColumn extends SampledColumn {
+  /** How many do. */
+  readonly known: number;
+  /** Of how many. */
+  readonly of: number;
+}
+
+/** What a list seems to hold. */
+export interface FoundColumns {
+  /** Every column of email addresses and phone numbers, in the header's order, emails first. */
+  readonly contacts: readonly ContactColumn[];
+  /** Columns of addresses that one would not verify: of fax machines, and of people who keep the list. */
+  readonly leftOut: readonly (SampledColumn & { readonly why: 'fax' | 'own_people' })[];
+  /** The column that holds a country row by row, and whether some of its cells are empty. */
+  readonly country: (SampledColumn & { readonly hasEmpty: boolean }) | undefined;
+  /** The country of most rows, and where that is known from. */
+  readonly mostly: FoundCountry | undefined;
+  /** The column with the most phone numbers that name the country of a row that names none itself. */
+  readonly callingCodes: CodedColumn | undefined;
+  /** All columns, with an example each. */
+  readonly all: readonly SampledColumn[];
+}
+
+export interface FoundCountry {
+  readonly country: CountryCode;
+  readonly from: 'country_column' | 'calling_codes';
+  /** Of how many that is known: rows, or phone numbers. */
+  readonly of: number;
+  /** How many of them say a country, by their own cell or by a calling code. */
+  readonly known: number;
+  /** How many of these say this one. */
+  readonly same: number;
+}
+
+/** Shares of a column's filled cells. */
+const enough = {
+  named: 0.5,
+  unnamed: 0.8,
+  alone: 0.6,
+  unnamedPhone: 0.9,
+  country: 0.9,
+  majority: 2 / 3,
+};
+const mostExamples = 3;
+
+/** Judges the columns of a list by their names and by their first cells; pure. */
+export function judgeColumns(
+  header: readonly string[],
+  rows: readonly (readonly CellText[])[],
+): FoundColumns {
+  const columns = header.map((title, at) => new Column(header, at, rows));
+  const taken = columns.filter(({ role }) => role === 'email' || role === 'phone');
+  const phones = taken.filter(({ role }) => role === 'phone');
+  const country = columns
+    .filter((column) => column.isCountry)
+    .toSorted((one, other) => other.filled.length - one.filled.length)[0];
+  const byColumn = majority(country?.filled.map((cell) => findCountry(cell)) ?? []);
+  // Of rows with a country of their own nobody asks for the calling code.
+  const unsaid = country ? rows.filter((row) => !country.isIn(row)) : rows;
+  const numbers = phones.flatMap(({ filled }) => filled);
+  const byCode = majority(numbers.map(countryOfPhone));
+  return {
+    contacts: [
+      ...taken.filter(({ role }) => role === 'email').map((column) => column.asContact('email')),
+      ...phones.map((column) => column.asContact('phone')),
+    ].map((contact) => withFreePrefix(contact, header)),
+    leftOut: columns.flatMap((column) =>
+      column.role === 'fax' || column.role === 'own_people'
+        ? [{ ...column.sampled(), why: column.role }]
+        : [],
+    ),
+    country: country && {
+      ...country.sampled(),
+      hasEmpty: country.filled.length < rows.length,
+    },
+    mostly: byColumn
+      ? { ...byColumn, from: 'country_column', of: rows.length }
+      : byCode && { ...byCode, from: 'calling_codes', of: numbers.length },
+    callingCodes: columns
+      .flatMap(({ role }, at) => (role === 'phone' ? [new Column(header, at, unsaid)] : []))
+      .map((column) => column.asCoded())
+      .filter(({ known }) => known > 0)
+      .toSorted((one, other) => other.known - one.known)[0],
+    all: columns.map((column) => column.sampled()),
+  };
+}
+
+type Role = VerificationType | 'fax' | 'own_people' | undefined;
+
+class Column {
+  readonly #at: number;
+  readonly #title: string;
+  readonly #option: string;
+  readonly #isRight: (cell: string) => boolean;
+  /** Trimmed cells that hold something. */
+  readonly filled: readonly string[];
+  readonly role: Role;
+  readonly isCountry: boolean;
+
+  constructor(header: readonly string[], at: number, rows: readonly (readonly CellText[])[]) {
+    this.#at = at;
+    this.#title = header[at] ?? '';
+    this.#option = optionName(header, at);
+    this.filled = rows.map((row) => this.#cellOf(row)).filter((cell) => cell !== '');
+    this.role = this.#roleOf(header.length === 1);
+    this.isCountry = this.role === undefined && this.#holdsCountries();
+    this.#isRight = this.role === 'email' ? isEmail : this.role === 'phone' ? isPhone : () => true;
+  }
+
+  #cellOf(row: readonly CellText[]): string {
+    const cell = row[this.#at];
+    return typeof cell === 'string' ? trimCell(cell) : '';
+  }
+
+  /** Whether a row has a cell that holds something. */
+  isIn(row: readonly CellText[]): boolean {
+    return this.#cellOf(row) !== '';
+  }
+
+  #roleOf(isAlone: boolean): Role {
+    const { meaning, isOfOwnPeople, isOtherNumber } = readColumnName(this.#title);
+    const emails = this.#share(isEmail);
+    const least = meaning === 'email' ? enough.named : isAlone ? enough.alone : enough.unnamed;
+    if (emails >= least) {
+      return isOfOwnPeople ? 'own_people' : 'email';
+    }
+    const phones = this.#share(isPhone);
+    if (meaning === 'fax') return phones >= enough.named ? 'fax' : undefined;
+    if (meaning === 'phone' && phones >= enough.named)
+      return isOfOwnPeople ? 'own_people' : 'phone';
+    if (meaning !== undefined || isOtherNumber) return undefined;
+    // A list of one column is what its cells are.
+    const isPhones = isAlone ? phones : this.#share(isSurelyPhone);
+    return isPhones >= enough.unnamedPhone ? 'phone' : undefined;
+  }
+
+  #holdsCountries(): boolean {
+    const { meaning, isOtherCode } = readColumnName(this.#title);
+    const known = this.#share((cell) => findCountry(cell) !== undefined);
+    if (meaning === 'country') return known >= enough.named;
+    // Two letters are a language, or a state, as well; names of countries are nothing else.
+    const named = this.#share((cell) => cell.length > 3 && findCountry(cell) !== undefined);
+    return !isOtherCode && meaning === undefined && named >= enough.country;
+  }
+
+  asCoded(): CodedColumn {
+    const known = this.filled.filter((cell) => countryOfPhone(cell) !== undefined).length;
+    return { ...this.sampled(), known, of: this.filled.length };
+  }
+
+  #share(test: (cell: string) => boolean): number {
+    return this.filled.length === 0 ? 0 : this.filled.filter(test).length / this.filled.length;
+  }
+
+  sampled(): SampledColumn {
+    const right = new Set(this.filled.filter(this.#isRight));
+    return {
+      name: this.#option,
+      title: this.#title,
+      examples: [...right].slice(0, mostExamples),
+    };
+  }
+
+  asContact(type: VerificationType): ContactColumn {
+    return { ...this.sampled(), type };
+  }
+}
+
+function withFreePrefix(contact: ContactColumn, header: readonly string[]): ContactColumn {
+  const added = (prefix: string) => addedColumns(contact.type, prefix);
+  const { title } = contact;
+  if (!added(title).some(({ name }) => header.includes(name))) return contact;
+  return { ...contact, prefix: freePrefix(header, title, added) };
+}
+
+/** A name stands for one column only, can be typed, and is no position. */
+function optionName(header: readonly string[], at: number): string {
+  const name = header[at] ?? '';
+  const isClear =
+    name.trim() !== '' &&
+    printableLine(name) === name &&
+    !/^#\d+$/.test(name) &&
+    header.indexOf(name) === header.lastIndexOf(name);
+  return isClear ? name : `#${at + 1}`;
+}
+
+/** Also with a name, or several in one cell: that is said of the cells of a column once it is taken. */
+function isEmail(cell: string): boolean {
+  return (
+    (!/\s/.test(cell) && looksLike('email', emailLine(cell), 'US')) ||
+    ['mailto', 'named', 'several'].includes(cellForm('email', cell) ?? '')
+  );
+}
+
+const fewestDigits = 6;
+const mostDigits = 15;
+
+/** What may be a phone number in a column that is named so, in whatever country. */
+function isPhone(cell: string): boolean {
+  const text = barePhone(cell);
+  if (isScientific(text)) return true;
+  // An extension has letters.
+  const number = phoneDigits(text) ?? phoneDigits(text.split(/[^\d\s().+/-]/, 1)[0] ?? '');
+  const { length } = number?.digits.replace('+', '') ?? '';
+  return length >= fewestDigits && length <= mostDigits && !isDate(text);
+}
+
+/** What is written as nothing but phone numbers are: with a calling code, or in their groups. */
+function isSurelyPhone(cell: string): boolean {
+  if (!isPhone(cell)) return false;
+  if (cell.startsWith('+')) return typeof phoneCountry(cell) === 'string';
+  return (
+    /^\d{3}[-. ]\d{3}[-. ]\d{4}$/.test(cell) ||
+    /^(?:\(\d{2,5}\)|0\d{1,5}[ /-])[\d ()/-]{5,}$/.test(cell)
+  );
+}
+
+function isDate(text: string): boolean {
+  return /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:$|[ T])/.test(text);
+}
+
+function countryOfPhone(cell: string): CountryCode | undefined {
+  const country = phoneCountry(cell);
+  return typeof country === 'string' ? country : undefined;
+}
+
+/** The country of most of them that are known. */
+function majority(
+  countries: readonly (CountryCode | undefined)[],
+): Pick<FoundCountry, 'country' | 'known' | 'same'> | undefined {
+  const counts = new Map<CountryCode, number>();
+  for (const country of countries) {
+    if (country !== undefined) counts.set(country, (counts.get(country) ?? 0) + 1);
+  }
+  const known = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const [first] = [...counts].toSorted(([, one], [, other]) => other - one);
+  if (!first || first[1] < known * enough.majority) return undefined;
+  return { country: first[0], known, same: first[1] };
+}

@@ -1,0 +1,342 @@
+import { ContractError, type ApiError } from '../../platform/errors/errors.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import { batchName } from '../batches/batch-name.js';
+import type { BatchStatusAnswer } from '../../contract/bodies.js';
+import type { Batch } from '../batches/batch.js';
+import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
+import { countVerified, findCharge, type Charge } from '../batches/charge.js';
+import type { DriveOptions } from './driver-options.js';
+import {
+  failureNews,
+  hasFailed,
+  isRefusal,
+  isSurelyRefused,
+  type RequestStep,
+} from './failure-news.js';
+import { findUpload } from '../batches/uploads/find-upload.js';
+import { checkExport, type ComparedExport } from '../batches/export-check.js';
+import {
+  isPrepared,
+  mayHaveLaunched,
+  renewPatience,
+  type KnownBatch,
+} from '../batches/batch-state.js';
+import { isOpenToDoubt, learn, type News } from '../batches/transitions.js';
+import { before, nextStep } from '../batches/state-machine.js';
+import { signOfAnother } from '../batches/uploads/sign-of-another.js';
+import { sendUpload } from './send-upload.js';
+import { StageWait } from './poll-schedule.js';
+import { givenUpError, overdueError, unpaidError, type StoppedBatch } from './stopped-error.js';
+
+/** Part of the deadline that a request has even at its end. */
+const leastShare = 0.1;
+
+/**
+ * Brings one batch to its end: uploads, prepares, launches once, polls, collects.
+ *
+ * @returns what is known at the end: `exported`, `failed`, `split` when it is too large for the service
+ *   and its halves want to be driven, `ready` when the gate lets nothing more be launched, or `verifying`
+ *   or `done` when it is left to the service
+ * @throws ClaimLostError when another process may have it; whatever stops the run: a refused key, an
+ *   unreachable service, a deadline, a failing disk
+ */
+export async function driveBatch(
+  batch: Batch,
+  known: KnownBatch,
+  options: DriveOptions,
+): Promise<KnownBatch> {
+  return new Drive(batch, known, options).toEnd();
+}
+
+class Drive {
+  readonly #batch: Batch;
+  readonly #options: DriveOptions;
+  readonly #wait: StageWait;
+  #known: KnownBatch;
+  #charge: Charge | undefined;
+  /** Addresses that the service says it verified. */
+  #counted: number | null = null;
+  #exported: ComparedExport | undefined;
+  /** Whether this batch's credits are reserved. */
+  #reserved: boolean;
+  #isPrepared = false;
+  /** Why the service refused the preparation, until the status shows that it did not matter. */
+  #refusal: ApiError | undefined;
+  /** The latest failure that the batch went on with. */
+  #trouble: unknown;
+  /** Since when each step has failed, in a row. */
+  readonly #failingSince = new Map<RequestStep, number | undefined>();
+  /** The latest word of the service on where the batch stands. */
+  #status: string | undefined;
+
+  constructor(batch: Batch, known: KnownBatch, options: DriveOptions) {
+    this.#batch = batch;
+    this.#known = renewPatience(known);
+    this.#options = options;
+    const timed = { type: batch.lane.type, addresses: batch.addresses };
+    this.#wait = new StageWait(known, timed, options);
+    this.#reserved = mayHaveLaunched(known);
+  }
+
+  async toEnd(): Promise<KnownBatch> {
+    const { signal } = this.#options;
+    for (;;) {
+      this.#tellPrepared();
+      const step = nextStep(this.#known);
+      if (step.do === 'nothing' || this.#isLeft()) return this.#known;
+      if (step.do === 'give_up') throw givenUpError(this.#stopped());
+      signal.throwIfAborted();
+      if (step.do === 'launch' && !(await this.#mayLaunch())) return this.#known;
+      if (step.do === 'upload' && this.#isSurelyTooLarge()) {
+        await this.#become(learn(this.#known, this.#tooLarge()));
+        continue;
+      }
+      if (step.do === 'launch' && (await this.#takesAnother())) continue;
+      if (step.wait && !(await this.#wait.next(signal))) {
+        throw this.#overdue();
+      }
+      await this.#become(before(this.#known, step));
+      if (step.do === 'prepare') await this.#options.claim.confirm();
+      const news = await this.#perform(step.do);
+      await this.#become(learn(this.#known, news));
+      this.#checkPatience(step.do, hasFailed(news));
+    }
+  }
+
+  /** What the service says yes to preparing was taken: what it refuses it has refused by then. */
+  #tellPrepared(): void {
+    const known = this.#known;
+    const isTaken = known.stage === 'parsing' && known.prepared;
+    if (this.#isPrepared || !(isTaken || isPrepared(known))) return;
+    this.#isPrepared = true;
+    this.#options.refusedSizes.noteTaken();
+    this.#options.onPrepared?.();
+  }
+
+  #isLeft(): boolean {
+    const { stage } = this.#known;
+    return (stage === 'verifying' || stage === 'done') && this.#options.leavesLaunched?.() === true;
+  }
+
+  /** Whether another upload of the batch is to be gone on with in place of the one that is ready. */
+  async #takesAnother(): Promise<boolean> {
+    const options = this.#options;
+    const before = this.#known;
+    if (!options.lookAgain) return false;
+    const look = async (): Promise<KnownBatch> =>
+      (await options.lookAgain?.(this.#batch, before)) ?? before;
+    await this.#become(await (options.inTurn?.(look) ?? look()));
+    if ('uuid' in this.#known && this.#known.uuid !== undefined) {
+      options.uuids.mustTake(this.#known.uuid, this.#name());
+    }
+    return this.#known !== before;
+  }
+
+  async #mayLaunch(): Promise<boolean> {
+    const { gate, claim } = this.#options;
+    if (this.#reserved) return gate.allowsReserved;
+    this.#reserved = await gate.reserve(this.#batch, claim);
+    return this.#reserved;
+  }
+
+  /** A single line is sent all the same: it cannot be split, and only the service's word fails it. */
+  #isSurelyTooLarge(): boolean {
+    return this.#batch.addresses > 1 && this.#options.refusedSizes.covers(this.#batch);
+  }
+
+  #tooLarge(): News {
+    return { of: 'too_large', addresses: this.#batch.addresses };
+  }
+
+  async #become(known: KnownBatch): Promise<void> {
+    if (known === this.#known) return;
+    this.#known = known;
+    this.#wait.note(known);
+    // The record gives the credits of what was surely not launched back.
+    if (!mayHaveLaunched(known)) this.#reserved = false;
+    await this.#options.record({
+      batch: this.#batch,
+      known,
+      name: this.#name(),
+      charge: this.#charge,
+      exported: this.#exported,
+    });
+  }
+
+  async #perform(step: RequestStep): Promise<News> {
+    try {
+      const request = async (): Promise<News> => this.#request(step);
+      return await (this.#options.inTurn?.(request) ?? request());
+    } catch (error) {
+      // The reason of an abort may be the error of another batch: it tells nothing of this one.
+      this.#options.signal.throwIfAborted();
+      return this.#explain(step, error);
+    }
+  }
+
+  async #explain(step: RequestStep, error: unknown): Promise<News> {
+    if (isSluiceError(error, 'too_large') && (step === 'upload' || step === 'prepare')) {
+      const { refusedSizes } = this.#options;
+      refusedSizes.note(this.#batch);
+      if (!refusedSizes.isHopeless && !mayHaveLaunched(this.#known)) return this.#tooLarge();
+    }
+    if (step === 'prepare' && isRefusal(error) && !this.#refusal) {
+      // It may be parsing already, which needs no preparation: if the status does not show that within
+      // a few readings, and it is refused again, the refusal was meant.
+      this.#refusal = error;
+      return { of: 'prepare', status: 'error' };
+    }
+    if (step === 'launch' && isSluiceError(error, 'payment_required')) {
+      const { addresses, lane } = this.#batch;
+      this.#options.gate.close(unpaidError(error, { type: lane.type, credits: addresses }));
+    }
+    if (step === 'export' && isRefusal(error)) {
+      // It may have broken since it was done: the status tells, and that it is paid for.
+      const news = await this.#perform('read_status');
+      if (news.of === 'status' && news.status === 'internal_error') return news;
+    }
+    const news = failureNews(step, error);
+    if (!news) {
+      // Written down before the run stops: nothing is in doubt that need not be.
+      if ((step === 'upload' || step === 'launch') && isSurelyRefused(error)) {
+        await this.#become(learn(this.#known, { of: step, status: 'refused' }));
+      }
+      throw error;
+    }
+    this.#trouble = error;
+    return news;
+  }
+
+  /** What the client may not repeat fails for no longer than what it repeats, though all else is answered. */
+  #checkPatience(step: RequestStep, hasFailed: boolean): void {
+    const { clock, service } = this.#options;
+    const now = clock.now();
+    const since = hasFailed ? (this.#failingSince.get(step) ?? now) : undefined;
+    this.#failingSince.set(step, since);
+    const forMs = now - (since ?? now);
+    if (forMs > 0 && forMs >= (service.giveUpAfterMs ?? Infinity)) {
+      throw givenUpError(this.#stopped(), forMs);
+    }
+  }
+
+  async #request(step: RequestStep): Promise<News> {
+    const { service, signal } = this.#options;
+    switch (step) {
+      case 'upload':
+        return this.#inTime(async (within) => this.#upload(within));
+      case 'find':
+        return this.#inTime(async (within) => this.#find(within));
+      case 'prepare': {
+        const { status } = await service.prepareBatch(this.#uuid(), { signal, sent: this.#batch });
+        return { of: 'prepare', status };
+      }
+      case 'read_status':
+        return this.#readStatus();
+      case 'launch': {
+        const { status } = await service.launchBatch(this.#uuid(), { signal, sent: this.#batch });
+        return { of: 'launch', status };
+      }
+      case 'export':
+        return this.#inTime(async (within) => this.#export(within));
+    }
+  }
+
+  /** What could go on for ever ends with the deadline, but has some time where it begins just before. */
+  async #inTime(request: (signal: AbortSignal) => Promise<News>): Promise<News> {
+    const { clock, signal, stageDeadlineMs } = this.#options;
+    const ms = Math.max(this.#wait.leftMs, stageDeadlineMs * leastShare);
+    return beforeDeadline(request, { clock, ms, signal, toError: () => this.#overdue() });
+  }
+
+  async #upload(signal: AbortSignal): Promise<News> {
+    const { service, settings, uuids } = this.#options;
+    const name = this.#name();
+    const news = await sendUpload(this.#batch, name, { service, settings, signal });
+    const isOfAnother =
+      news.of === 'upload' &&
+      news.status === 'ok' &&
+      news.uuid !== undefined &&
+      !uuids.take(news.uuid, name);
+    // The list says, by the name, which uuid is this upload's.
+    return isOfAnother ? { of: 'upload', status: 'ok', uuid: undefined } : news;
+  }
+
+  async #find(signal: AbortSignal): Promise<News> {
+    const { service, uuids } = this.#options;
+    const name = this.#name();
+    const uuid = await findUpload(service, name, { signal, uuids });
+    if (uuid !== undefined) uuids.take(uuid, name);
+    return { of: 'find', uuid };
+  }
+
+  async #export(signal: AbortSignal): Promise<News> {
+    const batch = this.#batch;
+    const collected = await this.#options.collect(batch, this.#uuid(), signal);
+    const { named, strangers, conflicting } = collected;
+    if (this.#counted === null && named < batch.addresses) await this.#readStatus();
+    const told = { counted: this.#counted, named, strangers, conflicting };
+    const doubts = (this.#known.stage === 'done' && this.#known.doubts) || 0;
+    const { doubt, exported } = await checkExport(batch, told, doubts);
+    this.#exported = exported;
+    if (doubt) return { of: 'export', result: doubt };
+    await collected.keep();
+    return { of: 'export', result: 'safe' };
+  }
+
+  async #readStatus(): Promise<News> {
+    const { service, signal } = this.#options;
+    const answer = await service.batchStatus(this.#uuid(), { signal, sent: this.#batch });
+    if (this.#isOfAnother(answer)) return { of: 'another' };
+    this.#status = answer.status;
+    if (answer.status !== 'parsing_content') this.#refusal = undefined;
+    const { type } = this.#batch.lane;
+    this.#charge = findCharge(type, answer) ?? this.#charge;
+    this.#counted = countVerified(type, answer) ?? this.#counted;
+    return { of: 'status', status: answer.status };
+  }
+
+  /**
+   * What a status says besides costs nothing to compare, and keeps a service that answers an upload with
+   * the uuid of somebody else's batch from having that launched, and paid for.
+   */
+  #isOfAnother(answer: BatchStatusAnswer): boolean {
+    const { uuids, runId } = this.#options;
+    const [uuid, name] = [this.#uuid(), this.#name()];
+    const sign = signOfAnother(answer, { uuid, name, runId, batch: this.#batch });
+    if (!sign) return false;
+    if (!isOpenToDoubt(this.#known)) {
+      if ('isFound' in this.#known && this.#known.isFound) uuids.noteFalse(sign);
+      return false;
+    }
+    if (!uuids.isMeant(sign)) return false;
+    uuids.release(uuid, name);
+    this.#trouble = new ContractError(
+      `the service answered the upload of ${name} with ${uuid}, and its status is that of another batch (${sign})`,
+      { operation: 'batchStatus' },
+    );
+    return true;
+  }
+
+  #name(): string {
+    const { namePrefix, runId } = this.#options;
+    return batchName(namePrefix, { runId, batch: this.#batch, attempt: this.#known.attempt });
+  }
+
+  #uuid(): string {
+    if ('uuid' in this.#known && this.#known.uuid !== undefined) return this.#known.uuid;
+    throw new Error(`a batch in stage ${this.#known.stage} has no uuid`);
+  }
+
+  #overdue(): Error {
+    return overdueError(this.#stopped(), this.#status, this.#options.stageDeadlineMs);
+  }
+
+  #stopped(): StoppedBatch {
+    const uuid = 'uuid' in this.#known ? this.#known.uuid : undefined;
+    return {
+      called: `${this.#name()} (${uuid ?? 'no uuid yet'})`,
+      stage: this.#known.stage,
+      trouble: this.#trouble,
+    };
+  }
+}

@@ -1,0 +1,110 @@
+import { AddressTable } from '../../platform/hashing/address-table.js';
+import { laneNumber } from '../addresses/lane.js';
+import type { VerificationService } from '../../client/verification-service.js';
+import { matchExport, type MatchedExport } from '../results/match-export.js';
+import { OutcomeTable } from '../results/outcome-table.js';
+import type { Batch } from '../batches/batch.js';
+import { candidatesBy, type ExportOpener } from '../plan/result-join.js';
+import type { LaunchedBatch, ResultHistory } from '../plan/result-history.js';
+import { tallyOf } from '../batches/export-check.js';
+import type { KnownBatch } from '../batches/batch-state.js';
+import { deleteBatch } from '../batches/uploads/delete-uploads.js';
+import { DriveAll, type DriveSettings } from './batch-pool.js';
+import type { CollectedExport } from './driver-options.js';
+import { OwnClaims } from '../batches/own-claims.js';
+
+interface CollectOptions extends Pick<
+  DriveSettings,
+  'batchDeadlineMs' | 'clock' | 'concurrency' | 'pollIntervalMs' | 'random'
+> {
+  readonly history: ResultHistory;
+  readonly service: VerificationService;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Waits for batches that an earlier stream has launched and left, and has the history keep their results:
+ * they are paid for. Nothing is launched: one that never was is deleted.
+ *
+ * @param launched as the history has given them to this owner
+ * @throws what stops it; the signal's reason. What is not collected then is left to the next
+ */
+export async function collectLaunched(
+  launched: readonly LaunchedBatch[],
+  options: CollectOptions,
+): Promise<void> {
+  const { history, service, signal, ...settings } = options;
+  if (launched.length === 0) return;
+  const of = ({ id }: Batch): LaunchedBatch => launched[id] as LaunchedBatch;
+  const claims = new OwnClaims();
+  const drive = new DriveAll(
+    { service, runId: 'left', settings, signal },
+    {
+      known: (batch) => leftAt(of(batch).batchUuid),
+      claim: (batch) => claims.claim(batch, leftAt(of(batch).batchUuid), () => undefined),
+      collect: async (batch, open) => collect(of(batch), open, history),
+      leave: async (batch, known) => {
+        const { batchUuid } = of(batch);
+        if (known.stage === 'exported') return;
+        const end =
+          known.stage === 'failed' ? 'gone' : await deleteBatch(service, batchUuid, false, signal);
+        if (end !== 'launched') await history.dropLaunch(batchUuid);
+      },
+    },
+  );
+  drive.gate.hold();
+  const batches = launched.map(({ batchUuid, lane, addresses }, id): Batch => {
+    // Its lines are not known any more, only their hashes.
+    const batch = { id, lane, addresses, sizeBytes: 0, checksum: 0, open: () => [] };
+    drive.recall(batch, leftAt(batchUuid), batchUuid);
+    return batch;
+  });
+  drive.add(batches);
+  const stopped = await drive.idle();
+  if (stopped) throw stopped.error;
+}
+
+/** Its launch was asked for, and the answer is not known. */
+function leftAt(uuid: string): KnownBatch {
+  const tries = { attempt: 1, fresh: 0, uploads: 0, misses: 0, prepares: 0, launches: 0 };
+  return { stage: 'launching', uuid, isFound: false, ...tries, saidError: false, doubt: true };
+}
+
+async function collect(
+  launched: LaunchedBatch,
+  open: ExportOpener,
+  history: ResultHistory,
+): Promise<CollectedExport> {
+  const { lane } = launched;
+  const outcomes = new OutcomeTable();
+  const table = new AddressTable({ seed: history.seed });
+  for (const hash of launched.hashes()) table.addHashed(hash);
+  const addresses = {
+    candidates: candidatesBy(lane, (key) => table.find(laneNumber(lane), key)),
+    linesOf: async () => new Map<number, string>(),
+  };
+  const matched = await matchExport(open, addresses, { type: lane.type, outcomes });
+  const keep = async (): Promise<void> => {
+    const found = outcomesOf(matched, launched, outcomes);
+    const atMs = Date.now();
+    await history.keepLaunched(launched, { atMs, outcomes, outcomeOf: (index) => found[index] });
+  };
+  return { ...tallyOf(matched), keep };
+}
+
+/** By address: its outcome, where that is sure without its line. */
+function outcomesOf(
+  matched: MatchedExport,
+  { addresses }: LaunchedBatch,
+  outcomes: OutcomeTable,
+): readonly (number | undefined)[] {
+  const { named } = tallyOf(matched);
+  // One that names few of them may be right, or be asked for again: then they are.
+  const rest =
+    named * 2 < addresses || matched.ambiguous > 0
+      ? undefined
+      : outcomes.idOf('no_result', 'no_record');
+  const found = Array.from({ length: addresses }, () => rest);
+  for (const [place, number] of matched.numbers.entries()) found[number] = matched.outcomes[place];
+  return found;
+}

@@ -1,0 +1,71 @@
+import { BudgetError } from '../../platform/errors/errors.js';
+import type { SluiceError } from '../../platform/errors/sluice-error.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
+import type { BatchClaim } from '../batches/batch-claim.js';
+import type { Batch } from '../batches/batch.js';
+
+/**
+ * Every launch asks here first. Credits are reserved before the launch, so that launches under way at
+ * once cannot overshoot the budget together; once closed, nothing more is launched, and what runs is
+ * finished.
+ */
+export class LaunchGate {
+  readonly #maxCredits: number;
+  #closedBy: SluiceError | undefined;
+  #isHeld = false;
+
+  /** @param options.maxCredits most credits of each type, before refunds. @default Infinity */
+  constructor(options: { readonly maxCredits?: number | undefined } = {}) {
+    this.#maxCredits = options.maxCredits ?? Infinity;
+  }
+
+  /** Why nothing more is launched; `undefined` while launches are allowed. */
+  get closedBy(): SluiceError | undefined {
+    return this.#closedBy;
+  }
+
+  /**
+   * Whether a launch that had no answer may be asked for again: its credits are within the budget that
+   * closed the gate to others. What the service itself refuses for the money is not asked for again.
+   */
+  get allowsReserved(): boolean {
+    if (this.#isHeld) return false;
+    return this.#closedBy === undefined || this.#closedBy instanceof BudgetError;
+  }
+
+  /** Lets nothing be launched until it is let go. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  letGo(): void {
+    this.#isHeld = false;
+  }
+
+  /** Reserves the credits of a launch; `false` when it may not take place. @throws ClaimLostError */
+  async reserve(
+    { lane, addresses }: Pick<Batch, 'lane' | 'addresses'>,
+    claim: Pick<BatchClaim, 'reserve'>,
+  ): Promise<boolean> {
+    if (!this.#isOpen) return false;
+    const reservation = await claim.reserve(this.#maxCredits);
+    if (!reservation.isGranted) {
+      const { credits, most } = reservation;
+      this.close(
+        new BudgetError(
+          `\`maxCredits\` allows ${grouped(most)} ${lane.type} credits: ${grouped(credits - addresses)} are used, and the next batch needs ${grouped(addresses)}`,
+        ),
+      );
+    }
+    // Another launch may have been refused meanwhile. The credits stay reserved for this one.
+    return this.#isOpen;
+  }
+
+  close(reason: SluiceError): void {
+    this.#closedBy ??= reason;
+  }
+
+  get #isOpen(): boolean {
+    return this.#closedBy === undefined && !this.#isHeld;
+  }
+}

@@ -1,0 +1,206 @@
+import type { Clock } from '../../platform/waiting/clock.js';
+import type { KnownBatch, Stage } from '../batches/batch-state.js';
+import type { StagePace, StageTiming, TimedBatch } from './poll-learning.js';
+
+export interface StageWaitOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly pollIntervalMs: number;
+  /** Longest time without getting further, in milliseconds. */
+  readonly stageDeadlineMs: number;
+  /** What batches of a run learn from each other. @default nothing: the first look waits like any other */
+  readonly pace?: StagePace;
+}
+
+/** Longest time without a look, for all that is known of others, unless the interval is longer. */
+const longestUnseenMs = 300_000;
+/** Longest time, in intervals, that a first look waits for what the one before it shows. */
+const yieldsFor = 0.25;
+
+/** Stages between which a batch may go to and fro without getting further have the same number. */
+const progress: Readonly<Record<Stage, number>> = {
+  planned: 0,
+  uploading: 0,
+  uploaded: 1,
+  parsing: 1,
+  ready: 2,
+  launching: 2,
+  verifying: 3,
+  done: 4,
+  exported: 5,
+  split: 5,
+  failed: 5,
+};
+
+/**
+ * The waits of one batch: they grow, and its deadline comes nearer, for as long as it gets no further.
+ * Stepping back to a stage it had left does neither start over, or to and fro would never end.
+ */
+export class StageWait {
+  readonly #options: StageWaitOptions;
+  readonly #batch: TimedBatch;
+  #stage: Stage;
+  #furthest: number;
+  #fresh: number;
+  #since: number;
+  #polls = 0;
+  /** Of a stage that the service works in, once this process has seen the batch enter it. */
+  #timing: StageTiming | undefined;
+  #enteredAt = 0;
+  #lookedAt = -Infinity;
+
+  constructor(known: KnownBatch, batch: TimedBatch, options: StageWaitOptions) {
+    this.#options = options;
+    this.#batch = batch;
+    this.#stage = known.stage;
+    this.#furthest = progress[known.stage];
+    this.#fresh = known.fresh;
+    this.#since = options.clock.now();
+  }
+
+  note(known: KnownBatch): void {
+    const isFurther = progress[known.stage] > this.#furthest;
+    if (isFurther || known.fresh !== this.#fresh) {
+      this.#furthest = progress[known.stage];
+      this.#fresh = known.fresh;
+      this.#since = this.#options.clock.now();
+      this.#polls = 0;
+    }
+    if (known.stage === this.#stage) return;
+    this.#stage = known.stage;
+    this.#time(known.stage, isFurther && known.stage !== 'failed');
+  }
+
+  get #deadlineAt(): number {
+    return this.#since + this.#options.stageDeadlineMs;
+  }
+
+  /** Until the deadline, in milliseconds; none when it has passed. */
+  get leftMs(): number {
+    return Math.max(0, this.#deadlineAt - this.#options.clock.now());
+  }
+
+  /**
+   * Waits for the next poll, the last one at the deadline.
+   *
+   * @returns `false`, at once, when the deadline has passed
+   * @throws the signal's reason
+   */
+  async next(signal: AbortSignal): Promise<boolean> {
+    if (this.leftMs === 0) return false;
+    if (this.#polls > 0) this.#timing?.miss(this.#options.pollIntervalMs);
+    const dueAt = await this.#sleep(signal);
+    this.#polls += 1;
+    this.#lookedAt = this.#options.clock.now();
+    // When it was due: that this process was busy for longer tells nothing of the service.
+    this.#timing?.look(dueAt - this.#enteredAt);
+    return true;
+  }
+
+  /**
+   * Sleeps until it is time to look, at the latest at the deadline.
+   *
+   * @returns when it was due
+   */
+  async #sleep(signal: AbortSignal): Promise<number> {
+    const { clock, random, pollIntervalMs: intervalMs } = this.#options;
+    const timing = this.#timing;
+    if (timing && this.#polls === 0) return this.#sleepUntilFirst(timing, signal);
+    const polls = timing ? this.#polls - 1 : this.#polls;
+    const grownAt = clock.now() + pollWaitMs(polls, { intervalMs, random });
+    if (timing) return this.#sleepUntilNext(timing, grownAt, signal);
+    const at = Math.min(grownAt, this.#deadlineAt);
+    await clock.sleep(at - clock.now(), signal);
+    return at;
+  }
+
+  /** What other batches tell meanwhile may bring the first look forward or put it off. */
+  async #sleepUntilFirst(timing: StageTiming, signal: AbortSignal): Promise<number> {
+    const { clock, pollIntervalMs } = this.#options;
+    const longest = Math.max(longestUnseenMs, pollIntervalMs);
+    let yieldsUntil = Infinity;
+    for (let from = clock.now(); ; from = clock.now()) {
+      const waitMs = Math.min(timing.firstWaitMs(pollIntervalMs), longest);
+      const dueAt = Math.min(this.#enteredAt + waitMs, this.#deadlineAt);
+      const isDue = dueAt <= from;
+      // Of several that would look at once one goes ahead, though not for long.
+      if (isDue && (!timing.isOthersTurn || yieldsUntil <= from)) return from;
+      if (isDue) yieldsUntil = Math.min(yieldsUntil, from + pollIntervalMs * yieldsFor);
+      const until = isDue ? yieldsUntil : dueAt;
+      const isInTime = await this.#sleepOrLearn(timing, until, signal);
+      if (isInTime && !timing.isOthersTurn) return until;
+    }
+  }
+
+  /** What other batches tell meanwhile may bring the next look forward or put it off. */
+  async #sleepUntilNext(
+    timing: StageTiming,
+    grownAt: number,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { clock } = this.#options;
+    for (;;) {
+      const at = Math.min(this.#nextAt(timing, grownAt), this.#deadlineAt);
+      const dueAt = Math.max(at, clock.now());
+      if (await this.#sleepOrLearn(timing, dueAt, signal)) return dueAt;
+    }
+  }
+
+  /** When to look again. It is never within the interval behind the last look. */
+  #nextAt(timing: StageTiming, grownAt: number): number {
+    const { pollIntervalMs } = this.#options;
+    const enoughAt = this.#enteredAt + timing.enoughMs;
+    if (enoughAt === Infinity) {
+      return Math.max(grownAt, this.#enteredAt + timing.nextMs(pollIntervalMs));
+    }
+    // Once that time has not been enough for this batch, it tells nothing of it any more.
+    if (enoughAt <= this.#lookedAt) return grownAt;
+    const latest = Math.min(enoughAt, this.#lookedAt + longestUnseenMs);
+    return Math.max(latest, this.#lookedAt + pollIntervalMs);
+  }
+
+  /** @returns whether it is that late now: another batch may have told something before */
+  async #sleepOrLearn(timing: StageTiming, until: number, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#options;
+    const learnt = new AbortController();
+    const stop = timing.onLearnt(() => learnt.abort());
+    try {
+      await clock.sleep(Math.max(0, until - clock.now()), AbortSignal.any([signal, learnt.signal]));
+      return true;
+    } catch (error) {
+      // Both may have come at once: whoever stops the run is told its own reason.
+      signal.throwIfAborted();
+      if (!learnt.signal.aborted) throw error;
+      return false;
+    } finally {
+      stop();
+    }
+  }
+
+  #time(stage: Stage, hasPassed: boolean): void {
+    this.#timing?.end(hasPassed, this.#options.pollIntervalMs);
+    const isTimed = stage === 'parsing' || stage === 'verifying';
+    // Where waits have begun already, the batch comes for the second time, or not by the straight way.
+    this.#timing =
+      isTimed && this.#polls === 0 ? this.#options.pace?.begin(stage, this.#batch) : undefined;
+    this.#enteredAt = this.#options.clock.now();
+    this.#lookedAt = -Infinity;
+  }
+}
+
+const growth = 1.5;
+const longestMs = 30_000;
+const jitter = 0.2;
+
+/**
+ * The wait before the n-th poll of a stage (from 0), in milliseconds: grows from the interval by half
+ * each time, to half a minute or the interval, whichever is longer; jitter only lengthens it.
+ */
+export function pollWaitMs(
+  poll: number,
+  options: { readonly intervalMs: number; readonly random: () => number },
+): number {
+  const grown = options.intervalMs * growth ** Math.min(poll, 64);
+  const wait = Math.min(grown, Math.max(longestMs, options.intervalMs));
+  return wait * (1 + jitter * options.random());
+}

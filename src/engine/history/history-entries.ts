@@ -1,0 +1,166 @@
+import * as z from 'zod';
+import { AddressTable, type HashWords } from '../../platform/hashing/address-table.js';
+import { NumberList } from '../plan/number-list.js';
+import { readOutcomeKey, type Outcome } from '../results/outcome-table.js';
+import { entryWords, type Frame } from './history-frames.js';
+
+/** The batch that told a result. */
+export interface HistoryOrigin {
+  readonly batchUuid: string;
+  /** When its results were fetched, in milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+/** No date is later. */
+const latestMs = 8.64e15;
+
+/** What the JSON text of a frame with entries holds: what its entries name by number. */
+const frameMeta = z.object({
+  outcomes: z.array(z.string().refine(isOutcomeKey)),
+  origins: z.array(z.tuple([z.string(), z.number().min(0).max(latestMs)])),
+});
+
+/**
+ * Results by address, in memory: the hash, the number of an outcome, and that of an origin, which is
+ * 33 bytes an address. The latest that comes for an address is its result.
+ */
+export class HistoryEntries {
+  readonly #table: AddressTable;
+  /** By the table's numbers. */
+  readonly #outcomes = new NumberList();
+  readonly #origins = new NumberList();
+  /** Outcomes by their keys, each once. */
+  readonly #outcomeKeys: string[] = [];
+  readonly #read: Outcome[] = [];
+  readonly #outcomeNumbers = new Map<string, number>();
+  readonly #originList: HistoryOrigin[] = [];
+  readonly #originNumbers = new Map<string, number>();
+  /** By origin: entries that came from it, superseded ones among them. */
+  readonly #counts: number[] = [];
+  #taken = 0;
+
+  constructor(seed: Uint8Array) {
+    this.#table = new AddressTable({ seed });
+  }
+
+  /** Number of addresses. */
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /** Entries that a later one of their address has taken the place of. */
+  get superseded(): number {
+    return this.#taken - this.size;
+  }
+
+  /** How many entries have come of a batch. */
+  countOf(batchUuid: string): number {
+    return this.#counts[this.#originNumbers.get(batchUuid) ?? -1] ?? 0;
+  }
+
+  set(hash: HashWords, outcomeKey: string, origin: HistoryOrigin): void {
+    this.#set(hash, this.#outcomeNumber(outcomeKey), this.#originNumber(origin));
+  }
+
+  /** The place of an address, or -1. */
+  find(hash: HashWords): number {
+    return this.#table.findHashed(hash);
+  }
+
+  /** Number of the outcome at a place, which stays the same for the same outcome. */
+  outcomeAt(place: number): number {
+    return this.#outcomes.at(place);
+  }
+
+  originAt(place: number): number {
+    return this.#origins.at(place);
+  }
+
+  outcomeKey(outcome: number): string {
+    return this.#outcomeKeys[outcome] ?? '';
+  }
+
+  outcome(outcome: number): Outcome {
+    return (this.#read[outcome] ??= readOutcomeKey(this.outcomeKey(outcome)));
+  }
+
+  origin(origin: number): HistoryOrigin {
+    const known = this.#originList[origin];
+    if (!known) throw new RangeError(`no origin ${origin} of ${this.#originList.length}`);
+    return known;
+  }
+
+  forEach(visit: (hash: HashWords, place: number) => void): void {
+    this.#table.forEach(visit);
+  }
+
+  /**
+   * Takes in the entries of a frame.
+   *
+   * @returns whether it held some; `false` when it is no frame of entries
+   */
+  take({ meta, entries }: Frame): boolean {
+    const parsed = frameMeta.safeParse(meta);
+    if (!parsed.success) return false;
+    const outcomes = parsed.data.outcomes.map((key) => this.#outcomeNumber(key));
+    const origins = parsed.data.origins.map(([batchUuid, atMs]) =>
+      this.#originNumber({ batchUuid, atMs }),
+    );
+    for (let at = 0; at < entries.length; at += entryWords) {
+      const outcome = outcomes[entries[at + 4] ?? -1];
+      const origin = origins[entries[at + 5] ?? -1];
+      if (outcome === undefined || origin === undefined) return false;
+      this.#set(hashAt(entries, at), outcome, origin);
+    }
+    return true;
+  }
+
+  #set(hash: HashWords, outcome: number, origin: number): void {
+    this.#taken += 1;
+    this.#counts[origin] = (this.#counts[origin] ?? 0) + 1;
+    const place = this.#table.addHashed(hash);
+    if (place === this.#outcomes.length) {
+      this.#outcomes.push(outcome);
+      this.#origins.push(origin);
+    } else {
+      this.#outcomes.set(place, outcome);
+      this.#origins.set(place, origin);
+    }
+  }
+
+  #outcomeNumber(key: string): number {
+    const known = this.#outcomeNumbers.get(key);
+    if (known !== undefined) return known;
+    this.#outcomeNumbers.set(key, this.#outcomeKeys.length);
+    return this.#outcomeKeys.push(key) - 1;
+  }
+
+  #originNumber(origin: HistoryOrigin): number {
+    const known = this.#originNumbers.get(origin.batchUuid);
+    if (known !== undefined) return known;
+    this.#originNumbers.set(origin.batchUuid, this.#originList.length);
+    return this.#originList.push(origin) - 1;
+  }
+}
+
+/** The hash of the entry that begins at a word. */
+export function hashAt(words: Uint32Array, at: number): HashWords {
+  const word = (index: number): number => (words[at + index] ?? 0) | 0;
+  return { word0: word(0), word1: word(1), word2: word(2), word3: word(3) };
+}
+
+/** Its first three values are flags; JSON may hold what no record does. */
+function isRecord(values: readonly unknown[]): boolean {
+  return values.length >= 3 && values.every((value) => value === null || typeof value !== 'object');
+}
+
+/** Whether a text is the key of an outcome of an address that was sent. */
+function isOutcomeKey(text: string): boolean {
+  try {
+    const { verification, values } = readOutcomeKey(text);
+    if (verification === 'no_result' || verification === 'failed') return true;
+    return values !== undefined && isRecord(values);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,188 @@
+import type { FileHandle } from 'node:fs/promises';
+import * as z from 'zod';
+import { StateError } from '../../platform/errors/errors.js';
+import type { FileSystem } from '../../platform/files/file-system.js';
+import { LogFile, type LogContent } from '../../platform/files/log-file.js';
+import { partPath } from '../../platform/files/whole-file.js';
+import { encodeFrame, hasFrameBehind, readFrame, type Frame } from './history-frames.js';
+
+const chunkBytes = 1024 * 1024;
+
+/** What the first frame says. */
+const headMeta = z.object({
+  history: z.literal('sluice'),
+  version: z.literal(1),
+  /** Fingerprint of the key of the hashes. */
+  key: z.string(),
+  /** The service that the results are of. */
+  service: z.string(),
+});
+export type HistoryHead = z.infer<typeof headMeta>;
+
+export function historyHead(key: string, service: string): HistoryHead {
+  return { history: 'sluice', version: 1, key, service };
+}
+
+/** An append-only file of frames. A frame counts when `append` has returned. */
+export class HistoryFile {
+  readonly #log: LogFile;
+
+  private constructor(log: LogFile) {
+    this.#log = log;
+  }
+
+  /**
+   * Opens a history's file, or begins one.
+   *
+   * @param begin gives the head of a new one
+   * @param take takes each frame behind the head; `false` when it is none that this version knows
+   * @throws StateError `state_damaged` when it is damaged before its end, or another version wrote it
+   */
+  static async open(
+    files: FileSystem,
+    path: string,
+    begin: () => HistoryHead,
+    take: (frame: Frame) => boolean,
+  ): Promise<{ readonly file: HistoryFile; readonly head: HistoryHead }> {
+    // What a kill has left of a rewrite; earlier versions had another name for it.
+    for (const left of [partPath(path), `${path}.new`]) await files.rm(left, { force: true });
+    let head: HistoryHead | undefined;
+    const log = await LogFile.open(files, path, { name: `the history ${path}` }, async (handle) =>
+      readFrames(handle, path, (frame) => {
+        if (head) {
+          if (!take(frame)) throw unknownEntries(path);
+          return;
+        }
+        const parsed = headMeta.safeParse(frame.meta);
+        if (!parsed.success) throw unknownForm(path);
+        head = parsed.data;
+      }),
+    );
+    const file = new HistoryFile(log);
+    if (head) return { file, head };
+    const first = begin();
+    try {
+      await file.append(headFrame(first));
+    } catch (error) {
+      await log.close();
+      throw error;
+    }
+    return { file, head: first };
+  }
+
+  /** @throws OutputError when it could not be written; from then on for every frame */
+  async append(frame: Frame): Promise<void> {
+    await this.#log.append(encodeFrame(frame));
+  }
+
+  /**
+   * Takes the place of all that is in the file: it is never seen half done.
+   *
+   * @throws the system's errors
+   */
+  async rewrite(head: HistoryHead, frames: Iterable<Frame>): Promise<void> {
+    await this.#log.replace(async (file) => {
+      await file.appendFile(encodeFrame(headFrame(head)));
+      for (const frame of frames) await file.appendFile(encodeFrame(frame));
+    });
+  }
+
+  get sizeBytes(): number {
+    return this.#log.size;
+  }
+
+  async close(): Promise<void> {
+    await this.#log.close();
+  }
+}
+
+function headFrame(meta: HistoryHead): Frame {
+  return { meta, entries: new Uint32Array() };
+}
+
+/**
+ * Reads the whole frames of a file; what its last write may have left in part does not count.
+ *
+ * @returns where the last whole frame ends, and the file
+ * @throws StateError `state_damaged` when something stands before a whole frame that is none
+ */
+export async function readFrames(
+  file: Pick<FileHandle, 'read'>,
+  path: string,
+  visit: (frame: Frame) => void,
+): Promise<LogContent> {
+  let rest = Buffer.alloc(0);
+  let keptBytes = 0;
+  let wantedBytes = 0;
+  for (;;) {
+    rest = Buffer.concat([rest, ...(await readMore(file, wantedBytes - rest.length))]);
+    const isEnd = rest.length < wantedBytes || rest.length === 0;
+    let reading = readFrame(rest, 0);
+    let at = 0;
+    for (; typeof reading === 'object' && 'frame' in reading; reading = readFrame(rest, at)) {
+      visit(reading.frame);
+      at = reading.end;
+    }
+    keptBytes += at;
+    rest = rest.subarray(at);
+    if (isEnd) {
+      if (hasFrameBehind(rest, 0)) throw damaged(path, keptBytes);
+      if (keptBytes === 0 && rest.length > 0 && !isTornHead(rest)) throw unknownForm(path);
+      return { keptBytes, readBytes: keptBytes + rest.length };
+    }
+    // What no more bytes can make whole is judged with all that stands behind it.
+    wantedBytes = typeof reading === 'object' ? reading.needsBytes : Infinity;
+  }
+}
+
+/** At least so many bytes, unless the file ends before. */
+async function readMore(file: Pick<FileHandle, 'read'>, bytes: number): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  for (let read = 0; read === 0 || read < bytes;) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes));
+    if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
+    read += bytesRead;
+  }
+  return chunks;
+}
+
+/**
+ * A file of somebody else's must not be taken for a history that was torn at its beginning: of that one
+ * the first bytes stand, and zeros behind them where only its length had reached the disk.
+ */
+function isTornHead(bytes: Buffer): boolean {
+  const mark = encodeFrame({ meta: {}, entries: new Uint32Array() }).subarray(0, 4);
+  const torn = mark.findIndex((byte, at) => byte !== bytes[at]);
+  return torn === -1 || bytes.subarray(torn).every((byte) => byte === 0);
+}
+
+function damaged(path: string, at: number): StateError {
+  return new StateError(
+    `the history ${path} is damaged at byte ${at}: put back a copy of it, or name another history`,
+    { code: 'state_damaged' },
+  );
+}
+
+function unknownEntries(path: string): StateError {
+  return new StateError(
+    `the history ${path} holds entries that this version of Sluice does not know, though their checksum is right: use the version that wrote them, put back a copy of it, or name another history`,
+    { code: 'state_damaged' },
+  );
+}
+
+function unknownForm(path: string): StateError {
+  return new StateError(
+    `${path} is no history that this version of Sluice knows: name another file`,
+    { code: 'state_damaged' },
+  );
+}
+
+/** Whether something is in a file. */
+export async function hasBytes(files: FileSystem, path: string): Promise<boolean> {
+  try {
+    return (await files.stat(path)).size > 0;
+  } catch {
+    return false;
+  }
+}

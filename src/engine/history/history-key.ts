@@ -1,0 +1,93 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { StateError } from '../../platform/errors/errors.js';
+import { closeFile } from '../../platform/files/close-file.js';
+import { lockFile, type FileLock, type LockPatience } from '../../platform/files/file-lock.js';
+import type { FileSystem } from '../../platform/files/file-system.js';
+import { makeSafe } from '../../platform/files/whole-file.js';
+import { onDisk } from '../../platform/files/on-disk.js';
+
+const keyForm = /^[0-9a-f]{64}\n$/;
+
+/** The key of a history's hashes, and the lock on the history: a file of its own, beside it. */
+export interface HistoryKey {
+  readonly seed: Uint8Array;
+  /** Tells the key from others, in the history itself. */
+  readonly fingerprint: string;
+  readonly lock: FileLock;
+}
+
+export function historyKeyPath(path: string): string {
+  return `${path}.key`;
+}
+
+/**
+ * Locks a history and reads its key; makes one where there is no history yet.
+ *
+ * @throws StateError `state_locked`; `state_damaged` when a history has lost its key; OutputError
+ */
+export async function takeHistoryKey(
+  files: FileSystem,
+  path: string,
+  isThere: () => Promise<boolean>,
+  patience: LockPatience,
+): Promise<HistoryKey> {
+  const keyPath = historyKeyPath(path);
+  const lock = await onDisk(`lock the history ${path}`, async () =>
+    lockFile(files, { name: `the history ${path}`, path: keyPath, option: '`history`' }, patience),
+  );
+  try {
+    return await onDisk(`read the history's key ${keyPath}`, async () => {
+      let text = (await files.readFile(keyPath)).toString('latin1');
+      const isBegun = await isThere();
+      if (!keyForm.test(text)) {
+        // Written before the history itself: without one, it is what a kill has left of it.
+        if (isBegun) throw keyLost(path, keyPath);
+        text = await writeKey(files, keyPath);
+      } else if (!isBegun) {
+        // The process that wrote it may have been killed before it was safe.
+        await syncKey(files, keyPath);
+      }
+      const seed = Buffer.from(text.trim(), 'hex');
+      return { seed, fingerprint: fingerprintOf(seed), lock };
+    });
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function writeKey(files: FileSystem, keyPath: string): Promise<string> {
+  const text = `${randomBytes(32).toString('hex')}\n`;
+  await onDisk(`write the history's key ${keyPath}`, async () => {
+    const file = await files.open(keyPath, 'a+', 0o600);
+    try {
+      await file.truncate(0);
+      await file.appendFile(text);
+      await makeSafe(files, file, keyPath);
+    } finally {
+      await closeFile(file);
+    }
+  });
+  return text;
+}
+
+/** Before anything is hashed with it: a history that outlasts its key is worth nothing. */
+async function syncKey(files: FileSystem, keyPath: string): Promise<void> {
+  const file = await files.open(keyPath, 'a+', 0o600);
+  try {
+    await makeSafe(files, file, keyPath);
+  } finally {
+    await closeFile(file);
+  }
+}
+
+function fingerprintOf(seed: Uint8Array): string {
+  return createHash('sha256').update('sluice history key').update(seed).digest('hex').slice(0, 16);
+}
+
+function keyLost(path: string, keyPath: string): StateError {
+  return new StateError(
+    `the history ${path} is of no use without its key: put back ${keyPath}, or name another history`,
+    { code: 'state_damaged' },
+  );
+}

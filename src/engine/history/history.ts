@@ -1,0 +1,387 @@
+import { AddressTable, type HashWords } from '../../platform/hashing/address-table.js';
+import { emailLine } from '../addresses/email-line.js';
+import { KeyHash } from '../../platform/hashing/key-hash.js';
+import { laneNumber, type Lane } from '../addresses/lane.js';
+import { phoneLine } from '../addresses/phone/phone-line.js';
+import type { LaunchedBatch, ResultHistory, ToldResults } from '../plan/result-history.js';
+import { systemClock, type Clock } from '../../platform/waiting/clock.js';
+import { countryCodes } from '../../contract/countries.js';
+import { StateError } from '../../platform/errors/errors.js';
+import type { OutcomeTable } from '../results/outcome-table.js';
+import type { FileLock } from '../../platform/files/file-lock.js';
+import { checkOptions } from '../../platform/options/check-options.js';
+import { systemFiles } from '../../platform/files/file-system.js';
+import { InTurn } from '../../platform/waiting/in-turn.js';
+import { onDisk } from '../../platform/files/on-disk.js';
+import type { Summary } from '../summary/summary.js';
+import { FrameBuilder } from './frame-builder.js';
+import { HistoryEntries, type HistoryOrigin } from './history-entries.js';
+import type { Frame } from './history-frames.js';
+import { hasBytes, HistoryFile, historyHead, type HistoryHead } from './history-file.js';
+import { historyKeyPath, takeHistoryKey } from './history-key.js';
+import { historyShape, type HistoryOptions } from './history-options.js';
+import { HistoryRecall } from './history-recall.js';
+import { resultsOf, type HistoryResult } from './history-results.js';
+import { LaunchedBatches, launchedFrames, overFrame } from './launched-batches.js';
+import { HistoryRuns, listOf, runFrame } from './history-runs.js';
+import { countResults, type HistoryStats } from './history-stats.js';
+import { createKeyLookup } from './kept-outcomes.js';
+import { isFresh, oldestOf, type Oldest } from './max-age.js';
+import { oddShares } from './odd-shares.js';
+import { pastRunOf } from '../summary/past-run.js';
+
+/** Superseded entries are dropped when the history is opened, once they are as many as the others. */
+const leastSuperseded = 50_000;
+
+/**
+ * Results of earlier runs, in one file: for each address a keyed hash and its latest result, never the
+ * address. One process at a time has it open.
+ *
+ * @example
+ * ```ts
+ * const history = await History.open({ path: 'verified.history', service: client.baseUrl });
+ * const options = { client, history, email: ['email'], country: 'US' };
+ * await run({ ...options, source: 'contacts.csv', sink: 'monday.csv' });
+ * await run({ ...options, source: 'contacts.csv', sink: 'tuesday.csv' }); // pays for nothing
+ * await history.close();
+ * ```
+ */
+export class History implements ResultHistory {
+  readonly service: string;
+  readonly seed: Uint8Array;
+  readonly #path: string;
+  readonly #head: HistoryHead;
+  readonly #hash: KeyHash;
+  readonly #file: HistoryFile;
+  readonly #lock: FileLock;
+  readonly #age: { readonly oldest: Oldest; readonly nowMs: number };
+  readonly #clock: Clock;
+  readonly #runs: HistoryRuns;
+  readonly #launched: LaunchedBatches;
+  readonly #turns = new InTurn();
+  #entries: HistoryEntries;
+  #isClosed = false;
+
+  private constructor(
+    options: HistoryOptions,
+    opened: {
+      readonly file: HistoryFile;
+      readonly head: HistoryHead;
+      readonly lock: FileLock;
+      readonly seed: Uint8Array;
+      readonly entries: HistoryEntries;
+      readonly runs: HistoryRuns;
+      readonly launched: LaunchedBatches;
+      readonly age: { readonly oldest: Oldest; readonly nowMs: number };
+    },
+  ) {
+    this.#path = options.path;
+    this.#file = opened.file;
+    this.#head = opened.head;
+    this.#lock = opened.lock;
+    this.#clock = options.clock ?? systemClock;
+    this.#runs = opened.runs;
+    this.#launched = opened.launched;
+    this.#entries = opened.entries;
+    this.#age = opened.age;
+    this.#hash = new KeyHash(opened.seed);
+    this.seed = opened.seed;
+    this.service = opened.head.service;
+  }
+
+  /**
+   * Opens a history, or begins one.
+   *
+   * @throws ConfigurationError for an age that is none, or when the file is another user's, open to others,
+   *   or a link; StateError `state_locked` while another process has it open, `state_mismatch` when it is
+   *   of another service, `state_damaged`; OutputError
+   */
+  static async open(options: HistoryOptions): Promise<History> {
+    checkOptions(options, historyShape);
+    const { files = systemFiles, path, service, signal, clock = systemClock } = options;
+    const nowMs = clock.wallNow();
+    const age = { nowMs, oldest: oldestOf(options.maxAgeDays, nowMs) };
+    const isThere = async (): Promise<boolean> => hasBytes(files, path);
+    if (service === undefined && !(await isThere())) {
+      throw new StateError(`there is no history ${path}`, { code: 'state_mismatch' });
+    }
+    await onDisk(`use the history ${path}`, async () => {
+      for (const kept of [path, historyKeyPath(path)]) await files.checkOwnFile(kept);
+    });
+    const key = await takeHistoryKey(files, path, isThere, options).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw error;
+    });
+    try {
+      const entries = new HistoryEntries(key.seed);
+      const runs = new HistoryRuns();
+      const launched = new LaunchedBatches();
+      const opened = await onDisk(`use the history ${path}`, async () =>
+        HistoryFile.open(
+          files,
+          path,
+          () => historyHead(key.fingerprint, service ?? ''),
+          (frame) => entries.take(frame) || runs.take(frame) || launched.take(frame),
+        ),
+      );
+      const history = new History(options, { ...opened, ...key, entries, runs, launched, age });
+      try {
+        history.#check(service, key.fingerprint);
+        const { size } = entries;
+        const superseded = entries.superseded + launched.superseded;
+        if (superseded > leastSuperseded && superseded > size) await history.#rewrite(() => true);
+      } catch (error) {
+        await opened.file.close();
+        throw error;
+      }
+      return history;
+    } catch (error) {
+      await key.lock.release();
+      throw error;
+    }
+  }
+
+  /** Whether it is let go of: it takes nothing in any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Number of addresses. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  recall(outcomes: OutcomeTable, withOrigin: boolean): HistoryRecall {
+    return new HistoryRecall(this.#entries, outcomes, { withOrigin, age: this.#age });
+  }
+
+  async keep({ batchUuid, atMs, addresses, outcomes, results }: ToldResults): Promise<void> {
+    // A run that goes on hands over again what the process before it has handed over.
+    if (this.#entries.countOf(batchUuid) >= addresses) return;
+    const adding = this.#adding({ batchUuid, atMs }, outcomes);
+    for await (const { lane, key, outcome } of results) {
+      this.#hash.hash(lane, key);
+      if (adding.add(this.#hash, outcome)) await adding.send();
+    }
+    await adding.send();
+    await this.dropLaunch(batchUuid);
+  }
+
+  async noteLaunch(
+    {
+      batchUuid,
+      lane,
+      keys,
+    }: { readonly batchUuid: string; readonly lane: Lane; readonly keys: AsyncIterable<string> },
+    owner: object,
+  ): Promise<void> {
+    // A launch may have to be asked for again.
+    if (this.#launched.has(batchUuid)) return;
+    const hashes: HashWords[] = [];
+    for await (const key of keys) {
+      this.#hash.hash(laneNumber(lane), key);
+      const { word0, word1, word2, word3 } = this.#hash;
+      hashes.push({ word0, word1, word2, word3 });
+    }
+    for (const frame of launchedFrames({ batchUuid, lane }, hashes)) {
+      await this.#append(frame);
+      this.#launched.take(frame);
+    }
+    this.#launched.own(batchUuid, owner);
+  }
+
+  takeLaunched(owner: object): readonly LaunchedBatch[] {
+    return this.#launched.takeOver(owner);
+  }
+
+  release(owner: object): void {
+    this.#launched.release(owner);
+  }
+
+  async keepLaunched(
+    batch: LaunchedBatch,
+    told: Parameters<ResultHistory['keepLaunched']>[1],
+  ): Promise<void> {
+    const { batchUuid } = batch;
+    const adding = this.#adding({ batchUuid, atMs: told.atMs }, told.outcomes);
+    let index = 0;
+    for (const hash of batch.hashes()) {
+      const outcome = told.outcomeOf(index);
+      index += 1;
+      if (outcome !== undefined && adding.add(hash, outcome)) await adding.send();
+    }
+    await adding.send();
+    await this.dropLaunch(batchUuid);
+  }
+
+  async dropLaunch(batchUuid: string): Promise<void> {
+    if (!this.#launched.has(batchUuid)) return;
+    const frame = overFrame(batchUuid);
+    await this.#append(frame);
+    this.#launched.take(frame);
+  }
+
+  /** Compares a run with the earlier ones of its list. */
+  compareRun(id: string, summary: Summary): NonNullable<Summary['compared']> {
+    const runs = this.#runs.before({ id, list: listOf(summary.input) });
+    const previous = runs.at(-1) ?? null;
+    return { previous, runs, odd: oddShares(pastRunOf(summary, this.#clock.wallNow()), runs) };
+  }
+
+  /**
+   * Keeps the figures of a finished run for later ones to be compared with; of a run, the latest count.
+   *
+   * @throws OutputError
+   */
+  async keepRun(id: string, summary: Summary): Promise<void> {
+    const [list, figures] = [listOf(summary.input), pastRunOf(summary, this.#clock.wallNow())];
+    const frame = runFrame({ id, list, figures });
+    await this.#append(frame);
+    this.#runs.take(frame);
+  }
+
+  /** Counts what it holds. */
+  async stats(): Promise<HistoryStats> {
+    return {
+      path: this.#path,
+      service: this.service,
+      bytes: this.#file.sizeBytes,
+      saved: this.#runs.saved(),
+      ...countResults(this.#entries, this.#age),
+    };
+  }
+
+  /** Every result, in no order. */
+  results(): Generator<HistoryResult> {
+    return resultsOf(this.#entries);
+  }
+
+  /**
+   * Drops the results that are too old to stand for an address.
+   *
+   * @returns how many
+   * @throws OutputError
+   */
+  async prune(): Promise<number> {
+    const before = this.size;
+    await this.#rewrite((place) => {
+      const outcome = this.#entries.outcome(this.#entries.outcomeAt(place));
+      const { atMs } = this.#entries.origin(this.#entries.originAt(place));
+      return isFresh(outcome, atMs, this.#age);
+    });
+    return before - this.size;
+  }
+
+  /**
+   * Drops every result of addresses, as emails and as phone numbers of any country.
+   *
+   * @returns how many
+   * @throws OutputError
+   */
+  async forget(addresses: readonly string[]): Promise<number> {
+    const hashes = new AddressTable({ seed: this.seed });
+    for (const address of addresses) this.#addHashes(address, hashes);
+    const places = new Set<number>();
+    hashes.forEach((hash) => places.add(this.#entries.find(hash)));
+    places.delete(-1);
+    // Written again even so: a superseded entry of it may be in the file.
+    await this.#rewrite(
+      (place) => !places.has(place),
+      (hash) => hashes.findHashed(hash) === -1,
+    );
+    return places.size;
+  }
+
+  /** Lets go of the history, for the next process. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#file.close();
+    await this.#lock.release();
+  }
+
+  /** Batches launch while the results of others come. */
+  async #append(frame: Frame): Promise<void> {
+    await this.#turns.next(async () => this.#file.append(frame));
+  }
+
+  /** Adds the results of a batch, frame by frame. */
+  #adding(
+    origin: HistoryOrigin,
+    outcomes: OutcomeTable,
+  ): {
+    /** @returns whether so many are there that they are to be sent */
+    add(hash: HashWords, outcome: number): boolean;
+    send(): Promise<void>;
+  } {
+    const builder = new FrameBuilder();
+    const keyOf = createKeyLookup(outcomes);
+    return {
+      add: (hash, outcome) => {
+        const outcomeKey = keyOf(outcome);
+        if (outcomeKey !== undefined) builder.add(hash, outcomeKey, origin);
+        return builder.isFull;
+      },
+      send: async () => {
+        if (builder.isEmpty) return;
+        const frame = builder.take();
+        await this.#append(frame);
+        this.#entries.take(frame);
+      },
+    };
+  }
+
+  /** Those of an address, as an email and as a phone number of any country. */
+  #addHashes(address: string, hashes: AddressTable): void {
+    for (const country of countryCodes) {
+      for (const [type, line] of [
+        ['email', emailLine(address)],
+        ['phone', phoneLine(address, country)],
+      ] as const) {
+        if ('key' in line) hashes.add(laneNumber({ type, country }), line.key);
+      }
+    }
+  }
+
+  #check(service: string | undefined, fingerprint: string): void {
+    if (this.#head.key !== fingerprint) {
+      throw new StateError(
+        `the key beside the history ${this.#path} is that of another history: put back its own`,
+        { code: 'state_mismatch' },
+      );
+    }
+    if (service === undefined || service === this.service) return;
+    throw new StateError(
+      `the history ${this.#path} holds results of ${this.service}, and this run asks ${service}: name another history`,
+      { code: 'state_mismatch' },
+    );
+  }
+
+  /** Writes the file again, with the latest results that are to be kept. */
+  async #rewrite(
+    isKept: (place: number) => boolean,
+    isKeptLaunched?: (hash: HashWords) => boolean,
+  ): Promise<void> {
+    const kept = new HistoryEntries(this.seed);
+    const entries = this.#entries;
+    const builders: FrameBuilder[] = [];
+    entries.forEach((hash, place) => {
+      if (!isKept(place)) return;
+      if (builders.at(-1)?.isFull !== false) builders.push(new FrameBuilder());
+      const origin = entries.origin(entries.originAt(place));
+      builders.at(-1)?.add(hash, entries.outcomeKey(entries.outcomeAt(place)), origin);
+    });
+    const others = [...this.#runs.frames(), ...this.#launched.frames(isKeptLaunched)];
+    function* frames(): Generator<Frame> {
+      yield* others;
+      for (const builder of builders) {
+        const frame = builder.take();
+        kept.take(frame);
+        yield frame;
+      }
+    }
+    await onDisk(`write the history ${this.#path} again`, async () =>
+      this.#file.rewrite(this.#head, frames()),
+    );
+    this.#entries = kept;
+  }
+}

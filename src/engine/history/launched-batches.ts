@@ -1,0 +1,121 @@
+import * as z from 'zod';
+import type { HashWords } from '../../platform/hashing/address-table.js';
+import type { Lane } from '../addresses/lane.js';
+import type { LaunchedBatch } from '../plan/result-history.js';
+import { countryCodes } from '../../contract/countries.js';
+import { verificationTypes } from '../../contract/enums.js';
+import { hashAt } from './history-entries.js';
+import { entryWords, maxFrameEntries, type Frame } from './history-frames.js';
+
+/** What the JSON text of a frame says whose entries are the hashes of a batch that is about to be launched. */
+const launchedMeta = z.object({
+  launched: z.object({
+    batchUuid: z.string(),
+    type: z.enum(verificationTypes),
+    country: z.enum(countryCodes),
+  }),
+});
+/** Its results are among the entries, or there are none to be got. */
+const overMeta = z.object({ over: z.string() });
+
+interface Launched {
+  readonly lane: Lane;
+  readonly entries: Uint32Array[];
+}
+
+/** Batches that were launched, and whose results a history does not have: by uuid, in their order. */
+export class LaunchedBatches {
+  readonly #batches = new Map<string, Launched>();
+  /** Who waits for their results in this process. */
+  readonly #owners = new Map<string, object>();
+  readonly #gone = new WeakSet();
+  #superseded = 0;
+
+  /** Entries of batches that are over. */
+  get superseded(): number {
+    return this.#superseded;
+  }
+
+  has(batchUuid: string): boolean {
+    return this.#batches.has(batchUuid);
+  }
+
+  /** @returns whether the frame is about them */
+  take({ meta, entries }: Frame): boolean {
+    const over = overMeta.safeParse(meta);
+    if (over.success) {
+      this.#superseded += this.#addresses(over.data.over);
+      this.#batches.delete(over.data.over);
+      this.#owners.delete(over.data.over);
+      return true;
+    }
+    const parsed = launchedMeta.safeParse(meta);
+    if (!parsed.success) return false;
+    const { batchUuid, ...lane } = parsed.data.launched;
+    const known = this.#batches.get(batchUuid);
+    if (known) known.entries.push(entries);
+    else this.#batches.set(batchUuid, { lane, entries: [entries] });
+    return true;
+  }
+
+  own(batchUuid: string, owner: object): void {
+    this.#owners.set(batchUuid, owner);
+  }
+
+  /** What was launched under this owner is not waited for any more. */
+  release(owner: object): void {
+    this.#gone.add(owner);
+  }
+
+  /** Gives those that are not waited for to another owner. */
+  takeOver(owner: object): readonly LaunchedBatch[] {
+    const free = [...this.#batches.keys()].filter((batchUuid) => {
+      const before = this.#owners.get(batchUuid);
+      return before === undefined || this.#gone.has(before);
+    });
+    for (const batchUuid of free) this.own(batchUuid, owner);
+    return free.map((batchUuid) => ({
+      batchUuid,
+      lane: (this.#batches.get(batchUuid) as Launched).lane,
+      addresses: this.#addresses(batchUuid),
+      hashes: () => this.#hashes(batchUuid),
+    }));
+  }
+
+  /** All that a file needs of them, without some addresses. */
+  *frames(isKept: (hash: HashWords) => boolean = () => true): Generator<Frame> {
+    for (const [batchUuid, { lane }] of this.#batches) {
+      yield* launchedFrames({ batchUuid, lane }, [...this.#hashes(batchUuid)].filter(isKept));
+    }
+  }
+
+  #addresses(batchUuid: string): number {
+    const { entries = [] } = this.#batches.get(batchUuid) ?? {};
+    return entries.reduce((sum, { length }) => sum + length / entryWords, 0);
+  }
+
+  *#hashes(batchUuid: string): Generator<HashWords> {
+    for (const entries of this.#batches.get(batchUuid)?.entries ?? []) {
+      for (let at = 0; at < entries.length; at += entryWords) yield hashAt(entries, at);
+    }
+  }
+}
+
+export function overFrame(batchUuid: string): Frame {
+  return { meta: { over: batchUuid }, entries: new Uint32Array() };
+}
+
+export function* launchedFrames(
+  { batchUuid, lane }: Pick<LaunchedBatch, 'batchUuid' | 'lane'>,
+  hashes: readonly HashWords[],
+): Generator<Frame> {
+  const meta = { launched: { batchUuid, ...lane } };
+  for (let from = 0; from === 0 || from < hashes.length; from += maxFrameEntries) {
+    const part = hashes.slice(from, from + maxFrameEntries);
+    const entries = new Uint32Array(part.length * entryWords);
+    for (const [index, { word0, word1, word2, word3 }] of part.entries()) {
+      entries.set([word0, word1, word2, word3 & 127], index * entryWords);
+    }
+    yield { meta, entries };
+  }
+}

@@ -1,0 +1,163 @@
+import { AddressTable, shardCount, type HashWords } from '../../platform/hashing/address-table.js';
+import { NumberList } from './number-list.js';
+
+/**
+ * A cell's claim on an outcome: the number of its address, or, with the highest bit set, the outcome
+ * itself when it is known without the service.
+ */
+export type Ticket = number;
+
+const settledBit = 0x8000_0000;
+
+/** The ticket of a cell whose address is numbered when the list is read to its end. */
+export const laterTicket: Ticket = 0x7fff_ffff;
+
+/** The outcome is not known yet. */
+export const pending = -1;
+
+export function settledTicket(outcome: number): Ticket {
+  return (outcome | settledBit) >>> 0;
+}
+
+/** The outcome of a ticket that is settled from the beginning; `undefined` for an address's. */
+export function settledOutcome(ticket: Ticket): number | undefined {
+  return ticket >= settledBit ? ticket - settledBit : undefined;
+}
+
+/**
+ * The unique addresses of a run: each has a number, belongs to one batch, and gets one outcome. It
+ * costs a few tens of bytes an address and holds no address.
+ */
+export class AddressBook {
+  readonly #table: AddressTable;
+  #isHandedOver = false;
+  /** By address number: its outcome, or, with the highest bit set, the batch that will tell. */
+  readonly #states = new NumberList();
+  /** By batch: the outcome of its addresses that got none of their own; `pending` until it is settled. */
+  readonly #fallbacks: number[] = [];
+
+  /** @param options.seed 32 random bytes, kept with the run: what collides cannot be prepared */
+  constructor(options: { readonly seed: Uint8Array }) {
+    this.#table = new AddressTable(options);
+  }
+
+  /** Number of unique addresses. */
+  get size(): number {
+    return this.#states.length;
+  }
+
+  /** Whether nobody can be found here any more: {@link handOver} was called. */
+  get isHandedOver(): boolean {
+    return this.#isHandedOver;
+  }
+
+  /**
+   * Hands over the hashes of all addresses, shard by shard, and keeps none. From then on addresses are
+   * hashed here, but what number they have is for others to find out.
+   *
+   * @returns slots as `AddressTable.takeShard` gives them
+   */
+  *handOver(): Generator<{ readonly shard: number; readonly slots: Int32Array }> {
+    this.#isHandedOver = true;
+    for (let shard = 0; shard < shardCount; shard += 1) {
+      yield { shard, slots: this.#table.takeShard(shard) };
+    }
+  }
+
+  /**
+   * The number of an address; one that is new has the number that `size` is and wants to be given to a
+   * batch by {@link assign} next. It is `unnumbered` when the hashes were handed over.
+   */
+  number(lane: number, key: string): number {
+    return this.#table.add(lane, key);
+  }
+
+  /** Hashes an address that is numbered later: its hash goes to a place among those of others. */
+  hashInto(hashes: Int32Array, place: number, lane: number, key: string): void {
+    this.#table.hashInto(hashes, place, lane, key);
+  }
+
+  /** Room for at least so many bytes, where the UTF-8 of a key stands for {@link hashRoomInto}. */
+  room(keyBytes: number): Uint8Array {
+    return this.#table.room(keyBytes);
+  }
+
+  /** The same as `hashInto` for the key whose UTF-8 stands at the beginning of the room. */
+  hashRoomInto(hashes: Int32Array, place: number, lane: number, keyBytes: number): void {
+    this.#table.hashRoomInto(hashes, place, lane, keyBytes);
+  }
+
+  /** Makes ready for the numbering of the first so many hashes, which is next. */
+  fetch(hashes: Int32Array, count: number): void {
+    this.#table.fetch(hashes, count);
+  }
+
+  /** The same as `number` for the address whose hash stands at a place. */
+  numberFrom(hashes: Int32Array, place: number): number {
+    return this.#table.addFrom(hashes, place);
+  }
+
+  /** The hash of the address that was asked for last. */
+  get lastHash(): HashWords {
+    return this.#table.lastHash;
+  }
+
+  /** Gives the address numbered last the outcome that it has already: no batch is to tell it. */
+  assignOutcome(outcome: number): void {
+    this.#states.push(outcome);
+  }
+
+  /** The number of any address, or -1 when it never came. */
+  find(lane: number, key: string): number {
+    return this.#table.find(lane, key);
+  }
+
+  /** The same for an address whose hash under the book's seed is known. */
+  findHashed(hash: HashWords): number {
+    return this.#table.findHashed(hash);
+  }
+
+  /** Gives the address numbered last to a batch. */
+  assign(batch: number): void {
+    this.#states.push((batch | settledBit) >>> 0);
+    while (this.#fallbacks.length <= batch) this.#fallbacks.push(pending);
+  }
+
+  /** The number of an address if it waits for this batch, else -1. */
+  findWaiting(lane: number, key: string, batch: number): number {
+    const number = this.#table.find(lane, key);
+    if (number === -1) return -1;
+    return this.#states.at(number) === (batch | settledBit) >>> 0 ? number : -1;
+  }
+
+  /** The first number from `from` on whose address waits for a batch, or -1. */
+  nextWaiting(batch: number, from: number): number {
+    return this.#states.indexOf((batch | settledBit) >>> 0, from);
+  }
+
+  /** The numbers of the addresses that wait for a batch, in ascending order, the first so many of them. */
+  allWaiting(batch: number, most: number): Uint32Array {
+    return this.#states.indexesOf((batch | settledBit) >>> 0, most);
+  }
+
+  /** Gives an address its outcome, if it waits for this batch; says whether it does. */
+  resolve(number: number, batch: number, outcome: number): boolean {
+    return this.#states.replace(number, (batch | settledBit) >>> 0, outcome);
+  }
+
+  /** Says that a batch has given what it gives: its other addresses end in `fallback`. */
+  settle(batch: number, fallback: number): void {
+    this.#fallbacks[batch] = fallback;
+  }
+
+  isSettled(batch: number): boolean {
+    return this.#fallbacks[batch] !== pending;
+  }
+
+  /** The outcome a ticket stands for, or {@link pending}. */
+  outcome(ticket: Ticket): number {
+    if (ticket >= settledBit) return ticket - settledBit;
+    const state = this.#states.at(ticket);
+    return state < settledBit ? state : (this.#fallbacks[state - settledBit] ?? pending);
+  }
+}

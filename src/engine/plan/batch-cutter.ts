@@ -1,0 +1,169 @@
+import { crc32 } from 'node:zlib';
+import type { Lane } from '../addresses/lane.js';
+import type { Batch } from '../batches/batch.js';
+
+const blockBytes = 64 * 1024;
+const lineEnd = 0x0a;
+const lastAscii = 0x7f;
+
+/** Takes the blocks of a batch's TXT file as they fill, and gives them back as often as asked. */
+export interface BatchStorage {
+  /** `block` is the storage's to keep. */
+  append(batch: number, block: Uint8Array): void;
+  open(batch: number): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
+/** A line that stands in bytes. */
+export interface LineBytes {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A batch that still takes addresses. */
+interface OpenBatch {
+  readonly id: number;
+  readonly lane: Lane;
+  /** Given by the caller when the batch was opened. */
+  readonly openedAt: number;
+  block: Buffer;
+  used: number;
+  addresses: number;
+  sizeBytes: number;
+  checksum: number;
+}
+
+/**
+ * Collects unique addresses into one open batch a lane and closes it at the limit. Batches are numbered
+ * in the order in which they are opened.
+ */
+export class BatchCutter {
+  readonly #batchSize: number;
+  readonly #storage: BatchStorage;
+  /** In the order of opening: the first holds up the oldest row. */
+  readonly #open = new Map<number, OpenBatch>();
+  #closed: Batch[] = [];
+  #opened = 0;
+
+  constructor(options: { readonly batchSize: number; readonly storage: BatchStorage }) {
+    this.#batchSize = options.batchSize;
+    this.#storage = options.storage;
+  }
+
+  /**
+   * Puts one address into its lane's open batch.
+   *
+   * @param key a number that stands for the lane, so that finding its batch costs no text
+   * @param line its text, or its UTF-8
+   * @param now what a batch opened by this address is stamped with
+   * @returns the number of the batch
+   */
+  add(key: number, lane: Lane, line: string | LineBytes, now: number): number {
+    const batch = this.#open.get(key) ?? this.#openBatch(key, lane, now);
+    if (typeof line === 'string') this.#write(batch, line);
+    else this.#copy(batch, line);
+    batch.addresses += 1;
+    if (batch.addresses >= this.#batchSize) this.#close(key, batch);
+    return batch.id;
+  }
+
+  /** When the oldest open batch was opened; `undefined` when none is open. */
+  oldestOpenedAt(): number | undefined {
+    for (const batch of this.#open.values()) return batch.openedAt;
+    return undefined;
+  }
+
+  /** Closes the batch that has been open longest. */
+  closeOldest(): void {
+    for (const [key, batch] of this.#open) {
+      this.#close(key, batch);
+      return;
+    }
+  }
+
+  closeAll(): void {
+    for (const [key, batch] of this.#open) this.#close(key, batch);
+  }
+
+  /** How many batches were begun so far. */
+  get count(): number {
+    return this.#opened;
+  }
+
+  /** The batches closed since the last call, in the order of their closing. */
+  take(): readonly Batch[] {
+    const closed = this.#closed;
+    this.#closed = [];
+    return closed;
+  }
+
+  #openBatch(key: number, lane: Lane, now: number): OpenBatch {
+    const batch: OpenBatch = {
+      id: this.#opened,
+      lane,
+      openedAt: now,
+      block: Buffer.allocUnsafe(0),
+      used: 0,
+      addresses: 0,
+      sizeBytes: 0,
+      checksum: 0,
+    };
+    this.#opened += 1;
+    this.#open.set(key, batch);
+    return batch;
+  }
+
+  #write(batch: OpenBatch, line: string): void {
+    // A UTF-16 unit takes at most three bytes of UTF-8.
+    this.#makeRoom(batch, line.length * 3 + 1);
+    const { block, used } = batch;
+    // Most lines are ASCII and short: for them the call of what writes any text is the longest part.
+    for (let at = 0; at < line.length; at += 1) {
+      const unit = line.charCodeAt(at);
+      if (unit > lastAscii) {
+        this.#endLine(batch, block.write(line, used, 'utf8'));
+        return;
+      }
+      block[used + at] = unit;
+    }
+    this.#endLine(batch, line.length);
+  }
+
+  #copy(batch: OpenBatch, { bytes, start, end }: LineBytes): void {
+    this.#makeRoom(batch, end - start + 1);
+    const { block, used } = batch;
+    for (let at = start; at < end; at += 1) block[used + at - start] = bytes[at] as number;
+    this.#endLine(batch, end - start);
+  }
+
+  #makeRoom(batch: OpenBatch, bytes: number): void {
+    if (batch.used + bytes <= batch.block.length) return;
+    this.#flush(batch);
+    // The first block is small: of hundreds of lanes most hold a handful of addresses.
+    const size = batch.addresses === 0 ? 1024 : blockBytes;
+    batch.block = Buffer.allocUnsafe(Math.max(size, bytes));
+  }
+
+  #endLine(batch: OpenBatch, bytes: number): void {
+    batch.block[batch.used + bytes] = lineEnd;
+    batch.used += bytes + 1;
+    batch.sizeBytes += bytes + 1;
+  }
+
+  #flush(batch: OpenBatch): void {
+    if (batch.used === 0) return;
+    const block = batch.block.subarray(0, batch.used);
+    batch.checksum = crc32(block, batch.checksum);
+    this.#storage.append(batch.id, block);
+    batch.used = 0;
+  }
+
+  #close(key: number, batch: OpenBatch): void {
+    this.#flush(batch);
+    this.#open.delete(key);
+    const { id, lane, addresses, sizeBytes, checksum } = batch;
+    const storage = this.#storage;
+    const open = (): ReturnType<BatchStorage['open']> => storage.open(id);
+    this.#closed.push({ id, lane, addresses, sizeBytes, checksum, open });
+  }
+}

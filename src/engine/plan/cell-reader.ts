@@ -1,0 +1,299 @@
+import type { AddressLine } from '../addresses/address-line.js';
+import { looksLike, looksLikeEmail, looksLikeOther } from '../addresses/looks-like.js';
+import { emailLine } from '../addresses/email-line.js';
+import { laneNumber, type Lane } from '../addresses/lane.js';
+import { lostPlus, lostPlusOf, mayHaveLostPlus } from '../addresses/phone/lost-plus.js';
+import type { NotSubmittedReason } from '../addresses/not-submitted.js';
+import { planOf } from '../addresses/phone/numbering-plan.js';
+import { phoneLine } from '../addresses/phone/phone-line.js';
+import { sureNumber } from '../addresses/phone/phone-readings.js';
+import { plainKeyBytes, writePlainKey } from '../addresses/plain-email.js';
+import {
+  plainDigits,
+  plainFamily,
+  plainNumberBytes,
+  plainText,
+  readPlainDigits,
+  writePlainNumber,
+} from '../addresses/phone/plain-phone.js';
+import type { CountryCode } from '../../contract/countries.js';
+import type { VerificationType } from '../../contract/enums.js';
+import { hashWords } from '../../platform/hashing/key-hash.js';
+import type { CellText, RawCells, RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import type { LineBytes } from './batch-cutter.js';
+import type { AddressBook } from './address-book.js';
+import { hasCallingCode } from '../columns/calling-code-tally.js';
+import { addCell, addLostPlus, createLooks, type ColumnLooks } from '../columns/column-looks.js';
+import {
+  isBlank,
+  RowCountries,
+  type CallingCodeCounts,
+  type CountryRule,
+  type RowCountry,
+} from './row-countries.js';
+
+/** A column whose cells are verified. */
+export interface VerifiedColumn {
+  readonly type: VerificationType;
+  /** Position in the source's header. */
+  readonly position: number;
+}
+
+/** Told of a cell that is sent as something else than it holds. */
+export type OnChanged = (cell: string, line: string, column: number) => void;
+
+/** A lane, with its number in the hashes of its addresses. */
+export interface NumberedLane {
+  readonly lane: Lane;
+  readonly number: number;
+}
+
+/** So many cells are read before the first of them is numbered. */
+const cellsAhead = 256;
+
+/**
+ * Reads the verified cells of some rows, and hashes their addresses, before any of them is numbered: the
+ * table of addresses is in no cache, and is asked for many at once.
+ */
+export class CellReader {
+  readonly #columns: readonly VerifiedColumn[];
+  readonly #countries: RowCountries;
+  readonly #ofEmails: CountryCode | undefined;
+  readonly #book: AddressBook;
+  readonly #onChanged: OnChanged | undefined;
+  readonly #lanes: Record<VerificationType, Map<CountryCode, NumberedLane>> = {
+    email: new Map(),
+    phone: new Map(),
+  };
+  /** By verified column: that of the cell before. */
+  readonly #lastLanes: NumberedLane[] = [];
+  /** Most rows at once. */
+  readonly rowsAtOnce: number;
+  /** By place, row after row: the hash of the cell's address. */
+  readonly hashes: Int32Array;
+  // Its lane, where the cell holds an address,
+  readonly #laneOf: (NumberedLane | undefined)[] = [];
+  // its line, or the reason why it is none; where its line is some of the chunk's own bytes, or of the numbers,
+  readonly #lines: (string | undefined)[] = [];
+  // these bytes, and where they start and end.
+  #bytes: Uint8Array = new Uint8Array(0);
+  readonly #numbers: Buffer;
+  readonly #starts: Uint32Array;
+  readonly #ends: Uint32Array;
+  /** Rows that were read, and how many of them before the chunk that is read. */
+  #rows = 0;
+  #rowsBefore = 0;
+  /** By verified column. */
+  readonly looks: readonly ColumnLooks[];
+  readonly callingCodes: CallingCodeCounts = { filled: 0, found: 0 };
+
+  constructor(options: {
+    readonly columns: readonly VerifiedColumn[];
+    readonly country: CountryRule;
+    /** What hashes addresses. */
+    readonly book: AddressBook;
+    readonly onChanged?: OnChanged | undefined;
+  }) {
+    this.#columns = options.columns;
+    this.#countries = new RowCountries(options.country);
+    this.#ofEmails = options.country.ofEmails;
+    const { only } = this.#countries;
+    this.looks = options.columns.map(({ type }) => createLooks(type, only));
+    // Where an earlier plan is settled, no cell is read, and there are no columns.
+    this.rowsAtOnce = Math.max(1, Math.floor(cellsAhead / Math.max(1, options.columns.length)));
+    const places = this.rowsAtOnce * options.columns.length;
+    this.hashes = new Int32Array(places * hashWords);
+    this.#numbers = Buffer.alloc(places * plainNumberBytes);
+    this.#starts = new Uint32Array(places);
+    this.#ends = new Uint32Array(places);
+    this.#onChanged = options.onChanged;
+    this.#book = options.book;
+  }
+
+  /** The lanes of all addresses so far. */
+  get lanes(): readonly NumberedLane[] {
+    return Object.values(this.#lanes).flatMap((lanes) => [...lanes.values()]);
+  }
+
+  /** Reads the cells of some rows, and hashes their addresses. */
+  read(chunk: RowChunk, from: number, to: number): void {
+    const { raw } = chunk;
+    if (raw) this.#bytes = raw.bytes;
+    let place = 0;
+    this.#rowsBefore = this.#rows - from;
+    this.#rows += to - from;
+    for (let row = from; row < to; row += 1) {
+      const country = this.#countries.of(chunk, row, this.callingCodes);
+      for (let index = 0; index < this.#columns.length; index += 1, place += 1) {
+        const { type } = this.#columns[index] as VerifiedColumn;
+        const own = type === 'email' ? (this.#ofEmails ?? country) : country;
+        if (raw && typeof own === 'string') {
+          const isRead =
+            type === 'email'
+              ? this.#readPlainEmail(raw, row, index, own, place)
+              : this.#readPlainPhone(chunk, raw, row, index, own, place);
+          if (isRead) continue;
+        }
+        this.#readCell(chunk, row, index, own, place);
+      }
+    }
+  }
+
+  /** The lane of the address at a place; `undefined` where the cell holds none. */
+  laneAt(place: number): NumberedLane | undefined {
+    return this.#laneOf[place];
+  }
+
+  /** Why the cell at a place holds no address. */
+  reasonAt(place: number): NotSubmittedReason {
+    return this.#lines[place] as NotSubmittedReason;
+  }
+
+  /** The line of the address at a place. */
+  lineAt(place: number): string | LineBytes {
+    const line = this.#lines[place];
+    if (line !== undefined) return line;
+    const bytes = this.#laneOf[place]?.lane.type === 'phone' ? this.#numbers : this.#bytes;
+    return { bytes, start: this.#starts[place] as number, end: this.#ends[place] as number };
+  }
+
+  /** What is sent for a cell, as it is written there; `undefined` where nothing is. */
+  lineOf(chunk: RowChunk, row: number, column: number): string | undefined {
+    const { type = 'email', position = 0 } = this.#columns[column] ?? {};
+    const country = this.#countries.of(chunk, row);
+    const lane = type === 'email' ? (this.#ofEmails ?? country) : country;
+    const address = addressOf(type, chunk.text(row, position), lane);
+    return 'line' in address ? address.line : undefined;
+  }
+
+  /** Reads a plain email straight from its bytes; says whether the cell is one. */
+  #readPlainEmail(
+    raw: RawCells,
+    row: number,
+    index: number,
+    country: CountryCode,
+    place: number,
+  ): boolean {
+    const { bytes } = raw;
+    const { position } = this.#columns[index] as VerifiedColumn;
+    const start = raw.cellStart(row, position);
+    const end = raw.cellEnd(row, position);
+    if (!looksLikeEmail(bytes, start, end)) return false;
+    if (!writePlainKey(bytes, start, end, this.#book.room(plainKeyBytes))) return false;
+    addCell(this.#looksOf(index), true);
+    const lane = this.#lane(index, country);
+    this.#laneOf[place] = lane;
+    this.#lines[place] = undefined;
+    this.#starts[place] = start;
+    this.#ends[place] = end;
+    this.#book.hashRoomInto(this.hashes, place, lane.number, end - start);
+    return true;
+  }
+
+  /** Reads a plain phone that surely means a number, straight from its bytes; says whether the cell is one. */
+  #readPlainPhone(
+    chunk: RowChunk,
+    raw: RawCells,
+    row: number,
+    index: number,
+    country: CountryCode,
+    place: number,
+  ): boolean {
+    // It is told of the text.
+    if (this.#onChanged) return false;
+    const { position } = this.#columns[index] as VerifiedColumn;
+    const { bytes } = raw;
+    const count = readPlainDigits(bytes, raw.cellStart(row, position), raw.cellEnd(row, position));
+    if (count === 0) return false;
+    const plan = planOf(country);
+    const family = plainFamily(count, plan);
+    const numbers = this.#numbers;
+    const start = place * plainNumberBytes;
+    const length = family
+      ? writePlainNumber(count, family, numbers, start)
+      : numbers.write(sureNumber({ digits: plainText(count) }, country) ?? '', start, 'latin1');
+    if (length === 0) return false;
+    const looks = this.#looksOf(index);
+    addCell(looks, true);
+    const kind = mayHaveLostPlus(plainDigits, count) && lostPlusOf(plainText(count), country);
+    if (kind) this.#addLostPlus(index, kind, chunk, row);
+    // Digits that are written as they stand have their calling code.
+    if (family && family === plan?.family) looks.callingCodes?.addOwn(length === count);
+    else if (looks.callingCodes) {
+      const number = numbers.toString('latin1', start, start + length);
+      looks.callingCodes.addNumber(number, hasCallingCode(plainText(count)));
+    }
+    const lane = this.#lane(index, country);
+    this.#laneOf[place] = lane;
+    this.#lines[place] = undefined;
+    this.#starts[place] = start;
+    this.#ends[place] = start + length;
+    const room = this.#book.room(plainNumberBytes);
+    for (let at = 0; at < length; at += 1) room[at] = numbers[start + at] as number;
+    this.#book.hashRoomInto(this.hashes, place, lane.number, length);
+    return true;
+  }
+
+  #readCell(chunk: RowChunk, row: number, index: number, country: RowCountry, place: number): void {
+    const { type, position } = this.#columns[index] as VerifiedColumn;
+    const cell = chunk.text(row, position);
+    const address = addressOf(type, cell, country);
+    this.#laneOf[place] = undefined;
+    if (typeof country !== 'string' || ('reason' in address && address.reason === 'empty')) {
+      this.#lines[place] = 'reason' in address ? address.reason : 'empty';
+      return;
+    }
+    const isAlike = looksLike(type, address, country);
+    addCell(this.#looksOf(index), isAlike, !isAlike && looksLikeOther(type, cell));
+    const kind = type === 'phone' ? lostPlus(cell, country) : undefined;
+    if (kind) this.#addLostPlus(index, kind, chunk, row);
+    if ('reason' in address) {
+      this.#lines[place] = address.reason;
+      return;
+    }
+    this.#looksOf(index).callingCodes?.add(cell, address.line);
+    if (typeof cell === 'string' && cell !== address.line) {
+      this.#onChanged?.(cell, address.line, index);
+    }
+    const lane = this.#lane(index, country);
+    this.#laneOf[place] = lane;
+    this.#lines[place] = address.line;
+    this.#book.hashInto(this.hashes, place, lane.number, address.key);
+  }
+
+  #addLostPlus(index: number, kind: 'fixed' | 'mobile', chunk: RowChunk, row: number): void {
+    const { position } = this.#columns[index] as VerifiedColumn;
+    const number = chunk.number?.(row) ?? this.#rowsBefore + row + 1;
+    addLostPlus(this.#looksOf(index), kind, { cell: chunk.text(row, position), row: number });
+  }
+
+  #looksOf(column: number): ColumnLooks {
+    return this.looks[column] as ColumnLooks;
+  }
+
+  #lane(column: number, country: CountryCode): NumberedLane {
+    const last = this.#lastLanes[column];
+    if (last?.lane.country === country) return last;
+    const { type } = this.#columns[column] as VerifiedColumn;
+    let lane = this.#lanes[type].get(country);
+    if (lane === undefined) {
+      lane = { lane: { type, country }, number: laneNumber({ type, country }) };
+      this.#lanes[type].set(country, lane);
+    }
+    this.#lastLanes[column] = lane;
+    return lane;
+  }
+}
+
+/** What a cell comes to, in the country of its row. */
+export function addressOf(
+  type: VerificationType,
+  cell: CellText,
+  country: RowCountry,
+): AddressLine {
+  if (cell === undefined || cell === '') return { reason: 'empty' };
+  if (typeof country === 'string') {
+    return type === 'email' ? emailLine(cell) : phoneLine(cell, country);
+  }
+  return { reason: isBlank(cell) ? 'empty' : country.reason };
+}

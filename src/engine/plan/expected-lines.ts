@@ -1,0 +1,129 @@
+import type { ExpectedKeys } from '../results/expected-keys.js';
+import type { AddressBook } from './address-book.js';
+import type { Batch } from '../batches/batch.js';
+
+const lineFeed = 0x0a;
+const plusSign = 0x2b;
+/** Lines are read ahead in pieces of about this size. */
+const pieceBytes = 128 * 1024;
+/** So many lines a key is compared with: the service may have left out those before it. */
+const mostSkipped = 16;
+/** So many more keys may be elsewhere than here, before the export counts as written in another order. */
+const patience = 256;
+
+/**
+ * The lines of a batch with the numbers of their addresses, both in the order in which they were given
+ * out, as the keys that its export is likely to hold.
+ *
+ * The numbers are those that wait for the batch, one after another. The first is looked up, and so is
+ * one wherever a piece of the lines begins: should the two ever disagree, nothing more is taken.
+ */
+export class SubmittedLines implements ExpectedKeys {
+  readonly #batch: Batch;
+  readonly #book: AddressBook;
+  readonly #numberOf: (line: string) => number;
+  readonly #pieces: Iterator<Uint8Array> | AsyncIterator<Uint8Array>;
+  /** Lines that were read ahead: a view of the room, which is kept from piece to piece. */
+  #bytes = Buffer.alloc(0);
+  #room = Buffer.alloc(0);
+  /** Where the line begins that is expected next, and the number its address has at least. */
+  #at = 0;
+  #number = 0;
+  #isRead = false;
+  #isTrusted = true;
+  #found = 0;
+  #missed = 0;
+
+  /** @param numberOf the number of a line's address, if it waits for the batch, else -1 */
+  constructor(batch: Batch, book: AddressBook, numberOf: (line: string) => number) {
+    this.#batch = batch;
+    this.#book = book;
+    this.#numberOf = numberOf;
+    const lines = batch.open();
+    this.#pieces =
+      Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]();
+  }
+
+  prepare(bytes: number): Promise<void> | undefined {
+    // Each key takes at least its own bytes of the export.
+    const isReady = this.#isRead || !this.#isTrusted || this.#bytes.length - this.#at >= bytes;
+    return isReady ? undefined : this.#readOn(bytes);
+  }
+
+  take(bytes: Uint8Array, start: number, end: number): number {
+    if (!this.#isTrusted) return -1;
+    // Digits alone may be another address's number that lost its plus sign.
+    if (this.#batch.lane.type === 'phone' && bytes[start] !== plusSign) return -1;
+    let at = this.#at;
+    let number = this.#number;
+    for (let skipped = 0; skipped <= mostSkipped && at < this.#bytes.length; skipped += 1) {
+      number = this.#book.nextWaiting(this.#batch.id, number);
+      if (number === -1) break;
+      if (this.#isLine(at, bytes, start, end)) {
+        this.#at = at + end - start + 1;
+        this.#number = number + 1;
+        this.#found += 1;
+        return number;
+      }
+      const lineEnd = this.#bytes.indexOf(lineFeed, at);
+      if (lineEnd === -1) break;
+      at = lineEnd + 1;
+      number += 1;
+    }
+    this.#missed += 1;
+    if (this.#missed > this.#found + patience) this.#isTrusted = false;
+    return -1;
+  }
+
+  async close(): Promise<void> {
+    await this.#pieces.return?.();
+  }
+
+  #isLine(at: number, key: Uint8Array, start: number, end: number): boolean {
+    const lines = this.#bytes;
+    if (lines[at + end - start] !== lineFeed) return false;
+    for (let place = start; place < end; place += 1) {
+      if (lines[at + place - start] !== key[place]) return false;
+    }
+    return true;
+  }
+
+  async #readOn(bytes: number): Promise<void> {
+    const wanted = Math.max(bytes, pieceBytes);
+    this.#room.set(this.#bytes.subarray(this.#at));
+    let filled = this.#bytes.length - this.#at;
+    while (filled < wanted) {
+      const next: IteratorResult<Uint8Array, unknown> = await this.#pieces.next();
+      if (next.done === true) {
+        this.#isRead = true;
+        break;
+      }
+      // A piece is only lent.
+      this.#makeRoom(filled, next.value.length);
+      this.#room.set(next.value, filled);
+      filled += next.value.length;
+    }
+    this.#bytes = this.#room.subarray(0, filled);
+    this.#at = 0;
+    this.#check();
+  }
+
+  #makeRoom(filled: number, more: number): void {
+    if (filled + more <= this.#room.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(filled + more, 2 * this.#room.length));
+    larger.set(this.#room.subarray(0, filled));
+    this.#room = larger;
+  }
+
+  /** Looks the line up that is expected next. */
+  #check(): void {
+    const lineEnd = this.#bytes.indexOf(lineFeed);
+    if (lineEnd === -1) return;
+    const number = this.#numberOf(this.#bytes.toString('utf8', 0, lineEnd));
+    const isFirst = this.#found === 0 && this.#number === 0;
+    if (isFirst && number !== -1) this.#number = number;
+    else if (this.#book.nextWaiting(this.#batch.id, this.#number) !== number) {
+      this.#isTrusted = false;
+    }
+  }
+}

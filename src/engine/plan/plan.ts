@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { AddressBook } from './address-book.js';
+import type { Batch } from '../batches/batch.js';
+import { isExportWrong } from '../batches/batch-state.js';
+import { BatchCutter, type BatchStorage } from './batch-cutter.js';
+import type { OnChanged } from './cell-reader.js';
+import { Planner } from './planner.js';
+import type { Recall, ResultHistory } from './result-history.js';
+import { ResultJoin, type BatchEnding } from './result-join.js';
+import { parseCountry } from '../addresses/country/parse-country.js';
+import { suggestDomain } from '../addresses/suggest-domain.js';
+import type { CountryCode } from '../../contract/countries.js';
+import type { Open } from '../../contract/enums.js';
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import { fieldPlace, outcomeCells } from '../results/result-columns.js';
+import { OutcomeTable } from '../results/outcome-table.js';
+import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import type { OutputCell } from '../../lists/rows/sink.js';
+import type { ColumnLayout, ColumnOptions } from '../columns/column-layout.js';
+
+export interface PlanSettings {
+  /** Where the columns stand. */
+  readonly layout: ColumnLayout;
+  /** Target country of the rows whose own cell is empty, or of all. */
+  readonly country: CountryCode | undefined;
+  /** Target country of all emails, whatever that of their row is. */
+  readonly emailCountry?: CountryCode | undefined;
+  /** Most addresses in one batch. */
+  readonly batchSize: number;
+  readonly storage: BatchStorage;
+  /** 32 random bytes. @default fresh ones */
+  readonly seed?: Uint8Array;
+  /** Told of each cell that is sent as something else than it holds. */
+  readonly onChanged?: OnChanged | undefined;
+  /** Makes what knows results of earlier runs, by hashes under the seed. */
+  readonly recall?: ((outcomes: OutcomeTable) => Recall) | undefined;
+}
+
+/** Rows to addresses to batches, and results back to rows: all that does not wait. */
+export class Plan {
+  readonly layout: ColumnLayout;
+  readonly outcomes = new OutcomeTable();
+  readonly book: AddressBook;
+  readonly cutter: BatchCutter;
+  readonly planner: Planner;
+  readonly join: ResultJoin;
+  /** By verified column: where what is of the cell itself stands. */
+  readonly #own: readonly (readonly { readonly at: number; readonly field: string }[])[];
+  readonly #places: ColumnPlaces;
+  readonly #wholePlaces: ColumnPlaces;
+
+  constructor(settings: PlanSettings) {
+    this.layout = settings.layout;
+    this.#places = placesOf(settings.layout, settings.layout.added);
+    this.#wholePlaces = placesOf(settings.layout, settings.layout.whole ?? settings.layout.added);
+    this.#own = settings.layout.added.map((columns) =>
+      columns.flatMap(({ field }, at) => (ownFields.has(field) ? [{ at, field }] : [])),
+    );
+    this.book = new AddressBook({ seed: settings.seed ?? randomBytes(32) });
+    this.cutter = new BatchCutter(settings);
+    this.planner = new Planner({
+      columns: settings.layout.columns,
+      country: {
+        fallback: settings.country,
+        position: settings.layout.countryPosition,
+        phonePosition: settings.layout.countryFromPosition,
+        ofEmails: settings.emailCountry,
+      },
+      book: this.book,
+      cutter: this.cutter,
+      outcomes: this.outcomes,
+      recall: settings.recall?.(this.outcomes),
+      onChanged: settings.onChanged,
+    });
+    this.join = new ResultJoin({ book: this.book, outcomes: this.outcomes });
+  }
+
+  /**
+   * Gives every address of a batch that is at its end its outcome, and has the history keep it.
+   *
+   * @throws as `ResultJoin.settle` does; what the history throws
+   */
+  async settle(
+    batch: Batch,
+    ending: BatchEnding,
+    when: {
+      /** As `2026-11-21T03:00:00.000Z`. */
+      readonly verifiedAt: string;
+      readonly batchUuid: string | undefined;
+      readonly history: ResultHistory | undefined;
+      /** Called when the outcomes are there, before the history has them. */
+      readonly onSettled?: () => void;
+    },
+  ): Promise<void> {
+    const { verifiedAt, batchUuid = '', history, onSettled } = when;
+    const origin = { verifiedAt, source: 'service', batchUuid } as const;
+    const isKept = history !== undefined && !('failure' in ending);
+    // Once they are settled it is not known whose they are.
+    const numbers = isKept ? this.join.numbersOf(batch) : undefined;
+    await this.join.settle(batch, ending, this.layout.withOrigin ? origin : undefined);
+    onSettled?.();
+    if ('failure' in ending && !isExportWrong(ending.failure)) await history?.dropLaunch(batchUuid);
+    if (!numbers) return;
+    await history?.keep({
+      batchUuid,
+      atMs: Date.parse(verifiedAt),
+      addresses: batch.addresses,
+      outcomes: this.outcomes,
+      results: this.join.results(batch, numbers),
+    });
+  }
+
+  /** Number of verified columns. */
+  get width(): number {
+    return this.layout.columns.length;
+  }
+
+  /** Whether cells that are added depend on the row, not on their outcome alone. */
+  get hasOwnCells(): boolean {
+    return this.#own.some((places) => places.length > 0);
+  }
+
+  /** Cells that an outcome adds in the k-th verified column; null for what is of the cell itself. */
+  cellsOf(outcome: number, column: number): readonly OutputCell[] {
+    return this.#pick(outcome, column, this.#places);
+  }
+
+  /** The same for the usual columns. */
+  wholeCellsOf(outcome: number, column: number): readonly OutputCell[] {
+    return this.#pick(outcome, column, this.#wholePlaces);
+  }
+
+  /** Fills in what is of the cell itself. */
+  withOwn(
+    cells: readonly OutputCell[],
+    chunk: RowChunk,
+    row: number,
+    column: number,
+  ): readonly OutputCell[] {
+    let filled = cells;
+    for (const { at, field } of this.#own[column] ?? []) {
+      const value =
+        field === 'submitted'
+          ? this.planner.lineOf(chunk, row, column)
+          : suggestDomain(chunk.text(row, this.layout.columns[column]?.position ?? 0));
+      filled = filled.with(at, value ?? null);
+    }
+    return filled;
+  }
+
+  #pick(outcome: number, column: number, places: ColumnPlaces): readonly OutputCell[] {
+    const { type } = this.layout.columns[column] ?? { type: 'email' as const };
+    const cells = outcomeCells(this.outcomes.get(outcome), type);
+    return places[column]?.map((at) => cells[at] ?? null) ?? [];
+  }
+}
+
+/** By verified column: where in the cells of an outcome those are that are added. */
+type ColumnPlaces = readonly (readonly number[])[];
+
+function placesOf({ columns }: ColumnLayout, added: ColumnLayout['added']): ColumnPlaces {
+  return columns.map(({ type }, column) =>
+    (added[column] ?? []).map(({ field }) => fieldPlace(type, field)),
+  );
+}
+
+/** What follows from the cell, not from what became of it. */
+const ownFields: ReadonlySet<string> = new Set(['submitted', 'suggestion']);
+
+type CountryCodeOrName = Open<CountryCode>;
+
+/** What decides which country's lane an address belongs to. */
+export interface CountryOptions {
+  /**
+   * Target country of every row; with `countryColumn` and `countryFrom` of the rows that have none by
+   * these: a code such as `US`, or a name.
+   * @default none: a row without a country of its own is not sent
+   */
+  readonly country?: CountryCodeOrName | undefined;
+  /** Target country of all emails, whatever that of their row is. @default that of their row */
+  readonly emailCountry?: CountryCodeOrName | undefined;
+}
+
+/**
+ * The service verifies for a country, emails too: one of these ways has to say for which. The compiler
+ * names the last of them where none is given.
+ */
+export type CountryChoice = CountryOfEmails | CountryFromNumbers | CountryByRow | CountryOfAllRows;
+
+interface CountryOfEmails {
+  /** Target country of all emails, where no phone numbers are verified. */
+  readonly emailCountry: {};
+  /** None. */
+  readonly phone?: readonly [] | undefined;
+}
+
+interface CountryFromNumbers {
+  /** Column of phone numbers whose calling codes say the target country row by row. */
+  readonly countryFrom: {};
+}
+
+interface CountryByRow {
+  /** Column that holds the target country row by row. */
+  readonly countryColumn: {};
+}
+
+interface CountryOfAllRows {
+  /** Target country of every row. */
+  readonly country: {};
+}
+
+/**
+ * Checks what decides the lanes before anything is read.
+ *
+ * @throws ConfigurationError `invalid_option`, `country_missing`
+ */
+export function checkCountries(
+  options: CountryOptions & Pick<ColumnOptions, 'countryColumn' | 'countryFrom' | 'phone'>,
+): Pick<PlanSettings, 'country' | 'emailCountry'> {
+  const country = checkCountry(options.country);
+  const emailCountry = checkCountry(options.emailCountry);
+  const { countryColumn, countryFrom } = options;
+  const isEveryRowKnown = [country, countryColumn, countryFrom].some((way) => way !== undefined);
+  const hasPhones = (options.phone ?? []).length > 0;
+  if (isEveryRowKnown || (emailCountry !== undefined && !hasPhones)) {
+    return { country, emailCountry };
+  }
+  throw new ConfigurationError(
+    'a target country is needed: give one for all rows (country), the column that holds it row by row (countryColumn), or a column of international phone numbers (countryFrom)',
+    { code: 'country_missing' },
+  );
+}
+
+function checkCountry(country: string | undefined): CountryCode | undefined {
+  return country === undefined ? undefined : parseCountry(country);
+}

@@ -1,0 +1,176 @@
+import { unnumbered } from '../../platform/hashing/address-table.js';
+import type { NotSubmittedReason } from '../addresses/not-submitted.js';
+import type { VerificationType } from '../../contract/enums.js';
+import type { OutcomeTable } from '../results/outcome-table.js';
+import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import type { BatchCutter, LineBytes } from './batch-cutter.js';
+import type { Recall } from './result-history.js';
+import { laterTicket, settledTicket, type AddressBook, type Ticket } from './address-book.js';
+import type { AddressPartitions } from './external-dedup.js';
+import type { NumberedCells } from './numbered-cells.js';
+import {
+  addressOf,
+  CellReader,
+  type NumberedLane,
+  type OnChanged,
+  type VerifiedColumn,
+} from './cell-reader.js';
+import type { ColumnLooks } from '../columns/column-looks.js';
+import type { CallingCodeCounts, CountryRule } from './row-countries.js';
+
+/** What became of the cells read so far, for one verification type. */
+export interface PlanCounts {
+  /** Cells that can be lines. */
+  submittable: number;
+  /** Unique ones among them. */
+  addresses: number;
+  /** Those of the unique ones whose result is known from earlier runs: they are not sent. */
+  recalled: number;
+}
+
+/**
+ * Turns rows into address numbers and batches: each cell becomes a ticket, each address that is new
+ * goes into its lane's open batch.
+ */
+export class Planner {
+  readonly #cells: CellReader;
+  readonly #width: number;
+  readonly #book: AddressBook;
+  readonly #cutter: BatchCutter;
+  readonly #outcomes: OutcomeTable;
+  readonly #recall: Recall | undefined;
+  /** What numbers the addresses that come, where the book does no more. */
+  #partitions: AddressPartitions | undefined;
+  readonly #notSubmittedTickets = new Map<NotSubmittedReason, Ticket>();
+  readonly counts: Readonly<Record<VerificationType, PlanCounts>> = {
+    email: { submittable: 0, addresses: 0, recalled: 0 },
+    phone: { submittable: 0, addresses: 0, recalled: 0 },
+  };
+
+  constructor(options: {
+    readonly columns: readonly VerifiedColumn[];
+    readonly country: CountryRule;
+    readonly book: AddressBook;
+    readonly cutter: BatchCutter;
+    readonly outcomes: OutcomeTable;
+    /** Results of earlier runs. */
+    readonly recall?: Recall | undefined;
+    readonly onChanged?: OnChanged | undefined;
+  }) {
+    this.#cells = new CellReader(options);
+    this.#width = options.columns.length;
+    this.#book = options.book;
+    this.#cutter = options.cutter;
+    this.#outcomes = options.outcomes;
+    this.#recall = options.recall;
+  }
+
+  /** By verified column. */
+  get looks(): readonly ColumnLooks[] {
+    return this.#cells.looks;
+  }
+
+  get callingCodes(): CallingCodeCounts {
+    return this.#cells.callingCodes;
+  }
+
+  /** What is sent for a cell, as it is written there; `undefined` where nothing is. */
+  lineOf(chunk: RowChunk, row: number, column: number): string | undefined {
+    return this.#cells.lineOf(chunk, row, column);
+  }
+
+  /**
+   * Plans all rows of a chunk.
+   *
+   * @param now what batches opened by these rows are stamped with
+   * @returns one ticket for each verified column of each row, row after row
+   */
+  plan(chunk: RowChunk, now: number): Uint32Array {
+    const width = this.#width;
+    const tickets = new Uint32Array(chunk.length * width);
+    const { rowsAtOnce, hashes } = this.#cells;
+    for (let from = 0; from < chunk.length; from += rowsAtOnce) {
+      const to = Math.min(from + rowsAtOnce, chunk.length);
+      this.#cells.read(chunk, from, to);
+      this.#book.fetch(hashes, (to - from) * width);
+      this.#number(tickets.subarray(from * width, to * width), now);
+    }
+    return tickets;
+  }
+
+  /** The book has handed its addresses over: from now on the tickets of all are {@link laterTicket}s. */
+  numberLater(partitions: AddressPartitions): void {
+    this.#partitions = partitions;
+  }
+
+  /** Numbers the addresses that came since, in the order of their cells; what is new goes to its batch. */
+  numberNow(now: number): NumberedCells {
+    if (!this.#partitions) throw new Error('nothing was left to be numbered');
+    const lanes = new Map(this.#cells.lanes.map((lane) => [lane.number, lane]));
+    return this.#partitions.numbered((laneNumber, line) => {
+      const number = this.#book.size;
+      const lane = lanes.get(laneNumber) as NumberedLane;
+      if (this.#recall) this.#hashLine(lane, line);
+      this.#place(lane, line, now);
+      return number;
+    });
+  }
+
+  /** Gives the cells that were read ahead their tickets, one after another. */
+  #number(tickets: Uint32Array, now: number): void {
+    const cells = this.#cells;
+    for (let place = 0; place < tickets.length; place += 1) {
+      const lane = cells.laneAt(place);
+      if (lane === undefined) {
+        tickets[place] = this.#notSubmitted(cells.reasonAt(place));
+        continue;
+      }
+      const number = this.#book.numberFrom(cells.hashes, place);
+      tickets[place] = this.#take(lane, number, cells.lineAt(place), now);
+    }
+  }
+
+  /** Counts an address; one that is new goes into its lane's open batch, unless its result is known. */
+  #take(lane: NumberedLane, number: number, line: string | LineBytes, now: number): Ticket {
+    this.#countsOf(lane).submittable += 1;
+    if (number === unnumbered) {
+      this.#partitions?.add(this.#book.lastHash, lane.number, line);
+      return laterTicket;
+    }
+    if (number === this.#book.size) this.#place(lane, line, now);
+    return number;
+  }
+
+  /** Places the address that was hashed last, which is new. */
+  #place(numbered: NumberedLane, line: string | LineBytes, now: number): void {
+    const { lane, number } = numbered;
+    const counts = this.#countsOf(numbered);
+    counts.addresses += 1;
+    const known = this.#recall?.outcomeOf(this.#book.lastHash) ?? -1;
+    if (known === -1) {
+      this.#book.assign(this.#cutter.add(number, lane, line, now));
+    } else {
+      counts.recalled += 1;
+      this.#book.assignOutcome(known);
+    }
+  }
+
+  #countsOf({ lane }: NumberedLane): PlanCounts {
+    return lane.type === 'email' ? this.counts.email : this.counts.phone;
+  }
+
+  /** Hashes an address again, from its line. */
+  #hashLine({ lane, number }: NumberedLane, { bytes, start, end }: LineBytes): void {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
+    const address = addressOf(lane.type, text, lane.country);
+    if ('key' in address) this.#book.number(number, address.key);
+  }
+
+  #notSubmitted(reason: NotSubmittedReason): Ticket {
+    const known = this.#notSubmittedTickets.get(reason);
+    if (known !== undefined) return known;
+    const ticket = settledTicket(this.#outcomes.idOf('not_submitted', reason));
+    this.#notSubmittedTickets.set(reason, ticket);
+    return ticket;
+  }
+}

@@ -1,0 +1,254 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressLine } from '../addresses/address-line.js';
+import { AddressTable } from '../../platform/hashing/address-table.js';
+import { emailLine } from '../addresses/email-line.js';
+import { exportKeyCandidates } from '../addresses/export-key.js';
+import { laneNumber, type Lane } from '../addresses/lane.js';
+import { phoneLine } from '../addresses/phone/phone-line.js';
+import { plainKeyBytes, writePlainKey } from '../addresses/plain-email.js';
+import { StateError } from '../../platform/errors/errors.js';
+import type { BatchResults, LineResults } from '../results/batch-results.js';
+import { matchExport, type BatchAddresses, type MatchedExport } from '../results/match-export.js';
+import type { Origin, OutcomeTable } from '../results/outcome-table.js';
+import type { AddressBook } from './address-book.js';
+import type { Batch } from '../batches/batch.js';
+import type { FailedReason } from '../batches/batch-state.js';
+import { readLines } from '../batches/read-lines.js';
+import type { AddressResult } from './result-history.js';
+import { SubmittedLines } from './expected-lines.js';
+import { wholeRecords } from './whole-records.js';
+
+/** Begins an export from its first byte, as often as asked. */
+export type ExportOpener = () => Promise<AsyncIterable<Uint8Array>>;
+
+const lineFeed = 0x0a;
+/** No address has it. */
+const noNumber = 0xffff_ffff;
+
+/** How a batch ended. */
+export type BatchEnding =
+  | { readonly failure: FailedReason }
+  /** The export itself, or what is known from it already. */
+  | { readonly results: ExportOpener | BatchResults };
+
+/** Brings what exports say to the addresses of their batches. */
+export class ResultJoin {
+  readonly #book: AddressBook;
+  readonly #outcomes: OutcomeTable;
+  /** By batch that is sent in parts: the numbers of all its addresses, as long as all waited for it. */
+  readonly #split = new Map<number, Uint32Array>();
+
+  constructor(parts: { readonly book: AddressBook; readonly outcomes: OutcomeTable }) {
+    this.#book = parts.book;
+    this.#outcomes = parts.outcomes;
+  }
+
+  /**
+   * Reads a whole export and finds the addresses of its records. Nothing is settled by it.
+   *
+   * @throws ContractError `broken_contract`, retryable, when the export is not whole
+   */
+  async match(batch: Batch, open: ExportOpener): Promise<MatchedExport> {
+    const { type } = batch.lane;
+    return matchExport(open, await this.#addressesOf(batch), { type, outcomes: this.#outcomes });
+  }
+
+  /**
+   * Gives every address of a batch its outcome: once, when the batch is at its end.
+   *
+   * @param origin where the results are from, where that is asked for
+   * @throws StateError `state_damaged` when the results are not of this batch
+   */
+  async settle(batch: Batch, ending: BatchEnding, origin?: Origin): Promise<void> {
+    // Before any of its addresses has its own outcome, and waits no longer.
+    const part = batch.part && this.numbersOf(batch);
+    const marked = this.#marking(origin);
+    if ('failure' in ending) {
+      this.#settleRest(batch, part, marked(this.#outcomes.idOf('failed', ending.failure)));
+      return;
+    }
+    const { results } = ending;
+    const { numbers, outcomes } =
+      typeof results === 'function' ? await this.match(batch, results) : results;
+    for (let index = 0; index < numbers.length; index += 1) {
+      const outcome = marked(outcomes[index] as number);
+      // What another process kept must never get on the address of another batch.
+      if (!this.#book.resolve(numbers[index] as number, batch.id, outcome)) {
+        throw new StateError('results were kept for addresses that their batch does not have', {
+          code: 'state_damaged',
+        });
+      }
+    }
+    this.#settleRest(batch, part, marked(this.#outcomes.idOf('no_result', 'no_record')));
+  }
+
+  /** Names results of a batch that is not settled by its lines: that outlasts the run. */
+  byLine(batch: Batch, { numbers, outcomes }: BatchResults): LineResults {
+    const known = this.numbersOf(batch);
+    let next = 0;
+    const lines = numbers.map((number) => {
+      // Services name nearly all addresses in the order of the lines.
+      const line = known[next] === number ? next : placeOf(number, known);
+      next = line + 1;
+      return line;
+    });
+    return { lines, outcomes };
+  }
+
+  /** The same results by the numbers that the addresses of the lines have here. */
+  byNumber(batch: Batch, { lines, outcomes }: LineResults): BatchResults {
+    const known = this.numbersOf(batch);
+    return { numbers: lines.map((line) => known[line] ?? noNumber), outcomes };
+  }
+
+  /**
+   * The addresses of a batch that is settled, each with its outcome.
+   *
+   * @param numbers those of its lines, as `numbersOf` has given them before
+   */
+  async *results(batch: Batch, numbers: Uint32Array): AsyncGenerator<AddressResult> {
+    const lane = laneNumber(batch.lane);
+    let place = 0;
+    for await (const line of readLines(batch)) {
+      const address = addressOf(batch, line);
+      const outcome = this.#book.outcome(numbers[place] ?? noNumber);
+      if ('key' in address) yield { lane, key: address.key, outcome };
+      place += 1;
+    }
+  }
+
+  /** Outcomes of a batch are few: each is marked with its origin once. */
+  #marking(origin: Origin | undefined): (outcome: number) => number {
+    if (!origin) return (outcome) => outcome;
+    const known = new Map<number, number>();
+    return (outcome) => {
+      let marked = known.get(outcome);
+      if (marked === undefined) {
+        marked = this.#outcomes.withOrigin(outcome, origin);
+        known.set(outcome, marked);
+      }
+      return marked;
+    };
+  }
+
+  /** Gives the addresses of a batch that is not at its end an outcome that says so. */
+  settleUnfinished(batch: Batch): void {
+    if (this.#book.isSettled(batch.id)) return;
+    this.#book.settle(batch.id, this.#outcomes.idOf('failed', 'not_finished'));
+  }
+
+  /** The numbers of a batch's lines, in their order, as long as all of them wait for it. */
+  numbersOf({ id, addresses, part }: Batch): Uint32Array {
+    if (!part) return this.#waitingFor(id, addresses);
+    // The first to ask is a part of which no other is settled.
+    const whole = this.#split.get(id) ?? this.#waitingFor(id, part.of);
+    this.#split.set(id, whole);
+    return whole.subarray(part.start, part.start + addresses);
+  }
+
+  #waitingFor(batch: number, addresses: number): Uint32Array {
+    const numbers = this.#book.allWaiting(batch, addresses);
+    if (numbers.length < addresses) {
+      throw new Error('a batch has fewer addresses that wait for it than lines');
+    }
+    return numbers;
+  }
+
+  #settleRest(batch: Batch, part: Uint32Array | undefined, outcome: number): void {
+    if (!part) this.#book.settle(batch.id, outcome);
+    else for (const number of part) this.#book.resolve(number, batch.id, outcome);
+  }
+
+  /** What finds the number of an address of a batch by its key, else -1. */
+  async #finderOf(batch: Batch): Promise<(key: string) => number> {
+    const lane = laneNumber(batch.lane);
+    if (this.#book.isHandedOver) return findByLines(batch, this.numbersOf(batch));
+    const numbers = batch.part && this.numbersOf(batch);
+    const [first, last] = [numbers?.[0] ?? 0, numbers?.at(-1) ?? noNumber];
+    return (key) => {
+      const number = this.#book.findWaiting(lane, key, batch.id);
+      return number >= first && number <= last ? number : -1;
+    };
+  }
+
+  async #addressesOf(batch: Batch): Promise<BatchAddresses> {
+    const find = await this.#finderOf(batch);
+    const numberOf = (line: string): number => {
+      const address = addressOf(batch, line);
+      return 'key' in address ? find(address.key) : -1;
+    };
+    return {
+      candidates: candidatesBy(batch.lane, find),
+      expected: () => new SubmittedLines(batch, this.#book, numberOf),
+      linesOf: async (wanted) => {
+        const found = new Map<number, string>();
+        for await (const line of readLines(batch)) {
+          const number = numberOf(line);
+          if (wanted.has(number)) found.set(number, line);
+        }
+        return found;
+      },
+    };
+  }
+}
+
+/** The addresses of a lane that an exported key may stand for, by what finds the number of one by its key. */
+export function candidatesBy(
+  { type, country }: Lane,
+  find: (key: string) => number,
+): BatchAddresses['candidates'] {
+  return (exportedKey) => {
+    const keys = exportKeyCandidates(type, exportedKey, country);
+    const [only] = keys;
+    if (only !== undefined && keys.length === 1) return find(only);
+    const numbers = keys.map(find).filter((number) => number !== -1);
+    return numbers.length > 1 ? numbers : (numbers[0] ?? -1);
+  };
+}
+
+/** The place of a number among others that grow. */
+function placeOf(number: number, among: Uint32Array): number {
+  let from = 0;
+  for (let to = among.length; from < to;) {
+    const middle = (from + to) >>> 1;
+    if ((among[middle] ?? 0) < number) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/**
+ * What finds the numbers of a batch's addresses by its lines alone: where no table knows them any more.
+ * Keys are compared by a hash under a seed of their own, as tables do.
+ */
+async function findByLines(batch: Batch, numbers: Uint32Array): Promise<(key: string) => number> {
+  const lane = laneNumber(batch.lane);
+  const table = new AddressTable({ seed: randomBytes(32) });
+  const room = table.room(plainKeyBytes);
+  for await (const lines of wholeRecords(batch.open(), 1, lineLengthAt)) {
+    let start = 0;
+    for (let end = 0; start < lines.length; start = end + 1) {
+      end = lines.indexOf(lineFeed, start);
+      if (batch.lane.type === 'email' && writePlainKey(lines, start, end, room)) {
+        table.addFromRoom(lane, end - start);
+        continue;
+      }
+      const address = addressOf(batch, lines.toString('utf8', start, end));
+      if ('key' in address) table.add(lane, address.key);
+    }
+  }
+  if (table.size !== numbers.length) {
+    throw new Error('the lines of a batch are not those that wait for it');
+  }
+  return (key) => numbers[table.find(lane, key)] ?? -1;
+}
+
+function lineLengthAt(bytes: Buffer, at: number): number {
+  const end = bytes.indexOf(lineFeed, at);
+  return end === -1 ? Infinity : end + 1 - at;
+}
+
+/** The address of a line of a batch. */
+export function addressOf({ lane }: Batch, line: string): AddressLine {
+  return lane.type === 'email' ? emailLine(line) : phoneLine(line, lane.country);
+}

@@ -1,0 +1,174 @@
+import type { VerificationType } from '../../contract/enums.js';
+import { recordFields } from '../../contract/records.js';
+
+/** How the verification of a cell ended: the bucket that its row is counted in. */
+export type Verification = 'verified' | 'not_submitted' | 'no_result' | 'failed';
+
+/** What a field of a record holds once it is read. */
+export type OutcomeValue = string | boolean | null;
+
+/** What became of a cell. */
+export interface Outcome {
+  readonly verification: Verification;
+  /** Code that says why there is no result; empty when verified. */
+  readonly reason: string;
+  /** The record's fields in the order of `recordFields[type]`; undefined unless verified. */
+  readonly values: readonly OutcomeValue[] | undefined;
+  /** Undefined unless verified. */
+  readonly type: VerificationType | undefined;
+  /** Where the result is from; undefined where nobody asked for it, or there is none. */
+  readonly origin?: Origin | undefined;
+}
+
+/** Where a result is from. */
+export interface Origin {
+  /** When the service's results were fetched, as `2026-11-21T03:00:00.000Z`. */
+  readonly verifiedAt: string;
+  /** `history` when an earlier run fetched them. */
+  readonly source: 'service' | 'history';
+  readonly batchUuid: string;
+}
+
+/** Slots for outcomes asked for lately. A run has a few dozen; with many more, memory stays flat. */
+const recentSlots = 1024;
+
+/**
+ * The three flags make a record a record. Its other fields are read as they come, because a result
+ * that was paid for is not thrown away for a field that is missing or new.
+ */
+const flags = ['valid', 'wrong', 'unknown'] as const;
+
+/** Whether a value is a record of a result. Own properties only: what a prototype holds was not sent. */
+export function isRecord(record: Readonly<Record<string, unknown>>): boolean {
+  return flags.every((flag) => Object.hasOwn(record, flag) && typeof record[flag] === 'boolean');
+}
+
+/**
+ * The distinct outcomes of a run, each stored once under a small number that stays valid for as long
+ * as the table lives.
+ */
+export class OutcomeTable {
+  /**
+   * An outcome is held as its key alone, a short text, and read back when asked for: operators can make
+   * outcomes by the million, and an object of ten cells takes several times its text.
+   */
+  readonly #ids = new Map<string, number>();
+  readonly #keys: string[] = [];
+  readonly #recentIds = new Int32Array(recentSlots).fill(-1);
+  readonly #recent: Outcome[] = [];
+
+  /** Number of distinct outcomes; their ids are 0 to `size - 1`. */
+  get size(): number {
+    return this.#keys.length;
+  }
+
+  /** The id of an outcome without a record. */
+  idOf(verification: Exclude<Verification, 'verified'>, reason: string): number {
+    const key = JSON.stringify([verification, reason]);
+    return this.#ids.get(key) ?? this.#add(key);
+  }
+
+  /**
+   * The id of a verified outcome, told apart by the fields that {@link recordFields} names.
+   *
+   * @returns -1 when the value is no record of a result
+   */
+  idOfRecord(type: VerificationType, record: Readonly<Record<string, unknown>>): number {
+    // Own properties only: what a prototype holds was not said by the service.
+    const values = recordFields[type].map((field) =>
+      Object.hasOwn(record, field) ? outcomeValue(record[field]) : null,
+    );
+    const key = writeRecordKey(type, values);
+    const known = this.#ids.get(key);
+    if (known !== undefined) return known;
+    return isRecord(record) ? this.#add(key) : -1;
+  }
+
+  /**
+   * The id of an outcome by its key, as a table writes it; whoever puts a key together has seen that the
+   * record's flags are booleans.
+   */
+  idOfKey(key: string): number {
+    return this.#ids.get(key) ?? this.#add(key);
+  }
+
+  /** The id of the same outcome with its origin, which tells it from those of other origins. */
+  withOrigin(id: number, { verifiedAt, source, batchUuid }: Origin): number {
+    const key = `${this.keyOf(id)}\n${JSON.stringify([verifiedAt, source, batchUuid])}`;
+    return this.#ids.get(key) ?? this.#add(key);
+  }
+
+  /**
+   * The key of an outcome, without its origin: other tables know the same outcome by it.
+   *
+   * @throws RangeError when no outcome has this id
+   */
+  keyOf(id: number): string {
+    const key = this.#keys[id];
+    if (key === undefined) throw new RangeError(`no outcome ${id} of ${this.size}`);
+    const end = key.indexOf('\n');
+    return end === -1 ? key : key.slice(0, end);
+  }
+
+  /** @throws RangeError when no outcome has this id */
+  get(id: number): Outcome {
+    const slot = id % recentSlots;
+    const recent = this.#recent[slot];
+    if (recent !== undefined && this.#recentIds[slot] === id) return recent;
+    const key = this.#keys[id];
+    if (key === undefined) throw new RangeError(`no outcome ${id} of ${this.size}`);
+    const outcome = readOutcomeKey(key);
+    this.#recentIds[slot] = id;
+    this.#recent[slot] = outcome;
+    return outcome;
+  }
+
+  #add(key: string): number {
+    const id = this.#keys.length;
+    this.#keys.push(key);
+    this.#ids.set(key, id);
+    return id;
+  }
+}
+
+function outcomeValue(value: unknown): OutcomeValue {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      return String(value);
+    case 'object':
+      return value === null ? null : JSON.stringify(value);
+    default:
+      return null;
+  }
+}
+
+/** Booleans are written as digits, which no value is: a third of the text goes. */
+function writeRecordKey(type: VerificationType, values: readonly OutcomeValue[]): string {
+  return JSON.stringify([
+    type,
+    ...values.map((value) => (typeof value === 'boolean' ? Number(value) : value)),
+  ]);
+}
+
+/** Reads the key of an outcome, as a table has written it: two JSON texts, the second is its origin. */
+export function readOutcomeKey(key: string): Outcome {
+  const [outcome = '', written] = key.split('\n');
+  const origin = written === undefined ? undefined : readOrigin(written);
+  // A table wrote the key.
+  const [word, ...rest] = JSON.parse(outcome) as
+    [VerificationType, ...(string | number | null)[]] | [Exclude<Verification, 'verified'>, string];
+  if (word !== 'email' && word !== 'phone') {
+    const reason = String(rest[0]);
+    return { verification: word, reason, values: undefined, type: undefined, origin };
+  }
+  const values = rest.map((value) => (typeof value === 'number' ? value === 1 : value));
+  return { verification: 'verified', reason: '', values, type: word, origin };
+}
+
+function readOrigin(written: string): Origin {
+  const [verifiedAt, source, batchUuid] = JSON.parse(written) as [string, Origin['source'], string];
+  return { verifiedAt, source, batchUuid };
+}

@@ -1,0 +1,127 @@
+import { parseBatchName } from '../batches/batch-name.js';
+import { aClient } from '../driver/option-shapes.js';
+import { deleteListed, type Deletions } from '../batches/uploads/delete-uploads.js';
+import { uuidKey } from '../batches/uploads/uuid-key.js';
+import type { Client } from '../../client/client.js';
+import { ConfigurationError, StateError } from '../../platform/errors/errors.js';
+import {
+  aFolder,
+  checkOptions,
+  flag,
+  signal as aSignal,
+  type OptionShape,
+} from '../../platform/options/check-options.js';
+import { defaults } from '../batches/defaults.js';
+import { systemClock } from '../../platform/waiting/clock.js';
+import { checkAccount } from './account.js';
+import { systemFiles } from '../../platform/files/file-system.js';
+import { aStore } from './options/option-shapes.js';
+import type { RunStore, SharedStore } from '../stores/run-store.js';
+import { StateDirectory } from '../stores/directory/state-directory.js';
+
+export interface AbandonRunOptions {
+  /** Where the run is, unless it is in a store. */
+  readonly stateDir?: string | undefined;
+  /** The store that processes share the run in: all that work on it are stopped first. */
+  readonly store?: SharedStore | undefined;
+  /** The service that has the run's batches; without it they are left there. */
+  readonly client?: Client | undefined;
+  /** Whether batches are deleted, too, whose results were fetched: they are dropped. @default false */
+  readonly exportedToo?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const shape: OptionShape<AbandonRunOptions> = {
+  stateDir: aFolder,
+  store: aStore,
+  client: aClient,
+  exportedToo: flag,
+  signal: aSignal,
+};
+
+/**
+ * Gives an unfinished run up: deletes the batches that were never launched from the service, whichever
+ * process uploaded them, and the state directory. What was launched is paid, and stays on the service.
+ *
+ * @returns how many batches were deleted, and the names of those that could not be and of those that
+ *   were launched and stay
+ * @throws StateError `state_locked` while a run works in it, `state_mismatch` when its batches are on
+ *   another service or in another account; OutputError; what stops a request, with nothing given up
+ *
+ * @example
+ * ```ts
+ * for (const { stateDir } of await findRuns('.')) {
+ *   const { deleted, launched } = await abandonRun({ stateDir, client });
+ *   console.log(deleted, 'batches deleted; paid, and left on the service:', launched);
+ * }
+ * ```
+ */
+export async function abandonRun(options: AbandonRunOptions): Promise<Deletions> {
+  checkOptions(options, shape);
+  const { client, exportedToo = false } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  const state = await openRun(options, signal);
+  let deletions: Deletions = { deleted: 0, left: [], launched: [] };
+  try {
+    await checkService(client, state, signal);
+    if (options.store) await stopAll(state, options.store);
+    const { run, batches, earlier } = state.known;
+    const ids = [...(run ? [run.id] : []), ...earlier.map((before) => before.run.id)];
+    const exported: string[] = [];
+    const all = [batches, ...earlier.map((before) => before.batches)];
+    for (const { known } of all.flatMap((known) => [...known.values()])) {
+      if (exportedToo && known.stage === 'exported') exported.push(uuidKey(known.uuid));
+    }
+    if (client && ids.length > 0) {
+      deletions = await deleteListed(
+        client,
+        ({ name }) => ids.some((id) => parseBatchName(name, id) !== undefined),
+        { signal, clock: systemClock, deadlineMs: defaults.batchDeadlineMs },
+        (uuid) => exported.includes(uuidKey(uuid)),
+      );
+    }
+  } catch (error) {
+    await state.close();
+    throw error;
+  }
+  await state.clear();
+  await state.remove();
+  if (options.store) await state.close();
+  return deletions;
+}
+
+async function openRun(
+  { stateDir, store }: AbandonRunOptions,
+  signal: AbortSignal,
+): Promise<RunStore> {
+  if (store) return store.open({ signal });
+  if (stateDir === undefined) throw new ConfigurationError('stateDir is missing, or a store');
+  return StateDirectory.open(systemFiles, stateDir, { fresh: false });
+}
+
+/** A process that works on the run launches nothing more, and ends. */
+async function stopAll(state: RunStore, { name }: SharedStore): Promise<void> {
+  if (!state.known.run) throw new ConfigurationError(`there is no ${name}`);
+  await state.record({
+    entry: 'stopped',
+    code: 'abandoned',
+    message: `${name} was abandoned`,
+    at: new Date().toISOString(),
+  });
+}
+
+/** Under another service or key every batch looks deleted. */
+async function checkService(
+  client: Client | undefined,
+  state: RunStore,
+  signal: AbortSignal,
+): Promise<void> {
+  const { run } = state.known;
+  if (!client || !run) return;
+  if (run.service !== client.baseUrl) {
+    throw new StateError(`the run's batches are on ${run.service}, not on ${client.baseUrl}`, {
+      code: 'state_mismatch',
+    });
+  }
+  await checkAccount(client, run, state, signal);
+}

@@ -1,0 +1,220 @@
+import type { CreditBalance } from '../../contract/bodies.js';
+import { verificationTypes, type VerificationType } from '../../contract/enums.js';
+import { systemClock } from '../../platform/waiting/clock.js';
+import type { Batch } from '../batches/batch.js';
+import { checkHistoryService } from '../plan/check-history-service.js';
+import { settledOutcome } from '../plan/address-book.js';
+import {
+  countVerified,
+  layOutColumns,
+  namedColumns,
+  type ColumnLayout,
+} from '../columns/column-layout.js';
+import { defaults } from '../batches/defaults.js';
+import { callingCodeNotices, doubtfulColumns } from '../plan/column-quality.js';
+import { checkCountries, Plan } from '../plan/plan.js';
+import { checkOptions } from '../../platform/options/check-options.js';
+import type { Needed } from '../../platform/options/needed.js';
+import type { LaneChoice } from '../streams/stream-options.js';
+import { namedSource } from '../../lists/rows/sources/named-source.js';
+import { limitedSource } from '../../lists/rows/sources/limited-source.js';
+import { budgetNotices } from './credits/budget-notices.js';
+import { columnHints } from '../summary/column-hints.js';
+import { readCredits } from './credits/balance.js';
+import { startExamining, wantedPositions } from './planning/pass-one.js';
+import { watchCalls } from './watched-calls.js';
+import { MisspeltDomains } from '../summary/misspelt-domains.js';
+import { RefusedCells } from '../summary/refused-cells.js';
+import type { EstimateSettings } from './options/run-options.js';
+import { sinkOf, sourceOf, type SourceInput } from './options/run-ends.js';
+import { estimateShape } from './options/option-shapes.js';
+import type { Estimate, LaneEstimate, TypeEstimate } from '../summary/summary.js';
+
+export type { Estimate, TypeEstimate } from '../summary/summary.js';
+
+/**
+ * Reads a source as a run would, and counts. Nothing is sent, and nothing is kept.
+ *
+ * @throws ConfigurationError, InputError, OutputError as a run does before it sends anything; ApiError
+ *   `unauthorized`, DeadlineError when the balance cannot be asked for
+ *
+ * @example
+ * ```ts
+ * const estimate = await estimateRun({ source: 'contacts.csv', email: ['email'], country: 'US' });
+ * console.log(estimate.rows, estimate.email?.credits); // 3 2
+ * ```
+ */
+export async function estimateRun<From extends SourceInput, Given = unknown>(
+  options: EstimateSettings<From> & Needed<Given, LaneChoice>,
+): Promise<Estimate> {
+  checkOptions(options, estimateShape);
+  const { client, history, limit } = options;
+  const { signal, onProgress, watch, settled } = watchCalls(options);
+  const onChangedCell = watch(options.onChangedCell);
+  const onNotice = (message: string): void => onProgress({ stage: 'notice', message });
+  const service = options.serviceName ?? client?.baseUrl ?? '';
+  checkHistoryService(history, service);
+  const countries = checkCountries(options);
+  const { batchSize = defaults.batchSize } = options;
+  const sink = options.sink === undefined ? undefined : sinkOf('sink', options.sink);
+  const found = await sourceOf(options.source, options.sink);
+  const source = limitedSource(namedSource(found, namedColumns(options)), limit);
+  await sink?.check(countVerified(options));
+  let layout: ColumnLayout | undefined;
+  const reading = await source.open({
+    signal,
+    onHeaderFound: (found) => onProgress({ stage: 'header_found', ...found }),
+    onNotice,
+    wanted: (header) => {
+      layout = layOutColumns(header, options);
+      return wantedPositions(layout);
+    },
+  });
+  layout ??= layOutColumns(reading.header, options);
+  const { columns } = layout;
+  const plan = new Plan({
+    layout,
+    ...countries,
+    batchSize,
+    storage: { append: () => undefined, open: () => [] },
+    ...(onChangedCell && {
+      onChanged: (cell, submitted, column) =>
+        onChangedCell({ column: columns[column]?.name ?? '', cell, submitted }),
+    }),
+    ...(history && {
+      seed: history.seed,
+      recall: (outcomes) => history.recall(outcomes, false),
+    }),
+  });
+  const examine =
+    sink &&
+    (await startExamining(
+      {
+        sink,
+        signal,
+        onNotice,
+        onTextColumn: (column) => onProgress({ stage: 'text_column', ...column }),
+      },
+      reading,
+      layout,
+    ));
+  const counter = new NotSubmitted(plan);
+  const refused = new RefusedCells(plan);
+  const misspelt = new MisspeltDomains(plan);
+  // Of what is written as something else than an email, the service usually has no record.
+  const unsettled = plan.outcomes.idOf('no_result', 'no_record');
+  const batches: Batch[] = [];
+  let rows = 0;
+  for await (const chunk of reading.chunks) {
+    signal.throwIfAborted();
+    examine?.(chunk);
+    const tickets = plan.planner.plan(chunk, 0);
+    counter.add(tickets);
+    const outcomes = tickets.map((ticket) => settledOutcome(ticket) ?? unsettled);
+    refused.add(outcomes, { chunk, from: 0 });
+    misspelt.add({ chunk, from: 0 }, chunk.length);
+    batches.push(...plan.cutter.take());
+    rows += chunk.length;
+    onProgress({ stage: 'reading', rows, addresses: plan.book.size });
+  }
+  await examine?.end?.();
+  plan.cutter.closeAll();
+  batches.push(...plan.cutter.take());
+  const doubtful = doubtfulColumns(plan);
+  // There is nothing to stop: whoever asks for an estimate reads it.
+  if (doubtful.length > 0) await options.onDoubtfulColumns?.(doubtful);
+  for (const notice of [
+    ...callingCodeNotices(plan),
+    ...budgetNotices(batches, options.maxCredits),
+  ]) {
+    onNotice(notice);
+  }
+  await settled();
+  const balance =
+    client &&
+    (await readCredits(client, { signal, clock: systemClock }, (why) =>
+      onNotice(`the service does not tell the account's credits (${why})`),
+    ));
+  const ofType = (type: VerificationType): TypeEstimate | null =>
+    layout?.columns.some((column) => column.type === type) === true
+      ? typeEstimate(type, { plan, batches, counter })
+      : null;
+  const trouble = refused.countries();
+  const [email = null, phone = null] = verificationTypes.map(ofType);
+  return {
+    dry_run: true,
+    input: source.name,
+    output: sink?.name ?? null,
+    service,
+    rows,
+    ...(limit !== undefined && { limit }),
+    email,
+    phone,
+    columns: columns.map(({ name, type: of }, column) => ({
+      name,
+      type: of,
+      ...columnHints(column, { plan, refused, misspelt }),
+    })),
+    ...(trouble && { countries: trouble }),
+    balance: balance ? balanceOf(balance) : null,
+  };
+}
+
+function balanceOf({ email_credit, phone_credit }: CreditBalance): Estimate['balance'] {
+  return { email: email_credit, phone: phone_credit };
+}
+
+function typeEstimate(
+  type: VerificationType,
+  {
+    plan,
+    batches,
+    counter,
+  }: { readonly plan: Plan; readonly batches: readonly Batch[]; readonly counter: NotSubmitted },
+): TypeEstimate {
+  const { submittable, addresses, recalled } = plan.planner.counts[type];
+  const lanes = new Map<string, LaneEstimate>();
+  for (const batch of batches) {
+    if (batch.lane.type !== type) continue;
+    const { country } = batch.lane;
+    const lane = lanes.get(country) ?? { country, addresses: 0, batches: 0 };
+    lanes.set(country, {
+      country,
+      addresses: lane.addresses + batch.addresses,
+      batches: lane.batches + 1,
+    });
+  }
+  return {
+    addresses,
+    from_history: recalled,
+    duplicates: submittable - addresses,
+    not_submitted: counter.of(type),
+    lanes: [...lanes.values()],
+    credits: addresses - recalled,
+  };
+}
+
+/** Counts cells that cannot be sent. */
+class NotSubmitted {
+  readonly #plan: Plan;
+  readonly #counts = { email: new Map<string, number>(), phone: new Map<string, number>() };
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+  }
+
+  add(tickets: Uint32Array): void {
+    const { columns } = this.#plan.layout;
+    for (const [index, ticket] of tickets.entries()) {
+      const outcome = settledOutcome(ticket);
+      const type = columns[index % columns.length]?.type;
+      if (outcome === undefined || type === undefined) continue;
+      const { reason } = this.#plan.outcomes.get(outcome);
+      this.#counts[type].set(reason, (this.#counts[type].get(reason) ?? 0) + 1);
+    }
+  }
+
+  of(type: VerificationType): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#counts[type]);
+  }
+}

@@ -1,0 +1,55 @@
+import { DetachedError } from '../../../platform/errors/errors.js';
+import { systemClock } from '../../../platform/waiting/clock.js';
+import type { SluiceError } from '../../../platform/errors/sluice-error.js';
+import type { DrivenBatch } from '../../batches/drive-log.js';
+import type { DriveRunOptions } from './driver-options.js';
+import { readPreflight, type Preflight } from '../credits/preflight.js';
+import type { StoppedEntry } from '../../stores/run-entries.js';
+import { stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';
+
+/**
+ * Asks whether what is prepared may be launched. Where processes share the run, the one that has its last
+ * step asks, once for all: the others wait for the answer.
+ *
+ * @returns what stops the run
+ */
+export async function askBeforeLaunch(
+  {
+    run,
+    client,
+    state,
+    signal,
+    join,
+  }: Pick<DriveRunOptions, 'run' | 'client' | 'state' | 'signal' | 'join'>,
+  {
+    onPrepared,
+    ready,
+    stoppedByOthers,
+  }: {
+    readonly onPrepared: (preflight: Preflight) => Promise<boolean>;
+    readonly ready: () => readonly DrivenBatch[];
+    readonly stoppedByOthers: () => StoppedEntry | undefined;
+  },
+): Promise<SluiceError | undefined> {
+  while (!state.known.isApproved) {
+    const stopped = stoppedByOthers();
+    if (stopped) return stopOfOthers(stopped);
+    if (!join || (await join())) {
+      const surroundings = { signal, clock: run.clock ?? systemClock };
+      const mayLaunch = await onPrepared(await readPreflight(client, ready(), surroundings));
+      if (mayLaunch) {
+        if (state.news) await state.record?.({ entry: 'approved' });
+        return undefined;
+      }
+      const refusal = new DetachedError(
+        'the batches are prepared and not launched, so nothing is paid; run again to go on',
+        { retryable: false },
+      );
+      const toldToAll = state.news && stopForAll(refusal);
+      if (toldToAll) await state.record?.(toldToAll);
+      return refusal;
+    }
+    await state.news?.(signal);
+  }
+  return undefined;
+}

@@ -1,0 +1,252 @@
+import { ClaimLostError, type BatchClaim } from '../../batches/batch-claim.js';
+import { batchLabel } from '../../batches/batch-label.js';
+import type { BatchProgress } from '../../batches/batch-progress.js';
+import type { Batch } from '../../batches/batch.js';
+import { halveBatch } from '../../batches/halve-batch.js';
+import { planned, type KnownBatch } from '../../batches/batch-state.js';
+import { systemClock } from '../../../platform/waiting/clock.js';
+import { batchProgress } from '../../streams/progress.js';
+import { noTimes } from '../../batches/batch-times.js';
+import { DriveLog, withKnown } from '../../batches/drive-log.js';
+import type { DriveRunOptions } from './driver-options.js';
+import { entryOf } from '../../stores/run-state.js';
+import type { RunClaim } from '../../stores/run-store.js';
+
+/** The batches of a run and their parts: what is known of each, and which of them this process may drive. */
+export class RunBatches {
+  readonly #options: Pick<DriveRunOptions, 'run' | 'state' | 'takeUp'>;
+  readonly #onRecalled: (batch: Batch, known: KnownBatch, name: string) => void;
+  /** By label. */
+  readonly #claims = new Map<string, RunClaim>();
+  readonly log = new DriveLog();
+  /** The batches, and the parts of those that were split in their place, by their labels. */
+  readonly #all = new Map<string, Batch>();
+  /** Those whose launch the store lacks. Until it has them all, no others are claimed: a budget does not count them. */
+  readonly #first = new Set<Batch>();
+  /** Those with which it may be otherwise than when somebody last asked, beside what others have told. */
+  #changed = new Set<Batch>();
+
+  /** @param onRecalled told of what was known before, or has become known to another process */
+  constructor(
+    options: Pick<DriveRunOptions, 'run' | 'state' | 'takeUp'>,
+    onRecalled: (batch: Batch, known: KnownBatch, name: string) => void,
+  ) {
+    this.#options = options;
+    this.#onRecalled = onRecalled;
+  }
+
+  get all(): Iterable<Batch> {
+    return this.#all.values();
+  }
+
+  has(batch: Batch): boolean {
+    return this.#all.get(batchLabel(batch)) === batch;
+  }
+
+  /** Those of which this process may know, claim or have lost another than when it last asked. */
+  changed(): ReadonlySet<Batch> {
+    const changed = this.#changed;
+    this.#changed = new Set();
+    for (const label of this.#options.state.heard?.() ?? []) {
+      const batch = this.#all.get(label);
+      if (batch) changed.add(batch);
+    }
+    return changed;
+  }
+
+  #put(batch: Batch): void {
+    const label = batchLabel(batch);
+    if (this.#all.has(label)) return;
+    this.#all.set(label, batch);
+    this.#changed.add(batch);
+  }
+
+  /** Its parts go on in its place. */
+  #drop(batch: Batch): void {
+    this.#all.delete(batchLabel(batch));
+    this.#changed.add(batch);
+  }
+
+  known(batch: Batch): KnownBatch {
+    return this.log.known(batch);
+  }
+
+  /** Takes up what journal and service know of batches, or of the parts that they were split into. */
+  async takeUp(batches: readonly Batch[]): Promise<void> {
+    const { state, takeUp } = this.#options;
+    for (const batch of batches) {
+      const known = entryOf(state.known, batch)?.known ?? planned;
+      if (takeUp.lacksLaunch(batch, known)) this.#first.add(batch);
+    }
+    await this.claim(batches);
+    for (const batch of batches) {
+      const claim = this.#claims.get(batchLabel(batch));
+      if (claim) await this.#recall(claim);
+      else await this.hear(batch);
+    }
+  }
+
+  /** @returns what this process has a claim on now and had none before */
+  async claim(wanted: Iterable<Batch>): Promise<readonly Batch[]> {
+    const claims = await this.#options.state.claim(this.#firstOf(wanted));
+    for (const claim of claims) {
+      this.#claims.set(batchLabel(claim.batch), claim);
+      this.#changed.add(claim.batch);
+    }
+    return claims.map(({ batch }) => batch);
+  }
+
+  /** Tells what an earlier process has begun. */
+  tellRecalled(): void {
+    const batches = this.log
+      .batches()
+      .flatMap(({ batch, known, name, charge, exported }) =>
+        name === undefined || known.stage === 'planned'
+          ? []
+          : [batchProgress({ batch, known, name, charge, exported })],
+      );
+    if (batches.length > 0) this.#options.run.onProgress?.({ stage: 'recalled', batches });
+  }
+
+  #firstOf(wanted: Iterable<Batch>): Iterable<Batch> {
+    if (this.#first.size === 0) return wanted;
+    const all = [...wanted];
+    const first = all.filter((batch) => this.#first.has(batch));
+    return first.length > 0 ? first : all;
+  }
+
+  /** Those that failed are sent again, in a run that processes share; one that a process has to itself takes them up so. */
+  async reopen(): Promise<void> {
+    const { state, takeUp } = this.#options;
+    const failed = this.log.batches().filter(({ known }) => known.stage === 'failed');
+    const again = failed.map((driven) => {
+      const known = takeUp.tryAgain(driven.batch, driven.known);
+      return { ...withKnown(driven, known), name: takeUp.nameOf(driven.batch, known) };
+    });
+    if (again.length > 0) await state.reopen?.(again);
+    for (const { batch } of failed) await this.hear(batch);
+  }
+
+  /** @returns those that this process may drive from now on */
+  async claimMore(wanted: Iterable<Batch>): Promise<readonly Batch[]> {
+    const claimed = await this.claim(wanted);
+    for (const batch of claimed) await this.#recall(this.held(batch));
+    const { takeUp, run } = this.#options;
+    if (claimed.length > 0) takeUp.tell(() => this.log.uuids(), run.onProgress);
+    return claimed.filter((batch) => this.has(batch) && this.isHeld(batch));
+  }
+
+  /** Takes in what another process has written down of a batch. */
+  async hear(batch: Batch): Promise<void> {
+    const { state, takeUp } = this.#options;
+    const entry = entryOf(state.known, batch);
+    const times = state.known.times.get(batchLabel(batch)) ?? noTimes;
+    if (entry) {
+      const { known, name, exported, inVain } = entry;
+      const charge = entry.charge ?? undefined;
+      const driven = { batch, known, name, charge, exported, inVain };
+      const isNews = this.log.known(batch).stage !== known.stage;
+      this.#onRecalled(batch, known, name);
+      this.log.recall({ ...driven, times });
+      if (isNews) this.#options.run.onProgress?.(batchProgress(driven));
+    }
+    if (entry && !takeUp.lacksLaunch(batch, entry.known)) this.#first.delete(batch);
+    if (entry?.known.stage !== 'split') {
+      this.#put(batch);
+      return;
+    }
+    this.#drop(batch);
+    for (const part of await halveBatch(batch)) await this.hear(part);
+  }
+
+  /** A batch goes on as its parts. */
+  async split(batch: Batch, parts: readonly Batch[]): Promise<void> {
+    this.#drop(batch);
+    for (const part of parts) this.#put(part);
+    await this.claim(parts);
+  }
+
+  isHeld(batch: Batch): boolean {
+    return this.#claims.has(batchLabel(batch));
+  }
+
+  /** @throws ClaimLostError */
+  held(batch: Batch): RunClaim {
+    const label = batchLabel(batch);
+    const claim = this.#claims.get(label);
+    if (!claim) throw new ClaimLostError(label);
+    return claim;
+  }
+
+  lose(batch: Batch): void {
+    this.#claims.delete(batchLabel(batch));
+    this.#changed.add(batch);
+  }
+
+  /** The claim that a batch is driven under: whatever is recorded is told, too. @throws ClaimLostError */
+  toldClaim(batch: Batch): BatchClaim {
+    const claim = this.held(batch);
+    return {
+      ...(claim.lost && { lost: claim.lost }),
+      confirm: async () => claim.confirm(),
+      reserve: async (most) => claim.reserve(most),
+      record: async (progress) => this.#record(claim, progress),
+    };
+  }
+
+  /** @throws ClaimLostError, OutputError */
+  async record(progress: BatchProgress): Promise<void> {
+    await this.#record(this.held(progress.batch), progress);
+  }
+
+  /** The wall clock's time. */
+  now(): string {
+    return new Date((this.#options.run.clock ?? systemClock).wallNow()).toISOString();
+  }
+
+  async #record(claim: RunClaim, progress: BatchProgress): Promise<void> {
+    const at = this.now();
+    const driven = this.log.withBefore(progress, at);
+    const { charge, exported, inVain } = driven;
+    await claim.record({ ...progress, charge, exported, inVain }, at);
+    this.log.recall(driven);
+    this.#options.run.onProgress?.(batchProgress(progress));
+  }
+
+  /** @returns whether the claim still held */
+  async #isRecorded(progress: BatchProgress): Promise<boolean> {
+    try {
+      await this.record(progress);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ClaimLostError)) throw error;
+      this.lose(progress.batch);
+      this.#put(progress.batch);
+      return false;
+    }
+  }
+
+  async #recall({ batch, entry, times }: RunClaim): Promise<void> {
+    const { takeUp, run } = this.#options;
+    const before = entry?.known ?? planned;
+    const learned = takeUp.learn(batch, before);
+    const known = run.retryFailed === true ? takeUp.tryAgain(batch, learned) : learned;
+    const name = known === before && entry ? entry.name : takeUp.nameOf(batch, known);
+    const found = {
+      batch,
+      known: before,
+      name,
+      charge: entry?.charge ?? undefined,
+      exported: entry?.exported,
+      inVain: entry?.inVain,
+      times,
+    };
+    const driven = { ...withKnown(found, known), name };
+    this.#onRecalled(batch, known, driven.name);
+    if (entry) this.log.recall(driven);
+    if (known !== before && !(await this.#isRecorded(driven))) return;
+    this.#first.delete(batch);
+    if (known.stage === 'split') await this.takeUp(await halveBatch(batch));
+    else this.#put(batch);
+  }
+}

@@ -1,0 +1,316 @@
+import type { Batch } from '../../batches/batch.js';
+import { defaults } from '../../batches/defaults.js';
+import { deleteBatch } from '../../batches/uploads/delete-uploads.js';
+import { DriveAll } from '../../driver/batch-pool.js';
+import { isBeforeLaunch } from '../../batches/uploads/delete-orphans.js';
+import { elected, isAtEnd, mayHaveLaunched, type KnownBatch } from '../../batches/batch-state.js';
+import { stopsForNow } from '../../driver/stopped-error.js';
+import { DetachedError } from '../../../platform/errors/errors.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { systemClock } from '../../../platform/waiting/clock.js';
+import { askBeforeLaunch } from './confirm-launch.js';
+import { BatchSettling } from './settle-batches.js';
+import type { DriveRunEnd, DriveRunOptions } from './driver-options.js';
+import { deleteEarlier } from '../resume/delete-earlier.js';
+import type { DrivenBatch } from '../../batches/drive-log.js';
+import { hasPaid } from '../../stores/run-state.js';
+import { RunBatches } from './run-batches.js';
+import { SharedDrive } from './worker-loop.js';
+
+/**
+ * Brings all batches of a run to their ends, those of an earlier process from where the journal left
+ * them. When the gate closes, what runs is finished and kept.
+ */
+export async function driveRun(options: DriveRunOptions): Promise<DriveRunEnd> {
+  return new RunDrive(options).toEnd();
+}
+
+/**
+ * Brings what a run has launched to its end, and deletes what it has not: another takes its place.
+ *
+ * @param decide told what is known of its batches before anything is sent; when it throws, nothing is
+ * @throws what stops it: it is not settled then
+ */
+export async function settleRun(
+  options: DriveRunOptions,
+  decide?: (batches: readonly DrivenBatch[]) => Promise<void>,
+): Promise<void> {
+  return new RunDrive(options).toSettled(decide);
+}
+
+class RunDrive {
+  readonly #options: DriveRunOptions;
+  readonly #drive: DriveAll;
+  readonly #batches: RunBatches;
+  readonly #settling: BatchSettling;
+  readonly #shared: SharedDrive;
+  /** Names of uploads that are of no use any more and could not be deleted. */
+  readonly #left: string[] = [];
+  /** Whether a batch is left alone once the service verifies it. */
+  #leavesLaunched = false;
+
+  constructor(options: DriveRunOptions) {
+    const { run, client, takeUp, concurrency, signal } = options;
+    this.#options = options;
+    this.#settling = new BatchSettling(options);
+    this.#batches = new RunBatches(options, (...known) => this.#drive.recall(...known));
+    this.#drive = new DriveAll(
+      {
+        service: client,
+        runId: takeUp.runId,
+        settings: run,
+        // As many as are on the service, and as many again whose results come: all others wait on disk.
+        places: concurrency * 2,
+        signal,
+      },
+      {
+        known: (batch) => this.#batches.known(batch),
+        leavesLaunched: () => this.#leavesLaunched,
+        lookAgain: async (batch, known) => takeUp.lookAgain(batch, known),
+        claim: (batch) => this.#batches.toldClaim(batch),
+        collect: async (batch, open) =>
+          this.#settling.collect(batch, open, this.#batches.held(batch)),
+        leave: async (batch, known, parts) => this.#leave(batch, known, parts),
+        lost: (batch) => this.#batches.lose(batch),
+        freed: () => this.#shared.tell(),
+      },
+    );
+    this.#shared = new SharedDrive({
+      ...options,
+      drive: this.#drive,
+      batches: this.#batches,
+      isOpen: (batch) =>
+        this.#batches.has(batch) &&
+        !this.#batches.isHeld(batch) &&
+        !this.#settling.isSettled(batch),
+      settle: async (batch, known) => {
+        await this.#settling.settleOther(batch, known, this.#exportedAt(batch));
+      },
+    });
+  }
+
+  async toEnd(): Promise<DriveRunEnd> {
+    for (const { batches } of this.#options.state.known.earlier) {
+      for (const { known, name } of batches.values()) {
+        if ('uuid' in known && known.uuid !== undefined) this.#drive.reserve(known.uuid, name);
+      }
+    }
+    await this.#batches.takeUp(this.#options.batches);
+    const { takeUp, batches, plan, run, state } = this.#options;
+    if (run.retryFailed === true && state.known.finished) await this.#batches.reopen();
+    this.#batches.tellRecalled();
+    await takeUp.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
+    takeUp.tell(() => this.#batches.log.uuids(), run.onProgress);
+    // A run that collects does not leave again for what is new in the list.
+    const isCollecting = state.known.earlier.some(hasPaid);
+    const isLeaving = run.detach === true && !isCollecting && this.#isAnyUnlaunched();
+    const stoppedBy =
+      (await this.#askBeforeLaunch()) ??
+      (await this.#driveAll({
+        leavesLaunched: isLeaving,
+        ...(isLeaving && { ofOthers: (known) => !mayHaveLaunched(known) }),
+      }));
+    const isWhole = [...this.#batches.all].every((batch) => isAtEnd(this.#batches.known(batch)));
+    const isRefused = isSluiceError(stoppedBy, 'batch_refused');
+    // What looks like an orphan to one of many processes may be what another goes on with.
+    if ((isWhole || isRefused) && !state.news) {
+      await this.#deleteOrphans({ isGivenUp: isRefused, hasSurplus: this.#hasSurplus });
+    }
+    if (isWhole) this.#left.push(...(await this.#deleteEarlier()));
+    this.#tellLeft();
+    const isPartial = run.partial === true && !isWhole && stopsForNow(stoppedBy);
+    if (isPartial) run.onProgress?.({ stage: 'stopped', error: stoppedBy });
+    const { log } = this.#batches;
+    return {
+      get batches() {
+        return log.batches();
+      },
+      stoppedBy,
+      isWhole,
+      isPartial,
+      isRefused,
+      settleAll: async () => {
+        // Others may have ended theirs since.
+        if (isPartial) await this.#shared.hear();
+        await this.#settling.settleAll();
+        if (isPartial) for (const batch of batches) plan.join.settleUnfinished(batch);
+      },
+      tidy: async (confirm) => this.#tidy(confirm),
+    };
+  }
+
+  async toSettled(decide?: (batches: readonly DrivenBatch[]) => Promise<void>): Promise<void> {
+    await this.#batches.takeUp(this.#options.batches);
+    const { takeUp, run } = this.#options;
+    await takeUp.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
+    takeUp.tell(() => this.#batches.log.uuids(), run.onProgress);
+    await decide?.(this.#batches.log.batches());
+    await this.#fetchByLine();
+    // Written down before it is deleted: a batch that is elected and gone would be in doubt.
+    for (const driven of this.#batches.log.batches()) {
+      const { known } = driven;
+      if (!isBeforeLaunch(known)) continue;
+      const { attempt, fresh } = known;
+      await this.#batches.record({
+        ...driven,
+        name: driven.name ?? '',
+        known: { stage: 'planned', attempt: attempt + 1, fresh, uploads: 0 },
+      });
+    }
+    const stoppedBy = await this.#driveAll({ only: mayHaveLaunched });
+    // The reason of an abort is the caller's, whatever it is.
+    // oxlint-disable-next-line typescript/only-throw-error
+    if (stoppedBy !== undefined) throw stoppedBy;
+    if (takeUp.uploads.all().length === 0 && this.#batches.log.batches().length === 0) return;
+    await this.#deleteOrphans({ isGivenUp: true, hasSurplus: true });
+    this.#tellLeft();
+  }
+
+  async #tidy(confirm: () => Promise<void>): Promise<void> {
+    const { run, state } = this.#options;
+    if (!state.news) return;
+    await confirm();
+    await this.#deleteOrphans({ isGivenUp: false, hasSurplus: this.#hasSurplus });
+    for (const { batch, known } of this.#batches.log.batches()) {
+      if (run.deleteBatches !== true || known.stage !== 'exported') continue;
+      await confirm();
+      await this.#deleteExported(batch, known);
+    }
+    this.#tellLeft();
+  }
+
+  get #hasSurplus(): boolean {
+    return this.#options.takeUp.hasSurplus(this.#batches.log.uuids());
+  }
+
+  async #deleteOrphans(which: Parameters<DriveAll['deleteOrphans']>[1]): Promise<void> {
+    const deletesRefused = this.#options.run.deleteBatches === true;
+    const all = this.#batches.log.batches();
+    this.#left.push(...(await this.#drive.deleteOrphans(all, { ...which, deletesRefused })));
+  }
+
+  #tellLeft(): void {
+    const names = this.#left;
+    if (names.length > 0) this.#options.run.onProgress?.({ stage: 'left_behind', names });
+  }
+
+  /**
+   * Prepares every batch, which is free, and asks whether they may be launched.
+   *
+   * @returns what stops the run
+   */
+  async #askBeforeLaunch(): Promise<unknown> {
+    const { run } = this.#options;
+    if (!run.onPrepared || !this.#isAnyUnlaunched()) return undefined;
+    const { gate } = this.#drive;
+    gate.hold();
+    const stoppedBy = await this.#driveAll({
+      only: (known) => !mayHaveLaunched(known),
+      // What another process has prepared it keeps.
+      ofOthers: (known) => !mayHaveLaunched(known) && known.stage !== 'ready',
+    });
+    if (stoppedBy !== undefined) return stoppedBy;
+    const refusal = await askBeforeLaunch(this.#options, {
+      onPrepared: run.onPrepared,
+      ready: () => this.#batches.log.batches().filter(({ known }) => known.stage === 'ready'),
+      stoppedByOthers: () => this.#shared.stoppedByOthers,
+    });
+    if (refusal) return refusal;
+    gate.letGo();
+    return undefined;
+  }
+
+  #isAnyUnlaunched(): boolean {
+    return [...this.#batches.all]
+      .map((batch) => this.#batches.known(batch))
+      .some((known) => !isAtEnd(known) && !mayHaveLaunched(known));
+  }
+
+  /**
+   * @param options.only which batches are meant. @default all
+   * @param options.ofOthers which of those that another process may have. @default the same
+   * @param options.leavesLaunched whether what is launched is left to the service
+   * @returns what stopped it
+   */
+  async #driveAll({
+    only = () => true,
+    ofOthers = only,
+    leavesLaunched = false,
+  }: {
+    readonly only?: (known: KnownBatch) => boolean;
+    readonly ofOthers?: (known: KnownBatch) => boolean;
+    readonly leavesLaunched?: boolean;
+  }): Promise<unknown> {
+    this.#leavesLaunched = leavesLaunched;
+    this.#drive.add(this.#unsettled(only));
+    await this.#shared.toEnd(ofOthers);
+    const stopped = await this.#drive.idle();
+    if (stopped) return stopped.error;
+    if ([...this.#batches.all].every((batch) => isAtEnd(this.#batches.known(batch))))
+      return undefined;
+    const { closedBy } = this.#drive.gate;
+    if (closedBy || !leavesLaunched) return closedBy;
+    return new DetachedError('all batches are launched; run again to collect');
+  }
+
+  /** Those that this process may drive. */
+  #unsettled(only: (known: KnownBatch) => boolean): readonly Batch[] {
+    return [...this.#batches.all].filter(
+      (batch) =>
+        this.#batches.isHeld(batch) &&
+        !this.#settling.isSettled(batch) &&
+        only(this.#batches.known(batch)),
+    );
+  }
+
+  async #deleteEarlier(): Promise<readonly string[]> {
+    const { client, state, signal, run, takeUp } = this.#options;
+    const own = { runId: takeUp.runId, uuids: this.#batches.log.uuids() };
+    return deleteEarlier(client, state.known.earlier, own, {
+      signal,
+      clock: run.clock ?? systemClock,
+      deadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
+    });
+  }
+
+  async #leave(batch: Batch, known: KnownBatch, parts: readonly Batch[]): Promise<void> {
+    if (parts.length > 0) await this.#batches.split(batch, parts);
+    if (!isAtEnd(known)) return;
+    const { run, state } = this.#options;
+    await this.#settling.settle(batch, known, this.#exportedAt(batch));
+    if (run.deleteBatches !== true || known.stage !== 'exported') return;
+    // Where others work on the run, too, whoever ends it deletes them: a process may be gone by then.
+    if (!state.news) await this.#deleteExported(batch, known);
+  }
+
+  async #deleteExported(
+    batch: Batch,
+    known: KnownBatch & { readonly stage: 'exported' },
+  ): Promise<void> {
+    const { client, takeUp, signal } = this.#options;
+    // The process that goes on with the other copy has not fetched its results; what this one lacks, the
+    // service alone has.
+    const isNeeded = takeUp.isCopied || this.#batches.log.lacksResults(batch);
+    const end = isNeeded
+      ? 'left'
+      : await this.#drive.inTurn(async () => deleteBatch(client, known.uuid, true, signal));
+    if (end !== 'gone') this.#left.push(takeUp.nameOf(batch, known));
+  }
+
+  #exportedAt(batch: Batch): string {
+    return this.#batches.log.times(batch).exported_at ?? this.#batches.now();
+  }
+
+  /** What an earlier version kept by the numbers of the old list is fetched again, which is free. */
+  async #fetchByLine(): Promise<void> {
+    for (const driven of this.#batches.log.batches()) {
+      const { batch, known, name = '' } = driven;
+      if (known.stage !== 'exported' || !(await this.#settling.isByNumber(batch))) continue;
+      await this.#batches.record({
+        ...driven,
+        name,
+        known: { ...elected(known), stage: 'done', broken: 0 },
+      });
+    }
+  }
+}

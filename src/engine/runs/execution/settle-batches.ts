@@ -1,0 +1,99 @@
+import { ClaimLostError } from '../../batches/batch-claim.js';
+import { batchLabel } from '../../batches/batch-label.js';
+import type { Batch } from '../../batches/batch.js';
+import type { CollectedExport } from '../../driver/driver-options.js';
+import { tallyOf } from '../../batches/export-check.js';
+import type { EndedBatch } from '../../batches/batch-state.js';
+import type { ExportOpener } from '../../plan/result-join.js';
+import type { BatchResults } from '../../results/batch-results.js';
+import type { DriveRunOptions } from './driver-options.js';
+import type { RunClaim } from '../../stores/run-store.js';
+
+type SettlingOptions = Pick<DriveRunOptions, 'run' | 'plan' | 'state' | 'onSettled' | 'wantsAll'>;
+
+/** Gives the addresses of batches their outcomes, from exports or from what a store has kept of them. */
+export class BatchSettling {
+  readonly #options: SettlingOptions;
+  /** By label: those that are kept and whose addresses have no outcomes yet. */
+  readonly #results = new Map<string, BatchResults>();
+  readonly #settled = new Set<Batch>();
+  /** Those that another process has fetched, as long as this process does not ask for their outcomes. */
+  #others: (() => Promise<void>)[] = [];
+
+  constructor(options: SettlingOptions) {
+    this.#options = options;
+  }
+
+  isSettled(batch: Batch): boolean {
+    return this.#settled.has(batch);
+  }
+
+  /** Reads an export to its end. @param claim under which its results are kept */
+  async collect(batch: Batch, open: ExportOpener, claim: RunClaim): Promise<CollectedExport> {
+    const { join, outcomes } = this.#options.plan;
+    const matched = await join.match(batch, open);
+    return {
+      ...tallyOf(matched),
+      keep: async () => {
+        await claim.keepResults(join.byLine(batch, matched), outcomes);
+        this.#results.set(batchLabel(batch), matched);
+      },
+    };
+  }
+
+  /** One that another process has brought to its end is settled at once where its outcomes are wanted. */
+  async settleOther(batch: Batch, known: EndedBatch, verifiedAt: string): Promise<void> {
+    const settle = async (): Promise<void> => this.settle(batch, known, verifiedAt);
+    this.#settled.add(batch);
+    if (this.#options.wantsAll?.() ?? true) {
+      try {
+        await settle();
+        return;
+      } catch (error) {
+        // The run was ended by another process meanwhile: the outcomes are not wanted here.
+        if (!(error instanceof ClaimLostError)) throw error;
+      }
+    }
+    this.#others.push(settle);
+  }
+
+  /** Gives all addresses their outcomes. */
+  async settleAll(): Promise<void> {
+    const others = this.#others;
+    this.#others = [];
+    for (const settle of others) await settle();
+  }
+
+  async settle(batch: Batch, known: EndedBatch, verifiedAt: string): Promise<void> {
+    const { plan, run } = this.#options;
+    const label = batchLabel(batch);
+    await plan.settle(
+      batch,
+      known.stage === 'failed'
+        ? { failure: known.reason }
+        : { results: this.#results.get(label) ?? (await this.#readResults(batch)) },
+      {
+        verifiedAt,
+        batchUuid: known.uuid,
+        history: run.history,
+        onSettled: () => {
+          this.#results.delete(label);
+          this.#settled.add(batch);
+          this.#options.onSettled?.();
+        },
+      },
+    );
+  }
+
+  /** Whether an earlier version kept its results by the numbers of addresses. */
+  async isByNumber(batch: Batch): Promise<boolean> {
+    const { state, plan } = this.#options;
+    return 'numbers' in (await state.readResults(batch, plan.outcomes));
+  }
+
+  async #readResults(batch: Batch): Promise<BatchResults> {
+    const { plan, state } = this.#options;
+    const kept = await state.readResults(batch, plan.outcomes);
+    return 'numbers' in kept ? kept : plan.join.byNumber(batch, kept);
+  }
+}

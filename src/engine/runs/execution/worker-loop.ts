@@ -1,0 +1,181 @@
+import type { Batch } from '../../batches/batch.js';
+import type { DriveAll } from '../../driver/batch-pool.js';
+import { isAtEnd, type EndedBatch, type KnownBatch } from '../../batches/batch-state.js';
+import type { DriveRunOptions } from './driver-options.js';
+import type { StoppedEntry } from '../../stores/run-entries.js';
+import type { RunBatches } from './run-batches.js';
+import { budgetWords } from '../credits/budget-notices.js';
+import { letsFinish, stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';
+
+export interface SharedDriveOptions extends Pick<DriveRunOptions, 'signal' | 'stop'> {
+  readonly run: Pick<DriveRunOptions['run'], 'maxCredits' | 'onProgress'>;
+  readonly state: Pick<DriveRunOptions['state'], 'known' | 'news' | 'record'>;
+  readonly drive: Pick<DriveAll, 'stoppedBy' | 'gate' | 'hasRoom' | 'add' | 'idle'>;
+  readonly batches: Pick<RunBatches, 'all' | 'changed' | 'claimMore' | 'hear' | 'known'>;
+  /** Whether a batch is not settled, and this process has no claim on it. */
+  readonly isOpen: (batch: Batch) => boolean;
+  /** Takes in the end that another process has brought a batch to. */
+  readonly settle: (batch: Batch, known: EndedBatch) => Promise<void>;
+}
+
+/** The part of a run that other processes have a share in: each claims batches as it has room for them. */
+export class SharedDrive {
+  readonly #options: SharedDriveOptions;
+  /** What is left to others, or to be claimed. */
+  #open = new Set<Batch>();
+  /** Which of the open batches are meant. */
+  #isMeant = (_known: KnownBatch): boolean => true;
+  /** Whether something may have changed since it was last looked at. */
+  #isTold = false;
+  #wake: (() => void) | undefined;
+  /** When the run was stopped before this process worked on it. */
+  readonly #stoppedBefore: string | undefined;
+  /** Whether it is stopped for all. */
+  #isStoppedForAll = false;
+  /** Which budget counts, as far as anybody who reads along knows. */
+  #saidBudget: number | null;
+
+  constructor(options: SharedDriveOptions) {
+    this.#options = options;
+    this.#saidBudget = options.run.maxCredits ?? null;
+    this.#stoppedBefore = options.state.known.stopped?.at;
+  }
+
+  /** There may be room for another batch. */
+  tell(): void {
+    this.#isTold = true;
+    this.#wake?.();
+  }
+
+  /**
+   * Drives what it can claim, until all that is meant is at its end by whichever process, or has stopped
+   * here. Each batch is looked at when something has become known of it, and not in every round.
+   *
+   * @param isMeant whether a batch that another process may have is to be waited for
+   * @throws the signal's reason
+   */
+  async toEnd(isMeant: (known: KnownBatch) => boolean): Promise<void> {
+    const { drive, signal, batches } = this.#options;
+    this.#isMeant = isMeant;
+    await this.hear();
+    this.#open = new Set([...batches.all].filter((batch) => this.#isOpen(batch)));
+    for (;;) {
+      await this.hear();
+      this.#hearStop();
+      this.#hearBudget();
+      await this.#tellStop();
+      if (this.#isStopped || this.#open.size === 0) {
+        await drive.idle();
+        // Meanwhile a claim may have been lost, and the last batch may have stopped this process.
+        await this.hear();
+        await this.#tellStop();
+        if (this.#open.size === 0) return;
+        if (!drive.stoppedBy) signal.throwIfAborted();
+        if (this.#isStopped) return;
+      }
+      if (!(await this.#claimNext())) await this.#news();
+    }
+  }
+
+  #isOpen(batch: Batch): boolean {
+    return this.#options.isOpen(batch) && this.#isMeant(this.#options.batches.known(batch));
+  }
+
+  get #isStopped(): boolean {
+    const { drive, signal } = this.#options;
+    const isOver = (drive.stoppedBy ?? drive.gate.closedBy) !== undefined || signal.aborted;
+    return isOver || this.#isEnded;
+  }
+
+  /** Whether there is nothing left of the run to be driven by anybody. */
+  get #isEnded(): boolean {
+    const { news, known } = this.#options.state;
+    return news !== undefined && (known.finished !== undefined || known.run === undefined);
+  }
+
+  /** What has stopped another process since this one works on the run. */
+  get stoppedByOthers(): StoppedEntry | undefined {
+    const { stopped } = this.#options.state.known;
+    return stopped?.at === this.#stoppedBefore ? undefined : stopped;
+  }
+
+  /** Takes in what has stopped another process. */
+  #hearStop(): void {
+    const { drive, stop } = this.#options;
+    const stopped = this.stoppedByOthers;
+    if (!stopped || !stop || this.#isStoppedForAll) return;
+    this.#isStoppedForAll = true;
+    const error = stopOfOthers(stopped);
+    if (letsFinish(stopped)) drive.gate.close(error);
+    else stop(error);
+  }
+
+  /** Another process may have been told otherwise. */
+  #hearBudget(): void {
+    const { state, run } = this.#options;
+    const { budget } = state.known;
+    if (!budget || budget.most === this.#saidBudget) return;
+    this.#saidBudget = budget.most;
+    run.onProgress?.({
+      stage: 'notice',
+      isUrgent: true,
+      message: `warning: another process was started with another \`maxCredits\`: all together may use ${budgetWords(budget.most)}`,
+    });
+  }
+
+  /** What stops one launches nothing more in any. */
+  async #tellStop(): Promise<void> {
+    const { state, drive, stop } = this.#options;
+    const error = drive.stoppedBy?.error ?? drive.gate.closedBy;
+    const stopped = stop && stopForAll(error);
+    if (!stopped || this.#isStoppedForAll) return;
+    this.#isStoppedForAll = true;
+    await state.record?.(stopped);
+  }
+
+  /** Takes in what others have written down by now. */
+  async hear(): Promise<void> {
+    const { batches, settle, isOpen } = this.#options;
+    // The parts of one that was split come with it.
+    for (let changed = batches.changed(); changed.size > 0; changed = batches.changed()) {
+      for (const batch of changed) {
+        if (isOpen(batch)) {
+          await batches.hear(batch);
+          const known = batches.known(batch);
+          if (isAtEnd(known)) await settle(batch, known);
+        }
+        if (this.#isOpen(batch)) this.#open.add(batch);
+        else this.#open.delete(batch);
+      }
+    }
+  }
+
+  /** @returns whether there was one that it could have */
+  async #claimNext(): Promise<boolean> {
+    const { drive, batches } = this.#options;
+    if (!drive.hasRoom) return false;
+    const claimed = await batches.claimMore(this.#open);
+    drive.add(claimed);
+    return claimed.length > 0;
+  }
+
+  /** Waits until there may be room, or others have done something. */
+  async #news(): Promise<void> {
+    const { state, signal } = this.#options;
+    const over = new AbortController();
+    const told = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (this.#isTold) resolve();
+    });
+    const news = state.news?.(AbortSignal.any([signal, over.signal])) ?? told;
+    try {
+      await Promise.race([told, news]);
+    } catch (error) {
+      // The next round sees the abort.
+      if (!signal.aborted) throw error;
+    } finally {
+      over.abort();
+      this.#isTold = false;
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { judgeColumns, type FoundColumns } from '../columns/detect-columns.js';
+import { limitedSource } from '../../lists/rows/sources/limited-source.js';
+import { guardedSource } from '../../lists/rows/own-ends.js';
+import { invalidText, type CellText } from '../../lists/rows/chunks/row-chunk.js';
+import type { Source } from '../../lists/rows/source.js';
+
+/** What the beginning of a list shows. */
+export interface SampledList extends FoundColumns {
+  /** How many rows were looked at. */
+  readonly rows: number;
+  /** Whether they are all. */
+  readonly isWhole: boolean;
+  /** Whether a cell is no text in the encoding in which the list was read. */
+  readonly hasNoText: boolean;
+}
+
+export interface FindColumnsOptions {
+  /** How many rows are looked at. @default 3000 */
+  readonly rows?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the names of a workbook's sheets, also where the one that is read is no list. */
+  readonly onSheets?: ((names: readonly string[]) => void) | undefined;
+}
+
+const defaultRows = 3000;
+
+/**
+ * Finds the columns of email addresses, phone numbers and countries in a list, by their names in a dozen
+ * languages and by what their first cells hold. A guess, for a person to confirm: examples are cells of
+ * the list.
+ *
+ * @throws InputError when the source cannot be read
+ *
+ * @example
+ * ```ts
+ * const { contacts } = await findColumns(fileSource('contacts.csv'));
+ * console.log(contacts.map(({ type, name }) => `${type}: ${name}`).join(', ')); // email: email, phone: mobile
+ * ```
+ */
+export async function findColumns(
+  source: Source,
+  { rows: most = defaultRows, signal, onSheets }: FindColumnsOptions = {},
+): Promise<SampledList> {
+  const reading = await limitedSource(guardedSource(source), most).open({
+    ...(signal && { signal }),
+    ...(onSheets && { onSheets }),
+    wanted: () => [],
+  });
+  const columns = reading.header.map((_, at) => at);
+  const cells: (readonly CellText[])[] = [];
+  for await (const chunk of reading.chunks) {
+    for (let row = 0; row < chunk.length; row += 1) {
+      cells.push(columns.map((column) => chunk.text(row, column)));
+    }
+  }
+  return {
+    ...judgeColumns(reading.header, cells),
+    rows: cells.length,
+    isWhole: cells.length < most,
+    hasNoText: cells.some((row) => row.includes(invalidText)),
+  };
+}

@@ -1,0 +1,129 @@
+import {
+  aClient,
+  aHistory,
+  columnShape,
+  countryShape,
+  doubtShape,
+  driveShape,
+} from '../../driver/option-shapes.js';
+import {
+  aFolder,
+  amount,
+  called,
+  count,
+  flag,
+  oneOf,
+  record,
+  required,
+  signal,
+  text,
+  withMethods,
+  type OptionShape,
+  type Wanted,
+} from '../../../platform/options/check-options.js';
+import { aSink } from '../../../lists/rows/own-ends.js';
+import { isRows } from '../../../lists/rows/sources/rows-source.js';
+import { isPlaceName, isSource } from './run-ends.js';
+import {
+  changeWays,
+  type EstimateSettings,
+  type RunSettings,
+  type StreamRunSettings,
+} from './run-options.js';
+
+const aSource = required({
+  what: 'a path, a URL, an array of these, rows, or a source such as fileSource("contacts.csv")',
+  isRight: (value) =>
+    (isPlaceName(value) && String(value) !== '') || isRows(value) || isSource(value),
+});
+/** Whether its values are in their bounds. */
+function isMaxUnknown(value: object): boolean {
+  const percent: unknown = Reflect.get(value, 'percent');
+  const isShare = typeof percent === 'number' && percent >= 0 && percent <= 100;
+  return isShare && aSinkInput.isRight(Reflect.get(value, 'suspect'));
+}
+
+const aSinkInput: Wanted = {
+  what: 'a path, a URL, or a sink such as fileSink("verified.csv")',
+  isRight: (value) => (isPlaceName(value) && String(value) !== '') || aSink.isRight(value),
+};
+
+export const aStore = withMethods('a store that processes share', 'open', 'look');
+
+export const runShape: OptionShape<RunSettings> = {
+  ...columnShape,
+  ...countryShape,
+  ...driveShape,
+  ...doubtShape,
+  source: aSource,
+  sink: required(aSinkInput),
+  limit: count,
+  client: required({
+    what: 'a Client, or a function that makes one',
+    isRight: (value) => called.isRight(value) || aClient.isRight(value),
+  }),
+  stateDir: aFolder,
+  store: aStore,
+  batchSize: count,
+  fresh: flag,
+  moved: flag,
+  onChange: oneOf(changeWays),
+  onCarry: called,
+  retryFailed: flag,
+  partial: flag,
+  history: aHistory,
+  openHistory: called,
+  maxUnknown: {
+    what: 'an object with a percent from 0 to 100 and a suspect, the sink for too many unknown verdicts',
+    isRight: (value) => record.isRight(value) && isMaxUnknown(value as object),
+  },
+  detach: flag,
+  onPrepared: called,
+  waitLockMs: amount,
+  deleteBatches: flag,
+  signal,
+  onProgress: called,
+  onSummary: called,
+  beforeRemoval: called,
+  lastAct: called,
+  serviceName: text,
+  decides: record,
+  files: record,
+  partitionFrom: amount,
+};
+
+export const streamRunShape: OptionShape<StreamRunSettings> = {
+  ...columnShape,
+  ...countryShape,
+  ...driveShape,
+  ...doubtShape,
+  source: aSource,
+  sink: required(aSinkInput),
+  limit: count,
+  client: required(aClient),
+  batchSize: count,
+  history: aHistory,
+  signal,
+  onProgress: called,
+  serviceName: text,
+  maxWaitingRows: count,
+  maxWaitMs: amount,
+};
+
+/** Nothing is sent: what is only of that would be ignored. */
+const {
+  stateDir: _stateDir,
+  store: _store,
+  openHistory: _openHistory,
+  lastAct: _lastAct,
+  detach: _detach,
+  deleteBatches: _deleteBatches,
+  ...withoutState
+} = runShape;
+
+export const estimateShape: OptionShape<EstimateSettings> = {
+  ...withoutState,
+  sink: aSinkInput,
+  client: aClient,
+  onChangedCell: called,
+};

@@ -1,0 +1,99 @@
+import type { Sink } from '../../../lists/rows/sink.js';
+import { systemClock } from '../../../platform/waiting/clock.js';
+import { EarlyWriting, type WriteWaits } from './early-writer.js';
+import { isSuspect } from './find-suspect.js';
+import type { OutcomeTally } from '../../summary/outcome-tally.js';
+import type { PassOne } from '../planning/pass-one.js';
+import { writeJoined } from './pass-two.js';
+import type { ResolvedRun } from '../options/run-options.js';
+
+/** What was written, and where. */
+export interface WrittenOutput {
+  readonly tally: OutcomeTally;
+  readonly sink: Sink;
+  readonly isSuspect: boolean;
+}
+
+export interface RunOutputOptions {
+  readonly run: Pick<ResolvedRun, 'sink' | 'maxUnknown' | 'onProgress' | 'clock'>;
+  readonly runId: string;
+  readonly passOne: PassOne;
+  readonly signal: AbortSignal;
+  /** Waited for right before the output takes its place. @default it may at any time */
+  readonly confirm?: () => Promise<void>;
+}
+
+/** The output of a run: written when all batches are settled, or beside them where its sink allows it. */
+export class RunOutput {
+  readonly #options: RunOutputOptions;
+  readonly #early: EarlyWriting<OutcomeTally> | undefined;
+  /** Whether only rows are left to be written. */
+  #isDriven = false;
+  #rows = 0;
+  /** Batches, and parts of them, that were settled while this output waited. */
+  #settled = 0;
+
+  private constructor(options: RunOutputOptions, mayWaitMs: number) {
+    this.#options = options;
+    const write = async (waits: WriteWaits): Promise<OutcomeTally> =>
+      this.#write(options.run.sink, waits);
+    if (mayWaitMs === Infinity) this.#early = new EarlyWriting(write);
+    else if (mayWaitMs > 0) {
+      const clock = options.run.clock ?? systemClock;
+      const beganAt = clock.now();
+      const leftMs = (): number =>
+        ((clock.now() - beganAt) / this.#settled) *
+        Math.max(0, options.passOne.batches.length - this.#settled);
+      this.#early = new EarlyWriting(write, { mostMs: mayWaitMs, leftMs, clock });
+    }
+  }
+
+  static async begin(options: RunOutputOptions): Promise<RunOutput> {
+    const { sink, maxUnknown } = options.run;
+    // Which of two outputs is written is known only when all batches are settled.
+    if (maxUnknown !== undefined) return new RunOutput(options, 0);
+    const isEarly = (await sink.mayBeginEarly?.()) === true;
+    return new RunOutput(options, isEarly ? Infinity : (sink.mayWaitMs?.() ?? 0));
+  }
+
+  /** Another batch is settled. */
+  tell(): void {
+    this.#settled += 1;
+    this.#early?.tell();
+  }
+
+  /** Drops what was written: the run stops. */
+  async stop(): Promise<void> {
+    await this.#early?.stop();
+  }
+
+  /** Every batch is settled. The output stands when this resolves. @throws InputError, OutputError */
+  async finish(): Promise<WrittenOutput> {
+    this.#isDriven = true;
+    const { run, passOne } = this.#options;
+    if (this.#rows > 0) run.onProgress?.({ stage: 'writing', rows: this.#rows });
+    if (this.#early) return { tally: await this.#early.finish(), sink: run.sink, isSuspect: false };
+    const { maxUnknown } = run;
+    const suspects = maxUnknown && (await isSuspect(maxUnknown, passOne)) ? maxUnknown : undefined;
+    const sink = suspects?.suspect ?? run.sink;
+    return { tally: await this.#write(sink), sink, isSuspect: suspects !== undefined };
+  }
+
+  async #write(sink: Sink, waits?: WriteWaits): Promise<OutcomeTally> {
+    const { run, runId, passOne, signal, confirm } = this.#options;
+    return writeJoined({
+      ...passOne,
+      sink,
+      runId,
+      confirm,
+      ...waits,
+      signal: waits ? AbortSignal.any([signal, waits.signal]) : signal,
+      onNotice: (message) => run.onProgress?.({ stage: 'notice', message }),
+      onRows: (rows) => {
+        this.#rows = rows;
+        // As long as batches are driven, what is told is how they get on.
+        if (this.#isDriven) run.onProgress?.({ stage: 'writing', rows });
+      },
+    });
+  }
+}

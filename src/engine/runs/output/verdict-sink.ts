@@ -1,0 +1,147 @@
+import { mkdir, rmdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
+import {
+  aFolder,
+  checkOptions,
+  checkValue,
+  required,
+  text,
+  type OptionShape,
+} from '../../../platform/options/check-options.js';
+import { checkOutputPath } from '../../../lists/files/outputs/output-path.js';
+import { worstVerdict, verdicts, type Verdict } from '../../results/verdict.js';
+import { aSink } from '../../../lists/rows/own-ends.js';
+import type { Sink } from '../../../lists/rows/sink.js';
+import { describeSystemError } from '../../../platform/files/describe-system-error.js';
+import { formatOfPath } from '../../../lists/files/file-format.js';
+import { fileSink, type FileSinkOptions } from '../../../lists/files/file-sink.js';
+import { OutcomeForms } from '../../../lists/files/outcome-forms.js';
+import { holdFolder } from '../../../lists/files/partitions/parts-folder.js';
+import { routeSink } from '../../../lists/files/partitions/partition-sink.js';
+import { verdictOfCells } from './split-sink.js';
+
+export type VerdictSinks = Readonly<Record<Verdict, Sink>>;
+
+const sinksShape: OptionShape<VerdictSinks> = {
+  valid: required(aSink),
+  wrong: required(aSink),
+  unknown: required(aSink),
+  none: required(aSink),
+};
+
+/** In this order they are finished: whoever sees the valid rows finds all others. */
+const order = ['none', 'unknown', 'wrong', 'valid'] as const satisfies readonly Verdict[];
+
+/**
+ * An output for each verdict: every row is in exactly one of them. Of the verdicts of a row's verified
+ * columns the worst counts: wrong before unknown before none before valid.
+ *
+ * @param name how messages call all of them together
+ *
+ * @example
+ * ```ts
+ * const sink = verdictSink('lists by verdict', {
+ *   valid: fileSink('valid.csv'),
+ *   wrong: fileSink('wrong.csv'),
+ *   unknown: fileSink('unknown.csv'),
+ *   none: fileSink('none.csv'),
+ * });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
+ */
+export function verdictSink(name: string, outputs: VerdictSinks): Sink {
+  checkOptions(outputs, sinksShape, 'outputs');
+  return routeSink({
+    name,
+    decides: { ...outputs.valid.decides, 'split-by': 'verdict' },
+    sinks: order.map((verdict) => outputs[verdict]),
+    createRoute(opening) {
+      const known = new OutcomeForms(opening.whole ?? opening, verdictOfCells);
+      const width = opening.added.length;
+      const row: Verdict[] = [];
+      return (outcomes, first) => {
+        for (let column = 0; column < width; column += 1) {
+          row[column] = known.of(column, outcomes[first + column]);
+        }
+        return order.indexOf(worstVerdict(row));
+      };
+    },
+  });
+}
+
+/**
+ * The same as files in a folder, which is made when it is missing: `valid.csv`, `wrong.csv`,
+ * `unknown.csv` and `none.csv`. Each appears whole, by rename, or not at all; a verdict that no row has
+ * gets a file without rows. What else is in the folder stays.
+ *
+ * `ending` of their names, such as `csv` or `jsonl.gz`, says their format.
+ *
+ * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const sink = verdictFolder('verified', { ending: 'csv' });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
+ */
+export function verdictFolder(
+  path: string,
+  { ending, ...options }: Omit<FileSinkOptions, 'namedAs'> & { readonly ending: string },
+): Sink {
+  checkValue('path', path, aFolder);
+  checkValue('ending', ending, text);
+  const sinkOf = (verdict: Verdict): readonly [Verdict, Sink] => [
+    verdict,
+    fileSink(join(path, `${verdict}.${ending}`), options),
+  ];
+  const sink = verdictSink(path, Object.fromEntries(verdicts.map(sinkOf)) as VerdictSinks);
+  const isThere = async (): Promise<boolean> => {
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isDirectory() === false) {
+      throw new ConfigurationError(
+        `cannot write ${path}: it is a file, and a file for each verdict goes into a folder`,
+      );
+    }
+    return found !== undefined;
+  };
+  return {
+    ...sink,
+    async check(verifiedColumns) {
+      if (await isThere()) return sink.check(verifiedColumns);
+      const { format, other } = formatOfPath(path);
+      if (format !== undefined || other !== undefined) {
+        throw new ConfigurationError(
+          `${path} is named as a file, and a file for each verdict goes into a folder: name the folder, and the format of its files if need be (\`sink.format\`)`,
+        );
+      }
+      // A file of that name could be made: so can the folder.
+      await checkOutputPath(join(path, '.'));
+    },
+    // Its files are not there as long as the folder is not.
+    hold: async (patience) => holdFolder(path, patience),
+    mayBeginEarly: async () => !(await isThere()) || (await sink.mayBeginEarly?.()) === true,
+    async open(opening) {
+      const made = await mkdir(path, { recursive: true }).catch((cause: unknown) => {
+        throw new OutputError(`cannot make the folder ${path}: ${describeSystemError(cause)}`, {
+          cause,
+        });
+      });
+      // Only one that is empty goes.
+      const unmake = async (): Promise<void> => {
+        if (made !== undefined) await rmdir(path).catch(() => undefined);
+      };
+      const writing = await sink.open(opening).catch(async (error: unknown) => {
+        await unmake();
+        throw error;
+      });
+      return {
+        ...writing,
+        async abort() {
+          await writing.abort();
+          await unmake();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import type { Source } from '../../../lists/rows/source.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import { move } from '../../../platform/files/whole-file.js';
+import { onDisk } from '../../../platform/files/on-disk.js';
+import { readFileBytes } from '../../../platform/files/read-file.js';
+import type { StateDirectory } from '../../stores/directory/state-directory.js';
+
+/** A source that can be read as often as asked. */
+export interface KeptSource {
+  readonly source: Source;
+  /** What it gives now takes the place of what was written down of it before. @throws OutputError */
+  adopt(): Promise<Source>;
+}
+
+/**
+ * Makes a source that can be read twice of one that can be read once: what it gives is written into the
+ * state directory first. When a run goes on, what the source gives now is written beside that; a source
+ * that gives nothing, or the same, is not needed again.
+ *
+ * @throws InputError, OutputError
+ */
+export async function keepSource(
+  source: Source,
+  state: StateDirectory,
+  files: FileSystem,
+  signal: AbortSignal,
+): Promise<KeptSource> {
+  if (!source.keep || !source.kept) return { source, adopt: async () => source };
+  const { kept } = state.known;
+  const before = state.inputPath;
+  if (!kept) {
+    const first = await source.keep(before, signal);
+    await state.record({ entry: 'kept' });
+    return { source: first, adopt: async () => first };
+  }
+  const again = join(state.path, 'input.again');
+  await source.keep(again, signal);
+  const { size } = await onDisk(`read ${again}`, async () => files.stat(again));
+  if (size === 0 || (await haveSameBytes(files, before, again))) {
+    await onDisk(`remove ${again}`, async () => files.rm(again));
+    const same = source.kept(before);
+    return { source: same, adopt: async () => same };
+  }
+  const keptAt = (path: string): Source => source.kept?.(path) ?? source;
+  return {
+    source: keptAt(again),
+    adopt: async () => {
+      const file = nameBehind(kept.file);
+      const path = join(state.path, file);
+      await onDisk(`keep ${path}`, async () => move(files, { from: again, to: path }));
+      await state.record({ entry: 'kept', file });
+      await onDisk(`remove ${before}`, async () => files.rm(before, { force: true }));
+      return keptAt(path);
+    },
+  };
+}
+
+/** Never the name of the one before: which of them counts is for the journal to say. */
+function nameBehind(file = 'input.1'): string {
+  return `input.${Number(file.slice('input.'.length)) + 1}`;
+}
+
+async function haveSameBytes(files: FileSystem, one: string, other: string): Promise<boolean> {
+  const sizes = await onDisk(`read ${one}`, async () =>
+    Promise.all([files.stat(one), files.stat(other)]),
+  );
+  if (sizes[0].size !== sizes[1].size) return false;
+  const bytes = readFileBytes(files, other);
+  try {
+    for await (const chunk of readFileBytes(files, one)) {
+      const next = await bytes.next();
+      if (next.done === true || !chunk.equals(next.value)) return false;
+    }
+    return true;
+  } finally {
+    // A reading that is not brought to its end keeps its file open.
+    await bytes.return(undefined);
+  }
+}

@@ -1,0 +1,142 @@
+import type { Batch } from '../../batches/batch.js';
+import type { Charge } from '../../batches/charge.js';
+import { isAtEnd, type KnownBatch } from '../../batches/batch-state.js';
+import type { VerificationType } from '../../../contract/enums.js';
+import type { VerifyProgress } from '../../streams/progress.js';
+import type { RunProgress } from './run-progress.js';
+
+/** How far a run or a stream is. */
+export interface Figures {
+  readonly rowsRead: number;
+  /** With `run()`, 0 until all batches are at their end. */
+  readonly rowsWritten: number;
+  /** Addresses of all batches of the list; `undefined` until it is read, and always where rows stream. */
+  readonly addressesToSend: number | undefined;
+  /** Those in batches that are at their end. */
+  readonly addressesDone: number;
+  /** Those of them that were done before this process resumed the run. */
+  readonly addressesDoneBefore: number;
+  /** Batches of the list; `undefined` as `addressesToSend` is. */
+  readonly batchesToSend: number | undefined;
+  /** Batches that something was sent of. */
+  readonly batches: number;
+  /** Those of them that may have been launched: they may be paid. */
+  readonly batchesLaunched: number;
+  /** Those of them that are at their end, the failed ones among them. */
+  readonly batchesDone: number;
+  readonly batchesFailed: number;
+  /** What the launched batches cost at most: one credit for each address. It never falls. */
+  readonly credits: Readonly<Record<VerificationType, number>>;
+  /** What the service has said of these: neither charged nor kept. */
+  readonly notCharged: number;
+}
+
+/** The latest of a batch. */
+export interface NotedBatch {
+  readonly addresses: number;
+  readonly type: VerificationType;
+  readonly known: KnownBatch;
+  readonly mayHaveLaunched: boolean;
+  readonly charge: Charge | undefined;
+}
+
+/**
+ * Turns what `onProgress` of `verify()`, `run()` and `streamRun()` is given into a few figures, to be
+ * logged now and then.
+ *
+ * @example
+ * ```ts
+ * const figures = new ProgressFigures();
+ * await run({
+ *   source: 'contacts.csv',
+ *   sink: 'out.csv',
+ *   client,
+ *   email: ['email'],
+ *   country: 'US',
+ *   onProgress: (progress) => figures.note(progress),
+ * });
+ * const { addressesDone, addressesToSend, credits } = figures.now();
+ * console.log(`${addressesDone} of ${addressesToSend}`, credits.email); // 2 of 2 2
+ * ```
+ */
+export class ProgressFigures {
+  readonly #batches = new Map<string, NotedBatch>();
+  #rowsRead = 0;
+  #rowsWritten = 0;
+  #addressesToSend: number | undefined;
+  #plannedBatches: number | undefined;
+  #addressesDoneBefore = 0;
+
+  note(progress: VerifyProgress | RunProgress): void {
+    switch (progress.stage) {
+      case 'reading':
+      case 'read':
+        this.#rowsRead = progress.rows;
+        if ('toSend' in progress) {
+          this.#addressesToSend = progress.toSend;
+          this.#plannedBatches = progress.batches;
+        }
+        return;
+      case 'writing':
+      case 'written':
+        this.#rowsWritten = progress.rows;
+        return;
+      case 'batch': {
+        const { batch, known, mayHaveLaunched, charge } = progress;
+        const { addresses, lane } = batch;
+        const noted = { addresses, type: lane.type, known, mayHaveLaunched, charge };
+        this.#batches.set(keyOf(batch), noted);
+        return;
+      }
+      case 'recalled':
+        for (const told of progress.batches) this.note(told);
+        this.#addressesDoneBefore = this.now().addressesDone;
+        return;
+      default:
+    }
+  }
+
+  /** The figures as they are now. */
+  now(): Figures {
+    // The parts of a batch are counted in its place.
+    const all = [...this.#batches.values()];
+    const batches = all.filter(({ known }) => known.stage !== 'split');
+    const ended = batches.filter(({ known }) => isAtEnd(known));
+    const launched = batches.filter(({ mayHaveLaunched }) => mayHaveLaunched);
+    const creditsOf = (wanted: VerificationType): number =>
+      addressesOf(launched.filter(({ type }) => type === wanted));
+    const planned = this.#plannedBatches;
+    return {
+      rowsRead: this.#rowsRead,
+      rowsWritten: this.#rowsWritten,
+      addressesToSend: this.#addressesToSend,
+      addressesDone: addressesOf(ended),
+      addressesDoneBefore: this.#addressesDoneBefore,
+      // Each that was split makes room for two.
+      batchesToSend: planned === undefined ? undefined : planned + all.length - batches.length,
+      batches: batches.length,
+      batchesLaunched: launched.length,
+      batchesDone: ended.length,
+      batchesFailed: ended.filter(({ known }) => known.stage === 'failed').length,
+      credits: { email: creditsOf('email'), phone: creditsOf('phone') },
+      notCharged: launched.reduce(
+        (sum, { charge, addresses }) =>
+          charge ? sum + addresses - charge.spent + charge.refunded : sum,
+        0,
+      ),
+    };
+  }
+
+  /** The latest of each batch, of whole ones and of their parts. */
+  get batches(): ReadonlyMap<string, NotedBatch> {
+    return this.#batches;
+  }
+}
+
+function addressesOf(batches: readonly NotedBatch[]): number {
+  return batches.reduce((sum, { addresses }) => sum + addresses, 0);
+}
+
+function keyOf(batch: Batch): string {
+  return `${batch.id} ${batch.part?.start ?? 0} ${batch.addresses}`;
+}

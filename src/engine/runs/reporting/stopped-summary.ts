@@ -1,0 +1,114 @@
+import { isLaunchInDoubt, mayHaveLaunched } from '../../batches/batch-state.js';
+import type { VerificationType } from '../../../contract/enums.js';
+import { systemFiles, type FileSystem } from '../../../platform/files/file-system.js';
+import { noTimes } from '../../batches/batch-times.js';
+import type { BatchEntry } from '../../stores/run-entries.js';
+import {
+  addressesOf,
+  nothingKnown,
+  type EarlierRun,
+  type KnownRun,
+} from '../../stores/run-state.js';
+import { statusOf, type RunStatus } from '../../stores/run-status.js';
+import { readKnownRun } from '../../stores/directory/state-directory.js';
+import type { BatchReport, CreditSummary, Summary } from '../../summary/summary.js';
+
+/** What a state directory tells of a run that stopped. */
+export interface StoppedRun {
+  readonly status: RunStatus;
+  readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
+  readonly batches: readonly BatchReport[];
+}
+
+/**
+ * Reads what a run that stopped has paid, and where its batches are.
+ *
+ * @throws as `readRunStatus` does
+ */
+export async function readStoppedRun(
+  stateDir: string,
+  files: FileSystem = systemFiles,
+): Promise<StoppedRun> {
+  const known = (await readKnownRun(files, stateDir)) ?? nothingKnown;
+  const batches = batchReports(known);
+  const creditsFor = (type: VerificationType): CreditSummary | null => {
+    const columns = known.run?.decides[type];
+    if (Array.isArray(columns) && columns.length === 0) return null;
+    return creditsOf(batches.filter(({ report }) => report.type === type));
+  };
+  return {
+    status: statusOf(known, stateDir),
+    credits: { email: creditsFor('email'), phone: creditsFor('phone') },
+    batches: batches.map(({ report }) => report),
+  };
+}
+
+/**
+ * What the runs have cost in whose place a run began, as far as it is known; `undefined` where there was
+ * none that launched something.
+ */
+export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_before'] {
+  const reports = earlier.flatMap(({ run, plan, batches }) =>
+    batchReports({ ...nothingKnown, run, plan, batches }),
+  );
+  const of = (type: VerificationType): number => {
+    const credits = creditsOf(reports.filter(({ report }) => report.type === type));
+    return credits.net ?? (credits.spent ?? 0) + (credits.in_doubt ?? 0);
+  };
+  const credits = { email: of('email'), phone: of('phone') };
+  return credits.email + credits.phone > 0 ? credits : undefined;
+}
+
+interface KnownReport {
+  readonly report: BatchReport;
+  /** What launched uploads before its own have cost. */
+  readonly inVain: BatchEntry['inVain'];
+  readonly isLaunched: boolean;
+  readonly isInDoubt: boolean;
+}
+
+function batchReports(known: KnownRun): readonly KnownReport[] {
+  return [...known.batches].flatMap(([label, entry]) => {
+    const planned = known.plan?.batches[entry.batch];
+    const { known: batch, name, charge, exported, inVain } = entry;
+    if (!planned || batch.stage === 'split') return [];
+    const report = {
+      batch_uuid: ('uuid' in batch && batch.uuid) || null,
+      name,
+      type: planned.type as VerificationType,
+      country: planned.country,
+      addresses: addressesOf(known, entry),
+      stage: batch.stage,
+      reason: batch.stage === 'failed' ? batch.reason : null,
+      charge,
+      export: exported ?? null,
+      times: known.times.get(label) ?? noTimes,
+    };
+    const isLaunched = mayHaveLaunched(batch);
+    return [{ report, inVain, isLaunched, isInDoubt: isLaunchInDoubt(batch) }];
+  });
+}
+
+/** A batch whose cost the service has not told yet costs no more than its addresses. */
+function creditsOf(batches: readonly KnownReport[]): CreditSummary {
+  const launched = batches
+    .filter(({ isLaunched, isInDoubt }) => isLaunched && !isInDoubt)
+    .map(({ report }) => report);
+  const doubtful = batches.filter(({ isInDoubt }) => isInDoubt).map(({ report }) => report);
+  const inDoubt = doubtful.reduce((total, { addresses }) => total + addresses, 0);
+  const again = batches.filter(({ inVain }) => inVain !== undefined);
+  const costs = [
+    ...launched,
+    ...again.map(({ inVain, report }) => ({ charge: inVain, addresses: report.addresses })),
+  ];
+  const isTold = inDoubt === 0 && costs.every(({ charge }) => charge);
+  const sum = (of: (cost: (typeof costs)[number]) => number): number =>
+    costs.reduce((total, cost) => total + of(cost), 0);
+  return {
+    spent: sum(({ charge, addresses }) => charge?.spent ?? addresses),
+    refunded: isTold ? sum(({ charge }) => charge?.refunded ?? 0) : null,
+    net: isTold ? sum(({ charge }) => charge?.net ?? 0) : null,
+    source: isTold ? 'cost_objects' : 'launched',
+    ...(inDoubt > 0 && { in_doubt: inDoubt }),
+  };
+}

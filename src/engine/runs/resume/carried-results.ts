@@ -1,0 +1,142 @@
+import { laneNumber } from '../../addresses/lane.js';
+import type { Batch } from '../../batches/batch.js';
+import { isOwed, mayHaveLaunched } from '../../batches/batch-state.js';
+import { readLines } from '../../batches/read-lines.js';
+import { addressOf } from '../../plan/result-join.js';
+import type { AddressResult, ToldResults } from '../../plan/result-history.js';
+import { StateError } from '../../../platform/errors/errors.js';
+import { KeyHash } from '../../../platform/hashing/key-hash.js';
+import type { BatchResults, LineResults } from '../../results/batch-results.js';
+import { OutcomeTable } from '../../results/outcome-table.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import type { DrivenBatch } from '../../batches/drive-log.js';
+import { HistoryEntries } from '../../history/history-entries.js';
+import type { History } from '../../history/history.js';
+import { hasPaid, type EarlierRun } from '../../stores/run-state.js';
+import { earlierBatches } from '../planning/planned-batches.js';
+import type { RunStore } from '../../stores/run-store.js';
+import type { StateDirectory } from '../../stores/directory/state-directory.js';
+
+/** Whose state it is, and who reads it. */
+export interface CarriedOptions {
+  readonly state: StateDirectory;
+  readonly files: FileSystem;
+}
+
+/**
+ * What the runs have paid for in whose place another began, by the address itself: their lists, and so the
+ * numbers of their addresses, were others.
+ *
+ * @param options.retries whether addresses that failed count as never sent
+ * @throws StateError `state_damaged`; OutputError
+ */
+export async function carriedEntries(
+  options: CarriedOptions & { readonly seed: Uint8Array; readonly retries: boolean },
+): Promise<HistoryEntries> {
+  const entries = new HistoryEntries(options.seed);
+  const hash = new KeyHash(options.seed);
+  for await (const told of toldBefore(options)) {
+    if (options.retries && told.isRetried) continue;
+    const origin = { batchUuid: told.batchUuid, atMs: told.atMs };
+    for await (const { lane, key, outcome } of told.results) {
+      hash.hash(lane, key);
+      entries.set(hash, told.outcomes.keyOf(outcome), origin);
+    }
+  }
+  return entries;
+}
+
+/** Gives a history what the runs before have paid for, whatever tonight's list needs of it. @throws OutputError */
+export async function keepCarried(options: CarriedOptions, history: History): Promise<void> {
+  for await (const told of toldBefore(options)) if (told.isKept) await history.keep(told);
+}
+
+/** Uuids of what the runs before have launched. */
+export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string> {
+  const known = earlier.flatMap(({ batches }) => [...batches.values()].map((entry) => entry.known));
+  return new Set(
+    known.flatMap((batch) => (mayHaveLaunched(batch) && 'uuid' in batch ? [batch.uuid ?? ''] : [])),
+  );
+}
+
+interface ToldBefore extends ToldResults {
+  /** Whether its results are there; else what is told is that it has failed. */
+  readonly isKept: boolean;
+  /** Whether it has failed in a way that a person may have its addresses sent again. */
+  readonly isRetried: boolean;
+}
+
+/** What may have been paid for counts, also without a result: it is never paid for again by itself. */
+async function* toldBefore({ state, files }: CarriedOptions): AsyncGenerator<ToldBefore> {
+  for (const run of state.known.earlier.filter(hasPaid)) {
+    const { results: store } = state.of(run);
+    const outcomes = new OutcomeTable();
+    for (const { batch, entry } of await earlierBatches(files, state, run)) {
+      const { known } = entry;
+      if (!mayHaveLaunched(known)) continue;
+      // One whose export was in doubt may have been asked for again since.
+      const again = isOwed(known) ? await store.find(batch, outcomes) : undefined;
+      const kept = known.stage === 'failed' ? again : await store.read(batch, outcomes);
+      const reason = known.stage === 'failed' ? known.reason : 'batch_missing';
+      const failed = new Uint32Array(batch.addresses);
+      if (!kept) failed.fill(outcomes.idOf('failed', reason));
+      yield {
+        isKept: kept !== undefined,
+        isRetried: !kept && !isOwed(known),
+        batchUuid: 'uuid' in known ? (known.uuid ?? '') : '',
+        atMs: Date.parse(entry.at),
+        addresses: batch.addresses,
+        outcomes,
+        results: resultsOf(batch, kept ? outcomesByLine(batch, kept, outcomes) : failed),
+      };
+    }
+  }
+}
+
+/** Gives a history what the batches of a run have come to whose results are kept. @throws OutputError, StateError */
+export async function keepBatches(
+  state: Pick<RunStore, 'readResults'>,
+  batches: readonly DrivenBatch[],
+  history: History,
+): Promise<void> {
+  for (const { batch, known, times } of batches) {
+    if (known.stage !== 'exported') continue;
+    const outcomes = new OutcomeTable();
+    const kept = await state.readResults(batch, outcomes);
+    await history.keep({
+      batchUuid: known.uuid,
+      atMs: Date.parse(times.exported_at ?? ''),
+      addresses: batch.addresses,
+      outcomes,
+      results: resultsOf(batch, outcomesByLine(batch, kept, outcomes)),
+    });
+  }
+}
+
+function outcomesByLine(
+  { addresses }: Batch,
+  kept: LineResults | BatchResults,
+  outcomes: OutcomeTable,
+): Uint32Array {
+  if (!('lines' in kept)) throw ofAnotherVersion();
+  const byLine = new Uint32Array(addresses).fill(outcomes.idOf('no_result', 'no_record'));
+  for (const [at, line] of kept.lines.entries()) byLine[line] = kept.outcomes[at] ?? 0;
+  return byLine;
+}
+
+async function* resultsOf(batch: Batch, outcomes: Uint32Array): AsyncGenerator<AddressResult> {
+  const lane = laneNumber(batch.lane);
+  let place = 0;
+  for await (const line of readLines(batch)) {
+    const address = addressOf(batch, line);
+    if ('key' in address) yield { lane, key: address.key, outcome: outcomes[place] ?? 0 };
+    place += 1;
+  }
+}
+
+function ofAnotherVersion(): StateError {
+  return new StateError(
+    'results of an earlier version of Sluice are in the state directory: put the old list back to go on, or start over with `fresh`, which pays again',
+    { code: 'state_damaged' },
+  );
+}

@@ -1,0 +1,203 @@
+import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { StateError } from '../../../platform/errors/errors.js';
+import { defaults } from '../../batches/defaults.js';
+import type { PlanEntry, RunEntry } from '../../stores/run-entries.js';
+import type { ResolvedRun } from '../options/run-options.js';
+
+/** Those that decide only what is written, and where. */
+const outputOptions: ReadonlySet<string> = new Set([
+  'output',
+  'prefix',
+  'provenance',
+  'columns',
+  'suggest',
+  'split-by',
+  'output-format',
+  'keep',
+  'keep-quality',
+  'rejects',
+  'part-size',
+  'part-format',
+]);
+
+/** The options that decide the rows, the batches and the output, by the names users know them by. */
+export function decidingOptions(options: ResolvedRun): RunEntry['decides'] {
+  const { source, sink, email, phone, countryColumn, country, prefix, batchSize } = options;
+  return JSON.parse(
+    JSON.stringify({
+      input: source.name,
+      output: sink.name,
+      email: email ?? [],
+      phone: phone ?? [],
+      'country-column': countryColumn ?? null,
+      country: country ?? null,
+      prefix: prefix ?? {},
+      'batch-size': batchSize ?? defaults.batchSize,
+      settings: options.settings ?? {},
+      // Where they are not given the journal has no word of them: it may be an older one.
+      ...(options.countryFrom !== undefined && { 'country-from': options.countryFrom }),
+      ...(options.emailCountry !== undefined && { 'email-country': options.emailCountry }),
+      ...(options.provenance === true && { provenance: true }),
+      ...(options.suggest === true && { suggest: true }),
+      ...(options.columns && { columns: options.columns }),
+      ...source.decides,
+      ...sink.decides,
+      ...options.decides,
+    }),
+  ) as RunEntry['decides'];
+}
+
+/** Which options differ that say how the service is asked, and which service: by their names. */
+export function differingSettings(
+  known: RunEntry,
+  given: { readonly decides: RunEntry['decides']; readonly service: string | undefined },
+): readonly string[] {
+  const settings = (decides: RunEntry['decides']): RunEntry['decides'] =>
+    (decides['settings'] ?? {}) as RunEntry['decides'];
+  const names = differingNames(settings(known.decides), settings(given.decides));
+  const options = names.map((name) => `\`settings.${name}\``);
+  if (known.service !== given.service) options.push('`baseUrl`');
+  return options;
+}
+
+/**
+ * Refuses another service, and other settings for it, once something was sent: what is paid for is only
+ * worth something there.
+ *
+ * @throws StateError `state_mismatch`, naming what differs
+ */
+export function refuseOthers(differing: readonly string[]): void {
+  if (differing.length === 0) return;
+  throw new StateError(
+    `the unfinished run in the state directory was sent with other options; these differ: ${differing.join(', ')}. Nothing was sent now. Give the same again to go on, or start over with \`fresh\`, which pays again`,
+    { code: 'state_mismatch' },
+  );
+}
+
+/** Which options differ that every process of a run must be given alike: by their names. */
+export function differingShared(
+  known: RunEntry,
+  given: { readonly decides: RunEntry['decides']; readonly service: string },
+): readonly string[] {
+  const options = differingOptions(known.decides, given.decides)
+    // What is in the list is compared itself: it may be called otherwise on another machine.
+    .filter((name) => name !== 'settings' && name !== 'input')
+    .map((name) => `\`${optionName(name)}\``);
+  return [...differingSettings(known, given), ...options];
+}
+
+/** Whether a run of the same rows writes the same output. */
+export function hasSameOutput(known: RunEntry, decides: RunEntry['decides']): boolean {
+  return differingOptions(known.decides, decides).every((name) => name === 'input');
+}
+
+/** Whether a run whose list was never read to its end is the one that is asked for. */
+export function isSameRun(known: RunEntry, decides: RunEntry['decides'], service: string): boolean {
+  return known.service === service && differingOptions(known.decides, decides).length === 0;
+}
+
+/**
+ * What has changed since a run read its list, in words for a person: how a file is called and what is
+ * written of it is no change.
+ *
+ * @returns `undefined` when the rows make the same batches
+ */
+export function findChange(
+  known: { readonly run: RunEntry; readonly plan: PlanEntry },
+  found: { readonly decides: RunEntry['decides']; readonly plan: PlanEntry },
+): string | undefined {
+  // Where its header is may be said by now, or found.
+  const [before, now] = [known.plan, found.plan].map((plan) =>
+    asJson({ ...plan, headers: undefined }),
+  );
+  if (isDeepStrictEqual(before, now)) return undefined;
+  const options = differingOptions(known.run.decides, found.decides).filter(
+    (name) => !outputOptions.has(name) && name !== 'settings' && name !== 'input',
+  );
+  if (options.length > 0) {
+    return `these differ: ${shownOptions(options, known.run.decides, found.decides)}`;
+  }
+  if (known.plan.rows !== found.plan.rows) {
+    return `it has ${found.plan.rows} rows now and had ${known.plan.rows}`;
+  }
+  const isHeader = !isDeepStrictEqual(known.plan.headers, found.plan.headers);
+  return isHeader
+    ? `its header is found in line ${headerLine(found.plan)} now and was in line ${headerLine(known.plan)}`
+    : 'its content differs';
+}
+
+/**
+ * Which options of a run that has finished are others in the call that is told of it.
+ *
+ * @returns `undefined` where none are
+ */
+export function othersThanFinished(
+  { decides }: RunEntry,
+  given: RunEntry['decides'],
+): string | undefined {
+  const options = differingOptions(decides, given);
+  return options.length === 0 ? undefined : shownOptions(options, decides, given);
+}
+
+function shownOptions(
+  names: readonly string[],
+  before: RunEntry['decides'],
+  now: RunEntry['decides'],
+): string {
+  const differing = names.map((name) => {
+    const [then, given] = [before[name], now[name]].map(shownValue);
+    return `\`${optionName(name)}\` (${then} when it began, ${given} now)`;
+  });
+  return differing.join(', ');
+}
+
+const longestShown = 60;
+
+/** What an option was given, as a person gave it. */
+function shownValue(value: unknown): string {
+  if (value === undefined || value === null) return 'none';
+  const values = Array.isArray(value) ? value : [value];
+  if (values.length === 0) return 'none';
+  const text = values
+    .map((each) => (typeof each === 'string' ? each : JSON.stringify(each)))
+    .join(', ');
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}
+
+/** The journal has them with hyphens, and calls the sink as the command line does. */
+function optionName(inJournal: string): string {
+  if (inJournal === 'output') return 'sink';
+  if (inJournal === 'input') return 'source';
+  return inJournal.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function differingOptions(
+  known: RunEntry['decides'],
+  given: RunEntry['decides'],
+): readonly string[] {
+  return differingNames(known, given).filter(
+    (name) => !paths.has(name) || pathOf(known[name]) !== pathOf(given[name]),
+  );
+}
+
+function differingNames(known: RunEntry['decides'], given: RunEntry['decides']): readonly string[] {
+  const names = new Set([...Object.keys(known), ...Object.keys(given)]);
+  return [...names].filter((name) => !isDeepStrictEqual(known[name], given[name]));
+}
+
+const paths: ReadonlySet<string> = new Set(['input', 'output', 'rejects']);
+
+/** How a path is written is no difference. */
+function pathOf(name: unknown): unknown {
+  return typeof name === 'string' && !name.includes('://') ? resolve(name) : name;
+}
+
+function headerLine({ headers }: PlanEntry): string {
+  return (headers ?? [1]).join(', ');
+}
+
+/** The value as it comes back from the journal. */
+function asJson<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value;
+}

@@ -1,0 +1,229 @@
+import { join } from 'node:path';
+import { checkHistoryService } from '../../plan/check-history-service.js';
+import type { Client } from '../../../client/client.js';
+import { ConfigurationError, StateError } from '../../../platform/errors/errors.js';
+import type { Source } from '../../../lists/rows/source.js';
+import { version } from '../../../platform/version.js';
+import { writeWhole } from '../../../platform/files/whole-file.js';
+import { isOfAccount } from '../account.js';
+import { checkBeforeSending, newRun, serviceOf } from './begin-run.js';
+import { collectLeft } from './collect-left.js';
+import { openInTurn } from './history-in-turn.js';
+import type { History } from '../../history/history.js';
+import { budgetWords } from '../credits/budget-notices.js';
+import { onDisk } from '../../../platform/files/on-disk.js';
+import { openRecall } from '../planning/open-recall.js';
+import { readIntoBatches, readingPorts, type PassOne } from '../planning/pass-one.js';
+import { decidingOptions, differingShared, findChange, othersThanFinished } from './compare-run.js';
+import { outputIdOf, type RunEntry, type StoppedEntry } from '../../stores/run-entries.js';
+import type { CheckedRun, OpenedRun, Opening } from './open-run.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import type { RunScratch } from '../../stores/scratch.js';
+import type { BegunRun, SharedRunStore } from '../../stores/run-store.js';
+import { isRetriable, type Summary } from '../../summary/summary.js';
+import { stopOfOthers } from '../../stores/stop-reasons.js';
+import { sharedSource } from '../../stores/shared/shared-source.js';
+
+export interface SharedOpeningOptions {
+  readonly run: ResolvedRun;
+  /** The run and where it is, for messages. */
+  readonly name: string;
+  readonly state: SharedRunStore;
+  readonly scratch: RunScratch;
+  readonly checked: CheckedRun;
+}
+
+/**
+ * Begins a run, or joins the one that is begun under its name, where it is the same: every process makes
+ * the same batches of the list, so only what they come to is compared.
+ */
+export class SharedOpening implements Opening {
+  readonly #options: SharedOpeningOptions;
+  /** What all processes read alike. */
+  #source: Source | undefined;
+
+  constructor(options: SharedOpeningOptions) {
+    this.#options = options;
+  }
+
+  /** All else that is asked of the run needs its list, which another process may be copying. */
+  async tellAgain(): Promise<Summary | undefined> {
+    const before = this.#told();
+    if (before) {
+      this.#refuseOtherThanFinished();
+      const { run, name } = this.#options;
+      run.onProgress?.({ stage: 'already_finished', name });
+      return { ...before, already_finished: true };
+    }
+    const { run, name, state, scratch, checked } = this.#options;
+    this.#source = await sharedSource({
+      ...run,
+      ...checked,
+      name,
+      state,
+      folder: join(scratch.path, 'input'),
+      isOver: () => this.#told() !== undefined,
+    });
+    return this.#told();
+  }
+
+  /** A name that is used twice would leave a new list unverified, with nobody told. @throws StateError */
+  #refuseOtherThanFinished(): void {
+    const { run, name, state } = this.#options;
+    const differing = state.known.run && othersThanFinished(state.known.run, decidingOptions(run));
+    if (differing === undefined) return;
+    throw mismatch(
+      `${name} has finished with another list or other options; these differ: ${differing}. Give the new run a name of its own`,
+    );
+  }
+
+  #told(): Summary | undefined {
+    const { state, run, name } = this.#options;
+    const { finished } = state.known;
+    if (run.retryFailed !== true) return finished?.summary;
+    if (!state.known.run) {
+      throw new ConfigurationError(
+        `there is no ${name}: \`retryFailed\` goes with the same command that ended with failed addresses`,
+      );
+    }
+    return finished && !isRetriable(finished.summary) ? finished.summary : undefined;
+  }
+
+  async open(client: Client): Promise<OpenedRun> {
+    const { stopped } = this.#options.state.known;
+    if (stopped?.code === 'abandoned') throw stopOfOthers(stopped);
+    const begun = await this.#begun(client);
+    await this.#refuseOther(client, begun.run);
+    const passOne = begun.passOne ?? (await this.#read(begun.run));
+    this.#refuseOtherList(begun, passOne);
+    // A process that is refused changes nothing for the others.
+    await this.#takeUpStopped(stopped);
+    await this.#giveBudget();
+    return { entry: begun.run, passOne };
+  }
+
+  /** What is begun, with what this process has planned for it where it had to. */
+  async #begun(client: Client): Promise<BegunRun & { readonly passOne?: PassOne }> {
+    const { run, state, checked } = this.#options;
+    const isNeeded = (): boolean => state.known.plan === undefined;
+    const history = await openInTurn(run, { signal: checked.signal, isNeeded });
+    try {
+      checkHistoryService(history, serviceOf(client, run));
+      if (history) await collectLeft(history, client, { ...run, signal: checked.signal });
+      const { known } = state;
+      if (known.run && known.plan) return { run: known.run, plan: known.plan };
+      const own = {
+        ...newRun(client, { ...run, ...(history && { history }) }),
+        version: ownVersion,
+      };
+      const passOne = await this.#read(own, history);
+      const begun = await this.#begin(own, passOne);
+      // Another process may have found other results in the history. A run that has ended since has no plan.
+      const isOver = state.known.plan === undefined;
+      const isOwn = begun.run.id === own.id || isOver || !begun.plan.recalled;
+      return { ...begun, ...(isOwn && { passOne }) };
+    } finally {
+      await history?.close();
+    }
+  }
+
+  /** What has stopped the run before this process worked on it may be otherwise by now. */
+  async #takeUpStopped(stopped: StoppedEntry | undefined): Promise<void> {
+    const { state } = this.#options;
+    if (!stopped || state.known.stopped?.at !== stopped.at) return;
+    // Before another process can go on within what is used up.
+    if (stopped.code === 'budget_exhausted') await this.#limit(this.#options.run.maxCredits);
+    await state.record({ entry: 'resumed' });
+  }
+
+  /** The word of the newest process counts; one that was told nothing leaves it at what others were told. */
+  async #giveBudget(): Promise<void> {
+    const { maxCredits } = this.#options.run;
+    if (maxCredits !== undefined) await this.#limit(maxCredits);
+  }
+
+  async #limit(most: number | null = null): Promise<void> {
+    const { state, run, name } = this.#options;
+    const { budget } = state.known;
+    await state.record({ entry: 'budget', most });
+    if (!budget || budget.most === most) return;
+    const message = `warning: from now on all processes of ${name} together may use ${budgetWords(most)}, in place of ${budgetWords(budget.most)}`;
+    run.onProgress?.({ stage: 'notice', isUrgent: true, message });
+  }
+
+  async #read(entry: RunEntry, history?: History): Promise<PassOne> {
+    const { run, scratch, checked, state } = this.#options;
+    const { files } = checked;
+    const { known } = state;
+    const seed = Buffer.from(entry.seed, 'hex');
+    if (known.plan?.recalled) {
+      const bytes = await state.readRecalled();
+      const path = scratch.recalledPath;
+      await onDisk(`write ${path}`, async () =>
+        writeWhole(files, path, async (file) => file.writeFile(bytes)),
+      );
+    }
+    return readIntoBatches({
+      ...checked,
+      ...readingPorts(run, { isFirst: true }),
+      source: this.#source ?? run.source,
+      columns: run,
+      seed,
+      recalled: await openRecall({ known, scratch, files, seed, history, columns: run }),
+      runId: outputIdOf(entry),
+      scratch,
+      planned: undefined,
+    });
+  }
+
+  /** Nothing is written down of a run before it is known that it can be: its name would be taken. */
+  async #begin(own: RunEntry, passOne: PassOne): Promise<BegunRun> {
+    const { run, state, scratch, checked } = this.#options;
+    await checkBeforeSending(run, passOne);
+    if (passOne.entry.recalled) {
+      const path = scratch.recalledPath;
+      await state.keepRecalled(
+        await onDisk(`read ${path}`, async () => checked.files.readFile(path)),
+      );
+    }
+    return state.begin(own, passOne.entry);
+  }
+
+  async #refuseOther(client: Client, begun: RunEntry): Promise<void> {
+    const { run, name, state, checked } = this.#options;
+    if (begun.version !== ownVersion) {
+      throw mismatch(
+        `${name} was begun by Sluice ${begun.version ?? 'of another version'}, and this is ${ownVersion}: give all processes the same version`,
+      );
+    }
+    const given = { decides: decidingOptions(run), service: serviceOf(client, run) };
+    const differing = differingShared(begun, given);
+    if (differing.length > 0) {
+      throw mismatch(
+        `${name} was begun with other options; these differ: ${[...new Set(differing)].join(', ')}. Give all processes the same, or another name to another run`,
+      );
+    }
+    const account = await isOfAccount(client, begun, state, checked.signal);
+    if (account === 'other' || account === 'unknown') {
+      throw mismatch(
+        `${name} was begun with the key of another account: give all processes a key of the same account`,
+      );
+    }
+  }
+
+  #refuseOtherList(begun: BegunRun, { entry }: PassOne): void {
+    const { run, name } = this.#options;
+    const change = findChange(begun, { decides: decidingOptions(run), plan: entry });
+    if (change === undefined) return;
+    throw mismatch(
+      `${run.source.name} is not the list that ${name} was begun with: ${change}. All processes read the same list; another list is another run, under another name`,
+    );
+  }
+}
+
+/** Processes of one minor version work on a run together. */
+const ownVersion = version.split('.').slice(0, 2).join('.');
+
+function mismatch(message: string): StateError {
+  return new StateError(`${message}. Nothing was sent by this process`, { code: 'state_mismatch' });
+}

@@ -1,0 +1,279 @@
+import { checkHistoryService } from '../../plan/check-history-service.js';
+import type { Client } from '../../../client/client.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import type { Source } from '../../../lists/rows/source.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import { checkAccount } from '../account.js';
+import { beginRun, serviceOf } from './begin-run.js';
+import { checkDiskSpace } from '../planning/check-disk-space.js';
+import { carriedEntries } from './carried-results.js';
+import { carryOver, retryEarlier, type SettleOptions } from './carry-over.js';
+import { collectLeft } from './collect-left.js';
+import { keepSource, type KeptSource } from '../planning/buffered-source.js';
+import { addressesToFetch, hasSent, type KnownRun } from '../../stores/run-state.js';
+import { openRecall } from '../planning/open-recall.js';
+import {
+  readIntoBatches,
+  readingPorts,
+  type PassOne,
+  type PassOneOptions,
+} from '../planning/pass-one.js';
+import {
+  decidingOptions,
+  differingSettings,
+  findChange,
+  hasSameOutput,
+  isSameRun,
+  refuseOthers,
+} from './compare-run.js';
+import { outputIdOf, type PlanEntry, type RunEntry } from '../../stores/run-entries.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import { statusOf } from '../../stores/run-status.js';
+import type { StateDirectory } from '../../stores/directory/state-directory.js';
+import type { Summary } from '../../summary/summary.js';
+
+/** A run that is begun or gone on with, and its plan. */
+export interface OpenedRun {
+  readonly entry: RunEntry;
+  readonly passOne: PassOne;
+}
+
+/** The options of a run, checked, and what they are where they are not given. */
+export type CheckedRun = Pick<
+  PassOneOptions,
+  'country' | 'emailCountry' | 'batchSize' | 'signal' | 'partitionFrom'
+> & {
+  readonly files: FileSystem;
+  readonly concurrency: number;
+};
+
+/** Finds out which run this is. */
+export interface Opening {
+  /** @returns what the run has told, when the same is asked for again */
+  tellAgain(): Promise<Summary | undefined>;
+  /**
+   * Goes on with the run that is known, or begins one.
+   *
+   * @throws StateError `state_mismatch` before anything is sent, when that is not to be done
+   */
+  open(client: Client): Promise<OpenedRun>;
+}
+
+interface Compared {
+  readonly passOne: PassOne;
+  /** What has changed, in words. */
+  readonly change: string | undefined;
+}
+
+type Planned = KnownRun & { readonly run: RunEntry; readonly plan: PlanEntry };
+
+/**
+ * Finds out which run this is: the one that the state directory knows, or another that takes its place
+ * because the list has changed.
+ */
+export class RunOpening implements Opening {
+  readonly #options: ResolvedRun;
+  readonly #state: StateDirectory;
+  readonly #checked: CheckedRun;
+  #source: KeptSource | undefined;
+  /** What was read to be compared with the run that is known. */
+  #compared: Compared | undefined;
+
+  constructor(options: ResolvedRun, state: StateDirectory, checked: CheckedRun) {
+    this.#options = options;
+    this.#state = state;
+    this.#checked = checked;
+  }
+
+  /**
+   * A run that was killed between its output and its end has only to be tidied up; one that ended with
+   * failed rows is either retried, or over.
+   *
+   * @returns the run and what it has told, when the same is asked for again
+   */
+  async tellAgain(): Promise<Summary | undefined> {
+    const { known } = this.#state;
+    if (this.#wantsRetry && !known.run) {
+      throw new ConfigurationError(
+        `there is no run with failed addresses in ${this.#state.path}: \`retryFailed\` goes with the same command that ended with them`,
+      );
+    }
+    if (!known.finished || this.#wantsRetry) return undefined;
+    if (known.hasEnded) {
+      await this.#state.startOver();
+      return undefined;
+    }
+    const { client, serviceName } = this.#options;
+    // One that is yet to be connected is the run's own as far as anybody knows.
+    const connected = typeof client === 'function' ? known.run?.service : client.baseUrl;
+    if (!isPlanned(known) || this.#differing(known.run, serviceName ?? connected).length > 0) {
+      return undefined;
+    }
+    const { change } = await this.#compare(known);
+    if (change !== undefined || !hasSameOutput(known.run, this.#decides)) return undefined;
+    // The journal wrote it down itself, as it was told then.
+    return known.finished.summary;
+  }
+
+  /**
+   * Goes on with the run that is known, where tonight's list makes the same batches, or begins another.
+   *
+   * @throws StateError `state_mismatch` before anything is sent, when that is not to be done; what stops
+   *   the batches of the run whose place another takes
+   */
+  async open(client: Client): Promise<OpenedRun> {
+    const opened = await this.#open(client);
+    const toFetch = addressesToFetch(this.#state.known, opened.passOne.batches);
+    await checkDiskSpace(this.#checked.files, this.#state.path, toFetch);
+    return opened;
+  }
+
+  async #open(client: Client): Promise<OpenedRun> {
+    const { known } = this.#state;
+    const { history } = this.#options;
+    const service = serviceOf(client, this.#options);
+    checkHistoryService(history, service);
+    if (history)
+      await collectLeft(history, client, { ...this.#options, signal: this.#checked.signal });
+    const differing = known.run ? this.#differing(known.run, service) : [];
+    if (known.run && hasSent(known) && !this.#isOver) {
+      refuseOthers(differing);
+      await checkAccount(client, known.run, this.#state, this.#checked.signal);
+      const status = statusOf(known, this.#state.path);
+      this.#options.onProgress?.({ stage: 'going_on', status });
+    }
+    const sendsAgain = this.#sendsEarlierAgain();
+    if (isPlanned(known) && differing.length === 0) {
+      const { passOne, change } = await this.#compare(known);
+      if (change === undefined && !sendsAgain) {
+        return { entry: known.run, passOne: { ...passOne, source: await this.#adopt() } };
+      }
+      if (!this.#isOver) await this.#carryOver(client, known, change);
+    }
+    if (sendsAgain) await retryEarlier(this.#settling(client));
+    return this.#begin(client, service);
+  }
+
+  async #begin(client: Client, service: string): Promise<OpenedRun> {
+    const { run, plan } = this.#state.known;
+    if (this.#source) await this.#adopt();
+    // A process that was killed while it read its list has sent nothing under its name.
+    const isBegun = run && !plan && isSameRun(run, this.#decides, service);
+    const entry = isBegun
+      ? run
+      : await beginRun(client, this.#state, this.#options, {
+          ...(run && !this.#isOver && { outputId: outputIdOf(run) }),
+          ...(this.#wantsRetry && { retries: true }),
+        });
+    const source = await this.#adopt();
+    const passOne = await this.#read(entry);
+    await this.#state.record(passOne.entry);
+    return { entry, passOne: { ...passOne, source } };
+  }
+
+  get #wantsRetry(): boolean {
+    return this.#options.retryFailed === true;
+  }
+
+  /** Its output is there: what it has paid for is needed no more. */
+  get #isOver(): boolean {
+    return this.#state.known.finished !== undefined && !this.#wantsRetry;
+  }
+
+  get #decides(): RunEntry['decides'] {
+    return decidingOptions(this.#options);
+  }
+
+  #differing(run: RunEntry, service: string | undefined): readonly string[] {
+    return differingSettings(run, { decides: this.#decides, service });
+  }
+
+  /** Whether a person wants addresses again that failed before the list changed. */
+  #sendsEarlierAgain(): boolean {
+    const { earlier, finished } = this.#state.known;
+    if (!this.#wantsRetry || !finished) return false;
+    return earlier.some(({ batches }) =>
+      [...batches.values()].some(({ known }) => known.stage === 'failed'),
+    );
+  }
+
+  async #compare(known: Planned): Promise<Compared> {
+    if (this.#compared) return this.#compared;
+    const passOne = await this.#read(known.run);
+    const found = { decides: this.#decides, plan: passOne.entry };
+    this.#compared = { passOne, change: findChange(known, found) };
+    return this.#compared;
+  }
+
+  async #carryOver(client: Client, known: Planned, change: string | undefined): Promise<void> {
+    const { passOne } = await this.#compare(known);
+    // Where the addresses of tonight's list were handed over, it takes a reading that keeps them.
+    const tonight = passOne.plan.book.isHandedOver
+      ? await this.#read(known.run, { partitionFrom: Infinity })
+      : passOne;
+    await carryOver({
+      ...this.#settling(client),
+      known,
+      tonight,
+      change,
+      onDecided: async () => {
+        await this.#adopt();
+      },
+    });
+  }
+
+  #settling(client: Client): SettleOptions {
+    return { ...this.#checked, run: this.#options, client, state: this.#state };
+  }
+
+  /** From now on what the source gave tonight is the list on disk. */
+  async #adopt(): Promise<Source> {
+    await this.#keep();
+    const source = (await this.#source?.adopt()) ?? this.#options.source;
+    this.#source = { source, adopt: async () => source };
+    return source;
+  }
+
+  async #keep(): Promise<Source> {
+    const { files, signal } = this.#checked;
+    this.#source ??= await keepSource(this.#options.source, this.#state, files, signal);
+    return this.#source.source;
+  }
+
+  async #read(
+    entry: RunEntry,
+    options: Pick<PassOneOptions, 'partitionFrom'> = {},
+  ): Promise<PassOne> {
+    const { history } = this.#options;
+    const source = await this.#keep();
+    const columns = this.#options;
+    const { files } = this.#checked;
+    const seed = Buffer.from(entry.seed, 'hex');
+    return readIntoBatches({
+      ...this.#checked,
+      ...options,
+      // What there is to be said of a list is said once.
+      ...readingPorts(this.#options, { isFirst: this.#compared === undefined }),
+      source,
+      columns,
+      seed,
+      recalled: await openRecall({
+        known: this.#state.known,
+        scratch: this.#state,
+        files,
+        seed,
+        history,
+        columns,
+        carried: async () =>
+          carriedEntries({ state: this.#state, files, seed, retries: entry.retries === true }),
+      }),
+      runId: outputIdOf(entry),
+      scratch: this.#state,
+      planned: this.#state.known.plan,
+    });
+  }
+}
+
+function isPlanned(known: KnownRun): known is Planned {
+  return known.run !== undefined && known.plan !== undefined;
+}

@@ -1,0 +1,271 @@
+import { isDeepStrictEqual } from 'node:util';
+import { batchName } from '../../batches/batch-name.js';
+import type { Batch } from '../../batches/batch.js';
+import { isLaunched } from '../../batches/uploads/delete-uploads.js';
+import { mayHaveLaunched, planned, retried, type KnownBatch } from '../../batches/batch-state.js';
+import { isVisible } from '../../batches/uploads/is-visible.js';
+import { isOf, learnListed } from '../../batches/uploads/adopt-uploads.js';
+import { RunUploads } from '../../batches/uploads/run-uploads.js';
+import { uuidKey } from '../../batches/uploads/uuid-key.js';
+import type { VerificationService } from '../../../client/verification-service.js';
+import { StateError } from '../../../platform/errors/errors.js';
+import { systemClock } from '../../../platform/waiting/clock.js';
+import { defaults } from '../../batches/defaults.js';
+import { entryOf, type KnownRun } from '../../stores/run-state.js';
+import type { RunEntry } from '../../stores/run-entries.js';
+import type { RunSettings } from '../options/run-options.js';
+import type { RunStore } from '../../stores/run-store.js';
+import type { StateDirectory } from '../../stores/directory/state-directory.js';
+import { isElsewhere } from '../../stores/directory/state-place.js';
+
+/**
+ * What the service has of a run, beside what the journal knows. A journal may be older than the service:
+ * restored from a backup, copied to another machine, or shared with another process.
+ */
+export class TakeUp {
+  readonly runId: string;
+  readonly uploads: RunUploads;
+  readonly #namePrefix: string;
+  /** Whether an earlier process worked on the run. */
+  readonly #isTakenUp: boolean;
+  /** What a store that other processes share had before the list was read. */
+  readonly #sharedBefore: Pick<KnownRun, 'batches'> | undefined;
+  /**
+   * Whether the state directory was copied from where the run was begun: another process may go on
+   * with the other copy.
+   */
+  readonly isCopied: boolean;
+  /** Whether the batches of the run are deleted once their results are safe. */
+  readonly #deletes: boolean;
+  readonly #news = new Set<string>();
+  /** Uploads that failed, and that a person asked to send again under another name. */
+  readonly #givenUp = new Set<string>();
+  readonly #isRestarted: () => boolean;
+  /** Uuids of batches that were elected and that the list lacks. */
+  readonly #missing: string[] = [];
+  readonly #isThere: (uuid: string) => Promise<boolean>;
+
+  private constructor(
+    { uploads, runId, namePrefix }: { uploads: RunUploads; runId: string; namePrefix: string },
+    is: {
+      readonly takenUp: boolean;
+      readonly copied: boolean;
+      readonly deleting: boolean;
+      readonly sharedBefore: Pick<KnownRun, 'batches'> | undefined;
+      readonly restarted: () => boolean;
+      readonly there: (uuid: string) => Promise<boolean>;
+    },
+  ) {
+    this.runId = runId;
+    this.uploads = uploads;
+    this.#namePrefix = namePrefix;
+    this.#isTakenUp = is.takenUp;
+    this.#sharedBefore = is.sharedBefore;
+    this.isCopied = is.copied;
+    this.#isRestarted = is.restarted;
+    this.#isThere = is.there;
+    this.#deletes = is.deleting;
+  }
+
+  /**
+   * A run reads the list of an earlier process's uploads before it sends anything. So does each process of
+   * a shared run: its store may have been restored, or a copy that lacks the last of it has taken over.
+   *
+   * @throws as requests do
+   */
+  static async begin(
+    service: Pick<VerificationService, 'listBatches' | 'batchStatus'>,
+    run: RunEntry,
+    state: Pick<RunStore, 'known' | 'record' | 'news' | 'isRestarted'> &
+      Partial<Pick<StateDirectory, 'place'>>,
+    options: Pick<
+      RunSettings,
+      'batchName' | 'deleteBatches' | 'moved' | 'clock' | 'batchDeadlineMs'
+    > & { readonly signal: AbortSignal },
+  ): Promise<TakeUp> {
+    const uploads = new RunUploads(service, run.id, {
+      signal: options.signal,
+      clock: options.clock ?? systemClock,
+      deadlineMs: options.batchDeadlineMs ?? defaults.batchDeadlineMs,
+    });
+    const takenUp = state.known.run !== undefined;
+    // Its maps take in what comes later.
+    const sharedBefore = state.news && { batches: new Map(state.known.batches) };
+    if (takenUp) await uploads.read();
+    const here = await state.place?.();
+    const moved = options.moved === true;
+    if (takenUp && moved && here) await state.record({ entry: 'place', place: here });
+    return new TakeUp(
+      { uploads, runId: run.id, namePrefix: options.batchName ?? defaults.batchName },
+      {
+        takenUp,
+        copied: takenUp && !moved && isElsewhere(run.place, here),
+        sharedBefore,
+        restarted: () => state.isRestarted === true,
+        there: async (uuid) => isVisible(service, uuid, options.signal),
+        deleting: !moved && (options.deleteBatches === true || run.deletes === true),
+      },
+    );
+  }
+
+  /** What is known of a batch when the journal and the list are taken together. */
+  learn(batch: Batch, known: KnownBatch): KnownBatch {
+    if (!this.#isTakenUp || this.#isNewerThanList(batch, known)) return known;
+    const listed = this.uploads.of(batch);
+    for (const { uuid, name, attempt, status } of listed) {
+      const isOwn = isOf(known, uuid);
+      const mayBeOwn =
+        known.stage === 'planned' ? attempt < known.attempt : attempt <= known.attempt;
+      const isNewlyLaunched = isVerified(status) && !(isOwn && mayHaveLaunched(known));
+      if (!mayBeOwn || isNewlyLaunched) this.#news.add(name);
+    }
+    const learned = learnListed(known, listed, this.isCopied);
+    const wasLaunched = learned !== known && mayHaveLaunched(learned);
+    if (wasLaunched || mayHaveLaunched(known) || !this.uploads.hasParts(batch)) {
+      this.#noteMissing(learned, listed.length);
+      return learned;
+    }
+    if (known.stage === 'split') return known;
+    const { attempt, fresh, uploads } = known;
+    const uuid = 'uuid' in known ? known.uuid : undefined;
+    return { stage: 'split', uuid, attempt, fresh, uploads };
+  }
+
+  /**
+   * Whether a store that has lost its last writes lacks the launch of a batch, or of its parts: no credits
+   * are reserved for it there.
+   */
+  lacksLaunch(batch: Batch, known: KnownBatch): boolean {
+    if (!this.#sharedBefore || mayHaveLaunched(known) || known.stage === 'split') return false;
+    const isOwn = this.uploads.of(batch).some(({ status }) => isLaunched(status));
+    return isOwn || this.uploads.hasParts(batch);
+  }
+
+  /**
+   * Asks the service right before a launch whether another process has launched an upload of the batch,
+   * or has one that is to be launched in place of this one. The first process of a run has nobody beside
+   * it, and asks only for a batch that was lost or sent again.
+   */
+  async lookAgain(batch: Batch, known: KnownBatch): Promise<KnownBatch> {
+    // A shared run's store lets nobody launch who has not read the list since it was restored, as far as it
+    // knows: where its files were put back as they were, only its new start shows.
+    const isShared = this.#sharedBefore !== undefined;
+    const isAlone = !this.#isTakenUp || (isShared && !this.#isRestarted());
+    if (isAlone && known.attempt === 1) return known;
+    await this.uploads.read();
+    // Another process sends the same lines in other parts: one of the two would pay for them again.
+    if (this.uploads.overlapping(batch).some(({ status }) => isLaunched(status))) {
+      throw this.#doubt();
+    }
+    const uploads = this.uploads.of(batch).filter(({ uuid }) => !this.#givenUp.has(uuidKey(uuid)));
+    const learned = learnListed(known, uploads, this.isCopied);
+    // It was lost before, and nobody else's is there: whoever deleted that may have verified it first.
+    if (this.isCopied && learned === known && known.fresh > 0) throw this.#doubt();
+    return learned;
+  }
+
+  /**
+   * Whoever deletes its batches leaves no trace of them on the service, so nobody can tell what a copy of
+   * its state would pay for again. The same holds for a batch that was elected and is not there any more:
+   * its status decides, as a list may be late or empty.
+   *
+   * @throws StateError `state_mismatch`, before anything is sent; as requests do
+   */
+  async check(known: readonly KnownBatch[]): Promise<void> {
+    const isOpen = known.some(({ stage }) => stage !== 'exported' && stage !== 'failed');
+    if (isOpen && this.isCopied && this.#deletes) throw this.#doubt();
+    for (const uuid of this.#missing) if (!(await this.#isThere(uuid))) throw this.#doubt();
+  }
+
+  /**
+   * Another process may go on with the other copy and its list: under which names it sends what is new
+   * there, nobody knows here.
+   *
+   * @throws StateError `state_mismatch`, before anything is sent
+   */
+  refuseCopy(): void {
+    if (this.isCopied) throw this.#doubt();
+  }
+
+  /** @param keeping keys of the uuids of the uploads that the run goes on with */
+  tell(keeping: () => ReadonlySet<string>, onProgress: RunSettings['onProgress']): void {
+    const learned = [...this.#news];
+    this.#news.clear();
+    // What is unused to one of many processes may be what another goes on with.
+    const unused = this.#sharedBefore ? [] : this.#unused(keeping());
+    if (!this.isCopied && learned.length === 0 && unused.length === 0) return;
+    onProgress?.({
+      stage: 'older_state',
+      isCopied: this.isCopied,
+      learned,
+      unused: unused.map(({ name }) => name),
+    });
+  }
+
+  /** Uploads that may have been paid for and that the run does not go on with. */
+  #unused(kept: ReadonlySet<string>): ReturnType<RunUploads['all']> {
+    return this.uploads
+      .all()
+      .filter(({ uuid }) => !kept.has(uuidKey(uuid)) && !this.#givenUp.has(uuidKey(uuid)))
+      .filter(({ status }) => isLaunched(status));
+  }
+
+  /**
+   * A failed batch is tried again. A new upload is an attempt after all that were made, by whichever
+   * process, and the one that failed is not gone back to.
+   */
+  tryAgain(batch: Batch, known: KnownBatch): KnownBatch {
+    const again = retried(known);
+    if (again === known || again.stage !== 'planned') return again;
+    const attempts = this.uploads.of(batch).map(({ attempt }) => attempt + 1);
+    if ('uuid' in known && known.uuid !== undefined) this.#givenUp.add(uuidKey(known.uuid));
+    return { ...again, attempt: Math.max(again.attempt, ...attempts) };
+  }
+
+  nameOf(batch: Batch, { attempt }: KnownBatch): string {
+    return batchName(this.#namePrefix, { runId: this.runId, batch, attempt });
+  }
+
+  /** Whether uploads are there that the run does not go on with and may delete. */
+  hasSurplus(kept: ReadonlySet<string>): boolean {
+    return this.uploads
+      .all()
+      .some(({ uuid, status }) => !isLaunched(status) && !kept.has(uuidKey(uuid)));
+  }
+
+  #noteMissing(known: KnownBatch, listed: number): void {
+    if (listed > 0 || !(this.isCopied || this.#deletes)) return;
+    if (isElected(known) && !mayHaveLaunched(known)) this.#missing.push(known.uuid);
+    if (this.#sharedBefore && this.#missing.length > 0) throw this.#doubt();
+  }
+
+  /** Whether another process has gone on with it since the list was read: it had read the list, too. */
+  #isNewerThanList(batch: Batch, known: KnownBatch): boolean {
+    if (!this.#sharedBefore) return false;
+    return !isDeepStrictEqual(known, entryOf(this.#sharedBefore, batch)?.known ?? planned);
+  }
+
+  #doubt(): StateError {
+    if (this.#sharedBefore) {
+      return new StateError(
+        'the store may be older than the run: batches that were verified may have been deleted from the service since, and sending them again would pay twice. Nothing was sent now. Abandon the run, and verify what its output lacks as another list',
+        { code: 'state_mismatch' },
+      );
+    }
+    const what = this.isCopied ? 'was copied or restored' : 'may be older than the run';
+    return new StateError(
+      `the state directory ${what}: another process may have resumed the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has resumed it, add \`moved\`; if one has finished the run, use its output and remove this state directory; \`fresh\` starts over and pays for everything`,
+      { code: 'state_mismatch' },
+    );
+  }
+}
+
+function isElected(
+  known: KnownBatch,
+): known is Extract<KnownBatch, { readonly stage: 'uploaded' | 'parsing' | 'ready' }> {
+  return known.stage === 'uploaded' || known.stage === 'parsing' || known.stage === 'ready';
+}
+
+function isVerified(status: string): boolean {
+  return status === 'verification_ongoing' || status === 'verification_done';
+}

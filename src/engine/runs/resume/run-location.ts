@@ -1,0 +1,174 @@
+import { join } from 'node:path';
+import { isOwed } from '../../batches/batch-state.js';
+import type { Client } from '../../../client/client.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { keepBatches, keepCarried } from './carried-results.js';
+import { describeStart } from '../reporting/describe-status.js';
+import type { DrivenBatch } from '../../batches/drive-log.js';
+import type { DriveRunEnd } from '../execution/driver-options.js';
+import type { History } from '../../history/history.js';
+import type { KnownRun } from '../../stores/run-state.js';
+import { RunOpening, type CheckedRun, type Opening } from './open-run.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import { makeScratch } from '../../stores/scratch.js';
+import type { RunStore, SharedStore } from '../../stores/run-store.js';
+import { sharePace } from '../../stores/shared/share-pace.js';
+import { SharedOpening } from './join-shared-run.js';
+import type { RowFigures } from '../../stores/shared/worker-figures.js';
+import { StateDirectory } from '../../stores/directory/state-directory.js';
+import { counted } from '../../../platform/text/shown-numbers.js';
+
+/** Where a run is kept, as one process has it open. */
+export interface RunPlace {
+  /** The run's options, as what is kept there makes them. */
+  readonly run: ResolvedRun;
+  readonly state: RunStore;
+  readonly opening: Opening;
+  connect(): Promise<Client>;
+  /** The error with which the caller ends, where the batches were not driven to their end. */
+  reasonOf(end: DriveRunEnd): unknown;
+  /** Every result of the run is safe: a history gets those that it has not. @throws OutputError */
+  keepResults(history: History, batches: readonly DrivenBatch[]): Promise<void>;
+  /** The caller was told of the end of the run. @param isWorthKeeping whether it may be asked for again */
+  end(isWorthKeeping: boolean): Promise<void>;
+  /** Lets go of it. @param isRemovable whether nothing in it is needed any more */
+  leave(isRemovable: boolean): Promise<void>;
+}
+
+/** A run that this process has to itself. @throws as `StateDirectory.open` does; the signal's reason */
+export async function placeInDirectory(
+  given: ResolvedRun,
+  checked: CheckedRun,
+  path: string,
+): Promise<RunPlace> {
+  const { client, waitLockMs, clock, signal, fresh = false } = given;
+  const patience = { fresh, waitLockMs, clock, signal };
+  const state = await StateDirectory.open(checked.files, path, patience).catch((error: unknown) => {
+    // The reason of an abort passes untouched.
+    signal?.throwIfAborted();
+    throw error;
+  });
+  const run = withOwed(given, state.known);
+  return {
+    run,
+    state,
+    opening: new RunOpening(run, state, checked),
+    connect: async () => (typeof client === 'function' ? client(state.servicePath) : client),
+    reasonOf: ({ stoppedBy }) => stoppedBy,
+    keepResults: async (history) => keepCarried({ state, files: checked.files }, history),
+    async end(isWorthKeeping) {
+      if (isWorthKeeping) await state.record({ entry: 'ended' });
+    },
+    async leave(isRemovable) {
+      if (!isRemovable) return state.close();
+      await run.beforeRemoval?.();
+      await state.clear();
+      // A run that has sent nothing is gone before anybody says what is kept of it.
+      if (run.lastAct && state.known.finished) run.lastAct(async () => state.remove());
+      else await state.remove();
+    },
+  };
+}
+
+/**
+ * A run over whose results some are owed asks for them before anything else, whatever list comes: they are
+ * paid for. What has failed otherwise is sent again, as by any run that follows.
+ */
+function withOwed(run: ResolvedRun, known: KnownRun): ResolvedRun {
+  const owed = [...known.batches.values()].filter((entry) => isOwed(entry.known)).length;
+  if (!known.hasEnded || owed === 0 || run.retryFailed === true || !known.run) return run;
+  run.onProgress?.({
+    stage: 'notice',
+    isUrgent: true,
+    message: `warning: ${counted(owed, 'batch')} of the run of ${describeStart(known.run)} ${owed === 1 ? 'is' : 'are'} paid for, and the results could not be read: they are asked for again, which is free, and used`,
+  });
+  return { ...run, retryFailed: true, onChange: run.onChange ?? 'carry' };
+}
+
+/** A run that many processes work on. @param parent of this one's own folder @throws as `SharedStore.open` does */
+export async function placeInStore(
+  run: ResolvedRun,
+  checked: CheckedRun,
+  {
+    store,
+    parent,
+    rows,
+  }: {
+    readonly store: SharedStore;
+    readonly parent: string | undefined;
+    readonly rows: RowFigures;
+  },
+): Promise<RunPlace> {
+  const { files, signal } = checked;
+  const scratch = await makeScratch(files, parent);
+  const opened = store.open({ signal, rows, ...(run.clock && { clock: run.clock }) });
+  const state = await opened.catch(async (error: unknown) => {
+    await scratch.remove();
+    throw error;
+  });
+  let leavePace: (() => void) | undefined;
+  return {
+    run,
+    state,
+    opening: new SharedOpening({ run, name: store.name, state, scratch, checked }),
+    async connect() {
+      const { client: given } = run;
+      const client =
+        typeof given === 'function' ? await given(join(scratch.path, 'service')) : given;
+      leavePace = await sharePace(client, state);
+      return client;
+    },
+    reasonOf: (end) => withName(end, store.name),
+    keepResults: async (history, batches) => keepBatches(state, batches, history),
+    async end(isWorthKeeping) {
+      if (!isWorthKeeping) await state.clear();
+    },
+    async leave() {
+      leavePace?.();
+      await state.close();
+      await scratch.remove();
+    },
+  };
+}
+
+/** What the service refuses in its form is not worth going on with, and its name is taken. */
+function withName({ stoppedBy, isRefused }: DriveRunEnd, name: string): unknown {
+  if (!isRefused || !(stoppedBy instanceof ConfigurationError)) return stoppedBy;
+  return new ConfigurationError(
+    `${stoppedBy.message}. ${name} keeps its options: to change them, abandon it first (sluice abandon, or abandonRun()), or give another name (\`run\`)`,
+    { code: 'batch_refused', cause: stoppedBy },
+  );
+}
+
+/** What means nothing where processes share a run. */
+const notWithStore = [
+  'fresh',
+  'moved',
+  'onChange',
+  'onCarry',
+  'waitLockMs',
+  'beforeRemoval',
+  'lastAct',
+] as const satisfies readonly (keyof ResolvedRun)[];
+
+/** @throws ConfigurationError naming what does not go with a store */
+export function refuseWithStore(
+  run: Pick<ResolvedRun, (typeof notWithStore)[number] | 'history'>,
+): void {
+  const given = notWithStore.filter((name) => run[name] !== undefined && run[name] !== false);
+  if (given.length > 0) {
+    throw new ConfigurationError(
+      `not with a store: ${given.join(', ')}. Another run, or another list, is one of another name there`,
+    );
+  }
+  if (!run.history) return;
+  throw new ConfigurationError(
+    '`history`: with a store many processes use it, one after the other; give `openHistory`, which opens it',
+  );
+}
+
+/** @throws ConfigurationError */
+export function refuseWithoutStore({ openHistory }: Pick<ResolvedRun, 'openHistory'>): void {
+  if (!openHistory) return;
+  throw new ConfigurationError('`openHistory` goes with a store: without one, open the `history`');
+}

@@ -1,0 +1,263 @@
+import { ClaimLostError } from '../batches/batch-claim.js';
+import { mayHaveLaunched } from '../batches/batch-state.js';
+import type { Client } from '../../client/client.js';
+import type { CreditBalance } from '../../contract/bodies.js';
+import { StateError } from '../../platform/errors/errors.js';
+import { systemClock, type Clock } from '../../platform/waiting/clock.js';
+import { readBalance, readBalanceAfter, untoldNotice, withBalance } from './credits/balance.js';
+import { checkBeforeSending, tellBalance } from './resume/begin-run.js';
+import { driveRun } from './execution/run-driver.js';
+import type { DriveRunEnd } from './execution/driver-options.js';
+import { openInTurn } from './resume/history-in-turn.js';
+import type { History } from '../history/history.js';
+import { hasSent } from '../stores/run-state.js';
+import { outputIdOf } from '../stores/run-entries.js';
+import type { CheckedRun, OpenedRun } from './resume/open-run.js';
+import type { ResolvedRun } from './options/run-options.js';
+import { RunOutput } from './output/run-output.js';
+import type { RunPlace } from './resume/run-location.js';
+import type { JoinClaim, RunStore } from '../stores/run-store.js';
+import { creditsBefore } from './reporting/stopped-summary.js';
+import { summarize } from '../summary/summarize.js';
+import { isRetriable, type Summary } from '../summary/summary.js';
+import { TakeUp } from './resume/reconcile.js';
+
+/** What one process does for a run: all of it, or its share beside others. */
+export class RunWork {
+  readonly #options: ResolvedRun;
+  readonly #checked: CheckedRun;
+  readonly #place: RunPlace;
+  readonly #state: RunStore;
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #startedMs = performance.now();
+  /** The claim on the last step, and the output that is written under it. */
+  #joining: { readonly claim: JoinClaim; readonly output: RunOutput } | undefined;
+  /** Whether nothing in the place is needed any more. */
+  isRemovable: boolean;
+
+  constructor(options: ResolvedRun, checked: CheckedRun, place: RunPlace) {
+    this.#options = options;
+    this.#checked = checked;
+    this.#place = place;
+    this.#state = place.state;
+    this.#signal = AbortSignal.any([checked.signal, this.#stop.signal]);
+    // Until something is sent there is nothing to go on with.
+    this.isRemovable = !hasSent(place.state.known);
+  }
+
+  /** @throws what stops it */
+  async toEnd(): Promise<Summary> {
+    const { opening } = this.#place;
+    const state = this.#state;
+    const told = await opening.tellAgain();
+    if (told) return this.#end(told);
+    // What a plan is of may have been sent by another process.
+    this.isRemovable = !hasSent(state.known) && state.known.plan === undefined;
+    const client = await this.#place.connect();
+    const opened = await opening.open(client);
+    const { entry, passOne } = opened;
+    const isFirst = !hasSent(state.known);
+    this.#options.onProgress?.({
+      stage: 'read',
+      rows: passOne.entry.rows,
+      addresses: passOne.plan.book.size,
+      toSend: passOne.batches.reduce((sum, { addresses }) => sum + addresses, 0),
+      batches: passOne.batches.length,
+    });
+    // Until the service's list is read it is not known what an earlier process has sent.
+    this.isRemovable = false;
+    const signal = this.#signal;
+    const takeUp = await TakeUp.begin(client, entry, state, { ...this.#options, signal });
+    this.isRemovable = isFirst && takeUp.uploads.all().length === 0 && !takeUp.isCopied;
+    // The process that begins a shared run has asked before.
+    if (this.isRemovable && !state.news) await checkBeforeSending(this.#options, passOne);
+    const isUnknown = state.known.balance === undefined;
+    const before = await readBalance(client, state, this.#surroundings(), (why) =>
+      this.#options.onProgress?.({
+        stage: 'notice',
+        message: untoldNotice(why),
+        isUrgent: true,
+      }),
+    );
+    if (isFirst && isUnknown) tellBalance(this.#options, passOne, before);
+    this.isRemovable = false;
+    try {
+      await this.#join(opened);
+      const end = await this.#drive(client, takeUp, opened);
+      return await this.#finish(opened, { client, end }, async () =>
+        this.#withHistory(async (history) => this.#write(opened, end, { client, before, history })),
+      );
+    } finally {
+      await this.#joining?.output.stop();
+    }
+  }
+
+  /** Where processes share the run, one has the history while it ends it. */
+  async #withHistory<Value>(
+    work: (history: History | undefined) => Promise<Value>,
+  ): Promise<Value> {
+    const { history } = this.#options;
+    const joining = this.#joining;
+    const own = await openInTurn(this.#options, {
+      signal: this.#signal,
+      isNeeded: () => this.#joining === joining,
+    });
+    try {
+      return await work(history ?? own);
+    } finally {
+      await own?.close();
+    }
+  }
+
+  async #drive(client: Client, takeUp: TakeUp, opened: OpenedRun): Promise<DriveRunEnd> {
+    const { passOne } = opened;
+    const state = this.#state;
+    const end = await driveRun({
+      ...this.#checked,
+      run: this.#options,
+      client,
+      takeUp,
+      plan: passOne.plan,
+      batches: passOne.batches,
+      state,
+      signal: this.#signal,
+      onSettled: () => this.#joining?.output.tell(),
+      wantsAll: () => this.#joining !== undefined,
+      join: async () => this.#join(opened),
+      ...(state.news && { stop: (error) => this.#stop.abort(error) }),
+    });
+    // Refused in its form, the run has nothing on the service that is worth going on with.
+    this.isRemovable =
+      end.isRefused &&
+      state.known.earlier.length === 0 &&
+      !end.batches.some(({ known }) => mayHaveLaunched(known));
+    return end;
+  }
+
+  /** Claims the last step, where no process has it: rows may be written as results come. */
+  async #join({ entry, passOne }: OpenedRun): Promise<boolean> {
+    if (this.#joining) return true;
+    const claim = await this.#state.join();
+    if (!claim) return false;
+    const output = await RunOutput.begin({
+      run: this.#options,
+      runId: outputIdOf(entry),
+      passOne,
+      signal: this.#signal,
+      confirm: async () => claim.confirm(),
+    });
+    // The answer that gave it may have come when its time was over.
+    if (claim.lost?.aborted) {
+      await output.stop();
+      return false;
+    }
+    const joining = { claim, output };
+    this.#joining = joining;
+    claim.lost?.addEventListener('abort', () => {
+      if (this.#joining !== joining) return;
+      this.#joining = undefined;
+      void output.stop();
+    });
+    return true;
+  }
+
+  /** Every batch is at its end, or this process has nothing more to do for it. */
+  async #finish(
+    opened: OpenedRun,
+    { client, end }: { readonly client: Client; readonly end: DriveRunEnd },
+    write: () => Promise<Summary>,
+  ): Promise<Summary> {
+    for (;;) {
+      const summary = this.#toldByOthers();
+      if (summary) return this.#end(summary);
+      // The reason of an abort is the caller's, whatever it is.
+      if (end.stoppedBy !== undefined && !end.isPartial) {
+        throw await withBalance(this.#place.reasonOf(end), client, this.#surroundings());
+      }
+      if (await this.#join(opened)) {
+        try {
+          return await write();
+        } catch (error) {
+          // Where another process may write the output by now, what this one's says counts for nothing.
+          if (!(error instanceof ClaimLostError) && this.#joining) throw error;
+        }
+      }
+      await this.#state.news?.(this.#signal);
+    }
+  }
+
+  /** @throws StateError `state_mismatch` when another process has given the run up */
+  #toldByOthers(): Summary | undefined {
+    if (!this.#state.news) return undefined;
+    const { run, finished } = this.#state.known;
+    if (run) return finished?.summary;
+    throw new StateError('the run was abandoned', { code: 'state_mismatch' });
+  }
+
+  async #write(
+    { entry, passOne }: OpenedRun,
+    end: DriveRunEnd,
+    {
+      client,
+      before,
+      history,
+    }: {
+      readonly client: Client;
+      readonly before: CreditBalance | undefined;
+      readonly history: History | undefined;
+    },
+  ): Promise<Summary> {
+    const { onProgress, source, limit } = this.#options;
+    const joining = this.#joining;
+    if (!joining) throw new ClaimLostError('the output');
+    await end.settleAll();
+    if (end.isWhole && history) await this.#place.keepResults(history, end.batches);
+    const { tally, sink, isSuspect } = await joining.output.finish();
+    onProgress?.({ stage: 'written', rows: passOne.entry.rows });
+    if (end.isWhole) await end.tidy(async () => joining.claim.confirm());
+    const written = summarize({
+      input: source.name,
+      sink,
+      service: entry.service,
+      rows: passOne.entry.rows,
+      limit,
+      isSuspect,
+      seconds: (performance.now() - this.#startedMs) / 1000,
+      plan: passOne.plan,
+      tally,
+      batches: end.batches,
+      balances: await readBalanceAfter(client, before, end.batches, this.#surroundings()),
+    });
+    // A trial is no night of the list.
+    const compared = limit === undefined ? history?.compareRun(entry.id, written) : undefined;
+    const earlier = creditsBefore(this.#state.known.earlier);
+    const summary = {
+      ...written,
+      ...(earlier && { credits_before: earlier }),
+      ...(compared && { compared }),
+    };
+    if (!end.isWhole) return this.#tell(summary);
+    if (compared) await history?.keepRun(entry.id, summary);
+    await joining.claim.finish(summary);
+    return this.#end(summary);
+  }
+
+  #surroundings(): { readonly signal: AbortSignal; readonly clock: Clock } {
+    return { signal: this.#signal, clock: this.#options.clock ?? systemClock };
+  }
+
+  async #tell(summary: Summary): Promise<Summary> {
+    await this.#options.onSummary?.(summary);
+    return summary;
+  }
+
+  /** The state of a run with failed rows is kept for their retry; any other is of no use any more. */
+  async #end(summary: Summary): Promise<Summary> {
+    await this.#tell(summary);
+    const isWorthKeeping = isRetriable(summary);
+    await this.#place.end(isWorthKeeping);
+    this.isRemovable = !isWorthKeeping;
+    return summary;
+  }
+}

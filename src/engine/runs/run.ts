@@ -1,0 +1,121 @@
+import { countVerified, namedColumns } from '../columns/column-layout.js';
+import { defaults } from '../batches/defaults.js';
+import { checkCountries } from '../plan/plan.js';
+import { observeRun } from '../../platform/observability/observe-run.js';
+import { checkOptions } from '../../platform/options/check-options.js';
+import type { Needed } from '../../platform/options/needed.js';
+import { comparedSource } from '../../lists/rows/sources/compared-source.js';
+import { holdSinks } from '../../lists/rows/hold-sinks.js';
+import { limitedSource } from '../../lists/rows/sources/limited-source.js';
+import { namedSource } from '../../lists/rows/sources/named-source.js';
+import { systemFiles } from '../../platform/files/file-system.js';
+import { observedEnd } from './reporting/observed-progress.js';
+import { findEnds, sinkOf, stateDirFor, type SourceInput } from './options/run-ends.js';
+import type { ResolvedRun, RunChoice, RunSettings } from './options/run-options.js';
+import type { CheckedRun } from './resume/open-run.js';
+import {
+  placeInDirectory,
+  placeInStore,
+  refuseWithoutStore,
+  refuseWithStore,
+} from './resume/run-location.js';
+import { runShape } from './options/option-shapes.js';
+import { RunWork } from './run-lifecycle.js';
+import { SharedRows } from './reporting/shared-rows.js';
+import type { Summary } from '../summary/summary.js';
+import { watchCalls } from './watched-calls.js';
+
+/**
+ * Verifies all rows of a source and writes them, enriched, to a sink. Durable: killed at any moment,
+ * the same call goes on where it stopped, and pays for nothing twice.
+ *
+ * @throws ConfigurationError before anything is sent; StateError when the state directory belongs to
+ *   another run or process; InputError, OutputError, ApiError, BudgetError, DeadlineError when it stops:
+ *   call again to go on
+ *
+ * @example
+ * ```ts
+ * const summary = await run({
+ *   source: 'contacts.csv',
+ *   sink: 'verified.csv',
+ *   client,
+ *   email: ['email'],
+ *   phone: ['mobile'],
+ *   countryColumn: 'country',
+ *   country: 'US',
+ * });
+ * console.log(summary.rows, summary.email?.verdicts.valid); // 3 1
+ * ```
+ */
+export async function run<From extends SourceInput, Given = unknown>(
+  options: RunSettings<From> & Needed<Given, RunChoice>,
+): Promise<Summary> {
+  checkOptions(options, runShape);
+  const { signal, onProgress, settled } = watchCalls(options);
+  const { store, stateDir, ...others } = options;
+  const given = {
+    ...others,
+    signal,
+    onProgress,
+    // Before the run is over: should one be rejected, the same call goes on, and pays nothing.
+    onSummary: async (summary: Summary) => {
+      await options.onSummary?.(summary);
+      await settled();
+    },
+  };
+  const { partitionFrom, waitLockMs } = options;
+  const checked: CheckedRun = {
+    ...checkCountries(options),
+    ...(partitionFrom !== undefined && { partitionFrom }),
+    batchSize: options.batchSize ?? defaults.batchSize,
+    concurrency: options.concurrency ?? defaults.concurrency,
+    files: options.files ?? systemFiles,
+    signal,
+  };
+  if (store) refuseWithStore(given);
+  else refuseWithoutStore(given);
+  const resolved = await resolve(given);
+  const rows = new SharedRows(onProgress);
+  const found = store ? { ...resolved, onProgress: rows.note } : resolved;
+  await found.sink.check(countVerified(options));
+  await found.maxUnknown?.suspect.check(countVerified(options));
+  const place = store
+    ? await placeInStore(found, checked, { store, parent: stateDir, rows })
+    : await placeInDirectory(
+        found,
+        checked,
+        stateDir ?? (await stateDirFor(options.sink, found.sink)),
+      );
+  const work = new RunWork(place.run, checked, place);
+  let letGo: (() => Promise<void>) | undefined;
+  try {
+    // Processes that share a run write its output in turn.
+    if (!store)
+      letGo = await holdSinks([found.sink, found.maxUnknown?.suspect], { waitLockMs, signal });
+    return await observeRun(
+      { kind: 'durable', input: found.source.name, output: found.sink.name },
+      async () => work.toEnd(),
+      observedEnd,
+    );
+  } finally {
+    await letGo?.();
+    await place.leave(work.isRemovable);
+  }
+}
+
+/** Finds the places that options name. @throws ConfigurationError, InputError */
+async function resolve({
+  maxUnknown,
+  ...options
+}: Omit<RunSettings, 'store' | 'stateDir'>): Promise<ResolvedRun> {
+  const { source: found, sink } = await findEnds(options);
+  const source = namedSource(found, namedColumns(options));
+  return {
+    ...options,
+    source: limitedSource(comparedSource(source), options.limit),
+    sink,
+    ...(maxUnknown && {
+      maxUnknown: { ...maxUnknown, suspect: sinkOf('maxUnknown.suspect', maxUnknown.suspect) },
+    }),
+  };
+}

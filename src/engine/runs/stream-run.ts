@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto';
+import { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { checkHistoryService } from '../plan/check-history-service.js';
+import type { BatchProgress } from '../batches/batch-progress.js';
+import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import type { JoinedRows, SinkWriting } from '../../lists/rows/sink.js';
+import { dropWriting } from '../../lists/rows/own-ends.js';
+import { holdSinks } from '../../lists/rows/hold-sinks.js';
+import { limitedSource } from '../../lists/rows/sources/limited-source.js';
+import { namedSource } from '../../lists/rows/sources/named-source.js';
+import type { SourceReading } from '../../lists/rows/source.js';
+import {
+  countVerified,
+  layOutColumns,
+  namedColumns,
+  type ColumnLayout,
+} from '../columns/column-layout.js';
+import { releaseStretch } from '../streams/join-results.js';
+import { defaults } from '../batches/defaults.js';
+import { askAboutColumns, callingCodeNotices } from '../plan/column-quality.js';
+import { checkCountries, Plan } from '../plan/plan.js';
+import { StreamPlan } from '../streams/stream-plan.js';
+import { batchProgress } from '../streams/progress.js';
+import { verifyChunks } from '../streams/verify.js';
+import { checkOptions } from '../../platform/options/check-options.js';
+import type { Needed } from '../../platform/options/needed.js';
+import type { LaneChoice } from '../streams/stream-options.js';
+import { observeRun } from '../../platform/observability/observe-run.js';
+import { observedEnd } from './reporting/observed-progress.js';
+import { watchCalls } from './watched-calls.js';
+import { DriveLog } from '../batches/drive-log.js';
+import { OutcomeTally } from '../summary/outcome-tally.js';
+import { wantedPositions } from './planning/pass-one.js';
+import { openSink } from './output/pass-two.js';
+import { findEnds, type SourceInput } from './options/run-ends.js';
+import type { ResolvedRun, StreamRunSettings } from './options/run-options.js';
+import { streamRunShape } from './options/option-shapes.js';
+import { summarize } from '../summary/summarize.js';
+import type { Summary } from '../summary/summary.js';
+
+/**
+ * Verifies all rows of a source while they stream to a sink: the first rows come out before the last
+ * are read. Not durable without a history: what was paid is lost with the process.
+ *
+ * @throws as `run` does; ended early, the run cannot go on
+ *
+ * @example
+ * ```ts
+ * const sink = streamSink(process.stdout, { name: 'standard output', ends: false });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
+ */
+export async function streamRun<From extends SourceInput, Given = unknown>(
+  options: StreamRunSettings<From> & Needed<Given, LaneChoice>,
+): Promise<Summary> {
+  checkOptions(options, streamRunShape);
+  checkCountries(options);
+  const ends = await findEnds(options);
+  const { signal, onProgress, settled } = watchCalls(options);
+  return observeRun(
+    { kind: 'streaming', input: ends.source.name, output: ends.sink.name },
+    async () => {
+      checkHistoryService(options.history, options.serviceName ?? options.client.baseUrl);
+      await ends.sink.check(countVerified(options));
+      const letGo = await holdSinks([ends.sink]);
+      try {
+        return await streamToEnd({ ...options, ...ends, signal, onProgress }, settled);
+      } finally {
+        await letGo();
+      }
+    },
+    observedEnd,
+  );
+}
+
+type ResolvedStreamRun = StreamRunSettings & Pick<ResolvedRun, 'source' | 'sink'>;
+
+async function streamToEnd(
+  options: ResolvedStreamRun,
+  settled: () => Promise<void>,
+): Promise<Summary> {
+  const startedMs = performance.now();
+  const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
+  let layout: ColumnLayout | undefined;
+  const source = limitedSource(namedSource(options.source, namedColumns(options)), options.limit);
+  const reading = await source.open({
+    ...(options.signal && { signal: options.signal }),
+    onHeaderFound: (found) => options.onProgress?.({ stage: 'header_found', ...found }),
+    onNotice,
+    wanted: (header) => {
+      layout = layOutColumns(header, options);
+      return wantedPositions(layout);
+    },
+  });
+  layout ??= layOutColumns(reading.header, options);
+
+  const plan = new StreamPlan(options, layout);
+  const tally = new OutcomeTally(plan.plan);
+  const log = new DriveLog();
+  const writing = await openSink({ ...options, plan: plan.plan, onNotice }, reading, (column) =>
+    options.onProgress?.({ stage: 'text_column', ...column }),
+  );
+  try {
+    const rows = await flow(options, { reading, writing, plan, tally, log });
+    await settled();
+    await writing.finish();
+    const batches = log.batches();
+    const summary = summarize({
+      input: options.source.name,
+      sink: options.sink,
+      service: options.serviceName ?? options.client.baseUrl,
+      rows,
+      limit: options.limit,
+      seconds: (performance.now() - startedMs) / 1000,
+      plan: plan.plan,
+      tally,
+      batches,
+      balances: undefined,
+    });
+    const { history } = options;
+    if (!history || options.limit !== undefined) return summary;
+    const id = randomBytes(8).toString('hex');
+    const compared = history.compareRun(id, summary);
+    await history.keepRun(id, summary);
+    return { ...summary, compared };
+  } catch (error) {
+    await dropWriting(writing, onNotice);
+    // The reason of an abort passes untouched, which a pipeline wraps in an error of its own.
+    options.signal?.throwIfAborted();
+    throw error;
+  }
+}
+
+/** Columns are judged by so many rows, or by all where there are fewer. */
+const judgedRows = 100;
+
+/** Asks about doubtful columns before the first rows leave that could fill a batch. */
+async function* askFirst(
+  chunks: AsyncIterable<RowChunk>,
+  layout: ColumnLayout,
+  options: ResolvedStreamRun,
+): AsyncGenerator<RowChunk> {
+  if (!options.onDoubtfulColumns) {
+    yield* chunks;
+    return;
+  }
+  const countries = checkCountries(options);
+  // These rows are planned twice: nothing of this time is kept.
+  const storage = { append: () => undefined, open: () => [] };
+  const { batchSize } = defaults;
+  const judge = async (plan: Plan): Promise<void> => {
+    await askAboutColumns(plan, options);
+    for (const message of callingCodeNotices(plan)) {
+      options.onProgress?.({ stage: 'notice', message });
+    }
+  };
+  let trial: Plan | undefined = new Plan({ layout, ...countries, batchSize, storage });
+  let rows = 0;
+  for await (const chunk of chunks) {
+    trial?.planner.plan(chunk, 0);
+    rows += chunk.length;
+    if (trial && rows >= judgedRows) {
+      await judge(trial);
+      trial = undefined;
+    }
+    yield chunk;
+  }
+  if (trial) await judge(trial);
+}
+
+async function flow(
+  options: ResolvedStreamRun,
+  parts: {
+    readonly reading: SourceReading;
+    readonly writing: SinkWriting;
+    readonly plan: StreamPlan;
+    readonly tally: OutcomeTally;
+    readonly log: DriveLog;
+  },
+): Promise<number> {
+  const { reading, writing, plan, tally, log } = parts;
+  let [rowsRead, rows] = [0, 0];
+  async function* counted(chunks: AsyncIterable<RowChunk>): AsyncGenerator<RowChunk> {
+    for await (const chunk of chunks) {
+      rowsRead += chunk.length;
+      yield chunk;
+    }
+  }
+  const write = async (joined: JoinedRows): Promise<void> => {
+    tally.add(joined.outcomes, joined);
+    await writing.write(joined);
+    rows += joined.to - joined.from;
+    releaseStretch(plan, joined);
+    options.onProgress?.({ stage: 'writing', rows });
+  };
+  // What passes here are chunks, and not the rows that `verify()` counts.
+  const { onProgress, ...settings } = options;
+  const { planner, cutter } = plan.plan;
+  await pipeline(
+    Readable.from(askFirst(counted(reading.chunks), plan.plan.layout, options), {
+      objectMode: true,
+      highWaterMark: 1,
+    }),
+    verifyChunks(plan, {
+      ...settings,
+      onPlanned: () => {
+        const { email, phone } = planner.counts;
+        const known = email.recalled + phone.recalled;
+        const toSend = email.addresses + phone.addresses - known;
+        const addresses = plan.plan.book.size;
+        onProgress?.({ stage: 'read', rows: rowsRead, addresses, toSend, batches: cutter.count });
+      },
+      onBatch: (progress: BatchProgress) => {
+        log.note(progress, new Date().toISOString());
+        onProgress?.(batchProgress(progress));
+      },
+      onLeftBehind: (names) => options.onProgress?.({ stage: 'left_behind', names }),
+    }),
+    new Writable({
+      objectMode: true,
+      highWaterMark: 1,
+      write: (joined: JoinedRows, _encoding, done) => {
+        write(joined).then(() => done(), done);
+      },
+    }),
+    ...(options.signal ? [{ signal: options.signal }] : []),
+  );
+  onProgress?.({ stage: 'written', rows });
+  return rows;
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { batchLabel } from '../../batches/batch-label.js';
+import type { Batch } from '../../batches/batch.js';
+import { StateError } from '../../../platform/errors/errors.js';
+import type { BatchResults, LineResults } from '../../results/batch-results.js';
+import type { OutcomeTable } from '../../results/outcome-table.js';
+import { decodeResults, encodeResults } from '../result-codec.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import { writeWhole } from '../../../platform/files/whole-file.js';
+import { onDisk } from '../../../platform/files/on-disk.js';
+
+/**
+ * The results of batches, on disk until the output stands: eight bytes an address. Those that bear
+ * their batch's name are from a whole export and whole themselves.
+ */
+export class ResultStore {
+  readonly #files: FileSystem;
+  readonly #directory: string;
+
+  constructor(files: FileSystem, directory: string) {
+    this.#files = files;
+    this.#directory = directory;
+  }
+
+  /** When it has returned, the results outlast a power cut. @throws OutputError */
+  async keep(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void> {
+    const path = this.#path(batch);
+    await onDisk(`keep results in ${this.#directory}`, async () =>
+      writeWhole(this.#files, path, async (file) =>
+        file.appendFile(encodeResults(results, outcomes)),
+      ),
+    );
+  }
+
+  /** The same where there may be none: `undefined`. @throws as `read` does */
+  async find(
+    batch: Batch,
+    outcomes: OutcomeTable,
+  ): Promise<LineResults | BatchResults | undefined> {
+    const names = await onDisk(`read ${this.#directory}`, async () =>
+      this.#files.readdir(this.#directory),
+    );
+    return names.includes(batchLabel(batch)) ? this.read(batch, outcomes) : undefined;
+  }
+
+  /** @throws StateError `state_damaged` when they are not as they were written; OutputError */
+  async read(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults> {
+    const path = this.#path(batch);
+    const bytes = await onDisk(`read ${path}`, async () => this.#files.readFile(path));
+    const results = decodeResults(bytes, outcomes);
+    if (results) return results;
+    throw new StateError(
+      `${path} is damaged: restore it, or start over with \`fresh\`, which pays for its addresses again`,
+      { code: 'state_damaged' },
+    );
+  }
+
+  #path(batch: Batch): string {
+    return join(this.#directory, batchLabel(batch));
+  }
+}

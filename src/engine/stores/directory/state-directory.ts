@@ -1,0 +1,311 @@
+import { join } from 'node:path';
+import type { Batch } from '../../batches/batch.js';
+import type { BatchResults, LineResults } from '../../results/batch-results.js';
+import type { OutcomeTable } from '../../results/outcome-table.js';
+import { lockDirectory } from './directory-lock.js';
+import type { FileLock, LockPatience } from '../../../platform/files/file-lock.js';
+import { systemErrorCode } from '../../../platform/files/describe-system-error.js';
+import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
+import { Journal } from './journal.js';
+import { hasPaid, knownRun, nothingKnown, type EarlierRun, type KnownRun } from '../run-state.js';
+import { onDisk } from '../../../platform/files/on-disk.js';
+import { OwnRunClaims } from './own-run-claims.js';
+import { ResultStore } from './result-store.js';
+import { batchEntryOf, type JournalEntry, type RunEntry, type StatePlace } from '../run-entries.js';
+import type { RunScratch } from '../scratch.js';
+import type { JoinClaim, RunClaim, RunStore } from '../run-store.js';
+import {
+  folderOf,
+  foldersOf,
+  makeFolders,
+  refuseFile,
+  refuseForeign,
+  runFolder,
+  syncName,
+} from './state-folders.js';
+import { readStatePlace } from './state-place.js';
+
+/** What a run keeps on disk so that it can be killed and go on. Only its owner can read it. */
+export class StateDirectory implements RunStore, RunScratch {
+  readonly path: string;
+  readonly #files: FileSystem;
+  readonly #lock: FileLock;
+  #journal: Journal;
+  #known: KnownRun;
+  #claims: OwnRunClaims;
+
+  private constructor(
+    files: FileSystem,
+    path: string,
+    lock: FileLock,
+    opened: { readonly journal: Journal; readonly known: KnownRun },
+  ) {
+    this.#files = files;
+    this.path = path;
+    this.#lock = lock;
+    this.#journal = opened.journal;
+    this.#known = opened.known;
+    this.#claims = this.#ownClaims();
+  }
+
+  /**
+   * Opens a state directory, or makes one, and locks it.
+   *
+   * @param options.fresh drop what an unfinished run left
+   * @throws StateError `state_locked`, `state_damaged`; OutputError; ConfigurationError when the folder
+   *   holds something else, is another user's, is open to others, or has links in it
+   */
+  static async open(
+    files: FileSystem,
+    path: string,
+    options: { readonly fresh: boolean } & LockPatience,
+  ): Promise<StateDirectory> {
+    const doing = `use the state directory ${path}`;
+    return onDisk(doing, async () => {
+      const made = await files
+        .mkdir(path, { recursive: true, mode: 0o700 })
+        .catch(async (error: unknown) => {
+          // A link that leads nowhere is told as what it is.
+          await files.checkOwnFolder(path);
+          refuseFile(path, error);
+          throw error;
+        });
+      refuseForeign(path, await files.readdir(path));
+      await files.checkOwnFolder(path);
+      const lock = await lockDirectory(files, path, options);
+      try {
+        await syncName(files, path, made);
+        if (options.fresh) await forget(files, path);
+        return new StateDirectory(files, path, lock, await openJournal(files, path));
+      } catch (error) {
+        await lock.release();
+        throw error;
+      }
+    });
+  }
+
+  get known(): KnownRun {
+    return this.#known;
+  }
+
+  get batchesPath(): string {
+    return join(this.path, folderOf('batches', this.#known.generation));
+  }
+
+  /** Where the batches and results of an earlier run are. */
+  of({ generation }: Pick<EarlierRun, 'generation'>): {
+    readonly batchesPath: string;
+    readonly results: ResultStore;
+  } {
+    return {
+      batchesPath: join(this.path, folderOf('batches', generation)),
+      results: new ResultStore(this.#files, join(this.path, folderOf('results', generation))),
+    };
+  }
+
+  get ticketsPath(): string {
+    return join(this.path, 'tickets');
+  }
+
+  /** Where the addresses of a large list are numbered: nothing in it is needed after the planning. */
+  get partitionsPath(): string {
+    return join(this.path, 'partitions');
+  }
+
+  /** Results of earlier runs that stand for addresses of this one. */
+  get recalledPath(): string {
+    return join(this.path, 'recalled');
+  }
+
+  /** Where an input that can be read once is kept. */
+  get inputPath(): string {
+    return join(this.path, this.#known.kept?.file ?? 'input');
+  }
+
+  /** Where the in-process local service keeps its data. */
+  get servicePath(): string {
+    return join(this.path, 'service');
+  }
+
+  /** Tells it from a copy of it, as far as the system does. */
+  async place(): Promise<StatePlace | undefined> {
+    return readStatePlace(this.#files, this.path);
+  }
+
+  async record(entry: JournalEntry): Promise<void> {
+    await this.#journal.append(entry);
+  }
+
+  /** The lock is on the last step, too. */
+  async join(): Promise<JoinClaim> {
+    return {
+      confirm: async () => undefined,
+      finish: async (summary) => this.record({ entry: 'finished', summary }),
+    };
+  }
+
+  /** The lock is on all batches at once. */
+  #ownClaims(): OwnRunClaims {
+    return new OwnRunClaims(this.#known, {
+      record: async (progress, at = new Date().toISOString()) =>
+        this.record(batchEntryOf(progress, at)),
+      keepResults: async (...kept) => this.of(this.#known).results.keep(...kept),
+    });
+  }
+
+  /**
+   * Begins a run. Where one is known, it takes that one's place in one write: until then the other goes on.
+   * What that has paid for stays where it is, for as long as the new one needs it.
+   *
+   * @throws OutputError
+   */
+  async begin(entry: RunEntry): Promise<void> {
+    if (!this.#known.run) return this.record(entry);
+    const generation = this.#known.generation + 1;
+    await onDisk(`use the state directory ${this.path}`, async () => {
+      await makeFolders(this.#files, this.path, generation);
+      await syncDirectory(this.#files, this.path);
+    });
+    await this.record(entry);
+    const path = journalPath(this.path);
+    const known = await onDisk(`read ${path}`, async () =>
+      knownRun(await Journal.read(this.#files, path), path),
+    );
+    // No earlier process has worked on it.
+    this.#known = { ...known, run: undefined };
+    this.#claims = this.#ownClaims();
+    await this.#dropUnused();
+  }
+
+  async claim(wanted: Iterable<Batch>): Promise<readonly RunClaim[]> {
+    return this.#claims.claim(wanted);
+  }
+
+  async readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults> {
+    return this.of(this.#known).results.read(batch, outcomes);
+  }
+
+  /** Removes the batches of runs that have launched nothing. What cannot be removed goes with the rest. */
+  async #dropUnused(): Promise<void> {
+    const { earlier, generation } = this.#known;
+    const used = earlier.filter(hasPaid).map((run) => run.generation);
+    const names = [...used, generation].flatMap(foldersOf);
+    const found = await this.#files.readdir(this.path).catch(() => []);
+    for (const name of found) {
+      if (!runFolder.test(name) || names.includes(name)) continue;
+      await this.#files.rm(join(this.path, name), { recursive: true, force: true }).catch(() => {});
+    }
+  }
+
+  /** Drops the run that is known; the directory stays locked. */
+  async startOver(): Promise<void> {
+    await this.#journal.close();
+    await onDisk(`clear the state directory ${this.path}`, async () => {
+      await forget(this.#files, this.path);
+      ({ journal: this.#journal } = await openJournal(this.#files, this.path));
+    });
+    this.#known = nothingKnown;
+    this.#claims = this.#ownClaims();
+  }
+
+  /** Leaves the directory as it is, for the next process. */
+  async close(): Promise<void> {
+    await this.#journal.close();
+    await this.#lock.release();
+  }
+
+  /** Removes all but the journal, which tells until its removal that the run is over. */
+  async clear(): Promise<void> {
+    await this.#journal.close();
+    try {
+      await onDisk(`clear the state directory ${this.path}`, async () =>
+        clear(this.#files, this.path),
+      );
+    } catch (error) {
+      await this.#lock.release();
+      throw error;
+    }
+  }
+
+  /** Removes the directory, once it is cleared: the run is over. */
+  async remove(): Promise<void> {
+    await this.#journal.close();
+    try {
+      await onDisk(`remove the state directory ${this.path}`, async () =>
+        this.#files.rm(journalPath(this.path), { force: true }),
+      );
+      await removeEmpty(this.#files, this.path);
+    } finally {
+      await this.#lock.release();
+    }
+  }
+}
+
+function journalPath(path: string): string {
+  return join(path, 'journal');
+}
+
+async function openJournal(
+  files: FileSystem,
+  path: string,
+): Promise<{ readonly journal: Journal; readonly known: KnownRun }> {
+  // Before the journal, whose opening makes every name in the directory outlast a power cut.
+  await makeFolders(files, path, 1);
+  const { journal, entries } = await Journal.open(files, journalPath(path));
+  try {
+    const known = knownRun(entries, journalPath(path));
+    // They are gone where the run was over and is not asked for again.
+    await makeFolders(files, path, known.generation);
+    return { journal, known };
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+}
+
+/** Drops a run: without its journal, whatever else is left of it counts for nothing. */
+async function forget(files: FileSystem, path: string): Promise<void> {
+  await files.rm(journalPath(path), { force: true });
+  await syncDirectory(files, path);
+  await clear(files, path);
+}
+
+/** What the journal told is gone: a run that failed for what is left would be paid for again. */
+async function removeEmpty(files: FileSystem, path: string): Promise<void> {
+  try {
+    // The journal goes first: what it tells of is missed where it is there again after a power cut.
+    await syncDirectory(files, path);
+    await files.rm(join(path, 'recalled'), { force: true });
+    // The lock goes last: by it the next process knows what is left for its own.
+    await syncDirectory(files, path);
+    await files.rm(path, { recursive: true, force: true });
+  } catch {
+    // The next run takes the directory as it is.
+  }
+}
+
+/** Removes everything but the lock, the journal, and what its plan is compared with. */
+async function clear(files: FileSystem, path: string): Promise<void> {
+  for (const name of await files.readdir(path)) {
+    if (name === 'journal' || name === 'lock' || name === 'recalled') continue;
+    await files.rm(join(path, name), { recursive: true, force: true });
+  }
+}
+
+/**
+ * Reads what the journal of a state directory tells, without touching or locking it.
+ *
+ * @returns `undefined` when there is none
+ * @throws StateError `state_damaged`; OutputError when it cannot be read
+ */
+export async function readKnownRun(files: FileSystem, path: string): Promise<KnownRun | undefined> {
+  return onDisk(`read the state directory ${path}`, async () => {
+    const entries = await Journal.read(files, journalPath(path)).catch((error: unknown) => {
+      if (['ENOENT', 'ENOTDIR'].includes(systemErrorCode(error) ?? '')) return undefined;
+      throw error;
+    });
+    if (!entries) return undefined;
+    await files.checkOwnFolder(path);
+    return knownRun(entries, journalPath(path));
+  });
+}

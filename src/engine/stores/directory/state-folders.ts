@@ -1,0 +1,71 @@
+import { dirname, join, resolve } from 'node:path';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { systemErrorCode } from '../../../platform/files/describe-system-error.js';
+import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
+
+/** The folders of a run: each that takes the place of another has its own. */
+export const runFolder = /^(?:batches|results)(?:\.\d+)?$/;
+
+/** The name of a folder of a run, by how many runs the journal had begun with it. */
+export function folderOf(name: 'batches' | 'results', generation: number): string {
+  return generation > 1 ? `${name}.${generation}` : name;
+}
+
+export function foldersOf(generation: number): readonly string[] {
+  return [folderOf('batches', generation), folderOf('results', generation)];
+}
+
+/** Errors are the system's. */
+export async function makeFolders(
+  files: FileSystem,
+  path: string,
+  generation: number,
+): Promise<void> {
+  for (const folder of foldersOf(generation)) {
+    await files.mkdir(join(path, folder), { recursive: true, mode: 0o700 });
+  }
+}
+
+/** Whatever may be in a state directory: `input.again` and unfinished files are left by a kill. */
+const ownName =
+  /^(?:lock|journal|(?:batches|results)(?:\.\d+)?|tickets|partitions|recalled|input(?:\.again|\.\d+)?(?:\.part(?:ial)?)?|service|\.sluice-[0-9a-f]+\.partial)$/;
+
+/** The directory is removed with all it holds when the run ends: a folder of the user's must not be. */
+export function refuseForeign(path: string, names: readonly string[]): void {
+  const foreign = names.includes('lock') ? names.find((name) => !ownName.test(name)) : names[0];
+  if (foreign === undefined) return;
+  throw new ConfigurationError(
+    `${path} cannot be a state directory: it holds ${foreign}, which no run has put there; name a folder of its own`,
+  );
+}
+
+/** @throws ConfigurationError where a file is in the way of making the folder */
+export function refuseFile(path: string, error: unknown): void {
+  const code = systemErrorCode(error);
+  if (code !== 'EEXIST' && code !== 'ENOTDIR') return;
+  const what = code === 'EEXIST' ? 'it is a file' : 'a part of its path is a file';
+  throw new ConfigurationError(
+    `${path} cannot be a state directory: ${what}; name a folder of its own`,
+    { cause: error },
+  );
+}
+
+/**
+ * Makes the directory's own name outlast a power cut, and those of the folders above that were made
+ * with it: a journal that is not found again would be paid for again.
+ *
+ * @param made the uppermost folder that was made
+ */
+export async function syncName(
+  files: FileSystem,
+  path: string,
+  made: string | undefined,
+): Promise<void> {
+  const top = made === undefined ? resolve(path) : resolve(made);
+  // The lock comes first: by it the next process knows the directory for one of its own.
+  await syncDirectory(files, path);
+  for (let at = resolve(path); at.length >= top.length; at = dirname(at)) {
+    await syncDirectory(files, dirname(at));
+    if (at === dirname(at)) return;
+  }
+}

@@ -1,0 +1,285 @@
+import { hostname } from 'node:os';
+import { batchLabel } from '../../batches/batch-label.js';
+import type { Reservation } from '../../batches/batch-claim.js';
+import type { Batch } from '../../batches/batch.js';
+import type { PaceNews } from '../../../client/rate/shared-rate.js';
+import type { PlanEntry, RunEntry } from '../run-entries.js';
+import type { RunNote } from '../run-store.js';
+import {
+  copyStep,
+  gone,
+  lastStep,
+  type BatchRecord,
+  type Beat,
+  type Claimed,
+  type CopySteps,
+  type News,
+  type PaceSteps,
+  type SharedSteps,
+  type Token,
+} from '../shared/store-protocol.js';
+import type { WorkerFigures } from '../shared/worker-figures.js';
+import { removed, type NewsPage } from './answers.js';
+import { asciiJson } from './ascii-json.js';
+import { createCopySteps } from './postgres-copy.js';
+import { createPaceSteps } from './postgres-pace.js';
+import { RunCalls } from './run-calls.js';
+import { SchemaCalls, type StoreCalls } from './store-calls.js';
+import type { StoreConnectionOptions } from './store-connection.js';
+
+export interface PostgresStepsOptions {
+  /** How messages call the run and its store. */
+  readonly name: string;
+  readonly run: string;
+  readonly leaseMs: number;
+  /**
+   * Size of the blocks that results are kept in.
+   * @default 1048576
+   */
+  readonly blockBytes?: number;
+}
+
+/** Whoever goes does not wait for long: claims run out by themselves. */
+const releasePatienceMs = 5000;
+
+/** The steps of one process, as calls of the functions of a schema. */
+export class PostgresSteps implements SharedSteps {
+  readonly #options: PostgresStepsOptions;
+  readonly #leaseMs: number;
+  readonly #calls: StoreCalls;
+  /** Signs of life wait for nothing else. */
+  readonly #beats: StoreCalls;
+  readonly #run: RunCalls;
+  readonly #host = hostname();
+  readonly copy: CopySteps;
+  readonly pace: PaceSteps;
+
+  /** @param connect gives the process one more connection to the store */
+  constructor(options: PostgresStepsOptions, connect: () => StoreCalls) {
+    this.#options = options;
+    this.#leaseMs = Math.round(options.leaseMs);
+    this.#calls = connect();
+    this.#beats = connect();
+    this.#run = new RunCalls(options, this.#calls);
+    this.copy = createCopySteps(this.#run, this.#calls);
+    this.pace = createPaceSteps(this.#run);
+  }
+
+  /** Those of a process that has a store in PostgreSQL. */
+  static connected(
+    options: PostgresStepsOptions & StoreConnectionOptions & { readonly schema: string },
+  ): PostgresSteps {
+    return new PostgresSteps(options, () => new SchemaCalls(options));
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  async open(): Promise<News> {
+    await this.#calls.prepare();
+    return this.#run.join();
+  }
+
+  async begin(run: RunEntry, plan: PlanEntry, call: number): Promise<News> {
+    const after = this.#run.seen;
+    const begun = await this.#run.step<{ news: NewsPage }>('begin', {
+      call,
+      entry: asciiJson(run),
+      plan: asciiJson(plan),
+    });
+    if (begun === gone) throw removed(this.name);
+    return this.#run.rest(begun.news, after);
+  }
+
+  async reopen(
+    batches: Parameters<SharedSteps['reopen']>[0],
+    after: number,
+    call: number,
+  ): Promise<News | typeof gone> {
+    const answer = await this.#run.step<{ news: NewsPage }>('reopen', {
+      seen: after,
+      call,
+      batches: batches.map(({ label }) => label),
+      entries: batches.map(({ entry }) => asciiJson(entry)),
+      paid: batches.map(({ mayBePaid }) => mayBePaid),
+    });
+    return answer === gone ? gone : this.#run.rest(answer.news, after);
+  }
+
+  async append(note: RunNote, after: number, call: number): Promise<News> {
+    const answer = await this.#run.step<{ news: NewsPage }>('append', {
+      seen: after,
+      call,
+      entry: asciiJson(note),
+      resumes: note.entry === 'resumed',
+      limits: note.entry === 'budget',
+      most: note.entry === 'budget' ? note.most : null,
+    });
+    if (answer === gone) throw removed(this.name);
+    return this.#run.rest(answer.news, after);
+  }
+
+  async claim(wanted: readonly Batch[], after: number): Promise<Claimed> {
+    const asked = wanted.map((batch) => ({
+      label: batchLabel(batch),
+      type: batch.lane.type,
+      addresses: batch.addresses,
+    }));
+    return this.#claimOf(asked, after);
+  }
+
+  async join(after: number): Promise<Claimed> {
+    return this.#claimOf([{ label: lastStep, type: '', addresses: 0 }], after);
+  }
+
+  async claimCopy(after: number): Promise<Claimed> {
+    const claimed = await this.#claimOf([{ label: copyStep, type: '', addresses: 0 }], after);
+    if (claimed.news === gone) throw removed(this.name);
+    return claimed;
+  }
+
+  async #claimOf(
+    asked: readonly { label: string; type: string; addresses: number }[],
+    after: number,
+  ): Promise<Claimed> {
+    const answer = await this.#run.step<{
+      batch?: string | null;
+      epoch: number;
+      breaking?: string;
+      proven: boolean;
+      server?: string;
+      news: NewsPage;
+    }>('claim', {
+      seen: after,
+      lease_ms: this.#leaseMs,
+      batches: asked.map(({ label }) => label),
+      types: asked.map(({ type }) => type),
+      addresses: asked.map(({ addresses }) => addresses),
+    });
+    if (answer === gone) return { token: undefined, isProven: false, news: gone };
+    const { batch, epoch, breaking, proven, server, news } = answer;
+    return {
+      token: typeof batch === 'string' ? { label: batch, epoch } : undefined,
+      breaking,
+      isProven: proven,
+      isRestarted: server !== undefined && server !== this.#run.server,
+      news: await this.#run.rest(news, after),
+    };
+  }
+
+  async record(token: Token, record: BatchRecord): Promise<boolean> {
+    return this.#run.writes(token, 'record', {
+      call: record.call,
+      entry: asciiJson(record.entry),
+      ended: record.hasEnded,
+      paid: record.mayBePaid,
+      proven: record.isProven,
+    });
+  }
+
+  async confirm(token: Token): Promise<boolean> {
+    return this.#run.holds(token, 'confirm', { lease_ms: this.#leaseMs });
+  }
+
+  async reserve(token: Token): Promise<Reservation | undefined> {
+    const answer = await this.#run.under<Reservation>(token, 'reserve', {});
+    return answer === gone || 'lost' in answer ? undefined : answer;
+  }
+
+  async keepResults(token: Token, bytes: Uint8Array, nextCall: () => number): Promise<boolean> {
+    for (const block of this.#blocksOf(bytes)) {
+      if (!(await this.#run.writes(token, 'keep_results', { call: nextCall(), ...block })))
+        return false;
+    }
+    return true;
+  }
+
+  async results(label: string): Promise<Uint8Array | undefined> {
+    return this.#kept('results', label);
+  }
+
+  async keepRecalled(bytes: Uint8Array): Promise<void> {
+    for (const { part, bytes: block } of this.#blocksOf(bytes)) {
+      const values = { part, bytes: block };
+      if ((await this.#run.step('keep_recalled', values)) === gone) throw removed(this.name);
+    }
+  }
+
+  async recalled(): Promise<Uint8Array | undefined> {
+    return this.#kept('recalled');
+  }
+
+  async #kept(table: 'results' | 'recalled', label?: string): Promise<Uint8Array | undefined> {
+    const blocks = await this.#calls.kept(table, this.#options.run, label);
+    return blocks.length === 0 ? undefined : Buffer.concat(blocks);
+  }
+
+  *#blocksOf(bytes: Uint8Array) {
+    const { blockBytes = 2 ** 20 } = this.#options;
+    for (let part = 0; part * blockBytes < bytes.length; part += 1) {
+      const end = (part + 1) * blockBytes;
+      const block = Buffer.from(bytes.subarray(part * blockBytes, end));
+      yield { part, is_last: end >= bytes.length, bytes: block };
+    }
+  }
+
+  async beat(tokens: readonly Token[], after: number, figures: WorkerFigures): Promise<Beat> {
+    const answer = await this.#run.step<{
+      held: readonly string[];
+      pace: PaceNews | null;
+      mayClaim: boolean;
+      rowsWritten: number;
+      news: NewsPage;
+    }>(
+      'beat',
+      {
+        seen: after,
+        lease_ms: this.#leaseMs,
+        batches: tokens.map(({ label }) => label),
+        epochs: tokens.map(({ epoch }) => epoch),
+        host: this.#host,
+        pid: process.pid,
+        figures: JSON.stringify(figures),
+      },
+      this.#beats,
+    );
+    if (answer === gone) return { lost: tokens, mayClaim: false, rowsWritten: 0, news: gone };
+    const { held, pace, mayClaim, rowsWritten, news } = answer;
+    const kept = new Set(held);
+    const lost = tokens.filter(({ label }) => !kept.has(label));
+    return {
+      lost,
+      mayClaim,
+      pace,
+      rowsWritten,
+      news: await this.#run.rest(news, after, this.#beats),
+    };
+  }
+
+  async startOver(): Promise<News> {
+    await this.drop();
+    return this.#run.join();
+  }
+
+  async clear(): Promise<void> {
+    await this.#run.call('clear', { run: this.#run.run, life: this.#run.life });
+  }
+
+  async drop(): Promise<void> {
+    await this.#run.call('drop_run', { run: this.#run.run, life: this.#run.life });
+  }
+
+  async close(): Promise<void> {
+    const { run } = this.#options;
+    await this.#beats.close();
+    // Whoever was never let in has nothing to let go of.
+    if (this.#run.life !== '') {
+      const release = { run, owner: this.#run.owner };
+      await this.#run
+        .call('release', release, this.#calls, releasePatienceMs)
+        .catch(() => undefined);
+    }
+    await this.#calls.close();
+  }
+}

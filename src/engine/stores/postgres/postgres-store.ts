@@ -1,0 +1,108 @@
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import {
+  amount,
+  checkOptions,
+  count,
+  required,
+  text,
+  type OptionShape,
+} from '../../../platform/options/check-options.js';
+import { LeasedRunStore } from '../shared/leased-store.js';
+import type { SharedStore } from '../run-store.js';
+import { systemClock } from '../../../platform/waiting/clock.js';
+import { orAborted } from '../../../platform/waiting/or-aborted.js';
+import { parseServerUrl } from '../../../lists/sql/server-url.js';
+import { schemes } from '../../../lists/sql/postgres/client.js';
+import { lookAtRun, nameOfRun } from './look-at-runs.js';
+import { schemaName } from './migrations.js';
+import { PostgresSteps } from './postgres-steps.js';
+
+export interface PostgresStoreOptions {
+  /** `postgres://user:password@host:port/database`; its password is never shown. */
+  readonly connectionString: string;
+  /** Name of the run: processes that give the same one work on it together. */
+  readonly run: string;
+  /**
+   * Where the tables are: letters, digits and underscores. It is made at first use.
+   * @default 'sluice'
+   */
+  readonly schema?: string | undefined;
+  /**
+   * After so many milliseconds without a sign of life, other processes take a process's batches over.
+   * @default 30000
+   */
+  readonly leaseMs?: number | undefined;
+  /**
+   * How long the database may be out of reach, in milliseconds. Nothing is sent meanwhile.
+   * @default 600000
+   */
+  readonly giveUpAfterMs?: number | undefined;
+  /**
+   * A source that can be read once, or may give other rows the next time, is copied into the database: at
+   * most so many bytes.
+   * @default 4e9
+   */
+  readonly copyLimitBytes?: number | undefined;
+}
+
+const shortestLeaseMs = 3000;
+const longestRun = 200;
+
+const shape: OptionShape<PostgresStoreOptions> = {
+  connectionString: required(text),
+  run: required(text),
+  schema: text,
+  leaseMs: amount,
+  giveUpAfterMs: amount,
+  copyLimitBytes: count,
+};
+
+/**
+ * A run in PostgreSQL (13 or later) that processes on any number of machines work on together, and that
+ * outlives each of them.
+ *
+ * @throws ConfigurationError when an option is wrong
+ *
+ * @example
+ * ```ts
+ * const store = postgresStore({ connectionString: url, run: 'contacts-2026-11-22' });
+ * await run({ store, source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
+ */
+export function postgresStore(options: PostgresStoreOptions): SharedStore {
+  checkOptions(options, shape);
+  const { connectionString: url, run, schema = 'sluice', leaseMs = 30_000 } = options;
+  const { giveUpAfterMs = 600_000, copyLimitBytes = 4e9 } = options;
+  if (run.trim() === '' || run.length > longestRun || run.includes('\0')) {
+    throw new ConfigurationError(`the name of a run has 1 to ${longestRun} characters`);
+  }
+  if (!schemaName.test(schema)) {
+    throw new ConfigurationError(
+      'the schema of a store is named with letters, digits and underscores, at most 63',
+    );
+  }
+  if (leaseMs < shortestLeaseMs) {
+    throw new ConfigurationError(`a lease lasts at least ${shortestLeaseMs / 1000} seconds`);
+  }
+  const name = nameOfRun(run, parseServerUrl(url, schemes).name);
+  return {
+    name,
+    look: async () => lookAtRun({ url, schema, name }, run),
+    async open({ signal, clock = systemClock, rows }) {
+      signal.throwIfAborted();
+      const steps = PostgresSteps.connected({ url, name, run, schema, leaseMs, giveUpAfterMs });
+      const opening = LeasedRunStore.open(steps, { clock, leaseMs, rows, copyLimitBytes });
+      try {
+        return await orAborted(opening, signal);
+      } catch (error) {
+        await steps.close();
+        // It may have been opened at that very moment.
+        await opening.then(
+          async (store) => store.close(),
+          () => undefined,
+        );
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { quoteName } from '../../../lists/sql/names.js';
+import type { WholeCopy } from '../shared/store-protocol.js';
+import { prepareSchema } from './prepare-schema.js';
+import { StoreConnection, type StoreConnectionOptions } from './store-connection.js';
+
+/** Arguments of a function by their names. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** What a process asks of a store: each call is a transaction of its own, and repeated until it is answered. */
+export interface StoreCalls {
+  /** Makes what is called, or brings it to this version. @throws ConfigurationError, DeadlineError */
+  prepare(): Promise<void>;
+
+  /**
+   * Calls a function of the store's schema.
+   *
+   * @param giveUpAfterMs how long it may fail. @default as long as any may
+   * @returns what it answers; nothing where it answers NULL
+   * @throws DeadlineError, ConfigurationError
+   */
+  call<Content>(name: string, values: Values, giveUpAfterMs?: number): Promise<Content>;
+
+  /** @returns the blocks that are kept of a run, or of one of its batches, in their order */
+  kept(table: 'results' | 'recalled', run: string, label?: string): Promise<readonly Uint8Array[]>;
+
+  /** @returns how many parts the copy of a run's source has, where it is whole */
+  copied(run: string, life: string): Promise<WholeCopy | undefined>;
+
+  copyPart(run: string, part: number): Promise<CopyPart | undefined>;
+
+  /** Ends what is being asked, too. Never fails. */
+  close(): Promise<void>;
+}
+
+export interface CopyPart {
+  /** CRC-32 of the bytes. */
+  readonly checksum: number;
+  readonly bytes: Uint8Array;
+}
+
+/** The functions of a schema in PostgreSQL. */
+export class SchemaCalls implements StoreCalls {
+  readonly #options: StoreConnectionOptions & { readonly schema: string };
+  readonly #connection: StoreConnection;
+
+  constructor(options: StoreConnectionOptions & { readonly schema: string }) {
+    this.#options = options;
+    this.#connection = new StoreConnection(options);
+  }
+
+  async prepare(): Promise<void> {
+    await prepareSchema(this.#connection, this.#options);
+  }
+
+  async call<Content>(name: string, values: Values, giveUpAfterMs?: number): Promise<Content> {
+    const names = Object.keys(values).map((key, index) => `p_${key} => $${index + 1}`);
+    const [row] = await this.#connection.ask<{ answer: Content }>(
+      `select ${this.#schema}.${name}(${names.join(', ')}) as answer`,
+      Object.values(values),
+      giveUpAfterMs,
+    );
+    // A function gives one row.
+    return (row as { answer: Content }).answer;
+  }
+
+  async kept(
+    table: 'results' | 'recalled',
+    run: string,
+    label?: string,
+  ): Promise<readonly Uint8Array[]> {
+    const rows = await this.#connection.ask<{ bytes: Buffer }>(
+      `select bytes from ${this.#schema}.${table}
+       where run = $1${label === undefined ? '' : ' and batch = $2'} order by part`,
+      label === undefined ? [run] : [run, label],
+    );
+    return rows.map(({ bytes }) => bytes);
+  }
+
+  async copied(run: string, life: string): Promise<WholeCopy | undefined> {
+    const [found] = await this.#connection.ask<WholeCopy>(
+      `select copied as parts, copied_of as of from ${this.#schema}.run
+       where run = $1 and life = $2 and copied is not null`,
+      [run, life],
+    );
+    return found;
+  }
+
+  async copyPart(run: string, part: number): Promise<CopyPart | undefined> {
+    const [found] = await this.#connection.ask<{ checksum: string; bytes: Buffer }>(
+      `select checksum, bytes from ${this.#schema}.copy where run = $1 and part = $2`,
+      [run, part],
+    );
+    return found && { checksum: Number(found.checksum), bytes: found.bytes };
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  get #schema(): string {
+    return quoteName(this.#options.schema);
+  }
+}

@@ -1,0 +1,156 @@
+import { backoffMs } from '../../../client/rate/backoff.js';
+import { ConfigurationError, DeadlineError } from '../../../platform/errors/errors.js';
+import { SluiceError } from '../../../platform/errors/sluice-error.js';
+import { systemClock } from '../../../platform/waiting/clock.js';
+import { beforeDeadline } from '../../../platform/waiting/before-deadline.js';
+import { InTurn } from '../../../platform/waiting/in-turn.js';
+import { notInstalled } from '../../../platform/not-installed.js';
+import { orAborted } from '../../../platform/waiting/or-aborted.js';
+import { systemRandom } from '../../../platform/random.js';
+import { openClient, type OpenClient } from '../../../lists/sql/postgres/client.js';
+import { tlsWords } from '../../../lists/sql/tls.js';
+import { failureOf } from '../../../lists/sql/postgres/failure.js';
+
+const pauses = { firstMs: 100, longestMs: 2000 };
+/** A server that is away may not say so. */
+const answerTimeoutMs = 30_000;
+
+/**
+ * What passes by itself: the connection, a server that starts, gives its place to another or has not taken
+ * it yet (25006, 55000 of a copy that still follows), a deadlock.
+ */
+const passing = /^(?:08|57P|58|53|40)|^(?:25006|55000|55P03|57014)$/;
+
+export interface StoreConnectionOptions {
+  readonly url: string;
+  /** How messages call the store. */
+  readonly name: string;
+  readonly giveUpAfterMs: number;
+}
+
+/**
+ * A connection that is made again when it is lost. A statement that had no answer is sent again: it must
+ * do no harm twice. Each is a transaction of its own, and nothing is kept in a session, so a pooler may
+ * give every statement another connection to the server.
+ */
+export class StoreConnection {
+  readonly #options: StoreConnectionOptions;
+  readonly #closing = new AbortController();
+  readonly #turns = new InTurn();
+  #connecting: Promise<OpenClient> | undefined;
+
+  constructor(options: StoreConnectionOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Sends a statement until it is answered.
+   *
+   * @param giveUpAfterMs how long it may fail. @default as long as all may
+   * @returns rows
+   * @throws DeadlineError `service_unavailable`; ConfigurationError when the server refuses
+   */
+  async ask<Row extends object>(
+    text: string,
+    values: readonly unknown[] = [],
+    giveUpAfterMs: number = this.#options.giveUpAfterMs,
+  ): Promise<readonly Row[]> {
+    const { signal } = this.#closing;
+    const startedAt = systemClock.now();
+    for (let failures = 1; ; failures += 1) {
+      try {
+        return await this.#turns.next(async () => this.#askOnce<Row>(text, values));
+      } catch (error) {
+        if (signal.aborted || error instanceof SluiceError) throw error;
+        if (!isPassing(error)) throw this.#refusal(error);
+        const pauseMs = backoffMs(failures, pauses, systemRandom);
+        const failingMs = systemClock.now() + pauseMs - startedAt;
+        if (failingMs > giveUpAfterMs) throw this.#gaveUp(error, giveUpAfterMs);
+        await systemClock.sleep(pauseMs, signal);
+      }
+    }
+  }
+
+  /** Ends what is being asked, too. Never fails. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    if (this.#connecting) await this.#drop(this.#connecting);
+  }
+
+  async #askOnce<Row extends object>(
+    text: string,
+    values: readonly unknown[],
+  ): Promise<readonly Row[]> {
+    const { signal } = this.#closing;
+    const connecting = (this.#connecting ??= this.#connect());
+    try {
+      const { client } = await connecting;
+      const answer = client.query<Row>({
+        text,
+        ...(values.length > 0 && { values: [...values] }),
+      });
+      const { rows } = await beforeDeadline(async (late) => orAborted(answer, late), {
+        clock: systemClock,
+        ms: answerTimeoutMs,
+        signal,
+        toError: () => new LateAnswer(),
+      });
+      return rows;
+    } catch (error) {
+      if (sqlStateOf(error) === undefined || isGoodbye(error)) await this.#drop(connecting);
+      throw error;
+    }
+  }
+
+  async #connect(): Promise<OpenClient> {
+    const { signal } = this.#closing;
+    signal.throwIfAborted();
+    const { default: pg } = await import('pg').catch(
+      notInstalled({ by: 'A store in PostgreSQL', install: 'pg' }),
+    );
+    return openClient(pg, this.#options.url, signal);
+  }
+
+  /** The next statement connects again. */
+  async #drop(connecting: Promise<OpenClient>): Promise<void> {
+    if (this.#connecting === connecting) this.#connecting = undefined;
+    await connecting.then(
+      async ({ close }) => close(),
+      () => undefined,
+    );
+  }
+
+  #refusal(error: unknown): ConfigurationError {
+    const { words } = failureOf(error);
+    return new ConfigurationError(`cannot use the store of ${this.#options.name}: ${words}`, {
+      cause: new Error(words),
+    });
+  }
+
+  #gaveUp(error: unknown, afterMs: number): DeadlineError {
+    const words = error instanceof LateAnswer ? 'it does not answer' : failureOf(error).words;
+    return new DeadlineError(
+      `cannot reach the store of ${this.#options.name} (${words}); gave up after ${Math.round(afterMs / 1000)} s`,
+      { code: 'service_unavailable' },
+    );
+  }
+}
+
+class LateAnswer extends Error {}
+
+/** The code that a server answers with; those of the system begin with an E, and none of these does. */
+function sqlStateOf(error: unknown): string | undefined {
+  const { code } = failureOf(error);
+  return code !== undefined && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : undefined;
+}
+
+/** Whether it ends the connection with what it says. */
+function isGoodbye(error: unknown): boolean {
+  return /^(?:08|57P)/.test(sqlStateOf(error) ?? '');
+}
+
+function isPassing(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  // A certificate that is wrong stays so.
+  return state === undefined ? tlsWords(error) === undefined : passing.test(state);
+}

@@ -1,0 +1,78 @@
+import { crc32 } from 'node:zlib';
+import type { BatchResults, LineResults } from '../results/batch-results.js';
+import type { OutcomeTable } from '../results/outcome-table.js';
+
+/** Read as a number it tells a file of this form, and of a machine of this byte order. */
+const mark = 0x534c_5232;
+/** Of the first form, which named addresses by their numbers in the run. */
+const numbersMark = 0x534c_5231;
+const headWords = 3;
+const wordBytes = 4;
+
+/**
+ * A batch's results as they are kept on disk: mark, number of results, bytes of the dictionary; the
+ * dictionary, the keys of the distinct outcomes as JSON, filled up with spaces to whole words; places of
+ * lines; for each the place of its outcome in the dictionary; a CRC-32 of all that. Numbers are 32-bit
+ * words of this machine.
+ */
+export function encodeResults({ lines, outcomes }: LineResults, table: OutcomeTable): Buffer {
+  const { places, keys } = collectKeys(outcomes, table);
+  const json = Buffer.from(JSON.stringify(keys));
+  const dictionary = Buffer.alloc(Math.ceil(json.length / wordBytes) * wordBytes, ' ');
+  json.copy(dictionary);
+  const words = new Uint32Array(headWords + dictionary.length / wordBytes + 2 * lines.length + 1);
+  const bytes = Buffer.from(words.buffer);
+  words.set([mark, lines.length, dictionary.length]);
+  dictionary.copy(bytes, headWords * wordBytes);
+  const start = headWords + dictionary.length / wordBytes;
+  words.set(lines, start);
+  words.set(places, start + lines.length);
+  words[words.length - 1] = crc32(bytes.subarray(0, -wordBytes));
+  return bytes;
+}
+
+/**
+ * Reads what {@link encodeResults} wrote; its outcomes get their ids in the table.
+ *
+ * @returns by number where an earlier version wrote it; `undefined` when the bytes are damaged
+ */
+export function decodeResults(
+  bytes: Uint8Array,
+  table: OutcomeTable,
+): LineResults | BatchResults | undefined {
+  if (bytes.length % wordBytes !== 0 || bytes.length < (headWords + 1) * wordBytes)
+    return undefined;
+  // A copy begins at a whole word.
+  const words = new Uint32Array(Uint8Array.from(bytes).buffer);
+  const [found, count = 0, dictionaryBytes = 0] = words;
+  const start = headWords + dictionaryBytes / wordBytes;
+  const isKnown = found === mark || found === numbersMark;
+  if (!isKnown || words.length !== start + 2 * count + 1) return undefined;
+  if (crc32(bytes.subarray(0, -wordBytes)) !== words.at(-1)) return undefined;
+  // This program wrote it, as the checksum tells.
+  const keys = JSON.parse(
+    Buffer.from(words.buffer, headWords * wordBytes, dictionaryBytes).toString(),
+  ) as string[];
+  const ids = Uint32Array.from(keys, (key) => table.idOfKey(key));
+  const outcomes = words.subarray(start + count, start + 2 * count);
+  for (let index = 0; index < count; index += 1) outcomes[index] = ids[outcomes[index] ?? 0] ?? 0;
+  const named = words.subarray(start, start + count);
+  return found === mark ? { lines: named, outcomes } : { numbers: named, outcomes };
+}
+
+function collectKeys(
+  outcomes: Uint32Array,
+  table: OutcomeTable,
+): { readonly places: Uint32Array; readonly keys: readonly string[] } {
+  const known = new Map<number, number>();
+  const keys: string[] = [];
+  const places = outcomes.map((outcome) => {
+    let place = known.get(outcome);
+    if (place === undefined) {
+      place = keys.push(table.keyOf(outcome)) - 1;
+      known.set(outcome, place);
+    }
+    return place;
+  });
+  return { places, keys };
+}

@@ -1,0 +1,242 @@
+import { batchLabel } from '../batches/batch-label.js';
+import type { Batch } from '../batches/batch.js';
+import { mayHaveLaunched } from '../batches/batch-state.js';
+import { noteTime, noTimes, type BatchTimes } from '../batches/batch-times.js';
+import { damaged } from './directory/journal-lines.js';
+import {
+  journalEntry,
+  type BalanceEntry,
+  type BatchEntry,
+  type BudgetEntry,
+  type FinishedEntry,
+  type JournalEntry,
+  type KeptEntry,
+  type PartEntry,
+  type PlanEntry,
+  type RunEntry,
+  type StoppedEntry,
+} from './run-entries.js';
+
+/** What a journal tells of a run. */
+export interface KnownRun {
+  readonly run: RunEntry | undefined;
+  /** The input that can be read once, whole on disk. */
+  readonly kept: KeptEntry | undefined;
+  readonly plan: PlanEntry | undefined;
+  readonly balance: BalanceEntry | undefined;
+  /** Why no process launches anything more; `undefined` while launches are allowed. */
+  readonly stopped: StoppedEntry | undefined;
+  /** What processes that share the run may spend; `undefined` while none of them was told. */
+  readonly budget: BudgetEntry | undefined;
+  /** Whether a person has agreed to the launch of what is prepared. */
+  readonly isApproved: boolean;
+  /** What is known of batches and of parts of them, by their labels. */
+  readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
+  /** When they got where they are, by their labels. */
+  readonly times: ReadonlyMap<string, BatchTimes>;
+  /** The output stands. */
+  readonly finished: FinishedEntry | undefined;
+  /** The caller was told of the end. */
+  readonly hasEnded: boolean;
+  /** A person wants it carried over to whatever list comes next. */
+  readonly isCarried: boolean;
+  /** The runs in whose place it began, the first of them first: what they paid for is not paid again. */
+  readonly earlier: readonly EarlierRun[];
+  /** How many runs the journal has begun. */
+  readonly generation: number;
+}
+
+/** A run that another has taken the place of, after it has sent something. */
+export interface EarlierRun {
+  readonly generation: number;
+  readonly run: RunEntry;
+  readonly plan: PlanEntry;
+  readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
+}
+
+export const nothingKnown: KnownRun = {
+  run: undefined,
+  kept: undefined,
+  plan: undefined,
+  balance: undefined,
+  stopped: undefined,
+  budget: undefined,
+  isApproved: false,
+  batches: new Map(),
+  times: new Map(),
+  finished: undefined,
+  hasEnded: false,
+  isCarried: false,
+  earlier: [],
+  generation: 0,
+};
+
+/** What is known of the run that takes the place of another. */
+function nextRun(known: KnownRun, retries = false): KnownRun {
+  const { run, plan, batches, kept, generation } = known;
+  // What an output was written of is needed no more.
+  const isOver = known.finished !== undefined && !retries;
+  const earlier = isOver ? [] : [...known.earlier];
+  if (run && plan && batches.size > 0 && !isOver) {
+    earlier.push({ generation, run, plan, batches });
+  }
+  return { ...nothingKnown, kept, earlier, generation: generation + 1 };
+}
+
+/**
+ * Takes in a journal's entries.
+ *
+ * @param path the journal's, for messages
+ * @throws StateError `state_damaged`
+ */
+export function knownRun(entries: readonly unknown[], path: string): KnownRun {
+  const journal = new KnownJournal(path);
+  journal.take(entries);
+  return journal.known;
+}
+
+/** What the entries of a journal tell that come bit by bit: each costs the same, however many came before. */
+export class KnownJournal {
+  readonly #path: string;
+  #batches = new Map<string, BatchEntry | PartEntry>();
+  #times = new Map<string, BatchTimes>();
+  #known: KnownRun = { ...nothingKnown, batches: this.#batches, times: this.#times };
+
+  /** @param path for messages */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Its maps take in what comes later, until another run begins. */
+  get known(): KnownRun {
+    return this.#known;
+  }
+
+  /**
+   * @returns the labels of the batches, and of the parts of them, that were told of
+   * @throws StateError `state_damaged`
+   */
+  take(entries: readonly unknown[]): readonly string[] {
+    const labels: string[] = [];
+    for (const [index, value] of entries.entries()) {
+      const parsed = journalEntry.safeParse(value);
+      if (!parsed.success || (!this.#known.run && parsed.data.entry !== 'run')) {
+        throw damaged(
+          this.#path,
+          `or of another version of Sluice: its entry ${index + 1} makes no sense to this one`,
+          parsed.error,
+        );
+      }
+      const entry = parsed.data;
+      if (entry.entry === 'batch' || entry.entry === 'part') labels.push(this.#note(entry));
+      else this.#take(entry);
+    }
+    return labels;
+  }
+
+  #take(entry: Exclude<JournalEntry, BatchEntry | PartEntry>): void {
+    const known = this.#known;
+    switch (entry.entry) {
+      case 'run':
+        this.#batches = new Map();
+        this.#times = new Map();
+        this.#known = {
+          ...nextRun(known, entry.retries),
+          run: entry,
+          batches: this.#batches,
+          times: this.#times,
+        };
+        return;
+      case 'account':
+        if (known.run) this.#know({ run: { ...known.run, account: entry.account } });
+        return;
+      case 'place':
+        if (known.run) this.#know({ run: { ...known.run, place: entry.place } });
+        return;
+      case 'kept':
+        this.#know({ kept: entry });
+        return;
+      case 'plan':
+        this.#know({ plan: entry });
+        return;
+      case 'carry':
+        this.#know({ isCarried: true });
+        return;
+      case 'balance':
+        // The first was read before anything was launched.
+        this.#know({ balance: known.balance ?? entry });
+        return;
+      case 'stopped':
+        this.#know({ stopped: entry });
+        return;
+      case 'resumed':
+        this.#know({ stopped: undefined });
+        return;
+      case 'budget':
+        this.#know({ budget: entry });
+        return;
+      case 'approved':
+        this.#know({ isApproved: true });
+        return;
+      case 'finished':
+        this.#know({ finished: entry });
+        return;
+      case 'ended':
+        this.#know({ hasEnded: true });
+    }
+  }
+
+  #note(entry: BatchEntry | PartEntry): string {
+    const label = labelOf(entry);
+    this.#batches.set(label, entry);
+    this.#times.set(label, noteTime(this.#times.get(label) ?? noTimes, entry.known, entry.at));
+    // A batch that is sent again makes the run unfinished.
+    if (this.#known.finished) this.#know({ finished: undefined, hasEnded: false });
+    return label;
+  }
+
+  #know(more: Partial<KnownRun>): void {
+    this.#known = { ...this.#known, ...more };
+  }
+}
+
+function labelOf(entry: BatchEntry | PartEntry): string {
+  if (entry.entry === 'batch') return batchLabel({ id: entry.batch, addresses: 0 });
+  const { batch: id, start, addresses } = entry;
+  return batchLabel({ id, addresses, part: { start, of: 0 } });
+}
+
+/** Whether a run may have launched something. */
+export function hasPaid({ batches }: Pick<KnownRun, 'batches'>): boolean {
+  return [...batches.values()].some(({ known }) => mayHaveLaunched(known));
+}
+
+/** Whether anything was sent, by this run or by those in whose place it began. */
+export function hasSent({ batches, earlier }: KnownRun): boolean {
+  return batches.size > 0 || earlier.length > 0;
+}
+
+/** What the journal knows of a batch, or of a part of one. */
+export function entryOf(
+  { batches }: Pick<KnownRun, 'batches'>,
+  batch: Batch,
+): BatchEntry | PartEntry | undefined {
+  return batches.get(batchLabel(batch));
+}
+
+/** Number of addresses of a batch, or of a part of one, that the journal tells of. */
+export function addressesOf(
+  { plan }: Pick<KnownRun, 'plan'>,
+  entry: BatchEntry | PartEntry,
+): number {
+  if (entry.entry === 'part') return entry.addresses;
+  return plan?.batches[entry.batch]?.addresses ?? 0;
+}
+
+/** Addresses of the batches whose results are not on disk yet. */
+export function addressesToFetch(known: KnownRun, batches: readonly Batch[]): number {
+  const all = batches.reduce((sum, { addresses }) => sum + addresses, 0);
+  return [...known.batches.values()]
+    .filter((entry) => entry.known.stage === 'exported')
+    .reduce((left, entry) => left - addressesOf(known, entry), all);
+}

@@ -1,0 +1,141 @@
+import {
+  isAtEnd,
+  isLaunchInDoubt,
+  mayHaveLaunched,
+  type KnownBatch,
+} from '../batches/batch-state.js';
+import type { VerificationType } from '../../contract/enums.js';
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import { retryOf } from './retry.js';
+import type { BatchEntry, PartEntry, StoppedEntry } from './run-entries.js';
+import { addressesOf, type KnownRun } from './run-state.js';
+
+/** What a state directory, or a store that processes share, says of its run. */
+export interface RunStatus {
+  /** Its path, or what the store is called. */
+  readonly stateDir: string;
+  readonly input: string;
+  readonly output: string;
+  /** The service's base URL, or `local`. */
+  readonly service: string;
+  readonly startedAt: string;
+  /** `null` while the input was not read to its end. */
+  readonly rows: number | null;
+  /** Where one was too large for the service, its parts are counted in its place. */
+  readonly batches: number;
+  /** Batches at their end: their results are on disk, or they failed. */
+  readonly done: number;
+  /** Batches that may have been launched, and whose results are not here yet. */
+  readonly running: number;
+  /** Those of them whose launch had no clear answer: the service is asked again. */
+  readonly inDoubt: number;
+  /** Batches that are known to be on the service. */
+  readonly uploads: number;
+  /** Batches that something was sent of, by stage. */
+  readonly stages: Readonly<Record<string, number>>;
+  /** Credits of the batches that may have been launched, before refunds. */
+  readonly launchedCredits: Readonly<Record<VerificationType, number>>;
+  /** How many of these are of launches that had no clear answer: they may not have been spent. */
+  readonly doubtfulCredits: Readonly<Record<VerificationType, number>>;
+  /** Credits that the batches which were not launched need at most. */
+  readonly openCredits: Readonly<Record<VerificationType, number>>;
+  readonly isFinished: boolean;
+  /**
+   * What `retryFailed` would ask the service for: how many exports that are paid for already, and how many
+   * addresses would be sent again, of which `paidTwice` may have been paid already.
+   */
+  readonly retry: {
+    readonly exports: number;
+    readonly addresses: number;
+    readonly paidTwice: number;
+  };
+  /** Why no process that shares the run launches anything more; `null` while they may. */
+  readonly stopped: Pick<StoppedEntry, 'code' | 'message' | 'at'> | null;
+}
+
+/** What a journal says that was read. @throws ConfigurationError when there is no run */
+export function statusOf(known: KnownRun, stateDir: string): RunStatus {
+  const { run, plan, stopped } = known;
+  if (!run) throw new ConfigurationError(`there is no run in ${stateDir}`);
+  const batches = [...known.batches.values()].map((entry) => entry.known);
+  const planned = { email: 0, phone: 0 };
+  for (const { type, addresses } of plan?.batches ?? []) planned[kindOf(type)] += addresses;
+  const closed = creditsOf(known, (batch) => mayHaveLaunched(batch) || isAtEnd(batch));
+  const charged = (entry: BatchEntry | PartEntry): number =>
+    entry.charge?.spent ?? addressesOf(known, entry);
+  const inVain = (entry: BatchEntry | PartEntry): number =>
+    entry.inVain === undefined ? 0 : (entry.inVain?.spent ?? addressesOf(known, entry));
+  return {
+    stateDir,
+    input: textOf(run.decides['input']),
+    output: textOf(run.decides['output']),
+    service: run.service,
+    startedAt: run.startedAt,
+    rows: plan?.rows ?? null,
+    // Each that was split makes room for two.
+    batches: (plan?.batches.length ?? 0) + splits(known),
+    done: batches.filter(isAtEnd).length,
+    running: batches.filter((batch) => mayHaveLaunched(batch) && !isAtEnd(batch)).length,
+    inDoubt: batches.filter(isLaunchInDoubt).length,
+    uploads: uploads(known),
+    stages: stagesOf(known),
+    launchedCredits: creditsOf(
+      known,
+      () => true,
+      (entry) => (mayHaveLaunched(entry.known) ? charged(entry) : 0) + inVain(entry),
+    ),
+    doubtfulCredits: creditsOf(known, isLaunchInDoubt),
+    openCredits: { email: planned.email - closed.email, phone: planned.phone - closed.phone },
+    isFinished: known.finished !== undefined,
+    retry: retryOf(failedBatches(known)),
+    stopped: stopped ? { code: stopped.code, message: stopped.message, at: stopped.at } : null,
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function uploads({ batches }: KnownRun): number {
+  return [...batches.values()].filter(({ known }) => 'uuid' in known && known.uuid !== undefined)
+    .length;
+}
+
+function stagesOf(known: KnownRun): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { known: batch } of known.batches.values()) {
+    if (batch.stage === 'split') continue;
+    counts.set(batch.stage, (counts.get(batch.stage) ?? 0) + 1);
+  }
+  return Object.fromEntries(counts);
+}
+
+function failedBatches(known: KnownRun): Parameters<typeof retryOf>[0] {
+  return [...known.batches.values()].flatMap((entry) => {
+    const { known: batch } = entry;
+    if (batch.stage !== 'failed') return [];
+    return [{ ...batch, addresses: addressesOf(known, entry) }];
+  });
+}
+
+function splits({ batches }: KnownRun): number {
+  return [...batches.values()].filter(({ known }) => known.stage === 'split').length;
+}
+
+function creditsOf(
+  known: KnownRun,
+  isMeant: (batch: KnownBatch) => boolean,
+  of = (entry: BatchEntry | PartEntry): number => addressesOf(known, entry),
+): Record<VerificationType, number> {
+  const credits = { email: 0, phone: 0 };
+  for (const entry of known.batches.values()) {
+    const planned = known.plan?.batches[entry.batch];
+    if (!planned || entry.known.stage === 'split' || !isMeant(entry.known)) continue;
+    credits[kindOf(planned.type)] += of(entry);
+  }
+  return credits;
+}
+
+function kindOf(type: string): VerificationType {
+  return type === 'email' ? 'email' : 'phone';
+}

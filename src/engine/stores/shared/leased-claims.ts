@@ -1,0 +1,104 @@
+import type { Batch } from '../../batches/batch.js';
+import { isAtEnd } from '../../batches/batch-state.js';
+import type { Clock } from '../../../platform/waiting/clock.js';
+import { InTurn } from '../../../platform/waiting/in-turn.js';
+import { recordOf } from './batch-record.js';
+import { noTimes } from '../../batches/batch-times.js';
+import { encodeResults } from '../result-codec.js';
+import type { HeldClaim, HeldClaims } from './held-claims.js';
+import { entryOf, type KnownRun } from '../run-state.js';
+import type { JoinClaim, RunClaim } from '../run-store.js';
+import type { SharedSteps } from './store-protocol.js';
+
+export interface LeasedClaimsOptions {
+  readonly steps: SharedSteps;
+  readonly clock: Clock;
+  readonly held: HeldClaims;
+  /** Waits for a step, but not longer than the claim that it is done under holds. */
+  readonly ask: <Answer>(step: () => Promise<Answer>, lost: AbortSignal) => Promise<Answer>;
+  /** Each call has a number of its own. */
+  readonly nextCall: () => number;
+  /** Nothing is left to be done under a claim. */
+  readonly onEnded: () => void;
+}
+
+/** What a process may say of the steps of a run that it has, to those who do them. */
+export class LeasedClaims {
+  readonly #options: LeasedClaimsOptions;
+  /** What this process has brought to its end. */
+  #done = { batches: 0, addresses: 0 };
+
+  constructor(options: LeasedClaimsOptions) {
+    this.#options = options;
+  }
+
+  get done(): { readonly batches: number; readonly addresses: number } {
+    return this.#done;
+  }
+
+  ofBatch(batch: Batch, held: HeldClaim, known: KnownRun): RunClaim {
+    const { steps, clock, ask, nextCall } = this.#options;
+    const { token, lost } = held;
+    const say = this.sayUnder(held);
+    return {
+      batch,
+      entry: entryOf(known, batch),
+      times: known.times.get(token.label) ?? noTimes,
+      lost: lost.signal,
+      record: async (progress, at = new Date(clock.wallNow()).toISOString()) => {
+        const record = recordOf(progress, at, nextCall());
+        await say(async () => steps.record(token, record));
+        if (record.hasEnded) this.#end(held);
+        if (isAtEnd(progress.known)) this.#countDone(batch);
+      },
+      confirm: async () => say(async () => steps.confirm(token)),
+      reserve: async () => {
+        lost.signal.throwIfAborted();
+        const reservation = await ask(async () => steps.reserve(token), lost.signal);
+        return reservation ?? this.#options.held.refused(held);
+      },
+      keepResults: async (results, outcomes) => {
+        const bytes = encodeResults(results, outcomes);
+        await say(async () => steps.keepResults(token, bytes, nextCall));
+      },
+    };
+  }
+
+  ofLastStep(held: HeldClaim): JoinClaim {
+    const { steps, nextCall } = this.#options;
+    const { token, lost } = held;
+    const say = this.sayUnder(held);
+    return {
+      lost: lost.signal,
+      confirm: async () => say(async () => steps.confirm(token)),
+      finish: async (summary) => {
+        const entry = { entry: 'finished', summary } as const;
+        const call = nextCall();
+        const facts = { hasEnded: true, mayBePaid: false, isProven: false };
+        await say(async () => steps.record(token, { entry, call, ...facts }));
+        this.#end(held);
+      },
+    };
+  }
+
+  /** Says one thing after the other under a claim: a repeated call comes before the next. */
+  sayUnder(held: HeldClaim): (step: () => Promise<boolean>) => Promise<void> {
+    const { signal } = held.lost;
+    const calls = new InTurn();
+    return async (step) =>
+      calls.next(async () => {
+        signal.throwIfAborted();
+        if (!(await this.#options.ask(step, signal))) this.#options.held.refused(held);
+      });
+  }
+
+  #end(held: HeldClaim): void {
+    this.#options.held.end(held);
+    this.#options.onEnded();
+  }
+
+  #countDone({ addresses }: Batch): void {
+    const { batches, addresses: before } = this.#done;
+    this.#done = { batches: batches + 1, addresses: before + addresses };
+  }
+}

@@ -1,0 +1,359 @@
+import { batchLabel } from '../../batches/batch-label.js';
+import { ClaimLostError } from '../../batches/batch-claim.js';
+import type { Batch } from '../../batches/batch.js';
+import type { BatchProgress } from '../../batches/batch-progress.js';
+import { StateError } from '../../../platform/errors/errors.js';
+import type { PaceMember } from '../../../client/rate/shared-rate.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import type { BatchResults, LineResults } from '../../results/batch-results.js';
+import type { OutcomeTable } from '../../results/outcome-table.js';
+import type { Clock } from '../../../platform/waiting/clock.js';
+import { orAborted } from '../../../platform/waiting/or-aborted.js';
+import { decodeResults } from '../result-codec.js';
+import { Heartbeat } from './heartbeat.js';
+import { LeasedClaims } from './leased-claims.js';
+import { LeasedCopy } from './leased-copy.js';
+import { HeldClaims, type HeldClaim } from './held-claims.js';
+import { InTurn } from '../../../platform/waiting/in-turn.js';
+import { KnownJournal, type KnownRun } from '../run-state.js';
+import { LeasedPace } from './leased-pace.js';
+import { reopenedRecordOf } from './batch-record.js';
+import type { PlanEntry, RunEntry } from '../run-entries.js';
+import type {
+  BegunRun,
+  JoinClaim,
+  RunClaim,
+  RunNote,
+  SharedRunStore,
+  SourceCopy,
+} from '../run-store.js';
+import { stopForLosses } from '../stop-reasons.js';
+import {
+  copyStep,
+  gone,
+  lastStep,
+  type Claimed,
+  type News,
+  type SharedSteps,
+} from './store-protocol.js';
+import { Told } from './told.js';
+import { noRows, type RowFigures } from './worker-figures.js';
+
+export interface LeasedStoreOptions {
+  /** The process's own. While it rests, the process gives no sign of life. */
+  readonly clock: Clock;
+  /** How long the store keeps a claim without a sign of life. */
+  readonly leaseMs: number;
+  /** Most bytes of a copy of the source. @default as many as there are */
+  readonly copyLimitBytes?: number | undefined;
+  /** How far the process is with its rows. @default it is not told */
+  readonly rows?: RowFigures | undefined;
+}
+
+/** One process's hold of a run that many work on at once, whatever keeps it. */
+export class LeasedRunStore implements SharedRunStore {
+  readonly #steps: SharedSteps;
+  readonly #clock: Clock;
+  readonly #leaseMs: number;
+  readonly #heartbeat: Heartbeat;
+  /** When this process was last told to look for what it may claim, whether there was any or not. */
+  #lookedAt: number;
+  readonly #held: HeldClaims;
+  readonly #claims: LeasedClaims;
+  readonly #closing = new AbortController();
+  readonly #told = new Told();
+  readonly copy: SourceCopy;
+  readonly #rows: RowFigures | undefined;
+  /** A call that is repeated comes before the next of its kind. */
+  readonly #writing = new InTurn();
+  readonly #claiming = new InTurn();
+  #pace: LeasedPace | undefined;
+  #calls = 0;
+  #journal: KnownJournal;
+  /** Labels of the batches that were told of since somebody asked. */
+  #heard = new Set<string>();
+  /** Number of the latest entry that is known. */
+  #seq = 0;
+  #isRestarted = false;
+  /** Why this process has no more say in the run. */
+  #endedBy: unknown;
+
+  private constructor(steps: SharedSteps, options: LeasedStoreOptions) {
+    const { clock, leaseMs, rows, copyLimitBytes = Infinity } = options;
+    this.#steps = steps;
+    this.#journal = new KnownJournal(steps.name);
+    this.#clock = clock;
+    this.#rows = rows;
+    this.#leaseMs = leaseMs;
+    this.#lookedAt = clock.now();
+    this.#held = new HeldClaims(leaseMs);
+    this.#heartbeat = new Heartbeat({
+      clock,
+      leaseMs,
+      signal: this.#closing.signal,
+      isWaiting: () => this.#held.tokens.every(({ label }) => label === lastStep),
+      tick: () => {
+        // One that has no answer must not keep it from seeing that the time is over.
+        this.#held.loseOverdue(clock.now());
+        return this.#endedBy === undefined;
+      },
+      beat: async () => this.#beat(),
+    });
+    this.#claims = new LeasedClaims({
+      steps,
+      clock,
+      held: this.#held,
+      ask: async (step, lost) => this.#do(step, lost),
+      nextCall: () => this.#nextCall(),
+      onEnded: () => this.#heartbeat.lookNow(),
+    });
+    this.copy = new LeasedCopy({
+      steps,
+      limitBytes: copyLimitBytes,
+      claim: async () => this.#claimStep(copyStep, async () => steps.claimCopy(this.#seq)),
+      ask: async (step) => this.#do(step),
+      under: (held) => this.#claims.sayUnder(held),
+    });
+  }
+
+  /** @throws StateError, DeadlineError, ConfigurationError */
+  static async open(steps: SharedSteps, options: LeasedStoreOptions): Promise<LeasedRunStore> {
+    const store = new LeasedRunStore(steps, options);
+    try {
+      store.#adopt(await steps.open());
+    } catch (error) {
+      await steps.close();
+      throw error;
+    }
+    void store.#heartbeat.run();
+    return store;
+  }
+
+  get isRestarted(): boolean {
+    return this.#isRestarted;
+  }
+
+  get known(): KnownRun {
+    return this.#journal.known;
+  }
+
+  heard(): ReadonlySet<string> {
+    const heard = this.#heard;
+    this.#heard = new Set();
+    return heard;
+  }
+
+  async record(note: RunNote): Promise<void> {
+    const call = this.#nextCall();
+    await this.#writing.next(async () =>
+      this.#adopt(await this.#do(async () => this.#steps.append(note, this.#seq, call))),
+    );
+  }
+
+  async begin(run: RunEntry, plan: PlanEntry): Promise<BegunRun> {
+    const call = this.#nextCall();
+    this.#adopt(await this.#do(async () => this.#steps.begin(run, plan, call)));
+    const { run: begun = run, plan: planned = plan } = this.known;
+    return { run: begun, plan: planned };
+  }
+
+  async reopen(batches: readonly BatchProgress[]): Promise<void> {
+    const call = this.#nextCall();
+    const at = new Date(this.#clock.wallNow()).toISOString();
+    const records = batches.map((progress) => reopenedRecordOf(progress, at));
+    const after = this.#seq;
+    this.#adopt(await this.#do(async () => this.#steps.reopen(records, after, call)));
+  }
+
+  async joinPace(member: PaceMember): Promise<LeasedPace> {
+    this.#pace = await LeasedPace.join(member, this.#steps.pace, async (step) => this.#do(step));
+    return this.#pace;
+  }
+
+  async claim(wanted: Iterable<Batch>): Promise<readonly RunClaim[]> {
+    return this.#claiming.next(async () => this.#claim(wanted));
+  }
+
+  async join(): Promise<JoinClaim | undefined> {
+    const held = await this.#claimStep(lastStep, async () => this.#steps.join(this.#seq));
+    return held && this.#claims.ofLastStep(held);
+  }
+
+  async #claimStep(label: string, claim: () => Promise<Claimed>): Promise<HeldClaim | undefined> {
+    return this.#claiming.next(async () => {
+      const sentAt = this.#clock.now();
+      if (this.#held.has(label)) return undefined;
+      const { token, news } = await this.#do(claim);
+      this.#adopt(news);
+      return token && this.#held.add(token, sentAt, this.#clock.now());
+    });
+  }
+
+  async #claim(wanted: Iterable<Batch>): Promise<readonly RunClaim[]> {
+    const isFree = (batch: Batch): boolean => !this.#held.has(batchLabel(batch));
+    for (const some of groupsOf(wanted, isFree)) {
+      const sentAt = this.#clock.now();
+      const { token, breaking, isProven, isRestarted, news } = await this.#do(async () =>
+        this.#steps.claim(some, this.#seq),
+      );
+      if (isRestarted === true) this.#isRestarted = true;
+      this.#adopt(news);
+      // All hear of it with the next sign of life, this process among them.
+      if (breaking !== undefined && !this.known.stopped) await this.record(stopForLosses(breaking));
+      const batch = some.find((each) => batchLabel(each) === token?.label);
+      if (token && batch) {
+        const held = this.#held.add(token, sentAt, this.#clock.now());
+        return [this.#claims.ofBatch(batch, held, this.known)];
+      }
+      if (breaking !== undefined || !isProven) return [];
+    }
+    return [];
+  }
+
+  async news(signal: AbortSignal): Promise<void> {
+    // A process that asks again finds out why by its next step, and must not ask without a pause.
+    if (this.#endedBy !== undefined) await this.#clock.sleep(this.#heartbeat.intervalMs, signal);
+    else await this.#told.wait(signal);
+  }
+
+  async readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults> {
+    const label = batchLabel(batch);
+    const bytes = await this.#do(async () => this.#steps.results(label));
+    const results = bytes && decodeResults(bytes, outcomes);
+    if (results) return results;
+    // A process that was frozen may not have heard that another process has ended the run, and cleared it.
+    await this.#beat();
+    if (this.known.finished || !this.known.run) throw new ClaimLostError(label);
+    throw new StateError(
+      `the results of batch ${label} in ${this.#steps.name} are ${bytes ? 'damaged' : 'missing'}; put back a backup of it, or begin a run of another name: that pays again for what was sent`,
+      { code: 'state_damaged' },
+    );
+  }
+
+  async keepRecalled(bytes: Uint8Array): Promise<void> {
+    await this.#do(async () => this.#steps.keepRecalled(bytes));
+  }
+
+  async readRecalled(): Promise<Uint8Array> {
+    const bytes = await this.#do(async () => this.#steps.recalled());
+    return bytes ?? new Uint8Array();
+  }
+
+  async startOver(): Promise<void> {
+    this.#held.loseAll();
+    const news = await this.#do(async () => this.#steps.startOver());
+    this.#journal = new KnownJournal(this.#steps.name);
+    this.#seq = 0;
+    this.#adopt(news);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
+    this.#held.loseAll();
+    await this.#steps.close();
+  }
+
+  async clear(): Promise<void> {
+    await this.#do(async () => this.#steps.clear());
+  }
+
+  async remove(): Promise<void> {
+    await this.#do(async () => this.#steps.drop());
+    await this.close();
+  }
+
+  /** Waits for a step, but not longer than the claim that it is done under holds. */
+  async #do<Answer>(step: () => Promise<Answer>, lost?: AbortSignal): Promise<Answer> {
+    // Whatever it was, it is an error that a step has thrown.
+    // oxlint-disable-next-line typescript/only-throw-error
+    if (this.#endedBy !== undefined) throw this.#endedBy;
+    try {
+      return await orAborted(step(), lost);
+    } catch (error) {
+      // A store that was restored, removed or given up: the process has no more say, in no batch.
+      if (isSluiceError(error)) this.#giveUp(error);
+      throw error;
+    }
+  }
+
+  #nextCall(): number {
+    this.#calls += 1;
+    return this.#calls;
+  }
+
+  /** An answer may come when a later one is there already. */
+  #adopt(news: News | typeof gone): void {
+    if (news === gone) {
+      this.#forget();
+      return;
+    }
+    const later = news.filter(({ seq }) => seq > this.#seq);
+    const last = later.at(-1);
+    if (!last) return;
+    const entries = later.map(({ entry }) => entry);
+    for (const label of this.#journal.take(entries)) this.#heard.add(label);
+    this.#seq = last.seq;
+    this.#heartbeat.hurry();
+    this.#told.tell();
+  }
+
+  #forget(): void {
+    this.#held.loseAll();
+    if (!this.known.run) return;
+    this.#journal = new KnownJournal(this.#steps.name);
+    this.#told.tell();
+  }
+
+  async #beat(): Promise<void> {
+    const sentAt = this.#clock.now();
+    const { tokens } = this.#held;
+    const { batches: batchesDone, addresses: addressesDone } = this.#claims.done;
+    try {
+      const { lost, mayClaim, pace, rowsWritten, news } = await this.#steps.beat(
+        tokens,
+        this.#seq,
+        {
+          ...(this.#rows?.own ?? noRows),
+          batchesDone,
+          addressesDone,
+        },
+      );
+      this.#held.renew(tokens, lost, sentAt);
+      if (pace) this.#pace?.hear(pace);
+      this.#rows?.hear(rowsWritten);
+      this.#adopt(news);
+      // Whatever is not told of is found by a look from time to time.
+      const isTime = sentAt - this.#lookedAt >= this.#leaseMs;
+      if (isTime) this.#lookedAt = sentAt;
+      if (mayClaim || isTime) this.#told.tell();
+    } catch (error) {
+      this.#giveUp(error);
+    }
+  }
+
+  /** Nothing more is driven here. */
+  #giveUp(error: unknown): void {
+    this.#endedBy ??= error;
+    this.#held.loseAll();
+    this.#told.tell();
+  }
+}
+
+/** Each twice as long as the one before: of those at the front most are to be had, but for what others have. */
+function* groupsOf(
+  batches: Iterable<Batch>,
+  isWanted: (batch: Batch) => boolean,
+): Generator<readonly Batch[]> {
+  let size = 64;
+  let group: Batch[] = [];
+  for (const batch of batches) {
+    if (!isWanted(batch)) continue;
+    group.push(batch);
+    if (group.length < size) continue;
+    yield group;
+    size *= 2;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}

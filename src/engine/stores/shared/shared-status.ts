@@ -1,0 +1,106 @@
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import type { SluiceError } from '../../../platform/errors/sluice-error.js';
+import { knownRun, type KnownRun } from '../run-state.js';
+import { statusOf, type RunStatus } from '../run-status.js';
+import type { Summary } from '../../summary/summary.js';
+import type { WorkerFigures } from './worker-figures.js';
+
+/** A process that works on a run, or has died in it. */
+export interface WorkerStatus {
+  readonly host: string;
+  /** Number of the process on its host. */
+  readonly pid: number;
+  /** As `2026-11-21T03:00:00.000Z`. */
+  readonly begunAt: string;
+  /** How long ago its latest sign of life was, by the database's clock. */
+  readonly silentSeconds: number;
+  /** Whether that is less than its lease. */
+  readonly isAlive: boolean;
+  /** Labels of the batches that it has; `output` is the last step. */
+  readonly batches: readonly string[];
+  readonly figures: WorkerFigures;
+}
+
+/** What a store has of a run. */
+export interface StoredRun {
+  readonly run: string;
+  /** When its name was first used, as `2026-11-21T03:00:00.000Z`. */
+  readonly madeAt: string;
+  /** Of each batch the latest entry of the journal, of all else every one, in order. */
+  readonly entries: readonly unknown[];
+  readonly workers: readonly WorkerStatus[];
+}
+
+/** What a store that processes share says of a run. */
+export interface SharedRunStatus extends RunStatus {
+  /** Its name. */
+  readonly run: string;
+  /**
+   * `reading` until a process has read the list, `working` while one is alive, `idle` while none is;
+   * `stopped` where nothing more is launched; `finished`.
+   */
+  readonly state: 'reading' | 'working' | 'idle' | 'stopped' | 'finished';
+  readonly workers: readonly WorkerStatus[];
+}
+
+/** A run in a store, or why what it has of it says nothing. */
+export type FoundSharedRun =
+  | { readonly run: string; readonly status: SharedRunStatus }
+  | { readonly run: string; readonly error: SluiceError };
+
+/**
+ * @param name what messages call the run and its store
+ * @throws ConfigurationError when there is no run; StateError `state_damaged`
+ */
+export function sharedStatusOf(
+  { run, madeAt, entries, workers }: StoredRun,
+  name: string,
+): SharedRunStatus {
+  const known = knownRun(entries, name);
+  const isAlive = workers.some((worker) => worker.isAlive);
+  if (!known.run && !isAlive) throw new ConfigurationError(`there is no ${name}`);
+  const { finished } = known;
+  return {
+    run,
+    state: stateOf(known, isAlive),
+    ...(known.run ? statusOf(known, name) : { ...nothingRead, stateDir: name, startedAt: madeAt }),
+    // All but the end is dropped with it.
+    ...(finished && figuresOf(finished.summary)),
+    workers,
+  };
+}
+
+const nothingRead = {
+  stopped: null,
+  input: '',
+  output: '',
+  service: '',
+  rows: null,
+  batches: 0,
+  done: 0,
+  running: 0,
+  inDoubt: 0,
+  uploads: 0,
+  stages: {},
+  launchedCredits: { email: 0, phone: 0 },
+  doubtfulCredits: { email: 0, phone: 0 },
+  openCredits: { email: 0, phone: 0 },
+  isFinished: false,
+  retry: { exports: 0, addresses: 0, paidTwice: 0 },
+};
+
+function stateOf({ run, stopped, finished }: KnownRun, isAlive: boolean): SharedRunStatus['state'] {
+  if (!run) return 'reading';
+  if (finished) return 'finished';
+  if (stopped) return 'stopped';
+  return isAlive ? 'working' : 'idle';
+}
+
+function figuresOf({ rows, batches }: Summary): Partial<RunStatus> {
+  const launchedCredits = { email: 0, phone: 0 };
+  for (const { type, addresses, charge, times } of batches) {
+    if (times.launched_at !== null) launchedCredits[type] += charge?.spent ?? addresses;
+  }
+  const whole = batches.filter(({ stage }) => stage !== 'split').length;
+  return { rows, batches: whole, done: whole, launchedCredits };
+}

@@ -1,0 +1,58 @@
+import {
+  ApiError,
+  BudgetError,
+  DeadlineError,
+  DetachedError,
+  StateError,
+} from '../../platform/errors/errors.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import type { SluiceError } from '../../platform/errors/sluice-error.js';
+import { stoppedEntry, type StoppedEntry } from './run-entries.js';
+
+/** A batch that goes on costing processes would cost all of them. @param batch its label */
+export function stopForLosses(batch: string): StoppedEntry {
+  return {
+    entry: 'stopped',
+    code: 'processes_lost',
+    message: `five processes were lost within a minute of getting batch ${batch}. If it was not the machines, it is this batch or one that they drove with it: look at the processes' logs and memory; a smaller \`concurrency\` needs less`,
+    at: new Date().toISOString(),
+  };
+}
+
+/** What of one process's errors stops all that work on the run: it would meet each of them, or is meant for all. */
+export function stopForAll(error: unknown): StoppedEntry | undefined {
+  if (!isSluiceError(error)) return undefined;
+  const stopped = stoppedEntry.safeParse({
+    entry: 'stopped',
+    code: error.code,
+    message: error.message,
+    at: new Date().toISOString(),
+  });
+  return stopped.data;
+}
+
+/** Whether what was launched is brought to its end first. */
+export function letsFinish({ code }: StoppedEntry): boolean {
+  return ['payment_required', 'budget_exhausted', 'detached', 'processes_lost'].includes(code);
+}
+
+/** The error with which a process ends that another has stopped. */
+export function stopOfOthers({ code, message: said }: StoppedEntry): SluiceError {
+  const message = `another process of the run was stopped: ${said}`;
+  switch (code) {
+    case 'budget_exhausted':
+      return new BudgetError(message);
+    case 'detached':
+      return new DetachedError(said, { retryable: false });
+    case 'abandoned':
+      return new StateError(said, { code: 'state_mismatch' });
+    case 'processes_lost':
+      return new DeadlineError(said, { code });
+    case 'payment_required':
+      return new ApiError(message, { code, operation: 'launchBatch', status: 402 });
+    case 'unauthorized':
+      return new ApiError(message, { code, operation: 'launchBatch', status: 401 });
+    case 'forbidden':
+      return new ApiError(message, { code, operation: 'launchBatch', status: 403 });
+  }
+}

@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import { batchLabel } from '../batches/batch-label.js';
+import type { Batch } from '../batches/batch.js';
+import type { Charge } from '../batches/charge.js';
+import { mayHaveOrphans, type LeftBatch } from '../batches/uploads/delete-orphans.js';
+import { DriveAll } from '../driver/batch-pool.js';
+import type { BatchProgress } from '../batches/batch-progress.js';
+import type { CollectedExport } from '../driver/driver-options.js';
+import { fetchExport } from './memory-export.js';
+import { tallyOf } from '../batches/export-check.js';
+import { isAtEnd, planned, type EndedBatch, type KnownBatch } from '../batches/batch-state.js';
+import { OwnClaims } from '../batches/own-claims.js';
+import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
+import type { SluiceError } from '../../platform/errors/sluice-error.js';
+import type { MatchedExport } from '../results/match-export.js';
+import { CalledBack } from '../../platform/options/called-back.js';
+import { checkOptions } from '../../platform/options/check-options.js';
+import type { DriveBatchesOptions } from './stream-options.js';
+import { streamShape } from './stream-shape.js';
+import type { Parcel, SettledParcel } from './parcel.js';
+import { PatientDuplex } from './patient-duplex.js';
+
+/**
+ * Brings batches through the service, many at once: parcels in (batches; rows pass through), settled
+ * batches out, each when it is at its end. One that is too large for the service is sent in parts, which
+ * come out in its place, with its `id` and a `part` each. When the source errors, nothing more is launched. When
+ * credits or budget are used up, what runs is finished and comes out, a parcel that says so after it;
+ * reading on gives the error.
+ *
+ * @throws ConfigurationError at once; as a stream does, by `error`: ApiError `unauthorized`,
+ *   BudgetError, DeadlineError, …
+ *
+ * @example
+ * ```ts
+ * const text = Buffer.from('good@sluice.test\n');
+ * const lane = { type: 'email', country: 'US' } as const;
+ * const batch = { id: 0, lane, addresses: 1, sizeBytes: text.length, checksum: 0, open: () => [text] };
+ * const parcels: Parcel[] = [{ kind: 'batch', batch }];
+ * await pipeline(parcels, driveBatches({ client }), async (settled: AsyncIterable<Parcel>) => {
+ *   for await (const parcel of settled) console.log(parcel.kind); // settled
+ * });
+ * ```
+ */
+export function driveBatches(options: DriveBatchesOptions): Duplex {
+  checkOptions(options, streamShape);
+  return new DriveBatches(options);
+}
+
+type Done = (error?: Error | null) => void;
+
+/** Most time that a stream which ends early takes to delete what it has not launched. */
+const cleanUpMs = 5000;
+
+/** See {@link driveBatches}. */
+export class DriveBatches extends PatientDuplex {
+  readonly #options: DriveBatchesOptions;
+  readonly #calledBack = new CalledBack((error) => this.destroy(error as Error));
+  readonly #drive: DriveAll;
+  readonly #claims = new OwnClaims();
+  readonly #abort = new AbortController();
+  /** Batches that may have left uploads which nothing waits for; only those are kept in mind. */
+  #left: LeftBatch[] = [];
+  /** By label: batches of which something was sent, and that are not let go of. */
+  readonly #underWay = new Map<string, LeftBatch>();
+  /** By label, as the charges are. */
+  readonly #results = new Map<string, ExportOpener | MatchedExport>();
+  readonly #charges = new Map<string, Charge>();
+  /** Whether the reader takes more. */
+  #isWanted = false;
+  /** Held back while a batch waits for a place, or the reader takes no more. */
+  #held: Done | undefined;
+  #finish: Done | undefined;
+  /** Whether the last parcel is pushed. */
+  #isOver = false;
+
+  /** @param beforeLaunch waited for before each launch of a batch is asked for */
+  constructor(
+    options: DriveBatchesOptions,
+    beforeLaunch?: (batch: Batch, uuid: string) => Promise<void>,
+  ) {
+    super({ objectMode: true, highWaterMark: 1 });
+    this.#options = {
+      ...options,
+      onBatch: this.#calledBack.watch(options.onBatch),
+      onLeftBehind: this.#calledBack.watch(options.onLeftBehind),
+    };
+    this.#drive = new DriveAll(
+      {
+        service: options.client,
+        runId: randomBytes(8).toString('hex'),
+        settings: options,
+        signal: this.#abort.signal,
+      },
+      {
+        claim: (batch) =>
+          this.#claims.claim(batch, planned, async (progress) => {
+            const { known } = progress;
+            if (known.stage === 'launching') await beforeLaunch?.(batch, known.uuid);
+            this.#note(progress);
+          }),
+        collect: async (batch, open) => this.#collect(batch, open),
+        leave: (batch, known) => this.#leave(batch, known),
+        freed: () => this.#freed(),
+      },
+    );
+  }
+
+  /** The error that comes behind all results; `undefined` while launches are allowed. */
+  get stoppedBy(): SluiceError | undefined {
+    return this.#drive.gate.closedBy;
+  }
+
+  override _write(parcel: Parcel, _encoding: string, done: Done): void {
+    // Once stopped, nothing comes in any more.
+    if (this.stoppedBy) return;
+    this.#held = done;
+    // Rows pass up to the first batch that has no place.
+    if (parcel.kind === 'batch') this.#drive.add([parcel.batch]);
+    else this.#isWanted = this.push(parcel);
+    this.#goOn();
+  }
+
+  override _read(): void {
+    this.#isWanted = true;
+    this.#goOn();
+  }
+
+  override _final(done: Done): void {
+    this.#finish = done;
+    this.#finishIfDone();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#abort.abort(error ?? new Error('the stream was closed'));
+    if (this.#left.length + this.#underWay.size === 0) done(error);
+    else
+      this.#cleanUp().then(
+        () => done(error),
+        (failed: unknown) => done(error ?? (failed as Error)),
+      );
+  }
+
+  /** Nobody goes on with what was not launched: what it holds of people is not to stay on the service. */
+  async #cleanUp(): Promise<void> {
+    const left = (): readonly LeftBatch[] => [...this.#left, ...this.#underWay.values()];
+    const names = await this.#drive.deleteCutOff(left, cleanUpMs);
+    this.#tellLeft(names);
+    if (names.length > 0) await this.#calledBack.settled();
+  }
+
+  #tellLeft(names: readonly string[]): void {
+    this.#left = [];
+    if (names.length > 0) this.#options.onLeftBehind?.(names);
+  }
+
+  #leave(batch: Batch, known: KnownBatch): void {
+    const label = batchLabel(batch);
+    const name = this.#underWay.get(label)?.name;
+    this.#underWay.delete(label);
+    if (mayHaveOrphans(known, true)) this.#left.push({ batch, known, name });
+    if (!this.destroyed && isAtEnd(known)) this.#isWanted = this.push(this.#settled(batch, known));
+  }
+
+  #freed(): void {
+    const stopped = this.#drive.stoppedBy;
+    if (stopped) this.destroy(stopped.error as Error);
+    if (this.destroyed) return;
+    this.#goOn();
+    this.#finishIfDone();
+  }
+
+  #goOn(): void {
+    if (this.stoppedBy || !this.#drive.isTaken || !this.#isWanted) return;
+    const held = this.#held;
+    this.#held = undefined;
+    held?.();
+  }
+
+  #finishIfDone(): void {
+    if (!this.#drive.isIdle || this.#isOver || !(this.stoppedBy ?? this.#finish)) return;
+    this.#isOver = true;
+    void this.#end();
+  }
+
+  async #end(): Promise<void> {
+    try {
+      const which = { isGivenUp: true, hasSurplus: false };
+      this.#tellLeft(await this.#drive.deleteOrphans(this.#left, which));
+      await this.#calledBack.settled();
+    } catch (error) {
+      this.destroy(error as Error);
+      return;
+    }
+    if (this.destroyed) return;
+    const { stoppedBy } = this;
+    if (stoppedBy) {
+      this.push({ kind: 'stopped', error: stoppedBy } satisfies Parcel);
+      this.whenAsked(() => this.destroy(stoppedBy));
+    } else {
+      this.push(null);
+      this.#finish?.();
+    }
+  }
+
+  #settled(batch: Batch, known: EndedBatch): SettledParcel {
+    const label = batchLabel(batch);
+    const results = this.#results.get(label);
+    const charge = this.#charges.get(label);
+    this.#results.delete(label);
+    this.#charges.delete(label);
+    return {
+      kind: 'settled',
+      batch,
+      batchUuid: known.uuid,
+      charge,
+      ending: this.#ending(known, results),
+    };
+  }
+
+  #ending(known: EndedBatch, results: ExportOpener | MatchedExport | undefined): BatchEnding {
+    if (known.stage === 'failed') return { failure: known.reason };
+    if (results === undefined) throw new Error('an exported batch has no results');
+    return { results };
+  }
+
+  #note(progress: BatchProgress): void {
+    const { batch, known, name } = progress;
+    // What was sent under an earlier name has no name here.
+    const left = { batch, known, name: known.attempt === 1 ? name : undefined };
+    this.#underWay.set(batchLabel(batch), left);
+    if (progress.charge) this.#charges.set(batchLabel(batch), progress.charge);
+    this.#options.onBatch?.(progress);
+  }
+
+  async #collect(batch: Batch, open: ExportOpener): Promise<CollectedExport> {
+    const { collect } = this.#options;
+    const { results, tally } = collect
+      ? await collect(batch, open).then((matched) => ({
+          results: matched,
+          tally: tallyOf(matched),
+        }))
+      : await fetchExport(open, batch);
+    const keep = (): void => {
+      this.#results.set(batchLabel(batch), results);
+    };
+    return { ...tally, keep };
+  }
+}

@@ -1,0 +1,143 @@
+import type { Duplex } from 'node:stream';
+import type { NotSubmittedReason } from '../addresses/not-submitted.js';
+import type { FailedReason } from '../batches/batch-state.js';
+import type { Open } from '../../contract/enums.js';
+import type {
+  EmailRecord,
+  emailRecordFields,
+  PhoneRecord,
+  phoneRecordFields,
+} from '../../contract/records.js';
+import type { AddedField, originFields } from '../results/result-columns.js';
+import type { Verification } from '../results/outcome-table.js';
+
+/** Why a cell has no result; `''` where it has one. */
+type Reason = Open<'' | NotSubmittedReason | 'no_record' | FailedReason | 'not_finished'>;
+
+/** What is added for any verified column. */
+interface CommonCells {
+  readonly verification: Verification;
+  /** Why there is no result; `''` when verified. */
+  readonly reason: Reason;
+  /** This and the next three: only with `provenance`, or where `columns` names them. */
+  readonly submitted?: string | null;
+  readonly verified_at?: string | null;
+  readonly source?: 'service' | 'history' | null;
+  readonly batch_uuid?: string | null;
+}
+
+/** A record's fields: null unless the cell is verified. */
+type RecordCells<Fields extends string, Verdict> = {
+  readonly [Field in Fields & keyof Verdict]-?: Exclude<Verdict[Field], undefined> | null;
+};
+
+type EmailCells = CommonCells &
+  RecordCells<(typeof emailRecordFields)[number], EmailRecord> & {
+    /** Only with `suggest`, or where `columns` names it. */
+    readonly suggestion?: string | null;
+  };
+type PhoneCells = CommonCells & RecordCells<(typeof phoneRecordFields)[number], PhoneRecord>;
+
+/** What the names of the columns added for a column begin with. */
+type PrefixOf<Column extends string, Prefix> = Column extends keyof Prefix
+  ? Prefix[Column] & string
+  : Column;
+
+type Added<Columns extends string, Cells, Prefix, Chosen> = UnionToIntersection<
+  Columns extends string
+    ? {
+        readonly [
+          Field in keyof Cells & string & Chosen as `${PrefixOf<Columns, Prefix>}_${Field}`
+        ]: Cells[Field];
+      }
+    : never
+>;
+
+/**
+ * The columns that other options add to those that are chosen.
+ *
+ * @template Given the options, where they are known
+ */
+export type AskedFields<Given = unknown> =
+  | (Asks<Given, 'provenance'> extends true ? (typeof originFields)[number] : never)
+  | (Asks<Given, 'suggest'> extends true ? 'suggestion' : never);
+
+type Asks<Given, Option> = unknown extends Given ? true : Option extends keyof Given ? true : false;
+
+type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+
+/**
+ * A row as it comes out: its own columns, and those that are added for each verified column.
+ *
+ * @template Email names of the columns of email addresses
+ * @template Phone names of the columns of phone numbers
+ * @template Prefix what added columns begin with in place of their column's name, by column
+ * @template Chosen which of the added columns are written, where they are chosen
+ * @template Asked those that `provenance` and `suggest` may add
+ */
+export type EnrichedRow<
+  Input,
+  Email extends string,
+  Phone extends string = never,
+  Prefix = unknown,
+  Chosen extends AddedField = never,
+  Asked extends AddedField = never,
+> = Shown<
+  Input &
+    ([Chosen] extends [never]
+      ? AddedTo<Email, Phone, Prefix, Exclude<AddedField, AskedFields> | Asked>
+      : // Chosen at run time, any of them may be missing.
+        [AddedField] extends [Chosen]
+        ? Partial<AddedTo<Email, Phone, Prefix, AddedField>>
+        : AddedTo<Email, Phone, Prefix, Chosen | Asked>)
+>;
+
+/** The same type, of which an editor shows the columns and not how they came about. */
+type Shown<Type> = { [Name in keyof Type]: Type[Name] } & {};
+
+type AddedTo<Email extends string, Phone extends string, Prefix, Fields> = Added<
+  Email,
+  EmailCells,
+  Prefix,
+  Fields
+> &
+  Added<Phone, PhoneCells, Prefix, Fields>;
+
+/** The columns of a row that may hold text. */
+export type TextColumn<Input> = ColumnOf<Input, string>;
+
+/** The columns of a row that may hold phone numbers: numbers are read as they print. */
+export type PhoneColumn<Input> = ColumnOf<Input, string | number | bigint>;
+
+/** Any name, where rows have no type of their own. */
+type ColumnOf<Input, Cell> = string extends keyof Input
+  ? string
+  : {
+      [Column in keyof Input & string]-?: unknown extends Input[Column]
+        ? Column
+        : Input[Column] extends Cell | null | undefined
+          ? Column
+          : never;
+    }[keyof Input & string];
+
+/** A Duplex whose rows have a type on either side. */
+export interface RowStream<Input, Output> extends Duplex {
+  [Symbol.asyncIterator](): AsyncIterableIterator<Output>;
+  [Symbol.asyncIterator](text?: never): ReturnType<Duplex[typeof Symbol.asyncIterator]>;
+  read(): Output | null;
+  read(text: never): never;
+  // What takes `never` is for `pipe` and `pipeline` alone, which want streams of text: no call fits it.
+  write(text: never, ...more: never[]): boolean;
+  write(row: Input, done?: WriteDone): boolean;
+  end(text: never, ...more: never[]): this;
+  end(row: Input, done?: () => void): this;
+  end(done?: () => void): this;
+  on(event: 'data', listener: (row: Output) => void): this;
+  on(event: string | symbol, listener: Parameters<Duplex['on']>[1]): this;
+}
+
+type WriteDone = (error: Error | null | undefined) => void;

@@ -1,0 +1,169 @@
+import type { Duplex } from 'node:stream';
+import type { Batch } from '../batches/batch.js';
+import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
+import type { JoinedRows } from '../../lists/rows/sink.js';
+import { PatientDuplex } from './patient-duplex.js';
+import { RowEnricher } from './row-enricher.js';
+import { RowQueue } from './row-queue.js';
+import type { Parcel, SettledParcel } from './parcel.js';
+import type { StreamPlan } from './stream-plan.js';
+
+/**
+ * Joins results onto rows: parcels in (rows, and settled batches), enriched rows out, one by one, in
+ * the order in which they came.
+ *
+ * @example
+ * ```ts
+ * const plan = new StreamPlan({ email: ['email'], country: 'US' });
+ * await pipeline(
+ *   Readable.from([{ email: 'good@sluice.test' }]),
+ *   rowsToBatches(plan),
+ *   driveBatches({ client }),
+ *   joinResults(plan),
+ *   async (rows) => {
+ *     for await (const row of rows) console.log(row.email_valid); // true
+ *   },
+ * );
+ * ```
+ */
+export function joinResults(plan: StreamPlan): Duplex {
+  const enricher = new RowEnricher(plan.plan);
+  return new JoinResults(plan, function* enrich(joined) {
+    if (!(joined.chunk instanceof ObjectChunk)) {
+      throw new TypeError('rows that are no objects are joined as stretches of their chunks');
+    }
+    for (let row = joined.from; row < joined.to; row += 1) {
+      yield enricher.enrich(joined.chunk.rows[row] as Row, joined, row);
+    }
+    releaseStretch(plan, joined);
+  });
+}
+
+/** The same for rows that travel as chunks: stretches out, which the consumer releases when written. */
+export function joinChunks(plan: StreamPlan): Duplex {
+  return new JoinResults(plan, (joined) => [joined].values());
+}
+
+/** Makes room for as many rows as a stretch holds. */
+export function releaseStretch(plan: StreamPlan, joined: JoinedRows): void {
+  const isLast = joined.to === joined.chunk.length;
+  plan.window.release(joined.to - joined.from, isLast ? joined.chunk.byteSize : 0);
+}
+
+type Done = (error?: Error | null) => void;
+
+class JoinResults extends PatientDuplex {
+  readonly #plan: StreamPlan;
+  readonly #queue: RowQueue;
+  /** What leaves the stream for a stretch of rows. */
+  readonly #itemsOf: (joined: JoinedRows) => Iterator<unknown>;
+  #leaving: Iterator<unknown> | undefined;
+  /** By batch: its addresses that are settled, as long as some of its parts are not. */
+  readonly #settledInParts = new Map<number, number>();
+  /** Whether the reader takes more. Parcels come in all the same: the window bounds their rows. */
+  #isWanted = false;
+  /** Releasing rows makes more come in, at once: they leave behind those that are leaving. */
+  #isPushing = false;
+  /** Called when all that is settled has left. */
+  #onAllGone: (() => void) | undefined;
+
+  constructor(plan: StreamPlan, itemsOf: (joined: JoinedRows) => Iterator<unknown>) {
+    // One parcel at a time, so that nothing is read past the one that says why no more come.
+    super({ objectMode: true, writableHighWaterMark: 1 });
+    this.#plan = plan;
+    this.#queue = new RowQueue(plan.plan.book, plan.plan.width);
+    this.#itemsOf = itemsOf;
+    plan.window.isOpen = false;
+  }
+
+  override _write(parcel: Parcel, _encoding: string, done: Done): void {
+    switch (parcel.kind) {
+      case 'rows':
+        this.#queue.add(parcel.chunk, parcel.tickets);
+        this.#pushSettled();
+        done();
+        return;
+      case 'settled':
+        this.#settle(parcel).then(() => done(), done);
+        return;
+      case 'stopped':
+        // Rows whose results were paid for come out first.
+        this.#onAllGone = () => this.whenAsked(() => done(parcel.error));
+        this.#pushSettled();
+        return;
+      case 'batch':
+        done(new TypeError('a batch came to the join without having been driven'));
+    }
+  }
+
+  override _final(done: Done): void {
+    this.#onAllGone = () => {
+      if (this.#queue.isEmpty) this.push(null);
+      else this.destroy(new TypeError('rows are left whose batches never came to the join'));
+    };
+    this.#pushSettled();
+    done();
+  }
+
+  override _read(): void {
+    this.#isWanted = true;
+    this.#pushSettled();
+  }
+
+  async #settle(parcel: SettledParcel): Promise<void> {
+    const { plan, storage, window, history } = this.#plan;
+    const { batch, batchUuid, ending } = parcel;
+    // Rows come out when what was paid for is in the history.
+    await plan.settle(batch, ending, {
+      verifiedAt: new Date().toISOString(),
+      batchUuid,
+      history,
+    });
+    if (this.#isLastOf(batch)) {
+      storage.drop(batch.id);
+      window.batchSettled();
+    }
+    this.#pushSettled();
+  }
+
+  /** Whether all of a batch is settled: its file is read for as long as one of its parts is not. */
+  #isLastOf({ id, addresses, part }: Batch): boolean {
+    if (!part) return true;
+    const settled = (this.#settledInParts.get(id) ?? 0) + addresses;
+    if (settled < part.of) this.#settledInParts.set(id, settled);
+    else this.#settledInParts.delete(id);
+    return settled >= part.of;
+  }
+
+  #pushSettled(): void {
+    if (this.#isPushing || this.destroyed) return;
+    this.#isPushing = true;
+    try {
+      while (this.#isWanted) {
+        const item = this.#next();
+        if (item === undefined) break;
+        this.#isWanted = this.push(item);
+      }
+    } catch (error) {
+      this.destroy(error as Error);
+    }
+    this.#isPushing = false;
+    if (this.#isWanted && !this.destroyed) this.#allGone();
+  }
+
+  #allGone(): void {
+    const onAllGone = this.#onAllGone;
+    this.#onAllGone = undefined;
+    onAllGone?.();
+  }
+
+  #next(): unknown {
+    for (;;) {
+      const next = this.#leaving?.next();
+      if (next && next.done !== true) return next.value;
+      const joined = this.#queue.take();
+      this.#leaving = joined && this.#itemsOf(joined);
+      if (!joined) return undefined;
+    }
+  }
+}

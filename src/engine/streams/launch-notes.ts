@@ -1,0 +1,49 @@
+import type { Batch } from '../batches/batch.js';
+import { collectLaunched } from '../driver/collect-launched.js';
+import { addressOf } from '../plan/result-join.js';
+import { readLines } from '../batches/read-lines.js';
+import type { VerifySettings } from './stream-options.js';
+
+/**
+ * What a history knows of the launches of a stream: what one leaves behind, or a kill does, the next with
+ * that history collects before it sends anything.
+ */
+export class LaunchNotes {
+  readonly #options: Omit<VerifySettings, 'onProgress'>;
+  readonly #stop = new AbortController();
+  #isLookedFor = false;
+
+  constructor(options: Omit<VerifySettings, 'onProgress'>) {
+    this.#options = options;
+  }
+
+  /** Collects what was left; `undefined` where there is nothing, or it was done. */
+  collect(): Promise<void> | undefined {
+    if (this.#isLookedFor) return undefined;
+    this.#isLookedFor = true;
+    const { history, client: service, ...settings } = this.#options;
+    if (!history) return undefined;
+    const launched = history.takeLaunched(this);
+    if (launched.length === 0) return undefined;
+    return collectLaunched(launched, { ...settings, history, service, signal: this.#stop.signal });
+  }
+
+  /** Waited for before each launch. @throws OutputError */
+  async note(batch: Batch, batchUuid: string): Promise<void> {
+    const { lane } = batch;
+    await this.#options.history?.noteLaunch({ batchUuid, lane, keys: keysOf(batch) }, this);
+  }
+
+  /** What is not at its end is the next stream's. */
+  leave(reason: unknown): void {
+    this.#stop.abort(reason);
+    this.#options.history?.release(this);
+  }
+}
+
+async function* keysOf(batch: Batch): AsyncGenerator<string> {
+  for await (const line of readLines(batch)) {
+    const address = addressOf(batch, line);
+    if ('key' in address) yield address.key;
+  }
+}

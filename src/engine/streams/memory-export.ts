@@ -1,0 +1,52 @@
+import { exportKeyCandidates } from '../addresses/export-key.js';
+import type { Batch } from '../batches/batch.js';
+import type { ExportTally } from '../batches/export-check.js';
+import { readLines } from '../batches/read-lines.js';
+import type { ExportOpener } from '../plan/result-join.js';
+import { OutcomeTable } from '../results/outcome-table.js';
+import { readExport } from '../results/read-export.js';
+
+/**
+ * Fetches a whole export and keeps its bytes in memory: what its records say is found out when they are
+ * joined, only whose they are is looked at here.
+ *
+ * @throws ContractError `broken_contract` when it is cut short or no JSON
+ */
+export async function fetchExport(
+  open: ExportOpener,
+  batch: Batch,
+): Promise<{ readonly results: ExportOpener; readonly tally: ExportTally }> {
+  const { type, country } = batch.lane;
+  const kept: Uint8Array[] = [];
+  async function* keep(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      kept.push(chunk);
+      yield chunk;
+    }
+  }
+  const lines = new Set<string>();
+  for await (const line of readLines(batch)) {
+    for (const key of exportKeyCandidates(type, line, country)) lines.add(key);
+  }
+  const named = new Set<string>();
+  const { unwanted } = await readExport(keep(await open()), {
+    type,
+    outcomes: new OutcomeTable(),
+    isWanted: (key) => exportKeyCandidates(type, key, country).some((known) => lines.has(known)),
+    onRecord: (key) => {
+      for (const known of exportKeyCandidates(type, key, country)) {
+        if (lines.has(known)) named.add(known);
+      }
+    },
+  });
+  const tally = {
+    named: Math.min(named.size, batch.addresses),
+    strangers: unwanted,
+    conflicting: 0,
+  };
+  return { results: async () => replay(kept), tally };
+}
+
+async function* replay(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}

@@ -1,0 +1,223 @@
+import { Transform, type TransformCallback } from 'node:stream';
+import type { Batch } from '../batches/batch.js';
+import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
+import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import { ArrivalTimes } from './arrival-times.js';
+import type { Parcel } from './parcel.js';
+import type { StreamPlan } from './stream-plan.js';
+
+/** Single rows are gathered into chunks of so many. */
+const chunkRows = 256;
+/** A timer set for longer than this fires at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/**
+ * Makes batches of rows: rows in (objects, one by one, or chunks of them), parcels out (the rows, and
+ * each batch as it is closed). It takes no more rows while too many wait, and then closes early the
+ * batches that hold up the oldest of them.
+ *
+ * @example
+ * ```ts
+ * const plan = new StreamPlan({ email: ['email'], country: 'US' });
+ * const rows = Readable.from([{ email: 'good@sluice.test' }, { email: 'good@sluice.test' }]);
+ * for await (const parcel of rows.compose(rowsToBatches(plan))) {
+ *   if (parcel.kind === 'batch') console.log(parcel.batch.addresses); // 1
+ * }
+ * ```
+ */
+export function rowsToBatches(plan: StreamPlan): Transform {
+  return new RowsToBatches(plan);
+}
+
+class RowsToBatches extends Transform {
+  readonly #plan: StreamPlan;
+  #gathered: Row[] = [];
+  #flushSoon: NodeJS.Immediate | undefined;
+  #waitTimer: NodeJS.Timeout | undefined;
+  /** While the first rows are looked at. */
+  #lookTimer: NodeJS.Timeout | undefined;
+  readonly #arrivals: ArrivalTimes;
+  /** Held back while too many rows wait. */
+  #resume: TransformCallback | undefined;
+
+  constructor(plan: StreamPlan) {
+    super({ objectMode: true, writableHighWaterMark: 1, readableHighWaterMark: 1 });
+    this.#plan = plan;
+    this.#arrivals = new ArrivalTimes(plan.maxWaitMs ?? 0);
+    plan.window.onChange(() => this.#windowChanged());
+  }
+
+  override _transform(item: unknown, _encoding: string, done: TransformCallback): void {
+    try {
+      if (isRowChunk(item)) this.#take(item);
+      else this.#gather(item);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    if (this.#plan.window.roomForRows > 0) {
+      done();
+    } else {
+      this.#resume = done;
+      this.#closeHeldUp();
+    }
+  }
+
+  override _flush(done: TransformCallback): void {
+    try {
+      this.#takeGathered();
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    this.#plan.plan.cutter.closeAll();
+    this.#pushClosed();
+    this.#stopTimers();
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#stopTimers();
+    this.#gathered = [];
+    done(error);
+  }
+
+  #gather(row: unknown): void {
+    this.#plan.checkRow(row);
+    this.#gathered.push(row);
+    const { rowColumns, maxWaitMs } = this.#plan;
+    if (!rowColumns.areFound) {
+      // Nothing of them may be sent yet, so they wait here.
+      if (maxWaitMs !== undefined) {
+        const wait = Math.min(maxWaitMs, longestTimerMs);
+        this.#lookTimer ??= setTimeout(() => this.#flushGathered(), wait);
+      }
+    } else if (this.#gathered.length >= Math.min(chunkRows, this.#plan.window.roomForRows)) {
+      this.#takeGathered();
+    } else {
+      // Rows that trickle in are not held back for the chunk to fill.
+      this.#flushSoon ??= setImmediate(() => this.#flushGathered());
+    }
+  }
+
+  #flushGathered(): void {
+    try {
+      this.#takeGathered();
+    } catch (error) {
+      this.destroy(error as Error);
+    }
+  }
+
+  #takeGathered(): void {
+    clearImmediate(this.#flushSoon);
+    this.#flushSoon = undefined;
+    if (this.#gathered.length === 0 || this.destroyed) return;
+    this.#plan.rowColumns.settle();
+    const chunk = new ObjectChunk(this.#gathered, this.#plan.readColumns);
+    this.#gathered = [];
+    this.#take(chunk);
+  }
+
+  #take(chunk: RowChunk): void {
+    const { plan, window } = this.#plan;
+    const row = window.nextRow;
+    const tickets = plan.planner.plan(chunk, row);
+    window.takeIn(chunk.length, chunk.byteSize);
+    if (this.#plan.maxWaitMs !== undefined) this.#arrivals.note(row, performance.now());
+    this.push({ kind: 'rows', chunk, tickets } satisfies Parcel);
+    this.#pushClosed();
+    this.#watchTheClock();
+  }
+
+  #pushClosed(): void {
+    const { window, plan } = this.#plan;
+    for (const batch of plan.cutter.take()) {
+      window.batchClosed();
+      this.push({
+        kind: 'batch',
+        batch: window.isOpen ? this.#handOver(batch) : batch,
+      } satisfies Parcel);
+    }
+  }
+
+  /** No join will ever drop the file: the batch keeps it for itself. */
+  #handOver(batch: Batch): Batch {
+    const { storage } = this.#plan;
+    const blocks = [...storage.open(batch.id)];
+    storage.drop(batch.id);
+    return { ...batch, open: () => blocks };
+  }
+
+  #windowChanged(): void {
+    if (!this.#resume || this.destroyed) return;
+    if (this.#plan.window.roomForRows > 0) {
+      const resume = this.#resume;
+      this.#resume = undefined;
+      resume();
+    } else {
+      this.#closeHeldUp();
+    }
+  }
+
+  /**
+   * The batch that has been open longest is the one the oldest waiting row waits for, if that row waits
+   * for an open one at all. As many are closed as the service has places for, but none that younger
+   * rows alone wait for: while older batches are under way, it may still fill.
+   */
+  #closeHeldUp(): void {
+    const { window, concurrency } = this.#plan;
+    const { cutter } = this.#plan.plan;
+    while (window.underWay < concurrency) {
+      const opener = cutter.oldestOpenedAt();
+      if (opener === undefined || !window.isOld(opener)) return;
+      cutter.closeOldest();
+      this.#pushClosed();
+    }
+  }
+
+  #watchTheClock(): void {
+    const { maxWaitMs } = this.#plan;
+    if (maxWaitMs === undefined || this.#waitTimer) return;
+    const left = this.#leftOf(maxWaitMs);
+    if (left === undefined) return;
+    this.#waitTimer = setTimeout(
+      () => this.#closeOverdue(maxWaitMs),
+      Math.min(left, longestTimerMs),
+    );
+  }
+
+  #closeOverdue(maxWaitMs: number): void {
+    this.#waitTimer = undefined;
+    while (this.#leftOf(maxWaitMs) === 0) this.#plan.plan.cutter.closeOldest();
+    this.#pushClosed();
+    this.#watchTheClock();
+  }
+
+  /** How long the oldest open batch may still wait, in milliseconds. */
+  #leftOf(maxWaitMs: number): number | undefined {
+    const opener = this.#plan.plan.cutter.oldestOpenedAt();
+    if (opener !== undefined) {
+      return Math.max(0, this.#arrivals.of(opener) + maxWaitMs - performance.now());
+    }
+    this.#arrivals.forget();
+    return undefined;
+  }
+
+  #stopTimers(): void {
+    clearImmediate(this.#flushSoon);
+    clearTimeout(this.#waitTimer);
+    clearTimeout(this.#lookTimer);
+    this.#waitTimer = undefined;
+  }
+}
+
+function isRowChunk(item: unknown): item is RowChunk {
+  return (
+    typeof item === 'object' &&
+    item !== null &&
+    'text' in item &&
+    typeof item.text === 'function' &&
+    'length' in item &&
+    typeof item.length === 'number'
+  );
+}

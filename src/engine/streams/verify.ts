@@ -1,0 +1,260 @@
+import { pipeline, type Duplex } from 'node:stream';
+import { checkHistoryService } from '../plan/check-history-service.js';
+import type { ColumnOptions } from '../columns/column-layout.js';
+import { CalledBack } from '../../platform/options/called-back.js';
+import { checkOptions } from '../../platform/options/check-options.js';
+import type { Needed } from '../../platform/options/needed.js';
+import { DriveBatches } from './drive-batches.js';
+import type { AddedField } from '../results/result-columns.js';
+import type { Row } from '../../lists/rows/chunks/object-chunk.js';
+import { joinChunks, joinResults } from './join-results.js';
+import { LaunchNotes } from './launch-notes.js';
+import { PatientDuplex } from './patient-duplex.js';
+import type {
+  AskedFields,
+  EnrichedRow,
+  PhoneColumn,
+  RowStream,
+  TextColumn,
+} from './enriched-row.js';
+import type { LaneChoice, VerifySettings } from './stream-options.js';
+import { verifyShape } from './stream-shape.js';
+import { StreamPlan } from './stream-plan.js';
+import { rowsToBatches } from './rows-to-batches.js';
+import { batchProgress, RowCount } from './progress.js';
+
+/**
+ * A Duplex: row objects in, enriched row objects out, as many and in the same order. Rows wait in
+ * memory for their results, at most `maxWaitingRows` of them. Not durable without a history: what was paid
+ * for rows that have not come out is lost when the stream ends early.
+ *
+ * Rows of a type of their own keep it: `verify<Contact>()(options)`. For a loop over rows that a program
+ * has, {@link verifyRows} is the shorter way.
+ *
+ * @throws ConfigurationError at once; as the stream's error whatever stops the run
+ *
+ * @example
+ * ```ts
+ * const rows = [{ id: 1, email: 'good@sluice.test' }];
+ * await pipeline(rows, verify({ client, email: ['email'], country: 'US' }), async (verified) => {
+ *   for await (const row of verified) console.log(row.id, row.email_valid); // 1 true
+ * });
+ * ```
+ */
+export function verify<Input extends object>(): TypedVerify<Input>;
+export function verify<
+  const Email extends string | object = never,
+  const Phone extends string = never,
+  const Prefix extends Prefixes = {},
+  const Chosen extends AddedField = never,
+  Given = unknown,
+>(
+  options: TypedOptions<Row, Email, Phone, Prefix, Chosen> &
+    Needed<Given, LaneChoice> &
+    NoRowType<Email>,
+): RowStream<
+  Row,
+  EnrichedRow<Row, Extract<Email, string>, Phone, Prefix, Chosen, AskedFields<Given>>
+>;
+export function verify(
+  ...given: readonly [] | readonly [VerifySettings]
+): Duplex | ((options: never) => Duplex) {
+  return given.length === 0 ? createVerify : createVerify(given[0]);
+}
+
+/**
+ * Takes the options of `verify()` where the rows have a type of their own: all else follows from the
+ * options, as no call can have some of its types given and the others inferred.
+ */
+export type TypedVerify<Input extends object> = <
+  const Email extends TextColumn<Input> = never,
+  const Phone extends PhoneColumn<Input> = never,
+  const Prefix extends Prefixes = {},
+  const Chosen extends AddedField = never,
+  Given = unknown,
+>(
+  options: TypedOptions<Input, Email, Phone, Prefix, Chosen> & Needed<Given, LaneChoice>,
+) => RowStream<Input, EnrichedRow<Input, Email, Phone, Prefix, Chosen, AskedFields<Given>>>;
+
+/** Options whose values decide the type of the rows. */
+export interface TypedOptions<Input, Email, Phone, Prefix, Chosen>
+  extends
+    Omit<VerifySettings, keyof ColumnOptions>,
+    ColumnOptions<
+      OneOf<Email, TextColumn<Input>, GenericRows>,
+      OneOf<Phone, PhoneColumn<Input>>,
+      TextColumn<Input>,
+      Prefix & PrefixedColumns<Prefix, Email | Phone>,
+      OneOf<Chosen, AddedField>
+    > {}
+
+/** What is given, or all that may be: a call that gives something else is told what is wanted. */
+type OneOf<Given, All, Hint = never> = [Given] extends [never]
+  ? All
+  : [Given] extends [string]
+    ? Given
+    : All | Hint;
+
+/** What the compiler says where rows are of a type parameter. */
+type GenericRows =
+  'columns of a generic type are unknown: verify { email: row.email, row }, see docs/library.md';
+
+/** The mistake, which is answered with where the type belongs. */
+type NoRowType<Email> = [Email] extends [string]
+  ? unknown
+  : { readonly error: 'write verify<Row>()(options), with a call for the type of the rows alone' };
+
+/** What added columns begin with, by the verified column. */
+export type Prefixes = Readonly<Record<string, string>>;
+
+/** Only what is verified has added columns: any other name is refused, with the reason in its type. */
+type PrefixedColumns<Prefix, Verified> = {
+  readonly [
+    Column in string extends keyof Prefix ? never : Exclude<keyof Prefix, Verified> & string
+  ]: {
+    readonly error: `${Column} is not verified`;
+  };
+};
+
+function createVerify(options: VerifySettings): Duplex {
+  const plan = planOf(options);
+  return new Verify(plan, joinResults(plan), options);
+}
+
+/** @throws ConfigurationError for options that are wrong */
+export function planOf(options: VerifySettings): StreamPlan {
+  checkOptions(options, verifyShape);
+  const { client, history } = options;
+  checkHistoryService(history, 'baseUrl' in client ? String(client.baseUrl) : undefined);
+  return new StreamPlan(options);
+}
+
+/** The same for rows that travel as chunks: stretches of them come out, to be released when written. */
+export function verifyChunks(
+  plan: StreamPlan,
+  options: Omit<VerifySettings, 'onProgress'> & PlanningOptions,
+): Duplex {
+  return new Verify(plan, joinChunks(plan), options);
+}
+
+interface PlanningOptions {
+  /** Called when all rows are in, and their batches made. */
+  readonly onPlanned?: () => void;
+}
+
+type Done = (error?: Error | null) => void;
+
+/** A coat over the three streams: one end of the pipeline to write to, the other to read from. */
+export class Verify extends PatientDuplex {
+  readonly #head: Duplex;
+  readonly #drive: Duplex;
+  readonly #tail: Duplex;
+  /** Settled when all three are closed. */
+  readonly #closed: Promise<void>;
+  readonly #signal: AbortSignal | undefined;
+  readonly #count: RowCount | undefined;
+  readonly #calledBack = new CalledBack((error) => this.destroy(error as Error));
+  readonly #notes: LaunchNotes;
+  /** Whether the reader takes more. */
+  #isWanted = false;
+  /** Held back while the head takes no more. */
+  #written: Done | undefined;
+  readonly #onAbort = (): void => {
+    this.destroy(this.#signal?.reason as Error);
+  };
+
+  constructor(plan: StreamPlan, tail: Duplex, options: VerifySettings & PlanningOptions) {
+    super({ objectMode: true });
+    const onProgress = this.#calledBack.watch(options.onProgress);
+    const onBatch = this.#calledBack.watch(options.onBatch);
+    this.#count = onProgress && new RowCount(onProgress);
+    this.#head = rowsToBatches(plan);
+    this.#tail = tail;
+    this.#notes = new LaunchNotes(options);
+    const drive = new DriveBatches(
+      {
+        ...options,
+        onBatch: (progress) => {
+          onBatch?.(progress);
+          onProgress?.(batchProgress(progress));
+        },
+        collect: async (batch, open) => plan.plan.join.match(batch, open),
+      },
+      async (batch, uuid) => this.#notes.note(batch, uuid),
+    );
+    this.#drive = drive;
+    this.#closed = new Promise((resolve) => {
+      pipeline(this.#head, drive, tail, (error) => {
+        // Rows whose results were paid for come out before the error that says why no more come.
+        if (error && error === drive.stoppedBy) this.whenAsked(() => this.destroy(error));
+        else if (error) this.destroy(error);
+        resolve();
+      });
+    });
+    this.#head.on('drain', () => this.#drained());
+    this.#head.on('end', () => options.onPlanned?.());
+    tail.on('readable', () => this.#pull());
+    tail.on('end', () => {
+      this.#count?.allOut();
+      this.#calledBack.settled().then(
+        () => this.push(null),
+        () => undefined,
+      );
+    });
+    this.#signal = options.signal;
+    // Not at once: there is no listener yet.
+    if (this.#signal?.aborted === true) process.nextTick(this.#onAbort);
+    else this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  override _write(item: unknown, _encoding: string, done: Done): void {
+    this.#count?.in();
+    const collected = this.#notes.collect();
+    if (collected) collected.then(() => this.#pass(item, done), done);
+    else this.#pass(item, done);
+  }
+
+  override _final(done: Done): void {
+    this.#count?.allIn();
+    this.#head.end();
+    done();
+  }
+
+  override _read(): void {
+    this.#isWanted = true;
+    this.#pull();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    // Each of them: one that has ended passes nothing on to those behind it.
+    for (const stream of [this.#head, this.#drive, this.#tail]) stream.destroy(error ?? undefined);
+    this.#notes.leave(error ?? new Error('the stream was closed'));
+    const gone = new Promise((resolve) => {
+      if (this.#drive.closed) resolve(undefined);
+      else this.#drive.once('close', resolve);
+    });
+    // A pipeline that has failed does not wait for its streams.
+    void Promise.all([this.#closed, gone]).then(() => done(error));
+  }
+
+  #pass(item: unknown, done: Done): void {
+    if (this.#head.write(item)) done();
+    else this.#written = done;
+  }
+
+  #drained(): void {
+    const written = this.#written;
+    this.#written = undefined;
+    written?.();
+  }
+
+  #pull(): void {
+    while (this.#isWanted) {
+      const item: unknown = this.#tail.read();
+      if (item === null) return;
+      this.#count?.out();
+      this.#isWanted = this.push(item);
+    }
+  }
+}

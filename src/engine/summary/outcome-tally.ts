@@ -1,0 +1,112 @@
+import type { VerificationType } from '../../contract/enums.js';
+import { isDisposable, qualityOf, verdictOf } from '../results/verdict.js';
+import type { Plan } from '../plan/plan.js';
+import type { JoinedRows } from '../../lists/rows/sink.js';
+import { MisspeltDomains } from './misspelt-domains.js';
+import { OutcomeMarks } from './outcome-marks.js';
+import { RefusedCells } from './refused-cells.js';
+import type { CellTally } from './summary.js';
+
+const isValid = 1;
+
+/** Counts outcomes as rows are written: an addition and a look at a byte for each cell. */
+export class OutcomeTally {
+  readonly #plan: Plan;
+  /** By verified column, then by outcome. */
+  readonly #counts: number[][];
+  /** By outcome: whether it is `valid`. */
+  readonly #valid: OutcomeMarks;
+  /** What in the rows themselves kept their cells from a result. */
+  readonly refused: RefusedCells;
+  readonly misspelt: MisspeltDomains;
+  #reachableRows = 0;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+    this.#valid = new OutcomeMarks(plan.outcomes, (outcome) =>
+      verdictOf(outcome) === 'valid' ? isValid : 0,
+    );
+    this.refused = new RefusedCells(plan);
+    this.misspelt = new MisspeltDomains(plan);
+    this.#counts = plan.layout.columns.map(() => []);
+  }
+
+  /**
+   * @param outcomes of whole rows, `plan.width` each
+   * @param rows the rows themselves. @default they are not looked at
+   */
+  add(outcomes: Uint32Array, rows?: Pick<JoinedRows, 'chunk' | 'from'>): void {
+    const width = this.#counts.length;
+    if (rows) {
+      this.refused.add(outcomes, rows);
+      this.misspelt.add(rows, outcomes.length / width);
+    }
+    for (let column = 0; column < width; column += 1) {
+      const counts = this.#counts[column] ?? [];
+      for (let index = column; index < outcomes.length; index += width) {
+        const outcome = outcomes[index] ?? 0;
+        counts[outcome] = (counts[outcome] ?? 0) + 1;
+      }
+    }
+    // Of one column the counts say it.
+    if (width > 1) this.#countReachable(outcomes, width);
+  }
+
+  /** Rows with at least one valid address. */
+  get reachableRows(): number {
+    return this.#counts.length > 1 ? this.#reachableRows : this.#tally([0]).verdicts.valid;
+  }
+
+  /** By verified column, in their order. */
+  columns(): readonly CellTally[] {
+    return this.#plan.layout.columns.map((_, column) => this.#tally([column]));
+  }
+
+  of(type: VerificationType): CellTally {
+    const { columns } = this.#plan.layout;
+    return this.#tally([...columns.keys()].filter((column) => columns[column]?.type === type));
+  }
+
+  #tally(columns: readonly number[]): CellTally {
+    const buckets = { verified: 0, not_submitted: 0, no_result: 0, failed: 0 };
+    const verdicts = { valid: 0, wrong: 0, unknown: 0, none: 0 };
+    const ofValid = { risky: 0, disposable: 0 };
+    const reasons = new Map<string, number>();
+    const quality = new Map<string, number>();
+    for (const column of columns) {
+      this.#counts[column]?.forEach((count, id) => {
+        const outcome = this.#plan.outcomes.get(id);
+        buckets[outcome.verification] += count;
+        if (outcome.values === undefined) {
+          reasons.set(outcome.reason, (reasons.get(outcome.reason) ?? 0) + count);
+          return;
+        }
+        const verdict = verdictOf(outcome);
+        verdicts[verdict] += count;
+        if (outcome.type !== 'email') return;
+        const name = qualityOf(outcome);
+        quality.set(name, (quality.get(name) ?? 0) + count);
+        if (verdict !== 'valid') return;
+        if (name === 'risky') ofValid.risky += count;
+        if (isDisposable(outcome)) ofValid.disposable += count;
+      });
+    }
+    return {
+      buckets,
+      reasons: Object.fromEntries(reasons),
+      verdicts,
+      quality: Object.fromEntries(quality),
+      ...(ofValid.risky + ofValid.disposable > 0 && { of_valid: ofValid }),
+    };
+  }
+
+  #countReachable(outcomes: Uint32Array, width: number): void {
+    for (let row = 0; row < outcomes.length; row += width) {
+      for (let index = row; index < row + width; index += 1) {
+        if (this.#valid.of(outcomes[index] ?? 0) !== isValid) continue;
+        this.#reachableRows += 1;
+        break;
+      }
+    }
+  }
+}

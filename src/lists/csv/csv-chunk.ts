@@ -1,0 +1,154 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import type { CellText, RawCells, RowChunk } from '../rows/chunks/row-chunk.js';
+import { quoteByte } from './dialect/csv-dialect.js';
+import { decodeCell, findCells, type KnownText } from './csv-cells.js';
+
+/** Columns of one input: how many there are, and which of them have their cells found ahead. */
+export interface CsvColumns {
+  readonly count: number;
+  readonly delimiter: number;
+  /** For each column its slot in the row table, or -1. */
+  readonly slots: Int32Array;
+  /** Number of slots. */
+  readonly wanted: number;
+}
+
+/**
+ * The row table holds, for each row: where it starts, where it ends without its line end, how many
+ * cells it lacks, and start and end of each wanted cell. One number more follows the last row: where
+ * that row's line end ends. A wanted cell that the row lacks starts behind its end.
+ */
+export function rowStride(wanted: number): number {
+  return 3 + 2 * wanted;
+}
+
+/** Some rows of a CSV file: their own bytes, and where the rows and the wanted cells lie in them. */
+export class CsvChunk implements RowChunk, RawCells {
+  readonly raw: RawCells = this;
+  readonly length: number;
+  readonly byteSize: number;
+  /** Bytes that the bounds point into; they are not written to before the chunk is released. */
+  readonly bytes: Buffer;
+  readonly #columns: CsvColumns;
+  readonly #table: Uint32Array;
+  readonly #stride: number;
+  /** Bytes of a byte-order mark before the first cell. */
+  readonly markBytes: number;
+  #known: KnownText | undefined;
+  #onRelease: (() => void) | undefined;
+  /** Number of the first row in the file. */
+  readonly #firstNumber: number;
+
+  /** @param onRelease told that nobody will look at the bytes again */
+  constructor(
+    bytes: Buffer,
+    table: Uint32Array,
+    columns: CsvColumns,
+    markBytes = 0,
+    onRelease?: () => void,
+    firstNumber = 1,
+  ) {
+    this.bytes = bytes;
+    this.#columns = columns;
+    this.#table = table;
+    this.#stride = rowStride(columns.wanted);
+    this.markBytes = markBytes;
+    this.length = (table.length - 1) / this.#stride;
+    this.byteSize = bytes.length + table.byteLength;
+    this.#onRelease = onRelease;
+    this.#firstNumber = firstNumber;
+  }
+
+  number(row: number): number {
+    return this.#firstNumber + row;
+  }
+
+  get delimiter(): number {
+    return this.#columns.delimiter;
+  }
+
+  text(row: number, column: number): CellText {
+    // Not foreseen, but right all the same.
+    if (this.#columns.slots[column] === -1) return this.cells(row)[column];
+    const at = this.#boundsAt(row, column);
+    const start = this.#table[at] as number;
+    const end = this.#table[at + 1] as number;
+    if (start > end) return undefined;
+    return decodeCell(this.bytes, start, end, this.#knownText());
+  }
+
+  cellStart(row: number, column: number): number {
+    const start = this.#table[this.#boundsAt(row, column)] as number;
+    return this.bytes[start] === quoteByte ? start + 1 : start;
+  }
+
+  cellEnd(row: number, column: number): number {
+    const at = this.#boundsAt(row, column);
+    const end = this.#table[at + 1] as number;
+    return this.bytes[this.#table[at] as number] === quoteByte ? end - 1 : end;
+  }
+
+  /** All cells of a row, parsed again; `undefined` for those it lacks. */
+  cells(row: number): CellText[] {
+    const start = this.rowStart(row) + (row === 0 ? this.markBytes : 0);
+    const bounds = findCells(this.bytes, start, this.rowEnd(row), this.delimiter);
+    const known = this.#knownText();
+    return Array.from({ length: this.#columns.count }, (_, column) => {
+      const [from, to] = [bounds[2 * column], bounds[2 * column + 1]];
+      if (from === undefined || to === undefined) return undefined;
+      return decodeCell(this.bytes, from, to, known);
+    });
+  }
+
+  release(): void {
+    this.#onRelease?.();
+    this.#onRelease = undefined;
+  }
+
+  /** Where the row's bytes start in `bytes`. */
+  rowStart(row: number): number {
+    this.#check(row);
+    return this.#table[row * this.#stride] as number;
+  }
+
+  /** Where the row's bytes end, its line end left out. */
+  rowEnd(row: number): number {
+    this.#check(row);
+    return this.#table[row * this.#stride + 1] as number;
+  }
+
+  /** Where the row's line end ends; equal to `rowEnd` in a last row without one. */
+  lineEnd(row: number): number {
+    this.#check(row);
+    return this.#table[(row + 1) * this.#stride] as number;
+  }
+
+  /** How many cells the row has less than the header. */
+  missingCells(row: number): number {
+    this.#check(row);
+    return this.#table[row * this.#stride + 2] as number;
+  }
+
+  /** Where the bounds of a cell stand in the table. */
+  #boundsAt(row: number, column: number): number {
+    this.#check(row);
+    const slot = this.#columns.slots[column];
+    if (slot === undefined || slot === -1) {
+      throw new RangeError(`column ${String(column)} was not looked for`);
+    }
+    return row * this.#stride + 3 + 2 * slot;
+  }
+
+  /** One look at the whole chunk is worth hundreds of looks at cells. */
+  #knownText(): KnownText {
+    if (this.#known === undefined) {
+      const rows = this.bytes.subarray(this.#table[0]);
+      this.#known = isAscii(rows) ? 'ascii' : isUtf8(rows) ? 'utf8' : 'unknown';
+    }
+    return this.#known;
+  }
+
+  #check(row: number): void {
+    if (!(row >= 0 && row < this.length)) throw new RangeError(`there is no row ${String(row)}`);
+  }
+}

@@ -1,0 +1,258 @@
+import type { InputError } from '../../platform/errors/errors.js';
+import { rowStride, type CsvColumns } from './csv-chunk.js';
+import { carriageReturnByte, lineFeedByte, quoteByte } from './dialect/csv-dialect.js';
+import { csvTrouble, type CsvTrouble } from './csv-trouble.js';
+import { stopFinder } from './delimiter-scanner.js';
+
+/** Room that must stand behind the bytes: the loops run until they meet a byte that stops them. */
+export const guardBytes = 2;
+
+export interface RowScanOptions {
+  /** How messages call the input. */
+  readonly name: string;
+  readonly delimiter: number;
+  /** Most bytes of a row, its line feed not counted. */
+  readonly maxRowBytes: number;
+  /** Number of the line that the first row starts in. @default 1 */
+  readonly firstLine?: number;
+}
+
+/**
+ * The loop over the bytes. It stands somewhere in a row, may be halted at any byte and goes on there
+ * when there are more; what it finds is written in the row table (see CsvChunk).
+ */
+export class RowScan {
+  readonly #options: RowScanOptions;
+  #columns: CsvColumns | undefined;
+  #rowStart = 0;
+  #cellStart = 0;
+  #at = 0;
+  #inQuotes = false;
+  /** Cells of the row so far. */
+  #cell = 0;
+  /** Line the row starts in, and the line feeds inside its quotes. */
+  #line = 1;
+  #lineFeeds = 0;
+  #table = new Uint32Array(1024);
+  #used = 0;
+
+  constructor(options: RowScanOptions) {
+    this.#options = options;
+  }
+
+  /** Where the row starts that the scan stands in. */
+  get rowStart(): number {
+    return this.#rowStart;
+  }
+
+  /** Stands at the start of the first row; `markBytes` of a byte-order mark are no part of its first cell. */
+  begin(markBytes: number, columns: CsvColumns | undefined): void {
+    this.#columns = columns;
+    this.#rowStart = 0;
+    this.#at = this.#cellStart = markBytes;
+    this.#line = this.#options.firstLine ?? 1;
+    this.#used = 0;
+  }
+
+  /** The columns are known: rows behind the header are scanned for them. */
+  expect(columns: CsvColumns): void {
+    this.#columns = columns;
+    this.#used = 0;
+  }
+
+  /** The bytes have moved to the front by so many. */
+  moved(by: number): void {
+    this.#rowStart -= by;
+    this.#cellStart -= by;
+    this.#at -= by;
+    // Cells found so far of the row it stands in.
+    const end = this.#used + rowStride(this.#columns?.wanted ?? 0);
+    for (let at = this.#used; at < end; at += 1) this.#table[at] = (this.#table[at] ?? 0) - by;
+  }
+
+  /** The table of the rows found since it was last taken; `undefined` when there are none. */
+  take(): Uint32Array | undefined {
+    if (this.#used === 0) return undefined;
+    const table = this.#table.slice(0, this.#used + 1);
+    // The row that has begun stays, with the cells found so far.
+    this.#table.copyWithin(0, this.#used, this.#used + rowStride(this.#columns?.wanted ?? 0));
+    this.#used = 0;
+    return table;
+  }
+
+  /**
+   * Goes on through `bytes` up to `filled`. Stops behind the first row as long as the columns are not
+   * known. When these are the last bytes, a row without line end is complete.
+   *
+   * @throws InputError `input_malformed`
+   */
+  scan(bytes: Uint8Array, filled: number, isLast: boolean): void {
+    const { delimiter, maxRowBytes } = this.#options;
+    const isHead = this.#columns === undefined;
+    const count = this.#columns?.count ?? 0;
+    const slots = this.#columns?.slots ?? noSlots;
+    const stride = rowStride(this.#columns?.wanted ?? 0);
+    let table = this.#table;
+    let used = this.#used;
+    let rowStart = this.#rowStart;
+    let cellStart = this.#cellStart;
+    let at = this.#at;
+    let inQuotes = this.#inQuotes;
+    let cell = this.#cell;
+    let line = this.#line;
+    let lineFeeds = this.#lineFeeds;
+    if (stride >= table.length) table = this.#table = grown(table, stride);
+
+    // Guards: among the last bytes a line feed ends the last row, and a quote behind it a cell that is
+    // never closed; else a quote stops all loops. So none of them has to look where the bytes end.
+    bytes[filled] = isLast ? lineFeedByte : quoteByte;
+    bytes[filled + 1] = quoteByte;
+    table[used] = rowStart;
+    const base = at;
+    const stops = stopFinder().find(bytes, base, filled + guardBytes, delimiter);
+    /** The first of them that stands at `at` or behind. */
+    let stop = 0;
+
+    scanning: while (at < filled || (isLast && rowStart < filled)) {
+      let byte = bytes[at] as number;
+      let cellEnd: number;
+      if (inQuotes || (byte === quoteByte && at === cellStart)) {
+        if (!inQuotes) {
+          inQuotes = true;
+          at += 1;
+          stop += 1;
+        }
+        for (;;) {
+          at = base + (stops[stop] as number);
+          byte = bytes[at] as number;
+          while (byte !== quoteByte) {
+            if (byte === lineFeedByte) lineFeeds += 1;
+            stop += 1;
+            at = base + (stops[stop] as number);
+            byte = bytes[at] as number;
+          }
+          if (at + 1 >= filled) {
+            if (!isLast) break scanning;
+            if (at >= filled)
+              throw this.#trouble(
+                'unclosed_quote',
+                line + countLineFeeds(bytes, rowStart, cellStart),
+              );
+          }
+          if (bytes[at + 1] !== quoteByte) break;
+          at += 2;
+          stop += 2;
+        }
+        cellEnd = at + 1;
+        byte = bytes[cellEnd] as number;
+        if (byte === carriageReturnByte) {
+          if (cellEnd + 1 >= filled && !isLast) break;
+          if (cellEnd + 1 >= filled || bytes[cellEnd + 1] !== lineFeedByte) {
+            throw this.#trouble(
+              'text_after_quote',
+              line + countLineFeeds(bytes, rowStart, cellStart),
+            );
+          }
+          byte = lineFeedByte;
+          at = cellEnd + 1;
+        } else if (byte === delimiter || byte === lineFeedByte) {
+          at = cellEnd;
+        } else {
+          throw this.#trouble(
+            'text_after_quote',
+            line + countLineFeeds(bytes, rowStart, cellStart),
+          );
+        }
+        inQuotes = false;
+        stop += 2;
+      } else {
+        at = base + (stops[stop] as number);
+        byte = bytes[at] as number;
+        stop += 1;
+        if (at >= filled && !isLast) break;
+        if (byte === quoteByte)
+          throw this.#trouble('stray_quote', line + countLineFeeds(bytes, rowStart, cellStart));
+        cellEnd = at;
+        // A carriage return that the end of the file follows is data.
+        if (byte === lineFeedByte && bytes[at - 1] === carriageReturnByte && at < filled) {
+          cellEnd = at - 1;
+        }
+      }
+
+      if (cell < count) {
+        const slot = slots[cell] as number;
+        if (slot >= 0) {
+          table[used + 3 + 2 * slot] = cellStart;
+          table[used + 4 + 2 * slot] = cellEnd;
+        }
+      }
+      cell += 1;
+      if (byte === delimiter) {
+        at += 1;
+        cellStart = at;
+        continue;
+      }
+
+      if (at - rowStart > maxRowBytes)
+        throw this.#trouble('too_long', line, `over ${String(maxRowBytes)} bytes`);
+      table[used + 1] = cellEnd;
+      table[used + 2] = 0;
+      if (cell !== count && !isHead) {
+        if (cell > count) {
+          const figures = `${String(cell)} cells, expected ${String(count)}`;
+          throw this.#trouble('too_many_cells', line, figures);
+        }
+        table[used + 2] = count - cell;
+        markMissing(table, used + 3, slots, cell);
+      }
+      used += stride;
+      if (used + stride >= table.length) table = this.#table = grown(table, stride);
+      at = at < filled ? at + 1 : filled;
+      rowStart = cellStart = at;
+      table[used] = at;
+      cell = 0;
+      line += 1 + lineFeeds;
+      lineFeeds = 0;
+      if (isHead) break;
+    }
+
+    this.#used = used;
+    this.#rowStart = rowStart;
+    this.#cellStart = cellStart;
+    this.#at = at;
+    this.#inQuotes = inQuotes;
+    this.#cell = cell;
+    this.#line = line;
+    this.#lineFeeds = lineFeeds;
+    if (filled - rowStart > maxRowBytes && !(isHead && used > 0)) {
+      throw this.#trouble('too_long', line, `over ${String(maxRowBytes)} bytes`);
+    }
+  }
+
+  #trouble(kind: CsvTrouble, line: number, figures?: string): InputError {
+    return csvTrouble(kind, { name: this.#options.name, line, figures });
+  }
+}
+
+const noSlots = new Int32Array(0);
+
+function grown(table: Uint32Array, stride: number): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(2 * table.length + stride);
+  larger.set(table);
+  return larger;
+}
+
+/** Marks the wanted cells from `cell` on as ones that the row lacks: they start behind their end. */
+function markMissing(table: Uint32Array, at: number, slots: Int32Array, cell: number): void {
+  for (const slot of slots.subarray(cell)) {
+    if (slot < 0) continue;
+    table[at + 2 * slot] = 1;
+    table[at + 2 * slot + 1] = 0;
+  }
+}
+
+function countLineFeeds(bytes: Uint8Array, from: number, to: number): number {
+  let count = 0;
+  for (let at = from; at < to; at += 1) if (bytes[at] === lineFeedByte) count += 1;
+  return count;
+}

@@ -1,0 +1,167 @@
+import { InputError } from '../../platform/errors/errors.js';
+import { CsvChunk, type CsvColumns } from './csv-chunk.js';
+import { readCsvHead, type CsvHead } from './dialect/csv-head.js';
+import { RowScan, guardBytes } from './csv-row-scan.js';
+import { markBytesOf, recogniseSignature } from '../files/file-signature.js';
+
+/** Buffers are whole pages: a piece as long as the one before it finds room in that one's. */
+const pageBytes = 4096;
+
+export interface CsvScannerOptions {
+  /** How messages call the input. */
+  readonly name: string;
+  /** One ASCII byte. */
+  readonly delimiter: number;
+  /** Whether the first row names the columns; without, they are named by position. */
+  readonly hasHeader: boolean;
+  /** Most bytes of a row, its line feed not counted. */
+  readonly maxRowBytes: number;
+  /** Number of the line in the file that the first row starts in. @default 1 */
+  readonly firstLine?: number;
+  /** Names the columns whose cells are to be found, once: positions in the header. */
+  wanted(names: readonly string[]): readonly number[];
+}
+
+/** Cuts the bytes of a CSV file, fed to it in pieces of any size, into chunks of rows. */
+export class CsvScanner {
+  readonly #options: CsvScannerOptions;
+  readonly #scan: RowScan;
+  /** What was fed and is in no chunk yet stands from `#from` to `#filled`. */
+  #bytes = Buffer.alloc(guardBytes);
+  /** Buffers of chunks that were released. */
+  readonly #free: Buffer<ArrayBuffer>[] = [];
+  #from = 0;
+  #filled = 0;
+  /** Rows that were given, without the header. */
+  #rows = 0;
+  /** Bytes of the mark before the first row; `undefined` until enough of them are seen. */
+  #markBytes: number | undefined;
+  #head: CsvHead | undefined;
+  #columns: CsvColumns | undefined;
+
+  constructor(options: CsvScannerOptions) {
+    this.#options = options;
+    this.#scan = new RowScan(options);
+  }
+
+  /** What the first row tells, once it is complete. */
+  get head(): CsvHead | undefined {
+    return this.#head;
+  }
+
+  /**
+   * Takes the next bytes, as a copy, and gives the rows that they complete.
+   *
+   * @throws InputError `input_malformed`
+   */
+  feed(piece: Uint8Array): CsvChunk | undefined {
+    this.#hold(piece);
+    return this.#advance(false);
+  }
+
+  /**
+   * Gives the last row, when no line end has completed it.
+   *
+   * @throws InputError `input_malformed`
+   */
+  end(): CsvChunk | undefined {
+    this.#hold(new Uint8Array(0));
+    return this.#advance(true);
+  }
+
+  /** Puts a piece behind what is held, in a buffer that no chunk has. */
+  #hold(piece: Uint8Array): void {
+    const held = this.#filled - this.#from;
+    const needed = held + piece.length + guardBytes;
+    if (this.#from > 0 || needed > this.#bytes.length) {
+      // What goes on through many pieces doubles its room, or the copying would grow with its square.
+      const room = held > piece.length ? Math.max(needed, 2 * held) : needed;
+      const free = this.#free.pop();
+      const bytes =
+        free !== undefined && free.length >= room
+          ? free
+          : Buffer.allocUnsafeSlow(Math.ceil(room / pageBytes) * pageBytes);
+      bytes.set(this.#bytes.subarray(this.#from, this.#filled));
+      this.#bytes = bytes;
+      this.#scan.moved(this.#from);
+      this.#from = 0;
+    }
+    this.#bytes.set(piece, held);
+    this.#filled = held + piece.length;
+  }
+
+  #advance(isLast: boolean): CsvChunk | undefined {
+    if (this.#markBytes === undefined) {
+      this.#markBytes = this.#measureMark(isLast);
+      if (this.#markBytes === undefined) return undefined;
+      this.#scan.begin(this.#markBytes, undefined);
+    }
+    if (this.#columns === undefined) {
+      if (isLast && this.#filled === this.#markBytes) {
+        throw emptyInput(this.#options);
+      }
+      this.#scan.scan(this.#bytes, this.#filled, isLast);
+      const table = this.#scan.take();
+      if (table === undefined) return undefined;
+      this.#takeHead(table, this.#markBytes);
+    }
+    this.#scan.scan(this.#bytes, this.#filled, isLast);
+    const table = this.#scan.take();
+    if (table === undefined || this.#columns === undefined) return undefined;
+    this.#from = this.#scan.rowStart;
+    const room = this.#bytes;
+    const bytes = room.subarray(0, this.#from);
+    const giveBack = (): void => void this.#free.push(room);
+    const { firstLine = 1, hasHeader } = this.#options;
+    const number = firstLine + (hasHeader ? 1 : 0) + this.#rows;
+    const chunk = new CsvChunk(bytes, table, this.#columns, this.#markBytes, giveBack, number);
+    this.#rows += chunk.length;
+    this.#markBytes = 0;
+    return chunk;
+  }
+
+  /** Length of the byte-order mark in front, once there are enough bytes to tell. */
+  #measureMark(isLast: boolean): number | undefined {
+    const first = this.#bytes.subarray(0, this.#filled);
+    const signature = recogniseSignature(first);
+    if (typeof signature === 'object') {
+      throw new InputError(
+        `${this.#options.name} is no CSV but ${signature.is}; make it CSV in UTF-8 first`,
+        { line: 1 },
+      );
+    }
+    if (signature === 'undecided' && !isLast) return undefined;
+    return markBytesOf(first);
+  }
+
+  /** Reads the first row; when it is no header it is scanned again, as the first of the data. */
+  #takeHead(table: Uint32Array, markBytes: number): void {
+    const { hasHeader, delimiter } = this.#options;
+    const [, end = 0, , lineEnd = 0] = table;
+    const head = readCsvHead(this.#bytes, { markBytes, end, lineEnd }, this.#options);
+    this.#head = head;
+    const wanted = [...new Set(this.#options.wanted(head.names))];
+    const slots = new Int32Array(head.names.length).fill(-1);
+    for (const [slot, column] of wanted.entries()) {
+      if (slots[column] === undefined) throw new RangeError(`there is no column ${String(column)}`);
+      slots[column] = slot;
+    }
+    this.#columns = { count: head.names.length, delimiter, slots, wanted: wanted.length };
+    if (hasHeader) {
+      this.#scan.expect(this.#columns);
+      this.#from = this.#scan.rowStart;
+      this.#markBytes = 0;
+    } else {
+      this.#scan.begin(markBytes, this.#columns);
+    }
+  }
+}
+
+/** The error for an input without a first row. */
+export function emptyInput({
+  name,
+  firstLine = 1,
+}: Pick<CsvScannerOptions, 'name' | 'firstLine'>): InputError {
+  const where = firstLine === 1 ? '' : ` from line ${firstLine} on`;
+  return new InputError(`${name} is empty${where}`, { line: firstLine });
+}

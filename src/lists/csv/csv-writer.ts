@@ -1,0 +1,175 @@
+import { printValue } from '../rows/values/print-value.js';
+import type { JoinedRows, OutputCell } from '../rows/sink.js';
+import type { ByteOutput } from '../files/outputs/byte-output.js';
+import { BlockOutput } from '../files/bytes/block-output.js';
+import { CsvChunk } from './csv-chunk.js';
+import { parseDelimiter } from './dialect/csv-dialect.js';
+import { cellText, neutralizeFormula, quoteCell } from './csv-text.js';
+import { OutcomeForms } from '../files/outcome-forms.js';
+import { TableRows } from '../rows/chunks/table-rows.js';
+
+export interface CsvWriterOptions {
+  readonly output: ByteOutput;
+  readonly delimiter: string;
+  /** The input's header row as it is to be written, and its line end; `undefined` for none. */
+  readonly header: { readonly bytes: Uint8Array; readonly lineEnd: Uint8Array } | undefined;
+  /** What is written before everything else. @default nothing */
+  readonly aboveHeader?: Uint8Array | undefined;
+  /** Number of the input's columns. */
+  readonly columns: number;
+  /**
+   * Whether quotes are characters like any other, and no cell holds a delimiter or a line end.
+   * @default false
+   */
+  readonly isBare?: boolean;
+  /** Names of the columns to add, for each verified column. */
+  readonly added: readonly (readonly string[])[];
+  /** Cells to add for an outcome in the k-th verified column. */
+  cellsOf(outcome: number, column: number): readonly OutputCell[];
+  /** Whether text in the added cells is kept from being a formula in a spreadsheet. */
+  readonly neutralizeFormulas: boolean;
+}
+
+/**
+ * Writes joined rows as CSV. The rows of a CSV input with the same delimiter are copied as they stand;
+ * behind each go its new cells, prepared once for each outcome.
+ */
+export class CsvWriter {
+  readonly givesBack = true;
+  readonly #options: CsvWriterOptions;
+  readonly #rows: TableRows;
+  readonly #delimiterByte: number;
+  readonly #lineEnd: Uint8Array;
+  /** New cells as they stand in the output, a delimiter in front of each. */
+  readonly #suffixes: OutcomeForms<Buffer>;
+  readonly #out: BlockOutput;
+  #hasRows = false;
+  /** The row before had no line end, as a file's last row may: one is due if another row follows. */
+  #owesLineEnd = false;
+
+  constructor(options: CsvWriterOptions) {
+    const { header, added, aboveHeader = new Uint8Array(0) } = options;
+    this.#options = options;
+    this.#rows = new TableRows(options.columns);
+    this.#delimiterByte = parseDelimiter(options.delimiter);
+    this.#lineEnd = header && header.lineEnd.length > 0 ? header.lineEnd : Buffer.from('\n');
+    this.#suffixes = new OutcomeForms(options, (cells) =>
+      this.#encode(
+        options.neutralizeFormulas ? cells.map((cell) => neutralizeFormula(cell)) : cells,
+      ),
+    );
+    this.#out = new BlockOutput(options.output);
+    if (header === undefined) {
+      this.#out.put(aboveHeader);
+      return;
+    }
+    const names = added.map((columns) => this.#encode(columns));
+    this.#out.put(Buffer.concat([aboveHeader, header.bytes, ...names, header.lineEnd]));
+    this.#owesLineEnd = header.lineEnd.length === 0;
+  }
+
+  /**
+   * Resolves when more rows may come. What is collected goes out when a block is full, and as soon as
+   * nothing else is on its way: the rows of a slow input do not wait for those behind them.
+   *
+   * @throws OutputError
+   */
+  async write(rows: JoinedRows): Promise<void> {
+    const { chunk, from, to } = rows;
+    const isCopied = chunk instanceof CsvChunk && chunk.delimiter === this.#delimiterByte;
+    let row = from;
+    while (row < to) {
+      row = isCopied ? this.#copyRows(chunk, rows, row) : this.#encodeRows(rows, row);
+      if (row < to) await this.#out.send();
+    }
+    await this.#out.settle();
+  }
+
+  /**
+   * Writes what is left.
+   *
+   * @throws OutputError
+   */
+  async end(): Promise<void> {
+    await this.#out.end();
+  }
+
+  /** Copies rows from `from` on until the block is full; gives the first row that is still to be copied. */
+  #copyRows(chunk: CsvChunk, rows: JoinedRows, from: number): number {
+    const { outcomes, width, to } = rows;
+    const source = chunk.bytes;
+    for (let row = from; row < to; row += 1) {
+      // A byte-order mark is the start of a file, and this row may be from the middle of the output.
+      const start = chunk.rowStart(row) + (row === 0 && this.#hasRows ? chunk.markBytes : 0);
+      const end = chunk.rowEnd(row);
+      const next = chunk.lineEnd(row);
+      const missing = chunk.missingCells(row);
+      const first = (row - rows.from) * width;
+
+      let size = next - start + missing + this.#lineEnd.length;
+      for (let column = 0; column < width; column += 1) {
+        size += this.#suffixes.of(column, outcomes[first + column]).length;
+      }
+      if (!this.#out.hasRoom(size)) return row;
+
+      if (this.#owesLineEnd) this.#out.put(this.#lineEnd);
+      const { block, filled } = this.#out;
+      block.set(source.subarray(start, end), filled);
+      let at = filled + end - start;
+      // A short row is filled up, or the new cells would stand in the wrong columns.
+      for (let cell = 0; cell < missing; cell += 1) {
+        block[at] = this.#delimiterByte;
+        at += 1;
+      }
+      for (let column = 0; column < width; column += 1) {
+        const suffix = this.#suffixes.of(column, outcomes[first + column]);
+        block.set(suffix, at);
+        at += suffix.length;
+      }
+      for (let byte = end; byte < next; byte += 1) {
+        block[at] = source[byte] as number;
+        at += 1;
+      }
+      this.#out.filled = at;
+      this.#hasRows = true;
+      this.#owesLineEnd = next === end;
+    }
+    return to;
+  }
+
+  /** The same for rows of any kind, which are written again. */
+  #encodeRows(rows: JoinedRows, from: number): number {
+    const { chunk, outcomes, width, to } = rows;
+    for (let row = from; row < to; row += 1) {
+      const cells = this.#rows.read(chunk, row);
+      const texts = Array.from({ length: this.#options.columns }, (_, column) =>
+        this.#quote(printValue(cells[column]) ?? ''),
+      );
+      const parts: Uint8Array[] = [Buffer.from(texts.join(this.#options.delimiter))];
+      for (let column = 0; column < width; column += 1) {
+        parts.push(this.#suffixes.of(column, outcomes[(row - rows.from) * width + column]));
+      }
+      const bytes = Buffer.concat([
+        ...(this.#owesLineEnd ? [this.#lineEnd] : []),
+        ...parts,
+        this.#lineEnd,
+      ]);
+      if (!this.#out.hasRoom(bytes.length)) return row;
+      this.#out.put(bytes);
+      this.#owesLineEnd = false;
+    }
+    return to;
+  }
+
+  #encode(cells: readonly OutputCell[]): Buffer {
+    const { delimiter } = this.#options;
+    return Buffer.from(cells.map((cell) => delimiter + this.#quote(cellText(cell))).join(''));
+  }
+
+  #quote(text: string): string {
+    const { delimiter, isBare = false } = this.#options;
+    if (!isBare) return quoteCell(text, delimiter);
+    // Only what the service says can hold one of them here.
+    return text.replaceAll(/[\r\n]/g, ' ').replaceAll(delimiter, ' ');
+  }
+}

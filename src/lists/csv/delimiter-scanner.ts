@@ -1,0 +1,93 @@
+import { startKernel, type KernelMemory } from '../../platform/kernel.js';
+import { lineFeedByte, quoteByte } from './dialect/csv-dialect.js';
+import { findStopsKernel } from './find-stops-kernel.js';
+
+/** Finds the bytes of CSV that mean something: delimiters, quotes, line feeds. */
+export interface StopFinder {
+  /**
+   * Looks through `bytes` from `from` up to `to`.
+   *
+   * @param delimiter any byte but 0
+   * @returns where they stand, counted from `from`; good until the next call
+   */
+  find(bytes: Uint8Array, from: number, to: number, delimiter: number): Uint32Array;
+}
+
+/** Byte by byte: where the engine has no WebAssembly, and to hold the kernel against. */
+export class ByteStopFinder implements StopFinder {
+  #stops = new Uint32Array(0);
+
+  find(bytes: Uint8Array, from: number, to: number, delimiter: number): Uint32Array {
+    if (this.#stops.length < to - from) this.#stops = new Uint32Array(to - from);
+    const stops = this.#stops;
+    let count = 0;
+    for (let at = from; at < to; at += 1) {
+      const byte = bytes[at];
+      if (byte === delimiter || byte === quoteByte || byte === lineFeedByte) {
+        stops[count] = at - from;
+        count += 1;
+      }
+    }
+    return stops.subarray(0, count);
+  }
+}
+
+/** What the kernel exports (find-stops.wat). */
+interface Kernel {
+  readonly memory: KernelMemory;
+  find(from: number, to: number, out: number, delimiter: number): number;
+}
+
+const pageBytes = 64 * 1024;
+const blockBytes = 16;
+const wordBytes = 4;
+
+/** Sixteen bytes at a time, in the memory of the kernel. */
+export class KernelStopFinder implements StopFinder {
+  readonly #kernel: Kernel;
+  #bytes = new Uint8Array(0);
+  #words = new Uint32Array(0);
+
+  /** @throws Error where the engine cannot or may not run it */
+  constructor() {
+    // Its types are those of its source.
+    this.#kernel = startKernel(findStopsKernel) as Kernel;
+  }
+
+  find(bytes: Uint8Array, from: number, to: number, delimiter: number): Uint32Array {
+    const length = to - from;
+    // Behind the bytes a block of none; behind that the words, of which there may be one a byte.
+    const out = (Math.ceil(length / blockBytes) + 1) * blockBytes;
+    this.#makeRoom(out + length * wordBytes);
+    this.#bytes.set(bytes.subarray(from, to));
+    this.#bytes.fill(0, length, out);
+    const end = this.#kernel.find(0, length, out, delimiter);
+    return this.#words.subarray(out / wordBytes, end / wordBytes);
+  }
+
+  #makeRoom(bytes: number): void {
+    const { memory } = this.#kernel;
+    const missing = bytes - memory.buffer.byteLength;
+    if (missing > 0) memory.grow(Math.ceil(missing / pageBytes));
+    if (this.#bytes.buffer === memory.buffer) return;
+    this.#bytes = new Uint8Array(memory.buffer);
+    this.#words = new Uint32Array(memory.buffer);
+  }
+}
+
+let finder: StopFinder | undefined;
+
+/** The finder of this process; whoever calls it has done with what it found before the next does. */
+export function stopFinder(): StopFinder {
+  finder ??= createFinder();
+  return finder;
+}
+
+function createFinder(): StopFinder {
+  try {
+    return new KernelStopFinder();
+  } catch {
+    // Engines without WebAssembly (`--jitless`), or without address space for its memory.
+    return new ByteStopFinder();
+  }
+}

@@ -1,0 +1,96 @@
+import type { FileOptions } from '../../files/file-options.js';
+import { cutRows, type CutRow, type RowCut } from './dialect-sample.js';
+
+/** How the cells of a CSV file are kept apart. */
+export interface CsvDialect {
+  /** One character or more. */
+  readonly delimiter: string;
+  /** What stands around a cell, or nothing. */
+  readonly quote: string | undefined;
+  /** What stands before a quote inside a quoted cell. */
+  readonly escape: string;
+}
+
+/** What the caller knows of it; the rest is found by looking. */
+export type GivenDialect = Pick<FileOptions, 'delimiter' | 'quote' | 'escape'>;
+
+/** Those that are tried where none is known. */
+export const usualDelimiters = [',', ';', '\t', '|'];
+const doubleQuote = '"';
+const singleQuote = "'";
+/** Whoever puts all of the first row in such quotes means it. */
+const singleQuoteBonus = 0.01;
+
+/** A dialect, and how it cuts the first rows. */
+export interface FoundDialect {
+  readonly dialect: CsvDialect;
+  readonly rows: readonly CutRow[];
+}
+
+/**
+ * Finds the dialect in the first bytes of a file: the delimiter that cuts most rows into as many cells
+ * as the first, the quote and the escape with which they can be cut at all.
+ *
+ * @param isWhole whether the bytes are all that there are
+ */
+export function findDialect(
+  first: Buffer,
+  given: GivenDialect,
+  isTsv: boolean,
+  isWhole = false,
+): FoundDialect {
+  const text = first.toString('latin1').replace(/^\xef\xbb\xbf/, '');
+  const candidates =
+    given.delimiter === undefined ? (isTsv ? ['\t'] : usualDelimiters) : [given.delimiter];
+  let best: (FoundDialect & { readonly score: number }) | undefined;
+  for (const dialect of candidates.flatMap((delimiter) => variants(delimiter, given, isTsv))) {
+    if (best !== undefined && best.score >= mostFor(dialect, text)) continue;
+    const cut = cutRows(text, {
+      // A character of more bytes than one is compared by its bytes.
+      delimiter: bytesAsText(dialect.delimiter),
+      quote: dialect.quote === undefined ? undefined : bytesAsText(dialect.quote),
+      escape: bytesAsText(dialect.escape),
+      isWhole,
+    });
+    const score = rate(cut, dialect);
+    // The first of equals: the usual dialect, unless another one fits better.
+    if (best === undefined || score > best.score) best = { dialect, rows: cut.rows, score };
+  }
+  return best ?? { dialect: { delimiter: ',', quote: doubleQuote, escape: doubleQuote }, rows: [] };
+}
+
+/** An option as it is compared with text of a character for each byte. */
+export function bytesAsText(option: string): string {
+  return Buffer.from(option, 'utf8').toString('latin1');
+}
+
+/** The dialects that are thought of, the usual one first. */
+function variants(delimiter: string, given: GivenDialect, isTsv: boolean): readonly CsvDialect[] {
+  if (given.quote === 'none') return [{ delimiter, quote: undefined, escape: doubleQuote }];
+  const quotes = given.quote === undefined ? [doubleQuote, singleQuote] : [given.quote];
+  const quoted = quotes.flatMap((quote) =>
+    (given.escape === undefined ? [quote, '\\'] : [given.escape]).map((escape) => ({
+      delimiter,
+      quote,
+      escape,
+    })),
+  );
+  const isBare = isTsv && given.quote === undefined && given.escape === undefined;
+  return isBare ? [...quoted, { delimiter, quote: undefined, escape: doubleQuote }] : quoted;
+}
+
+/** What `rate` gives a dialect at most. */
+function mostFor({ quote }: CsvDialect, text: string): number {
+  if (quote !== singleQuote) return 3;
+  return text.startsWith(singleQuote) ? 3 + singleQuoteBonus : -1;
+}
+
+/** From 0 to about 3: whether the rows can be cut, whether they are alike, whether quotes are used. */
+function rate(cut: RowCut, { quote }: CsvDialect): number {
+  const columns = cut.rows[0]?.cells.length ?? 1;
+  const alike = cut.rows.filter(({ cells }) => cells.length === columns).length;
+  const share = columns > 1 ? alike / cut.rows.length : 0;
+  // A single quote is an apostrophe, unless all of the first row is in such quotes.
+  if (quote === singleQuote && !cut.isFirstQuoted) return -1;
+  return (cut.isBroken ? 0 : 2) + share + (quote === singleQuote ? singleQuoteBonus : 0);
+}

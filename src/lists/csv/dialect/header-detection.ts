@@ -1,0 +1,199 @@
+import { InputError } from '../../../platform/errors/errors.js';
+import { cutRows, type CutRow } from './dialect-sample.js';
+import { lineFeedByte } from './csv-dialect.js';
+import { markBytesOf } from '../../files/file-signature.js';
+import {
+  bytesAsText,
+  findDialect,
+  usualDelimiters,
+  type CsvDialect,
+  type FoundDialect,
+  type GivenDialect,
+} from './find-dialect.js';
+import { findHeaderRow, isData } from './find-header-row.js';
+import type { PeekReader } from '../../files/bytes/peek-reader.js';
+
+/** What stands in a text file above its header: title lines, and the `sep=` line of spreadsheets. */
+export interface AboveHeader {
+  /** The lines as they stand, a byte-order mark included. */
+  readonly bytes: Buffer;
+  readonly lines: number;
+  /** Whether the header was found by the rows around it, and nobody said where it is. */
+  readonly isGuessed: boolean;
+}
+
+export interface AboveHeaderOptions extends GivenDialect {
+  /** How messages call the input. */
+  readonly name: string;
+  readonly isTsv: boolean;
+  readonly hasHeader: boolean;
+  /** How many lines are above the header. @default found by the rows around it */
+  readonly skipRows: number | undefined;
+}
+
+/** So much of a file shows its dialect and its header; more would only be looked at longer. */
+const mostLookedAt = 64 * 1024;
+
+/**
+ * Reads what is above the header, and finds the dialect of what follows: the reader then stands at the
+ * header.
+ *
+ * @throws InputError `input_malformed` when there are fewer lines than are to be skipped
+ */
+export async function readToHeader(
+  reader: PeekReader,
+  options: AboveHeaderOptions,
+): Promise<{ readonly above: AboveHeader; readonly dialect: CsvDialect }> {
+  const { skipRows, hasHeader, name } = options;
+  const sep = sepLine(await reader.peekLine(mostLookedAt));
+  const look =
+    skipRows === undefined && hasHeader ? await lookForTable(reader, options) : undefined;
+  const isGuessed = look?.table !== undefined && look.table.headerRow > 0;
+  let end = sep?.end ?? 0;
+  if (isGuessed) end = look.table.headerStart;
+  if (skipRows !== undefined) end = await endOfLines(reader, Math.max(skipRows, sep ? 1 : 0), name);
+  const bytes = reader.take(end);
+  const above = { bytes, lines: countLines(bytes), isGuessed };
+  if (look && !isGuessed) return { above, dialect: look.dialect };
+  const first = await reader.peekLine(mostLookedAt);
+  const given = withDelimiter(options, sep?.delimiter);
+  const { dialect } = findDialect(first.subarray(0, mostLookedAt), given, options.isTsv);
+  return { above, dialect };
+}
+
+/** Whether a text is plainly a table, and not one address a line. */
+export async function isTable(reader: PeekReader, options: AboveHeaderOptions): Promise<boolean> {
+  const first = await reader.peekLine(mostLookedAt);
+  if (sepLine(first) !== undefined || options.skipRows !== undefined) return true;
+  if (options.delimiter !== undefined || options.quote !== undefined) return true;
+  const { table, rows } = await lookForTable(reader, options);
+  if (options.hasHeader) return table !== undefined && table.columns > 1;
+  const [row] = rows;
+  return row !== undefined && row.cells.length > 1 && isData(row.cells);
+}
+
+/** A table and its header, as they show in the first bytes. */
+interface FoundTable {
+  readonly headerRow: number;
+  /** Where the header starts in the file. */
+  readonly headerStart: number;
+  readonly columns: number;
+}
+
+interface Look extends FoundDialect {
+  /** Absent where no header shows plainly. */
+  readonly table: FoundTable | undefined;
+}
+
+/** Looks at as little as shows the header: a stream may be slow to give more. */
+async function lookForTable(reader: PeekReader, options: AboveHeaderOptions): Promise<Look> {
+  let look: Look | undefined;
+  const first = await reader.peekUntil((bytes) => {
+    const isLast = bytes.length >= mostLookedAt;
+    look = lookAt(bytes, options, { isLast, isWhole: false });
+    return look !== undefined;
+  });
+  return look ?? lookAt(first, options, { isLast: true, isWhole: true });
+}
+
+interface LookEnd {
+  /** Whether no more will be looked at. */
+  readonly isLast: boolean;
+  /** Whether nothing follows. */
+  readonly isWhole: boolean;
+}
+
+/** @returns `undefined` when more bytes could show a header */
+function lookAt(
+  first: Buffer,
+  options: AboveHeaderOptions,
+  end: LookEnd & { readonly isLast: true },
+): Look;
+function lookAt(first: Buffer, options: AboveHeaderOptions, end: LookEnd): Look | undefined;
+function lookAt(first: Buffer, options: AboveHeaderOptions, end: LookEnd): Look | undefined {
+  const sep = sepLine(first);
+  const start = sep?.end ?? markBytesOf(first);
+  const bytes = first.subarray(start, mostLookedAt);
+  const given = withDelimiter(options, sep?.delimiter);
+  const found = findDialect(bytes, given, options.isTsv, end.isWhole);
+  const isSure = given.delimiter !== undefined || options.isTsv || isAlike(found.rows);
+  const cuts = isSure ? [found.rows] : cutByEach(bytes, found.dialect, end.isWhole);
+  const looks = cuts.map((rows) => ({ rows, at: findHeaderRow(rows.map(({ cells }) => cells)) }));
+  const tables = looks.flatMap(({ rows, at }) => {
+    const header = typeof at === 'number' ? rows[at] : undefined;
+    if (typeof at !== 'number' || header === undefined) return [];
+    return [{ headerRow: at, headerStart: start + header.start, columns: header.cells.length }];
+  });
+  // Cut at another delimiter than its own a table has a column or two.
+  const [table] = tables.toSorted((one, other) => other.columns - one.columns);
+  if (table === undefined && !end.isLast && looks.some(({ at }) => at === 'undecided')) {
+    return undefined;
+  }
+  return { ...found, table };
+}
+
+/** Whether at least half of the rows have as many cells as the first. */
+function isAlike(rows: readonly CutRow[]): boolean {
+  const columns = rows[0]?.cells.length ?? 1;
+  const alike = rows.filter(({ cells }) => cells.length === columns).length;
+  return columns > 1 && alike * 2 >= rows.length;
+}
+
+/** The rows cut at each of the delimiters that a title above them may have hidden. */
+function cutByEach(
+  bytes: Buffer,
+  { quote, escape }: CsvDialect,
+  isWhole: boolean,
+): readonly (readonly CutRow[])[] {
+  const text = bytes.toString('latin1');
+  const quotes = {
+    quote: quote === undefined ? undefined : bytesAsText(quote),
+    escape: bytesAsText(escape),
+  };
+  return usualDelimiters.map((delimiter) => cutRows(text, { delimiter, ...quotes, isWhole }).rows);
+}
+
+function withDelimiter(given: GivenDialect, found: string | undefined): GivenDialect {
+  const delimiter = given.delimiter ?? found;
+  return delimiter === undefined ? given : { ...given, delimiter };
+}
+
+/** The first line where it names the delimiter for spreadsheets, as `sep=;` does. */
+function sepLine(first: Buffer): { readonly delimiter: string; readonly end: number } | undefined {
+  const mark = markBytesOf(first);
+  const text = first.toString('latin1', mark, mark + 16);
+  const [line, delimiter] = /^"?sep=([^\r\n])"?\r?\n/i.exec(text) ?? [];
+  if (line === undefined || delimiter === undefined) return undefined;
+  return { delimiter, end: mark + line.length };
+}
+
+/** More than that is no title. */
+const mostSkipped = 16 * 1024 * 1024;
+
+/** Where a number of lines ends. */
+async function endOfLines(reader: PeekReader, lines: number, name: string): Promise<number> {
+  let end = 0;
+  let found = 0;
+  const first = await reader.peekUntil((bytes) => {
+    while (found < lines) {
+      const lineFeed = bytes.indexOf(lineFeedByte, end);
+      if (lineFeed === -1) return bytes.length >= mostSkipped;
+      end = lineFeed + 1;
+      found += 1;
+    }
+    return true;
+  });
+  if (found === lines) return end;
+  throw new InputError(
+    first.length >= mostSkipped
+      ? `${name}: the ${lines} lines above the header are longer than ${mostSkipped} bytes`
+      : `${name} has fewer than the ${lines} lines that are to be skipped above its header`,
+    { line: 1 },
+  );
+}
+
+function countLines(bytes: Buffer): number {
+  let lines = 0;
+  for (const byte of bytes) if (byte === lineFeedByte) lines += 1;
+  return lines;
+}

@@ -1,0 +1,55 @@
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import type { OpenSourceOptions } from '../../rows/source.js';
+
+/**
+ * Opens a table whose header nobody has placed: a first row that holds an address is no header, and would
+ * be lost as one.
+ *
+ * @param name how messages call the input
+ * @returns what refuses such a header with ConfigurationError `header_missing`
+ */
+export function withoutMissingHeader(
+  opening: OpenSourceOptions,
+  name: string,
+  {
+    header = true,
+    skipRows,
+  }: { readonly header?: boolean | undefined; readonly skipRows?: number | undefined },
+): OpenSourceOptions {
+  if (!header || skipRows !== undefined) return opening;
+  return {
+    ...opening,
+    wanted: (names) => {
+      const at = names.findIndex((each) => isSurelyContact(each));
+      if (at === -1) return opening.wanted(names);
+      // What is said may be a log: it holds no cell.
+      throw new ConfigurationError(
+        `${name} seems to have no header: column ${at + 1} of its first row is an email address or a phone number, which would be taken for a column's name and not be verified. Read that row as data with \`header: false\`, and name columns by position (#${at + 1}); if it is the header all the same, say so with \`skipRows: 0\``,
+        { code: 'header_missing' },
+      );
+    },
+  };
+}
+
+/** Whether a text is one email address or phone number and nothing else, which no column is called. */
+function isSurelyContact(text: string): boolean {
+  const cell = text.trim();
+  return /^[^\s@,;|<>]+@[^\s@,;|<>]+\.[^\s@,;|<>.]{2,}$/.test(cell) || isSurelyPhone(cell);
+}
+
+/** With a calling code, or in the groups of a national number. */
+function isSurelyPhone(cell: string): boolean {
+  const { length: digits } = cell.replaceAll(/\D/g, '');
+  if (digits < 8 || digits > 15) return false;
+  if (/^\+[1-9][\d\s()./-]*$/.test(cell) || /^\d{3}[-. ]\d{3}[-. ]\d{4}$/.test(cell)) return true;
+  // `01-02-2024`, `01/24-12/24` and `01/2024 - 12/2024` are times.
+  const isTime =
+    cell.includes(' - ') ||
+    cell.split('/').length > 2 ||
+    /[/-]\d\d?[/-]/.test(cell) ||
+    /(?<!\d)(?:19|20)\d\d(?!\d)/.test(cell);
+  return (
+    !isTime &&
+    /^(?:0[1-9]\d{7}|(?:\(\d{2,5}\)|0[1-9]\d{0,4}[ /-])[\d ()/-]{5})[\d ()/-]*$/.test(cell)
+  );
+}

@@ -1,0 +1,198 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { CsvError, parse, type CsvErrorCode } from 'csv-parse';
+import { InputError } from '../../platform/errors/errors.js';
+import { closableChunks } from '../rows/chunks/closable-chunks.js';
+import { CellsChunk } from '../rows/chunks/cells-chunk.js';
+import { gatherRows } from '../rows/sources/gather-rows.js';
+import { invalidText, type CellText } from '../rows/chunks/row-chunk.js';
+import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
+import { piecesOf, type ByteReader } from '../files/bytes/byte-reader.js';
+import type { CsvReadingOptions } from './csv-reading.js';
+import { emptyInput } from './csv-scanner.js';
+import { csvTrouble, type CsvTrouble } from './csv-trouble.js';
+import { markBytesOf } from '../files/file-signature.js';
+import type { CsvDialect } from './dialect/find-dialect.js';
+
+export interface ParsedCsvOptions extends Omit<CsvReadingOptions, 'delimiter'> {
+  /** How messages call the input. */
+  readonly name: string;
+  readonly dialect: CsvDialect;
+}
+
+/** One row as csv-parse gives it. */
+interface ParsedRow {
+  readonly record: readonly Buffer[];
+  readonly info: { readonly lines: number };
+}
+
+/**
+ * One reading of a CSV input in a dialect that the byte scanner does not know: other quotes and
+ * escapes, delimiters of several characters. csv-parse reads it, some ten times slower.
+ */
+export class ParsedCsvReading implements SourceReading {
+  readonly header: readonly string[];
+  readonly dialect: CsvDialect;
+  readonly isUnnamed: boolean;
+  readonly isTsv: boolean;
+  readonly isTxt: boolean;
+  readonly chunks: AsyncIterable<CellsChunk>;
+  readonly #hash: Hash;
+  #digest: string | undefined;
+
+  private constructor(
+    header: readonly string[],
+    rows: ParsedRows,
+    options: ParsedCsvOptions & { readonly hash: Hash },
+  ) {
+    this.header = header;
+    this.dialect = options.dialect;
+    this.isUnnamed = !options.hasHeader;
+    this.isTsv = options.isTsv;
+    this.isTxt = options.isTxt;
+    this.chunks = closableChunks(this.#toChunks(rows.gathered, options), rows.close);
+    this.#hash = options.hash;
+  }
+
+  /**
+   * Reads as far as the first row; the reader is closed when that fails.
+   *
+   * @throws InputError `input_unreadable`, `input_malformed`; what `wanted` throws
+   */
+  static async open(
+    reader: ByteReader,
+    options: ParsedCsvOptions,
+    opening: OpenSourceOptions,
+  ): Promise<ParsedCsvReading> {
+    const { hasHeader, above } = options;
+    const hash = createHash('sha256').update(above.bytes);
+    const { gathered, close } = parseRows(reader, options, hash);
+    try {
+      const first = await nextRows(gathered, options);
+      const [head] = first ?? [];
+      if (first === undefined || head === undefined) {
+        throw emptyInput({ name: options.name, firstLine: above.lines + 1 });
+      }
+      const names = head.record.map((cell, at) =>
+        hasHeader ? cell.toString('utf8') : `#${String(at + 1)}`,
+      );
+      opening.wanted(names);
+      const rows = { gathered: behind(hasHeader ? first.slice(1) : first, gathered), close };
+      return new ParsedCsvReading(names, rows, { ...options, hash });
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  }
+
+  /** SHA-256 of the input's bytes; only when the last row was read. */
+  contentDigest(): string {
+    return digestAtEnd(this.#digest);
+  }
+
+  async *#toChunks(
+    gathered: AsyncGenerator<ParsedRow[]>,
+    options: ParsedCsvOptions,
+  ): AsyncGenerator<CellsChunk> {
+    for (;;) {
+      const rows = await nextRows(gathered, options);
+      if (rows === undefined) break;
+      yield new CellsChunk(rows.map((row) => this.#cellsOf(row, options)));
+    }
+    this.#digest = this.#hash.digest('hex');
+  }
+
+  #cellsOf({ record, info }: ParsedRow, { name, above }: ParsedCsvOptions): readonly CellText[] {
+    const columns = this.header.length;
+    if (record.length <= columns) return record.map((cell) => textOfBytes(cell));
+    const figures = `${String(record.length)} cells, expected ${String(columns)}`;
+    throw csvTrouble('too_many_cells', { name, line: above.lines + info.lines, figures });
+  }
+}
+
+type Hash = ReturnType<typeof createHash>;
+
+interface ParsedRows {
+  readonly gathered: AsyncGenerator<ParsedRow[]>;
+  readonly close: () => Promise<void>;
+}
+
+function parseRows(
+  reader: ByteReader,
+  { dialect, maxRowBytes }: ParsedCsvOptions,
+  hash: Hash,
+): ParsedRows {
+  const parser = parse({
+    delimiter: dialect.delimiter,
+    quote: dialect.quote ?? null,
+    escape: dialect.escape,
+    record_delimiter: ['\r\n', '\n'],
+    // Cells as they stand in the file: bytes that are no text must not become another text.
+    encoding: null,
+    relax_column_count: true,
+    max_record_size: maxRowBytes,
+    info: true,
+  });
+  const input = Readable.from(unmarkedPieces(reader, hash), { objectMode: false });
+  input.on('error', (error) => parser.destroy(error));
+  return {
+    gathered: gatherRows<ParsedRow>(input.pipe(parser)),
+    async close() {
+      // Its own error, when it has one, was told already or is of no interest any more.
+      parser.on('error', () => undefined);
+      parser.destroy();
+      input.destroy();
+      await reader.close();
+    },
+  };
+}
+
+async function nextRows(
+  gathered: AsyncGenerator<ParsedRow[]>,
+  options: ParsedCsvOptions,
+): Promise<ParsedRow[] | undefined> {
+  try {
+    const step = await gathered.next();
+    return step.done === true ? undefined : step.value;
+  } catch (error) {
+    throw error instanceof CsvError ? describeTrouble(error, options) : error;
+  }
+}
+
+/** Without a byte-order mark in front: it is no part of the first name. */
+async function* unmarkedPieces(reader: ByteReader, hash: Hash): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const piece of piecesOf(reader)) {
+    hash.update(piece);
+    // Copied: a reader uses its buffers again.
+    yield Buffer.from(piece.subarray(isFirst ? markBytesOf(piece) : 0));
+    isFirst = false;
+  }
+}
+
+async function* behind<Item>(first: Item[], rest: AsyncGenerator<Item[]>): AsyncGenerator<Item[]> {
+  if (first.length > 0) yield first;
+  yield* rest;
+}
+
+function textOfBytes(cell: Buffer): CellText {
+  return isUtf8(cell) ? cell.toString('utf8') : invalidText;
+}
+
+const troubles = new Map<CsvErrorCode, CsvTrouble>([
+  ['CSV_QUOTE_NOT_CLOSED', 'unclosed_quote'],
+  ['CSV_INVALID_CLOSING_QUOTE', 'text_after_quote'],
+  ['INVALID_OPENING_QUOTE', 'stray_quote'],
+  ['CSV_MAX_RECORD_SIZE', 'too_long'],
+]);
+
+/** In our words: those of csv-parse quote the cell. */
+function describeTrouble(error: CsvError, { name, above }: ParsedCsvOptions): InputError {
+  const line = typeof error['lines'] === 'number' ? above.lines + error['lines'] : undefined;
+  const trouble = troubles.get(error.code);
+  if (trouble !== undefined && line !== undefined) return csvTrouble(trouble, { name, line });
+  return new InputError(`${name} cannot be read as CSV (${error.code})`, {
+    ...(line !== undefined && { line }),
+  });
+}

@@ -1,0 +1,96 @@
+import type { ByteOutput } from '../outputs/byte-output.js';
+
+/** How much is collected before it is written. */
+const blockBytes = 256 * 1024;
+/** A rest of a block that is worth filling. */
+const leastBytes = 64 * 1024;
+
+/** Collects bytes in a block, so that an output gets few large pieces; one is on its way at a time. */
+export class BlockOutput {
+  readonly #output: ByteOutput;
+  #block = Buffer.allocUnsafeSlow(blockBytes);
+  /** How much of the block is filled: what writes into it by itself moves this on. */
+  filled = 0;
+  /** The block before, on its way out. */
+  #underway: Promise<void> | undefined;
+  #hasFailed = false;
+  /** One that an output has given back: blocks that wait to be collected would call the collector in. */
+  #free: Buffer<ArrayBuffer> | undefined;
+
+  constructor(output: ByteOutput) {
+    this.#output = output;
+  }
+
+  /** What is being filled; another one after each `hasRoom`, `put`, `settle` and `send`. */
+  get block(): Buffer {
+    return this.#block;
+  }
+
+  /** Whether so many bytes fit into the block; into an empty one anything does. */
+  hasRoom(bytes: number): boolean {
+    if (this.filled + bytes <= this.#block.length) return true;
+    if (this.filled > 0) return false;
+    this.#block = Buffer.allocUnsafeSlow(bytes);
+    return true;
+  }
+
+  /** Takes bytes, however many. */
+  put(bytes: Uint8Array): void {
+    if (!this.hasRoom(bytes.length)) {
+      const larger = Math.max(2 * this.#block.length, this.filled + bytes.length);
+      const block = Buffer.allocUnsafeSlow(larger);
+      block.set(this.#block.subarray(0, this.filled));
+      this.#block = block;
+    }
+    this.#block.set(bytes, this.filled);
+    this.filled += bytes.length;
+  }
+
+  /**
+   * Resolves when more may come. What is collected goes out when it is enough, and as soon as nothing
+   * else is on its way: the rows of a slow input do not wait for those behind them.
+   *
+   * @throws OutputError
+   */
+  async settle(): Promise<void> {
+    const isIdle = this.#underway === undefined || this.#hasFailed;
+    if (this.filled >= blockBytes || isIdle) await this.send();
+  }
+
+  /**
+   * Writes what is left.
+   *
+   * @throws OutputError
+   */
+  async end(): Promise<void> {
+    await this.send();
+    await this.#underway;
+  }
+
+  /**
+   * Sends the block on its way as soon as the one before has arrived.
+   *
+   * @throws OutputError
+   */
+  async send(): Promise<void> {
+    await this.#underway;
+    if (this.filled === 0) return;
+    const sent = this.#block;
+    const underway = this.#output.write(sent.subarray(0, this.filled)).then(() => {
+      if (this.#underway === underway) this.#underway = undefined;
+      if (this.#output.givesBack === true && sent.length === blockBytes) this.#free = sent;
+    });
+    // Whoever comes next hears of a failure.
+    underway.catch(() => {
+      this.#hasFailed = true;
+    });
+    this.#underway = underway;
+    // What an output that is never busy gets is small: then the rest of the block is filled next, unless
+    // the whole of it comes back.
+    const rest = sent.subarray(this.filled);
+    const isRestFilled = this.#output.givesBack !== true && rest.length >= leastBytes;
+    this.#block = isRestFilled ? rest : (this.#free ?? Buffer.allocUnsafeSlow(blockBytes));
+    this.#free = undefined;
+    this.filled = 0;
+  }
+}

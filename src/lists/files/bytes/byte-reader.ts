@@ -1,0 +1,123 @@
+import { statSync, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
+import { orAborted } from '../../../platform/waiting/or-aborted.js';
+import { refuseReading } from '../../../platform/files/describe-system-error.js';
+
+/** Bytes of an input, piece by piece. */
+export interface ByteReader {
+  /**
+   * The next piece, good until the next read; `undefined` at the end, which only a whole input has.
+   *
+   * @throws InputError `input_unreadable`; the signal's reason, untouched
+   */
+  read(): Promise<Uint8Array | undefined>;
+  /** Lets go of the input; may be called again. */
+  close(): Promise<void>;
+}
+
+/** All pieces of a reader, each good until the next. */
+export async function* piecesOf(reader: Pick<ByteReader, 'read'>): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const piece = await reader.read();
+    if (piece === undefined) return;
+    yield piece;
+  }
+}
+
+/** Large enough that a read costs nothing beside the work on what it brings. */
+export const pieceBytes = 256 * 1024;
+
+/**
+ * Whether a path leads to what can be read again: a regular file, and no pipe or terminal.
+ *
+ * @throws InputError `input_unreadable`
+ */
+export function isRegularFile(path: string): boolean {
+  const stats = attemptStat(path);
+  if (stats.isDirectory()) {
+    throw new InputError(`cannot read ${path}: it is a folder`, { code: 'input_unreadable' });
+  }
+  return stats.isFile();
+}
+
+function attemptStat(path: string): Stats {
+  try {
+    return statSync(path);
+  } catch (error) {
+    return refuseReading(path)(error);
+  }
+}
+
+/**
+ * Reads a regular file from its start.
+ *
+ * @throws InputError `input_unreadable`
+ */
+export async function openFileReader(
+  path: string,
+  name: string,
+  signal?: AbortSignal,
+): Promise<ByteReader> {
+  signal?.throwIfAborted();
+  const file = await open(path).catch(refuseReading(name));
+  const buffers = [Buffer.allocUnsafeSlow(pieceBytes), Buffer.allocUnsafeSlow(pieceBytes)] as const;
+  let into = 0;
+  // One piece ahead: the disk works while the rows of the piece before are worked on.
+  const readOn = (): Promise<Buffer> => {
+    const buffer = buffers[into === 0 ? 0 : 1];
+    into = 1 - into;
+    const piece = file
+      .read(buffer, 0, pieceBytes, null)
+      .then(({ bytesRead }) => buffer.subarray(0, bytesRead));
+    // Whoever asks for the piece hears of a failure; nobody may ask any more.
+    piece.catch(() => undefined);
+    return piece;
+  };
+  let ahead = readOn();
+  return {
+    async read() {
+      signal?.throwIfAborted();
+      const piece = await ahead.catch(refuseReading(name));
+      signal?.throwIfAborted();
+      if (piece.length === 0) return undefined;
+      ahead = readOn();
+      return piece;
+    },
+    // It was only read: what the system says to its closing changes nothing.
+    close: () => file.close().catch(() => undefined),
+  };
+}
+
+/** Reads a stream of bytes; closing destroys it. */
+export function createStreamReader(
+  name: string,
+  stream: Readable,
+  signal?: AbortSignal,
+): ByteReader {
+  const pieces: AsyncIterator<unknown> = stream[Symbol.asyncIterator]();
+  let rest: Uint8Array = new Uint8Array(0);
+  return {
+    async read() {
+      if (rest.length === 0) {
+        // Not every stream ends the wait when it is destroyed.
+        const step = await orAborted(pieces.next().catch(refuseReading(name)), signal);
+        if (step.done === true) return undefined;
+        rest = bytesOf(step.value, name);
+      }
+      const piece = rest.subarray(0, pieceBytes);
+      rest = rest.subarray(pieceBytes);
+      return piece;
+    },
+    async close() {
+      stream.destroy();
+    },
+  };
+}
+
+function bytesOf(value: unknown, name: string): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  if (typeof value === 'string') return Buffer.from(value);
+  throw new ConfigurationError(`${name} is no stream of bytes: it gives objects`);
+}

@@ -1,0 +1,85 @@
+import { writeOutputFile } from '../outputs/output-file.js';
+import type { SourceReading } from '../../rows/source.js';
+import { piecesOf, type ByteReader } from './byte-reader.js';
+import { recogniseSignature } from '../file-signature.js';
+import { PeekReader } from './peek-reader.js';
+
+/** How far an input is copied. */
+export interface CopyOptions {
+  /** How many rows are wanted. @default all of them */
+  readonly rows: number | undefined;
+  /** Opens the reading of the rows that are wanted, while their bytes are copied. */
+  readonly openReading: (reader: ByteReader, rows: number) => Promise<SourceReading>;
+  /** Whether a reading asks for bytes only when rows are asked for: then what it took is enough. */
+  readonly isStepwise: (reading: SourceReading) => boolean;
+}
+
+/**
+ * Copies an input that can be read once, as far as the rows that are wanted go: the rest, which may never
+ * end, is not asked for. Binary and compressed bytes are of use only whole. The file is there when the
+ * rows are in it; only its owner can read it.
+ */
+export async function copyInput(
+  path: string,
+  openReader: () => Promise<ByteReader>,
+  options: CopyOptions,
+): Promise<void> {
+  await writeOutputFile(path, copiedPieces(openReader, options), { mode: 0o600 });
+}
+
+async function* copiedPieces(
+  openReader: () => Promise<ByteReader>,
+  { rows, ...options }: CopyOptions,
+): AsyncGenerator<Uint8Array> {
+  const reader = new PeekReader(await openReader());
+  try {
+    const isDone =
+      rows !== undefined &&
+      (await isPlainText(reader)) &&
+      (yield* piecesOfRows(reader, rows, options));
+    if (!isDone) yield* piecesOf(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+async function isPlainText(reader: PeekReader): Promise<boolean> {
+  const bytes = await reader.peekUntil((few) => recogniseSignature(few) !== 'undecided');
+  return bytes.length > 0 && typeof recogniseSignature(bytes) !== 'object';
+}
+
+/** @returns whether all that is needed was taken */
+async function* piecesOfRows(
+  reader: ByteReader,
+  rows: number,
+  { openReading, isStepwise }: Omit<CopyOptions, 'rows'>,
+): AsyncGenerator<Uint8Array, boolean> {
+  const taken: Buffer[] = [];
+  let isOver = false;
+  let underway = Promise.resolve<Buffer | undefined>(undefined);
+  const take = async (): Promise<Buffer | undefined> => {
+    const piece = isOver ? undefined : await reader.read();
+    const copy = piece && Buffer.from(piece);
+    if (copy) taken.push(copy);
+    return copy;
+  };
+  // Whoever copies closes it.
+  const taker = { read: async () => (underway = take()), close: async () => undefined };
+  const reading = await openReading(taker, rows);
+  const isEnough = isStepwise(reading);
+  const chunks = reading.chunks[Symbol.asyncIterator]();
+  try {
+    for (let left = isEnough ? rows : 0; left > 0;) {
+      const step = await chunks.next();
+      if (step.done === true) break;
+      left -= step.value.length;
+      yield* taken.splice(0);
+    }
+  } finally {
+    isOver = true;
+    await chunks.return?.();
+    await underway;
+  }
+  yield* taken;
+  return isEnough;
+}

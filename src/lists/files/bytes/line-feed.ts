@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { InputError } from '../../../platform/errors/errors.js';
+import { digestAtEnd } from '../../rows/source.js';
+import type { ByteReader } from './byte-reader.js';
+import { carriageReturnByte, lineFeedByte } from '../../csv/dialect/csv-dialect.js';
+import { markBytesOf, utf8Mark } from '../file-signature.js';
+
+/** Some lines of a text file, in order. */
+export interface Lines {
+  /** Bytes that the bounds point into; they are not written to again. */
+  readonly bytes: Buffer;
+  /** Where each line starts; behind the last start, where the last line's end ends. */
+  readonly starts: Uint32Array;
+  /** Number of the first line in the file, counted from 1. */
+  readonly firstLine: number;
+}
+
+export interface LineFeedOptions {
+  /** How messages call the input. */
+  readonly name: string;
+  /** Most bytes of a line: a file without line ends is noticed before it has filled the memory. */
+  readonly maxLineBytes: number;
+}
+
+/** Cuts the bytes of a reader into lines; a byte-order mark in front is left out. Gives them once. */
+export class LineFeed {
+  readonly #reader: ByteReader;
+  readonly #options: LineFeedOptions;
+  readonly #hash = createHash('sha256');
+  #digest: string | undefined;
+  #rest: Buffer = Buffer.alloc(0);
+  #line = 1;
+  #isFirst = true;
+  #isClosed = false;
+
+  constructor(reader: ByteReader, options: LineFeedOptions) {
+    this.#reader = reader;
+    this.#options = options;
+  }
+
+  /** SHA-256 of all bytes; only when the end was reached. */
+  contentDigest(): string {
+    return digestAtEnd(this.#digest);
+  }
+
+  /**
+   * The next lines; `undefined` at the end. Closes there, and when it fails.
+   *
+   * @throws InputError `input_unreadable`, `input_malformed`
+   */
+  async next(): Promise<Lines | undefined> {
+    try {
+      for (;;) {
+        if (this.#isClosed) return undefined;
+        const piece = await this.#reader.read();
+        if (piece === undefined) return await this.#last();
+        this.#hash.update(piece);
+        const held = Buffer.concat([this.#rest, piece]);
+        if (this.#isFirst && held.length < utf8Mark.length) {
+          this.#rest = held;
+          continue;
+        }
+        const bytes = this.#withoutMark(held);
+        const end = bytes.lastIndexOf(lineFeedByte) + 1;
+        this.#rest = Buffer.from(bytes.subarray(end));
+        this.#refuseLong(this.#rest.length);
+        if (end > 0) return this.#cut(bytes.subarray(0, end));
+      }
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#reader.close();
+  }
+
+  async #last(): Promise<Lines | undefined> {
+    this.#digest = this.#hash.digest('hex');
+    const bytes = this.#withoutMark(this.#rest);
+    await this.close();
+    return bytes.length > 0 ? this.#cut(bytes) : undefined;
+  }
+
+  #withoutMark(bytes: Buffer): Buffer {
+    if (!this.#isFirst) return bytes;
+    this.#isFirst = false;
+    return bytes.subarray(markBytesOf(bytes));
+  }
+
+  #cut(bytes: Buffer): Lines {
+    const starts: number[] = [0];
+    for (let start = 0; start < bytes.length;) {
+      const lineFeed = bytes.indexOf(lineFeedByte, start);
+      const next = lineFeed === -1 ? bytes.length : lineFeed + 1;
+      this.#refuseLong(next - start, starts.length - 1);
+      starts.push(next);
+      start = next;
+    }
+    const lines = { bytes, starts: new Uint32Array(starts), firstLine: this.#line };
+    this.#line += starts.length - 1;
+    return lines;
+  }
+
+  #refuseLong(bytes: number, before = 0): void {
+    const { name, maxLineBytes } = this.#options;
+    if (bytes <= maxLineBytes) return;
+    const line = this.#line + before;
+    throw new InputError(
+      `${name}, line ${String(line)}: the line is too long (over ${String(maxLineBytes)} bytes)`,
+      { line },
+    );
+  }
+}
+
+/** Where a line ends, its line feed and a carriage return before it left out. */
+export function lineEnd(bytes: Uint8Array, from: number, to: number): number {
+  let end = to;
+  if (end > from && bytes[end - 1] === lineFeedByte) {
+    end -= 1;
+    if (end > from && bytes[end - 1] === carriageReturnByte) end -= 1;
+  }
+  return end;
+}

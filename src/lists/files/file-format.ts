@@ -1,0 +1,76 @@
+import { ConfigurationError } from '../../platform/errors/errors.js';
+
+/** The kinds of files that are read and written. */
+export const fileFormats = ['csv', 'tsv', 'jsonl', 'txt', 'xlsx', 'parquet'] as const;
+
+export type FileFormat = (typeof fileFormats)[number];
+
+const endings = new Map<string, FileFormat>([
+  ['csv', 'csv'],
+  ['tsv', 'tsv'],
+  ['tab', 'tsv'],
+  ['jsonl', 'jsonl'],
+  ['ndjson', 'jsonl'],
+  ['txt', 'txt'],
+  ['xlsx', 'xlsx'],
+  ['parquet', 'parquet'],
+]);
+
+/** What a path's ending says of a file. */
+export interface NamedFormat {
+  /** `undefined` where the ending names none. */
+  readonly format: FileFormat | undefined;
+  readonly isGzip: boolean;
+  /** The ending when it is none of these: what is written there must not be CSV by chance. */
+  readonly other: string | undefined;
+}
+
+export function formatOfPath(path: string): NamedFormat {
+  const isGzip = /\.gz$/i.test(path);
+  const ending = /\.([^./\\]+)$/.exec(isGzip ? path.slice(0, -3) : path)?.[1]?.toLowerCase();
+  const format = ending === undefined ? undefined : endings.get(ending);
+  // What follows the last point of a date or of a version (report.2026-11-23) is no ending.
+  const isOther = format === undefined && /^[a-z][a-z\d]{0,7}$|^7z$/.test(ending ?? '');
+  return { format, isGzip, other: isOther ? `.${ending}` : undefined };
+}
+
+/**
+ * The format of that name (`ndjson` is `jsonl`).
+ *
+ * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * console.log(parseFileFormat('ndjson')); // jsonl
+ * ```
+ */
+export function parseFileFormat(name: string): FileFormat {
+  const format = endings.get(name.toLowerCase());
+  if (format !== undefined) return format;
+  throw new ConfigurationError(
+    `there is no format ${JSON.stringify(name)} here: choose ${fileFormats.join(', ')}`,
+  );
+}
+
+/**
+ * Which columns the header of a JSONL source has to have, for rows that go to an output: rows that are
+ * copied as JSON need no common header.
+ *
+ * @param output its path or URL; a format that is given counts in place of its ending
+ *
+ * @example
+ * ```ts
+ * const columns = columnsFor('verified.csv');
+ * console.log(columns, columnsFor('verified.jsonl')); // all first
+ * const source = fileSource('contacts.csv', { columns });
+ * ```
+ */
+export function columnsFor(output: string | URL | undefined, format?: FileFormat): 'first' | 'all' {
+  const written = format ?? (output && formatOfPath(String(output)).format);
+  return written === 'jsonl' ? 'first' : 'all';
+}
+
+/** Whether the bytes of a format can be read from any place only. */
+export function isRandomAccess(format: FileFormat): format is 'xlsx' | 'parquet' {
+  return format === 'xlsx' || format === 'parquet';
+}

@@ -1,0 +1,105 @@
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import {
+  amount,
+  count,
+  flag,
+  oneOf,
+  text,
+  type OptionShape,
+} from '../../platform/options/check-options.js';
+import { fileFormats, type FileFormat } from './file-format.js';
+
+/** What is known of an input; the rest is auto-detected. */
+export interface FileOptions {
+  /** @default by the ending of its name, else by its first bytes */
+  readonly format?: FileFormat | undefined;
+  /**
+   * Whether the first row names the columns; without, they are named `#1`, `#2`, … Only CSV, TSV and
+   * XLSX may have no header.
+   * @default true
+   */
+  readonly header?: boolean | undefined;
+  /**
+   * CSV, TSV and XLSX: how many lines, or rows of the sheet, are above the header. A `sep=` line is one
+   * of them.
+   * @default found by the rows around the header, where it is plain
+   */
+  readonly skipRows?: number | undefined;
+  /**
+   * CSV: the field delimiter, one character or more.
+   * @default auto-detected; TSV: a tab
+   */
+  readonly delimiter?: string | undefined;
+  /**
+   * CSV and TSV: the quote around a cell; `none` where quotes are characters like any other.
+   * @default auto-detected
+   */
+  readonly quote?: string | undefined;
+  /**
+   * CSV and TSV: the escape before a quote inside a quoted cell.
+   * @default auto-detected: the quote itself, or a backslash
+   */
+  readonly escape?: string | undefined;
+  /**
+   * Text files: `utf-8`, `utf-16le`, `utf-16be`, `latin1` or `windows-1252`.
+   * @default what a byte-order mark says, else UTF-8
+   */
+  readonly encoding?: string | undefined;
+  /**
+   * XLSX: the sheet's name, or its number, counted from 1.
+   * @default 1
+   */
+  readonly sheet?: string | number | undefined;
+  /**
+   * JSONL: whether the columns are those of the first rows (at least one, up to 256 KiB of them), or of
+   * all, for which a file is read once more. All are needed to write another format than JSONL.
+   * @default 'first'
+   */
+  readonly columns?: 'first' | 'all' | undefined;
+  /**
+   * Most bytes of a row: a quote that is never closed is noticed before it has swallowed the file.
+   * @default 16 MiB
+   */
+  readonly maxRowBytes?: number | undefined;
+}
+
+export const fileShape: OptionShape<FileOptions> = {
+  format: oneOf(fileFormats),
+  header: flag,
+  skipRows: { ...amount, what: 'a whole number of 0 or more' },
+  delimiter: text,
+  quote: text,
+  escape: text,
+  encoding: text,
+  sheet: {
+    what: 'the name of a sheet, or its number',
+    isRight: (value) => text.isRight(value) || count.isRight(value),
+  },
+  columns: oneOf(['first', 'all']),
+  maxRowBytes: count,
+};
+
+export const defaultMaxRowBytes = 16 * 1024 * 1024;
+
+const known: Readonly<Record<FileFormat, readonly (keyof FileOptions)[]>> = {
+  csv: ['header', 'skipRows', 'delimiter', 'quote', 'escape', 'encoding'],
+  tsv: ['header', 'skipRows', 'delimiter', 'quote', 'escape', 'encoding'],
+  jsonl: ['columns', 'encoding'],
+  txt: ['header', 'encoding'],
+  xlsx: ['header', 'skipRows', 'sheet'],
+  parquet: [],
+};
+
+/** @throws ConfigurationError for an option that the format has no use for */
+export function refuseUnknown(format: FileFormat, options: FileOptions): void {
+  for (const name of ['delimiter', 'quote', 'escape', 'encoding', 'sheet'] as const) {
+    if (options[name] === undefined || known[format].includes(name)) continue;
+    throw new ConfigurationError(`a ${format} input has no ${name} to be named`);
+  }
+  if (options.skipRows !== undefined && !known[format].includes('skipRows')) {
+    throw new ConfigurationError(`a ${format} input has no rows above a header to be skipped`);
+  }
+  if (options.header === false && !known[format].includes('header')) {
+    throw new ConfigurationError(`a ${format} input names its columns in every case`);
+  }
+}

@@ -1,0 +1,204 @@
+import type { Writable } from 'node:stream';
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import { CombinedChunk } from '../rows/chunks/combined-chunk.js';
+import {
+  checkOptions,
+  checkValue,
+  filePath,
+  flag,
+  oneOf,
+  required,
+  text,
+  type OptionShape,
+} from '../../platform/options/check-options.js';
+import type { Sink } from '../rows/sink.js';
+import type { SourceReading } from '../rows/source.js';
+import type { ByteOutput } from './outputs/byte-output.js';
+import { tellTextCells } from '../rows/values/tell-text-columns.js';
+import { csvWriting, txtTableDelimiter, type CsvForms } from '../csv/csv-writing.js';
+import { parseDelimiter } from '../csv/dialect/csv-dialect.js';
+import { fileFormats, formatOfPath, type FileFormat } from './file-format.js';
+import { createGzipOutput } from './bytes/gzip-output.js';
+import { isJsonKind, JsonlWriter } from '../jsonl/jsonl-writer.js';
+import { parquetWriting } from '../parquet/parquet-writing.js';
+import { createStreamOutput, type StreamOutputOptions } from './stream-output.js';
+import { refuseRepeatedNames, TableRows } from '../rows/chunks/table-rows.js';
+import { txtLine, TxtWriter } from '../text/txt-writer.js';
+import { filePlace, writerSink, type FormatWriting, type OutputPlace } from './writer-sink.js';
+import { xlsxWriting } from '../xlsx/xlsx-writing.js';
+import { JsonlChunk } from '../jsonl/jsonl-chunk.js';
+
+export interface FileSinkOptions {
+  /** @default by the ending of the file's name, else `csv` */
+  readonly format?: FileFormat | undefined;
+  /** Name whose ending sets the format, and whether the file is compressed. @default the file's own */
+  readonly namedAs?: string | undefined;
+  /**
+   * CSV: the field delimiter, one ASCII character.
+   * @default the input's, if that is CSV too, else ','
+   */
+  readonly delimiter?: string | undefined;
+  /**
+   * CSV and TSV: whether text of the service that a spreadsheet would take for a formula gets an
+   * apostrophe in front. In XLSX it is text in every case.
+   * @default false
+   */
+  readonly neutralizeFormulas?: boolean | undefined;
+}
+
+export const fileSinkShape: OptionShape<FileSinkOptions> = {
+  format: oneOf(fileFormats),
+  namedAs: text,
+  delimiter: text,
+  neutralizeFormulas: flag,
+};
+
+/**
+ * A file of any format that appears whole, by rename, or not at all; a pipe or a device is written
+ * directly. It is compressed when its name ends in `.gz`.
+ *
+ * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const sink = fileSink('verified.csv.gz', { delimiter: ';', neutralizeFormulas: true });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
+ */
+export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
+  checkValue('path', path, filePath);
+  checkOptions(options, fileSinkShape);
+  return placeSink(filePlace(path), path, options);
+}
+
+/**
+ * The same at any place.
+ *
+ * @throws ConfigurationError `invalid_option`
+ */
+export function placeSink(place: OutputPlace, path: string, options: FileSinkOptions): Sink {
+  const { format, isGzip, other } = formatOfPath(
+    // What `maxUnknown` puts beside an output has its form.
+    (options.namedAs ?? path).replace(/\.suspect$/, ''),
+  );
+  if (options.format === undefined && other !== undefined) {
+    throw new ConfigurationError(
+      `cannot write ${place.name}: ${other} is no format of an output; end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet (or one of these and .gz), or name the format (\`sink.format\`)`,
+    );
+  }
+  const open: OutputPlace['open'] = async (permissions) =>
+    createGzipOutput(await place.open(permissions));
+  return writerSink(
+    isGzip ? { ...place, open } : place,
+    writingOf(options.format ?? format ?? 'csv', options),
+  );
+}
+
+/**
+ * Any format on a stream, such as standard output.
+ *
+ * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const stream = createWriteStream('verified.jsonl');
+ * const sink = streamSink(stream, { name: 'verified.jsonl', format: 'jsonl' });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
+ */
+export function streamSink(stream: Writable, options: FileSinkOptions & StreamOutputOptions): Sink {
+  checkOptions(options, { ...fileSinkShape, name: required(text), ends: flag });
+  return writerSink(
+    {
+      name: options.name,
+      async check() {
+        // What a stream takes only shows when it is written.
+      },
+      open: async () => createStreamOutput(stream, options),
+    },
+    writingOf(options.format ?? 'csv', options),
+  );
+}
+
+/** How rows are written in a format. @throws ConfigurationError `invalid_option` */
+export function writingOf(format: FileFormat, options: FileSinkOptions & CsvForms): FormatWriting {
+  if (options.delimiter !== undefined) {
+    if (format !== 'csv') throw new ConfigurationError(`a ${format} output has no other delimiter`);
+    parseDelimiter(options.delimiter);
+  }
+  switch (format) {
+    case 'csv':
+      return csvWriting(options);
+    case 'tsv':
+      return csvWriting({ ...options, delimiter: '\t' });
+    case 'jsonl':
+      return jsonlWriting;
+    case 'txt':
+      return options.format === 'txt' ? txtWriting : tableOrTxtWriting(options);
+    case 'xlsx':
+      return xlsxWriting;
+    case 'parquet':
+      return parquetWriting();
+  }
+}
+
+const jsonlWriting: FormatWriting = {
+  create(output: ByteOutput, opening) {
+    // What is only seen in rows is told where they are looked at first.
+    tellTextCells(
+      { reading: opening.reading, onTextColumn: opening.onTextColumn, output: 'JSONL' },
+      isJsonKind,
+    );
+    return new JsonlWriter(output, opening);
+  },
+  examine(reading, { onTextColumn }) {
+    const rows = new TableRows(reading.header.length);
+    const tell = tellTextCells({ reading, output: 'JSONL', onTextColumn }, isJsonKind);
+    let isChecked = false;
+    return (chunk) => {
+      // Rows that are copied need no form.
+      const own = chunk instanceof CombinedChunk ? chunk.copied : chunk;
+      if (own instanceof JsonlChunk) return;
+      if (!isChecked) refuseRepeatedNames(reading.header, 'JSON');
+      isChecked = true;
+      for (let row = 0; row < chunk.length; row += 1) tell(chunk, row, rows.read(chunk, row));
+    };
+  },
+};
+
+const txtWriting: FormatWriting = {
+  create: (output: ByteOutput, opening) => new TxtWriter(output, opening),
+  check: checkOneColumn,
+  examine(_, { verified: [column = 0] }) {
+    return (chunk) => {
+      for (let row = 0; row < chunk.length; row += 1) txtLine(chunk.text(row, column));
+    };
+  },
+};
+
+/** A name that ends in .txt says that it is text: a table where the input is one under such a name. */
+function tableOrTxtWriting(options: FileSinkOptions): FormatWriting {
+  const tableFor = (reading: SourceReading): FormatWriting | undefined => {
+    const delimiter = txtTableDelimiter(reading);
+    return delimiter === undefined ? undefined : csvWriting({ ...options, delimiter });
+  };
+  return {
+    create(output, opening) {
+      const table = tableFor(opening.reading);
+      if (!table) checkOneColumn(opening.verified.length);
+      return (table ?? txtWriting).create(output, opening);
+    },
+    examine(reading, columns) {
+      const table = tableFor(reading);
+      if (!table) checkOneColumn(columns.verified.length);
+      return (table ?? txtWriting).examine?.(reading, columns);
+    },
+  };
+}
+
+function checkOneColumn(verifiedColumns: number): void {
+  if (verifiedColumns === 1) return;
+  throw new ConfigurationError(
+    `a TXT output holds the one column that is verified, but ${String(verifiedColumns)} are: choose another format`,
+  );
+}

@@ -1,0 +1,152 @@
+import type { Readable } from 'node:stream';
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import {
+  called,
+  checkOptions,
+  checkValue,
+  filePath,
+  text,
+} from '../../platform/options/check-options.js';
+import { ofLibrary } from '../rows/own-ends.js';
+import type { OpenSourceOptions, Source, SourceReading } from '../rows/source.js';
+import {
+  fileInput,
+  findInput,
+  isRepeatable,
+  streamInput,
+  type ByteInput,
+} from './bytes/byte-input.js';
+import { copyInput } from './bytes/copy-input.js';
+import { formatOfPath, type FileFormat } from './file-format.js';
+import { fileShape, refuseUnknown, type FileOptions } from './file-options.js';
+import type { JsonlMemory } from '../jsonl/jsonl-reading.js';
+import { permissionsOf } from './outputs/no-more-open.js';
+import { openReading } from './open-reading.js';
+import { ParsedCsvReading } from '../csv/parsed-csv-reading.js';
+import { parseEncoding } from './bytes/text-encoding.js';
+
+/**
+ * The rows at a path, of any format: a file is read as often as asked, a pipe or a terminal once.
+ *
+ * @throws InputError `input_unreadable` when nothing is there; ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const source = fileSource('contacts.csv', { delimiter: ',', encoding: 'utf-8' });
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
+ */
+export function fileSource(path: string, options: FileOptions = {}): Source {
+  checkValue('path', path, filePath);
+  checkOptions(options, fileShape);
+  const source = createSource(() => findInput(path), path, options);
+  // What can be read once has nobody's permissions: it is a pipe or a terminal.
+  return source.keep ? source : { ...source, permissions: () => permissionsOf(path) };
+}
+
+/**
+ * The rows of a stream of bytes of any format, once.
+ *
+ * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const source = streamSource('contacts.csv', () => createReadStream('contacts.csv'));
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
+ */
+export function streamSource(
+  name: string,
+  openStream: () => Readable,
+  options: FileOptions = {},
+): Source {
+  checkValue('name', name, text);
+  checkValue('openStream', openStream, called);
+  checkOptions(options, fileShape);
+  return createSource(() => streamInput(name, openStream), undefined, options);
+}
+
+/**
+ * The rows in the bytes of an input.
+ *
+ * @param path whose ending names the format, where there is one
+ * @throws ConfigurationError `invalid_option`
+ */
+export function inputSource(
+  input: ByteInput,
+  path: string | undefined,
+  options: FileOptions,
+): Source {
+  return createSource(() => input, path, options);
+}
+
+/** Options that cannot be right are refused before the input is looked for. */
+function createSource(
+  find: () => ByteInput,
+  path: string | undefined,
+  options: FileOptions,
+): Source {
+  const named = path === undefined ? undefined : formatOfPath(path);
+  const format = options.format ?? named?.format;
+  // A name that ends in .txt says that it is text: what text is found by looking.
+  const isTxt = options.format === undefined && format === 'txt';
+  checkForm(isTxt ? undefined : format, options);
+  const memory: JsonlMemory = {};
+  return byteSource(find(), (of, opening) =>
+    openReading(
+      of,
+      { ...options, ...(format && { format }), isTxt, isGzip: named?.isGzip ?? false, memory },
+      opening,
+    ),
+  );
+}
+
+/** Which options a format does not know; what is found by looking is asked then. */
+function checkForm(format: FileFormat | undefined, options: FileOptions): void {
+  if (options.encoding !== undefined) parseEncoding(options.encoding);
+  for (const name of ['delimiter', 'quote', 'escape'] as const) {
+    const value = options[name];
+    if (value === '' || value?.includes('\n') === true || value?.includes('\0') === true) {
+      throw new ConfigurationError(`${JSON.stringify(value)} cannot be the ${name} of a CSV file`);
+    }
+  }
+  const { skipRows } = options;
+  if (skipRows !== undefined && !(Number.isSafeInteger(skipRows) && skipRows >= 0)) {
+    throw new ConfigurationError(`skipRows is a whole number of 0 or more, not ${skipRows}`);
+  }
+  if (format === undefined) return;
+  refuseUnknown(format, options);
+}
+
+/** Those that another program's parser reads take bytes ahead. */
+function isStepwise(reading: SourceReading): boolean {
+  return !(reading instanceof ParsedCsvReading);
+}
+
+/** Opens one reading of an input's rows. */
+type OpenReading = (input: ByteInput, opening: OpenSourceOptions) => Promise<SourceReading>;
+
+/** The source whose rows are in the bytes of an input; bytes that can be read once can be kept. */
+function byteSource(input: ByteInput, openReading: OpenReading): Source {
+  const kept = (path: string): Source => byteSource(fileInput(path, input.name), openReading);
+  return {
+    ...ofLibrary,
+    name: input.name,
+    open: (opening) => openReading(input, opening),
+    ...(!isRepeatable(input) && {
+      async keep(path: string, signal?: AbortSignal, rows?: number) {
+        await copyInput(path, () => input.openReader(signal), {
+          rows,
+          isStepwise,
+          openReading: (reader, most) =>
+            openReading(
+              { name: input.name, openReader: async () => reader },
+              { ...(signal && { signal }), rows: most, wanted: () => [] },
+            ),
+        });
+        return kept(path);
+      },
+      kept,
+    }),
+  };
+}

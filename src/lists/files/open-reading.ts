@@ -1,0 +1,228 @@
+import { InputError } from '../../platform/errors/errors.js';
+import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
+import { isTable, type AboveHeaderOptions } from '../csv/dialect/header-detection.js';
+import { isRepeatable, type ByteInput } from './bytes/byte-input.js';
+import type { ByteReader } from './bytes/byte-reader.js';
+import { isRandomAccess, type FileFormat } from './file-format.js';
+import { defaultMaxRowBytes, refuseUnknown, type FileOptions } from './file-options.js';
+import { isNoText, recogniseSignature } from './file-signature.js';
+import { createGunzipReader } from './bytes/gunzip-reader.js';
+import type { JsonlMemory } from '../jsonl/jsonl-reading.js';
+import { JsonlReading } from '../jsonl/jsonl-reading.js';
+import { openCsv } from '../csv/open-csv.js';
+import { PeekReader } from './bytes/peek-reader.js';
+import { parseJson } from '../../platform/json-text.js';
+import {
+  openRandomFile,
+  spoolToRandomFile,
+  type RandomFile,
+} from '../../platform/files/random-file.js';
+import { parseEncoding, recogniseEncoding } from './bytes/text-encoding.js';
+import { createTranscodeReader } from './bytes/transcode-reader.js';
+import { TxtReading } from '../text/txt-reading.js';
+
+/** What a source knows of its input beside what the caller said. */
+export interface ReadingOptions extends FileOptions {
+  /** Whether its name says that it is compressed. */
+  readonly isGzip: boolean;
+  /** Whether its name ends in .txt, and nobody said that it is one address a line. */
+  readonly isTxt: boolean;
+  readonly memory: JsonlMemory;
+}
+
+/** As many bytes as it takes to know a signature, or that it is none: a stream may be slow to give more. */
+async function peekSignature(reader: PeekReader): Promise<Buffer> {
+  return reader.peekUntil((first) => recogniseSignature(first) !== 'undecided');
+}
+
+/**
+ * Opens one reading of an input, whose compression, encoding and format are found by looking where they
+ * are not known.
+ *
+ * @throws InputError, ConfigurationError; what `wanted` throws
+ */
+export async function openReading(
+  input: ByteInput,
+  options: ReadingOptions,
+  opening: OpenSourceOptions,
+): Promise<SourceReading> {
+  const raw = new PeekReader(await input.openReader(opening.signal));
+  return closeOnError(raw, async () => {
+    const { reader, isInflated } = await inflate(raw, input.name, options.isGzip);
+    return closeOnError(reader, async () => {
+      const format = options.format ?? (await findBinaryFormat(reader));
+      if (format !== undefined && isRandomAccess(format)) {
+        refuseUnknown(format, options);
+        const file = await openFile(isInflated ? undefined : input.path, reader, opening, input);
+        return openBinary(format, file, options, opening);
+      }
+      return openText(reader, format, { input, options, opening });
+    });
+  });
+}
+
+async function inflate(
+  raw: PeekReader,
+  name: string,
+  isNamedSo: boolean,
+): Promise<{ reader: PeekReader; isInflated: boolean }> {
+  const first = await raw.peek(2);
+  if (first[0] === 0x1f && first[1] === 0x8b) {
+    return { reader: new PeekReader(createGunzipReader(name, raw)), isInflated: true };
+  }
+  if (!isNamedSo) return { reader: raw, isInflated: false };
+  throw new InputError(
+    first.length === 0
+      ? `${name} is empty`
+      : `${name} is no gzip file, though its name ends in .gz: give it another name`,
+  );
+}
+
+async function findBinaryFormat(reader: PeekReader): Promise<FileFormat | undefined> {
+  const signature = recogniseSignature(await peekSignature(reader));
+  if (typeof signature !== 'object') return undefined;
+  return signature.format;
+}
+
+async function openFile(
+  path: string | undefined,
+  reader: ByteReader,
+  { signal }: OpenSourceOptions,
+  { name }: ByteInput,
+): Promise<RandomFile> {
+  if (path === undefined) return spoolToRandomFile(reader, name, signal);
+  await reader.close();
+  return openRandomFile(path, name, signal);
+}
+
+/** Loaded when it is asked for only: most lists are plain text. */
+async function openBinary(
+  format: 'xlsx' | 'parquet',
+  file: RandomFile,
+  options: ReadingOptions,
+  opening: OpenSourceOptions,
+): Promise<SourceReading> {
+  if (format === 'xlsx') {
+    const { openXlsx } = await import('../xlsx/open-xlsx.js');
+    return openXlsx(file, options, opening);
+  }
+  const { openParquet } = await import('../parquet/open-parquet.js');
+  return openParquet(file, opening);
+}
+
+async function openText(
+  bytes: PeekReader,
+  known: FileFormat | undefined,
+  to: {
+    readonly input: ByteInput;
+    readonly options: ReadingOptions;
+    readonly opening: OpenSourceOptions;
+  },
+): Promise<SourceReading> {
+  const { options, opening } = to;
+  const { name } = to.input;
+  const first = await peekSignature(bytes);
+  const encoding =
+    options.encoding === undefined ? recogniseEncoding(first) : parseEncoding(options.encoding);
+  if (encoding === 'utf-8') refuseBinary(first, name, known);
+  const reader = new PeekReader(createTranscodeReader(name, bytes, encoding));
+  if (encoding === 'utf-8') refuseNoText(await reader.peekLine(mostLookedThrough), name);
+  const isTxt = options.isTxt && (await isTable(reader, tableOptions(options, name)));
+  const format = isTxt ? 'csv' : (known ?? (await findTextFormat(reader, name)));
+  refuseUnknown(format, options);
+  const maxRowBytes = options.maxRowBytes ?? defaultMaxRowBytes;
+  switch (format) {
+    case 'txt':
+      return TxtReading.open(reader, { name, maxRowBytes }, opening);
+    case 'jsonl':
+      return JsonlReading.open(
+        reader,
+        {
+          name,
+          maxRowBytes,
+          findsAll: options.columns === 'all',
+          memory: options.memory,
+          ...(isRepeatable(to.input) && {
+            reopen: () => reopenText(to.input, options, opening.signal),
+          }),
+        },
+        opening,
+      );
+    default:
+      return openCsv(
+        reader,
+        { ...options, name, isTsv: format === 'tsv', isTxt, maxRowBytes },
+        opening,
+      );
+  }
+}
+
+function tableOptions(options: ReadingOptions, name: string): AboveHeaderOptions {
+  const { header = true, skipRows } = options;
+  return { ...options, name, isTsv: false, hasHeader: header, skipRows };
+}
+
+/** The text of an input once more, in UTF-8. */
+async function reopenText(
+  input: ByteInput,
+  options: ReadingOptions,
+  signal: AbortSignal | undefined,
+): Promise<ByteReader> {
+  const raw = new PeekReader(await input.openReader(signal));
+  return closeOnError(raw, async () => {
+    const { reader } = await inflate(raw, input.name, options.isGzip);
+    const encoding =
+      options.encoding === undefined
+        ? recogniseEncoding(await peekSignature(reader))
+        : parseEncoding(options.encoding);
+    return createTranscodeReader(input.name, reader, encoding);
+  });
+}
+
+function refuseBinary(first: Buffer, name: string, format: FileFormat | undefined): void {
+  const signature = recogniseSignature(first);
+  if (typeof signature !== 'object') return;
+  throw new InputError(
+    `${name} is no ${(format ?? 'csv').toUpperCase()} but ${signature.is}; name its format with \`source.format\`, or give the file that ending`,
+    { line: 1 },
+  );
+}
+
+function refuseNoText(first: Buffer, name: string): void {
+  if (!isNoText(first)) return;
+  throw new InputError(
+    `${name} is no text: name its encoding with \`encoding\` if it is one such as utf-16le, or export the list as CSV, Excel or Parquet`,
+    { line: 1 },
+  );
+}
+
+const mostLookedThrough = 1024 * 1024;
+
+/** JSON lines begin with a whole object; everything else is CSV. */
+async function findTextFormat(reader: PeekReader, name: string): Promise<FileFormat> {
+  const head = await reader.peekLine(mostLookedThrough);
+  const [line = ''] = head
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .split('\n', 1);
+  if (/^\s*\[\s*(?:$|[{"[])/.test(line)) {
+    throw new InputError(
+      `${name} is one JSON array; make it JSON lines, one object a line, first (jq -c '.[]')`,
+      { line: 1 },
+    );
+  }
+  return line.trimStart().startsWith('{') && parseJson(line) !== undefined ? 'jsonl' : 'csv';
+}
+
+/** Closes what was opened for a reading that does not come about. */
+async function closeOnError<Result>(
+  reader: ByteReader,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+}

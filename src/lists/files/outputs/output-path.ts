@@ -1,0 +1,115 @@
+import { constants } from 'node:fs';
+import * as fileSystem from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { systemErrorCode, refuseWriting } from '../../../platform/files/describe-system-error.js';
+
+/** The calls that an output file makes on the disk: a parameter, so that each can be made to fail. */
+export type OutputFiles = Pick<
+  typeof fileSystem,
+  'access' | 'open' | 'readlink' | 'realpath' | 'rename' | 'rm' | 'stat'
+>;
+
+/** What a path given for an output leads to. */
+export interface OutputTarget {
+  /** As it was given. */
+  readonly path: string;
+  /** With all links followed. */
+  readonly realPath: string;
+  /** A `file` appears by rename; what is `direct` (a pipe, a device) is written directly. */
+  readonly kind: 'file' | 'direct';
+  /** Mode and owner of the file that is there now, if any. */
+  readonly existing:
+    { readonly mode: number; readonly uid: number; readonly gid: number } | undefined;
+}
+
+/**
+ * Finds out what an output path leads to, and says early what would fail late.
+ *
+ * @throws ConfigurationError `invalid_option` for a folder, or when its folder is missing; OutputError
+ *   when it may not be written
+ *
+ * @example
+ * ```ts
+ * const { kind } = await checkOutputPath('verified.csv');
+ * console.log(kind); // file
+ * ```
+ */
+export async function checkOutputPath(
+  path: string,
+  files: Pick<typeof fileSystem, 'access' | 'readlink' | 'realpath' | 'stat'> = fileSystem,
+): Promise<OutputTarget> {
+  const fail = refuseWriting(path);
+  const failToFind = (cause: unknown): never => {
+    const isMissing = ['ENOENT', 'ENOTDIR'].includes(systemErrorCode(cause) ?? '');
+    if (!isMissing) return fail(cause);
+    throw new ConfigurationError(`cannot write ${path}: its folder does not exist`, { cause });
+  };
+  const { realPath, isDescriptor } = await followLinks(path, files).catch(failToFind);
+  const stats = await files
+    .stat(realPath)
+    .catch((error: unknown) =>
+      systemErrorCode(error) === 'ENOENT' ? undefined : failToFind(error),
+    );
+  if (stats?.isDirectory() === true || (stats === undefined && path.endsWith(sep))) {
+    throw new ConfigurationError(`cannot write ${path}: it is a folder`);
+  }
+  if (stats !== undefined || isDescriptor) await files.access(realPath, constants.W_OK).catch(fail);
+  if (isDescriptor || stats?.isFile() === false) {
+    return { path, realPath, kind: 'direct', existing: undefined };
+  }
+  await files.access(dirname(realPath), constants.W_OK | constants.X_OK).catch(fail);
+  const existing = stats && { mode: stats.mode & 0o7777, uid: stats.uid, gid: stats.gid };
+  return { path, realPath, kind: 'file', existing };
+}
+
+/** Whether an output at a path appears by rename, and so is not seen before it is finished. */
+export async function isHeldBack(path: string, files?: OutputFiles): Promise<boolean> {
+  return (await checkOutputPath(path, files)).kind === 'file';
+}
+
+/** Whether two paths lead to one and the same regular file, by whatever links, or would once it is made. */
+export async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all(
+    [one, other].map((path) => fileSystem.stat(path, { bigint: true }).catch(() => undefined)),
+  );
+  if (!first && !second) {
+    const [place, otherPlace] = await Promise.all([one, other].map(placeOf));
+    return place !== undefined && place === otherPlace;
+  }
+  // Input and output may well be the same terminal.
+  if (first?.isFile() !== true || second?.isFile() !== true) return false;
+  return first.dev === second.dev && first.ino === second.ino;
+}
+
+/** Where a file would be made; nowhere when its folder is missing, which its own check says. */
+async function placeOf(path: string): Promise<string | undefined> {
+  return followLinks(path, fileSystem).then(
+    ({ realPath }) => realPath,
+    () => undefined,
+  );
+}
+
+/** Folders of the open files of a process: a file that is written there has no name of its own. */
+const descriptorFolder = /^\/(?:proc\/\d+(?:\/task\/\d+)?|dev)\/fd$/;
+
+/** Unlike `realpath`, this also follows a link to a file that is still to be made. */
+async function followLinks(
+  path: string,
+  files: Pick<OutputFiles, 'readlink' | 'realpath'>,
+): Promise<{ realPath: string; isDescriptor: boolean }> {
+  let current = resolve(path);
+  const seen = new Set<string>();
+  for (;;) {
+    const folder = await files.realpath(dirname(current));
+    const realPath = join(folder, basename(current));
+    if (descriptorFolder.test(folder)) return { realPath, isDescriptor: true };
+    const target = await files.readlink(realPath).catch(() => undefined);
+    if (target === undefined) return { realPath, isDescriptor: false };
+    if (seen.has(realPath)) {
+      throw Object.assign(new Error('links lead in a circle'), { code: 'ELOOP' });
+    }
+    seen.add(realPath);
+    current = resolve(folder, target);
+  }
+}

@@ -1,0 +1,141 @@
+import { holdSinks } from '../../rows/hold-sinks.js';
+import { dropWriting, guardedSink, ofLibrary } from '../../rows/own-ends.js';
+import type {
+  JoinedRows,
+  OpenSinkOptions,
+  RowExaminer,
+  Sink,
+  SinkWriting,
+} from '../../rows/sink.js';
+
+export interface RouteSinkOptions {
+  /** How messages call all of them together. */
+  readonly name: string;
+  /** They are finished one after the other, in this order. */
+  readonly sinks: readonly Sink[];
+  readonly decides?: Readonly<Record<string, string>>;
+  /** Says where rows go, for one writing. */
+  readonly createRoute: (opening: OpenSinkOptions) => Route;
+  /** Told of rows that have gone there. */
+  readonly onRows?: (place: number, rows: number) => void;
+}
+
+/**
+ * Which of the sinks gets a row. It is asked once for each row.
+ *
+ * @param first where in the outcomes those of its verified columns begin
+ * @returns its position; -1 for none
+ */
+export type Route = (outcomes: Uint32Array, first: number) => number;
+
+/** Several outputs in one: every row goes into one of them, or into none. */
+export function routeSink(options: RouteSinkOptions): Sink {
+  const { name, decides, createRoute, onRows } = options;
+  const sinks = options.sinks.map(guardedSink);
+  let written = sinks.map(() => 0);
+  const bounds = sinks.flatMap(({ maxRows }) => (maxRows === undefined ? [] : [maxRows]));
+  return {
+    ...ofLibrary,
+    name,
+    ...(bounds.length > 0 && { maxRows: Math.min(...bounds) }),
+    ...(decides && { decides }),
+    // What is finished last is what one looks for first.
+    outputs: () =>
+      sinks.map((sink, place) => ({ name: sink.name, rows: written[place] ?? 0 })).toReversed(),
+    async check(verifiedColumns) {
+      for (const sink of sinks) await sink.check(verifiedColumns);
+    },
+    hold: (patience) => holdSinks(sinks, patience),
+    async examine(reading, columns) {
+      const shared = { ...columns, onTextColumn: tellOnce(columns.onTextColumn) };
+      const examiners = await Promise.all(
+        sinks.map(async (sink) => sink.examine?.(reading, shared)),
+      );
+      const wanted = examiners.filter((examine) => examine !== undefined);
+      if (wanted.length === 0) return undefined;
+      const all: RowExaminer = (chunk) => {
+        for (const examine of wanted) examine(chunk);
+      };
+      return Object.assign(all, {
+        async end() {
+          for (const examine of wanted) await examine.end?.();
+        },
+      });
+    },
+    async hasWritten(runId) {
+      for (const sink of sinks) if ((await sink.hasWritten?.(runId)) === true) return true;
+      return false;
+    },
+    async mayBeginEarly() {
+      for (const sink of sinks) if (!(await sink.mayBeginEarly?.())) return false;
+      return true;
+    },
+    async open(given) {
+      const opening = { ...given, onTextColumn: tellOnce(given.onTextColumn) };
+      const route = createRoute(opening);
+      written = sinks.map(() => 0);
+      const writings: SinkWriting[] = [];
+      const abort = async (): Promise<void> => {
+        for (const writing of writings) await dropWriting(writing, given.onNotice);
+      };
+      try {
+        for (const sink of sinks) writings.push(await sink.open(opening));
+      } catch (error) {
+        await abort();
+        throw error;
+      }
+      return {
+        async write(joined) {
+          for (const stretch of stretches(joined, route)) {
+            const rows = stretch.rows.to - stretch.rows.from;
+            await writings[stretch.place]?.write(stretch.rows);
+            if (stretch.place >= 0) written[stretch.place] = (written[stretch.place] ?? 0) + rows;
+            onRows?.(stretch.place, rows);
+          }
+        },
+        async finish() {
+          for (const writing of writings) await writing.finish();
+        },
+        abort,
+      } satisfies SinkWriting;
+    },
+  };
+}
+
+/** Tells of a column once where several outputs make it text in the same way. */
+function tellOnce(tell: OpenSinkOptions['onTextColumn']): OpenSinkOptions['onTextColumn'] {
+  const told = new Set<string>();
+  return (
+    tell &&
+    ((column) => {
+      const key = `${column.output} ${column.column}`;
+      if (told.has(key)) return;
+      told.add(key);
+      tell(column);
+    })
+  );
+}
+
+/** The rows of a stretch, cut where rows meet that go to different places. */
+function* stretches(
+  rows: JoinedRows,
+  route: Route,
+): Generator<{ readonly place: number; readonly rows: JoinedRows }> {
+  const { from, to, width, outcomes } = rows;
+  const placeOf = (row: number): number | undefined =>
+    row < to ? route(outcomes, (row - from) * width) : undefined;
+  let start = from;
+  let place = placeOf(start);
+  while (place !== undefined) {
+    let end = start + 1;
+    let next = placeOf(end);
+    while (next === place) {
+      end += 1;
+      next = placeOf(end);
+    }
+    const cut = outcomes.subarray((start - from) * width, (end - from) * width);
+    yield { place, rows: { ...rows, from: start, to: end, outcomes: cut } };
+    start = end;
+    place = next;
+  }
+}

@@ -1,0 +1,135 @@
+import { constants } from 'node:fs';
+import { access, chmod, mkdir, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import type { FilePermissions } from '../../../platform/files/file-permissions.js';
+import { systemFiles } from '../../../platform/files/file-system.js';
+import { besidePath, move } from '../../../platform/files/whole-file.js';
+import type { ByteOutput } from '../outputs/byte-output.js';
+import { isThere } from '../../../platform/files/exists.js';
+import { refuseWriting } from '../../../platform/files/describe-system-error.js';
+import { mostOpenFolder } from '../outputs/no-more-open.js';
+import { holdOutput } from '../outputs/hold-output.js';
+import type { OutputPatience } from '../../rows/sink.js';
+import { createOutputFile } from '../outputs/output-file.js';
+
+/** What stands in a folder of parts beside them, and tells that it is one. */
+export const manifestName = 'manifest.json';
+/** Begins every manifest. */
+export const manifestMark = 'parts 1';
+
+/** A folder that is written beside its place and appears there whole, by rename. */
+export interface PartsFolder {
+  /** What the parts' names have in front of their number, where earlier parts stay until the end. */
+  readonly mark?: string;
+  /** Opens a file in it. */
+  create(name: string): Promise<ByteOutput>;
+  /** Makes the folder stand; one of parts that stood there is replaced. */
+  finish(): Promise<void>;
+  /** Drops what was written. Never fails, and does nothing after `finish`. */
+  abort(): Promise<void>;
+}
+
+/**
+ * Says early what would fail late.
+ *
+ * @returns the folder's path with links followed
+ * @throws ConfigurationError, OutputError
+ */
+export async function checkPartsFolder(path: string): Promise<string> {
+  const refuse = (why: string): never => {
+    throw new ConfigurationError(`cannot write ${path}: ${why}`);
+  };
+  const place = await followLinks(path).catch(() => refuse('its folder does not exist'));
+  await access(dirname(place), constants.W_OK | constants.X_OK).catch(refuseWriting(path));
+  const found = await stat(place).catch(() => undefined);
+  if (!found) return place;
+  if (!found.isDirectory()) refuse('it is a file, and parts go into a folder');
+  const names = await readdir(place).catch(refuseWriting(path));
+  if (names.length > 0 && !(await isParts(place))) {
+    refuse('the folder holds something else than parts, which is not written over: name another');
+  }
+  return place;
+}
+
+/** Holds a folder as an output; see `Sink.hold`. */
+export async function holdFolder(
+  path: string,
+  patience?: OutputPatience,
+): Promise<() => Promise<void>> {
+  return holdOutput(path, await followLinks(path), patience);
+}
+
+/** Also where nothing stands yet. */
+async function followLinks(path: string): Promise<string> {
+  const place = resolve(path);
+  return realpath(place).catch(async () => join(await realpath(dirname(place)), basename(place)));
+}
+
+/**
+ * @param noMoreOpenThan permissions of the file that is in the parts
+ * @throws ConfigurationError, OutputError
+ */
+export async function createPartsFolder(
+  path: string,
+  noMoreOpenThan?: FilePermissions,
+): Promise<PartsFolder> {
+  const fail = refuseWriting(path);
+  const target = await checkPartsFolder(path);
+  const written = besidePath(target, 'parts');
+  const old = besidePath(target, 'old');
+  // A process that was killed between the two renames of an exchange has left the old one aside.
+  if (!(await isThere(target)) && (await isThere(old))) await put(old, target).catch(fail);
+  await rm(written, { recursive: true, force: true }).catch(fail);
+  await rm(old, { recursive: true, force: true }).catch(fail);
+  const mode = await makeClosed(written, noMoreOpenThan).catch(fail);
+  const own = await stat(written).catch(fail);
+  /** Another process of a run may have taken it for what a killed one has left. */
+  const isOwn = async (): Promise<boolean> => {
+    const found = await stat(written).catch(() => undefined);
+    return found?.ino === own.ino && found.dev === own.dev;
+  };
+  let isOpen = true;
+  return {
+    create: (name) => createOutputFile(join(written, name), { noMoreOpenThan }),
+    async finish() {
+      try {
+        if (!(await isOwn())) throw new Error('another process writes it at the same time');
+        const existing = await stat(target).catch(() => undefined);
+        await chmod(written, existing ? existing.mode & 0o7777 : mode);
+        if (existing) await put(target, old);
+        await put(written, target).catch(async (error: unknown) => {
+          await put(old, target).catch(() => undefined);
+          throw error;
+        });
+        isOpen = false;
+        await rm(old, { recursive: true, force: true });
+      } catch (error) {
+        fail(error);
+      }
+    },
+    async abort() {
+      if (!isOpen) return;
+      isOpen = false;
+      if (!(await isOwn())) return;
+      await rm(written, { recursive: true, force: true }).catch(() => undefined);
+    },
+  };
+}
+
+/** @returns the permissions that the folder is to have when it is whole */
+async function makeClosed(path: string, noMoreOpenThan?: FilePermissions): Promise<number> {
+  await mkdir(path);
+  const { mode, gid } = await stat(path);
+  await chmod(path, 0o700);
+  return mode & mostOpenFolder(noMoreOpenThan, gid);
+}
+
+async function isParts(folder: string): Promise<boolean> {
+  const text = await readFile(join(folder, manifestName), 'utf8').catch(() => '');
+  return text.replace(/\s/g, '').startsWith(`{"sluice":"${manifestMark.replace(' ', '')}"`);
+}
+
+async function put(from: string, to: string): Promise<void> {
+  await move(systemFiles, { from, to });
+}

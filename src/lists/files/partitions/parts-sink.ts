@@ -1,0 +1,235 @@
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import type { FilePermissions } from '../../../platform/files/file-permissions.js';
+import {
+  checkOptions,
+  count,
+  required,
+  type OptionShape,
+} from '../../../platform/options/check-options.js';
+import { ofLibrary } from '../../rows/own-ends.js';
+import type { JoinedRows, OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
+import type { ByteOutput } from '../outputs/byte-output.js';
+import type { FileFormat } from '../file-format.js';
+import { fileSinkShape, writingOf, type FileSinkOptions } from '../file-sink.js';
+import { createGzipOutput } from '../bytes/gzip-output.js';
+import { MeasuredOutput } from '../bytes/measured-output.js';
+import {
+  checkPartsFolder,
+  createPartsFolder,
+  holdFolder,
+  manifestMark,
+  manifestName,
+  type PartsFolder,
+} from './parts-folder.js';
+import { PartKinds, type PartsManifest } from './parts-manifest.js';
+import type { RowsWriter } from '../rows-writer.js';
+import type { FormatWriting } from '../writer-sink.js';
+
+/** The formats that warehouses load. */
+const partFormats = ['csv', 'tsv', 'jsonl', 'parquet'] as const satisfies readonly FileFormat[];
+
+export interface PartsSinkOptions extends Omit<FileSinkOptions, 'format'> {
+  /**
+   * About how many bytes a part has, on disk; at least 1,000,000. A part ends after the row
+   * that brings it there, in Parquet after the row group.
+   */
+  readonly partBytes: number;
+  /** CSV, TSV, JSONL, compressed with gzip, or Parquet. @default 'csv' */
+  readonly format?: FileFormat | undefined;
+}
+
+export const partsShape: OptionShape<PartsSinkOptions> = {
+  ...fileSinkShape,
+  partBytes: required(count),
+};
+
+const leastPartBytes = 1_000_000;
+/** Rows that are written before a part's size is looked at again. */
+const rowsAtOnce = 500;
+
+/**
+ * A folder of parts with a manifest, as warehouses load them: it appears whole, by rename, or not at all.
+ *
+ * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const sink = partsSink('verified', { partBytes: 256_000_000, format: 'csv' });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
+ */
+export function partsSink(path: string, options: PartsSinkOptions): Sink {
+  checkOptions(options, partsShape);
+  return partsSinkAt(
+    {
+      name: path,
+      async check() {
+        await checkPartsFolder(path);
+      },
+      hold: async (patience) => holdFolder(path, patience),
+      open: async (permissions) => createPartsFolder(path, permissions),
+    },
+    options,
+  );
+}
+
+/** Where parts go. */
+export interface PartsPlace {
+  /** How messages call it; holds no password. */
+  readonly name: string;
+  /** Says early what would fail late. */
+  check(): Promise<void>;
+  /** As that of a sink. */
+  hold?: Sink['hold'];
+  /** @param permissions those of the input's file, where there is one */
+  open(permissions: FilePermissions | undefined): Promise<PartsFolder>;
+}
+
+/**
+ * The same at any place.
+ *
+ * @throws ConfigurationError `invalid_option`
+ */
+export function partsSinkAt(place: PartsPlace, options: PartsSinkOptions): Sink {
+  const { partBytes, format: given = 'csv' } = options;
+  if (!Number.isSafeInteger(partBytes) || partBytes < leastPartBytes) {
+    throw new ConfigurationError(`a part has at least ${leastPartBytes} bytes, not ${partBytes}`);
+  }
+  const format = partFormats.find((one) => one === given);
+  if (format === undefined) {
+    throw new ConfigurationError(`parts are written as ${partFormats.join(', ')}, not as ${given}`);
+  }
+  const writing = writingOf(format, { ...options, format, isBareTable: true });
+  return {
+    ...ofLibrary,
+    name: place.name,
+    decides: { 'part-size': String(partBytes), 'part-format': format },
+    async check(verifiedColumns) {
+      await writing.check?.(verifiedColumns);
+      await place.check();
+    },
+    ...(place.hold && { hold: place.hold }),
+    examine: (reading, columns) => writing.examine?.(reading, columns),
+    async open(opening) {
+      if (format === 'parquet' && opening.runId === undefined) {
+        throw new ConfigurationError(
+          'all parts have columns of the same types, which only a run with a state directory knows in time: choose another format, or run() in place of streamRun()',
+        );
+      }
+      return new PartsWriting(await place.open(opening.permissions), {
+        format,
+        writing,
+        partBytes,
+        opening,
+      });
+    },
+  };
+}
+
+interface PartsWritingOptions {
+  readonly format: PartsManifest['format'];
+  readonly writing: FormatWriting;
+  readonly partBytes: number;
+  readonly opening: OpenSinkOptions;
+}
+
+/** A part that stands in the folder, as the manifest names it. */
+type WrittenPart = PartsManifest['parts'][number];
+
+interface OpenPart {
+  readonly name: string;
+  readonly output: MeasuredOutput;
+  readonly place: ByteOutput;
+  readonly writer: RowsWriter;
+  rows: number;
+}
+
+class PartsWriting implements SinkWriting {
+  readonly #folder: PartsFolder;
+  readonly #options: PartsWritingOptions;
+  readonly #kinds: PartKinds;
+  readonly #parts: WrittenPart[] = [];
+  #part: OpenPart | undefined;
+
+  constructor(folder: PartsFolder, options: PartsWritingOptions) {
+    this.#folder = folder;
+    this.#options = options;
+    this.#kinds = new PartKinds(options.opening.reading, options.format);
+  }
+
+  async write({ chunk, from, to, outcomes, width }: JoinedRows): Promise<void> {
+    this.#kinds.add(chunk, from, to);
+    for (let at = from; at < to; at += rowsAtOnce) {
+      const end = Math.min(to, at + rowsAtOnce);
+      const part = (this.#part ??= await this.#begin());
+      await part.writer.write({
+        chunk,
+        from: at,
+        to: end,
+        outcomes: outcomes.subarray((at - from) * width, (end - from) * width),
+        width,
+      });
+      part.rows += end - at;
+      if (part.output.bytes >= this.#options.partBytes) await this.#end(part);
+    }
+  }
+
+  async finish(): Promise<void> {
+    // A list without rows has a part too, which tells its columns.
+    if (this.#parts.length === 0) this.#part ??= await this.#begin();
+    if (this.#part) await this.#end(this.#part);
+    const manifest = await this.#folder.create(manifestName);
+    await manifest.write(Buffer.from(`${JSON.stringify(this.#manifest(), undefined, 2)}\n`));
+    await manifest.finish();
+    await this.#folder.finish();
+  }
+
+  async abort(): Promise<void> {
+    await this.#part?.place.abort();
+    await this.#folder.abort();
+  }
+
+  async #begin(): Promise<OpenPart> {
+    const { format, writing, opening } = this.#options;
+    // What the first part has told holds for all.
+    const own = this.#parts.length === 0 ? opening : { ...opening, onTextColumn: undefined };
+    const number = String(this.#parts.length + 1).padStart(5, '0');
+    const isCompressed = format !== 'parquet';
+    const name = `part-${this.#folder.mark ?? ''}${number}.${format}${isCompressed ? '.gz' : ''}`;
+    const output = new MeasuredOutput(await this.#folder.create(name));
+    const place = isCompressed ? createGzipOutput(output) : output;
+    try {
+      return { name, output, place, writer: await writing.create(place, own), rows: 0 };
+    } catch (error) {
+      await place.abort();
+      throw error;
+    }
+  }
+
+  async #end({ name, rows, output, place, writer }: OpenPart): Promise<void> {
+    await writer.end();
+    await place.finish();
+    this.#part = undefined;
+    this.#parts.push({ name, rows, bytes: output.bytes, sha256: output.digest() });
+  }
+
+  #manifest(): PartsManifest {
+    const { format, writing, opening } = this.#options;
+    const { reading } = opening;
+    const added = opening.added.flat();
+    const sum = (of: (part: WrittenPart) => number): number =>
+      this.#parts.reduce((all, part) => all + of(part), 0);
+    return {
+      sluice: manifestMark,
+      format,
+      compression: format === 'parquet' ? null : 'gzip',
+      header: (format === 'csv' || format === 'tsv') && reading.isUnnamed !== true,
+      ...writing.cellForm?.(reading),
+      columns: [...reading.header, ...added.map(({ name }) => name)],
+      kinds: [...this.#kinds.kinds, ...added.map(({ kind }) => ({ name: kind }))],
+      rows: sum((part) => part.rows),
+      bytes: sum((part) => part.bytes),
+      parts: this.#parts,
+    };
+  }
+}

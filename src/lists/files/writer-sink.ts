@@ -1,0 +1,92 @@
+import type { ByteOutput } from './outputs/byte-output.js';
+import { createOutputFile } from './outputs/output-file.js';
+import { holdOutput } from './outputs/hold-output.js';
+import { checkOutputPath, isHeldBack, type OutputFiles } from './outputs/output-path.js';
+import { ofLibrary } from '../rows/own-ends.js';
+import type { OpenSinkOptions, RowExaminer, Sink } from '../rows/sink.js';
+import type { SourceReading } from '../rows/source.js';
+import type { FilePermissions } from '../../platform/files/file-permissions.js';
+import type { CreateWriter } from './rows-writer.js';
+
+/** Where the bytes of a sink go. */
+export interface OutputPlace {
+  /** How messages call it; holds no password. */
+  readonly name: string;
+  /** Says early what would fail late. */
+  check(): Promise<void>;
+  /** Whether nothing of it is seen before it is finished. @default it is seen as it is written */
+  isHeldBack?(): Promise<boolean>;
+  /** As that of a sink. */
+  hold?: Sink['hold'];
+  /** @param permissions those of the input's file, where there is one */
+  open(permissions: FilePermissions | undefined): Promise<ByteOutput>;
+}
+
+/** A file as the place of a sink. */
+export function filePlace(path: string, files?: OutputFiles): OutputPlace {
+  return {
+    name: path,
+    async check() {
+      await checkOutputPath(path, files);
+    },
+    isHeldBack: () => isHeldBack(path, files),
+    // Files that are given in place of the system's are for tests: nobody else writes them.
+    ...(!files && {
+      async hold(patience) {
+        const { kind, realPath } = await checkOutputPath(path);
+        return kind === 'file' ? holdOutput(path, realPath, patience) : async () => undefined;
+      },
+    }),
+    open: (permissions) =>
+      createOutputFile(path, { noMoreOpenThan: permissions, ...(files && { files }) }),
+  };
+}
+
+/** How rows become the bytes of one format. */
+export interface FormatWriting {
+  readonly create: CreateWriter;
+  /** Most rows the format takes. */
+  readonly maxRows?: number;
+  /** Of a text of cells: what is between two of them, and around one; null where cells have no quotes. */
+  cellForm?(reading: SourceReading): { readonly delimiter: string; readonly quote: string | null };
+  /** Says early what would fail late. */
+  check?(verifiedColumns: number): void | Promise<void>;
+  examine?(
+    reading: OpenSinkOptions['reading'],
+    columns: Pick<OpenSinkOptions, 'verified' | 'added' | 'onTextColumn'>,
+  ): RowExaminer | undefined;
+}
+
+/** A sink of one format at one place. */
+export function writerSink(place: OutputPlace, writing: FormatWriting): Sink {
+  return {
+    ...ofLibrary,
+    name: place.name,
+    ...(writing.maxRows !== undefined && { maxRows: writing.maxRows }),
+    async check(verifiedColumns) {
+      await writing.check?.(verifiedColumns);
+      await place.check();
+    },
+    ...(place.hold && { hold: place.hold }),
+    examine: (reading, columns) => writing.examine?.(reading, columns),
+    mayBeginEarly: async () => (await place.isHeldBack?.()) ?? false,
+    async open(opening) {
+      const output = await place.open(opening.permissions);
+      try {
+        const writer = await writing.create(output, opening);
+        return {
+          givesBack: writer.givesBack ?? false,
+          write: (rows) => writer.write(rows),
+          async finish() {
+            await writer.end();
+            await output.finish();
+          },
+          abort: () => output.abort(),
+        };
+      } catch (error) {
+        await output.abort();
+        throw error;
+      }
+    },
+  };
+}

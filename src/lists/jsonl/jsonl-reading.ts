@@ -1,0 +1,175 @@
+import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import { closableChunks } from '../rows/chunks/closable-chunks.js';
+import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
+import type { ByteReader } from '../files/bytes/byte-reader.js';
+import { JsonColumns } from './json-columns.js';
+import { JsonlChunk, type JsonlHeader } from './jsonl-chunk.js';
+import { LineFeed, type Lines } from '../files/bytes/line-feed.js';
+
+export interface JsonlReadingOptions {
+  /** How messages call the input. */
+  readonly name: string;
+  readonly maxRowBytes: number;
+  /** Whether all rows are looked through for their columns before the first is given. */
+  readonly findsAll: boolean;
+  /** Opens the input once more, where it can be read twice. */
+  readonly reopen?: () => Promise<ByteReader>;
+  /** What an earlier reading of the same input has found out. */
+  readonly memory?: JsonlMemory;
+}
+
+/** The columns of all rows, once they were looked for: every later reading has the same. */
+export interface JsonlMemory {
+  columns?: JsonColumns;
+}
+
+/** More names than that at the top of the rows are no columns. */
+const maxTopNames = 10_000;
+/** More columns than that are no table. */
+const maxColumns = 16_384;
+
+/** One reading of a JSONL input: its columns are those of its first rows, or of all. */
+export class JsonlReading implements SourceReading<JsonlChunk> {
+  readonly header: readonly string[];
+  readonly chunks: AsyncIterable<JsonlChunk>;
+  readonly #feed: LineFeed;
+
+  private constructor(
+    feed: LineFeed,
+    first: Lines | undefined,
+    header: JsonlHeader,
+    checkNames: NameCheck,
+  ) {
+    this.#feed = feed;
+    this.header = header.columns.map(({ name }) => name);
+    const chunks = toChunks(feed, first, header, checkNames);
+    this.chunks = closableChunks(chunks, () => feed.close());
+  }
+
+  /**
+   * Reads the first rows; the reader is closed when that fails.
+   *
+   * @throws InputError `input_unreadable`, `input_malformed`; what `wanted` throws
+   */
+  static async open(
+    reader: ByteReader,
+    options: JsonlReadingOptions,
+    opening: OpenSourceOptions,
+  ): Promise<JsonlReading> {
+    const { name, maxRowBytes } = options;
+    const feed = new LineFeed(reader, { name, maxLineBytes: maxRowBytes });
+    try {
+      const first = await feed.next();
+      let known = await columnsToBeginWith(first, options, opening.rows);
+      const ask = (names: readonly string[]): readonly number[] => opening.wanted(names);
+      let wanted;
+      try {
+        wanted = ask(known.names);
+      } catch (error) {
+        // A column that the first rows lack may well be in a later one.
+        const isMissing = isSluiceError(error, 'column_not_found');
+        if (!isMissing || options.memory?.columns || !options.reopen) throw error;
+        known = await findAllColumns(options, options.reopen, opening.rows);
+        wanted = ask(known.names);
+      }
+      const header: JsonlHeader = { name, columns: known.all, known };
+      const isAsked = wanted.length > 0;
+      const checkNames = isAsked ? createNameCheck(known.names, name, ask) : () => undefined;
+      return new JsonlReading(feed, first, header, checkNames);
+    } catch (error) {
+      await feed.close();
+      throw error;
+    }
+  }
+
+  /** SHA-256 of the input's bytes; only when the last row was read. */
+  contentDigest(): string {
+    return this.#feed.contentDigest();
+  }
+}
+
+async function* toChunks(
+  feed: LineFeed,
+  first: Lines | undefined,
+  header: JsonlHeader,
+  checkNames: NameCheck,
+): AsyncGenerator<JsonlChunk> {
+  for (let lines = first; lines !== undefined; lines = await feed.next()) {
+    const chunk = new JsonlChunk(lines, header);
+    for (let row = 0; row < chunk.length; row += 1) checkNames(chunk, row);
+    if (chunk.length > 0) yield chunk;
+  }
+}
+
+async function columnsToBeginWith(
+  first: Lines | undefined,
+  options: JsonlReadingOptions,
+  rows: number | undefined,
+): Promise<JsonColumns> {
+  if (options.memory?.columns) return options.memory.columns;
+  if (options.findsAll && options.reopen) return findAllColumns(options, options.reopen, rows);
+  const columns = new JsonColumns();
+  if (first !== undefined) addColumns(first, columns, options.name, rows);
+  return columns;
+}
+
+async function findAllColumns(
+  { name, maxRowBytes, memory }: JsonlReadingOptions,
+  reopen: () => Promise<ByteReader>,
+  rows = Infinity,
+): Promise<JsonColumns> {
+  const columns = new JsonColumns();
+  const feed = new LineFeed(await reopen(), { name, maxLineBytes: maxRowBytes });
+  try {
+    for (let left = rows; left > 0;) {
+      const lines = await feed.next();
+      if (lines === undefined) break;
+      left -= addColumns(lines, columns, name, left);
+    }
+  } finally {
+    await feed.close();
+  }
+  if (memory) memory.columns = columns;
+  return columns;
+}
+
+/** @returns how many rows were looked at */
+function addColumns(lines: Lines, columns: JsonColumns, name: string, most = Infinity): number {
+  const chunk = new JsonlChunk(lines, { name, columns: [], known: columns });
+  const rows = Math.min(chunk.length, most);
+  for (let row = 0; row < rows; row += 1) {
+    columns.add(chunk.row(row));
+    if (columns.size <= maxColumns) continue;
+    throw new InputError(
+      `${name} has more than ${String(maxColumns)} columns, as each name in a nested object is one: what varies from row to row belongs into a list`,
+    );
+  }
+  return rows;
+}
+
+type NameCheck = (chunk: JsonlChunk, row: number) => void;
+
+/**
+ * Looks at the names at the top of every row in the first reading: one that comes late may be that of a
+ * column which is to be added, and no row may then have it twice.
+ */
+function createNameCheck(
+  header: readonly string[],
+  input: string,
+  ask: (names: readonly string[]) => void,
+): NameCheck {
+  const names = new Set(header);
+  return (chunk, row) => {
+    for (const name of Object.keys(chunk.row(row))) {
+      if (names.has(name)) continue;
+      names.add(name);
+      if (names.size > maxTopNames + header.length) {
+        throw new ConfigurationError(
+          `the rows of ${input} have more than ${String(maxTopNames)} different names at their top: what varies from row to row belongs into a nested object`,
+        );
+      }
+      ask([...header, name]);
+    }
+  };
+}

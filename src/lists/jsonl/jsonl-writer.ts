@@ -1,0 +1,116 @@
+import { CombinedChunk } from '../rows/chunks/combined-chunk.js';
+import { integerForm, type Kind } from '../rows/values/kinds.js';
+import type { RowChunk } from '../rows/chunks/row-chunk.js';
+import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
+import { printJson } from '../rows/values/print-value.js';
+import { BlockOutput } from '../files/bytes/block-output.js';
+import type { ByteOutput } from '../files/outputs/byte-output.js';
+import { JsonlChunk } from './jsonl-chunk.js';
+import { lineEnd } from '../files/bytes/line-feed.js';
+import { OutcomeForms } from '../files/outcome-forms.js';
+import type { RowsWriter } from '../files/rows-writer.js';
+import { TableRows } from '../rows/chunks/table-rows.js';
+
+const lineFeed = Buffer.from('\n');
+const closing = Buffer.from('}');
+const closingByte = 0x7d;
+const openingByte = 0x7b;
+
+/**
+ * Writes joined rows as JSON lines. The rows of a JSONL input are copied as they stand; their new
+ * members go before the last brace.
+ */
+export class JsonlWriter implements RowsWriter {
+  readonly #block: BlockOutput;
+  readonly #rows: TableRows;
+  readonly #names: readonly string[];
+  readonly #members: OutcomeForms<Buffer>;
+  /** The row before had no line end, as a file's last row may: one is due if another row follows. */
+  #owesLineEnd = false;
+
+  constructor(output: ByteOutput, opening: OpenSinkOptions) {
+    this.#block = new BlockOutput(output);
+    this.#rows = new TableRows(opening.reading.header.length);
+    this.#names = opening.reading.header.map((name) => JSON.stringify(name));
+    const added = opening.added.map((columns) => columns.map(({ name }) => JSON.stringify(name)));
+    this.#members = new OutcomeForms(opening, (cells, column) =>
+      Buffer.from(
+        cells.map((cell, at) => `,${added[column]?.[at] ?? ''}:${printJson(cell)}`).join(''),
+      ),
+    );
+  }
+
+  async write(rows: JoinedRows): Promise<void> {
+    const { chunk, from, to, outcomes, width } = rows;
+    const own = chunk instanceof CombinedChunk ? chunk.copied : chunk;
+    for (let row = from; row < to; row += 1) {
+      const members: Buffer[] = [];
+      for (let column = 0; column < width; column += 1) {
+        members.push(this.#members.of(column, outcomes[(row - from) * width + column]));
+      }
+      if (this.#owesLineEnd) this.#block.put(lineFeed);
+      if (own instanceof JsonlChunk) this.#copyRow(own, row, members);
+      else this.#encodeRow(chunk, row, members);
+    }
+    await this.#block.settle();
+  }
+
+  async end(): Promise<void> {
+    await this.#block.end();
+  }
+
+  #copyRow(chunk: JsonlChunk, row: number, members: readonly Buffer[]): void {
+    const { bytes } = chunk;
+    const [start, next] = chunk.bounds(row);
+    const end = lineEnd(bytes, start, next);
+    const brace = bytes.lastIndexOf(closingByte, end - 1);
+    this.#block.put(bytes.subarray(start, brace));
+    this.#putMembers(members, isEmptyObject(bytes, start, brace));
+    this.#block.put(bytes.subarray(brace, next));
+    this.#owesLineEnd = next === end;
+  }
+
+  #encodeRow(chunk: RowChunk, row: number, members: readonly Buffer[]): void {
+    const cells = this.#rows.read(chunk, row);
+    const own = this.#names.map((name, column) => `${name}:${jsonCell(cells[column])}`);
+    this.#block.put(Buffer.from(`{${own.join(',')}`));
+    this.#putMembers(members, own.length === 0);
+    this.#block.put(closing);
+    this.#block.put(lineFeed);
+    this.#owesLineEnd = false;
+  }
+
+  #putMembers(members: readonly Buffer[], isFirst: boolean): void {
+    for (const [column, member] of members.entries()) {
+      this.#block.put(isFirst && column === 0 ? member.subarray(1) : member);
+    }
+  }
+}
+
+/** JSON has no number for what is none, or has no end: it is text. */
+function jsonCell(cell: unknown): string {
+  const isText = typeof cell === 'number' && !Number.isFinite(cell);
+  return isText ? JSON.stringify(String(cell)) : printJson(cell);
+}
+
+/** Whether JSON has a form of its own for a value of a kind, which no reader has to guess. */
+export function isJsonKind({ name, scale }: Kind, value?: unknown): boolean {
+  switch (name) {
+    case 'float32':
+    case 'float64':
+      return typeof value !== 'number' || Number.isFinite(value);
+    case 'decimal':
+      return scale === 0;
+    default:
+      return (
+        name === 'text' || name === 'boolean' || name === 'json' || integerForm(name) !== undefined
+      );
+  }
+}
+
+/** Whether nothing but white space stands behind the opening brace: only there may it be the last. */
+function isEmptyObject(bytes: Uint8Array, from: number, brace: number): boolean {
+  let at = brace - 1;
+  while (at > from && (bytes[at] as number) <= 0x20) at -= 1;
+  return bytes[at] === openingByte;
+}

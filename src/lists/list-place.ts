@@ -1,0 +1,141 @@
+import { realpath } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { ConfigurationError } from '../platform/errors/errors.js';
+import { checkValue, type Wanted } from '../platform/options/check-options.js';
+import { isSameFile } from './files/outputs/output-path.js';
+
+/** The place of a list: its kind says how it is read and written. */
+export type ListPlace =
+  | { readonly kind: 'file'; readonly path: string }
+  | {
+      readonly kind: 'web' | 's3' | DatabaseKind;
+      /** May hold a password, or a signature: it is never printed. */
+      readonly url: string;
+    };
+
+export type DatabaseKind = 'postgres' | 'mysql' | 'sqlite' | 'duckdb';
+
+const databases = new Map<string, DatabaseKind>([
+  ['postgres', 'postgres'],
+  ['postgresql', 'postgres'],
+  ['mysql', 'mysql'],
+  ['mariadb', 'mysql'],
+  ['sqlite', 'sqlite'],
+  ['duckdb', 'duckdb'],
+]);
+
+/** These schemes name a database without `//`: a path follows. The others need a host. */
+const pathKinds: readonly string[] = ['sqlite', 'duckdb'];
+
+const aPlace: Wanted = {
+  what: 'a path or a URL',
+  isRight: (value) => typeof value === 'string' || value instanceof URL,
+};
+
+/**
+ * What kind of place a name means: a path, or a URL (`file:`, `https:`, `s3:`, or that of a database).
+ *
+ * @throws ConfigurationError `invalid_option` for a URL of anything else
+ *
+ * @example
+ * ```ts
+ * console.log(parsePlace('s3://lists/contacts.csv').kind); // s3
+ * ```
+ */
+export function parsePlace(name: string | URL): ListPlace {
+  checkValue('list', name, aPlace);
+  const url = String(name);
+  const [, scheme = '', hasHost] = /^([a-z][a-z0-9+.-]+):(\/\/)?/i.exec(url) ?? [];
+  const word = scheme.toLowerCase();
+  const database = databases.get(word);
+  if (database !== undefined && (hasHost !== undefined || pathKinds.includes(database))) {
+    return { kind: database, url };
+  }
+  if (hasHost === undefined && typeof name === 'string') return { kind: 'file', path: url };
+  if (word === 'file') return { kind: 'file', path: pathOfFileUrl(url) };
+  if (word === 's3') return { kind: 's3', url };
+  if (word === 'https' || word === 'http') return { kind: 'web', url };
+  // The rest is not said: it may be a password behind a misspelt scheme.
+  throw new ConfigurationError(
+    `a URL that begins with ${scheme}: names no list: give a path, or a URL that begins with https:, s3:, postgres:, mysql:, sqlite: or duckdb:`,
+  );
+}
+
+function pathOfFileUrl(url: string): string {
+  try {
+    return fileURLToPath(url);
+  } catch (cause) {
+    throw new ConfigurationError('a file: URL must hold an absolute path, and no host', { cause });
+  }
+}
+
+/** The path of a file, or the URL of anything else. */
+export function nameOfPlace(place: ListPlace): string {
+  return place.kind === 'file' ? place.path : place.url;
+}
+
+/**
+ * A name as it may be printed: only the scheme of a URL, which may hold a password or a signature.
+ *
+ * @example
+ * ```ts
+ * console.log(showPlace('https://ada:secret@example.com/list.csv')); // https://…
+ * ```
+ */
+export function showPlace(name: string): string {
+  return name.replace(/^([a-z][a-z0-9+.-]*:\/\/).*$/is, '$1…');
+}
+
+/**
+ * Whether two names mean the same list: one file, by whatever links, or one URL.
+ *
+ * @example
+ * ```ts
+ * console.log(await isSameList('contacts.csv', './contacts.csv')); // true
+ * ```
+ */
+export async function isSameList(one: string | URL, other: string | URL): Promise<boolean> {
+  const [first, second] = [parsePlace(one), parsePlace(other)];
+  if (first.kind === 'file' && second.kind === 'file') return isSameFile(first.path, second.path);
+  return nameOfPlace(first) === nameOfPlace(second);
+}
+
+/** Refuses a list that is named twice: its rows would come out twice. @throws ConfigurationError */
+export async function refuseRepeated(lists: readonly string[]): Promise<void> {
+  const seen = new Map<string, string>();
+  for (const list of lists) {
+    const isFile = parsePlace(list).kind === 'file';
+    const real = isFile ? await realpath(list).catch(() => list) : list;
+    const before = seen.get(real);
+    if (before !== undefined) {
+      throw new ConfigurationError(
+        before === list
+          ? `${showPlace(list)} is named twice: name each input once`
+          : `${before} and ${list} are the same file: name each input once`,
+      );
+    }
+    seen.set(real, list);
+  }
+}
+
+/**
+ * The folder where a run into a place keeps its state, unless another is given: beside a file or a folder
+ * of parts; else in the current folder, under the name of the object or of the table.
+ *
+ * @example
+ * ```ts
+ * console.log(defaultStateDir('out/verified.csv')); // out/verified.csv.sluice
+ * ```
+ */
+export function defaultStateDir(output: string | URL, table?: string): string {
+  const place = parsePlace(output);
+  if (place.kind === 'file') return `${withoutEndSlashes(place.path)}.sluice`;
+  const name = table ?? place.url.split('/').findLast((part) => part !== '') ?? 'list';
+  return `${name.replaceAll(/[^\p{L}\p{N}_.-]/gu, '_')}.sluice`;
+}
+
+function withoutEndSlashes(path: string): string {
+  let folder = path;
+  while (folder.endsWith('/') || folder.endsWith('\\')) folder = folder.slice(0, -1);
+  return folder;
+}

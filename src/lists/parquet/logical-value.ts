@@ -1,0 +1,125 @@
+import { isUtf8 } from 'node:buffer';
+import type { SchemaElement } from 'hyparquet';
+import { printDays, printTime, printTimestamp } from '../rows/values/civil-time.js';
+import { printInterval } from '../rows/values/interval.js';
+import { JsonText } from '../rows/values/json-text.js';
+import type { Kind } from '../rows/values/kinds.js';
+import { clockOf } from './parquet-form.js';
+
+/** Turns what a Parquet column stores into what it stands for. */
+export type ReadLogical = (stored: unknown) => unknown;
+
+/**
+ * How the values of a flat column are read, in the forms that `lists/rows/values/kinds.ts` names. Nothing is rounded:
+ * moments finer than a millisecond become text.
+ */
+export function logicalReader(element: SchemaElement): ReadLogical {
+  const { converted_type: converted, logical_type: logical, type } = element;
+  if (converted === 'DECIMAL' || logical?.type === 'DECIMAL') {
+    const scale = element.scale ?? (logical?.type === 'DECIMAL' ? logical.scale : 0);
+    return reader((value) => readDecimal(value, scale));
+  }
+  if (converted === 'DATE' || logical?.type === 'DATE') {
+    return reader((value) => printDays(Number(value)));
+  }
+  const clock = clockOf(element);
+  if (clock) return reader((value) => readClock(nanosOf(value, clock.nanos, type), clock.kind));
+  if (converted === 'INTERVAL') return reader(readInterval);
+  if (converted === 'JSON' || logical?.type === 'JSON') {
+    return reader((value) => (value instanceof Uint8Array ? new JsonText(textOf(value)) : value));
+  }
+  if (logical?.type === 'UUID') return reader(readUuid);
+  if (logical?.type === 'FLOAT16') return reader(readHalf);
+  if (isUnsigned(element)) return reader((value) => readUnsigned(value));
+  if (type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY') return reader(readText);
+  return reader((value) => value);
+}
+
+function reader(read: (value: unknown) => unknown): ReadLogical {
+  return (stored) => (stored === null || stored === undefined ? null : read(stored));
+}
+
+function readDecimal(value: unknown, scale: number): string {
+  const unscaled = value instanceof Uint8Array ? signedBytes(value) : BigInt(value as number);
+  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
+  const whole = digits.slice(0, digits.length - scale);
+  const fraction = digits.slice(digits.length - scale);
+  return `${unscaled < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** Two's complement, the greatest byte first. */
+function signedBytes(bytes: Uint8Array): bigint {
+  if (bytes.length === 0) return 0n;
+  return BigInt.asIntN(8 * bytes.length, BigInt(`0x${Buffer.from(bytes).toString('hex')}`));
+}
+
+function nanosOf(value: unknown, unit: bigint, type: SchemaElement['type']): bigint {
+  const count = BigInt(value as bigint | number);
+  return type === 'INT96' ? int96Nanos(count) : count * unit;
+}
+
+function readClock(nanos: bigint, { name }: Kind): Date | string {
+  if (name === 'time') return printTime(nanos);
+  if (name === 'timestamp') return printTimestamp(nanos);
+  if (nanos % 1_000_000n !== 0n) return `${printTimestamp(nanos)}Z`;
+  return new Date(Number(nanos / 1_000_000n));
+}
+
+/** Months, days and milliseconds, the least byte first. */
+function readInterval(value: unknown): unknown {
+  if (!(value instanceof Uint8Array) || value.length !== 12) return value;
+  const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  return printInterval({
+    months: bytes.readUInt32LE(0),
+    days: bytes.readUInt32LE(4),
+    micros: BigInt(bytes.readUInt32LE(8)) * 1000n,
+  });
+}
+
+/** Sixteen bits: a sign, five of the exponent, ten of the fraction. */
+function readHalf(value: unknown): unknown {
+  if (!(value instanceof Uint8Array) || value.length !== 2) return value;
+  const bits = ((value[1] ?? 0) << 8) | (value[0] ?? 0);
+  const [sign, exponent, fraction] = [bits >> 15, (bits >> 10) & 31, (bits & 1023) / 1024];
+  const size =
+    exponent === 31
+      ? fraction === 0
+        ? Infinity
+        : NaN
+      : exponent === 0
+        ? fraction * 2 ** -14
+        : (1 + fraction) * 2 ** (exponent - 15);
+  return sign === 1 ? -size : size;
+}
+
+/** Days of the Julian calendar and nanoseconds of the day, in one number, as nanoseconds since 1970. */
+export function int96Nanos(stored: bigint): bigint {
+  const days = (stored >> 64n) - 2_440_588n;
+  return days * 86_400_000_000_000n + (stored & 0xff_ff_ff_ff_ff_ff_ff_ffn);
+}
+
+function readUuid(value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return value;
+  const hex = Buffer.from(value).toString('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+function isUnsigned({ converted_type: converted, logical_type: logical }: SchemaElement): boolean {
+  if (logical?.type === 'INTEGER') return !logical.isSigned;
+  return converted?.startsWith('UINT_') === true;
+}
+
+function readUnsigned(value: unknown): unknown {
+  if (typeof value === 'bigint') return BigInt.asUintN(64, value);
+  return typeof value === 'number' ? value >>> 0 : value;
+}
+
+/** Text where it is some, whatever the column is called; else bytes. */
+function readText(value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return value;
+  return isUtf8(value) ? textOf(value) : value;
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}

@@ -1,0 +1,272 @@
+import type { SchemaElement } from 'hyparquet';
+import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { InputError } from '../../platform/errors/errors.js';
+import { factsOfKind, KindTally } from '../rows/values/kind-tally.js';
+import type { JoinedRows, OpenSinkOptions, OutputCell, RowExaminer } from '../rows/sink.js';
+import type { ByteOutput } from '../files/outputs/byte-output.js';
+import { OutcomeForms } from '../files/outcome-forms.js';
+import type { RowsWriter } from '../files/rows-writer.js';
+import { TableRows } from '../rows/chunks/table-rows.js';
+import type { loadHyparquetWriter } from './load-hyparquet.js';
+import { int96Nanos } from './logical-value.js';
+import { checkWritten } from './open-parquet.js';
+import { bare, elementsToWrite, storedChanger } from './nested-values.js';
+import { isParquetReading, ParquetChunk, type ParquetColumn } from './parquet-chunk.js';
+import { parquetFormOrText, type ParquetForm } from './parquet-form.js';
+
+/** A row group is held until it is full. */
+const groupRows = 50_000;
+const groupBytes = 64 * 1024 * 1024;
+
+/** A column of the output: its schema, and what is held of it. */
+interface OutputColumn {
+  readonly name: string;
+  /** How its values are stored; for what is copied they are stored so already. */
+  form: ParquetForm;
+  /** What is copied as it is stored: the elements of a Parquet input's column. */
+  readonly elements: readonly SchemaElement[] | undefined;
+  /** Makes of a stored value one that can be written. */
+  readonly renew?: (stored: unknown) => unknown;
+  values: unknown[];
+}
+
+export interface ParquetWriterOptions {
+  readonly output: ByteOutput;
+  readonly opening: OpenSinkOptions;
+  readonly packages: Awaited<ReturnType<typeof loadHyparquetWriter>>;
+  /** What all rows showed of the input's columns, when they were looked at; else the first group does. */
+  readonly tally: KindTally | undefined;
+  /** Is asked to tell which columns become text. */
+  readonly tell: (tally: KindTally) => void;
+}
+
+/**
+ * Writes joined rows as Parquet, a row group at a time. The values of a Parquet input go over as they
+ * are stored; the types of any other input's columns are those of its values.
+ */
+export class ParquetRowsWriter implements RowsWriter {
+  readonly #options: ParquetWriterOptions;
+  readonly #rows: TableRows;
+  readonly #added: OutcomeForms<readonly unknown[]>;
+  readonly #columns: OutputColumn[];
+  readonly #tally: KindTally;
+  /** Whether the rows come as a Parquet file stores them. */
+  readonly #isCopied: boolean;
+  #file: { readonly bytes: ByteWriter; readonly writer: ParquetWriter } | undefined;
+  #held = 0;
+  #heldBytes = 0;
+  #written = 0;
+  #groups = 0;
+
+  constructor(options: ParquetWriterOptions) {
+    const { opening } = options;
+    this.#options = options;
+    this.#rows = new TableRows(opening.reading.header.length);
+    this.#added = new OutcomeForms(opening, (cells, column) =>
+      cells.map((cell, at) => storeAdded(addedForm(opening.added[column]?.[at]?.kind), cell)),
+    );
+    const { reading } = opening;
+    const copied = isParquetReading(reading) ? reading.columns : undefined;
+    this.#isCopied = copied !== undefined;
+    this.#tally = options.tally ?? new KindTally(reading.header.length, reading.kinds);
+    this.#columns = this.#makeColumns(copied);
+  }
+
+  async write(rows: JoinedRows): Promise<void> {
+    const { chunk, from, to, outcomes, width } = rows;
+    const columns = this.#columns;
+    if (!this.#isCopied && !this.#options.tally && !this.#file) this.#tally.add(chunk, from, to);
+    const own = this.#options.opening.reading.header.length;
+    for (let row = from; row < to; row += 1) {
+      const cells =
+        chunk instanceof ParquetChunk && this.#isCopied ? undefined : this.#rows.read(chunk, row);
+      for (let column = 0; column < own; column += 1) {
+        const value = cells ? (cells[column] ?? null) : (chunk as ParquetChunk).stored(row, column);
+        columns[column]?.values.push(value);
+      }
+      let at = own;
+      for (let column = 0; column < width; column += 1) {
+        for (const value of this.#added.of(column, outcomes[(row - from) * width + column])) {
+          columns[at]?.values.push(value);
+          at += 1;
+        }
+      }
+    }
+    this.#held += to - from;
+    this.#heldBytes += chunk.byteSize * ((to - from) / chunk.length);
+    if (this.#held >= groupRows || this.#heldBytes >= groupBytes) await this.#writeGroup();
+  }
+
+  async end(): Promise<void> {
+    await this.#writeGroup();
+    const { writer, bytes } = this.#begin();
+    // In the footer the columns are what they stand for, not only how they are stored.
+    writer.schema = this.#schema((elements) => elements);
+    await writer.finish();
+    await this.#send(bytes);
+    const written = await this.#options.output.readBack?.();
+    if (!written) return;
+    const { schema } = writer;
+    await checkWritten(written, { schema, rows: this.#written, groups: this.#groups });
+  }
+
+  #makeColumns(copied: readonly ParquetColumn[] | undefined): OutputColumn[] {
+    const { opening } = this.#options;
+    const own = opening.reading.header.map((name, column) => ({
+      name,
+      form: addedForm('text'),
+      ...copiedForm(copied?.[column]?.elements),
+      values: [],
+    }));
+    const added = opening.added.flat().map(({ name, kind }) => ({
+      name,
+      form: addedForm(kind),
+      elements: undefined,
+      values: [],
+    }));
+    return [...own, ...added];
+  }
+
+  async #writeGroup(): Promise<void> {
+    if (this.#held === 0) return;
+    this.#begin();
+    const columns = this.#columns;
+    const own = this.#options.opening.reading.header.length;
+    const columnData = columns.map((column, at) => {
+      // What is added was stored when its outcome came first.
+      const data = column.elements || at >= own ? renewed(column) : this.#store(column);
+      column.values = [];
+      return { name: column.name, data };
+    });
+    const { writer, bytes } = this.#begin();
+    await writer.write({ columnData, rowGroupSize: this.#held });
+    await this.#send(bytes);
+    this.#groups += 1;
+    this.#written += this.#held;
+    this.#held = 0;
+    this.#heldBytes = 0;
+  }
+
+  #store({ name, form, values }: OutputColumn): unknown[] {
+    return values.map((value, row) => {
+      const stored = value === null || value === undefined ? null : form.store(value);
+      if (stored !== undefined) return stored;
+      throw new InputError(
+        `data row ${String(this.#written + row + 1)} of the input has something in column ${JSON.stringify(name)} that is of another type than in the rows before it, which decided the column's`,
+      );
+    });
+  }
+
+  #begin(): { readonly bytes: ByteWriter; readonly writer: ParquetWriter } {
+    if (this.#file) return this.#file;
+    const { ByteWriter, ParquetWriter } = this.#options.packages;
+    if (!this.#isCopied) {
+      this.#options.tell(this.#tally);
+      for (const [at, facts] of this.#tally.facts.entries()) {
+        const column = this.#columns[at];
+        if (column) column.form = parquetFormOrText(facts);
+      }
+    }
+    const bytes = new ByteWriter();
+    const writer = new ParquetWriter({
+      writer: bytes,
+      schema: this.#schema(elementsToWrite),
+      createdBy: 'sluice',
+      // Stored bytes may order otherwise than what they stand for.
+      statistics: false,
+    });
+    this.#file = { bytes, writer };
+    return this.#file;
+  }
+
+  #schema(form: (elements: readonly SchemaElement[]) => readonly SchemaElement[]): SchemaElement[] {
+    const columns = this.#columns;
+    return [
+      { name: 'schema', num_children: columns.length },
+      ...columns.flatMap(({ name, form: { element: own }, elements }) => {
+        if (elements) return form(elements);
+        const element: SchemaElement = { ...own, name, repetition_type: 'OPTIONAL' };
+        // Text is given as text: all else is stored otherwise than it is called.
+        return element.converted_type === 'UTF8' ? [element] : form([element]);
+      }),
+    ];
+  }
+
+  async #send(bytes: ByteWriter): Promise<void> {
+    const written = Buffer.from(bytes.getBytes());
+    // What is written is not held any more; places are still counted from the file's start.
+    (bytes as ByteWriter & { index: number }).index = 0;
+    await this.#options.output.write(written);
+  }
+}
+
+function renewed({ values, renew }: OutputColumn): unknown[] {
+  return renew ? values.map(renew) : values;
+}
+
+/** The writer gives the width of integers a form that other programs cannot read: the older one it can. */
+function widthAsConverted(element: SchemaElement): SchemaElement {
+  const { logical_type: logical, ...rest } = element;
+  if (logical?.type !== 'INTEGER') return element;
+  const { bitWidth, isSigned } = logical;
+  return { ...rest, converted_type: `${isSigned ? '' : 'U'}INT_${bitWidth}` as 'INT_8' };
+}
+
+/** Times of 96 bits can be read, but are not written any more: they become nanoseconds in 64. */
+function copiedForm(
+  elements: readonly SchemaElement[] | undefined,
+): Pick<OutputColumn, 'elements' | 'renew'> {
+  if (!elements) return { elements };
+  const renew = storedChanger(elements, ({ type }) => (type === 'INT96' ? renewTime : undefined));
+  return {
+    elements: elements.map((element) =>
+      element.type === 'INT96'
+        ? {
+            ...bare(element),
+            type: 'INT64',
+            logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'NANOS' },
+          }
+        : widthAsConverted(element),
+    ),
+    ...(renew && { renew }),
+  };
+}
+
+/** @throws InputError where 64 bits do not hold it */
+function renewTime(stored: unknown): unknown {
+  if (typeof stored !== 'bigint') return stored;
+  const nanos = int96Nanos(stored);
+  if (BigInt.asIntN(64, nanos) === nanos) return nanos;
+  throw new InputError(
+    'the input holds times (INT96) outside of the years 1678 to 2261, which Parquet has no other type with nanoseconds for: name another format for the output, or write the input with TIMESTAMP(MICROS)',
+  );
+}
+
+/**
+ * Looks at what a copy cannot keep, before anything is paid; `undefined` where there is no such thing.
+ *
+ * @throws InputError
+ */
+export function copyExaminer(columns: readonly ParquetColumn[]): RowExaminer | undefined {
+  const renewed = columns.flatMap(({ elements }, column) => {
+    if (!elements.some(({ type }) => type === 'INT96')) return [];
+    const { renew } = copiedForm(elements);
+    return renew ? [{ renew, column }] : [];
+  });
+  if (renewed.length === 0) return undefined;
+  return (chunk) => {
+    if (!(chunk instanceof ParquetChunk)) return;
+    for (const { renew, column } of renewed) {
+      for (let row = 0; row < chunk.length; row += 1) renew(chunk.stored(row, column));
+    }
+  };
+}
+
+function addedForm(kind: 'text' | 'boolean' = 'text'): ParquetForm {
+  return parquetFormOrText(factsOfKind({ name: kind }));
+}
+
+/** A flag that the service has sent as something else than a boolean stands for nothing. */
+function storeAdded({ store }: ParquetForm, cell: OutputCell): unknown {
+  return cell === null ? null : (store(cell) ?? null);
+}

@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import { backoffMs } from '../../client/rate/backoff.js';
+import { InputError } from '../../platform/errors/errors.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import type { ByteInput } from '../files/bytes/byte-input.js';
+import { createStreamReader, type ByteReader } from '../files/bytes/byte-reader.js';
+import { clock, count, type OptionShape } from '../../platform/options/check-options.js';
+import { systemClock, type Clock } from '../../platform/waiting/clock.js';
+import {
+  changedError,
+  PassingTrouble,
+  type ContentVersion,
+  type RemoteAnswer,
+  type RemoteObject,
+} from './remote-object.js';
+
+export interface RemoteOptions {
+  /** Most bytes of an object: one that never ends is noticed. @default 1 TiB */
+  readonly maxBytes?: number | undefined;
+  /** Failures in a row, without a byte between them, after which the run stops. @default 6 */
+  readonly mostFailures?: number | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+export const remoteShape: OptionShape<RemoteOptions> = {
+  maxBytes: count,
+  mostFailures: count,
+  clock,
+};
+
+const defaultMaxBytes = 2 ** 40;
+const defaultMostFailures = 6;
+const waits = { firstMs: 500, longestMs: 30_000 };
+
+/**
+ * The bytes of a remote object, as often as asked. A connection that breaks is made again at the byte
+ * where it broke. Every reading gets the content of the first, or fails.
+ */
+export function remoteInput(object: RemoteObject, options: RemoteOptions = {}): ByteInput {
+  const pin: Pin = { version: undefined, isSet: false };
+  return {
+    name: object.name,
+    isRepeatable: true,
+    async openReader(signal) {
+      const reader = new RemoteReader(object, pin, options, signal);
+      await reader.begin();
+      return reader;
+    },
+  };
+}
+
+/** The version that the first answer had. */
+interface Pin {
+  version: ContentVersion | undefined;
+  isSet: boolean;
+}
+
+class RemoteReader implements ByteReader {
+  readonly #object: RemoteObject;
+  readonly #pin: Pin;
+  readonly #options: RemoteOptions;
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+  /** Of the bytes so far, where no version vouches for them. */
+  readonly #hash = createHash('sha256');
+  #at = 0;
+  #size: number | undefined;
+  #failures = 0;
+  #body: ByteReader | undefined;
+
+  constructor(
+    object: RemoteObject,
+    pin: Pin,
+    options: RemoteOptions,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#object = object;
+    this.#pin = pin;
+    this.#options = options;
+    this.#signal = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal;
+  }
+
+  /** Gets the first answer, so that what is wrong with the object shows when it is opened. */
+  async begin(): Promise<void> {
+    await this.#trying(async () => this.#connect());
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    return this.#trying(async () => {
+      if (!this.#body) await this.#connect();
+      const piece = await this.#body?.read();
+      if (piece === undefined) {
+        if (this.#size === undefined || this.#at >= this.#size) return undefined;
+        throw new PassingTrouble('the connection ended early');
+      }
+      this.#take(piece);
+      this.#failures = 0;
+      return piece;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('it was closed'));
+    await this.#drop();
+  }
+
+  async #trying<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      this.#signal.throwIfAborted();
+      try {
+        return await work();
+      } catch (error) {
+        await this.#drop();
+        this.#signal.throwIfAborted();
+        await this.#wait(error);
+      }
+    }
+  }
+
+  /** Waits before the next attempt. @throws what is no passing trouble, or has been one too often */
+  async #wait(error: unknown): Promise<void> {
+    const trouble = passing(error);
+    if (!trouble) throw error;
+    this.#failures += 1;
+    const { mostFailures = defaultMostFailures, clock = systemClock } = this.#options;
+    if (this.#failures >= mostFailures) {
+      throw new InputError(
+        `cannot read ${this.#object.name}: ${trouble.message} (${this.#failures} attempts)`,
+        { code: 'input_unreadable', cause: trouble.cause },
+      );
+    }
+    const wait = backoffMs(this.#failures, waits, Math.random);
+    await clock.sleep(Math.max(wait, trouble.retryAfterMs ?? 0), this.#signal);
+  }
+
+  async #connect(): Promise<void> {
+    const { version } = this.#pin;
+    const from = version?.isStrong === true ? this.#at : 0;
+    const answer = await this.#object.request({ from, version }, this.#signal);
+    this.#body = createStreamReader(this.#object.name, answer.body, this.#signal);
+    this.#check(answer);
+    this.#size = answer.size;
+    if (answer.from < this.#at) await this.#skipTo(this.#at, answer.from);
+  }
+
+  #check({ version, from }: RemoteAnswer): void {
+    const pin = this.#pin;
+    if (!pin.isSet) Object.assign(pin, { version, isSet: true });
+    if (pin.version?.text !== version?.text) throw this.#changed();
+    if (from > this.#at) throw new PassingTrouble('the server gave other bytes than asked for');
+  }
+
+  /** Reads over what was read before the connection broke, and compares it where nothing vouches for it. */
+  async #skipTo(place: number, from: number): Promise<void> {
+    const hash = createHash('sha256');
+    let at = from;
+    let rest: Uint8Array | undefined;
+    while (at < place) {
+      const piece = await this.#body?.read();
+      if (piece === undefined) throw this.#changed();
+      const known = piece.subarray(0, place - at);
+      hash.update(known);
+      at += known.length;
+      if (known.length < piece.length) rest = Buffer.from(piece.subarray(known.length));
+    }
+    const isSame = this.#isVouchedFor || hash.digest('hex') === this.#hash.copy().digest('hex');
+    if (!isSame) throw this.#changed();
+    if (rest) this.#body = readFirst(rest, this.#body);
+  }
+
+  #take(piece: Uint8Array): void {
+    this.#at += piece.length;
+    if (!this.#isVouchedFor) this.#hash.update(piece);
+    const { maxBytes = defaultMaxBytes } = this.#options;
+    if (this.#at <= maxBytes) return;
+    throw new InputError(`${this.#object.name} has more than ${maxBytes} bytes`, {
+      code: 'input_unreadable',
+    });
+  }
+
+  get #isVouchedFor(): boolean {
+    return this.#pin.version?.isStrong === true;
+  }
+
+  async #drop(): Promise<void> {
+    const body = this.#body;
+    this.#body = undefined;
+    await body?.close();
+  }
+
+  #changed(): Error {
+    return changedError(this.#object.name);
+  }
+}
+
+/** What a stream says of a broken connection may pass; what we say ourselves does not. */
+function passing(error: unknown): PassingTrouble | undefined {
+  if (error instanceof PassingTrouble) return error;
+  // A stream that broke: its reader made an error of ours of it.
+  if (!isSluiceError(error, 'input_unreadable') || error.cause === undefined) return undefined;
+  return new PassingTrouble('the connection broke', { cause: error.cause });
+}
+
+function readFirst(first: Uint8Array, then: ByteReader | undefined): ByteReader {
+  let piece: Uint8Array | undefined = first;
+  return {
+    async read() {
+      const now = piece;
+      piece = undefined;
+      return now ?? then?.read();
+    },
+    close: async () => then?.close(),
+  };
+}

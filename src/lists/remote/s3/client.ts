@@ -1,0 +1,57 @@
+import type * as SdkModule from '@aws-sdk/client-s3';
+import { text, type OptionShape } from '../../../platform/options/check-options.js';
+import { notInstalled } from '../../../platform/not-installed.js';
+
+export interface S3Options {
+  /**
+   * Where the service is, when it is not Amazon's.
+   * @default `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, or what the SDK's profile says
+   */
+  readonly endpoint?: string | undefined;
+  /** @default `AWS_REGION`, or what the SDK's profile says */
+  readonly region?: string | undefined;
+}
+
+export const s3Shape: OptionShape<S3Options> = { endpoint: text, region: text };
+
+type Sdk = typeof SdkModule;
+
+/** The SDK and a client of it. */
+export interface S3Connection {
+  readonly sdk: Sdk;
+  readonly client: SdkModule.S3Client;
+}
+
+/**
+ * Credentials are those that the SDK finds: of the environment, a profile, or the machine's role.
+ *
+ * @throws ConfigurationError `missing_dependency`
+ */
+export async function connectS3({ endpoint, region }: S3Options): Promise<S3Connection> {
+  const sdk = await import('@aws-sdk/client-s3').catch(
+    notInstalled({ by: 'S3', install: '@aws-sdk/client-s3' }),
+  );
+  const { env } = process;
+  const place = endpoint ?? env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];
+  const isForeign = place !== undefined && place !== '';
+  const known = region ?? env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'];
+  const client = new sdk.S3Client({
+    ...(endpoint !== undefined && { endpoint }),
+    ...(known !== undefined && { region: known }),
+    requestHandler: {
+      connectionTimeout: 10_000,
+      // A part goes out within it, on a slow line too.
+      requestTimeout: 300_000,
+      throwOnRequestTimeout: true,
+      socketTimeout: 300_000,
+    },
+    ...(isForeign && {
+      // Services of others have no host for each bucket, know no regions, and not all checksums.
+      forcePathStyle: true,
+      region: known ?? 'us-east-1',
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    }),
+  });
+  return { sdk, client };
+}

@@ -1,0 +1,51 @@
+import { InputError } from '../../../platform/errors/errors.js';
+import { byName, isListName } from '../../files/find-files.js';
+import { hasWildcard, parseGlob } from '../../files/glob.js';
+import { nameOfObject, type S3Address } from './address.js';
+import type { S3Connection } from './client.js';
+import { refuseReading } from './trouble.js';
+
+/**
+ * The objects that an address means: itself, those of a folder whose ending names a format, or those
+ * that a pattern matches; of several, sorted by key.
+ *
+ * @throws InputError `input_unreadable` when there is none
+ */
+export async function findObjects(
+  address: S3Address,
+  connect: () => Promise<S3Connection>,
+): Promise<readonly S3Address[]> {
+  const { bucket, key } = address;
+  const isFolder = key === '' || key.endsWith('/');
+  if (!isFolder && !hasWildcard(key)) return [address];
+  const name = nameOfObject(address);
+  const glob = isFolder ? undefined : parseGlob(key);
+  const prefix = glob ? glob.base : key;
+  const isMeant = (found: string): boolean => {
+    if (glob) return glob.matches(found);
+    const rest = found.slice(prefix.length);
+    return !rest.includes('/') && isListName(rest);
+  };
+  const connection = await connect();
+  const keys: string[] = [];
+  try {
+    for await (const found of listKeys(connection, { bucket, key: prefix })) {
+      if (!found.endsWith('/') && isMeant(found)) keys.push(found);
+    }
+  } catch (error) {
+    refuseReading(name)(error);
+  }
+  if (keys.length > 0) return keys.toSorted(byName).map((found) => ({ bucket, key: found }));
+  throw new InputError(`cannot read ${name}: no object matches it`, { code: 'input_unreadable' });
+}
+
+/** All keys that begin with an address's. Errors are the SDK's. */
+export async function* listKeys(
+  { sdk, client }: S3Connection,
+  { bucket, key }: S3Address,
+): AsyncGenerator<string> {
+  const pages = sdk.paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: key });
+  for await (const { Contents: contents = [] } of pages) {
+    for (const { Key: found } of contents) if (found !== undefined) yield found;
+  }
+}

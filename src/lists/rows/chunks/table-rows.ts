@@ -1,0 +1,67 @@
+import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
+import { isPrintable } from '../values/print-value.js';
+import type { RowChunk } from './row-chunk.js';
+
+/**
+ * Takes rows apart to write them in another form than they came in. Nothing of a row may be lost on the
+ * way: what the header does not name, and what is no text, is refused.
+ */
+export class TableRows {
+  readonly #columns: number;
+  /** Rows taken so far, for messages. */
+  #count = 0;
+
+  /** @param columns number of columns in the header */
+  constructor(columns: number) {
+    this.#columns = columns;
+  }
+
+  /**
+   * The cells of a row, in the header's order; nothing for those it lacks.
+   *
+   * @throws InputError `input_malformed`
+   */
+  read(chunk: RowChunk, row: number): readonly unknown[] {
+    this.#count += 1;
+    const unlisted = chunk.unlisted?.(row);
+    if (unlisted !== undefined) {
+      throw this.#refuse(
+        `has a value named ${JSON.stringify(unlisted)}, which the header does not have: it is found in the first rows of a stream, so put a row with all names first`,
+      );
+    }
+    const cells = chunk.cells?.(row) ?? this.#oneByOne(chunk, row);
+    const broken = cells.findIndex((cell) => !isPrintable(cell));
+    if (broken === -1) return cells;
+    throw this.#refuse(
+      `holds in column ${String(broken + 1)} bytes that are no valid text, and only an output in the input's own format can take them over: name the input's encoding with \`encoding\`, such as windows-1252, which many programs on Windows write`,
+    );
+  }
+
+  #oneByOne(chunk: RowChunk, row: number): readonly unknown[] {
+    return Array.from({ length: this.#columns }, (_, column) =>
+      chunk.value === undefined ? chunk.text(row, column) : chunk.value(row, column),
+    );
+  }
+
+  #refuse(what: string): InputError {
+    return new InputError(`data row ${String(this.#count)} of the input ${what}`);
+  }
+}
+
+/**
+ * Refuses names that stand twice in a header, for formats that tell cells apart by name.
+ *
+ * @throws ConfigurationError `column_exists`
+ */
+export function refuseRepeatedNames(header: readonly string[], format: string): void {
+  const seen = new Set<string>();
+  for (const name of header) {
+    if (seen.has(name)) {
+      throw new ConfigurationError(
+        `the input has more than one column named ${JSON.stringify(name)}, and ${format} has one value for each name: rename one of them, or write another format`,
+        { code: 'column_exists' },
+      );
+    }
+    seen.add(name);
+  }
+}

@@ -1,0 +1,89 @@
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import { plainCell } from './values/kinds.js';
+import type { Row } from './chunks/object-chunk.js';
+import type { JoinedRows, OpenSinkOptions, Sink } from './sink.js';
+import { refuseRepeatedNames, TableRows } from './chunks/table-rows.js';
+
+export interface RowsSinkOptions {
+  /**
+   * How messages call it.
+   * @default 'rows'
+   */
+  readonly name?: string | undefined;
+}
+
+/**
+ * Gives arrays of enriched rows to a function, in order: objects with the input's columns and the added
+ * ones, values with their types. It is waited for; when it throws, so does the run. A run that goes on
+ * after that, or after a kill, gives all rows again, from the first one on: write them by a key.
+ *
+ * @throws ConfigurationError when it is given no function
+ *
+ * @template Output what the rows are, as the caller knows it: nothing checks it
+ *
+ * @example
+ * ```ts
+ * const verified: string[] = [];
+ * const sink = rowsSink<{ email: string; email_valid: boolean | null }>((rows) => {
+ *   for (const row of rows) if (row.email_valid) verified.push(row.email);
+ * });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * console.log(verified); // [ 'good@sluice.test' ]
+ * ```
+ */
+// The caller's own word for the rows, as with JSON.
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+export function rowsSink<Output extends object = Row>(
+  write: (rows: readonly Output[]) => void | Promise<void>,
+  { name = 'rows' }: RowsSinkOptions = {},
+): Sink {
+  if (typeof write !== 'function') {
+    throw new ConfigurationError('rowsSink() takes a function, which is given arrays of rows');
+  }
+  return {
+    name,
+    async check() {
+      // Only the function knows.
+    },
+    async examine({ header }) {
+      refuseRepeatedNames(header, 'an object');
+      const table = new TableRows(header.length);
+      return (chunk) => {
+        for (let row = 0; row < chunk.length; row += 1) table.read(chunk, row);
+      };
+    },
+    async open(opening) {
+      const { header } = opening.reading;
+      refuseRepeatedNames(header, 'an object');
+      const table = new TableRows(header.length);
+      return {
+        async write(rows) {
+          await write(objectsOf(rows, opening, table) as object[] as Output[]);
+        },
+        async finish() {
+          // The function has had all rows.
+        },
+        async abort() {
+          // What was given cannot be taken back.
+        },
+      };
+    },
+  };
+}
+
+function objectsOf(rows: JoinedRows, opening: OpenSinkOptions, table: TableRows): Row[] {
+  const { reading, added } = opening;
+  const { chunk, from, to, outcomes, width } = rows;
+  return Array.from({ length: to - from }, (_, at) => {
+    const cellsOfRow = table.read(chunk, from + at);
+    const own = reading.header.map(
+      (name, column) => [name, plainCell(cellsOfRow[column]) ?? null] as const,
+    );
+    const others = added.flatMap((columns, column) => {
+      const cells = opening.cellsOf(outcomes[at * width + column] ?? 0, column);
+      return columns.map(({ name }, index) => [name, cells[index] ?? null] as const);
+    });
+    // Not by assignment: `__proto__` is a name like any other.
+    return Object.fromEntries([...own, ...others]);
+  });
+}

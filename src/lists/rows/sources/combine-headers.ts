@@ -1,0 +1,129 @@
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { caseless } from '../column-spelling.js';
+import { isSame } from '../same-names.js';
+import type { ColumnMap } from '../chunks/combined-chunk.js';
+import type { SourceReading } from '../source.js';
+
+/** The header of one of several sources. */
+export interface OneHeader extends Pick<SourceReading, 'header' | 'isUnnamed'> {
+  /** How messages call the source. */
+  readonly name: string;
+}
+
+/** One header for the rows of several sources. */
+export interface CombinedHeader {
+  readonly header: readonly string[];
+  readonly isUnnamed: boolean;
+  /** For each source; `undefined` where its header is the combined one. */
+  readonly maps: readonly (ColumnMap | undefined)[];
+  /** Whether a source calls a column otherwise. */
+  readonly renamed: readonly boolean[];
+}
+
+/**
+ * Combines headers by name: the columns of the first, then those that the others have beside them. A name
+ * that is written otherwise (`email`, `Email `) is that of the first that has it, where only one is meant.
+ *
+ * @throws ConfigurationError naming the source whose header contradicts those before it
+ */
+export function combineHeaders(all: readonly OneHeader[]): CombinedHeader {
+  // A source without columns has no rows, as an empty JSONL file.
+  const [first, ...others] = all.filter(({ header }) => header.length > 0);
+  if (!first) return { header: [], isUnnamed: false, maps: all.map(() => undefined), renamed: [] };
+  const header = [...first.header];
+  for (const other of others) {
+    checkAgainst(first, other);
+    if (isSame(other.header, header)) continue;
+    refuseRepeated(first);
+    refuseRepeated(other);
+    const names = namesIn(header, other);
+    if (!names.some((name) => header.includes(name))) {
+      throw new ConfigurationError(
+        `${other.name} has no column in common with ${first.name}: its columns are ${listed(other.header)}. Does it have no header, or is it another list?`,
+      );
+    }
+    header.push(...names.filter((name) => !header.includes(name)));
+  }
+  return {
+    header,
+    isUnnamed: first.isUnnamed === true,
+    maps: all.map((one) => mapOf(one, header)),
+    renamed: all.map((one) => one.header.some((name) => !header.includes(name))),
+  };
+}
+
+/**
+ * Refuses a source that lacks a column which is needed of every row.
+ *
+ * @param needed positions in the combined header
+ * @throws ConfigurationError `column_not_found`
+ */
+export function checkNeeded(
+  all: readonly OneHeader[],
+  { header, maps }: CombinedHeader,
+  needed: readonly number[],
+): void {
+  for (const [index, one] of all.entries()) {
+    const map = maps[index];
+    const missing = map && needed.find((column) => map[column] === -1);
+    if (missing === undefined || one.header.length === 0) continue;
+    throw new ConfigurationError(
+      `${one.name} has no column ${JSON.stringify(header[missing])}; its columns are: ${listed(one.header)}. Add the column (its cells may be empty), or leave the file out`,
+      { code: 'column_not_found' },
+    );
+  }
+}
+
+/** Columns without names are told apart by their place, so their number has to be the same. */
+function checkAgainst(first: OneHeader, other: OneHeader): void {
+  if ((first.isUnnamed === true) !== (other.isUnnamed === true)) {
+    throw new ConfigurationError(
+      `of ${first.name} and ${other.name} one has names for its columns and the other has none`,
+    );
+  }
+  if (first.isUnnamed === true && first.header.length !== other.header.length) {
+    throw new ConfigurationError(
+      `${first.name} has ${first.header.length} columns and ${other.name} has ${other.header.length}: without a header all files have the same columns`,
+    );
+  }
+}
+
+function refuseRepeated({ name, header }: OneHeader): void {
+  const repeated = header.find((column, at) => header.indexOf(column) !== at);
+  if (repeated === undefined) return;
+  throw new ConfigurationError(
+    `${name} has more than one column named ${JSON.stringify(repeated)}, and the files do not have the same columns: rename one of them`,
+    { code: 'column_exists' },
+  );
+}
+
+/**
+ * What the columns of another source are called in the common header.
+ *
+ * @throws ConfigurationError where a name may be one of two
+ */
+function namesIn(header: readonly string[], { name: source, header: own }: OneHeader) {
+  return own.map((name) => {
+    if (header.includes(name)) return name;
+    const isAlike = (other: string): boolean => caseless(other) === caseless(name);
+    const [meant, ...others] = header.filter(isAlike);
+    const isTaken = own.filter(isAlike).length > 1;
+    if (meant === undefined || (others.length === 0 && !isTaken)) return meant ?? name;
+    throw new ConfigurationError(
+      `${source} has a column ${JSON.stringify(name)}, which may be ${[meant, ...others].map((other) => JSON.stringify(other)).join(' or ')} of the other files: write the name in one way in all of them`,
+    );
+  });
+}
+
+function mapOf(one: OneHeader, header: readonly string[]): ColumnMap | undefined {
+  if (isSame(one.header, header)) return undefined;
+  const positions = new Map(namesIn(header, one).map((name, at) => [name, at]));
+  return header.map((name) => positions.get(name) ?? -1);
+}
+
+const mostNames = 30;
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, mostNames).join(', ');
+  return names.length > mostNames ? `${shown}, …` : shown;
+}

@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto';
+import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
+import {
+  checkOptions,
+  checkValue,
+  flag,
+  listOf,
+  text,
+} from '../../../platform/options/check-options.js';
+import { closableChunks } from '../chunks/closable-chunks.js';
+import {
+  checkNeeded,
+  combineHeaders,
+  type CombinedHeader,
+  type OneHeader,
+} from './combine-headers.js';
+import { CombinedChunk } from '../chunks/combined-chunk.js';
+import { comparedSource } from './compared-source.js';
+import type { FilePermissions } from '../../../platform/files/file-permissions.js';
+import type { RowChunk } from '../chunks/row-chunk.js';
+import { aSource, guardedSource, ofLibrary } from '../own-ends.js';
+import { isSame } from '../same-names.js';
+import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from '../source.js';
+
+export interface CombinedSourceOptions {
+  /** How messages call the list. @default the names of the sources */
+  readonly name?: string | undefined;
+  /**
+   * Whether a source may lack a column that is verified, or names the country: its cells are empty then.
+   * @default false
+   */
+  readonly mayLackColumns?: boolean | undefined;
+}
+
+/**
+ * Several sources as one list: their rows in the order given, under one header. All headers are read
+ * before the first row is given; after that one source is open at a time.
+ *
+ * @throws ConfigurationError `invalid_option` for a source that can be read once only
+ *
+ * @example
+ * ```ts
+ * const newest = rowsSource([{ id: 4, email: 'good4@sluice.test' }], { name: 'the newest' });
+ * const source = combinedSource([fileSource('contacts.csv'), newest]);
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
+ */
+export function combinedSource(
+  sources: readonly Source[],
+  options: CombinedSourceOptions = {},
+): Source {
+  checkValue('sources', sources, listOf(aSource));
+  checkOptions(options, { name: text, mayLackColumns: flag });
+  const { name = nameOf(sources), mayLackColumns = false } = options;
+  for (const source of sources) {
+    if (!source.keep) continue;
+    throw new ConfigurationError(
+      `${source.name} can be read once only, and so cannot be one of several inputs: write it to a file first`,
+    );
+  }
+  const open = sources.filter((source) => 'permissions' in source);
+  const compared = sources.map((source) => comparedSource(guardedSource(source)));
+  // A later reading is compared with what the first has found.
+  let heads: readonly OneHead[] | undefined;
+  return {
+    ...ofLibrary,
+    name,
+    decides: { input: sources.map((source) => source.name).join('\n') },
+    async open(opening) {
+      heads ??= await readHeads(compared, opening);
+      return openCombined(compared, { heads, mayLackColumns }, opening);
+    },
+    ...(open.length > 0 && {
+      async permissions() {
+        const all = await Promise.all(open.map(async (source) => source.permissions?.()));
+        return all.filter((one) => one !== undefined).reduce(leastOpen);
+      },
+    }),
+  };
+}
+
+/** What is known of a source before its rows are read. */
+interface OneHead extends OneHeader {
+  readonly storedForm: string | undefined;
+}
+
+async function readHeads(
+  sources: readonly Source[],
+  { signal, rows }: OpenSourceOptions,
+): Promise<readonly OneHead[]> {
+  const heads: OneHead[] = [];
+  for (const source of sources) {
+    const reading = await source.open({
+      ...(signal && { signal }),
+      ...(rows !== undefined && { rows }),
+      wanted: () => [],
+    });
+    await close(reading);
+    const { header, isUnnamed = false, storedForm } = reading;
+    heads.push({ name: source.name, header, isUnnamed, storedForm });
+  }
+  return heads;
+}
+
+async function openCombined(
+  sources: readonly Source[],
+  { heads, mayLackColumns }: { heads: readonly OneHead[]; mayLackColumns: boolean },
+  opening: OpenSourceOptions,
+): Promise<SourceReading> {
+  const combined = combineHeaders(heads);
+  const wanted = opening.wanted(combined.header);
+  if (!mayLackColumns) checkNeeded(heads, combined, wanted);
+  const openOne = async (index: number): Promise<SourceReading> =>
+    openPart(sources[index] as Source, { head: heads[index] as OneHead, index, combined }, opening);
+  const first = await openOne(0);
+  // Values that are stored in other ways cannot be copied side by side.
+  const isOneForm = heads.every(({ storedForm }) => storedForm === heads[0]?.storedForm);
+  const mapOfOtherForm = isOneForm ? undefined : combined.header.map((_, at) => at);
+  const hash = createHash('sha256');
+  let digest: string | undefined;
+  let current: AsyncIterator<RowChunk> | undefined;
+  const chunks = async function* (): AsyncGenerator<RowChunk> {
+    for (let index = 0; index < sources.length; index += 1) {
+      const reading = index === 0 ? first : await openOne(index);
+      const map = combined.maps[index] ?? mapOfOtherForm;
+      current = reading.chunks[Symbol.asyncIterator]();
+      try {
+        for (;;) {
+          const step = await current.next();
+          if (step.done === true) break;
+          yield map ? new CombinedChunk(step.value, map, combined.renamed[index]) : step.value;
+        }
+      } finally {
+        await current.return?.();
+      }
+      hash.update(`${reading.contentDigest?.() ?? ''}\n`);
+    }
+    digest = hash.digest('hex');
+  };
+  return {
+    header: combined.header,
+    isUnnamed: combined.isUnnamed,
+    first,
+    ...(first.storedForm !== undefined &&
+      isOneForm &&
+      !combined.maps.some(Boolean) &&
+      first.kinds && { kinds: first.kinds }),
+    chunks: closableChunks(chunks(), async () => {
+      await (current ? current.return?.() : close(first));
+    }),
+    contentDigest: () => digestAtEnd(digest),
+  };
+}
+
+/** Opens one of the sources for its rows. */
+async function openPart(
+  source: Source,
+  { head, index, combined }: { head: OneHead; index: number; combined: CombinedHeader },
+  opening: OpenSourceOptions,
+): Promise<SourceReading> {
+  const map = combined.maps[index];
+  const reading = await source.open({
+    ...opening,
+    wanted(names) {
+      if (!isSame(names.slice(0, head.header.length), head.header)) throw changed(source);
+      const late = names.slice(head.header.length);
+      const mixed = late.find((name) => combined.header.includes(name));
+      if (mixed !== undefined) {
+        throw new InputError(
+          `${source.name} has values named ${JSON.stringify(mixed)} in later rows only, and other inputs have a column of that name: put a row with all names first, or have all rows looked through (columns: 'all')`,
+        );
+      }
+      const wanted = opening.wanted([...combined.header, ...late]);
+      return map ? wanted.map((column) => map[column] ?? -1).filter((at) => at !== -1) : wanted;
+    },
+  });
+  if (isSame(reading.header, head.header) && reading.storedForm === head.storedForm) return reading;
+  await close(reading);
+  throw changed(source);
+}
+
+function changed({ name }: Source): InputError {
+  return new InputError(`${name} has changed since its header was read: run again`, {
+    code: 'input_changed',
+  });
+}
+
+async function close(reading: SourceReading): Promise<void> {
+  await reading.chunks[Symbol.asyncIterator]().return?.();
+}
+
+/** Who may read all of the files. */
+function leastOpen(one: FilePermissions, other: FilePermissions): FilePermissions {
+  const mode = one.mode & other.mode;
+  if (one.gid === other.gid) return { mode, gid: one.gid };
+  // Whoever is in the group of one of them may be anybody to the other.
+  return { mode: (mode & ~0o070) | (((mode & 0o007) << 3) & mode), gid: one.gid };
+}
+
+const mostNames = 3;
+
+function nameOf(sources: readonly Source[]): string {
+  const names = sources.map(({ name }) => name);
+  if (names.length <= mostNames) return names.join(', ');
+  return `${names.slice(0, mostNames - 1).join(', ')} and ${names.length - mostNames + 1} more`;
+}

@@ -1,0 +1,93 @@
+import { JsonText } from './json-text.js';
+import { invalidText } from '../chunks/row-chunk.js';
+
+/** Deeper values are printed no further; a hostile one must not end the process. */
+const maxDepth = 256;
+
+/**
+ * A value as it stands where all cells are text: nothing for null and what is absent, `true` and
+ * `false`, dates in ISO 8601 and UTC (the day alone at midnight), nested values as JSON, bytes as their
+ * text in UTF-8 or else in base64. `undefined` when it has no form at all.
+ */
+export function printValue(value: unknown): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'undefined':
+      return '';
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    case 'object':
+      return value === null ? '' : printObject(value);
+    default:
+      return undefined;
+  }
+}
+
+/** A value as JSON; numbers of any size keep their digits, what JSON has no form for is null. */
+export function printJson(value: unknown, depth = 0): string {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value);
+    case 'number':
+      return Number.isFinite(value) ? String(value) : 'null';
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    case 'object':
+      break;
+    default:
+      return 'null';
+  }
+  if (value === null || depth > maxDepth) return 'null';
+  if (Array.isArray(value)) {
+    return `[${value.map((item: unknown) => printJson(item, depth + 1)).join(',')}]`;
+  }
+  if (value instanceof JsonText) return value.inJson();
+  if (isPlain(value)) return JSON.stringify(printObject(value));
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  const texts = members.map(
+    ([name, member]) => `${JSON.stringify(name)}:${printJson(member, depth + 1)}`,
+  );
+  return `{${texts.join(',')}}`;
+}
+
+/** Whether a value may stand in a cell at all: no symbol, no function. */
+export function isPrintable(value: unknown): boolean {
+  return value !== invalidText && typeof value !== 'symbol' && typeof value !== 'function';
+}
+
+function printObject(value: object): string {
+  if (value instanceof JsonText) return value.text;
+  if (value instanceof Date) return printDate(value);
+  if (value instanceof Uint8Array) return printBytes(value);
+  if (value instanceof String || value instanceof Number || value instanceof Boolean) {
+    return String(value.valueOf());
+  }
+  return printJson(value);
+}
+
+/** Objects that stand for one value. */
+function isPlain(value: object): boolean {
+  return (
+    value instanceof Date ||
+    value instanceof Uint8Array ||
+    value instanceof String ||
+    value instanceof Number ||
+    value instanceof Boolean
+  );
+}
+
+function printDate(date: Date): string {
+  if (Number.isNaN(date.getTime())) return '';
+  const text = date.toISOString();
+  return text.endsWith('T00:00:00.000Z') ? text.slice(0, -'T00:00:00.000Z'.length) : text;
+}
+
+function printBytes(bytes: Uint8Array): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString('utf8');
+  return Buffer.from(text).equals(buffer) ? text : buffer.toString('base64');
+}

@@ -1,0 +1,126 @@
+import { JsonText } from '../rows/values/json-text.js';
+import type { Kind, KindName } from '../rows/values/kinds.js';
+import { printJson, printValue } from '../rows/values/print-value.js';
+
+/*
+ * Cells as they travel between databases: in the text form of PostgreSQL's COPY, which has one for every
+ * kind of cell, a line for a row and a tab between two cells. What comes from PostgreSQL, and what goes
+ * there, is not touched at all.
+ */
+
+/** Stands for null. */
+const nullText = '\\N';
+
+const escapes = new Map([
+  ['\\', '\\\\'],
+  ['\b', '\\b'],
+  ['\t', '\\t'],
+  ['\n', '\\n'],
+  ['\v', '\\v'],
+  ['\f', '\\f'],
+  ['\r', '\\r'],
+]);
+const escaped = new Map([...escapes].map(([character, text]) => [text.charAt(1), character]));
+const hasSpecial = /[\\\b\t\n\v\f\r]/;
+
+/** The form of a text between two tabs. */
+export function writeText(text: string): string {
+  if (!hasSpecial.test(text)) return text;
+  return text.replaceAll(/[\\\b\t\n\v\f\r]/g, (character) => escapes.get(character) ?? character);
+}
+
+/** The text between two tabs as it was; `undefined` for null. */
+export function readText(field: string): string | undefined {
+  if (!field.includes('\\')) return field;
+  if (field === nullText) return undefined;
+  return field.replaceAll(/\\(.)/g, (_, letter: string) => escaped.get(letter) ?? letter);
+}
+
+/** The form of any value a source has in a cell; null and what is absent are null. */
+export function writeValue(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return writeText(value);
+    case 'boolean':
+      return value ? 't' : 'f';
+    case 'number':
+    case 'bigint':
+      return String(value);
+    default:
+      if (value === null || value === undefined) return nullText;
+      if (value instanceof Uint8Array) {
+        const { buffer, byteOffset, byteLength } = value;
+        return `\\\\x${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}`;
+      }
+      return writeText(printValue(value) ?? '');
+  }
+}
+
+/** The form of a value in a column of kind `any`. */
+export function writeAny(value: unknown): string {
+  if (value === null || value === undefined) return nullText;
+  if (value instanceof Uint8Array) {
+    const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    return writeText(JSON.stringify({ bytes: bytes.toString('base64') }));
+  }
+  if (typeof value === 'bigint' && !Number.isSafeInteger(Number(value))) {
+    return writeText(JSON.stringify({ integer: String(value) }));
+  }
+  // JSON has no number for it.
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    return writeText(JSON.stringify({ number: String(value) }));
+  }
+  return writeText(printJson(value));
+}
+
+/** A cell's value; `null` for null. */
+export function valueOfText(
+  kind: Pick<Kind, 'scale'> & { readonly name: KindName | 'any' },
+  text: string | undefined,
+): unknown {
+  if (text === undefined) return null;
+  switch (kind.name) {
+    case 'int8':
+    case 'int16':
+    case 'int32':
+    case 'int64':
+    case 'uint8':
+    case 'uint16':
+    case 'uint32':
+    case 'uint64':
+      return valueOfInteger(text);
+    case 'decimal':
+      return kind.scale === 0 && /^-?\d+$/.test(text) ? valueOfInteger(text) : text;
+    case 'float32':
+    case 'float64':
+      return Number(text);
+    case 'boolean':
+      return text === 't';
+    case 'json':
+      return new JsonText(text);
+    case 'binary':
+      return Buffer.from(text.slice(2), 'hex');
+    case 'any':
+      return valueOfAny(text);
+    default:
+      return text;
+  }
+}
+
+function valueOfInteger(text: string): unknown {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text);
+}
+
+function valueOfAny(text: string): unknown {
+  const value = JSON.parse(text) as
+    | string
+    | number
+    | boolean
+    | { readonly bytes: string }
+    | { readonly integer: string }
+    | { readonly number: string };
+  if (typeof value !== 'object') return value;
+  if ('bytes' in value) return Buffer.from(value.bytes, 'base64');
+  return 'integer' in value ? BigInt(value.integer) : Number(value.number);
+}

@@ -1,0 +1,153 @@
+import { rm } from 'node:fs/promises';
+import type * as duckdb from '@duckdb/node-api';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { closeOnce, type Connection } from '../connection.js';
+import type { Purpose } from '../dialect.js';
+import { fileOfUrl, inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
+import { notInstalled } from '../../../platform/not-installed.js';
+
+/** A DuckDB file that is open, in a session in which everything prints the same everywhere. */
+export interface DuckdbConnection extends Connection {
+  /** Rows as columns of texts, some at a time and no sooner than they are asked for. */
+  stream(sql: string): AsyncGenerator<readonly (readonly (string | null)[])[]>;
+  /** Begins to fill a temporary table whose columns are all text. */
+  append(table: string): Promise<TextAppender>;
+}
+
+/** Takes rows for a temporary table. */
+export interface TextAppender {
+  /** @param columns all of one length, at most `rowsAtOnce` */
+  add(columns: readonly (readonly (string | null)[])[]): void;
+  end(): void;
+}
+
+/** Rows that DuckDB takes and gives at once. */
+export const rowsAtOnce = 2048;
+
+/** What it may take of the memory; what is more goes to disk beside the file. */
+const memoryLimit = '256MB';
+
+export const name = 'duckdb';
+export const label = 'DuckDB';
+
+export function nameOf(url: string, purpose: Purpose): string {
+  return nameOfFile(url, 'duckdb', purpose);
+}
+
+export function fileOf(url: string): string | undefined {
+  return fileOfUrl(url, 'duckdb');
+}
+
+/**
+ * Opens a database file, which is made when it is to be written and not there. Errors are the driver's
+ * or the system's.
+ *
+ * @throws ConfigurationError `missing_dependency`; when this process has it open already
+ */
+export async function connect(
+  url: string,
+  purpose: Purpose,
+  signal?: AbortSignal,
+): Promise<DuckdbConnection> {
+  const driver = await import('@duckdb/node-api').catch(
+    notInstalled({ by: 'DuckDB', install: '@duckdb/node-api' }),
+  );
+  const { store, isNew } = await placeOfFile(pathOfUrl(url, 'duckdb'), purpose);
+  const isFile = store !== inMemory;
+  const isWritten = purpose !== 'read';
+  const noteClosed = isFile ? noteOpen(store, isWritten) : (): void => undefined;
+  try {
+    const instance = await driver.DuckDBInstance.create(store, {
+      max_memory: memoryLimit,
+      ...(isFile && !isWritten && { access_mode: 'READ_ONLY' }),
+    });
+    const connection = await instance.connect();
+    await connection.run("SET TimeZone = 'UTC'");
+    const stop = (): void => {
+      connection.interrupt();
+    };
+    signal?.addEventListener('abort', stop);
+    const close = closeOnce(() => {
+      signal?.removeEventListener('abort', stop);
+      connection.closeSync();
+      instance.closeSync();
+      noteClosed();
+    });
+    return {
+      store,
+      async query(sql, values = []) {
+        const result = await connection.run(sql, [...values]);
+        return result.getRowsJson();
+      },
+      stream: (sql) => streamTexts(connection, sql),
+      append: (table) => startAppending(driver, connection, table),
+      close,
+      async discard() {
+        await close();
+        if (isNew) await rm(store, { force: true }).catch(() => undefined);
+      },
+    };
+  } catch (error) {
+    noteClosed();
+    throw error;
+  }
+}
+
+async function* streamTexts(
+  connection: duckdb.DuckDBConnection,
+  sql: string,
+): AsyncGenerator<readonly (readonly (string | null)[])[]> {
+  const result = await connection.stream(sql);
+  for (;;) {
+    const chunk: duckdb.DuckDBDataChunk | null = await result.fetchChunk();
+    if (!chunk || chunk.rowCount === 0) return;
+    // All of them are cast to text by the statement itself.
+    yield chunk.getColumns() as (string | null)[][];
+  }
+}
+
+async function startAppending(
+  driver: typeof duckdb,
+  connection: duckdb.DuckDBConnection,
+  table: string,
+): Promise<TextAppender> {
+  const appender = await connection.createAppender(table, 'main', 'temp');
+  return {
+    add(columns) {
+      const types = columns.map(() => driver.VARCHAR);
+      const chunk = driver.DuckDBDataChunk.create(types, columns[0]?.length ?? 0);
+      chunk.setColumns(columns);
+      appender.appendDataChunk(chunk);
+    },
+    end() {
+      appender.flushSync();
+      appender.closeSync();
+    },
+  };
+}
+
+/** How the files are open that this process has open. */
+const open = new Map<string, { readonly isWritten: boolean; times: number }>();
+
+/**
+ * Notes that a file is open. DuckDB keeps other processes away from it, and not a second opening in the
+ * same one, which may break it: a file that is written is open once.
+ *
+ * @returns notes that it is closed
+ * @throws ConfigurationError when it is open, and one of the two writes
+ */
+function noteOpen(path: string, isWritten: boolean): () => void {
+  const known = open.get(path);
+  if (known && (known.isWritten || isWritten)) {
+    throw new ConfigurationError(
+      `${path} is open in this process already: rows go from a DuckDB file into the same file, or into it from two runs, only one after the other`,
+    );
+  }
+  const entry = known ?? { isWritten, times: 0 };
+  entry.times += 1;
+  open.set(path, entry);
+  return () => {
+    entry.times -= 1;
+    if (entry.times === 0) open.delete(path);
+  };
+}

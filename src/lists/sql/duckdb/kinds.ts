@@ -1,0 +1,156 @@
+import { parseInterval, printInterval } from '../../rows/values/interval.js';
+import { decimalDigits, type ColumnFacts } from '../../rows/values/kind-tally.js';
+import { secondDigits, type Kind, type KindName } from '../../rows/values/kinds.js';
+
+const kinds = new Map<string, Kind>([
+  ['BOOLEAN', { name: 'boolean' }],
+  ['TINYINT', { name: 'int8' }],
+  ['SMALLINT', { name: 'int16' }],
+  ['INTEGER', { name: 'int32' }],
+  ['BIGINT', { name: 'int64' }],
+  ['UTINYINT', { name: 'uint8' }],
+  ['USMALLINT', { name: 'uint16' }],
+  ['UINTEGER', { name: 'uint32' }],
+  ['UBIGINT', { name: 'uint64' }],
+  // How many digits they need only their cells tell.
+  ['HUGEINT', { name: 'decimal', scale: 0 }],
+  ['UHUGEINT', { name: 'decimal', scale: 0 }],
+  ['BIGNUM', { name: 'decimal', scale: 0 }],
+  ['FLOAT', { name: 'float32' }],
+  ['DOUBLE', { name: 'float64' }],
+  ['DATE', { name: 'date' }],
+  ['TIME', { name: 'time' }],
+  ['TIME_NS', { name: 'time', scale: 9 }],
+  ['TIMESTAMP', { name: 'timestamp' }],
+  ['TIMESTAMP_S', { name: 'timestamp', scale: 0 }],
+  ['TIMESTAMP_MS', { name: 'timestamp', scale: 3 }],
+  ['TIMESTAMP_NS', { name: 'timestamp', scale: 9 }],
+  ['TIMESTAMP WITH TIME ZONE', { name: 'timestamptz' }],
+  ['INTERVAL', { name: 'interval' }],
+  ['UUID', { name: 'uuid' }],
+  ['BLOB', { name: 'binary' }],
+  ['JSON', { name: 'json' }],
+  ['VARIANT', { name: 'json' }],
+]);
+
+/** The kind of a column, by its type as the database prints it. */
+export function kindOfDuckdbType(type: string): Kind {
+  if (isNested(type)) return { name: 'json' };
+  const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(type) ?? [];
+  if (precision !== undefined) {
+    return { name: 'decimal', precision: Number(precision), scale: Number(scale) };
+  }
+  return kinds.get(type) ?? { name: 'text' };
+}
+
+/** Whether cells are made of others: lists, structures, maps. */
+function isNested(type: string): boolean {
+  return /\]$|^(?:STRUCT|MAP|UNION)\(/.test(type);
+}
+
+/** A column's cells as text in the form of `cell-text.ts`, but for what is special there. */
+export function textOf(column: string, type: string): string {
+  switch (kindOfDuckdbType(type).name) {
+    case 'boolean':
+      return `CASE WHEN ${column} THEN 't' WHEN NOT ${column} THEN 'f' END`;
+    case 'binary':
+      return `'\\x' || lower(hex(${column}))`;
+    case 'float32':
+    case 'float64':
+      return `CASE CAST(${column} AS VARCHAR) WHEN 'inf' THEN 'Infinity' WHEN '-inf' THEN '-Infinity' WHEN 'nan' THEN 'NaN' ELSE CAST(${column} AS VARCHAR) END`;
+    case 'json':
+      return type === 'JSON' ? `CAST(${column} AS VARCHAR)` : `CAST(to_json(${column}) AS VARCHAR)`;
+    default:
+      return `CAST(${column} AS VARCHAR)`;
+  }
+}
+
+/**
+ * What makes of a staged text a cell of a type.
+ *
+ * @param cast `TRY_CAST` gives null for what does not fit
+ */
+export function cellOf(staged: string, type: string, cast: 'CAST' | 'TRY_CAST' = 'CAST'): string {
+  if (type === 'VARCHAR') return staged;
+  if (type === 'BLOB') return `unhex(${staged})`;
+  const isJson = isNested(type) || type === 'VARIANT';
+  return `${cast}(${isJson ? `${cast}(${staged} AS JSON)` : staged} AS ${type})`;
+}
+
+/** What the database prints of a duration, as ISO 8601 has it. */
+export function isoInterval(printed: string): string {
+  const words = printed.split(' ');
+  const count = (unit: string): number => {
+    const at = words.findIndex((word) => word === unit || word === `${unit}s`);
+    return at > 0 ? Number(words[at - 1]) : 0;
+  };
+  const [, sign, hours = 0, minutes = 0, seconds = 0, fraction = ''] =
+    /^(-?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?$/.exec(words.at(-1) ?? '') ?? [];
+  const micros =
+    (BigInt(hours) * 3600n + BigInt(minutes) * 60n + BigInt(seconds)) * 1_000_000n +
+    BigInt(fraction.padEnd(6, '0'));
+  return printInterval({
+    months: count('year') * 12 + count('month'),
+    days: count('day'),
+    micros: sign === '-' ? -micros : micros,
+  });
+}
+
+/** A duration of ISO 8601 as the database reads it. */
+export function duckdbInterval(text: string): string {
+  const found = parseInterval(text);
+  if (!found) return text;
+  const { months, days, micros } = found;
+  return `${months} months ${days} days ${micros} microseconds`;
+}
+
+/** The types of new columns; where the database sets a bound, below. */
+const types: Readonly<Record<KindName, string>> = {
+  text: 'VARCHAR',
+  boolean: 'BOOLEAN',
+  int8: 'TINYINT',
+  int16: 'SMALLINT',
+  int32: 'INTEGER',
+  int64: 'BIGINT',
+  uint8: 'UTINYINT',
+  uint16: 'USMALLINT',
+  uint32: 'UINTEGER',
+  uint64: 'UBIGINT',
+  decimal: 'DECIMAL',
+  float32: 'FLOAT',
+  float64: 'DOUBLE',
+  date: 'DATE',
+  time: 'TIME',
+  timestamp: 'TIMESTAMP',
+  timestamptz: 'TIMESTAMP WITH TIME ZONE',
+  interval: 'INTERVAL',
+  uuid: 'UUID',
+  json: 'JSON',
+  binary: 'BLOB',
+};
+
+/** Digits that a decimal has at most. */
+const mostDigits = 38;
+
+export function typeOf(facts: ColumnFacts): string | undefined {
+  const { kind = { name: 'text' }, isSpecial } = facts;
+  const { name } = kind;
+  const isFine = secondDigits(kind) > 6;
+  switch (name) {
+    case 'decimal': {
+      const { precision, scale } = decimalDigits(facts);
+      return precision > mostDigits || isSpecial ? undefined : `DECIMAL(${precision},${scale})`;
+    }
+    case 'time':
+    case 'timestamp':
+      if (isSpecial) return undefined;
+      return isFine ? `${name.toUpperCase()}_NS` : types[name];
+    case 'date':
+    case 'interval':
+      return isSpecial ? undefined : types[name];
+    case 'timestamptz':
+      return isSpecial || isFine ? undefined : types[name];
+    default:
+      return types[name];
+  }
+}

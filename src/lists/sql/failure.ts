@@ -1,0 +1,163 @@
+import { ConfigurationError, InputError, OutputError } from '../../platform/errors/errors.js';
+import { SluiceError } from '../../platform/errors/sluice-error.js';
+
+/**
+ * What a driver's error told, without what it may hold: its message and its details quote cells, its
+ * properties hold the connection and with it the password.
+ */
+export interface DatabaseFailure {
+  /** The second half of a message. */
+  readonly words: string;
+  /** The database's or the system's own code. */
+  readonly code: string | undefined;
+  /** Whether the query, a table or a column is wrong, and not the connection or the content. */
+  readonly isMisuse: boolean;
+  /** What keeps rows out of a table, where something does. */
+  readonly refusal?: Refusal | undefined;
+}
+
+/** What keeps rows out of a table that can be reached. */
+export interface Refusal {
+  readonly kind:
+    | 'null'
+    | 'misfit'
+    | 'too_long'
+    | 'check'
+    | 'foreign_key'
+    | 'trigger'
+    | 'dropped'
+    | 'repeated'
+    | 'right'
+    | 'read_only'
+    | 'locked';
+  readonly column?: string | undefined;
+  /** Number of the staged row, from 1, where the database tells. */
+  readonly row?: number | undefined;
+  /** What the database says of the cell, without the cell. */
+  readonly detail?: string | undefined;
+}
+
+/** What can be done about each. */
+const remedies: Readonly<Record<Refusal['kind'], string>> = {
+  null: "give the input a column with a value in every row, or the table's column a default",
+  misfit: "change the column's type, or what the input has in it",
+  too_long: 'make the column longer, or the cells of the input shorter',
+  check: 'change what the input has, or the constraint',
+  foreign_key: 'add the rows that it points to first',
+  trigger: 'change what the input has, or the trigger',
+  dropped: 'change the trigger or the policy, or leave such rows out of the input',
+  repeated: 'take one of the rows out of the input',
+  right: 'grant the right, or name a user who has it',
+  read_only: 'name a server that takes writes',
+  locked: 'try again later',
+};
+
+/** Takes from a driver's error what may be said of it. */
+type TellFailure = (error: unknown) => DatabaseFailure;
+
+/** Says what an error means. */
+export type Refuse = (error: unknown) => never;
+
+/** A bare error to stand as the cause, so that the code is seen and nothing else. */
+function plainFailure({ words, code }: DatabaseFailure): Error {
+  return Object.assign(new Error(words), code !== undefined && { code });
+}
+
+/** Finds by a message what keeps rows out; a pattern may catch the name of the column. */
+export function findRefusal(
+  message: string,
+  patterns: readonly (readonly [RegExp, Refusal['kind']])[],
+): Refusal | undefined {
+  for (const [pattern, kind] of patterns) {
+    const [found, column] = pattern.exec(message) ?? [];
+    if (found !== undefined) return { kind, column };
+  }
+  return undefined;
+}
+
+/** Rows that are refused before the database itself would. */
+export class RefusedRows extends Error implements DatabaseFailure {
+  readonly words: string;
+  readonly code = undefined;
+  readonly isMisuse = false;
+  readonly refusal: Refusal;
+
+  constructor(words: string, refusal: Refusal) {
+    super(words);
+    this.words = words;
+    this.refusal = refusal;
+  }
+}
+
+/**
+ * Says what a driver's error means for whoever reads; an abort passes untouched.
+ *
+ * @param name how messages call the database
+ */
+export function readingRefuser(name: string, tell: TellFailure, signal?: AbortSignal): Refuse {
+  return (error) => {
+    signal?.throwIfAborted();
+    if (error instanceof SluiceError) throw error;
+    const failure = tell(error);
+    const cause = plainFailure(failure);
+    if (failure.isMisuse) {
+      throw new ConfigurationError(`the query cannot be run on ${name}: ${failure.words}`, {
+        cause,
+      });
+    }
+    throw new InputError(`cannot read ${name}: ${failure.words}`, {
+      code: 'input_unreadable',
+      cause,
+    });
+  };
+}
+
+/**
+ * Says what a driver's error means for whoever writes.
+ *
+ * @param name how messages call the table
+ */
+export function writingRefuser(name: string, tell: TellFailure): Refuse {
+  return (error) => {
+    if (error instanceof SluiceError) throw error;
+    const failure = tell(error);
+    throw new OutputError(`cannot write ${name}: ${sayFailure(failure)}`, {
+      cause: plainFailure(failure),
+    });
+  };
+}
+
+/** The same while nothing is sent yet: what names the wrong things is the caller's to put right. */
+export function checkingRefuser(name: string, tell: TellFailure): Refuse {
+  return (error) => {
+    if (error instanceof OutputError) throw new ConfigurationError(error.message);
+    if (error instanceof SluiceError) throw error;
+    const failure = tell(error);
+    if (!failure.isMisuse && !failure.refusal) writingRefuser(name, tell)(error);
+    throw new ConfigurationError(`cannot write ${name}: ${sayFailure(failure)}`, {
+      cause: plainFailure(failure),
+    });
+  };
+}
+
+function sayFailure({ words, refusal }: DatabaseFailure): string {
+  const { kind, column, row, detail } = refusal ?? {};
+  const isNull = kind === 'null' && column !== undefined;
+  return [
+    isNull ? 'a row has no value, and none may be missing,' : words,
+    column === undefined ? '' : ` in column ${JSON.stringify(column)}`,
+    row === undefined ? '' : ` ${column === undefined ? 'in' : 'of'} row ${row}`,
+    detail === undefined ? '' : `: ${detail}`,
+    refusal ? `; ${remedies[refusal.kind]}` : '',
+  ].join('');
+}
+
+/** The same with the number that a staged row has in the input. */
+export function withRowOf(failure: DatabaseFailure, numbers: readonly number[]): DatabaseFailure {
+  const { refusal } = failure;
+  if (refusal?.row === undefined || numbers.length === 0) return failure;
+  return {
+    ...failure,
+    refusal: { ...refusal, row: numbers[(refusal.row - 1) % numbers.length] },
+  };
+}

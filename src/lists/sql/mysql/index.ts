@@ -1,0 +1,62 @@
+import type { Sink } from '../../rows/sink.js';
+import type { Source } from '../../rows/source.js';
+import { querySource } from '../query-source.js';
+import { tableSink, type TableKeyOptions } from '../tables/table-sink.js';
+import * as connect from './connect.js';
+import * as failure from './failure.js';
+import * as kinds from './kinds.js';
+import * as query from './query.js';
+import * as statements from './statements.js';
+import * as table from './table.js';
+
+export type { TableKeyOptions } from '../tables/table-sink.js';
+
+/** What these files export is what a dialect is made of. */
+const mysql = { ...connect, ...failure, ...kinds, ...query, ...statements, ...table };
+
+export interface MysqlSourceOptions {
+  /** `mysql://user:password@host:port/database`, also of MariaDB; its password is never shown. */
+  readonly url: string;
+  /** One statement that gives rows and changes nothing: it runs in a read-only transaction. */
+  readonly query: string;
+}
+
+/**
+ * The rows of a query in MySQL or MariaDB, of one snapshot, streamed.
+ *
+ * @throws ConfigurationError when the URL has not the form of one; opened, ConfigurationError when the
+ *   query is wrong, InputError `input_unreadable` when the server is
+ *
+ * @example
+ * ```ts
+ * const source = mysqlSource({ url, query: 'select id, email from contacts' });
+ * await run({ source, sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * ```
+ */
+export function mysqlSource(options: MysqlSourceOptions): Source {
+  return querySource(mysql, options);
+}
+
+export interface MysqlSinkOptions extends TableKeyOptions {
+  /** `mysql://user:password@host:port/database`, also of MariaDB; its password is never shown. */
+  readonly url: string;
+  /** Name of the table: `contacts`, or `crm.contacts` in another database of the server. */
+  readonly into: string;
+}
+
+/**
+ * A table in MySQL or MariaDB. Rows go into a staging table; a new table appears by rename, one that is
+ * there is changed in one transaction, each with a marker of the run.
+ *
+ * @throws ConfigurationError when the URL or the table's name has not the form of one
+ *
+ * @example
+ * ```ts
+ * const sink = mysqlSink({ url, into: 'contacts_verified', key: 'id' });
+ * const stateDir = 'contacts_verified.sluice';
+ * await run({ source: 'contacts.csv', sink, stateDir, client, email: ['email'], country: 'US' });
+ * ```
+ */
+export function mysqlSink(options: MysqlSinkOptions): Sink {
+  return tableSink(mysql, options);
+}

@@ -1,0 +1,131 @@
+import { decimalDigits, type ColumnFacts } from '../../rows/values/kind-tally.js';
+import { integerForm, secondDigits, type Kind, type KindName } from '../../rows/values/kinds.js';
+import type { MysqlField } from './connect.js';
+
+/** The character set of columns that hold bytes. */
+const binary = 63;
+const unsigned = 32;
+
+/** Kinds by the protocol's numbers of types; those of integers are of signed ones. */
+const kinds = new Map<number, KindName>([
+  [0, 'decimal'],
+  [1, 'int8'],
+  [2, 'int16'],
+  [3, 'int32'],
+  [4, 'float32'],
+  [5, 'float64'],
+  [7, 'timestamptz'],
+  [8, 'int64'],
+  [9, 'int32'],
+  [10, 'date'],
+  [11, 'time'],
+  [12, 'timestamp'],
+  [13, 'int16'],
+  [16, 'binary'],
+  [245, 'json'],
+  [246, 'decimal'],
+]);
+
+const geometry = 255;
+
+/** Whether a column is one of booleans, which are small integers there: others may stand in it too. */
+export function isBooleanField(field: MysqlField): boolean {
+  return field.columnType === 1 && field.columnLength === 1;
+}
+
+/** Whether cells are places and shapes, for which no text is there unless the query makes one. */
+export function isGeometry(field: MysqlField): boolean {
+  return field.columnType === geometry;
+}
+
+/** What the driver's types leave out. */
+interface ExtendedField {
+  readonly extendedFormat?: string;
+  readonly extendedTypeName?: string;
+}
+
+/** `any` for booleans: each cell has a kind of its own. */
+export function kindOfField(field: MysqlField): Kind | 'any' {
+  if (isBooleanField(field)) return 'any';
+  // MariaDB keeps both as text, and says so beside the type.
+  const { extendedFormat, extendedTypeName } = field as ExtendedField;
+  if (extendedFormat === 'json') return { name: 'json' };
+  if (extendedTypeName === 'uuid') return { name: 'uuid' };
+  const name = kinds.get(field.columnType ?? -1);
+  if (name === undefined) return { name: field.characterSet === binary ? 'binary' : 'text' };
+  if (name === 'decimal') return { name, ...digitsOf(field) };
+  return { name: integerForm(name) && isUnsigned(field) ? (`u${name}` as KindName) : name };
+}
+
+/** The type of a column, where its kind does not say all of it. */
+export function typeOfField(field: MysqlField): string {
+  return isBooleanField(field) ? 'BOOLEAN' : '';
+}
+
+function isUnsigned({ flags }: MysqlField): boolean {
+  return typeof flags === 'number' && (flags & unsigned) !== 0;
+}
+
+function digitsOf(field: MysqlField): { readonly precision: number; readonly scale: number } {
+  const { columnLength = 0, decimals } = field;
+  const precision = columnLength - (decimals > 0 ? 1 : 0) - (isUnsigned(field) ? 0 : 1);
+  return { precision, scale: decimals };
+}
+
+/** The types of new columns; where the server sets a bound, below. */
+const types: Readonly<Record<Exclude<KindName, 'interval'>, string>> = {
+  text: 'LONGTEXT',
+  boolean: 'BOOLEAN',
+  int8: 'TINYINT',
+  int16: 'SMALLINT',
+  int32: 'INT',
+  int64: 'BIGINT',
+  uint8: 'TINYINT UNSIGNED',
+  uint16: 'SMALLINT UNSIGNED',
+  uint32: 'INT UNSIGNED',
+  uint64: 'BIGINT UNSIGNED',
+  decimal: 'DECIMAL',
+  // Its own smaller one prints fewer digits than it holds.
+  float32: 'DOUBLE',
+  float64: 'DOUBLE',
+  date: 'DATE',
+  time: 'TIME(6)',
+  timestamp: 'DATETIME(6)',
+  timestamptz: 'TIMESTAMP(6) NULL DEFAULT NULL',
+  uuid: 'CHAR(36)',
+  json: 'JSON',
+  binary: 'LONGBLOB',
+};
+
+/** Digits of a decimal at most: in all, and behind the point. */
+const [mostDigits, mostScale] = [65, 30];
+
+export function typeOf(facts: ColumnFacts): string | undefined {
+  const { kind = { name: 'text' }, isSpecial, isBeyond31Bits } = facts;
+  const { name } = kind;
+  // Zeros for a date, hours beyond a day, no number: its own values are refused where they are written.
+  if (isSpecial || name === 'interval') return undefined;
+  switch (name) {
+    case 'decimal': {
+      const { precision, scale } = decimalDigits(facts);
+      const isKept = precision <= mostDigits && scale <= mostScale;
+      return isKept ? `DECIMAL(${precision},${scale})` : undefined;
+    }
+    case 'time':
+    case 'timestamp':
+      return secondDigits(kind) > 6 ? undefined : types[name];
+    case 'timestamptz':
+      // What holds moments there counts their seconds in 31 bits.
+      return secondDigits(kind) > 6 || isBeyond31Bits ? undefined : types[name];
+    default:
+      return types[name];
+  }
+}
+
+/** A type that an index takes: a long text has no place in one. */
+export function keyTypeOf(type: string): string {
+  if (type.endsWith(' NULL DEFAULT NULL'))
+    return type.replace(' NULL ', ' NOT NULL ').replace('DEFAULT NULL', 'DEFAULT 0');
+  if (type === 'LONGTEXT') return 'VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
+  return type === 'LONGBLOB' ? 'VARBINARY(255)' : type;
+}

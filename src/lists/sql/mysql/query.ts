@@ -1,0 +1,92 @@
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { writeAny, writeValue } from '../cell-text.js';
+import { givesNoRows } from '../query-source.js';
+import type { Asking, QueryRows } from '../dialect.js';
+import type { MysqlConnection, MysqlField } from './connect.js';
+import { formOfKind } from '../tables/table-form.js';
+import { isBooleanField, isGeometry, kindOfField, typeOfField } from './kinds.js';
+
+/** Rows that wait in this process at most. */
+const rowsAtOnce = 500;
+
+export async function ask(
+  connection: MysqlConnection,
+  { query, signal }: Asking<MysqlConnection>,
+): Promise<QueryRows> {
+  // Of the session: a statement that ends the transaction must change nothing either.
+  await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+  await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+  const asked = connection.stream(query);
+  const fields = new Promise<readonly MysqlField[]>((resolve, reject) => {
+    const refuseNone = (): void => {
+      reject(givesNoRows());
+    };
+    asked.on('fields', (found: readonly MysqlField[] | undefined) => {
+      if (found) resolve(found);
+      else refuseNone();
+    });
+    asked.on('error', reject);
+    asked.on('end', refuseNone);
+  });
+  const rows = asked.stream({ highWaterMark: rowsAtOnce, ...(signal && { signal }) });
+  // Whoever reads hears of it; the driver itself leaves a stream waiting whose connection is lost.
+  rows.on('error', () => undefined);
+  void connection.lost.then((error) => rows.destroy(error));
+  const found = await Promise.race([
+    fields,
+    connection.lost.then((error) => Promise.reject(error)),
+  ]);
+  refuseGeometry(found);
+  return {
+    columns: found.map((field) => ({
+      name: field.name,
+      ...formOfKind(kindOfField(field)),
+      type: typeOfField(field),
+      ...(field.orgTable && {
+        origin: { table: `${field.schema ?? field.db}.${field.orgTable}`, column: field.orgName },
+      }),
+    })),
+    bytes: printRows(rows as AsyncIterable<readonly unknown[]>, found),
+  };
+}
+
+function refuseGeometry(fields: readonly MysqlField[]): void {
+  const found = fields.find(isGeometry);
+  if (!found) return;
+  const name = JSON.stringify(found.name);
+  throw new ConfigurationError(
+    `the column ${name} holds places or shapes, which no output has a form for: ask for ST_AsText(${found.name}) in the query, or leave it out`,
+  );
+}
+
+async function* printRows(
+  rows: AsyncIterable<readonly unknown[]>,
+  fields: readonly MysqlField[],
+): AsyncGenerator<Uint8Array> {
+  const printers = fields.map(printerFor);
+  let lines: string[] = [];
+  for await (const row of rows) {
+    lines.push(`${row.map((cell, at) => printers[at]?.(cell) ?? '').join('\t')}\n`);
+    if (lines.length < rowsAtOnce) continue;
+    yield Buffer.from(lines.join(''));
+    lines = [];
+  }
+  if (lines.length > 0) yield Buffer.from(lines.join(''));
+}
+
+function printerFor(field: MysqlField): (cell: unknown) => string {
+  if (isBooleanField(field)) {
+    return (cell) => writeAny(cell === '0' || cell === '1' ? cell === '1' : numberOrNull(cell));
+  }
+  const kind = kindOfField(field);
+  if (kind !== 'any' && kind.name === 'timestamptz') {
+    // Zeros are no moment, and have no zone.
+    return (cell) =>
+      writeValue(typeof cell === 'string' && !cell.startsWith('0000-') ? `${cell}+00` : cell);
+  }
+  return writeValue;
+}
+
+function numberOrNull(cell: unknown): number | null {
+  return cell === null ? null : Number(cell);
+}

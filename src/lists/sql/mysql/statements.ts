@@ -1,0 +1,163 @@
+import type { OpenSinkOptions } from '../../rows/sink.js';
+import type { Dialect, Staging, Statements } from '../dialect.js';
+import { qualifiedName, quoteName } from '../names.js';
+import type { TablePlan } from '../tables/table-plan.js';
+import { stageValues, type CellValue } from '../tables/row-values.js';
+import { addColumnStatements, createTableStatement, rowStatements } from '../statements.js';
+import type { MysqlConnection } from './connect.js';
+import { keyTypeOf } from './kinds.js';
+import { commentOf } from './table.js';
+
+export const statements: Statements = {
+  quote: (name) => quoteName(name, '`'),
+  longestName: { most: 64, unit: 'characters' },
+  parameter: () => '?',
+  staging: 'sluice_staging',
+  rowNumber: 'sluice_row',
+  stagedName: (_, at) => `c${at}`,
+  keyType: keyTypeOf,
+  tableOptions: ' ENGINE=InnoDB DEFAULT CHARSET=utf8mb4',
+  definitionsCommit: true,
+  begin: ['START TRANSACTION'],
+  lockWaits: {
+    short: 'SET SESSION lock_wait_timeout = 1',
+    usual: 'SET SESSION lock_wait_timeout = DEFAULT',
+  },
+  isSame: (cell, other) => `CAST(${cell} AS BINARY) <=> CAST(${other} AS BINARY)`,
+  readsLatest: ' LOCK IN SHARE MODE',
+  update: ({ table, staged, cells, where }) =>
+    `UPDATE ${table} JOIN ${staged} ON ${where} SET ${cells.map(({ name, cell }) => `t.${name} = ${cell}`).join(', ')}`,
+  markers: {
+    targetOf: ({ table }) => table,
+    definition:
+      'target VARCHAR(64) PRIMARY KEY, run VARCHAR(64) NOT NULL, digest VARCHAR(64) NOT NULL, applied BIGINT NOT NULL, row_count BIGINT NOT NULL, written_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP',
+    rowCount: 'row_count',
+    replace: 'REPLACE',
+    now: 'CURRENT_TIMESTAMP',
+  },
+};
+
+/** Rows go out in statements of so many. */
+const rowsAtOnce = 500;
+
+/** The staging table's columns have the types of the target's, or those that they are to have. */
+export async function stage(
+  connection: MysqlConnection,
+  plan: TablePlan,
+  opening: OpenSinkOptions,
+): Promise<Staging> {
+  const { mode, target, columns, missing, key } = plan;
+  const { staging, rowNumber, quote, stagedName, tableOptions } = statements;
+  const isNew = mode === 'create';
+  const definitions = [`${rowNumber} BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY`];
+  const there: string[] = [];
+  for (const [at, column] of columns.entries()) {
+    const { name, type } = column;
+    const staged = stagedName(name, at);
+    if (isNew || missing.includes(column)) {
+      definitions.push(`${staged} ${key.includes(name) ? keyTypeOf(type) : type}`);
+    } else {
+      there.push(`${quote(name)} AS ${staged}`);
+    }
+  }
+  const like = isNew ? '' : ` AS SELECT ${there.join(', ')} FROM ${target} LIMIT 0`;
+  await connection.query(
+    `CREATE TEMPORARY TABLE ${staging} (${definitions.join(', ')})${tableOptions ?? ''}${like}`,
+  );
+  const names = columns.map(({ name }, at) => stagedName(name, at));
+  let waiting: unknown[][] = [];
+  const send = async (): Promise<void> => {
+    if (waiting.length === 0) return;
+    const rows = waiting;
+    waiting = [];
+    const insert = `INSERT INTO ${staging} (${names.join(', ')}) VALUES ?`;
+    await connection.query(insert, [rows]).catch((error: unknown) => {
+      throw withColumn(error, columns);
+    });
+  };
+  return stageValues(
+    plan,
+    opening,
+    (values) => {
+      waiting.push(values.map((value, at) => stagingValue(value, columns[at]?.type ?? '')));
+      return waiting.length >= rowsAtOnce ? send() : undefined;
+    },
+    send,
+  );
+}
+
+/** What the server says of the staging table's columns, with the names that they stand for. */
+function withColumn(error: unknown, columns: TablePlan['columns']): unknown {
+  const at = /column (?:`[^`]*`\.){0,2}['`]c(\d+)['`]/.exec(
+    error instanceof Error ? error.message : '',
+  )?.[1];
+  const column = at === undefined ? undefined : columns[Number(at)];
+  return column ? Object.assign(error as Error, { stagedColumn: column.name }) : error;
+}
+
+const isTime = /^(?:datetime|timestamp)/i;
+
+/** A value as the driver takes it for a column of the staging table. */
+function stagingValue(value: CellValue, type: string): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) return null;
+  if (value instanceof Uint8Array && !Buffer.isBuffer(value)) return Buffer.from(value);
+  // The server takes no zone; the session has this one anyway.
+  if (typeof value === 'string' && isTime.test(type)) return value.replace(/(?:\+00|Z)$/, '');
+  return value;
+}
+
+/** A table appears whole, by rename: no transaction of this server takes in the making of one. */
+export const putInPlace: NonNullable<Dialect<MysqlConnection>['putInPlace']> = {
+  modes: ['create', 'replace'],
+  async run(connection, plan, marker, isTrial) {
+    const { mode, target, name, columns, key } = plan;
+    const beside = (table: string): string => qualifiedName({ ...name, table }, statements.quote);
+    const aside = beside(`sluice_${marker.run}${isTrial ? '_trial' : ''}`);
+    const old = beside(`sluice_${marker.run}_old`);
+    const { short = '', usual = '' } = statements.lockWaits ?? {};
+    const all = [
+      `DROP TABLE IF EXISTS ${aside}`,
+      mode === 'create'
+        ? createTableStatement(aside, columns, key, statements)
+        : `CREATE TABLE ${aside} LIKE ${target}`,
+      ...rowStatements({ ...plan, mode: 'create', target: aside }, statements),
+      `ALTER TABLE ${aside} COMMENT = '${commentOf(marker)}'`,
+      ...(isTrial
+        ? [`RENAME TABLE ${aside} TO ${old}`, `DROP TABLE ${old}`]
+        : mode === 'create'
+          ? [`RENAME TABLE ${aside} TO ${target}`]
+          : [
+              short,
+              `RENAME TABLE ${target} TO ${old}, ${aside} TO ${target}`,
+              usual,
+              `DROP TABLE ${old}`,
+            ]),
+    ];
+    for (const statement of all) await connection.query(statement);
+  },
+};
+
+/**
+ * What changes a table here cannot be taken back: the columns are added to a temporary copy without rows,
+ * and the rights are asked by statements that change nothing.
+ */
+export async function tryDefinitions(
+  connection: MysqlConnection,
+  plan: TablePlan,
+  hasMarkers: boolean,
+): Promise<TablePlan> {
+  const { target, missing } = plan;
+  const trial = 'sluice_trial';
+  const all = hasMarkers ? [] : [`CREATE TABLE IF NOT EXISTS ${target} (id INT)`];
+  if (missing.length > 0) {
+    all.push(
+      `CREATE TEMPORARY TABLE ${trial} LIKE ${target}`,
+      ...addColumnStatements(trial, missing, statements),
+      `DROP TEMPORARY TABLE ${trial}`,
+      `ALTER TABLE ${target}`,
+    );
+  }
+  for (const statement of all) await connection.query(statement);
+  return { ...plan, withheld: missing };
+}

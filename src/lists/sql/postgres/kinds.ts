@@ -1,0 +1,82 @@
+import type { ColumnFacts } from '../../rows/values/kind-tally.js';
+import { secondDigits, type Kind, type KindName } from '../../rows/values/kinds.js';
+
+/** Kinds of the types that come with the server, by their numbers, which never change. */
+const kinds = new Map<number, KindName>([
+  [16, 'boolean'],
+  [17, 'binary'],
+  [20, 'int64'],
+  [21, 'int16'],
+  [23, 'int32'],
+  [26, 'uint32'],
+  [700, 'float32'],
+  [701, 'float64'],
+  [114, 'json'],
+  [3802, 'json'],
+  [1082, 'date'],
+  [1083, 'time'],
+  [1114, 'timestamp'],
+  [1184, 'timestamptz'],
+  [1186, 'interval'],
+  [1700, 'decimal'],
+  [2950, 'uuid'],
+]);
+
+/** Types that users make have numbers from here on. */
+const firstOwnType = 16_384;
+
+/** @param modifier what a column says beside its type: how many digits it takes */
+export function kindOfPostgresType(oid: number, modifier: number): Kind {
+  const name = kinds.get(oid) ?? 'text';
+  if (name !== 'decimal' || modifier < 4) return { name };
+  const scale = (modifier - 4) & 0x7_ff;
+  // Below zero it counts digits in front of the point, which only this server has.
+  return scale >= 0x4_00 ? { name } : { name, precision: (modifier - 4) >> 16, scale };
+}
+
+export function isOwnPostgresType(oid: number): boolean {
+  return oid >= firstOwnType;
+}
+
+/** The types of new columns; where the server sets a bound, below. */
+const types: Readonly<Record<KindName, string>> = {
+  text: 'text',
+  boolean: 'boolean',
+  int8: 'smallint',
+  int16: 'smallint',
+  int32: 'integer',
+  int64: 'bigint',
+  uint8: 'smallint',
+  uint16: 'integer',
+  uint32: 'bigint',
+  uint64: 'numeric(20,0)',
+  decimal: 'numeric',
+  float32: 'real',
+  float64: 'double precision',
+  date: 'date',
+  time: 'time',
+  timestamp: 'timestamp',
+  timestamptz: 'timestamptz',
+  interval: 'interval',
+  uuid: 'uuid',
+  // The other one drops repeated keys and orders the rest.
+  json: 'json',
+  binary: 'bytea',
+};
+
+export function typeOf({ kind = { name: 'text' }, isSpecial }: ColumnFacts): string | undefined {
+  switch (kind.name) {
+    case 'decimal':
+      return kind.precision === undefined || isSpecial
+        ? 'numeric'
+        : `numeric(${kind.precision},${kind.scale ?? 0})`;
+    case 'date':
+    case 'time':
+    case 'timestamp':
+    case 'timestamptz':
+    case 'interval':
+      return isSpecial || secondDigits(kind) > 6 ? undefined : types[kind.name];
+    default:
+      return types[kind.name];
+  }
+}

@@ -1,0 +1,157 @@
+import { writeText } from '../cell-text.js';
+import { notInstalled } from '../../../platform/not-installed.js';
+import { givesNoRows } from '../query-source.js';
+import type { Asking, QueryRows } from '../dialect.js';
+import { formOfKind, type TableColumn } from '../tables/table-form.js';
+import { postgresDrivers, type PostgresConnection } from './connect.js';
+import { failureOf } from './failure.js';
+import { isOwnPostgresType, kindOfPostgresType } from './kinds.js';
+
+export async function ask(
+  connection: PostgresConnection,
+  asking: Asking<PostgresConnection>,
+): Promise<QueryRows> {
+  await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+  const fields = await fieldsForCopy(connection, asking.asTable);
+  if (!fields) return openCursor(connection, asking);
+  return {
+    columns: await describeFields(connection, fields),
+    bytes: copyOut(connection, asking.asTable),
+  };
+}
+
+/** What the driver tells of a column. */
+interface PostgresField {
+  readonly name: string;
+  readonly tableID: number;
+  readonly columnID: number;
+  readonly dataTypeID: number;
+  readonly dataTypeModifier: number;
+}
+
+/** Makes of the fields of an answer what is known of its columns, names for numbers. */
+async function describeFields(
+  connection: PostgresConnection,
+  fields: readonly PostgresField[],
+): Promise<readonly TableColumn[]> {
+  const columns: TableColumn[] = [];
+  for (const field of fields) {
+    const [[type, table, column] = []] = await connection.query(
+      `SELECT format_type($1::oid, $2::int4), a.attrelid::regclass::text, a.attname
+         FROM (SELECT 1) AS one
+         LEFT JOIN pg_attribute AS a ON a.attrelid = $3::oid AND a.attnum = $4::int4 AND a.attnum > 0`,
+      [field.dataTypeID, field.dataTypeModifier, field.tableID, field.columnID],
+    );
+    columns.push({
+      name: field.name,
+      ...formOfKind(kindOfPostgresType(field.dataTypeID, field.dataTypeModifier)),
+      type: type ?? 'text',
+      ...(isOwnPostgresType(field.dataTypeID) && { isOwnType: true }),
+      ...(table && column && { origin: { table: `${field.tableID}`, column } }),
+    });
+  }
+  return columns;
+}
+
+/**
+ * The columns of a query that can stand where a table can, which is what COPY takes; `undefined` for any
+ * other statement. Nothing is run yet.
+ */
+async function fieldsForCopy(
+  connection: PostgresConnection,
+  asTable: string,
+): Promise<readonly PostgresField[] | undefined> {
+  await connection.query('SAVEPOINT sluice');
+  try {
+    return await connection.describe(`SELECT * FROM ${asTable} AS sluice LIMIT 0`);
+  } catch (error) {
+    const { code } = failureOf(error);
+    if (code !== syntaxError && code !== notSupported) throw error;
+    await connection.query('ROLLBACK TO SAVEPOINT sluice');
+    return undefined;
+  }
+}
+
+const syntaxError = '42601';
+const notSupported = '0A000';
+
+async function* copyOut(
+  connection: PostgresConnection,
+  asTable: string,
+): AsyncGenerator<Uint8Array> {
+  const stream = connection.submit(connection.copy.to(`COPY ${asTable} TO STDOUT`));
+  let rows = 0;
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    rows += countLines(piece);
+    yield piece;
+  }
+  // The number of rows comes behind them, and an error that befell the last one.
+  await connection.query('COMMIT');
+  const { rowCount } = stream as unknown as { readonly rowCount: number };
+  if (rowCount !== rows) throw new Error(`terminated: ${rows} of ${rowCount} rows came`);
+}
+
+function countLines(bytes: Uint8Array): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) lines += 1;
+  return lines;
+}
+
+/** Rows that are asked for with one message. */
+const rowsAtOnce = 1000;
+
+type PrintedRow = readonly (string | null)[];
+
+/** What is used of the driver's cursor, which it does not describe itself. */
+interface Cursor {
+  read(rows: number): Promise<readonly PrintedRow[]>;
+  readonly _result: { readonly fields: readonly PostgresField[] };
+}
+
+/**
+ * Fetches the rows of a statement that COPY does not take, some at a time and no sooner than they are
+ * asked for.
+ */
+async function openCursor(
+  connection: PostgresConnection,
+  { query, connect }: Asking<PostgresConnection>,
+): Promise<QueryRows> {
+  const { default: QueryStream } = await import('pg-query-stream').catch(
+    notInstalled(postgresDrivers),
+  );
+  const stream = connection.submit(
+    new QueryStream(query, [], {
+      rowMode: 'array',
+      types: { getTypeParser: () => (text: string) => text },
+    }),
+  );
+  // The stream itself does not end when it is destroyed and its connection is lost.
+  const cursor = stream.cursor as Cursor;
+  const read = async (): Promise<readonly PrintedRow[]> =>
+    Promise.race([cursor.read(rowsAtOnce), connection.lost.then((error) => Promise.reject(error))]);
+  // The columns are known when the first rows are.
+  const first = await read();
+  const { fields } = cursor._result;
+  if (fields.length === 0) throw givesNoRows();
+  // The cursor keeps its own connection busy.
+  const other = await connect();
+  try {
+    return { columns: await describeFields(other, fields), bytes: printRows(first, read) };
+  } finally {
+    await other.close();
+  }
+}
+
+async function* printRows(
+  first: readonly PrintedRow[],
+  read: () => Promise<readonly PrintedRow[]>,
+): AsyncGenerator<Uint8Array> {
+  for (let rows = first; rows.length > 0; rows = await read()) {
+    const lines = rows.map((row) => row.map(printCell).join('\t'));
+    yield Buffer.from(`${lines.join('\n')}\n`);
+  }
+}
+
+function printCell(cell: string | null): string {
+  return cell === null ? '\\N' : writeText(cell);
+}

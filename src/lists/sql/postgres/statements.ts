@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import type { Writable } from 'node:stream';
+import type { OpenSinkOptions } from '../../rows/sink.js';
+import type { Staging, Statements } from '../dialect.js';
+import { qualifiedName, quoteName } from '../names.js';
+import type { TablePlan } from '../tables/table-plan.js';
+import { RowLines } from '../tables/row-lines.js';
+import { addColumnStatements, createTableStatement } from '../statements.js';
+import type { PostgresConnection } from './connect.js';
+
+export const statements: Statements = {
+  quote: (name) => quoteName(name),
+  longestName: { most: 63, unit: 'bytes' },
+  parameter: (at) => `$${at}`,
+  staging: 'pg_temp.sluice_staging',
+  rowNumber: 'sluice_row',
+  // By its own: what COPY says of a cell names its column.
+  stagedName: (name) => quoteName(name),
+  addColumn: 'ADD COLUMN IF NOT EXISTS',
+  begin: ['BEGIN'],
+  lockWaits: {
+    short: "SET LOCAL lock_timeout = '1s'",
+    usual: 'SET LOCAL lock_timeout TO DEFAULT',
+  },
+  empty: 'TRUNCATE',
+  overriding: 'OVERRIDING SYSTEM VALUE',
+  updatesOnConflict: true,
+  // The triggers of a table are to see each row that is given for it.
+  skipsSame: ['update'],
+  isSame: (cell, other) => `${cell}::text IS NOT DISTINCT FROM ${other}::text`,
+  // Or one of its own parts wrote it, whose numbers are higher.
+  isWritten: 't.xmin::text::bigint >= txid_current() % 4294967296',
+  checkDeferred: 'SET CONSTRAINTS ALL IMMEDIATE',
+  markers: {
+    targetOf: (name) => qualifiedName(name),
+    definition:
+      'target text PRIMARY KEY, run text NOT NULL, digest text NOT NULL, applied bigint NOT NULL, rows bigint NOT NULL, written_at timestamptz NOT NULL DEFAULT now()',
+    rowCount: 'rows',
+    replace: 'INSERT',
+    onConflict:
+      ' ON CONFLICT (target) DO UPDATE SET run = excluded.run, digest = excluded.digest, applied = excluded.applied, rows = excluded.rows, written_at = now()',
+    now: 'now()',
+  },
+};
+
+/** As long as its transaction is open, rows that others delete in the database are not cleaned up. */
+export const newTableMayWaitMs = 60_000;
+
+/** Lines are sent in pieces of about so many bytes. */
+const pieceBytes = 256 * 1024;
+
+/** Copies rows into their staging table, or into a new table, which nobody sees before it is whole. */
+export async function stage(
+  connection: PostgresConnection,
+  plan: TablePlan,
+  opening: OpenSinkOptions,
+): Promise<Staging> {
+  const isInPlace = plan.mode === 'create';
+  if (isInPlace) {
+    await connection.query('BEGIN');
+    const { target, columns, key } = plan;
+    await connection.query(createTableStatement(target, columns, key, statements));
+  } else {
+    await createStaging(connection, plan);
+  }
+  const copy = copyIn(connection, isInPlace ? plan.target : statements.staging, plan);
+  const lines = new RowLines(plan, opening);
+  const digest = createHash('sha256');
+  let waiting: Uint8Array[] = [];
+  let waitingBytes = 0;
+  const send = async (): Promise<void> => {
+    if (waitingBytes === 0) return;
+    const [first = new Uint8Array(0), ...others] = waiting;
+    const bytes = others.length === 0 ? first : Buffer.concat(waiting, waitingBytes);
+    waiting = [];
+    waitingBytes = 0;
+    digest.update(bytes);
+    await copy.write(bytes);
+  };
+  return {
+    isInPlace,
+    async write(rows) {
+      const bytes = lines.write(rows);
+      waiting.push(bytes);
+      waitingBytes += bytes.length;
+      if (waitingBytes >= pieceBytes) await send();
+    },
+    async end() {
+      await send();
+      await copy.end();
+      return { digest: digest.digest('hex'), rows: lines.count };
+    },
+    async prepare(ranges) {
+      const { staging, rowNumber } = statements;
+      if (ranges) await connection.query(`CREATE INDEX ON ${staging} (${rowNumber})`);
+      await connection.query(`ANALYZE ${staging}`);
+    },
+  };
+}
+
+/** The staging table's columns are those of the target, and of what is to be added to it. */
+async function createStaging(
+  connection: PostgresConnection,
+  { target, columns, missing }: TablePlan,
+): Promise<void> {
+  const { staging, rowNumber } = statements;
+  const there = columns.filter((column) => !missing.includes(column));
+  const names = there.map(({ name }) => quoteName(name));
+  await connection.query(
+    `CREATE TEMP TABLE sluice_staging AS SELECT ${names.join(', ')} FROM ${target} WITH NO DATA`,
+  );
+  await connection.query(
+    `ALTER TABLE ${staging} ADD COLUMN ${rowNumber} bigint GENERATED ALWAYS AS IDENTITY`,
+  );
+  for (const statement of addColumnStatements(staging, missing, statements)) {
+    await connection.query(statement);
+  }
+}
+
+/** Rows on their way into a table. */
+interface CopyIn {
+  write(bytes: Uint8Array): Promise<void>;
+  /** Resolves when the server has taken all of them. */
+  end(): Promise<void>;
+}
+
+/** Starts to copy lines into a table. */
+function copyIn(connection: PostgresConnection, table: string, { columns }: TablePlan): CopyIn {
+  const names = columns.map(({ name }) => quoteName(name));
+  const stream: Writable = connection.submit(
+    connection.copy.from(`COPY ${table} (${names.join(', ')}) FROM STDIN`),
+  );
+  // A write whose server is gone, or has refused, may wait for ever: the failure ends the wait.
+  const failed = new Promise<never>((_, reject) => {
+    stream.on('error', reject);
+    void connection.lost.then(reject);
+  });
+  failed.catch(() => undefined);
+  const orFail = (start: (done: (error?: Error | null) => void) => void): Promise<void> =>
+    Promise.race([
+      failed,
+      new Promise<void>((resolve, reject) => {
+        start((error) => {
+          if (error) reject(error);
+          else resolve();
+        });
+      }),
+    ]);
+  return {
+    write: (bytes) => orFail((done) => stream.write(bytes, done)),
+    end: () => orFail((done) => stream.end(done)),
+  };
+}

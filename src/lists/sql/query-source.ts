@@ -1,0 +1,90 @@
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import { openFileReader, type ByteReader } from '../files/bytes/byte-reader.js';
+import { copyInput } from '../files/bytes/copy-input.js';
+import { permissionsOf } from '../files/outputs/no-more-open.js';
+import { checkOptions, required, text } from '../../platform/options/check-options.js';
+import { ofLibrary } from '../rows/own-ends.js';
+import type { OpenSourceOptions, Source } from '../rows/source.js';
+import { useConnection, type Connection } from './connection.js';
+import type { Dialect, QueryRows } from './dialect.js';
+import { readingRefuser, type Refuse } from './failure.js';
+import type { TableChunk } from './tables/table-chunk.js';
+import { writeTableForm, type TableForm } from './tables/table-form.js';
+import { TableReading } from './tables/table-reading.js';
+
+/**
+ * The rows of a query, over a connection of their own that is opened when they are asked for. They are
+ * read once: what is kept of them stands for the query from then on, because asked again it may well give
+ * other rows, or the same in another order.
+ */
+export function querySource<Database extends Connection>(
+  dialect: Dialect<Database>,
+  options: { readonly url: string; readonly query: string },
+): Source<TableChunk> {
+  checkOptions(options, { url: required(text), query: required(text) });
+  const name = dialect.nameOf(options.url, 'read');
+  const file = dialect.fileOf?.(options.url);
+  const query = options.query.trim().replace(/;$/, '');
+  const source = (
+    openReader: (signal?: AbortSignal) => Promise<ByteReader>,
+  ): Source<TableChunk> => ({
+    ...ofLibrary,
+    name,
+    decides: { query },
+    ...(file !== undefined && { permissions: () => permissionsOf(file) }),
+    async open(opening: OpenSourceOptions) {
+      return TableReading.open(await openReader(opening.signal), name, opening);
+    },
+  });
+  const kept = (path: string): Source<TableChunk> =>
+    source((signal) => openFileReader(path, name, signal));
+  const ask = async (signal?: AbortSignal): Promise<ByteReader> => {
+    signal?.throwIfAborted();
+    const connect = (): Promise<Database> => dialect.connect(options.url, 'read', signal);
+    const refuse = readingRefuser(name, dialect.failureOf, signal);
+    return useConnection(connect, refuse, async (connection) => {
+      const asTable = `(${query}\n)`;
+      const { columns, bytes } = await dialect.ask(connection, { query, asTable, connect, signal });
+      const form = { dialect: dialect.name, store: connection.store, columns: [...columns] };
+      return createRowsReader(connection, form, bytes, refuse);
+    });
+  };
+  return {
+    ...source(ask),
+    async keep(path, signal, rows) {
+      await copyInput(path, () => ask(signal), {
+        rows,
+        isStepwise: () => true,
+        openReading: (reader) => TableReading.open(reader, name, { wanted: () => [] }),
+      });
+      return kept(path);
+    },
+    kept,
+  };
+}
+
+/** What a query is refused with that is no question. */
+export function givesNoRows(): ConfigurationError {
+  return new ConfigurationError('the query gives no rows: it has to be a statement that does');
+}
+
+function createRowsReader(
+  connection: Connection,
+  form: TableForm,
+  bytes: QueryRows['bytes'],
+  refuse: Refuse,
+): ByteReader {
+  const pieces = bytes[Symbol.asyncIterator]();
+  let hasForm = false;
+  return {
+    async read() {
+      if (!hasForm) {
+        hasForm = true;
+        return writeTableForm(form);
+      }
+      const step = await pieces.next().catch(refuse);
+      return step.done === true ? undefined : step.value;
+    },
+    close: () => connection.close(),
+  };
+}

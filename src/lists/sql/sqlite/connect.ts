@@ -1,0 +1,122 @@
+import { stat } from 'node:fs/promises';
+import type Database from 'libsql';
+import { closeOnce, type Connection } from '../connection.js';
+import type { Purpose } from '../dialect.js';
+import { fileOfUrl, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
+import { notInstalled } from '../../../platform/not-installed.js';
+import { sqliteValue } from './kinds.js';
+
+/** A database file that is open. */
+export interface SqliteConnection extends Connection {
+  /** Rows one by one; integers are bigints. They end with the connection. */
+  read(sql: string): IterableIterator<readonly unknown[]>;
+  /** What the columns of a statement are; empty when it gives no rows. */
+  columns(sql: string): readonly SqliteField[];
+  /** Prepares a statement that is run for each of many rows. */
+  prepare(sql: string): (values: readonly unknown[]) => void;
+}
+
+export interface SqliteField {
+  readonly name: string;
+  readonly column: string | null;
+  readonly table: string | null;
+  readonly database: string | null;
+  readonly type: string | null;
+}
+
+/** How long to wait for another process that writes the same file. */
+const busySeconds = 30;
+
+export const name = 'sqlite';
+export const label = 'SQLite';
+
+export function nameOf(url: string, purpose: Purpose): string {
+  return nameOfFile(url, 'sqlite', purpose);
+}
+
+export function fileOf(url: string): string | undefined {
+  return fileOfUrl(url, 'sqlite');
+}
+
+/**
+ * Opens a database file. Errors are the driver's or the system's.
+ *
+ * @throws ConfigurationError `missing_dependency`
+ */
+export async function connect(url: string, purpose: Purpose): Promise<SqliteConnection> {
+  const { default: Driver } = await import('libsql').catch(
+    notInstalled({ by: 'SQLite', install: 'libsql' }),
+  );
+  const path = pathOfUrl(url, 'sqlite');
+  if (purpose === 'read') await stat(path);
+  const { store } = await placeOfFile(path, purpose);
+  const database = new Driver(store, { timeout: busySeconds });
+  let reading: Iterator<unknown> | undefined;
+  const close = closeOnce(() => {
+    // The driver keeps a connection, and its locks, for as long as a statement is not collected.
+    if (reading) stop(database, reading);
+    if (database.inTransaction) database.exec('ROLLBACK');
+    database.close();
+  });
+  const query: SqliteConnection['query'] = async (sql, values = []) => {
+    const statement = database.prepare(sql);
+    const bound = values.map(sqliteValue);
+    if (statement.reader) return [...asReader(statement).iterate(bound)];
+    statement.run(bound);
+    return [];
+  };
+  try {
+    // Whether it is a database is seen when it is read.
+    await query('SELECT count(*) FROM sqlite_master');
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    store,
+    query,
+    read(sql) {
+      const rows = asReader(database.prepare(sql)).iterate([]);
+      reading = rows;
+      return rows;
+    },
+    columns(sql) {
+      const statement = database.prepare(sql);
+      return statement.reader ? asReader(statement).columns() : [];
+    },
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      return (values) => {
+        statement.run(values);
+      };
+    },
+    close,
+  };
+}
+
+/** What is used of a statement, more than the driver's types tell. */
+interface ReadStatement {
+  raw(): ReadStatement;
+  safeIntegers(isOn: boolean): ReadStatement;
+  iterate(values: readonly unknown[]): IterableIterator<readonly unknown[]>;
+  columns(): readonly SqliteField[];
+}
+
+/** What the driver's types leave out. */
+interface Interruptible {
+  interrupt(): void;
+}
+
+function asReader(statement: Database.Statement): ReadStatement {
+  return (statement as unknown as ReadStatement).raw().safeIntegers(true);
+}
+
+/** Stops a statement whose rows are not wanted any more. */
+function stop(database: Database.Database, rows: Iterator<unknown>): void {
+  (database as unknown as Interruptible).interrupt();
+  try {
+    while (rows.next().done !== true);
+  } catch {
+    // That is how it stops.
+  }
+}

@@ -1,0 +1,85 @@
+import { InputError } from '../../../platform/errors/errors.js';
+import { invalidText } from '../../rows/chunks/row-chunk.js';
+import { writeAny } from '../cell-text.js';
+import { givesNoRows } from '../query-source.js';
+import type { Asking, QueryRows } from '../dialect.js';
+import type { SqliteConnection, SqliteField } from './connect.js';
+import { isBooleanType } from './kinds.js';
+
+/** Rows that are taken in one turn of the event loop: the driver holds it up. */
+const rowsAtOnce = 500;
+
+export async function ask(
+  connection: SqliteConnection,
+  { query, asTable, signal }: Asking<SqliteConnection>,
+): Promise<QueryRows> {
+  const fields = connection.columns(query);
+  if (fields.length === 0) throw givesNoRows();
+  const names = fields.map((_, at) => `c${at}`);
+  // Text comes as bytes: the driver ends the process over those that are none.
+  const cells = names.map(
+    (cell) =>
+      `typeof(${cell}), CASE typeof(${cell}) WHEN 'text' THEN CAST(${cell} AS BLOB) ELSE ${cell} END`,
+  );
+  await connection.query('BEGIN');
+  const rows = connection.read(
+    `WITH sluice(${names.join(', ')}) AS ${asTable} SELECT ${cells.join(', ')} FROM sluice`,
+  );
+  return {
+    columns: fields.map(({ name, type, table, column }) => ({
+      name,
+      kind: 'any',
+      type: type ?? '',
+      ...(table !== null && column !== null && { origin: { table, column } }),
+    })),
+    bytes: printRows(rows, fields, signal),
+  };
+}
+
+async function* printRows(
+  rows: IterableIterator<readonly unknown[]>,
+  fields: readonly SqliteField[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  const areBooleans = fields.map(({ type }) => isBooleanType(type ?? ''));
+  const take = (): string[] => {
+    const lines: string[] = [];
+    while (lines.length < rowsAtOnce) {
+      const step = rows.next();
+      if (step.done === true) break;
+      const row = step.value;
+      const cells = areBooleans.map((isBoolean, at) => {
+        const value = cellOf(row[2 * at], row[2 * at + 1]);
+        if (value === invalidText) throw brokenText(fields[at]?.name ?? '');
+        return writeAny(isBoolean && (value === 0n || value === 1n) ? value === 1n : value);
+      });
+      lines.push(`${cells.join('\t')}\n`);
+    }
+    return lines;
+  };
+  for (;;) {
+    signal?.throwIfAborted();
+    const lines = take();
+    if (lines.length > 0) yield Buffer.from(lines.join(''));
+    if (lines.length < rowsAtOnce) return;
+    // The rest of the process must not wait for all of the rows.
+    await new Promise(setImmediate);
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function cellOf(type: unknown, value: unknown): unknown {
+  if (type !== 'text') return value;
+  try {
+    return decoder.decode(value as Uint8Array);
+  } catch {
+    return invalidText;
+  }
+}
+
+function brokenText(column: string): InputError {
+  return new InputError(
+    `a cell of the column ${JSON.stringify(column)} is text with bytes that are no valid UTF-8: leave it out of the query, or cast it to a blob`,
+  );
+}

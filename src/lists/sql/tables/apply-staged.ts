@@ -1,0 +1,183 @@
+import { OutputError } from '../../../platform/errors/errors.js';
+import type { LeftAlone } from '../../rows/sink.js';
+import type { Connection } from '../connection.js';
+import type { Dialect, Staging } from '../dialect.js';
+import { RefusedRows } from '../failure.js';
+import { addLeftAlone, findLeftAlone } from './skipped-updates.js';
+import type { TablePlan, RunMarker } from './table-plan.js';
+import { createMarker, createMarkers, findWritten, isMarked, writeMarker } from './run-marker.js';
+import {
+  definitionStatements,
+  droppedRowQuery,
+  repeatedKeysQuery,
+  rowStatements,
+  type RowRange,
+} from '../statements.js';
+import { untilUnlocked, type Waiting } from '../retry-on-lock.js';
+
+/** One writing of a table. */
+export interface TableWriting<Database extends Connection> {
+  readonly dialect: Dialect<Database>;
+  readonly connection: Database;
+  readonly plan: TablePlan;
+  readonly staging: Staging;
+  readonly runId: string | undefined;
+  /** Most rows that one transaction brings into a table that is there. */
+  readonly maxRows: number;
+  readonly waiting: Waiting;
+}
+
+/**
+ * Brings the staged rows to where they belong, with a marker of the run: all in one transaction or, where
+ * there are more than `maxRows`, in ranges; those that an earlier process has committed are passed over.
+ *
+ * @returns the rows that were left alone
+ * @throws OutputError
+ */
+export async function applyStaged<Database extends Connection>(
+  writing: TableWriting<Database>,
+): Promise<LeftAlone | undefined> {
+  const marker = createMarker(writing.runId, await writing.staging.end());
+  try {
+    return await applyMarked(writing, marker);
+  } catch (error) {
+    if (await hasAppeared(writing, marker)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Whether a table that was to be made has been made since: the commit of a process of the same run that
+ * was killed can arrive at the database when that process is gone already.
+ */
+async function hasAppeared<Database extends Connection>(
+  { dialect, connection, plan }: TableWriting<Database>,
+  made: RunMarker,
+): Promise<boolean> {
+  if (plan.mode !== 'create') return false;
+  try {
+    // Where nothing was begun there is nothing to take back.
+    await connection.query('ROLLBACK').catch(() => undefined);
+    const { marker } = await findWritten(dialect, connection, plan.name);
+    return isMarked(marker, made) && marker.applied >= made.rows;
+  } catch {
+    return false;
+  }
+}
+
+async function applyMarked<Database extends Connection>(
+  writing: TableWriting<Database>,
+  marker: RunMarker,
+): Promise<LeftAlone | undefined> {
+  const { dialect, connection, plan, staging, maxRows, waiting } = writing;
+  const { statements, putInPlace } = dialect;
+  const { rows } = marker;
+  const isBegun = isMarked(plan.marker, marker);
+  let applied = isBegun ? (plan.marker?.applied ?? 0) : 0;
+  let leftAlone =
+    applied > 0
+      ? await findLeftAlone(plan, statements, connection, { after: 0, upTo: applied })
+      : undefined;
+  if (isBegun && applied >= rows) return leftAlone;
+  if (staging.isInPlace === true) {
+    await writeMarkers(writing, marker);
+    await connection.query('COMMIT');
+    return leftAlone;
+  }
+  const isRanged = plan.mode !== 'replace' && rows > maxRows;
+  await staging.prepare?.(isRanged);
+  await refuseRepeatedKeys(writing);
+  if (putInPlace?.modes.includes(plan.mode) === true) {
+    await untilUnlocked(waiting, connection, () => putInPlace.run(connection, plan, marker, false));
+    return leftAlone;
+  }
+  if (statements.definitionsCommit === true) {
+    await untilUnlocked(waiting, connection, () => define(writing, applied > 0));
+  }
+  do {
+    const after = applied;
+    const upTo = isRanged ? Math.min(rows, after + maxRows) : rows;
+    const range = isRanged || after > 0 ? { after, upTo } : undefined;
+    await untilUnlocked(waiting, connection, async () => {
+      await askAll(connection, statements.begin);
+      if (statements.definitionsCommit !== true) await define(writing, after > 0);
+      const left = await applyStatements(writing, range);
+      await writeMarker(dialect, connection, plan.name, { ...marker, applied: upTo });
+      await connection.query('COMMIT');
+      leftAlone = addLeftAlone(leftAlone, left);
+    });
+    applied = upTo;
+  } while (applied < rows);
+  return leftAlone;
+}
+
+/**
+ * Brings staged rows into the table; gives those of it that were left alone.
+ *
+ * @throws RefusedRows where the table drops a row without an error
+ */
+export async function applyStatements<Database extends Connection>(
+  { dialect: { statements }, connection, plan }: TableWriting<Database>,
+  range: RowRange | undefined,
+): Promise<LeftAlone | undefined> {
+  await askAll(connection, rowStatements(plan, statements, range));
+  const query = droppedRowQuery(plan, statements, range);
+  const [[dropped = null] = []] = query === undefined ? [] : await connection.query(query);
+  if (dropped !== null) {
+    throw new RefusedRows(
+      'a trigger or a row security policy drops what is written, without an error,',
+      {
+        kind: 'dropped',
+        row: Number(dropped),
+      },
+    );
+  }
+  return findLeftAlone(plan, statements, connection, range);
+}
+
+/** Makes what the table lacks, and the table of markers; who holds the table keeps nobody else waiting. */
+export async function define<Database extends Connection>(
+  { dialect, connection, plan }: TableWriting<Database>,
+  isDefined = false,
+): Promise<void> {
+  const { statements } = dialect;
+  const { short, usual } = statements.lockWaits ?? {};
+  const definitions = isDefined ? [] : definitionStatements(plan, statements);
+  const locks = definitions.length > 0 || plan.mode === 'replace';
+  if (locks && short !== undefined) await connection.query(short);
+  await askAll(connection, definitions);
+  if (locks && plan.mode !== 'replace' && usual !== undefined) await connection.query(usual);
+  await createMarkers(dialect, connection, plan.name);
+}
+
+/** Writes a marker where there may be no table of markers yet. */
+export async function writeMarkers<Database extends Connection>(
+  { dialect, connection, plan }: TableWriting<Database>,
+  marker: RunMarker,
+): Promise<void> {
+  await createMarkers(dialect, connection, plan.name);
+  await writeMarker(dialect, connection, plan.name, marker);
+}
+
+export async function askAll(connection: Connection, queries: readonly string[]): Promise<void> {
+  for (const query of queries) await connection.query(query);
+}
+
+/**
+ * Refuses keys that the database takes for the same, though their texts differ: those were told apart
+ * before.
+ *
+ * @param range of the staged rows. @default all
+ * @throws OutputError
+ */
+export async function refuseRepeatedKeys<Database extends Connection>(
+  { dialect, connection, plan }: TableWriting<Database>,
+  range?: RowRange,
+): Promise<void> {
+  if (plan.key.length === 0) return;
+  const [[count] = []] = await connection.query(repeatedKeysQuery(plan, dialect.statements, range));
+  if (Number(count) === 0) return;
+  throw new OutputError(
+    `${String(count)} keys occur in more than one row of the input, and a table has one row for each: ${plan.key.join(', ')} must be different in each row`,
+  );
+}

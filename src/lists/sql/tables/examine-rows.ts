@@ -1,0 +1,60 @@
+import { InputError } from '../../../platform/errors/errors.js';
+import { TableRows } from '../../rows/chunks/table-rows.js';
+import type { KindTally } from '../../rows/values/kind-tally.js';
+import type { RowChunk } from '../../rows/chunks/row-chunk.js';
+import type { RowExaminer } from '../../rows/sink.js';
+import type { TablePlan } from './table-plan.js';
+import type { SampleRows } from './sample-rows.js';
+import { SeenKeys } from './seen-keys.js';
+import { TableChunk } from './table-chunk.js';
+
+/**
+ * Looks at rows that are to go into a database, for what no table has a form for: broken text, a NUL,
+ * a key that is empty or that another row has.
+ */
+export function createRowExaminer(
+  header: readonly string[],
+  {
+    mode,
+    key,
+    keyPositions,
+    isCaseless,
+  }: Pick<TablePlan, 'mode' | 'key' | 'keyPositions' | 'isCaseless'>,
+  { tally, samples }: { readonly tally: KindTally; readonly samples: SampleRows },
+): RowExaminer {
+  // The types of a new table's columns take whatever the input has, and a table takes its own cells.
+  const isWatched = mode === 'upsert';
+  const rows = new TableRows(header.length);
+  const seen = keyPositions.length === 0 ? undefined : new SeenKeys(key);
+  let count = 0;
+  const refuse = (column: number, what: string): never => {
+    const name = JSON.stringify(header[column] ?? '');
+    throw new InputError(`data row ${count} of the input ${what} in column ${name}`);
+  };
+  return (chunk) => {
+    tally.add(chunk);
+    samples.addFirst(chunk);
+    for (let row = 0; row < chunk.length; row += 1) {
+      count += 1;
+      const watches = isWatched && samples.isWatched(count);
+      const cells = isSound(chunk, row) && !watches ? undefined : rows.read(chunk, row);
+      const nul = cells?.findIndex((cell) => typeof cell === 'string' && cell.includes('\0')) ?? -1;
+      if (nul !== -1) refuse(nul, 'holds a NUL, which no table takes,');
+      if (watches && cells) samples.watch(count, cells);
+      if (!seen) continue;
+      const keyCells = keyPositions.map((column) => {
+        const text = chunk.text(row, column);
+        if (typeof text !== 'string' || text === '') {
+          return refuse(column, 'has no key: nothing is');
+        }
+        return isCaseless(column) ? text.toLowerCase() : text;
+      });
+      seen.add(keyCells);
+    }
+  };
+}
+
+/** PostgreSQL gives nothing that a table has no form for, but in a database without an encoding. */
+function isSound(chunk: RowChunk, row: number): boolean {
+  return chunk instanceof TableChunk && chunk.form.dialect === 'postgres' && chunk.isText(row);
+}

@@ -1,0 +1,61 @@
+import type { SourceReading } from '../../rows/source.js';
+import type { Dialect } from '../dialect.js';
+import type { TableThere } from './table-plan.js';
+import { TableReading } from './table-reading.js';
+
+/** Which cells of a table must still be what was verified for its row to get the result. */
+export interface GuardedColumns {
+  /** Names of the table's own columns, by the position of the input's column that shows them. */
+  readonly names: ReadonlyMap<number, string>;
+  /** Names of verified columns that the table cannot be compared with. */
+  readonly unguarded: readonly string[];
+}
+
+/** The database that rows go into. */
+interface Place {
+  readonly dialect: Pick<Dialect, 'name'>;
+  readonly store: string;
+}
+
+/**
+ * Finds the table's own columns behind the verified ones. A query of the same database says which they
+ * are; of any other source the names do.
+ */
+export function findGuardedColumns(
+  { reading, verified }: { readonly reading: SourceReading; readonly verified: readonly number[] },
+  place: Place,
+  table: TableThere,
+): GuardedColumns {
+  const names = new Map<number, string>();
+  const unguarded: string[] = [];
+  const own = new Set(table.columns.map(({ name }) => name));
+  for (const position of verified) {
+    const header = reading.header[position] ?? '';
+    const column = isOfPlace(reading, place) ? ownColumn(reading, position, table) : header;
+    if (column === undefined || !own.has(column)) unguarded.push(header);
+    else if (![...names.values()].includes(column)) names.set(position, column);
+  }
+  return { names, unguarded };
+}
+
+/** Whether rows are those of a query in the database that they go into. */
+export function isOfPlace(
+  reading: SourceReading,
+  { dialect, store }: Place,
+): reading is TableReading {
+  return (
+    reading instanceof TableReading &&
+    reading.form.dialect === dialect.name &&
+    reading.form.store === store
+  );
+}
+
+/** The table's own column that the rows show as it is at a position. */
+export function ownColumn(
+  { form }: TableReading,
+  position: number,
+  table: TableThere,
+): string | undefined {
+  const origin = form.columns[position]?.origin;
+  return origin?.table === table.id ? origin.column : undefined;
+}

@@ -1,0 +1,211 @@
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { refuseRepeatedNames } from '../../rows/chunks/table-rows.js';
+import type { Kind } from '../../rows/values/kinds.js';
+import { factsOfKind, type ColumnFacts } from '../../rows/values/kind-tally.js';
+import type { OpenSinkOptions } from '../../rows/sink.js';
+import type { SourceReading } from '../../rows/source.js';
+import type { Dialect } from '../dialect.js';
+import { fitNames } from './fit-names.js';
+import { findGuardedColumns, isOfPlace, ownColumn } from './guarded-columns.js';
+import { qualifiedName, type TableName } from '../names.js';
+import type { NewColumn, RunMarker, TablePlan, TableThere } from './table-plan.js';
+import { TableReading } from './table-reading.js';
+
+/** Where rows are to go, and what stands there. */
+export interface TablePlace {
+  readonly dialect: Pick<Dialect, 'name' | 'typeOf' | 'nameParts' | 'statements'>;
+  /** Which database it is. */
+  readonly store: string;
+  readonly name: TableName;
+  readonly table: TableThere | undefined;
+  /** What wrote it last. */
+  readonly marker: RunMarker | undefined;
+}
+
+/** What the caller wants done. */
+export interface TableTarget {
+  /** Names of the columns that tell a row; none for a table of one's own. */
+  readonly key: readonly string[];
+  readonly isUpdate: boolean | undefined;
+  /** What the cells of the input's columns showed, where they were looked at. */
+  readonly facts: readonly ColumnFacts[] | undefined;
+}
+
+/**
+ * Decides what is to be done for the rows to stand in a table.
+ *
+ * @throws ConfigurationError where they cannot
+ */
+export function planTable(
+  place: TablePlace,
+  target: TableTarget,
+  opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId' | 'verified'>,
+): TablePlan {
+  const { reading, added, runId } = opening;
+  const { dialect, name, table, marker } = place;
+  const { quote, longestName } = dialect.statements;
+  refuseRepeatedNames(reading.header, 'a table');
+  const keyPositions = findKeyColumns(reading.header, target.key);
+  const wanted = [
+    ...reading.header.map((column) => ({ name: column })),
+    ...added.flat().map((column) => ({ name: column.name, ending: `_${column.field}` })),
+  ];
+  const names = fitNames(wanted, longestName);
+  const renamed = wanted.flatMap(({ name: from }, at): TablePlan['renamed'] => {
+    const to = names[at] ?? from;
+    return to === from ? [] : [{ from, to }];
+  });
+  const header = names.slice(0, reading.header.length);
+  const key = keyPositions.map((position) => header[position] ?? '');
+  const all = header.map((_, position) => position);
+  const own = inputColumns(reading, header, { place, facts: target.facts });
+  const typeIn = (kind: Kind): string => table?.typeOf?.(kind) ?? typeOfKind(dialect, kind);
+  const extra = added.flat().map(({ kind }, at) => ({
+    name: names[header.length + at] ?? '',
+    type: typeIn({ name: kind }),
+  }));
+  const textType = typeOfKind(dialect, { name: 'text' });
+  // Without a type a column takes any cell as it is.
+  const isText = (type: string | undefined): boolean => type === textType || type === '';
+  const shared = { name, target: qualifiedName(name, quote), marker, key, keyPositions, renamed };
+  if (!table) {
+    return {
+      ...shared,
+      mode: 'create',
+      positions: all,
+      columns: [...own, ...extra],
+      missing: [],
+      guards: [],
+      unguarded: [],
+      isText: (position) => isText(own[position]?.type),
+      isPrinted: (position) => own[position]?.type === textType,
+      isCaseless: () => false,
+    };
+  }
+  // What a name cannot say is not said of it.
+  const said = dialect.nameParts === 1 ? quote(name.table) : shared.target;
+  refuseOther(said, table, key.length > 0 || (marker !== undefined && marker.run === runId));
+  if (key.length > 0) refuseUntold(said, table, key);
+  const isUpdate =
+    key.length > 0 && (target.isUpdate ?? isOwn(reading, keyPositions, place, table));
+  const found = new Map(table.columns.map((column) => [column.name, column]));
+  const compared = isUpdate ? findGuardedColumns(opening, place, table) : undefined;
+  const guards = new Map(
+    [...(compared?.names ?? [])].filter(
+      ([, column]) => !key.includes(column) && !extra.some(({ name: added }) => added === column),
+    ),
+  );
+  const columnAt = (position: number): string => guards.get(position) ?? header[position] ?? '';
+  const positions = (isUpdate ? [...keyPositions, ...guards.keys()] : all)
+    .filter((position) => isUpdate || found.get(columnAt(position))?.isGenerated !== true)
+    .toSorted((a, b) => a - b);
+  const columns = [
+    ...positions.map((position) => ({ type: '', ...own[position], name: columnAt(position) })),
+    ...extra,
+  ].map((column) => ({ ...column, type: found.get(column.name)?.type ?? column.type }));
+  const missing = columns.filter((column) => !found.has(column.name));
+  const lacking = missing.find((column) => header.includes(column.name));
+  refuseLacking(said, [...found.keys()], lacking);
+  return {
+    ...shared,
+    mode: key.length === 0 ? 'replace' : isUpdate ? 'update' : 'upsert',
+    positions,
+    columns,
+    missing,
+    guards: [...guards.values()],
+    unguarded: compared?.unguarded ?? [],
+    isText: (position) => found.get(columnAt(position))?.isText === true,
+    isPrinted: () => false,
+    isCaseless: (position) => found.get(columnAt(position))?.isCaseless === true,
+  };
+}
+
+/**
+ * Positions of the key's columns among the rows' own.
+ *
+ * @throws ConfigurationError `column_not_found`
+ */
+function findKeyColumns(header: readonly string[], key: readonly string[]): readonly number[] {
+  return key.map((name) => {
+    const position = header.indexOf(name);
+    if (position !== -1) return position;
+    throw new ConfigurationError(
+      `the rows have no column ${JSON.stringify(name)} to be their key; they have ${header.join(', ')}`,
+      { code: 'column_not_found' },
+    );
+  });
+}
+
+/** The columns that the input's own cells would have in a new table. */
+function inputColumns(
+  reading: SourceReading,
+  names: readonly string[],
+  { place, facts }: { readonly place: TablePlace; readonly facts: TableTarget['facts'] },
+): readonly NewColumn[] {
+  const { dialect } = place;
+  const own = ownTypes(reading, place);
+  return names.map((name, position) => {
+    const found = facts?.[position] ?? factsOfKind(reading.kinds?.[position]);
+    const type = own[position] ?? dialect.typeOf(found);
+    return { name, type: type ?? typeOfKind(dialect, { name: 'text' }) };
+  });
+}
+
+/** The types that columns have already in a database of the same make, which takes them as they are. */
+export function ownTypes(
+  reading: SourceReading,
+  { dialect, store }: { readonly dialect: Pick<Dialect, 'name'>; readonly store: string },
+): readonly (string | undefined)[] {
+  if (!(reading instanceof TableReading) || reading.form.dialect !== dialect.name) return [];
+  const { form } = reading;
+  return form.columns.map(({ type, kind, isOwnType }) => {
+    if (isOwnType === true && form.store !== store) return undefined;
+    // A column without a type is one where each cell has its own.
+    return type === '' && kind !== 'any' ? undefined : type;
+  });
+}
+
+function typeOfKind({ typeOf }: Pick<Dialect, 'typeOf'>, kind: Kind): string {
+  return typeOf(factsOfKind(kind)) ?? '';
+}
+
+function refuseOther(name: string, { isTable }: TableThere, isWelcome: boolean): void {
+  if (!isTable) throw new ConfigurationError(`${name} is no table`);
+  if (isWelcome) return;
+  throw new ConfigurationError(
+    `the table ${name} is there already, and it is not written over: name another one, drop it, or give its key column (\`key\`)`,
+  );
+}
+
+function refuseUntold(name: string, { keys }: TableThere, key: readonly string[]): void {
+  const wanted = [...key].toSorted().join('\0');
+  if (keys.some((columns) => [...columns].toSorted().join('\0') === wanted)) return;
+  throw new ConfigurationError(
+    `the table ${name} may hold a key more than once: it needs a primary key or a unique index on ${key.join(', ')}`,
+  );
+}
+
+function refuseLacking(
+  name: string,
+  there: readonly string[],
+  lacking: NewColumn | undefined,
+): void {
+  if (!lacking) return;
+  throw new ConfigurationError(
+    `the table ${name} has no column ${JSON.stringify(lacking.name)}; it has ${there.join(', ')}: add it, or leave it out of the input`,
+    { code: 'column_not_found' },
+  );
+}
+
+/** Whether the rows are those of the table itself, told by its own key. */
+function isOwn(
+  reading: SourceReading,
+  keyPositions: readonly number[],
+  place: TablePlace,
+  table: TableThere,
+): boolean {
+  if (!isOfPlace(reading, place)) return false;
+  return keyPositions.every(
+    (position) => ownColumn(reading, position, table) === reading.header[position],
+  );
+}

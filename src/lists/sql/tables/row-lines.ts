@@ -1,0 +1,99 @@
+import { OutcomeForms } from '../../files/outcome-forms.js';
+import { TableRows } from '../../rows/chunks/table-rows.js';
+import type { RowChunk } from '../../rows/chunks/row-chunk.js';
+import type { JoinedRows, OpenSinkOptions } from '../../rows/sink.js';
+import { writeValue } from '../cell-text.js';
+import type { TablePlan } from './table-plan.js';
+import { addedValue, plainText } from './row-values.js';
+import { TableChunk } from './table-chunk.js';
+
+type LinesPlan = Pick<TablePlan, 'positions' | 'isText' | 'isPrinted'>;
+
+/** Writes joined rows in the form of `cell-text.ts`: what is in that form already is copied. */
+export class RowLines {
+  readonly #plan: LinesPlan;
+  readonly #isWhole: boolean;
+  readonly #rows: TableRows;
+  readonly #added: OutcomeForms<Buffer>;
+  #count = 0;
+
+  constructor(plan: LinesPlan, opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'cellsOf'>) {
+    const { header } = opening.reading;
+    this.#plan = plan;
+    this.#rows = new TableRows(header.length);
+    this.#isWhole =
+      plan.positions.length === header.length &&
+      plan.positions.every((column, at) => column === at);
+    const last = opening.added.length - 1;
+    this.#added = new OutcomeForms(opening, (cells, column) => {
+      const values = cells.map((cell, at) => addedValue(opening.added[column]?.[at], cell));
+      const text = values.map((value) => `\t${writeValue(value)}`).join('');
+      return Buffer.from(column === last ? `${text}\n` : text);
+    });
+  }
+
+  /** Number of rows written so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The lines of some rows. */
+  write(joined: JoinedRows): Uint8Array {
+    const { chunk, from, to, outcomes, width } = joined;
+    this.#count += to - from;
+    const added = Array.from(outcomes.subarray(0, (to - from) * width), (outcome, at) =>
+      this.#added.of(at % width, outcome),
+    );
+    if (this.#isWhole && isInForm(chunk)) return copyRows(chunk, joined, added);
+    const parts: Uint8Array[] = [];
+    for (let row = from; row < to; row += 1) {
+      const first = (row - from) * width;
+      parts.push(this.#ownCells(chunk, row), ...added.slice(first, first + width));
+    }
+    return Buffer.concat(parts);
+  }
+
+  #ownCells(chunk: RowChunk, row: number): Uint8Array {
+    const { positions } = this.#plan;
+    const texts = isInForm(chunk)
+      ? positions.map((column) => chunk.field(row, column) ?? '')
+      : this.#encodeCells(this.#rows.read(chunk, row));
+    return Buffer.from(texts.join('\t'));
+  }
+
+  #encodeCells(cells: readonly unknown[]): readonly string[] {
+    return this.#plan.positions.map((column) => this.#encode(cells[column], column));
+  }
+
+  #encode(cell: unknown, column: number): string {
+    if (cell === '' && !this.#plan.isText(column)) return '\\N';
+    const isPrinted = typeof cell !== 'string' && cell !== null && this.#plan.isPrinted(column);
+    return writeValue(isPrinted ? plainText(cell) : cell);
+  }
+}
+
+/** Copies rows as they stand, each with what is added to it, into one piece. */
+function copyRows(
+  chunk: TableChunk,
+  { from, to, width }: JoinedRows,
+  added: readonly Buffer[],
+): Uint8Array {
+  let size = 0;
+  for (let row = from; row < to; row += 1) size += chunk.rowEnd(row) - chunk.rowStart(row);
+  for (const { length } of added) size += length;
+  const lines = Buffer.allocUnsafeSlow(size);
+  let at = 0;
+  let next = 0;
+  for (let row = from; row < to; row += 1) {
+    at += chunk.bytes.copy(lines, at, chunk.rowStart(row), chunk.rowEnd(row));
+    for (const last = next + width; next < last; next += 1) {
+      at += (added[next] as Buffer).copy(lines, at);
+    }
+  }
+  return lines;
+}
+
+/** Whether a chunk's cells stand as they are written. */
+function isInForm(chunk: RowChunk): chunk is TableChunk {
+  return chunk instanceof TableChunk && chunk.form.columns.every(({ kind }) => kind !== 'any');
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { OutcomeForms } from '../../files/outcome-forms.js';
+import { TableRows } from '../../rows/chunks/table-rows.js';
+import { JsonText } from '../../rows/values/json-text.js';
+import { printValue } from '../../rows/values/print-value.js';
+import type { AddedColumn, JoinedRows, OpenSinkOptions, OutputCell } from '../../rows/sink.js';
+import { writeAny } from '../cell-text.js';
+import type { Staging } from '../dialect.js';
+import type { TablePlan } from './table-plan.js';
+
+/** What a driver takes for a cell. */
+export type CellValue = string | number | bigint | boolean | Uint8Array | null;
+
+/**
+ * Rows that are staged as values.
+ *
+ * @param take stages the values of a row
+ * @param end stages those that wait
+ */
+export function stageValues(
+  plan: TablePlan,
+  opening: OpenSinkOptions,
+  take: (values: readonly CellValue[]) => Promise<void> | undefined | void,
+  end: () => Promise<void> | void,
+): Pick<Staging, 'write' | 'end'> {
+  const values = new RowValues(plan, opening);
+  return {
+    async write(rows) {
+      for (const row of values.read(rows)) {
+        const taken = take(row);
+        if (taken) await taken;
+      }
+    },
+    async end() {
+      await end();
+      return { digest: values.digest(), rows: values.count };
+    },
+  };
+}
+
+/** Takes joined rows apart into the values of a table's columns, and keeps a digest of them. */
+class RowValues {
+  readonly #plan: TablePlan;
+  readonly #rows: TableRows;
+  readonly #added: OutcomeForms<readonly CellValue[]>;
+  readonly #hash = createHash('sha256');
+  #count = 0;
+
+  constructor(plan: TablePlan, opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'cellsOf'>) {
+    this.#plan = plan;
+    this.#rows = new TableRows(opening.reading.header.length);
+    this.#added = new OutcomeForms(opening, (cells, column) =>
+      cells.map((cell, at) => addedValue(opening.added[column]?.[at], cell)),
+    );
+  }
+
+  /** Number of rows so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Of all values so far; nothing may follow. */
+  digest(): string {
+    return this.#hash.digest('hex');
+  }
+
+  /** The values of each row, in the order of the plan's columns. */
+  *read({ chunk, from, to, outcomes, width }: JoinedRows): Generator<readonly CellValue[]> {
+    const plan = this.#plan;
+    for (let row = from; row < to; row += 1) {
+      this.#count += 1;
+      const cells = this.#rows.read(chunk, row);
+      const values = plan.positions.map((position) => {
+        const cell = cells[position];
+        const value = plan.isPrinted(position) ? plainText(cell) : plainValue(cell);
+        return value === '' && !plan.isText(position) ? null : value;
+      });
+      for (let column = 0; column < width; column += 1) {
+        values.push(...this.#added.of(column, outcomes[(row - from) * width + column]));
+      }
+      this.#hash.update(values.map(writeAny).join('\t'));
+      yield values;
+    }
+  }
+}
+
+/** A cell as text; nothing where it holds nothing. */
+export function plainText(value: unknown): string | null {
+  return value === null || value === undefined ? null : (printValue(value) ?? null);
+}
+
+function plainValue(value: unknown): CellValue {
+  switch (typeof value) {
+    case 'string':
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return value;
+    default:
+      if (value === null || value === undefined) return null;
+      if (value instanceof JsonText && value.number !== undefined) return value.number;
+      return value instanceof Uint8Array ? value : (printValue(value) ?? null);
+  }
+}
+
+/** A flag that is neither true nor false has no place in a column of booleans; text holds no NUL. */
+export function addedValue(column: AddedColumn | undefined, cell: OutputCell): CellValue {
+  if (column?.kind !== 'boolean') {
+    return typeof cell === 'string' ? cell.replaceAll('\0', '') : cell;
+  }
+  if (cell === true || cell === 'true') return true;
+  return cell === false || cell === 'false' ? false : null;
+}

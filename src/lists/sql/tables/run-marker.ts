@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import type { Connection } from '../connection.js';
+import type { Dialect } from '../dialect.js';
+import { qualifiedName, type TableName } from '../names.js';
+import type { RunMarker, TableThere } from './table-plan.js';
+
+/** The marker of all that a run has written; who runs without an id has none to come back to. */
+export function createMarker(
+  runId: string | undefined,
+  { digest, rows }: Pick<RunMarker, 'digest' | 'rows'>,
+): RunMarker {
+  return { run: runId ?? randomBytes(8).toString('hex'), digest, applied: rows, rows };
+}
+
+/** Whether a run has written exactly this before, all or a part of it. */
+export function isMarked(
+  marker: RunMarker | undefined,
+  { run, digest }: Pick<RunMarker, 'run' | 'digest'>,
+): marker is RunMarker {
+  return marker?.run === run && marker.digest === digest;
+}
+
+/** The table of markers that is there. */
+export async function findMarkers<Database extends Connection>(
+  { findTable }: Dialect<Database>,
+  connection: Database,
+  name: TableName,
+): Promise<TableThere | undefined> {
+  return findTable(connection, markersOf(name));
+}
+
+/** The table of markers, beside the tables that they are of. */
+function markersOf(name: TableName): TableName {
+  return { ...name, table: 'sluice_runs' };
+}
+
+/** A table as it is now, and what it was last written by; of one that is gone nothing is known. */
+export async function findWritten<Database extends Connection>(
+  dialect: Dialect<Database>,
+  connection: Database,
+  name: TableName,
+): Promise<{ readonly table: TableThere | undefined; readonly marker: RunMarker | undefined }> {
+  const table = await dialect.findTable(connection, name);
+  const marker = table && ((await readMarker(dialect, connection, name)) ?? table.marker);
+  return { table, marker };
+}
+
+async function readMarker<Database extends Connection>(
+  dialect: Dialect<Database>,
+  connection: Database,
+  name: TableName,
+): Promise<RunMarker | undefined> {
+  const { quote, parameter, markers } = dialect.statements;
+  if (!(await findMarkers(dialect, connection, name))) return undefined;
+  const [row] = await connection.query(
+    `SELECT run, digest, applied, ${markers.rowCount} FROM ${qualifiedName(markersOf(name), quote)} WHERE target = ${parameter(1)}`,
+    [markers.targetOf(name)],
+  );
+  if (!row) return undefined;
+  const [run, digest, applied, rows] = row;
+  return { run: String(run), digest: String(digest), applied: Number(applied), rows: Number(rows) };
+}
+
+/** Who may write there, and not make tables, is not asked to make one that is there. */
+export async function createMarkers<Database extends Connection>(
+  dialect: Dialect<Database>,
+  connection: Database,
+  name: TableName,
+): Promise<void> {
+  const { quote, markers, tableOptions = '' } = dialect.statements;
+  if (await findMarkers(dialect, connection, name)) return;
+  await connection.query(
+    `CREATE TABLE IF NOT EXISTS ${qualifiedName(markersOf(name), quote)} (${markers.definition})${tableOptions}`,
+  );
+}
+
+export async function writeMarker<Database extends Connection>(
+  { statements: { quote, parameter, markers } }: Dialect<Database>,
+  connection: Database,
+  name: TableName,
+  { run, digest, applied, rows }: RunMarker,
+): Promise<void> {
+  const values = [markers.targetOf(name), run, digest, applied, rows];
+  const parameters = values.map((_, at) => parameter(at + 1)).join(', ');
+  await connection.query(
+    `${markers.replace} INTO ${qualifiedName(markersOf(name), quote)} (target, run, digest, applied, ${markers.rowCount}, written_at) VALUES (${parameters}, ${markers.now})${markers.onConflict ?? ''}`,
+    values,
+  );
+}

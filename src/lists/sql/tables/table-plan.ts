@@ -1,0 +1,83 @@
+import type { Kind } from '../../rows/values/kinds.js';
+import type { TableName } from '../names.js';
+
+/** What a table was last written by: it stands in the same transaction as the rows. */
+export interface RunMarker {
+  readonly run: string;
+  /** Of what was written. */
+  readonly digest: string;
+  /** Rows that are in the table, of all that are to be. */
+  readonly applied: number;
+  readonly rows: number;
+}
+
+/** A table that is there. */
+export interface TableThere {
+  /** What a column's origin calls it. */
+  readonly id: string;
+  /** Whether it is a table, and no view. */
+  readonly isTable: boolean;
+  readonly columns: readonly {
+    readonly name: string;
+    /** Its type, where the cells that are staged for it are cast to that. */
+    readonly type?: string;
+    /** Whether an empty text is a value of it. */
+    readonly isText: boolean;
+    /** Whether it takes capitals for the same as small letters. @default false */
+    readonly isCaseless?: boolean;
+    /** Whether the server makes its cells itself. */
+    readonly isGenerated: boolean;
+  }[];
+  /** The type of a column of a kind that is added to it. @default the database's */
+  readonly typeOf?: ((kind: Kind) => string) | undefined;
+  /** Columns of each unique index that rows can be told by. */
+  readonly keys: readonly (readonly string[])[];
+  /** What made it, where it tells that itself. */
+  readonly marker?: RunMarker | undefined;
+}
+
+/**
+ * What is to be done with the rows.
+ *
+ * - `create`: the table is not there.
+ * - `replace`: it is, and it was this run that wrote it.
+ * - `upsert`: rows are told by their key; those that are not there yet are added.
+ * - `update`: the rows came from the table itself: they get the added columns, and nothing else of them
+ *   is touched, as it may have changed since. A row whose verified cells have changed gets nothing.
+ */
+export type WritingMode = 'create' | 'replace' | 'upsert' | 'update';
+
+export interface NewColumn {
+  readonly name: string;
+  readonly type: string;
+}
+
+export interface TablePlan {
+  readonly mode: WritingMode;
+  readonly name: TableName;
+  /** The same as SQL takes it. */
+  readonly target: string;
+  readonly marker: RunMarker | undefined;
+  readonly key: readonly string[];
+  readonly keyPositions: readonly number[];
+  /** Positions of the input's columns that are written. */
+  readonly positions: readonly number[];
+  /** All columns that are staged, in order: those of the input, then the added ones. */
+  readonly columns: readonly NewColumn[];
+  /** Those that the table does not have yet. */
+  readonly missing: readonly NewColumn[];
+  /** Those that are staged and not written. */
+  readonly withheld?: readonly NewColumn[];
+  /** Names of those that are only compared: a row that has another cell there is left alone. */
+  readonly guards: readonly string[];
+  /** Names of verified columns that the table has no cell for to compare. */
+  readonly unguarded: readonly string[];
+  /** Names that are longer than the database takes. */
+  readonly renamed: readonly { readonly from: string; readonly to: string }[];
+  /** Whether an empty text is a value of the input's column at a position. */
+  isText(position: number): boolean;
+  /** Whether cells of any kind become text in the input's column at a position. */
+  isPrinted(position: number): boolean;
+  /** Whether texts of the input's column at a position are the same there in capitals. */
+  isCaseless(position: number): boolean;
+}

@@ -1,0 +1,308 @@
+import { chmod, stat } from 'node:fs/promises';
+import { mostOpen } from '../../files/outputs/no-more-open.js';
+import { KindTally } from '../../rows/values/kind-tally.js';
+import type { FilePermissions } from '../../../platform/files/file-permissions.js';
+import { isThere } from '../../../platform/files/exists.js';
+import type {
+  ColumnsToExamine,
+  LeftAlone,
+  OpenSinkOptions,
+  OutputCell,
+  Sink,
+  SinkWriting,
+} from '../../rows/sink.js';
+import {
+  checkOptions,
+  columnNames,
+  count,
+  flag,
+  required,
+  text,
+  type OptionShape,
+} from '../../../platform/options/check-options.js';
+import { ofLibrary } from '../../rows/own-ends.js';
+import type { RowChunk } from '../../rows/chunks/row-chunk.js';
+import type { SourceReading } from '../../rows/source.js';
+import { tellTextColumns } from '../../rows/values/tell-text-columns.js';
+import { applyStaged, type TableWriting } from './apply-staged.js';
+import { discardConnection, useConnection, type Connection } from '../connection.js';
+import type { Dialect, Purpose } from '../dialect.js';
+import { createRowExaminer } from './examine-rows.js';
+import {
+  checkingRefuser,
+  RefusedRows,
+  withRowOf,
+  writingRefuser,
+  type DatabaseFailure,
+  type Refuse,
+} from '../failure.js';
+import { parseTableName } from '../names.js';
+import { ownTypes, planTable } from './plan-table.js';
+import type { TablePlan } from './table-plan.js';
+import { rehearse } from './trial-write.js';
+import { findWritten } from './run-marker.js';
+import { SampleRows } from './sample-rows.js';
+
+/** The key of the rows of a table. */
+export interface TableKeyOptions {
+  /**
+   * The column, or columns, that tell a row. With it, rows that the table has are updated and the
+   * others added; it is also the primary key of a table that is made.
+   * @default none: the table must not be there
+   */
+  readonly key?: string | readonly string[] | undefined;
+  /**
+   * Whether rows only get the added columns, and none is added.
+   * @default whether the rows came from the same table, as far as the key's column shows
+   */
+  readonly isUpdate?: boolean | undefined;
+}
+
+/** How long to try for a lock that another session holds: results that are paid for wait on disk. */
+const patienceMs = 10 * 60_000;
+const rehearsalPatienceMs = 3000;
+
+interface TableSinkOptions extends TableKeyOptions {
+  readonly url: string;
+  readonly into: string;
+  readonly maxRowsPerCommit?: number | undefined;
+}
+
+const sinkShape: OptionShape<TableSinkOptions> = {
+  url: required(text),
+  into: required(text),
+  key: {
+    what: 'the name of a column, or an array of such names',
+    isRight: (value) => text.isRight(value) || columnNames.isRight(value),
+  },
+  isUpdate: flag,
+  maxRowsPerCommit: count,
+};
+
+/** Stands for a kind that nobody has to find out. */
+const taken = { name: 'text' } as const;
+
+/**
+ * A table in a database. Rows go into a staging table and are applied in one transaction, with a marker
+ * of the run: all of them stand there or none, and writing them again changes nothing.
+ *
+ * @throws ConfigurationError when the URL or the table's name has not the form of one
+ */
+export function tableSink<Database extends Connection>(
+  dialect: Dialect<Database>,
+  given: TableSinkOptions,
+): Sink {
+  checkOptions(given, sinkShape);
+  const { url, into, maxRowsPerCommit = Infinity, ...options } = given;
+  const name = `${into} in ${dialect.nameOf(url, 'write')}`;
+  const parts = parseTableName(into, dialect.nameParts);
+  const key = typeof options.key === 'string' ? [options.key] : (options.key ?? []);
+  let tally: KindTally | undefined;
+  let leftAlone: LeftAlone | undefined;
+  let makesTable = false;
+  const failureOf = (error: unknown): DatabaseFailure =>
+    error instanceof RefusedRows ? error : dialect.failureOf(error);
+  const refuse = writingRefuser(name, failureOf);
+  const use = async <Value>(
+    purpose: Purpose,
+    refuseWith: Refuse,
+    work: (connection: Database) => Promise<Value>,
+  ): Promise<Value> => useConnection(() => dialect.connect(url, purpose), refuseWith, work);
+  const plan = async (connection: Database, opening: OpenSinkOptions): Promise<TablePlan> => {
+    const place = await dialect.locate(connection, parts);
+    const written = await findWritten(dialect, connection, place);
+    const wanted = { key, isUpdate: options.isUpdate, facts: tally?.facts };
+    return planTable(
+      { dialect, store: connection.store, name: place, ...written },
+      wanted,
+      opening,
+    );
+  };
+  /** The plan where a table that was to be made has come from this run since, see `hasAppeared`. */
+  const planAgain = async (
+    connection: Database,
+    { mode }: TablePlan,
+    opening: OpenSinkOptions,
+  ): Promise<TablePlan | undefined> => {
+    if (mode !== 'create' || opening.runId === undefined) return undefined;
+    await connection.query('ROLLBACK').catch(() => undefined);
+    const again = await plan(connection, opening).catch(() => undefined);
+    return again?.marker?.run === opening.runId ? again : undefined;
+  };
+  /** What has its type already is taken as it is. */
+  const tallyOf = (reading: SourceReading, { store }: Connection): KindTally => {
+    const { header, kinds } = reading;
+    const own = ownTypes(reading, { dialect, store });
+    const said = header.map((_, at) => (own[at] === undefined ? kinds?.[at] : taken));
+    return new KindTally(header.length, said);
+  };
+  const telling = (
+    reading: SourceReading,
+    { mode }: TablePlan,
+    { onTextColumn }: Pick<OpenSinkOptions, 'onTextColumn'>,
+  ): ((found: KindTally) => void) =>
+    tellTextColumns(
+      { reading, output: dialect.label, onTextColumn },
+      (facts) => mode !== 'create' || dialect.typeOf(facts) !== undefined,
+    );
+  const begin = async (
+    connection: Database,
+    planned: TablePlan,
+    opening: OpenSinkOptions,
+    patienceMs: number,
+  ): Promise<TableWriting<Database>> => {
+    const staging = await dialect.stage(connection, planned, opening);
+    const { runId, onNotice, signal } = opening;
+    const waiting = { name, failureOf, onNotice, signal, patienceMs };
+    return {
+      dialect,
+      connection,
+      plan: planned,
+      staging,
+      runId,
+      maxRows: maxRowsPerCommit,
+      waiting,
+    };
+  };
+  const rehearseWith = async (
+    samples: SampleRows,
+    reading: SourceReading,
+    columns: ColumnsToExamine,
+  ): Promise<void> => {
+    const numbers = samples.numbers();
+    const tell = (error: unknown): DatabaseFailure => withRowOf(failureOf(error), numbers);
+    await use('look', checkingRefuser(name, tell), async (connection) => {
+      const results = columns.samples.map((cells) => [...cells]);
+      const cellsOf = (outcome: number, column: number): readonly OutputCell[] => {
+        const cells = results[column] ?? [];
+        return cells[outcome % cells.length] ?? [];
+      };
+      const opening: OpenSinkOptions = { ...columns, reading, cellsOf };
+      const planned = await plan(connection, opening);
+      for (const notice of noticesOf(planned, into)) columns.onNotice?.(notice);
+      // What this run has written once it can write again.
+      const isOwn = columns.runId !== undefined && planned.marker?.run === columns.runId;
+      if (!isOwn) {
+        const writing = await begin(connection, planned, opening, rehearsalPatienceMs);
+        const isThere = planned.mode === 'upsert' || planned.mode === 'update';
+        const kinds = isThere ? Math.max(...results.map((cells) => cells.length)) : 0;
+        let start = 0;
+        do {
+          for (const rows of samples.joined(start, columns.verified.length)) {
+            await writing.staging.write(rows);
+          }
+          start += numbers.length;
+        } while (start < kinds && numbers.length > 0);
+        await rehearse(writing, numbers.length).catch((error: unknown) => {
+          if (failureOf(error).refusal?.kind !== 'locked') throw error;
+          columns.onNotice?.(
+            `another session holds a lock on ${name}: whether it takes the results is not known yet`,
+          );
+        });
+      }
+      await connection.close();
+    });
+  };
+  return {
+    ...ofLibrary,
+    name,
+    async check() {
+      await use('look', refuse, (connection) => connection.close());
+    },
+    async examine(reading, columns) {
+      if (reading.hasNoRows === true) return undefined;
+      return use('look', checkingRefuser(name, failureOf), async (connection) => {
+        const opening = { ...columns, reading, cellsOf: () => [] };
+        const planned = await plan(connection, opening);
+        makesTable = planned.mode === 'create';
+        await connection.close();
+        const found = tallyOf(reading, connection);
+        tally = found;
+        const tell = telling(reading, planned, columns);
+        tell(found);
+        const samples = new SampleRows(reading.header);
+        const examine = createRowExaminer(reading.header, planned, { tally: found, samples });
+        const examineAndTell = (chunk: RowChunk): void => {
+          examine(chunk);
+          tell(found);
+        };
+        return Object.assign(examineAndTell, {
+          end: () => rehearseWith(samples, reading, columns),
+        });
+      });
+    },
+    mayWaitMs: () => (makesTable ? (dialect.newTableMayWaitMs ?? 0) : 0),
+    leftAlone: () => leftAlone,
+    hasWritten: (runId) =>
+      use('look', refuse, async (connection) => {
+        const place = await dialect.locate(connection, parts);
+        const { marker } = await findWritten(dialect, connection, place);
+        await connection.close();
+        return marker?.run === runId;
+      }),
+    async open(opening) {
+      if (opening.reading.hasNoRows === true) return noWriting;
+      const file = dialect.fileOf?.(url);
+      const isNew = file !== undefined && !(await isThere(file));
+      return use('write', refuse, async (connection) => {
+        // A file that is made is empty so far, and no more open than the one that its rows are from.
+        if (isNew) await holdBack(file, opening.permissions);
+        const planned = await plan(connection, opening);
+        if (!tally)
+          telling(opening.reading, planned, opening)(tallyOf(opening.reading, connection));
+        const writing = await begin(connection, planned, opening, patienceMs).catch(
+          async (error: unknown) => {
+            const again = await planAgain(connection, planned, opening);
+            if (!again) throw error;
+            return begin(connection, again, opening, patienceMs);
+          },
+        );
+        let isOpen = true;
+        return {
+          async write(rows) {
+            await writing.staging.write(rows).catch(refuse);
+          },
+          async finish() {
+            leftAlone = await applyStaged(writing).catch(refuse);
+            isOpen = false;
+            await connection.close();
+          },
+          async abort() {
+            if (isOpen) await discardConnection(connection);
+            isOpen = false;
+          },
+        };
+      });
+    },
+  };
+}
+
+/** A list without rows, whose columns nobody knows, changes no table and makes none. */
+const noWriting: SinkWriting = {
+  async write() {
+    throw new TypeError('rows come from a list that has none');
+  },
+  async finish() {
+    // Nothing was written.
+  },
+  async abort() {
+    // Nothing was written.
+  },
+};
+
+/** What is done otherwise than one would think. */
+function* noticesOf({ unguarded, renamed }: TablePlan, into: string): Generator<string> {
+  for (const column of unguarded) {
+    yield `column ${JSON.stringify(column)} is no column of ${into} as it is there: a row whose cell changes while it is verified is not noticed`;
+  }
+  if (renamed.length === 0) return;
+  const names = renamed.map(({ from, to }) => `${JSON.stringify(from)} is ${JSON.stringify(to)}`);
+  yield `names of columns that are too long are shortened in ${into}: ${names.join(', ')}`;
+}
+
+/** Takes from a file what is open to more users than another file is. */
+async function holdBack(path: string, than: FilePermissions | undefined): Promise<void> {
+  if (!than) return;
+  const { mode, gid } = await stat(path);
+  await chmod(path, mode & mostOpen(than, gid));
+}

@@ -1,0 +1,87 @@
+import { secondDigits } from '../../rows/values/kinds.js';
+import type { PartKind } from '../../files/partitions/parts-manifest.js';
+import { escapedText, isBinaryText, isCells, lines, type LoadDialect } from './load-dialect.js';
+
+/** Places that one load may name. */
+const mostFiles = 10_000;
+
+export const bigquery: LoadDialect = {
+  label: 'BigQuery',
+  isRun: false,
+  formats: ['csv', 'tsv', 'jsonl', 'parquet'],
+  nameParts: 3,
+  quote: (name) => `\`${name.replaceAll(/[\\`]/g, String.raw`\$&`)}\``,
+  ignoresCase: true,
+  longestName: { most: 300, unit: 'characters' },
+  refusedName:
+    /[!"$()*,./;?@[\\\]^`{}~]|^(?:_table_|_file_|_partition|_row_timestamp|__root__|_colidentifier)/i,
+  text: 'STRING',
+  typeOf(kind, format) {
+    const isParquet = format === 'parquet';
+    if (kind.nested === true) return undefined;
+    switch (kind.name) {
+      case 'decimal':
+        return decimalType(kind);
+      case 'boolean':
+        return 'BOOL';
+      case 'float32':
+      case 'float64':
+        return 'FLOAT64';
+      case 'date':
+        return 'DATE';
+      case 'time':
+      case 'timestamp':
+      case 'timestamptz': {
+        const type = { time: 'TIME', timestamp: 'DATETIME', timestamptz: 'TIMESTAMP' }[kind.name];
+        return secondDigits(kind) > 6 ? undefined : type;
+      }
+      case 'json':
+        return 'JSON';
+      case 'binary':
+        return isBinaryText(kind, format) ? undefined : 'BYTES';
+      case 'uuid':
+        return isParquet ? 'BYTES' : 'STRING';
+      // Read as the signed one: large values would be negative.
+      case 'uint64':
+        return isParquet ? undefined : 'NUMERIC(20)';
+      case 'interval':
+      case 'text':
+        return undefined;
+      default:
+        return 'INT64';
+    }
+  },
+  places: { form: /^gs:\/\/[^\s'"*?\\]+$/, example: 'gs://bucket/verified/' },
+  load({ table, columns, manifest, from, prefix, suffix }) {
+    const { format, header, delimiter = ',', quote, parts } = manifest;
+    const names =
+      parts.length > mostFiles ? [`${prefix}*${suffix}`] : parts.map(({ name }) => name);
+    const uris = names.map((name) => escapedText(from + name));
+    const forms = { csv: 'CSV', tsv: 'CSV', jsonl: 'NEWLINE_DELIMITED_JSON', parquet: 'PARQUET' };
+    const options = [
+      `format = '${forms[format]}'`,
+      ...(isCells(format)
+        ? [
+            `skip_leading_rows = ${header ? 1 : 0}`,
+            `field_delimiter = ${escapedText(delimiter)}`,
+            `quote = ${escapedText(quote ?? '')}`,
+            'allow_quoted_newlines = TRUE',
+          ]
+        : []),
+      `uris = [${uris.join(', ')}]`,
+    ];
+    // The names in a Parquet file are its own.
+    const definitions = columns.map(({ quoted, type }) => `${quoted} ${type}`);
+    const list = format === 'parquet' ? '' : ` (\n${lines(definitions)}\n)`;
+    return [`LOAD DATA INTO ${table}${list}\nFROM FILES (\n${lines(options)}\n);`];
+  },
+};
+
+/** Digits before and after the point, of the smaller type and of the larger one. */
+function decimalType({ precision, scale = 0 }: PartKind): string | undefined {
+  if (precision === undefined) return 'BIGNUMERIC';
+  const whole = precision - scale;
+  const digits = scale === 0 ? `(${precision})` : `(${precision}, ${scale})`;
+  if (scale >= 0 && scale <= 9 && whole <= 29) return `NUMERIC${digits}`;
+  return scale >= 0 && scale <= 38 && whole <= 38 ? `BIGNUMERIC${digits}` : undefined;
+}

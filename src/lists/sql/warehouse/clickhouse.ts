@@ -1,0 +1,124 @@
+import { secondDigits } from '../../rows/values/kinds.js';
+import {
+  escapedText,
+  isBinaryText,
+  isCells,
+  lines,
+  type Load,
+  type LoadDialect,
+} from './load-dialect.js';
+
+/** Digits that a number has at most. */
+const mostDigits = 76;
+
+export const clickhouse: LoadDialect = {
+  label: 'ClickHouse',
+  isRun: true,
+  formats: ['csv', 'tsv', 'jsonl', 'parquet'],
+  nameParts: 2,
+  quote: (name) => `\`${name.replaceAll(/[\\`]/g, String.raw`\$&`)}\``,
+  insteadOfMerge: 'load into a ReplacingMergeTree, and read it with FINAL',
+  ignoresCase: false,
+  longestName: { most: 10_000, unit: 'bytes' },
+  text: 'Nullable(String)',
+  typeOf(kind, format) {
+    const type = bareType(kind, format);
+    return type === undefined ? undefined : `Nullable(${type})`;
+  },
+  places: {
+    form: /^(?:s3|gs|https?):\/\/[^\s'"*?\\{}[\]]+$/,
+    example: 's3://bucket/verified/',
+    isLocal: true,
+  },
+  tableOptions: () => ' ENGINE = MergeTree ORDER BY tuple()',
+  load(load) {
+    const { table, columns, manifest } = load;
+    const { format, delimiter = ',', quote } = manifest;
+    const settings = [
+      ...(isCells(format)
+        ? [...delimiterSettings(delimiter), "format_csv_null_representation = ''"]
+        : []),
+      ...(quote === null ? ['format_csv_allow_double_quotes = 0'] : []),
+      "date_time_input_format = 'best_effort'",
+    ];
+    const list = columns.map(({ quoted }) => quoted).join(', ');
+    return [
+      [
+        `INSERT INTO ${table} (${list})`,
+        `SELECT ${list}`,
+        `FROM ${tableFunction(load)}`,
+        `SETTINGS ${settings.join(', ')};`,
+      ].join('\n'),
+    ];
+  },
+};
+
+/** Its CSV does not take a tab between cells, though cells between tabs may have the form of CSV. */
+function isCustom(delimiter: string): boolean {
+  return delimiter === '\t' || delimiter === ' ';
+}
+
+function delimiterSettings(delimiter: string): readonly string[] {
+  const text = escapedText(delimiter);
+  if (!isCustom(delimiter)) return [`format_csv_delimiter = ${text}`];
+  return [`format_custom_field_delimiter = ${text}`, "format_custom_escaping_rule = 'CSV'"];
+}
+
+function bareType(...[kind, format]: Parameters<LoadDialect['typeOf']>): string | undefined {
+  switch (kind.name) {
+    case 'decimal': {
+      const { precision = 38, scale = 10 } = kind;
+      return precision > mostDigits ? undefined : `Decimal(${precision}, ${scale})`;
+    }
+    case 'boolean':
+      return 'Bool';
+    case 'float32':
+      return 'Float32';
+    case 'float64':
+      return 'Float64';
+    case 'date':
+      return 'Date32';
+    case 'timestamp':
+    case 'timestamptz':
+      return `DateTime64(${secondDigits(kind)}, 'UTC')`;
+    case 'uuid':
+      return 'UUID';
+    // Its own type of JSON orders members and drops what is repeated.
+    case 'json':
+      return kind.nested === true ? undefined : 'String';
+    case 'binary':
+      return isBinaryText(kind, format) ? undefined : 'String';
+    case 'time':
+      return `Time64(${secondDigits(kind)})`;
+    case 'interval':
+    case 'text':
+      return undefined;
+    default:
+      return kind.name.startsWith('u')
+        ? kind.name.replace('uint', 'UInt')
+        : kind.name.replace('int', 'Int');
+  }
+}
+
+function tableFunction({ columns, manifest, from, prefix, suffix }: Load): string {
+  const { format, parts } = manifest;
+  const structure = columns.map(({ quoted, type }) => `${quoted} ${type}`).join(', ');
+  const numbers = parts.map(({ name }) => name.slice(prefix.length, name.length - suffix.length));
+  const range = numbers.length === 1 ? numbers[0] : `{${numbers[0]}..${numbers.at(-1)}}`;
+  const path = `${from}${prefix}${range}${suffix}`;
+  const common = [escapedText(formatName(manifest)), escapedText(structure)];
+  const compression = escapedText(format === 'parquet' ? 'none' : 'gzip');
+  const [, bucket, key] = /^gs:\/\/([^/]+)\/(.*)$/s.exec(path) ?? [];
+  if (bucket !== undefined && key !== undefined) {
+    const url = `https://storage.googleapis.com/${bucket}/${key}`;
+    return `gcs(\n${lines([escapedText(url), ...common, compression])}\n)`;
+  }
+  const isRemote = /^(?:s3|https?):/.test(path);
+  return `${isRemote ? 's3' : 'file'}(\n${lines([escapedText(path), ...common, compression])}\n)`;
+}
+
+function formatName({ format, header, delimiter = ',' }: Load['manifest']): string {
+  if (format === 'parquet') return 'Parquet';
+  if (format === 'jsonl') return 'JSONEachRow';
+  return `${isCustom(delimiter) ? 'CustomSeparated' : 'CSV'}${header ? 'WithNames' : ''}`;
+}

@@ -1,0 +1,254 @@
+import { basename, resolve } from 'node:path';
+import { parseTableName } from '../names.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { readPartsManifest, type PartsManifest } from '../../files/partitions/parts-manifest.js';
+import { printKind } from '../../rows/values/kinds.js';
+import { bigquery } from './bigquery.js';
+import { clickhouse } from './clickhouse.js';
+import { databricks } from './databricks.js';
+import { duckdb } from './duckdb.js';
+import { lines, type LoadColumn, type LoadDialect } from './load-dialect.js';
+import { postgres } from './postgres.js';
+import { redshift } from './redshift.js';
+import { snowflake } from './snowflake.js';
+
+const dialects = { snowflake, bigquery, redshift, databricks, clickhouse, postgres, duckdb };
+
+/** Where parts can be loaded. */
+export type LoadTarget = keyof typeof dialects;
+
+/** The same as a list. */
+export const loadTargets = Object.keys(dialects) as readonly LoadTarget[];
+
+export interface LoadStatementOptions {
+  readonly for: LoadTarget;
+  /** The table to create, with what it is in: `crm.contacts`. @default the folder's name */
+  readonly table?: string | undefined;
+  /**
+   * Where the warehouse finds the parts: a stage, a bucket.
+   * @default the folder, for ClickHouse, PostgreSQL and DuckDB
+   */
+  readonly from?: string | undefined;
+  /**
+   * Column whose values tell rows apart: rows of the table with the key of a loaded row are updated, others
+   * stay, new ones are inserted. The table is created where it is missing.
+   * @default none: the table is new
+   */
+  readonly key?: string | undefined;
+}
+
+/**
+ * The statements that create a table for a folder of parts, with the types of its columns, and load all
+ * parts into it, or merge them by key into one that is there. Nothing is run.
+ *
+ * @throws ConfigurationError for what the warehouse has no form for, naming the column
+ *
+ * @example
+ * ```ts
+ * const sink = partsSink('verified', { partBytes: 256_000_000, format: 'csv' });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * const from = '@stage/verified/';
+ * console.log(await loadStatement('verified', { for: 'snowflake', table: 'crm.contacts', from }));
+ * ```
+ */
+export async function loadStatement(
+  folder: string,
+  options: LoadStatementOptions,
+): Promise<string> {
+  const dialect: LoadDialect = dialects[options.for];
+  const manifest = await readPartsManifest(folder);
+  checkFormat(manifest, dialect);
+  const from = placeOf(folder, options.from, dialect);
+  const columns = columnsOf(manifest, dialect);
+  const name = options.table ?? quotedForParsing(basename(resolve(folder)));
+  const table = tableOf(parseTableName(name, dialect.nameParts), dialect);
+  const load = { columns, manifest, from, ...namesOf(manifest) };
+  const create = (called: string): string =>
+    `CREATE TABLE ${called} (\n${definitions(columns)}\n)${dialect.tableOptions?.(columns) ?? ''};`;
+  const statements =
+    options.key === undefined
+      ? [create(table.name), ...dialect.load({ table: table.name, ...load })]
+      : [
+          `DROP TABLE IF EXISTS ${table.loaded};`,
+          create(table.loaded),
+          ...dialect.load({ table: table.loaded, ...load }),
+          create(`IF NOT EXISTS ${table.name}`),
+          mergeStatement(table, columns, keyOf(options.key, columns, dialect)),
+          `DROP TABLE ${table.loaded};`,
+        ];
+  return [
+    ...commentsOf(manifest, columns, dialect),
+    ...(dialect.begin ?? []),
+    ...statements,
+    ...(dialect.end ?? []),
+    '',
+  ].join('\n');
+}
+
+function definitions(columns: readonly LoadColumn[]): string {
+  return lines(columns.map(({ quoted, type }) => `${quoted} ${type}`));
+}
+
+/** Names of a table as SQL takes them. */
+interface TableNames {
+  readonly name: string;
+  /** Its name alone, without what it is in. */
+  readonly own: string;
+  /** A table beside it, for the parts that are merged into it, and that one's name alone. */
+  readonly loaded: string;
+  readonly ownLoaded: string;
+}
+
+function tableOf(parts: readonly string[], { quote }: LoadDialect): TableNames {
+  const within = parts.slice(0, -1);
+  const own = parts.at(-1) ?? '';
+  const full = (last: string): string => [...within, last].map((part) => quote(part)).join('.');
+  // Where a long name is cut, it is still another one.
+  const loaded = `sluice_load_${own}`;
+  return { name: full(own), own: quote(own), loaded: full(loaded), ownLoaded: quote(loaded) };
+}
+
+function keyOf(
+  given: string,
+  columns: readonly LoadColumn[],
+  { label, insteadOfMerge }: LoadDialect,
+): LoadColumn {
+  if (insteadOfMerge !== undefined) {
+    throw new ConfigurationError(`${label} cannot merge by \`key\`: ${insteadOfMerge}`);
+  }
+  const key = columns.find(({ name }) => name === given);
+  if (key) return key;
+  const names = columns.map(({ name }) => name).join(', ');
+  throw new ConfigurationError(
+    `the parts have no column ${JSON.stringify(given)} (\`key\`); their columns are: ${names}`,
+    { code: 'column_not_found' },
+  );
+}
+
+function mergeStatement(
+  { name, own, loaded, ownLoaded }: TableNames,
+  columns: readonly LoadColumn[],
+  key: LoadColumn,
+): string {
+  const quoted = columns.map((column) => column.quoted);
+  const changed = quoted.filter((column) => column !== key.quoted);
+  const changes = changed.map((column) => `${column} = ${ownLoaded}.${column}`);
+  return [
+    `MERGE INTO ${name}`,
+    `USING ${loaded}`,
+    `ON ${own}.${key.quoted} = ${ownLoaded}.${key.quoted}`,
+    ...(changes.length > 0 ? [`WHEN MATCHED THEN UPDATE SET\n${lines(changes)}`] : []),
+    `WHEN NOT MATCHED THEN INSERT (${quoted.join(', ')})`,
+    `VALUES (${quoted.map((column) => `${ownLoaded}.${column}`).join(', ')});`,
+  ].join('\n');
+}
+
+function quotedForParsing(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function checkFormat({ format, quote }: PartsManifest, dialect: LoadDialect): void {
+  const { label, formats, needsQuotes = false } = dialect;
+  if (!formats.includes(format)) {
+    throw new ConfigurationError(
+      `${label} does not read ${format} parts: write them as ${formats.join(', ')} (\`sink.format\`)`,
+    );
+  }
+  if (quote === null && needsQuotes) {
+    throw new ConfigurationError(
+      `${label} does not read cells without quotes: write the parts as jsonl or parquet (\`sink.format\`)`,
+    );
+  }
+}
+
+function placeOf(
+  folder: string,
+  given: string | undefined,
+  { label, places }: LoadDialect,
+): string {
+  const { form, example, isLocal = false } = places;
+  if (given === undefined && !isLocal) {
+    throw new ConfigurationError(
+      `${label} cannot read a folder of this machine: copy the parts to where it can, and name that: \`from\` ${example}`,
+    );
+  }
+  const place = given ?? folder;
+  const isPath = isLocal && !/^[a-z\d+.-]+:\/\//i.test(place);
+  // What would be a pattern there, or has no form in a script.
+  if (isPath ? /[*?[\]{}\p{Cc}]/u.test(place) : !form.test(place)) {
+    throw new ConfigurationError(
+      `${label} cannot load parts from ${JSON.stringify(place)}: name a place such as ${example}`,
+    );
+  }
+  return place.endsWith('/') ? place : `${place}/`;
+}
+
+function columnsOf(
+  { columns, kinds, format }: PartsManifest,
+  dialect: LoadDialect,
+): readonly LoadColumn[] {
+  refuseNames(columns, dialect);
+  return columns.map((name, at) => {
+    const kind = kinds[at] ?? { name: 'text' };
+    const type = kind.name === 'text' ? dialect.text : dialect.typeOf(kind, format);
+    if (type === undefined && format === 'parquet') {
+      throw new ConfigurationError(
+        `${dialect.label} cannot load column ${JSON.stringify(name)} from Parquet parts: it is ${kind.nested === true ? 'nested' : printKind(kind)}; write the parts as csv or jsonl (\`sink.format\`)`,
+      );
+    }
+    return { name, quoted: dialect.quote(name), kind, type: type ?? dialect.text };
+  });
+}
+
+function refuseNames(names: readonly string[], dialect: LoadDialect): void {
+  const { label, ignoresCase, longestName, refusedName } = dialect;
+  const seen = new Map<string, string>();
+  for (const name of names) {
+    const refuse = (why: string): never => {
+      throw new ConfigurationError(
+        `${label} cannot have a column ${JSON.stringify(name)}: ${why}; rename it in the input and write the parts again`,
+      );
+    };
+    const { most, unit } = longestName;
+    const length = unit === 'bytes' ? Buffer.byteLength(name) : name.length;
+    if (name === '') refuse('it has no name');
+    if (length > most) refuse(`a name has at most ${most} ${unit}`);
+    // A script on a terminal, and a command of one line, cannot hold it.
+    if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name))
+      refuse('it has a character that is not printed');
+    if (refusedName?.test(name) === true) refuse('names with such characters are not taken there');
+    const key = ignoresCase ? name.toLowerCase() : name;
+    const before = seen.get(key);
+    if (before === name) refuse('there are two of that name');
+    if (before !== undefined) {
+      refuse(`${JSON.stringify(before)} is the same name there, where case makes no difference`);
+    }
+    seen.set(key, name);
+  }
+}
+
+/** What all names of the parts have in common before their number, and after it. */
+function namesOf({ parts }: PartsManifest): { readonly prefix: string; readonly suffix: string } {
+  const [, prefix = '', suffix = ''] =
+    /^(part-(?:[\da-f]{8}-)?)\d+(\..+)$/.exec(parts[0]?.name ?? '') ?? [];
+  return { prefix, suffix };
+}
+
+function commentsOf(
+  { format, compression, rows, parts }: PartsManifest,
+  columns: readonly LoadColumn[],
+  { label, isRun, text }: LoadDialect,
+): readonly string[] {
+  const packed = compression === null ? '' : `, ${compression}`;
+  const asText = columns.filter(({ kind, type }) => kind.name !== 'text' && type === text);
+  return [
+    `-- ${label}: ${rows} rows in ${parts.length} ${parts.length === 1 ? 'part' : 'parts'} (${format}${packed}).`,
+    ...(isRun
+      ? []
+      : [`-- Written by its documentation, and not run there: try it on a new table first.`]),
+    ...asText.map(
+      ({ name, kind }) =>
+        `-- Column ${JSON.stringify(name)} is loaded as text: ${printKind(kind)}.`,
+    ),
+  ];
+}

@@ -1,0 +1,69 @@
+import { quoteName } from '../names.js';
+import { typeOf } from '../postgres/kinds.js';
+import { factsOfKind } from '../../rows/values/kind-tally.js';
+import { isBinaryText, plainText, type Load, type LoadDialect } from './load-dialect.js';
+
+/** For psql, which unpacks the parts itself: the server need not see them. */
+export const postgres: LoadDialect = {
+  label: 'PostgreSQL (psql)',
+  isRun: true,
+  formats: ['csv', 'tsv', 'jsonl'],
+  nameParts: 2,
+  quote: quoteName,
+  ignoresCase: false,
+  longestName: { most: 63, unit: 'bytes' },
+  text: 'text',
+  typeOf: (kind, format) => (isBinaryText(kind, format) ? undefined : typeOf(factsOfKind(kind))),
+  places: { form: /^$/, example: 'verified/', isLocal: true },
+  load(load) {
+    return load.manifest.format === 'jsonl' ? loadLines(load) : loadCells(load);
+  },
+  begin: [String.raw`\set ON_ERROR_STOP on`, 'BEGIN;'],
+  end: ['COMMIT;'],
+};
+
+function loadCells({ table, manifest, from }: Load): readonly string[] {
+  const { header, delimiter = ',', quote } = manifest;
+  const options = [
+    'FORMAT csv',
+    `HEADER ${String(header)}`,
+    `DELIMITER ${character(delimiter)}`,
+    // One that no text has, where cells have no quotes.
+    ...(quote === null ? [`QUOTE ${character('\u0002')}`] : []),
+  ];
+  return copies(table, { from, manifest, options });
+}
+
+/** Each line is a cell first: characters that JSON does not have would be between two, and around one. */
+function loadLines({ table, columns, manifest, from }: Load): readonly string[] {
+  const options = [
+    'FORMAT csv',
+    `DELIMITER ${character('\u0001')}`,
+    `QUOTE ${character('\u0002')}`,
+  ];
+  const cells = columns.map(({ name, type }) =>
+    type === 'json'
+      ? `NULLIF((line -> ${plainText(name)})::text, 'null')::json`
+      : `(line ->> ${plainText(name)})${type === 'text' ? '' : `::${type}`}`,
+  );
+  return [
+    'CREATE TEMPORARY TABLE sluice_lines (line json) ON COMMIT DROP;',
+    ...copies('sluice_lines', { from, manifest, options }),
+    `INSERT INTO ${table} (${columns.map(({ quoted }) => quoted).join(', ')})\nSELECT ${cells.join(', ')}\nFROM sluice_lines;`,
+  ];
+}
+
+function copies(
+  table: string,
+  { from, manifest, options }: Pick<Load, 'from' | 'manifest'> & { options: readonly string[] },
+): readonly string[] {
+  return manifest.parts.map(({ name }) => {
+    const program = `gzip -dc -- '${(from + name).replaceAll("'", String.raw`'\''`)}'`;
+    return String.raw`\copy ${table} FROM PROGRAM ${plainText(program)} WITH (${options.join(', ')})`;
+  });
+}
+
+function character(text: string): string {
+  const code = text.charCodeAt(0);
+  return code < 0x20 ? String.raw`E'\x${code.toString(16).padStart(2, '0')}'` : plainText(text);
+}

@@ -1,0 +1,96 @@
+import { quoteName } from '../names.js';
+import { secondDigits } from '../../rows/values/kinds.js';
+import { escapedText, isBinaryText, type Load, type LoadDialect } from './load-dialect.js';
+
+/** Parts that one statement may name. */
+const mostFiles = 1000;
+/** Digits that a number has at most. */
+const mostDigits = 38;
+
+export const snowflake: LoadDialect = {
+  label: 'Snowflake',
+  isRun: false,
+  formats: ['csv', 'tsv', 'jsonl', 'parquet'],
+  nameParts: 3,
+  quote: quoteName,
+  ignoresCase: false,
+  longestName: { most: 255, unit: 'characters' },
+  text: 'VARCHAR',
+  typeOf(kind, format) {
+    switch (kind.name) {
+      case 'decimal': {
+        const { precision = mostDigits, scale = 0 } = kind;
+        if (kind.precision === undefined) return scale === 0 ? 'NUMBER(38, 0)' : 'NUMBER(38, 10)';
+        return precision > mostDigits || scale >= mostDigits
+          ? undefined
+          : `NUMBER(${precision}, ${scale})`;
+      }
+      case 'boolean':
+        return 'BOOLEAN';
+      case 'float32':
+      case 'float64':
+        return 'FLOAT';
+      case 'date':
+        return 'DATE';
+      case 'time':
+        return `TIME(${secondDigits(kind)})`;
+      case 'timestamp':
+        return `TIMESTAMP_NTZ(${secondDigits(kind)})`;
+      case 'timestamptz':
+        return `TIMESTAMP_TZ(${secondDigits(kind)})`;
+      case 'json':
+        return 'VARIANT';
+      case 'binary':
+        return isBinaryText(kind, format) ? undefined : 'BINARY';
+      // Stored as sixteen bytes.
+      case 'uuid':
+        return format === 'parquet' ? 'BINARY(16)' : 'VARCHAR';
+      case 'interval':
+      case 'text':
+        return undefined;
+      // All integers are one type, of 38 digits.
+      default:
+        return 'INTEGER';
+    }
+  },
+  places: { form: /^@[\w.%~$]+(?:\/[\w.%=~+-]+)*\/?$/, example: '@my_stage/verified/' },
+  load(load) {
+    const { manifest } = load;
+    const names = manifest.parts.map(({ name }) => name);
+    const copies: string[] = [];
+    for (let at = 0; at < names.length; at += mostFiles) {
+      copies.push(copyInto(load, names.slice(at, at + mostFiles)));
+    }
+    return copies.length === 1 ? copies : ['BEGIN TRANSACTION;', ...copies, 'COMMIT;'];
+  },
+};
+
+function copyInto({ table, columns, manifest, from }: Load, names: readonly string[]): string {
+  const { format } = manifest;
+  const isByName = format === 'jsonl' || format === 'parquet';
+  const isParsed = !isByName && columns.some(({ kind }) => kind.name === 'json');
+  const cells = columns.map(({ kind }, at) =>
+    kind.name === 'json' ? `PARSE_JSON($${at + 1})` : `$${at + 1}`,
+  );
+  const list = `(${columns.map(({ quoted }) => quoted).join(', ')})`;
+  return [
+    `COPY INTO ${table}${isByName ? '' : ` ${list}`}`,
+    isParsed ? `FROM (SELECT ${cells.join(', ')} FROM ${from})` : `FROM ${from}`,
+    `FILES = (${names.map((name) => escapedText(name)).join(', ')})`,
+    `FILE_FORMAT = (${fileFormat(manifest)})`,
+    ...(isByName ? ['MATCH_BY_COLUMN_NAME = CASE_SENSITIVE'] : []),
+    'ON_ERROR = ABORT_STATEMENT;',
+  ].join('\n');
+}
+
+function fileFormat({ format, header, delimiter = ',', quote }: Load['manifest']): string {
+  if (format === 'parquet') return 'TYPE = PARQUET USE_LOGICAL_TYPE = TRUE BINARY_AS_TEXT = FALSE';
+  if (format === 'jsonl') return 'TYPE = JSON COMPRESSION = GZIP';
+  const enclosed = quote === null || quote === undefined ? 'NONE' : escapedText(quote);
+  return [
+    'TYPE = CSV COMPRESSION = GZIP',
+    `FIELD_DELIMITER = ${escapedText(delimiter)} SKIP_HEADER = ${header ? 1 : 0}`,
+    `FIELD_OPTIONALLY_ENCLOSED_BY = ${enclosed} ESCAPE_UNENCLOSED_FIELD = NONE`,
+    'EMPTY_FIELD_AS_NULL = TRUE NULL_IF = ()',
+  ].join(' ');
+}

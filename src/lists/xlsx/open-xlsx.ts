@@ -1,0 +1,160 @@
+import { InputError } from '../../platform/errors/errors.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import { closableChunks } from '../rows/chunks/closable-chunks.js';
+import { printValue } from '../rows/values/print-value.js';
+import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
+import type { RandomFile } from '../../platform/files/random-file.js';
+import type { FileOptions } from '../files/file-options.js';
+import { withoutMissingHeader } from '../csv/dialect/missing-header.js';
+import { XmlTrouble } from './scan-xml.js';
+import { readToHeader } from './read-to-header.js';
+import { readSheetRows, type SheetRow } from './sheet-rows.js';
+import { openWorkbook } from './workbook.js';
+import { XlsxChunk } from './xlsx-chunk.js';
+
+const mostNamed = 10;
+
+/** One reading of a sheet, which whoever writes another format tells from others by its class. */
+export class XlsxReading implements SourceReading<XlsxChunk> {
+  readonly header: readonly string[];
+  readonly isUnnamed: boolean;
+  readonly chunks: AsyncIterable<XlsxChunk>;
+  readonly contentDigest: () => string;
+
+  constructor(parts: {
+    readonly header: readonly string[];
+    readonly isUnnamed: boolean;
+    readonly chunks: AsyncIterable<XlsxChunk>;
+    readonly contentDigest: () => string;
+  }) {
+    this.header = parts.header;
+    this.isUnnamed = parts.isUnnamed;
+    this.chunks = parts.chunks;
+    this.contentDigest = parts.contentDigest;
+  }
+}
+
+export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'sheet'>;
+
+/**
+ * Opens one reading of a sheet of an XLSX workbook; the file is closed when that fails.
+ *
+ * @throws InputError `input_malformed`; ConfigurationError when there is no such sheet; what `wanted`
+ *   throws
+ */
+export async function openXlsx(
+  file: RandomFile,
+  { header: hasHeader = true, skipRows, sheet }: XlsxOptions,
+  opening: OpenSourceOptions,
+): Promise<SourceReading<XlsxChunk>> {
+  let rows: ReturnType<typeof readSheetRows> | undefined;
+  const close = async (): Promise<void> => {
+    // Not waited for: it lets go of what it inflates when it can.
+    rows?.return(undefined).catch(() => undefined);
+    await file.close();
+  };
+  try {
+    const workbook = await openWorkbook(file, sheet ?? 1);
+    opening.onSheets?.(workbook.sheets);
+    let uncomputed = 0;
+    rows = readSheetRows(workbook, () => (uncomputed += 1));
+    const sheetRows = rows;
+    const { rows: first, isGuessed } = await readToHeader(async () => nextRows(sheetRows, file), {
+      hasHeader,
+      skipRows,
+    });
+    const [head] = first;
+    if (head === undefined) {
+      const where = skipRows === undefined ? '' : ` below row ${skipRows}`;
+      throw new InputError(
+        `the sheet ${JSON.stringify(workbook.sheetName)} of ${file.name} is empty${where}`,
+      );
+    }
+    if (isGuessed) {
+      opening.onHeaderFound?.({ input: file.name, unit: 'row', number: head.number });
+    }
+    const others = workbook.sheets.filter((name) => name !== workbook.sheetName);
+    // Whoever names a sheet knows that there are others.
+    if (others.length > 0 && sheet === undefined) {
+      opening.onNotice?.(
+        `${file.name}: only the sheet ${JSON.stringify(workbook.sheetName)} is verified and in the output; ${othersNamed(others)} not (\`sheet\` names one)`,
+      );
+    }
+    const header = namesOf(head, hasHeader);
+    withoutMissingHeader(opening, file.name, { header: hasHeader, skipRows }).wanted(header);
+    let digest: string | undefined;
+    const chunks = async function* (): AsyncGenerator<XlsxChunk> {
+      let some: readonly SheetRow[] | undefined = hasHeader ? first.slice(1) : first;
+      while (some !== undefined) {
+        if (some.length > 0) yield chunkOf(some, head, workbook.sheetName, file);
+        some = await nextRows(sheetRows, file);
+      }
+      if (uncomputed > 0) opening.onNotice?.(uncomputedNotice(uncomputed, file));
+      digest = await file.digest();
+    };
+    return new XlsxReading({
+      header,
+      isUnnamed: !hasHeader,
+      chunks: closableChunks(chunks(), close),
+      contentDigest: () => digestAtEnd(digest),
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function othersNamed(names: readonly string[]): string {
+  const shown = names.slice(0, mostNamed).map((name) => JSON.stringify(name));
+  const more = names.length > mostNamed ? ', …' : '';
+  const are = names.length === 1 ? '1 other sheet' : `${names.length} other sheets`;
+  return `${are} (${shown.join(', ')}${more}) ${names.length === 1 ? 'is' : 'are'}`;
+}
+
+function uncomputedNotice(count: number, { name }: RandomFile): string {
+  const have = count === 1 ? '1 formula has' : `${count} formulas have`;
+  return `${name}: ${have} no stored result, so ${count === 1 ? 'its cell is' : 'their cells are'} empty here: open the workbook in a spreadsheet program, save it there, and run again`;
+}
+
+async function nextRows(
+  rows: AsyncGenerator<SheetRow[]>,
+  { name }: RandomFile,
+): Promise<SheetRow[] | undefined> {
+  try {
+    const step = await rows.next();
+    return step.done === true ? undefined : step.value;
+  } catch (error) {
+    if (isSluiceError(error) || !(error instanceof XmlTrouble)) throw error;
+    throw new InputError(`${name} cannot be read as XLSX: ${error.message}`);
+  }
+}
+
+/** Columns without a name of their own are named by their position. */
+function namesOf({ values }: SheetRow, hasHeader: boolean): readonly string[] {
+  return values.map((value, at) => {
+    const name = hasHeader ? printValue(value) : undefined;
+    return name === undefined || name === '' ? `#${String(at + 1)}` : name;
+  });
+}
+
+function chunkOf(
+  rows: readonly SheetRow[],
+  head: SheetRow,
+  sheetName: string,
+  { name }: RandomFile,
+): XlsxChunk {
+  const columns = head.values.length;
+  for (const { number, values } of rows) {
+    if (values.length <= columns) continue;
+    throw new InputError(
+      `${name}, row ${String(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${String(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with \`skipRows\``,
+      { line: number },
+    );
+  }
+  return new XlsxChunk(
+    rows.map(({ values }) => values),
+    rows.map(({ formats }) => formats),
+    sheetName,
+    rows.map(({ number }) => number),
+  );
+}

@@ -1,0 +1,205 @@
+import { parseDate, parseTime, parseTimestamp } from '../rows/values/civil-time.js';
+import { days1904, textOfSerial, timeOfSerial } from './number-format.js';
+import { attribute, XmlTrouble } from './scan-xml.js';
+import { decodeEscapes, type Workbook } from './workbook.js';
+import type { CellFormat } from './xlsx-chunk.js';
+
+/** A row of a sheet that has a value. */
+export interface SheetRow {
+  /** Its number in the sheet, counted from 1. */
+  readonly number: number;
+  readonly values: unknown[];
+  readonly formats: (CellFormat | undefined)[] | undefined;
+}
+
+/** The most columns that a sheet can have. */
+const mostColumns = 16_384;
+
+interface OpenCell {
+  readonly column: number;
+  readonly type: string;
+  readonly style: number;
+  text: string;
+  hasValue: boolean;
+  hasFormula: boolean;
+}
+
+/**
+ * The rows of a sheet that have a value, in order. A formula is taken by its result; what is only
+ * formatted is nothing.
+ *
+ * @param onUncomputed called for each formula that has no result: a program wrote it that does not calculate
+ */
+export async function* readSheetRows(
+  workbook: Workbook,
+  onUncomputed: () => void,
+): AsyncGenerator<SheetRow[]> {
+  let row: SheetRow | undefined;
+  let formats: (CellFormat | undefined)[] | undefined;
+  let cell: OpenCell | undefined;
+  let number = 0;
+  let isText = false;
+  let isPhonetic = false;
+  let isOver = false;
+  for await (const tokens of workbook.sheet()) {
+    const rows: SheetRow[] = [];
+    for (const token of tokens) {
+      if (token.kind === 'text') {
+        if (cell && isText && !isPhonetic) cell.text += token.text;
+        continue;
+      }
+      const isOpen = token.kind === 'open' && !token.isEmpty;
+      switch (token.name) {
+        case 'row':
+          if (token.kind === 'open') {
+            number = rowNumber(attribute(token.attributes, 'r'), number);
+            row = { number, values: [], formats: undefined };
+            formats = undefined;
+          }
+          if (!isOpen) {
+            if (row && row.values.length > 0) rows.push({ ...row, formats });
+            row = undefined;
+          }
+          break;
+        case 'c':
+          if (token.kind === 'open' && row) {
+            cell = openCell(token.attributes, cell?.column ?? row.values.length - 1);
+          }
+          if (!isOpen && cell && row) {
+            const { value, format } = readCell(cell, workbook);
+            // An empty text is a result, too.
+            if (value === undefined && cell.hasFormula && cell.type !== 'str') onUncomputed();
+            if (value !== undefined) {
+              while (row.values.length < cell.column) row.values.push(null);
+              row.values[cell.column] = value;
+            }
+            if (format !== undefined && value !== undefined) (formats ??= [])[cell.column] = format;
+            cell = undefined;
+          }
+          break;
+        case 'f':
+          if (cell && token.kind === 'open') cell.hasFormula = true;
+          break;
+        case 'v':
+        case 't':
+          isText = isOpen;
+          if (cell && token.kind === 'open') cell.hasValue = true;
+          break;
+        case 'rPh':
+          isPhonetic = isOpen;
+          break;
+        case 'worksheet':
+          isOver = token.kind === 'close' || token.isEmpty;
+          break;
+        default:
+      }
+    }
+    if (rows.length > 0) yield rows;
+  }
+  if (!isOver) throw new XmlTrouble('the sheet ends too early');
+}
+
+function rowNumber(given: string | undefined, before: number): number {
+  const number = given === undefined ? before + 1 : Number(given);
+  if (Number.isSafeInteger(number) && number > before) return number;
+  throw new XmlTrouble('the rows of the sheet are not in order');
+}
+
+/** Without a place of its own a cell stands behind the one before it. */
+function openCell(attributes: string, before: number): OpenCell {
+  const place = attribute(attributes, 'r');
+  return {
+    column: place === undefined ? before + 1 : columnOf(place),
+    type: attribute(attributes, 't') ?? 'n',
+    style: Number(attribute(attributes, 's') ?? 0),
+    text: '',
+    hasValue: false,
+    hasFormula: false,
+  };
+}
+
+/** Counted from 0: `A1` is in column 0, `AB7` in column 27. */
+function columnOf(place: string): number {
+  let column = 0;
+  for (let at = 0; at < place.length; at += 1) {
+    const letter = place.charCodeAt(at) - 64;
+    if (letter < 1 || letter > 26) break;
+    column = column * 26 + letter;
+    if (column > mostColumns) break;
+  }
+  if (column < 1 || column > mostColumns) throw new XmlTrouble('a cell is in no column');
+  return column - 1;
+}
+
+function readCell(
+  { type, style, text, hasValue }: OpenCell,
+  { sharedStrings, styles, is1904 }: Workbook,
+): { readonly value?: unknown; readonly format?: CellFormat | undefined } {
+  if (!hasValue) return {};
+  switch (type) {
+    case 's': {
+      const shared = sharedStrings[Number(text)];
+      if (shared === undefined) throw new XmlTrouble('a cell refers to a text that is not there');
+      return present(shared);
+    }
+    case 'str':
+    case 'inlineStr':
+      return present(decodeEscapes(text));
+    case 'b':
+      return { value: text.trim() === '1' || text.trim() === 'true' };
+    case 'e':
+      return present(text);
+    case 'd': {
+      const local = text.replace(/Z$/, '').replace(/T00:00:00(?:\.0+)?$/, '');
+      const kind = civilKind(local);
+      return { value: local, format: { code: styles[style]?.code, ...(kind && { kind }) } };
+    }
+    default:
+      return readNumber(text, styles[style], is1904);
+  }
+}
+
+/** A cell of no text is an empty one. */
+function present(text: string): { readonly value?: string } {
+  return text === '' ? {} : { value: text };
+}
+
+function readNumber(
+  text: string,
+  style: Workbook['styles'][number] | undefined,
+  is1904: boolean,
+): { readonly value?: unknown; readonly format?: CellFormat | undefined } {
+  if (text.trim() === '') return {};
+  const number = Number(text);
+  if (Number.isNaN(number)) throw new XmlTrouble('a number is none');
+  const format = formatOf(style?.code);
+  const { meaning = 'number' } = style ?? {};
+  if (meaning === 'time' && number >= 0 && number < 1) {
+    return {
+      value: timeOfSerial(number),
+      format: { code: style?.code, serial: number, kind: 'time' },
+    };
+  }
+  if (meaning !== 'number') {
+    // More than a day is a date with its time, whatever is shown of it.
+    const value = textOfSerial(number, is1904);
+    const kind = value === undefined ? undefined : civilKind(value);
+    if (kind)
+      return {
+        value, // The output counts from 1900.
+        format: { code: style?.code, serial: is1904 ? number + days1904 : number, kind },
+      };
+  }
+  return { value: number, format };
+}
+
+/** What a text is that stands in a cell of dates. */
+function civilKind(text: string): 'date' | 'time' | 'timestamp' | undefined {
+  if (parseDate(text) !== undefined) return 'date';
+  if (parseTime(text) !== undefined) return 'time';
+  return parseTimestamp(text) === undefined ? undefined : 'timestamp';
+}
+
+function formatOf(code: string | undefined): CellFormat | undefined {
+  return code === undefined ? undefined : { code };
+}

@@ -1,0 +1,244 @@
+import { posix } from 'node:path';
+import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import type { RandomFile } from '../../platform/files/random-file.js';
+import { formatCode, meaningOf, type NumberMeaning } from './number-format.js';
+import { attribute, scanXml, XmlTrouble, type XmlToken } from './scan-xml.js';
+import { readZipDirectory, readZipEntry, type ZipEntry } from './zip-reader.js';
+
+/** How the numbers of a style are to be read. */
+export interface CellStyle {
+  readonly code: string | undefined;
+  readonly meaning: NumberMeaning;
+}
+
+/** What is needed of a workbook to read one of its sheets. */
+export interface Workbook {
+  readonly sheetName: string;
+  /** The names of all its sheets. */
+  readonly sheets: readonly string[];
+  /** The parts of the sheet's XML. */
+  readonly sheet: () => AsyncGenerator<XmlToken[]>;
+  readonly sharedStrings: readonly string[];
+  readonly styles: readonly CellStyle[];
+  readonly is1904: boolean;
+}
+
+/** Texts that sheets share are held: more of them than that would not fit. */
+const mostSharedBytes = 512 * 1024 * 1024;
+
+/**
+ * Finds a sheet in a workbook, by its name or its number, and reads what its cells refer to.
+ *
+ * @throws InputError `input_malformed`; ConfigurationError when there is no such sheet
+ */
+export async function openWorkbook(file: RandomFile, sheet: string | number): Promise<Workbook> {
+  const archive = new Archive(file, await readZipDirectory(file));
+  const main = await findMainPart(archive);
+  const folder = posix.dirname(main);
+  const relations = await readRelations(archive, relationsOf(main), folder);
+  const { sheets, is1904 } = await readMainPart(archive, main);
+  const found = findSheet(sheets, sheet, file);
+  const part = relations.find(({ id }) => id === found.relation);
+  if (part === undefined) throw archive.broken('the sheet is not where it should be');
+  const partOf = (kind: string): string | undefined =>
+    relations.find(({ type }) => type.endsWith(`/${kind}`))?.target;
+  return {
+    sheetName: found.name,
+    sheets: sheets.map(({ name }) => name),
+    sheet: () => archive.scan(part.target),
+    sharedStrings: await readSharedStrings(archive, partOf('sharedStrings')),
+    styles: await readStyles(archive, partOf('styles')),
+    is1904,
+  };
+}
+
+/** The parts of a workbook, by their places in the archive. */
+class Archive {
+  readonly #file: RandomFile;
+  readonly #entries: ReadonlyMap<string, ZipEntry>;
+
+  constructor(file: RandomFile, entries: ReadonlyMap<string, ZipEntry>) {
+    this.#file = file;
+    this.#entries = entries;
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(name);
+  }
+
+  bytes(name: string): number {
+    return this.#entries.get(name)?.bytes ?? 0;
+  }
+
+  async *scan(name: string): AsyncGenerator<XmlToken[]> {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) throw this.broken(`it has no part ${JSON.stringify(name)}`);
+    try {
+      yield* scanXml(readZipEntry(this.#file, entry));
+    } catch (error) {
+      this.#file.signal?.throwIfAborted();
+      if (isSluiceError(error)) throw error;
+      const why = error instanceof XmlTrouble ? error.message : 'a part of it is no XML';
+      throw this.broken(why);
+    }
+  }
+
+  broken(why: string): InputError {
+    return new InputError(`${this.#file.name} cannot be read as XLSX: ${why}`);
+  }
+}
+
+interface Relation {
+  readonly id: string;
+  readonly type: string;
+  readonly target: string;
+}
+
+function relationsOf(part: string): string {
+  return `${posix.dirname(part)}/_rels/${posix.basename(part)}.rels`;
+}
+
+async function findMainPart(archive: Archive): Promise<string> {
+  const relations = await readRelations(archive, '_rels/.rels', '');
+  const main = relations.find(({ type }) => type.endsWith('/officeDocument'));
+  const target = main?.target ?? 'xl/workbook.xml';
+  const other = otherDocument(archive, target);
+  if (other !== undefined) throw archive.broken(other);
+  if (archive.has(target)) return target;
+  throw archive.broken('it is a zip archive, but no workbook');
+}
+
+/** What an archive is that is no workbook, and what to do with it. */
+function otherDocument(archive: Archive, main: string): string | undefined {
+  const [folder] = main.split('/');
+  if (folder === 'word')
+    return 'it is a Word document (.docx); save its table as a workbook or CSV';
+  if (folder === 'ppt') return 'it is a PowerPoint presentation (.pptx)';
+  if (main.endsWith('.bin')) return 'it is a binary workbook (.xlsb); save it as .xlsx';
+  if (archive.has('mimetype') && archive.has('content.xml')) {
+    return 'it is an OpenDocument file (.ods); save it as .xlsx';
+  }
+  return undefined;
+}
+
+async function readRelations(
+  archive: Archive,
+  part: string,
+  folder: string,
+): Promise<readonly Relation[]> {
+  const relations: Relation[] = [];
+  if (!archive.has(part)) return relations;
+  for await (const tokens of archive.scan(part)) {
+    for (const token of tokens) {
+      if (token.kind !== 'open' || token.name !== 'Relationship') continue;
+      const target = attribute(token.attributes, 'Target') ?? '';
+      relations.push({
+        id: attribute(token.attributes, 'Id') ?? '',
+        type: attribute(token.attributes, 'Type') ?? '',
+        target: target.startsWith('/') ? target.slice(1) : posix.join(folder, target),
+      });
+    }
+  }
+  return relations;
+}
+
+interface SheetEntry {
+  readonly name: string;
+  readonly relation: string;
+}
+
+async function readMainPart(
+  archive: Archive,
+  part: string,
+): Promise<{ readonly sheets: readonly SheetEntry[]; readonly is1904: boolean }> {
+  const sheets: SheetEntry[] = [];
+  let is1904 = false;
+  for await (const tokens of archive.scan(part)) {
+    for (const token of tokens) {
+      if (token.kind !== 'open') continue;
+      if (token.name === 'sheet') {
+        sheets.push({
+          name: attribute(token.attributes, 'name') ?? '',
+          relation: attribute(token.attributes, 'id') ?? '',
+        });
+      } else if (token.name === 'workbookPr') {
+        is1904 = /^(?:1|true)$/.test(attribute(token.attributes, 'date1904') ?? '');
+      }
+    }
+  }
+  return { sheets, is1904 };
+}
+
+function findSheet(
+  sheets: readonly SheetEntry[],
+  wanted: string | number,
+  { name }: RandomFile,
+): SheetEntry {
+  const found =
+    sheets.find((sheet) => sheet.name === String(wanted)) ??
+    (typeof wanted === 'number' ? sheets[wanted - 1] : undefined);
+  if (found !== undefined) return found;
+  if (sheets.length === 0) throw new InputError(`${name} cannot be read as XLSX: it has no sheets`);
+  throw new ConfigurationError(
+    `${name} has no sheet ${JSON.stringify(wanted)}; its sheets are: ${sheets.map((sheet) => sheet.name).join(', ')}`,
+  );
+}
+
+async function readSharedStrings(archive: Archive, part: string | undefined): Promise<string[]> {
+  const strings: string[] = [];
+  if (part === undefined || !archive.has(part)) return strings;
+  if (archive.bytes(part) > mostSharedBytes) {
+    throw archive.broken('the texts that its sheets share are too many to be held');
+  }
+  let text = '';
+  let isText = false;
+  let isPhonetic = false;
+  for await (const tokens of archive.scan(part)) {
+    for (const token of tokens) {
+      if (token.kind === 'text') {
+        if (isText && !isPhonetic) text += token.text;
+        continue;
+      }
+      const isOpen = token.kind === 'open' && !token.isEmpty;
+      if (token.name === 't') isText = isOpen;
+      // How a text is spoken stands beside it, and is no part of it.
+      else if (token.name === 'rPh') isPhonetic = isOpen;
+      else if (token.name === 'si') {
+        if (!isOpen) strings.push(decodeEscapes(text));
+        text = '';
+      }
+    }
+  }
+  return strings;
+}
+
+async function readStyles(archive: Archive, part: string | undefined): Promise<CellStyle[]> {
+  const styles: CellStyle[] = [];
+  if (part === undefined || !archive.has(part)) return styles;
+  const own = new Map<number, string>();
+  let isCellFormats = false;
+  for await (const tokens of archive.scan(part)) {
+    for (const token of tokens) {
+      if (token.kind === 'text') continue;
+      if (token.name === 'cellXfs') isCellFormats = token.kind === 'open' && !token.isEmpty;
+      if (token.kind === 'close') continue;
+      if (token.name === 'numFmt') {
+        const id = Number(attribute(token.attributes, 'numFmtId'));
+        own.set(id, attribute(token.attributes, 'formatCode') ?? '');
+      } else if (token.name === 'xf' && isCellFormats) {
+        const code = formatCode(Number(attribute(token.attributes, 'numFmtId') ?? 0), own);
+        styles.push({ code, meaning: meaningOf(code) });
+      }
+    }
+  }
+  return styles;
+}
+
+/** Characters that XML has no form for stand in a form of the format's own. */
+export function decodeEscapes(text: string): string {
+  if (!text.includes('_x')) return text;
+  return text.replaceAll(/_x([\dA-Fa-f]{4})_/g, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}

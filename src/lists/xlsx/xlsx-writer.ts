@@ -1,0 +1,187 @@
+import { InputError } from '../../platform/errors/errors.js';
+import type { Kind } from '../rows/values/kinds.js';
+import { printValue } from '../rows/values/print-value.js';
+import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
+import type { ByteOutput } from '../files/outputs/byte-output.js';
+import { OutcomeForms } from '../files/outcome-forms.js';
+import type { RowsWriter } from '../files/rows-writer.js';
+import { TableRows } from '../rows/chunks/table-rows.js';
+import { escapeXml } from './escape-xml.js';
+import { numberCell } from './number-cell.js';
+import { XlsxChunk, type CellFormat } from './xlsx-chunk.js';
+import { sheetHead, sheetTail, stylesPart, workbookParts, type OutputStyle } from './xlsx-parts.js';
+import { ZipWriter } from './zip-writer.js';
+
+/** Most characters that a cell can hold. */
+const mostCellCharacters = 32_767;
+const blockCharacters = 256 * 1024;
+/** So many rows decide how wide the columns are. */
+const mostMeasured = 200;
+const [leastWidth, mostWidth] = [8, 48];
+/** Looks that are kept; a workbook with more is one that makes them up. */
+const mostStyles = 4096;
+
+/** Writes joined rows as a workbook of one sheet. */
+export class XlsxWriter implements RowsWriter {
+  readonly #opening: OpenSinkOptions;
+  readonly #zip: ZipWriter;
+  readonly #rows: TableRows;
+  readonly #added: OutcomeForms<(row: string) => string>;
+  readonly #letters: readonly string[];
+  readonly #styles: OutputStyle[] = [{ code: undefined, isQuoted: false }];
+  readonly #styleNumbers = new Map<string, number>();
+  /** Of the columns, in characters: of their names, and of the first rows. */
+  readonly #widths: number[];
+  #isBegun = false;
+  #isHeadSent = false;
+  #row = 0;
+  #block = '';
+
+  constructor(output: ByteOutput, opening: OpenSinkOptions) {
+    this.#opening = opening;
+    this.#zip = new ZipWriter(output);
+    const own = opening.reading.header.length;
+    this.#rows = new TableRows(own);
+    const added = opening.added.flat().length;
+    this.#widths = [...opening.reading.header, ...opening.added.flat().map(({ name }) => name)].map(
+      widthFor,
+    );
+    this.#letters = Array.from({ length: own + added }, (_, column) => lettersOf(column));
+    const starts = opening.added.map((_, column) =>
+      opening.added.slice(0, column).reduce((sum, names) => sum + names.length, own),
+    );
+    this.#added = new OutcomeForms(opening, (cells, column) => {
+      const parts = cells.map((cell, at) => this.#cell((starts[column] ?? 0) + at, cell));
+      return (row) => parts.map((part) => part(row)).join('');
+    });
+  }
+
+  async write(rows: JoinedRows): Promise<void> {
+    const { chunk, from, to, outcomes, width } = rows;
+    const { kinds } = this.#opening.reading;
+    if (!this.#isBegun) await this.#begin(chunk instanceof XlsxChunk ? chunk.sheetName : undefined);
+    for (let row = from; row < to; row += 1) {
+      const cells = this.#rows.read(chunk, row);
+      this.#row += 1;
+      const number = String(this.#row);
+      const parts = [`<row r="${number}">`];
+      for (let column = 0; column < cells.length; column += 1) {
+        const format = chunk instanceof XlsxChunk ? chunk.format(row, column) : undefined;
+        const kind = kinds?.[column] ?? chunk.kind?.(row, column);
+        parts.push(this.#cell(column, cells[column], format, kind)(number));
+        if (!this.#isHeadSent) this.#widen(column, cells[column]);
+      }
+      for (let column = 0; column < width; column += 1) {
+        const form = this.#added.of(column, outcomes[(row - from) * width + column]);
+        parts.push(form(number));
+      }
+      parts.push('</row>');
+      this.#block += parts.join('');
+      if (this.#block.length >= blockCharacters) await this.#sendBlock();
+    }
+  }
+
+  async end(): Promise<void> {
+    if (!this.#isBegun) await this.#begin(undefined);
+    const last = `${this.#letters.at(-1) ?? 'A'}${this.#row}`;
+    this.#block += sheetTail(this.#hasNames ? `A1:${last}` : undefined);
+    await this.#sendBlock();
+    await this.#zip.close();
+    await this.#zip.begin('xl/styles.xml');
+    await this.#zip.write(Buffer.from(stylesPart(this.#styles)));
+    await this.#zip.close();
+    await this.#zip.end();
+  }
+
+  async #begin(sheetName: string | undefined): Promise<void> {
+    this.#isBegun = true;
+    for (const [name, xml] of workbookParts(sheetName ?? 'Sheet1')) {
+      await this.#zip.begin(name);
+      await this.#zip.write(Buffer.from(xml));
+      await this.#zip.close();
+    }
+    await this.#zip.begin('xl/worksheets/sheet1.xml');
+    if (!this.#hasNames) return;
+    const { reading, added } = this.#opening;
+    this.#row = 1;
+    const names = [...reading.header, ...added.flat().map(({ name }) => name)];
+    const cells = names.map((name, column) => this.#cell(column, name)('1'));
+    this.#block += `<row r="1">${cells.join('')}</row>`;
+  }
+
+  get #hasNames(): boolean {
+    return this.#opening.reading.isUnnamed !== true;
+  }
+
+  #widen(column: number, value: unknown): void {
+    if (this.#row > mostMeasured || value === null || value === undefined) return;
+    const width = widthFor(printValue(value) ?? '');
+    this.#widths[column] = Math.max(this.#widths[column] ?? 0, width);
+  }
+
+  async #sendBlock(): Promise<void> {
+    const form = { widths: this.#widths, hasNames: this.#hasNames };
+    const block = Buffer.from(this.#isHeadSent ? this.#block : sheetHead(form) + this.#block);
+    this.#isHeadSent = true;
+    this.#block = '';
+    await this.#zip.write(block);
+  }
+
+  /** A cell of a column, as it stands in any row. */
+  #cell(column: number, value: unknown, format?: CellFormat, kind?: Kind): (row: string) => string {
+    const letters = this.#letters[column] ?? '';
+    const written = this.#value(value, format, kind);
+    return (row) => (written === '' ? '' : `<c r="${letters}${row}"${written}`);
+  }
+
+  /** What follows a cell's place; nothing for a cell that is empty. */
+  #value(value: unknown, format: CellFormat | undefined, kind: Kind | undefined): string {
+    if (typeof value === 'boolean') return ` t="b"><v>${value ? '1' : '0'}</v></c>`;
+    if (value === null || value === undefined) return '';
+    const found =
+      format?.serial === undefined
+        ? numberCell(kind, value)
+        : { number: format.serial, code: undefined };
+    if (found) {
+      const style = this.#style({ code: format?.code ?? found.code, isQuoted: false });
+      return `${style}><v>${String(found.number)}</v></c>`;
+    }
+    const text = printValue(value) ?? '';
+    if (text === '') return '';
+    refuseLong(text);
+    // As text it is none, but a program that is asked to edit the cell would take it for one.
+    const style = this.#style({ code: undefined, isQuoted: /^[=+\-@\t\r]/.test(text) });
+    return ` t="inlineStr"${style}><is><t xml:space="preserve">${escapeXml(text)}</t></is></c>`;
+  }
+
+  #style(style: OutputStyle): string {
+    if (style.code === undefined && !style.isQuoted) return '';
+    const key = `${String(style.isQuoted)} ${style.code ?? ''}`;
+    let number = this.#styleNumbers.get(key);
+    if (number === undefined) {
+      if (this.#styles.length >= mostStyles) return '';
+      number = this.#styles.length;
+      this.#styles.push(style);
+      this.#styleNumbers.set(key, number);
+    }
+    return ` s="${String(number)}"`;
+  }
+}
+
+/** Beside the text there is room for the button of a filter. */
+function widthFor(text: string): number {
+  return Math.min(mostWidth, Math.max(leastWidth, text.length + 3));
+}
+
+/** @throws InputError `input_malformed` */
+export function refuseLong(text: string): void {
+  if (text.length <= mostCellCharacters) return;
+  throw new InputError(
+    `a cell of the input has ${String(text.length)} characters, and one of a workbook at most ${String(mostCellCharacters)}: write another format`,
+  );
+}
+
+function lettersOf(column: number): string {
+  const last = String.fromCharCode(65 + (column % 26));
+  return column < 26 ? last : lettersOf(Math.floor(column / 26) - 1) + last;
+}

@@ -1,0 +1,119 @@
+import { crc32, createDeflateRaw } from 'node:zlib';
+import { OutputError } from '../../platform/errors/errors.js';
+import type { ByteOutput } from '../files/outputs/byte-output.js';
+import { carryThrough, type Carrier } from '../files/bytes/carry-through.js';
+
+interface WrittenEntry {
+  readonly name: Buffer;
+  readonly at: number;
+  crc: number;
+  bytes: number;
+  compressed: number;
+}
+
+/** What four bytes can count to; a longer form exists, and not every program reads it. */
+const mostBytes = 0xff_ff_ff_ff;
+const version = 20;
+/** Sizes follow the data; names are UTF-8. */
+const flags = 0x08_08;
+const deflated = 8;
+/** The first day that the format knows: an output depends on its input alone. */
+const firstDay = 0x00_21;
+
+/** Writes a zip archive, one file after the other, as it comes. */
+export class ZipWriter {
+  readonly #output: ByteOutput;
+  readonly #entries: WrittenEntry[] = [];
+  #at = 0;
+  #open: { readonly entry: WrittenEntry; readonly carrier: Carrier } | undefined;
+
+  constructor(output: ByteOutput) {
+    this.#output = output;
+  }
+
+  /** Begins a file; the one before has been closed. */
+  async begin(name: string): Promise<void> {
+    const entry = { name: Buffer.from(name), at: this.#at, crc: 0, bytes: 0, compressed: 0 };
+    const header = Buffer.alloc(30);
+    header.writeUInt32LE(0x04_03_4b_50, 0);
+    header.writeUInt16LE(version, 4);
+    header.writeUInt16LE(flags, 6);
+    header.writeUInt16LE(deflated, 8);
+    header.writeUInt16LE(firstDay, 12);
+    header.writeUInt16LE(entry.name.length, 26);
+    await this.#put(Buffer.concat([header, entry.name]));
+    const carrier = carryThrough(createDeflateRaw(), async (bytes) => {
+      entry.compressed += bytes.length;
+      await this.#put(bytes);
+    });
+    this.#open = { entry, carrier };
+  }
+
+  /** @throws OutputError */
+  async write(bytes: Uint8Array): Promise<void> {
+    if (!this.#open) throw new Error('no file is begun');
+    const { entry, carrier } = this.#open;
+    entry.crc = crc32(bytes, entry.crc);
+    entry.bytes += bytes.length;
+    await carrier.write(bytes);
+  }
+
+  /** Ends the file that was begun last. */
+  async close(): Promise<void> {
+    if (!this.#open) throw new Error('no file is begun');
+    const { entry, carrier } = this.#open;
+    await carrier.end();
+    const sizes = Buffer.alloc(16);
+    sizes.writeUInt32LE(0x08_07_4b_50, 0);
+    writeSizes(sizes, 4, entry);
+    await this.#put(sizes);
+    this.#entries.push(entry);
+    this.#open = undefined;
+  }
+
+  /** Writes the directory; the output is not finished by it. */
+  async end(): Promise<void> {
+    const from = this.#at;
+    for (const entry of this.#entries) {
+      const header = Buffer.alloc(46);
+      header.writeUInt32LE(0x02_01_4b_50, 0);
+      header.writeUInt16LE(version, 4);
+      header.writeUInt16LE(version, 6);
+      header.writeUInt16LE(flags, 8);
+      header.writeUInt16LE(deflated, 10);
+      header.writeUInt16LE(firstDay, 14);
+      writeSizes(header, 16, entry);
+      header.writeUInt16LE(entry.name.length, 28);
+      header.writeUInt32LE(checked(entry.at), 42);
+      await this.#put(Buffer.concat([header, entry.name]));
+    }
+    const end = Buffer.alloc(22);
+    end.writeUInt32LE(0x06_05_4b_50, 0);
+    end.writeUInt16LE(this.#entries.length, 8);
+    end.writeUInt16LE(this.#entries.length, 10);
+    end.writeUInt32LE(checked(this.#at - from), 12);
+    end.writeUInt32LE(checked(from), 16);
+    await this.#put(end);
+  }
+
+  /** Drops what is under way. Never fails. */
+  async destroy(): Promise<void> {
+    await this.#open?.carrier.destroy();
+  }
+
+  async #put(bytes: Uint8Array): Promise<void> {
+    this.#at += bytes.length;
+    await this.#output.write(bytes);
+  }
+}
+
+function writeSizes(into: Buffer, at: number, { crc, compressed, bytes }: WrittenEntry): void {
+  into.writeUInt32LE(crc, at);
+  into.writeUInt32LE(checked(compressed), at + 4);
+  into.writeUInt32LE(checked(bytes), at + 8);
+}
+
+function checked(bytes: number): number {
+  if (bytes < mostBytes) return bytes;
+  throw new OutputError('the workbook becomes larger than 4 GiB: write another format');
+}

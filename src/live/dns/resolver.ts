@@ -1,0 +1,141 @@
+import { randomInt } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import pLimit from 'p-limit';
+import { askOverTcp, askOverUdp, type DnsServer } from './ask-server.js';
+import type { DnsAnswer, DnsType } from './dns-answer.js';
+import { encodeQuery, readMessage, type DnsCodec, type DnsMessage } from './dns-message.js';
+import { orAborted } from '../../platform/waiting/or-aborted.js';
+import { TtlCache } from './ttl-cache.js';
+
+/** Looks names up. */
+export interface Resolver {
+  /** Never rejects but with the signal's reason: that nobody could tell is an answer too. */
+  resolve<Type extends DnsType>(
+    name: string,
+    type: Type,
+    signal: AbortSignal,
+  ): Promise<DnsAnswer<Type>>;
+  /** Gives up whatever is under way: it fails. */
+  close(): void;
+}
+
+export interface ResolverOptions {
+  readonly codec: DnsCodec;
+  readonly servers: readonly DnsServer[];
+  /** How long one server is waited for. */
+  readonly timeoutMs: number;
+  readonly now: () => number;
+}
+
+/** Queries under way at once. */
+const mostQueries = 100;
+const mostKept = 50_000;
+/** How often each server is asked before nobody can tell. */
+const rounds = 2;
+const mostAliases = 8;
+const longestTtlMs = 24 * 60 * 60 * 1000;
+/** RFC 2308, section 7.1: a failure may be remembered, for five minutes at most. */
+const failureTtlMs = 10_000;
+
+interface Known {
+  readonly answer: DnsAnswer;
+  readonly ttlMs: number;
+}
+
+/**
+ * Makes a resolver that asks recursive servers itself, because only the message tells for how long an
+ * answer holds. Answers are kept for that time, and who asks for the same at once waits for one query.
+ */
+export function createResolver({ codec, servers, timeoutMs, now }: ResolverOptions): Resolver {
+  const kept = new TtlCache<DnsAnswer>(mostKept, now);
+  const underWay = new Map<string, Promise<Known>>();
+  const slots = pLimit(mostQueries);
+  const ending = new AbortController();
+  // Every query hangs on it.
+  setMaxListeners(0, ending.signal);
+
+  async function lookUp(name: string, type: DnsType): Promise<Known> {
+    let at = name;
+    let ttlSeconds = Number.POSITIVE_INFINITY;
+    for (let alias = 0; alias <= mostAliases; alias += 1) {
+      const message = await askServers(at, type);
+      if (message.kind === 'failed') return failure(message.reason);
+      ttlSeconds = Math.min(ttlSeconds, message.ttlSeconds);
+      if (message.kind !== 'alias') {
+        const answer: DnsAnswer =
+          message.kind === 'found'
+            ? { kind: 'found', records: message.records }
+            : { kind: message.kind };
+        return { answer, ttlMs: Math.min(ttlSeconds * 1000, longestTtlMs) };
+      }
+      at = message.target;
+    }
+    return failure('aliases without an end');
+  }
+
+  async function askServers(name: string, type: DnsType): Promise<Settled> {
+    let reason = 'no server is configured';
+    for (let round = 0; round < rounds; round += 1) {
+      for (const server of servers) {
+        const message = await slots(async () => askServer(server, name, type));
+        if (message.kind !== 'failed') return message;
+        ({ reason } = message);
+      }
+    }
+    return { kind: 'failed', reason };
+  }
+
+  async function askServer(server: DnsServer, name: string, type: DnsType): Promise<Settled> {
+    let extended = true;
+    let ask = askOverUdp;
+    // At most: over UDP, without extensions, over TCP.
+    for (let turn = 0; turn < 3; turn += 1) {
+      const query = { id: randomInt(0x1_0000), name, type, extended };
+      let message: DnsMessage | undefined;
+      try {
+        const bytes = encodeQuery(codec, query);
+        await ask({
+          server,
+          query: bytes,
+          timeoutMs,
+          signal: ending.signal,
+          isAnswer: (answer) => (message = readMessage(codec, answer, query)) !== undefined,
+        });
+      } catch (error) {
+        return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
+      }
+      if (message === undefined) break;
+      if (message.kind === 'truncated') ask = askOverTcp;
+      else if (message.kind === 'not_understood') extended = false;
+      else return message;
+    }
+    return { kind: 'failed', reason: 'the server does not understand' };
+  }
+
+  return {
+    async resolve<Type extends DnsType>(name: string, type: Type, signal: AbortSignal) {
+      const key = `${type} ${name.toLowerCase()}`;
+      const known = kept.get(key);
+      // A key is of one type, and so is what was kept under it.
+      if (known) return known as DnsAnswer<Type>;
+      let asking = underWay.get(key);
+      if (asking === undefined) {
+        asking = lookUp(name, type);
+        underWay.set(key, asking);
+        void asking.then(({ answer, ttlMs }) => {
+          underWay.delete(key);
+          kept.put(key, answer, ttlMs);
+        });
+      }
+      const { answer } = await orAborted(asking, signal);
+      return answer as DnsAnswer<Type>;
+    },
+    close: () => ending.abort(new Error('the resolver is closed')),
+  };
+}
+
+type Settled = Exclude<DnsMessage, { kind: 'truncated' | 'not_understood' }>;
+
+function failure(reason: string): Known {
+  return { answer: { kind: 'failed', reason }, ttlMs: failureTtlMs };
+}

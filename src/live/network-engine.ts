@@ -1,0 +1,85 @@
+import type { VerificationEngine } from '../service/verification/engine.js';
+import { loadDnsCodec } from './dns/dns-message.js';
+import { createResolver } from './dns/resolver.js';
+import { MailDesk } from './email-verifier.js';
+import { resolveNetworkOptions, type NetworkEngineOptions } from './network-options.js';
+import { createEnumLookup } from './phones/enum-lookup.js';
+import { createHttpLookup } from './phones/http-lookup.js';
+import { loadOperators } from './phones/operators.js';
+import { PhoneDesk } from './phones/phone-verifier.js';
+import { loadSocks } from './smtp/open-socket.js';
+import { MailProbe } from './schedule/mail-probe.js';
+
+/**
+ * Makes an engine that asks the network: exchangers whether a mailbox exists and, if one is named, a
+ * registry or a provider about a phone number. Read docs/live-verification.md before you use it on
+ * other people's servers.
+ *
+ * @throws ConfigurationError `invalid_option`; `missing_dependency` where a package that it needs is not
+ *   installed
+ *
+ * @example
+ * ```ts
+ * const service = await createService({ engine: networkEngine({ heloName: 'verify.example.com' }) });
+ * await service.close();
+ * ```
+ */
+export async function networkEngine(
+  options: NetworkEngineOptions = {},
+): Promise<VerificationEngine> {
+  const settings = resolveNetworkOptions(options);
+  const codec = await loadDnsCodec();
+  const nameNetwork = await loadOperators();
+  // Said before anything is asked.
+  if (settings.providers.usesProxy) await loadSocks();
+  const { clock, enumSuffix, phoneProvider } = settings;
+  const resolver = createResolver({
+    codec,
+    servers: settings.resolvers,
+    timeoutMs: settings.resolverTimeoutMs,
+    now: () => clock.wallNow(),
+  });
+  const mail = new MailDesk(
+    new MailProbe({
+      resolver,
+      mayAsk: settings.mayAsk,
+      manners: {
+        heloName: settings.heloName,
+        mailFrom: settings.mailFrom,
+        startTls: settings.startTls,
+        port: settings.smtpPort,
+        replyTimeoutMs: settings.replyTimeoutMs,
+      },
+      limits: settings,
+      recipientsPerConversation: settings.recipientsPerConversation,
+      askLimits: settings.askLimits,
+      providers: settings.providers,
+      conversationTimeoutMs: settings.conversationTimeoutMs,
+      retryDelaysMs: settings.retryDelaysMs,
+      domainMemoryMs: settings.domainMemoryMs,
+      clock,
+      random: settings.random,
+    }),
+  );
+  const phones = new PhoneDesk({
+    lookups: [
+      ...(enumSuffix === undefined ? [] : [createEnumLookup(resolver, enumSuffix)]),
+      ...(phoneProvider === undefined ? [] : [createHttpLookup(phoneProvider, clock)]),
+      ...settings.phoneLookups,
+    ],
+    concurrency: settings.phoneConcurrency,
+    nameNetwork,
+  });
+  return {
+    verifyEmails: async (addresses, signal) =>
+      Promise.all(addresses.map(async (address) => mail.judgeNow(address, signal))),
+    verifyPhones: async (addresses, country, signal) =>
+      Promise.all(addresses.map(async (address) => phones.judge(address, country, signal))),
+    live: ({ type, country }, signal) =>
+      type === 'email' ? mail.live(signal) : phones.live(country, signal),
+    close() {
+      mail.close();
+      resolver.close();
+    },
+  };
+}

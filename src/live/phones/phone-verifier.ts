@@ -1,0 +1,131 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import pLimit, { type LimitFunction } from 'p-limit';
+import type { CountryCode } from '../../contract/countries.js';
+import type { LiveVerification, PhoneVerdict } from '../../service/verification/engine.js';
+import { judgePhone } from '../../service/verification/judge-phone.js';
+import { normalPhone } from '../../service/verification/read-phone.js';
+import { judgeTestNumber } from '../../service/verification/test-numbers.js';
+import { createLiveWork } from '../schedule/live-work.js';
+import type { NameNetwork } from './operators.js';
+import type { PhoneFacts, PhoneLookup } from './phone-lookup.js';
+
+export interface PhoneDeskOptions {
+  /** In the order in which they are asked. */
+  readonly lookups: readonly PhoneLookup[];
+  /** Numbers looked up at once. */
+  readonly concurrency: number;
+  readonly nameNetwork: NameNetwork;
+}
+
+/** Numbers taken on at once: the others stay on disk. */
+const mostPending = 1000;
+
+/** Judges phone numbers: by their plan, and those that the plan has by what a network says. */
+export class PhoneDesk {
+  readonly #options: PhoneDeskOptions;
+  readonly #slots: LimitFunction;
+  /** Told whenever a number of a batch is settled. */
+  readonly #watchers = new Set<() => void>();
+  #pending = 0;
+
+  constructor(options: PhoneDeskOptions) {
+    this.#options = options;
+    this.#slots = pLimit(options.concurrency);
+  }
+
+  /** @throws the signal's reason */
+  async judge(phone: string, country: CountryCode, signal: AbortSignal): Promise<PhoneVerdict> {
+    const planned = judgePhone(phone, country);
+    const e164 = numberToAsk(phone, country, planned);
+    if (e164 === undefined) return planned;
+    const facts = await this.#slots(async () => this.#ask(e164, signal));
+    return phoneVerdict(planned, facts, (mcc, mnc) =>
+      this.#options.nameNetwork(mcc, mnc, parsePhoneNumberFromString(e164)?.country),
+    );
+  }
+
+  /** Judges the numbers of a batch. */
+  live(country: CountryCode, signal: AbortSignal): LiveVerification {
+    const work = createLiveWork(signal);
+    const watchers = this.#watchers.add(work.stir);
+    const isFull = (): boolean => this.#pending >= mostPending;
+    return {
+      get isFull() {
+        return isFull();
+      },
+      offer: (phone, report) => {
+        if (isFull()) return false;
+        this.#pending += 1;
+        this.judge(phone, country, signal)
+          .then(
+            (verdict) => work.report(report, verdict),
+            (error: unknown) => work.fail(error),
+          )
+          .finally(() => {
+            this.#pending -= 1;
+            for (const stir of watchers) stir();
+          });
+        return true;
+      },
+      moved: async () => work.moved(),
+      end() {
+        watchers.delete(work.stir);
+        work.end();
+      },
+    };
+  }
+
+  /** Asks one lookup after another for what is still missing. */
+  async #ask(e164: string, signal: AbortSignal): Promise<PhoneFacts> {
+    let facts: PhoneFacts = {};
+    for (const lookup of this.#options.lookups) {
+      signal.throwIfAborted();
+      if (isComplete(facts)) break;
+      try {
+        facts = { ...(await lookup.lookUp(e164, signal)), ...facts };
+      } catch {
+        // Nobody could tell: what is not known is said to be unknown.
+        signal.throwIfAborted();
+      }
+    }
+    return facts;
+  }
+}
+
+function isComplete({ status, isPorted, mcc, operator }: PhoneFacts): boolean {
+  return (
+    status !== undefined && isPorted !== undefined && (mcc !== undefined || operator !== undefined)
+  );
+}
+
+/** A number that the plan has, in E.164. */
+function numberToAsk(
+  phone: string,
+  country: CountryCode,
+  planned: PhoneVerdict,
+): string | undefined {
+  if (!planned.valid || judgeTestNumber(phone)) return undefined;
+  return normalPhone(phone, country);
+}
+
+/** Adds what a network says to what the numbering plan does. */
+function phoneVerdict(
+  planned: PhoneVerdict,
+  facts: PhoneFacts,
+  nameNetwork: NameNetwork,
+): PhoneVerdict {
+  const { status, isPorted, mcc, mnc, operator } = facts;
+  const network = mcc !== undefined && mnc !== undefined ? nameNetwork(mcc, mnc) : undefined;
+  // The plan has the range open, and nobody has the number.
+  const isWrong = status === 'invalid';
+  return {
+    ...planned,
+    valid: !isWrong,
+    wrong: isWrong,
+    status: status ?? planned.status,
+    is_ported: isPorted ?? planned.is_ported,
+    current_network_mcc: network?.mcc ?? mcc ?? null,
+    current_network_mnc: network?.mnc ?? null,
+    operator: operator ?? network?.operator ?? null,
+  };
+}

@@ -1,0 +1,49 @@
+import type { Clock } from '../../platform/waiting/clock.js';
+
+/** Lets things through after a while, always the same: so they stand in the order of their time. */
+export class DelayLine<Item> {
+  readonly #delayMs: number;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #onDue: (item: Item) => void;
+  readonly #waiting: { readonly item: Item; readonly atMs: number }[] = [];
+  #isRunning = false;
+
+  constructor(
+    delayMs: number,
+    options: {
+      readonly clock: Clock;
+      readonly signal: AbortSignal;
+      readonly onDue: (item: Item) => void;
+    },
+  ) {
+    this.#delayMs = delayMs;
+    this.#clock = options.clock;
+    this.#signal = options.signal;
+    this.#onDue = options.onDue;
+  }
+
+  push(item: Item): void {
+    this.#waiting.push({ item, atMs: this.#clock.now() + this.#delayMs });
+    if (!this.#isRunning) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      const leftMs = first.atMs - this.#clock.now();
+      if (leftMs > 0) {
+        const slept = await this.#clock.sleep(leftMs, this.#signal).then(
+          () => true,
+          () => false,
+        );
+        if (!slept) return;
+      }
+      const now = this.#clock.now();
+      const due = this.#waiting.findIndex(({ atMs }) => atMs > now);
+      const passed = this.#waiting.splice(0, due === -1 ? this.#waiting.length : due);
+      for (const { item } of passed) this.#onDue(item);
+    }
+    this.#isRunning = false;
+  }
+}

@@ -1,0 +1,117 @@
+import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
+import { systemClock } from '../../platform/waiting/clock.js';
+import type { Exchanger } from '../dns/find-exchangers.js';
+import { askRecipients } from './ask-recipients.js';
+import { openSession, type Manners, type NoSession, type Target } from './open-session.js';
+import type { ProviderTable } from './provider-table.js';
+import type { Questions } from './questions.js';
+import { SmtpFailure } from './smtp-failure.js';
+
+export interface ConversationOptions {
+  /** In the order in which they are tried. */
+  readonly targets: readonly Target[];
+  readonly manners: Manners;
+  /** How long a conversation with one of them may take. */
+  readonly timeoutMs: number;
+  /** Waits until a target may be connected to; what it gives is told of the greeting and of the end. */
+  readonly enter: (target: Target) => Promise<Entered>;
+  readonly signal: AbortSignal;
+}
+
+interface Entered {
+  greeted(): Promise<void>;
+  leave(): void;
+}
+
+/** `lost`: the connection broke when recipients were already asked for. */
+export type ConversationEnd = 'asked' | 'lost' | NoSession;
+
+/** Servers that are tried for one conversation. */
+const mostTargets = 20;
+
+/**
+ * Has one conversation with the first exchanger that will. One that refuses the asker after its greeting
+ * is taken at its word: its neighbours are not asked.
+ *
+ * @throws the signal's reason
+ */
+export async function converse(
+  options: ConversationOptions,
+  questions: Questions,
+): Promise<ConversationEnd> {
+  const met: NoSession[] = [];
+  for (const target of options.targets.slice(0, mostTargets)) {
+    const entered = await options.enter(target);
+    try {
+      const { ended, isFinal } = await tryTarget(target, entered, options, questions);
+      if (ended === 'asked' || ended === 'lost') return ended;
+      met.push(ended);
+      if (isFinal) break;
+    } finally {
+      entered.leave();
+    }
+  }
+  return worthMost(met);
+}
+
+interface Tried {
+  readonly ended: ConversationEnd;
+  /** Whether no other server is tried. */
+  readonly isFinal: boolean;
+}
+
+async function tryTarget(
+  target: Target,
+  entered: Entered,
+  { manners, timeoutMs, signal }: ConversationOptions,
+  questions: Questions,
+): Promise<Tried> {
+  let wasAsked = false;
+  const limits = {
+    clock: systemClock,
+    ms: timeoutMs,
+    signal,
+    toError: () => new SmtpFailure('timeout', 'the conversation took too long'),
+  };
+  const talk = async (until: AbortSignal): Promise<Tried> => {
+    const session = await openSession(target, manners, until);
+    if ('why' in session) return { ended: session.why, isFinal: session.isFinal };
+    try {
+      await entered.greeted();
+      wasAsked = true;
+      const ended = await askRecipients(session, questions);
+      await session.connection.quit();
+      wasAsked = ended === 'asked';
+      return { ended, isFinal: ended === 'not_told' };
+    } finally {
+      session.connection.close();
+    }
+  };
+  try {
+    return await beforeDeadline(talk, limits);
+  } catch (error) {
+    if (!(error instanceof SmtpFailure)) throw error;
+    return { ended: wasAsked ? 'lost' : 'failed', isFinal: false };
+  }
+}
+
+/** In order of preference, equal ones in any order (RFC 5321 5.1). */
+export function targetsOf(
+  exchangers: readonly Exchanger[],
+  random: () => number,
+  providers: ProviderTable,
+): Target[] {
+  const inOrder = exchangers
+    .map((exchanger) => ({ exchanger, lot: random() }))
+    .toSorted((a, b) => a.exchanger.preference - b.exchanger.preference || a.lot - b.lot);
+  return inOrder.flatMap(({ exchanger: { host, addresses } }) =>
+    addresses.map((address) => ({ host, address, provider: providers.of(host) })),
+  );
+}
+
+/** Of several servers, one that may answer later counts before one that never did. */
+function worthMost(met: readonly NoSession[]): NoSession {
+  if (met.length > 0 && met.every((one) => one === 'no_mailbox')) return 'no_mailbox';
+  for (const kind of ['not_told', 'temporary'] as const) if (met.includes(kind)) return kind;
+  return 'failed';
+}

@@ -1,0 +1,34 @@
+import type * as family from './errors.js';
+import { brand, type SluiceError, type ErrorCodes, type SluiceErrorCode } from './sluice-error.js';
+
+/** The class of the errors that carry a code, with that code. */
+type ErrorWith<Code extends SluiceErrorCode> = {
+  [Name in keyof ErrorCodes]: Code extends ErrorCodes[Name]
+    ? InstanceType<(typeof family)[Name]> & { readonly code: Code }
+    : never;
+}[keyof ErrorCodes];
+
+/** An error of any class: its code shows which. */
+type AnyError = InstanceType<(typeof family)[keyof ErrorCodes]>;
+
+/**
+ * Whether an error is one of Sluice, and, given a code, that one: it then has the fields of its class,
+ * such as `status` of an ApiError. Where none is given, a `switch` over its code shows the class as well. An error of another copy of this package in the process is one, too.
+ *
+ * @example
+ * ```ts
+ * const stranger = new Client({ baseUrl: service.baseUrl, apiKey: 'no-such-key' });
+ * const error: unknown = await stranger.credits().catch((reason: unknown) => reason);
+ * if (isSluiceError(error, 'unauthorized')) console.log(error.status); // 401
+ * await stranger.close();
+ * ```
+ */
+export function isSluiceError(error: unknown): error is AnyError;
+export function isSluiceError<Code extends SluiceErrorCode>(
+  error: unknown,
+  code: Code | undefined,
+): error is ErrorWith<Code>;
+export function isSluiceError(error: unknown, code?: SluiceErrorCode): boolean {
+  if (!(error instanceof Error) || !(brand in error)) return false;
+  return code === undefined || (error as SluiceError).code === code;
+}

@@ -1,0 +1,55 @@
+import { InputError, OutputError } from '../errors/errors.js';
+
+const words = new Map([
+  ['ENOENT', 'there is no such file or folder'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  ['EISDIR', 'it is a folder'],
+  ['ENOTDIR', 'a part of its path is no folder'],
+  ['ELOOP', 'its links lead in a circle'],
+  ['ENAMETOOLONG', 'its name is too long'],
+  ['EMFILE', 'too many files are open'],
+  ['ENFILE', 'too many files are open'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'no space is left on the device'],
+  ['EDQUOT', 'the disk quota is used up'],
+  ['EFBIG', 'it would grow larger than a file may be'],
+  ['EIO', 'the device failed'],
+  ['ENXIO', 'nothing is at the other end'],
+  ['EPIPE', 'whoever was reading it has gone'],
+  ['ERR_STREAM_PREMATURE_CLOSE', 'it closed before its end'],
+  ['ERR_STREAM_DESTROYED', 'it was closed'],
+  ['ERR_STREAM_WRITE_AFTER_END', 'it was ended'],
+]);
+
+/** Says in words why the system or a stream refused, as the second half of a message. */
+export function describeSystemError(error: unknown): string {
+  const code = systemErrorCode(error);
+  if (code === undefined) return error instanceof Error ? error.message : 'an unexpected error';
+  return words.get(code) ?? code;
+}
+
+/** The code of an error of Node or the system (`ENOENT`). */
+export function systemErrorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+type Refuse = (cause: unknown) => never;
+
+/** What becomes of the system's words about an input. */
+export function refuseReading(name: string): Refuse {
+  return (cause) => {
+    throw new InputError(`cannot read ${name}: ${describeSystemError(cause)}`, {
+      code: 'input_unreadable',
+      cause,
+    });
+  };
+}
+
+/** What becomes of the system's words about an output. */
+export function refuseWriting(name: string): Refuse {
+  return (cause) => {
+    throw new OutputError(`cannot write ${name}: ${describeSystemError(cause)}`, { cause });
+  };
+}

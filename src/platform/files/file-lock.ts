@@ -1,0 +1,143 @@
+import type { FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { systemClock, type Clock } from '../waiting/clock.js';
+import { ConfigurationError, OutputError, StateError } from '../errors/errors.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
+import { closeFile } from './close-file.js';
+import { systemErrorCode } from './describe-system-error.js';
+import type { FileSystem } from './file-system.js';
+
+/** A lock on something on disk: it dies with its process, however that ends. */
+export interface FileLock {
+  release(): Promise<void>;
+}
+
+/** How long to wait for another process to let go. */
+export interface LockPatience {
+  /** @default 0: a lock that another holds is an error at once */
+  readonly waitLockMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+export interface LockedThing {
+  /** How messages call what the lock guards. */
+  readonly name: string;
+  /** The file that is locked; made if need be. */
+  readonly path: string;
+  /** What its holder does with it. @default 'is working in' */
+  readonly does?: string;
+  /** The option that names its place. */
+  readonly option: string;
+  /** Whether its user can be told to wait for it, with `waitLockMs`. @default true */
+  readonly canWait?: boolean;
+  /** Makes the folder of the file again, where others may remove it. */
+  readonly remake?: () => Promise<void>;
+}
+
+const maxTries = 10;
+const firstPauseMs = 50;
+const longestPauseMs = 1000;
+
+/**
+ * Locks a file.
+ *
+ * @throws StateError `state_locked` when another process holds it for longer than is waited;
+ *   ConfigurationError where the folder of the file is missing, or the file system has no locks; OutputError
+ */
+export async function lockFile(
+  files: FileSystem,
+  thing: LockedThing,
+  { waitLockMs = 0, signal, clock = systemClock }: LockPatience = {},
+): Promise<FileLock> {
+  const { name, path, remake } = thing;
+  const untilMs = clock.now() + waitLockMs;
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const file = await waitToOpen();
+    if (file && (await isHeld(file))) return lockOf(path, file);
+    // Its holder finished and removed it, or the whole folder, in between.
+    await remake?.();
+  }
+  throw new OutputError(`${name} is removed again and again by others`);
+
+  /** @returns nothing where the folder of the file is gone */
+  async function waitToOpen(): Promise<FileHandle | undefined> {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      try {
+        const file = await files.openLocked(path);
+        if (file) {
+          heldHere.add(path);
+          return file;
+        }
+      } catch (error) {
+        if (remake && systemErrorCode(error) === 'ENOENT') return undefined;
+        refuseLock(thing, error);
+      }
+      const leftMs = untilMs - clock.now();
+      if (leftMs <= 0) throw busyError(thing, waitLockMs);
+      await clock.sleep(Math.min(pauseMs, leftMs), signal);
+    }
+  }
+
+  async function isHeld(file: FileHandle): Promise<boolean> {
+    try {
+      if (await isStillThere(files, path, file)) return true;
+    } catch (error) {
+      await lockOf(path, file).release();
+      throw error;
+    }
+    await lockOf(path, file).release();
+    return false;
+  }
+}
+
+/** What this process has locked, by path: who is refused may be another call in it. */
+const heldHere = new Set<string>();
+
+function lockOf(path: string, file: FileHandle): FileLock {
+  return {
+    async release() {
+      heldHere.delete(path);
+      await closeFile(file);
+    },
+  };
+}
+
+function busyError(
+  { name, path, canWait, does = 'is working in' }: LockedThing,
+  waitLockMs: number,
+): StateError {
+  const waited = waitLockMs > 0 ? ` after ${waitLockMs / 1000} s` : '';
+  const advice = canWait === false || waitLockMs > 0 ? '' : '; wait for it with `waitLockMs`';
+  const holder = heldHere.has(path) ? 'another run of this process' : 'another process';
+  return new StateError(`${holder} ${does} ${name}${waited}${advice}`, {
+    code: 'state_locked',
+  });
+}
+
+/** What the system says where a file system has no locks, such as some network folders. */
+const noLocks: readonly unknown[] = ['ENOLCK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+
+function refuseLock({ name, path, option }: LockedThing, cause: unknown): never {
+  if (isSluiceError(cause) || !(cause instanceof Error)) throw cause;
+  if (systemErrorCode(cause) === 'ENOENT') {
+    throw new ConfigurationError(`cannot write ${name}: its folder does not exist`, { cause });
+  }
+  if (!noLocks.includes((cause as NodeJS.ErrnoException).code)) {
+    throw new OutputError(`cannot lock ${name}: ${cause.message}`, { cause });
+  }
+  throw new ConfigurationError(
+    `the file system of ${dirname(path)} does not support locks, so two processes could work in ${name} at once: put ${option} on a local disk`,
+    { cause },
+  );
+}
+
+async function isStillThere(files: FileSystem, path: string, file: FileHandle): Promise<boolean> {
+  const own = await file.stat();
+  try {
+    const there = await files.stat(path);
+    return there.ino === own.ino && there.dev === own.dev;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,207 @@
+import { ftruncateSync, writeSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { OutputError } from '../errors/errors.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
+import type { SluiceError } from '../errors/sluice-error.js';
+import { closeFile } from './close-file.js';
+import type { FileSystem } from './file-system.js';
+import { makeSafe, writeWhole } from './whole-file.js';
+
+export interface LogOptions {
+  /** How messages call it: `the journal /var/runs/journal`. */
+  readonly name: string;
+  /**
+   * Says that another process has changed the file; without it nobody looks. A lock keeps others away,
+   * but not on every file system: in a folder that machines share it may have no effect.
+   */
+  readonly refuseOthers?: () => SluiceError;
+  /** Whether what is settled is on the disk itself. @default true */
+  readonly durable?: boolean;
+}
+
+/** What was read of a log. */
+export interface LogContent {
+  /** What comes after them is the rest of a torn write: it is cut off, it never counted. */
+  readonly keptBytes: number;
+  readonly readBytes: number;
+}
+
+/**
+ * A file that grows at its end, by whole pieces that carry checksums of their own. After a failed write
+ * nobody knows what is in the file: nothing is ever appended to it.
+ *
+ * A piece is appended in one of two ways. `append` is for whoever can wait: it is on the disk when this
+ * returns. `appendNow` is for whoever changes what is in memory in the same turn: it either is in the
+ * file, where a kill cannot undo it, or was not written at all; `settle` waits for the disk.
+ */
+export class LogFile {
+  readonly #files: FileSystem;
+  readonly #path: string;
+  readonly #options: LogOptions;
+  #file: FileHandle;
+  /** Bytes that are in the file, as far as this process knows. */
+  #size: number;
+  #settled: number;
+  #settling: Promise<void> | undefined;
+  #broken: SluiceError | undefined;
+
+  private constructor(
+    files: FileSystem,
+    path: string,
+    options: LogOptions,
+    opened: { readonly file: FileHandle; readonly size: number },
+  ) {
+    this.#files = files;
+    this.#path = path;
+    this.#options = options;
+    this.#file = opened.file;
+    this.#size = opened.size;
+    this.#settled = opened.size;
+  }
+
+  /**
+   * Opens a log, making it when it is missing, and cuts off a torn write.
+   *
+   * @param read reads the file from its beginning
+   * @throws what `read` throws, before anything is changed; the system's errors
+   */
+  static async open(
+    files: FileSystem,
+    path: string,
+    options: LogOptions,
+    read: (file: FileHandle) => Promise<LogContent>,
+  ): Promise<LogFile> {
+    const file = await files.open(path, 'a+', 0o600);
+    try {
+      const { keptBytes, readBytes } = await read(file);
+      const log = new LogFile(files, path, options, { file, size: readBytes });
+      await log.#fence();
+      await file.truncate(keptBytes);
+      log.#size = keptBytes;
+      log.#settled = keptBytes;
+      if (options.durable !== false) await makeSafe(files, file, path);
+      return log;
+    } catch (error) {
+      await closeFile(file);
+      throw error;
+    }
+  }
+
+  /** Where the next piece begins. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Appends a piece; it is on the disk when this returns. One at a time.
+   *
+   * @throws OutputError when it could not be written, or what `refuseOthers` says; from then on for all
+   */
+  async append(bytes: Uint8Array): Promise<void> {
+    if (this.#broken) throw this.#broken;
+    try {
+      await this.#fence();
+      await this.#file.appendFile(bytes);
+      this.#size += bytes.length;
+      await this.#file.datasync();
+      // Another process may have written between the look and the write.
+      await this.#fence();
+    } catch (error) {
+      throw this.#break(error);
+    }
+    this.#settled = this.#size;
+  }
+
+  /**
+   * Appends a piece at once.
+   *
+   * @throws the system's error when nothing of it was written; OutputError after a failure that left the
+   *   file unknown
+   */
+  appendNow(bytes: Uint8Array): void {
+    if (this.#broken) throw this.#broken;
+    try {
+      let written = 0;
+      while (written < bytes.length) written += writeSync(this.#file.fd, bytes, written);
+      this.#size += bytes.length;
+    } catch (error) {
+      this.#cutTorn();
+      throw error;
+    }
+  }
+
+  /**
+   * Resolves when everything appended so far would survive a power cut too.
+   *
+   * @throws OutputError
+   */
+  async settle(): Promise<void> {
+    if (this.#options.durable === false) return;
+    const wanted = this.#size;
+    while (this.#settled < wanted) {
+      // One flush serves all who wait for it; who came later than its beginning waits for the next.
+      this.#settling ??= this.#flush();
+      await this.#settling;
+    }
+  }
+
+  /**
+   * Writes another file in its place: whoever opens the path finds the one or the other, whole.
+   *
+   * @throws the system's errors and those of `write`
+   */
+  async replace(write: (file: FileHandle) => Promise<void>): Promise<void> {
+    try {
+      await writeWhole(this.#files, this.#path, write);
+      const file = await this.#files.open(this.#path, 'a+', 0o600);
+      await closeFile(this.#file);
+      this.#file = file;
+      this.#size = (await file.stat()).size;
+      this.#settled = this.#size;
+    } catch (error) {
+      // Nobody knows which of the two has the name.
+      this.#break(error);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await closeFile(this.#file);
+  }
+
+  #break(cause: unknown): SluiceError {
+    this.#broken ??= isSluiceError(cause)
+      ? cause
+      : new OutputError(`cannot write ${this.#options.name}`, { cause });
+    return this.#broken;
+  }
+
+  /** Should even this fail, no piece may follow: a torn one would be in front of it. */
+  #cutTorn(): void {
+    try {
+      ftruncateSync(this.#file.fd, this.#size);
+    } catch (error) {
+      this.#break(error);
+    }
+  }
+
+  async #flush(): Promise<void> {
+    const reached = this.#size;
+    try {
+      await this.#file.datasync();
+      this.#settled = reached;
+    } catch (error) {
+      throw this.#break(error);
+    } finally {
+      this.#settling = undefined;
+    }
+  }
+
+  /** Each writer looks whether the file is as it left it. */
+  async #fence(): Promise<void> {
+    const { refuseOthers } = this.#options;
+    if (!refuseOthers) return;
+    const { size, nlink } = await this.#file.stat();
+    if (size !== this.#size || nlink === 0) throw refuseOthers();
+  }
+}

@@ -1,0 +1,206 @@
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, type Stats } from 'node:fs';
+import { chmod, lstat, open, readdir, readlink, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigurationError } from '../errors/errors.js';
+
+/*
+ * What Sluice keeps (a state directory, a history, the data of the local service) is believed and written
+ * over: whoever could plant a file there could choose what is paid, and which files of the user are
+ * overwritten. So it has to be the user's own, closed to others, and without links.
+ *
+ * Windows has neither owners nor permission bits of this kind: there only links are refused.
+ */
+
+export type OwnFlags = 'r' | 'r+' | 'a' | 'a+' | 'w' | 'wx';
+
+const { O_RDONLY, O_RDWR, O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants;
+const { O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
+
+const openFlags: Readonly<Record<OwnFlags, number>> = {
+  r: O_RDONLY,
+  'r+': O_RDWR,
+  a: O_WRONLY | O_CREAT | O_APPEND,
+  'a+': O_RDWR | O_CREAT | O_APPEND,
+  // Emptied only when it is known to be a file of the user's own.
+  w: O_WRONLY | O_CREAT,
+  wx: O_WRONLY | O_CREAT | O_EXCL,
+};
+
+/** Nor may a planted pipe make the opening wait for ever. */
+const ownFlags = (flags: OwnFlags): number => openFlags[flags] | O_NOFOLLOW | O_NONBLOCK;
+
+/** Whoever is told of a wall looks for a way around it. */
+const elsewhere =
+  'Another place starts from nothing: an unfinished run that is kept here would be paid again there';
+
+/** What the system says to a link (EMLINK on FreeBSD), and to a pipe that nobody reads. */
+const strangeErrors: readonly string[] = ['ELOOP', 'EMLINK', 'ENXIO'];
+
+/**
+ * Opens a file that Sluice keeps, without following a link. Only a folder, which is opened to be synced,
+ * may be reached through one.
+ *
+ * @throws ConfigurationError when it is a link, or another user's; the system's errors
+ */
+export async function openOwnFile(
+  path: string,
+  flags: OwnFlags = 'r',
+  mode = 0o600,
+): Promise<FileHandle> {
+  const file = await open(path, ownFlags(flags), mode).catch(async (error: unknown) => {
+    if (!strangeErrors.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    const folder =
+      flags === 'r' ? await open(path, O_RDONLY | O_DIRECTORY).catch(() => undefined) : undefined;
+    if (folder) return folder;
+    await lstatOfOwn(path);
+    throw error;
+  });
+  try {
+    const stats = await file.stat();
+    if (!stats.isDirectory()) refuseStrange(path, stats);
+    if (flags === 'w') await file.truncate(0);
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    throw error;
+  }
+  return file;
+}
+
+/** {@link openOwnFile} for who cannot wait. */
+export function openOwnFileSync(path: string, flags: OwnFlags, mode = 0o600): number {
+  const fd = openSync(path, ownFlags(flags), mode);
+  try {
+    refuseStrange(path, fstatSync(fd));
+    if (flags === 'w') ftruncateSync(fd);
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+  return fd;
+}
+
+/** All bytes of a file that Sluice keeps. @throws as {@link openOwnFile} does */
+export async function readOwnFile(path: string): Promise<Buffer> {
+  const file = await openOwnFile(path);
+  try {
+    return await file.readFile();
+  } finally {
+    await file.close().catch(() => undefined);
+  }
+}
+
+/** The same; no bytes of a file that is missing. */
+export async function readOwnFileIfThere(path: string): Promise<Buffer> {
+  try {
+    return await readOwnFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+    throw error;
+  }
+}
+
+/**
+ * Checks a file that Sluice keeps; one that is missing will do. A folder fails when it is opened.
+ *
+ * @throws ConfigurationError saying what to do; the system's errors
+ */
+export async function checkOwnFile(path: string): Promise<void> {
+  const stats = await lstatOfOwn(path);
+  if (stats?.isFile() === true) refuseOpen(path, stats);
+}
+
+/**
+ * Checks a folder that Sluice keeps things in, with its files and sub-folders; one that is missing will
+ * do. An empty folder of the user's is closed to others. A file fails when it is used as a folder.
+ *
+ * @param isUsed whether Sluice uses a name in the folder. @default it uses all
+ * @throws ConfigurationError saying what to do; the system's errors
+ */
+export async function checkOwnFolder(
+  path: string,
+  isUsed: (name: string) => boolean = () => true,
+): Promise<void> {
+  const stats = await lstatOfOwn(path);
+  if (stats?.isDirectory() !== true) return;
+  const names = await readdir(path);
+  if (names.length === 0 && isOpenToOthers(stats)) {
+    await chmod(path, 0o700);
+    if (isOpenToOthers(await lstat(path))) throw noPermissionsError(path);
+  } else {
+    refuseOpen(path, stats);
+  }
+  for (const name of names.filter(isUsed)) await checkInside(join(path, name));
+}
+
+/** @returns `undefined` when there is nothing */
+async function lstatOfOwn(path: string): Promise<Stats | undefined> {
+  const stats = await lstatIfThere(path);
+  if (!stats) return undefined;
+  if (stats.isSymbolicLink()) throw linkError(path, await readlink(path).catch(() => undefined));
+  refuseStrange(path, stats);
+  return stats;
+}
+
+/** The folder around it is closed: whoever is in it can only have been there before. */
+async function checkInside(path: string): Promise<void> {
+  const stats = await lstatOfOwn(path);
+  if (stats?.isDirectory() !== true) return;
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    if (entry.isSymbolicLink()) throw linkError(join(path, entry.name));
+  }
+}
+
+function refuseStrange(path: string, stats: Stats): void {
+  if (stats.isSymbolicLink()) throw linkError(path);
+  const isFile = stats.isFile();
+  if (!isFile && !stats.isDirectory()) {
+    throw new ConfigurationError(
+      `${path} is neither a file nor a folder: remove it, or name another place`,
+    );
+  }
+  const uid = process.geteuid?.();
+  if (uid !== undefined && stats.uid !== uid) {
+    throw new ConfigurationError(
+      `${path} belongs to another user (uid ${stats.uid}, and this process has uid ${uid}): run Sluice as that user. ${elsewhere}`,
+    );
+  }
+  if (isFile && stats.nlink > 1) {
+    throw new ConfigurationError(
+      `${path} has a second name (a hard link), and writing to it would change that file too: remove the other name, or put a copy here`,
+    );
+  }
+}
+
+function refuseOpen(path: string, stats: Stats): void {
+  if (!isOpenToOthers(stats)) return;
+  const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
+  throw new ConfigurationError(
+    `${path} is open to other users (mode ${mode}): close it with chmod ${stats.isDirectory() ? '-R ' : ''}go= ${path}. ${elsewhere}`,
+  );
+}
+
+function isOpenToOthers({ mode }: Stats): boolean {
+  return process.geteuid !== undefined && (mode & 0o077) !== 0;
+}
+
+function linkError(path: string, target?: string): ConfigurationError {
+  const leads = target === undefined ? '' : ` to ${target}`;
+  return new ConfigurationError(
+    `${path} is a link${leads}, and links are not followed here: name what it leads to, or remove it`,
+  );
+}
+
+function noPermissionsError(path: string): ConfigurationError {
+  return new ConfigurationError(
+    `${path} cannot be closed to other users: its file system keeps no permissions; name a place on another one`,
+  );
+}
+
+async function lstatIfThere(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

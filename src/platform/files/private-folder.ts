@@ -1,0 +1,74 @@
+import { lstat, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StateError } from '../errors/errors.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
+import { lockFile, type FileLock } from './file-lock.js';
+import { systemFiles } from './file-system.js';
+import { makeTemporaryFolder } from './temporary-folder.js';
+
+const form = /^sluice-(?:service|run)-[A-Za-z0-9]{6}$/;
+const maxTries = 10;
+/** A folder of the last minutes may belong to a process that has not locked it yet. */
+const youngestMs = 600_000;
+
+/**
+ * Makes a temporary folder for what goes with this process, and locks it. First it removes the folders of
+ * processes that were killed: they hold addresses.
+ *
+ * @param whose of a local service that keeps nothing, or of a run that processes share
+ * @throws ConfigurationError where none can be made; the system's errors
+ */
+export async function makePrivateFolder(whose: 'service' | 'run'): Promise<{
+  readonly root: string;
+  readonly lock: FileLock;
+}> {
+  await sweep();
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const root = await makeTemporaryFolder(`sluice-${whose}-`);
+    // Between its making and its lock another process may take it for one that was left.
+    const lock = await lockFolder(root).catch(ifTaken);
+    if (!lock) continue;
+    if (await isOwnFolder(root)) return { root, lock };
+    await lock.release();
+  }
+  throw new StateError(`folders in ${tmpdir()} are locked by others again and again`, {
+    code: 'state_locked',
+  });
+}
+
+async function lockFolder(folder: string): Promise<FileLock> {
+  const path = join(folder, 'lock');
+  return lockFile(systemFiles, { name: folder, path, option: 'TMPDIR', canWait: false });
+}
+
+/** Another process has locked the folder, or removed it. */
+function ifTaken(error: unknown): undefined {
+  const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
+  if (!isGone && !isSluiceError(error, 'state_locked')) throw error;
+}
+
+/** A folder whose lock can be had is nobody's any more: the lock dies with its process. */
+async function sweep(): Promise<void> {
+  const names = await readdir(tmpdir()).catch(() => []);
+  for (const name of names.filter((found) => form.test(found))) {
+    const path = join(tmpdir(), name);
+    if (!(await isOwnFolder(path, Date.now() - youngestMs))) continue;
+    const lock = await lockFolder(path).catch(() => undefined);
+    if (!lock) continue;
+    // What cannot be removed now is left to the next.
+    await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    await lock.release();
+  }
+}
+
+/** Whether a path is a folder of this user's, and no link to one. */
+async function isOwnFolder(path: string, changedBeforeMs = Infinity): Promise<boolean> {
+  const stats = await lstat(path).catch(() => undefined);
+  const uid = process.geteuid?.();
+  return (
+    stats?.isDirectory() === true &&
+    (uid === undefined || stats.uid === uid) &&
+    stats.mtimeMs < changedBeforeMs
+  );
+}

@@ -1,0 +1,126 @@
+import { open, rm, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { OutputError } from '../errors/errors.js';
+import { isSluiceError } from '../errors/is-sluice-error.js';
+import { describeSystemError, refuseReading } from './describe-system-error.js';
+import { makeTemporaryFolder } from './temporary-folder.js';
+
+/** A file that is read from any place. */
+export interface RandomFile {
+  /** How messages call it. */
+  readonly name: string;
+  readonly size: number;
+  readonly signal: AbortSignal | undefined;
+  /**
+   * The bytes from one place to another; fewer only when the file was cut meanwhile.
+   *
+   * @throws InputError `input_unreadable`; the signal's reason, untouched
+   */
+  read(from: number, to: number): Promise<Buffer>;
+  /** SHA-256 of all bytes. */
+  digest(): Promise<string>;
+  /** Lets go of the file; may be called again. */
+  close(): Promise<void>;
+}
+
+/** @throws InputError `input_unreadable` */
+export async function openRandomFile(
+  path: string,
+  name: string,
+  signal?: AbortSignal,
+): Promise<RandomFile> {
+  signal?.throwIfAborted();
+  const handle = await open(path).catch(refuseReading(name));
+  return fromHandle(handle, name, signal);
+}
+
+/**
+ * Copies what can be read once into a file that has no name any more: nobody else can open it, and it
+ * is gone with the process, however that ends.
+ *
+ * @throws InputError `input_unreadable`, OutputError; ConfigurationError where no temporary file can be made
+ */
+export async function spoolToRandomFile(
+  reader: {
+    readonly read: () => Promise<Uint8Array | undefined>;
+    readonly close: () => Promise<void>;
+  },
+  name: string,
+  signal?: AbortSignal,
+): Promise<RandomFile> {
+  const handle = await openNameless().catch((cause: unknown) => refuseSpooling(name, cause));
+  try {
+    for (;;) {
+      const piece = await reader.read();
+      if (piece === undefined) break;
+      await handle.writeFile(piece).catch((cause: unknown) => refuseSpooling(name, cause));
+    }
+  } catch (error) {
+    await handle.close();
+    throw error;
+  } finally {
+    await reader.close();
+  }
+  return fromHandle(handle, name, signal);
+}
+
+async function openNameless(): Promise<FileHandle> {
+  const folder = await makeTemporaryFolder('sluice-');
+  try {
+    return await open(join(folder, 'input'), 'wx+', 0o600);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const hashBytes = 1024 * 1024;
+
+async function fromHandle(
+  handle: FileHandle,
+  name: string,
+  signal?: AbortSignal,
+): Promise<RandomFile> {
+  const { size } = await handle.stat();
+  let isOpen = true;
+  const read = async (from: number, to: number): Promise<Buffer> => {
+    signal?.throwIfAborted();
+    const bytes = Buffer.allocUnsafeSlow(Math.max(0, to - from));
+    let filled = 0;
+    while (filled < bytes.length) {
+      const { bytesRead } = await handle
+        .read(bytes, filled, bytes.length - filled, from + filled)
+        .catch(refuseReading(name));
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return bytes.subarray(0, filled);
+  };
+  return {
+    name,
+    size,
+    signal,
+    read,
+    async digest() {
+      const hash = createHash('sha256');
+      for (let at = 0; ; at += hashBytes) {
+        const bytes = await read(at, at + hashBytes);
+        hash.update(bytes);
+        if (bytes.length < hashBytes) return hash.digest('hex');
+      }
+    },
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      await handle.close();
+    },
+  };
+}
+
+function refuseSpooling(name: string, cause: unknown): never {
+  if (isSluiceError(cause)) throw cause;
+  throw new OutputError(
+    `cannot keep ${name} in the folder for temporary files: ${describeSystemError(cause)}`,
+    { cause },
+  );
+}

@@ -1,0 +1,142 @@
+import { channel, type Channel } from 'node:diagnostics_channel';
+import type { VerificationType } from '../../contract/enums.js';
+import type { OperationName } from '../../contract/operations.js';
+import type { SluiceErrorCode } from '../errors/sluice-error.js';
+
+/** A run has begun. */
+export interface RunStartEvent {
+  /** Tells the runs of a process apart; found in all events of the run. */
+  readonly run: string;
+  /** Whether it can go on after a kill. */
+  readonly kind: 'durable' | 'streaming';
+  /** As they are named: a path, a table; no password. */
+  readonly input: string;
+  readonly output: string;
+}
+
+/** How far a run is. */
+export interface RunStageEvent {
+  readonly run: string;
+  readonly stage: 'reading' | 'read' | 'writing' | 'written';
+  /** Rows that were read or written so far. */
+  readonly rows: number;
+}
+
+/** A column of the input that the output cannot keep as it is: its cells become text. */
+export interface RunColumnEvent {
+  readonly run: string;
+  /** Its name. */
+  readonly column: string;
+  /** What it holds: `decimal(40,2)`; undefined when its cells have nothing in common. */
+  readonly kind: string | undefined;
+  /** The output's format or database: `Parquet`. */
+  readonly output: string;
+}
+
+/** A run is over, or has stopped. */
+export interface RunEndEvent {
+  readonly run: string;
+  readonly ms: number;
+  /** Rows of the output; undefined when it does not stand. */
+  readonly rows: number | undefined;
+  /** Whether some of them are `failed`. */
+  readonly hasFailed: boolean;
+  /** Why it stopped: a code, or `aborted` and `unknown` for what is no error of Sluice's. */
+  readonly code: SluiceErrorCode | 'aborted' | 'unknown' | undefined;
+}
+
+/** What all events of a batch tell of it. */
+interface BatchFacts {
+  /** Undefined for streams that no run drives. */
+  readonly run: string | undefined;
+  /** Tells the batches of a run apart. */
+  readonly batch: string;
+  readonly type: VerificationType;
+  readonly country: string;
+  readonly addresses: number;
+}
+
+/** A batch is taken up. */
+export type BatchStartEvent = BatchFacts;
+
+/** A batch has got further. */
+export interface BatchStageEvent extends BatchFacts {
+  /** Its name on the service. */
+  readonly name: string;
+  readonly batchUuid: string | undefined;
+  readonly stage: string;
+  /** Why it failed. */
+  readonly reason: string | undefined;
+}
+
+/** A batch is let go of: at its end, or because the run stops. */
+export interface BatchEndEvent extends BatchFacts {
+  readonly ms: number;
+  /** Where it stands; undefined when it was stopped by an error. */
+  readonly stage: string | undefined;
+  /** Credits, where the service told them. */
+  readonly spent: number | undefined;
+  readonly refunded: number | undefined;
+}
+
+/** A request was answered, or was given up: one attempt of it. */
+export interface RequestEvent {
+  readonly run: string | undefined;
+  readonly batch: string | undefined;
+  readonly operation: OperationName;
+  /** HTTP status; undefined when no answer came. */
+  readonly status: number | undefined;
+  readonly code: SluiceErrorCode | undefined;
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly ms: number;
+}
+
+/** What is published under each name. */
+export interface DiagnosticsEvents {
+  'sluice:run:start': RunStartEvent;
+  'sluice:run:stage': RunStageEvent;
+  'sluice:run:column': RunColumnEvent;
+  'sluice:run:end': RunEndEvent;
+  'sluice:batch:start': BatchStartEvent;
+  'sluice:batch:stage': BatchStageEvent;
+  'sluice:batch:end': BatchEndEvent;
+  'sluice:request': RequestEvent;
+}
+
+/** What does something with events, by their names. */
+export type DiagnosticsListeners = {
+  readonly [Name in keyof DiagnosticsEvents]?: (event: DiagnosticsEvents[Name]) => void;
+};
+
+/** Names of the channels of `node:diagnostics_channel` that Sluice publishes on. */
+export const diagnosticsChannels = [
+  'sluice:run:start',
+  'sluice:run:stage',
+  'sluice:run:column',
+  'sluice:run:end',
+  'sluice:batch:start',
+  'sluice:batch:stage',
+  'sluice:batch:end',
+  'sluice:request',
+] as const satisfies readonly (keyof DiagnosticsEvents)[];
+
+const channels = new Map<string, Channel>(diagnosticsChannels.map((name) => [name, channel(name)]));
+
+/** Whether anybody listens: what is not heard is not made. */
+export function isHeard(name: keyof DiagnosticsEvents): boolean {
+  return channels.get(name)?.hasSubscribers === true;
+}
+
+/** Whether anybody listens to any of them. */
+export function isAnyHeard(): boolean {
+  return diagnosticsChannels.some((name) => isHeard(name));
+}
+
+/** Publishes an event. What a subscriber throws becomes the process's, never the run's. */
+export function publish<Name extends keyof DiagnosticsEvents>(
+  name: Name,
+  event: DiagnosticsEvents[Name],
+): void {
+  channels.get(name)?.publish(event);
+}

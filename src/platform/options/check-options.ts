@@ -1,0 +1,208 @@
+import { ConfigurationError } from '../errors/errors.js';
+import { editDistance } from '../text/edit-distance.js';
+
+/** What an option must be. */
+export interface Wanted {
+  /** In words, as they follow "must be". */
+  readonly what: string;
+  readonly isRight: (value: unknown) => boolean;
+  /** @default false: the option may be left out */
+  readonly isRequired?: boolean;
+  /** Of an object: what each of its own options must be. @default nothing is checked */
+  readonly members?: Readonly<Record<string, Wanted>>;
+}
+
+/** What each option of a function must be: the type, as a check for programs that no compiler has seen. */
+export type OptionShape<Options extends object> = {
+  readonly [Name in keyof Options]-?: Wanted;
+};
+
+/**
+ * Checks the options of a function of the library.
+ *
+ * @param within the option that these are in; none where they are those of the function
+ *
+ * @throws ConfigurationError `invalid_option`, which names the option and says what is wanted: for one that
+ *   is missing, of the wrong kind, or not known
+ */
+export function checkOptions(
+  options: unknown,
+  shape: Readonly<Record<string, Wanted>>,
+  within?: string,
+): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new ConfigurationError(`options must be an object, not ${printValue(options)}`);
+  }
+  checkNames(options, Object.keys(shape), within);
+  const wanted = Object.entries(shape).map(
+    ([name, is]) => [name, within === undefined ? name : `${within}.${name}`, is] as const,
+  );
+  for (const [name, path, is] of wanted) {
+    const value: unknown = Reflect.get(options, name);
+    if (value === undefined) continue;
+    checkValue(path, value, is);
+    if (is.members) checkOptions(value, is.members, path);
+  }
+  for (const [name, path, { what, isRequired = false }] of wanted) {
+    if (!isRequired || Reflect.get(options, name) !== undefined) continue;
+    // Such as a variable of the environment that nobody has set.
+    const state = Object.hasOwn(options, name) ? 'undefined' : 'missing';
+    throw new ConfigurationError(`${path} is ${state}: give ${what}`);
+  }
+}
+
+/** Checks one value. @throws ConfigurationError `invalid_option`, which names it and says what is wanted */
+export function checkValue(path: string, value: unknown, { what, isRight }: Wanted): void {
+  if (isRight(value)) return;
+  throw new ConfigurationError(`${path} must be ${what}, not ${printValue(value)}`);
+}
+
+/**
+ * Checks the names of options alone.
+ *
+ * @param within what these are the options of
+ *
+ * @throws ConfigurationError `invalid_option`, with a guess
+ */
+export function checkNames(options: object, known: readonly string[], within?: string): void {
+  const unknown = Object.entries(options).find(
+    ([name, value]) => value !== undefined && !known.includes(name),
+  );
+  if (!unknown) return;
+  const [name] = unknown;
+  const given = name.toLowerCase();
+  const near = known
+    .map((other) => ({ other, distance: distanceTo(other.toLowerCase(), given) }))
+    .filter(({ distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
+    .toSorted((a, b) => a.distance - b.distance);
+  const nearest = near.filter(({ distance }) => distance === near[0]?.distance);
+  const advice =
+    nearest.length === 0
+      ? `the options are ${known.join(', ')}`
+      : `did you mean ${nearest.map(({ other }) => other).join(' or ')}?`;
+  const subject = within === undefined ? '' : `${within}: `;
+  throw new ConfigurationError(`${subject}there is no option ${JSON.stringify(name)}; ${advice}`);
+}
+
+/** An abbreviation is as near as can be, and so is a name without its first word. */
+function distanceTo(known: string, given: string): number {
+  const [short, long] = known.length < given.length ? [known, given] : [given, known];
+  const isPart = long.startsWith(short) || long.endsWith(short);
+  return short.length > 3 && isPart ? 1 : editDistance(known, given);
+}
+
+/** An array with more is too long for a message. */
+const mostShown = 5;
+
+function printValue(value: unknown): string {
+  if (Array.isArray(value)) {
+    return value.length > mostShown
+      ? `an array of ${value.length}`
+      : `[${value.map(printValue).join(', ')}]`;
+  }
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value);
+}
+
+/** The same, and it must be given. */
+export function required(wanted: Wanted): Wanted {
+  return { ...wanted, isRequired: true };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+export const text: Wanted = { what: 'a string', isRight: isText };
+
+export const columnName: Wanted = { what: 'the name of a column', isRight: isText };
+
+export const columnNames: Wanted = {
+  what: 'an array of column names, such as ["email"]',
+  isRight: (value) => Array.isArray(value) && value.every(isText),
+};
+
+export const flag: Wanted = {
+  what: 'true or false',
+  isRight: (value) => typeof value === 'boolean',
+};
+
+export const count: Wanted = {
+  what: 'a whole number above 0',
+  isRight: (value) => Number.isSafeInteger(value) && Number(value) > 0,
+};
+
+export const amount: Wanted = {
+  what: 'a number of 0 or more',
+  isRight: (value) => Number.isFinite(value) && Number(value) >= 0,
+};
+
+export const duration: Wanted = {
+  what: 'a number of milliseconds, at least 1',
+  isRight: (value) => Number.isFinite(value) && Number(value) >= 1,
+};
+
+export function oneOf(words: readonly string[]): Wanted {
+  return {
+    what: `one of ${words.join(', ')}`,
+    isRight: (value) => typeof value === 'string' && words.includes(value),
+  };
+}
+
+/** A whole number within bounds. */
+export function between(least: number, most: number): Wanted {
+  return {
+    what: `a whole number from ${least} to ${most}`,
+    isRight: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+  };
+}
+
+export const called: Wanted = {
+  what: 'a function',
+  isRight: (value) => typeof value === 'function',
+};
+
+export const record: Wanted = {
+  what: 'an object',
+  isRight: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+};
+
+/** A path of a file. */
+export const filePath: Wanted = { what: 'the path of a file', isRight: isText };
+
+export const aFolder: Wanted = { what: 'the path of a folder', isRight: isText };
+
+/** An array, each of whose values is of a kind. */
+export function listOf({ what, isRight }: Wanted): Wanted {
+  return {
+    what: `an array, each ${what}`,
+    isRight: (value) => Array.isArray(value) && value.every(isRight),
+  };
+}
+
+/** An object, each of whose values is of a kind. */
+export function recordOf(what: string, { isRight }: Wanted): Wanted {
+  return {
+    what,
+    isRight: (value) => record.isRight(value) && Object.values(value as object).every(isRight),
+  };
+}
+
+/** An object of this library's, or one of the caller's own that can do the same. */
+export function withMethods(what: string, ...methods: readonly string[]): Wanted {
+  return {
+    what,
+    isRight: (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      methods.every((method) => typeof Reflect.get(value, method) === 'function'),
+  };
+}
+
+export const signal: Wanted = {
+  what: 'an AbortSignal',
+  isRight: (value) => value instanceof AbortSignal,
+};
+
+export const clock = withMethods('a clock', 'now', 'wallNow', 'sleep');

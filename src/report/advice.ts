@@ -1,0 +1,335 @@
+import { describeRetry, retryOf } from '../engine/stores/retry.js';
+import type {
+  ColumnEstimate,
+  ColumnSummary,
+  Estimate,
+  Summary,
+} from '../engine/summary/summary.js';
+import { missingCountrySentence, unknownCountrySentence } from './sentences/country-sentence.js';
+import { fewerRowsSentence } from './sentences/fewer-rows-sentence.js';
+import { foreignNumbersSentence } from './sentences/foreign-numbers-sentence.js';
+import { lostDigitsSentence } from './sentences/lost-digits-sentence.js';
+import { lostPlusSentence } from './sentences/missing-plus-sentence.js';
+import { noTextSentence } from './sentences/no-text-sentence.js';
+import { shellQuote } from '../platform/text/shell-quote.js';
+import { counted, grouped } from '../platform/text/shown-numbers.js';
+import { remedyForCredits } from './credit-remedy.js';
+
+/** What decides the advice beside the figures. */
+export interface AdviceOptions {
+  /** Whether the local service asked mail servers. @default false */
+  readonly asksNetwork?: boolean | undefined;
+  /** Whether the run is in a store: its name stays finished. @default false */
+  readonly isShared?: boolean | undefined;
+  /** Whether rows are written by the quality of their emails. @default false */
+  readonly keepsQuality?: boolean | undefined;
+  /** The code of what stopped a run whose output is written all the same. @default none */
+  readonly stoppedBy?: string | undefined;
+  /** Whether the output has replaced one that was longer. @default false */
+  readonly isEmptied?: boolean | undefined;
+}
+
+/** Of fewer cells nothing is concluded. */
+const leastCells = 10;
+
+/** What to do about so many cells. */
+interface CellAdvice {
+  readonly cells: number;
+  readonly text: string;
+}
+
+/**
+ * What the figures of a run ask the person to do who runs it: what keeps it from its end, or makes its
+ * output doubtful. The first is `next` of the summary.
+ */
+export function dutiesOf(summary: Summary, options: AdviceOptions = {}): readonly string[] {
+  return [
+    ...failedAdvice(summary, options),
+    ...fewerRowsAdvice(summary, options),
+    ...changedAdvice(summary),
+    ...nothingKeptAdvice(summary),
+  ];
+}
+
+/**
+ * All that can be done after a run, the most important first: what is asked of who runs it, then what is to
+ * be said of cells, by how many they are.
+ */
+export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonly string[] {
+  const refused = (reason: string): number =>
+    summary.columns.reduce((sum, { reasons }) => sum + (reasons[reason] ?? 0), 0);
+  const ofCells = [
+    ...summary.columns.flatMap(({ name, reasons }) =>
+      lostDigitsAdvice(reasons['scientific_notation'] ?? 0, name),
+    ),
+    ...noTextAdvice(refused('invalid_encoding'), summary.input),
+    ...countryAdvice(summary),
+    ...summary.columns.flatMap(formsAdvice),
+    ...summary.columns.flatMap(suggestedAdvice),
+    ...summary.columns.flatMap(lostPlusAdvice),
+    ...summary.columns.flatMap(foreignAdvice),
+    ...summary.columns.flatMap((column) => numbersAdvice(column, summary)),
+    ...unknownAdvice(summary, options),
+    ...misspeltAdvice(summary),
+    ...riskyAdvice(summary, options),
+  ];
+  return [...dutiesOf(summary, options), ...validLeftOutAdvice(summary), ...byCells(ofCells)];
+}
+
+function byCells(advice: readonly CellAdvice[]): readonly string[] {
+  return advice.toSorted((one, other) => other.cells - one.cells).map(({ text }) => text);
+}
+
+/**
+ * The same of a list that is not sent yet. What its calling codes say, and its countries, is said before.
+ */
+export function adviceOnEstimate({
+  input,
+  rows,
+  email,
+  phone,
+  columns,
+}: Estimate): readonly string[] {
+  const refused = (reason: string): number =>
+    [email, phone].reduce((sum, type) => sum + (type?.not_submitted[reason] ?? 0), 0);
+  const phones = columns.filter(({ type }) => type === 'phone').map(({ name }) => name);
+  const inTheList = [
+    ...lostDigitsAdvice(refused('scientific_notation'), phones.join(', ')),
+    ...noTextAdvice(refused('invalid_encoding'), input),
+    ...columns.flatMap(formsAdvice),
+    ...columns.flatMap(suggestedAdvice),
+    ...misspeltAdvice({ rows, columns }),
+  ];
+  return byCells(inTheList);
+}
+
+/** Whether the run itself is not at its end: its same command goes on. */
+export function isNotFinished({ email, phone }: Summary): boolean {
+  return [email, phone].some((type) => (type?.reasons['not_finished'] ?? 0) > 0);
+}
+
+function failedAdvice(
+  summary: Summary,
+  { isShared = false, stoppedBy }: AdviceOptions,
+): readonly string[] {
+  if (summary.suspect && isShared) {
+    return ['give the next run another `run` name: this one stays finished'];
+  }
+  if (summary.suspect) {
+    return ['the next run starts over; what a history (`history`) knows is not paid again'];
+  }
+  if (isNotFinished(summary)) {
+    const remedy = remedyForCredits(stoppedBy);
+    const again = 'run the same command again: it goes on and completes the output';
+    return [remedy === undefined ? again : `${remedy}, ${again}`];
+  }
+  const failed = summary.columns.some(({ buckets }) => buckets.failed > 0);
+  if (failed && isShared) {
+    const retry = describeRetry(retryOfFailed(summary));
+    return [`add \`retryFailed\`: it ${retry}; without it this run stays finished`];
+  }
+  if (!failed) return [];
+  const retry = retryOfFailed(summary);
+  // What is paid for is asked for by whatever run comes next.
+  return retry.exports > 0
+    ? [`run the same command again: it ${describeRetry(retry)}`]
+    : [`add \`retryFailed\`: it ${describeRetry(retry)}; without it the next run starts over`];
+}
+
+function retryOfFailed({ batches }: Summary): ReturnType<typeof retryOf> {
+  const failed = batches.filter(({ stage }) => stage === 'failed');
+  return retryOf(
+    failed.map((batch) => ({
+      ...batch,
+      uuid: batch.batch_uuid,
+      launched: batch.times.launched_at !== null,
+    })),
+  );
+}
+
+function fewerRowsAdvice(
+  summary: Summary,
+  { isEmptied = false }: AdviceOptions,
+): readonly string[] {
+  const text = fewerRowsSentence(summary, isEmptied);
+  return text === undefined ? [] : [text];
+}
+
+function changedAdvice({ left_alone: left }: Summary): readonly string[] {
+  if (!left || left.changed === 0) return [];
+  return [`run again to verify the rows that changed meanwhile (${grouped(left.changed)})`];
+}
+
+function nothingKeptAdvice({ rows, output, outputs, columns }: Summary): readonly string[] {
+  const [first] = outputs;
+  // One file for each verdict keeps every row.
+  if (rows === 0 || first?.rows !== 0 || first.name !== output) return [];
+  const isUnknown = columns.some(({ verdicts }) => verdicts.unknown > 0);
+  // More verdicts keep no row of a column that has neither.
+  const isLikely = ({ verdicts }: ColumnSummary): boolean => verdicts.valid + verdicts.unknown > 0;
+  const more =
+    isUnknown && columns.every(isLikely)
+      ? '; with `keep` valid,unknown the rows that are not known are kept, too'
+      : '';
+  return [`no row is kept: none has what \`keep\` or \`keepQuality\` asks for${more}`];
+}
+
+/** A row is kept for all of its verified columns, which is easily forgotten where one is seldom filled. */
+function validLeftOutAdvice({ columns }: Summary): readonly string[] {
+  const lost = columns
+    .flatMap(({ name, valid_left_out: rows = 0 }) => (rows > 0 ? [{ name, rows }] : []))
+    .toSorted((one, other) => other.rows - one.rows);
+  const [most] = lost;
+  if (!most) return [];
+  const counts = lost.map(({ name, rows }, at) => {
+    const are =
+      at > 0 ? grouped(rows) : `${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} left out`;
+    return `${are} although ${name} is valid`;
+  });
+  return [
+    `${counts.join(', ')}: another verified column is not; with \`keep\` ${shellQuote(`${most.name}=valid`)} only ${most.name} counts`,
+  ];
+}
+
+function lostDigitsAdvice(lost: number, name: string): readonly CellAdvice[] {
+  return lost > 0 ? [{ cells: lost, text: lostDigitsSentence(lost, name) }] : [];
+}
+
+function noTextAdvice(cells: number, input: string): readonly CellAdvice[] {
+  return cells > 0 ? [{ cells, text: `${noTextSentence(cells, input)}; then run again` }] : [];
+}
+
+function countryAdvice({ countries }: Summary): readonly CellAdvice[] {
+  if (!countries) return [];
+  const { missing, not_understood: unknown, no_text: noText, column } = countries;
+  const fix = countries.looks_like_countries ? 'correct these cells' : 'check `countryColumn`';
+  const again = noText === unknown ? '; then run again' : `: ${fix}, then run again`;
+  const remedy = column === null ? '' : again;
+  return [
+    { cells: missing, text: missingCountrySentence(countries, true) },
+    { cells: unknown, text: `${unknownCountrySentence(countries, 3)}${remedy}` },
+  ].filter(({ cells }) => cells > 0);
+}
+
+/** Cells that are more than one plain address: what a cell holds is sent as it is. */
+function formsAdvice({ name, type, forms }: ColumnEstimate): readonly CellAdvice[] {
+  const counts = Object.entries(formTexts).map(([form, text]) => {
+    const count = Object.values(forms ?? {}).reduce((sum, each) => sum + (each[form] ?? 0), 0);
+    const withComma = forms?.['contains_comma']?.[form] ?? 0;
+    const some = withComma === count ? 'all of them' : `${grouped(withComma)} of them`;
+    const own = type === 'phone' ? text.replace('address', 'number') : text;
+    return { count, text: withComma === 0 ? own : `${own} (${some} with a comma)` };
+  });
+  const cells = counts.reduce((sum, { count }) => sum + count, 0);
+  const incomplete = forms?.['no_record']?.['no_at'] ?? 0;
+  const whole = {
+    cells: incomplete,
+    text: `${name}: ${grouped(incomplete)} without an @: write the whole address, then run again`,
+  };
+  if (cells === 0) return incomplete > 0 ? [whole] : [];
+  const listed = counts.filter(({ count }) => count > 0);
+  const shown = listed.map(({ count, text }) => `${grouped(count)} ${text}`).join(', ');
+  const text = `${name}: ${shown}: leave only ${type === 'email' ? 'the email address' : 'one number'} in the cell, then run again`;
+  return [{ cells, text }, ...(incomplete > 0 ? [whole] : [])];
+}
+
+/** Nobody's address is changed: a person decides what was meant. */
+function suggestedAdvice({ name, misspelt }: ColumnEstimate): readonly CellAdvice[] {
+  if (!misspelt || misspelt.suggested_in === null) return [];
+  const { cells, suggested_in: column } = misspelt;
+  const have = `${counted(cells, 'cell')} ${cells === 1 ? 'has' : 'have'}`;
+  const text = `${name}: ${have} a suggestion in ${column}: put what is right into ${name}, then run again`;
+  return [{ cells, text }];
+}
+
+function misspeltAdvice({
+  rows,
+  columns,
+}: Pick<Estimate, 'rows' | 'columns'>): readonly CellAdvice[] {
+  return columns.flatMap(({ name, misspelt }) => {
+    if (!misspelt || misspelt.suggested_in !== null) return [];
+    const { cells, of_rows: seen } = misspelt;
+    const have = `${counted(cells, 'cell')}${seen < rows ? ` of the first ${counted(seen, 'row')}` : ''} ${cells === 1 ? 'has' : 'have'}`;
+    const text = `${name}: ${have} a domain that looks misspelt: \`suggest\` adds the one that was probably meant`;
+    return [{ cells, text }];
+  });
+}
+
+const formTexts = {
+  mailto: 'with mailto:',
+  named: 'with a name, as in Ada <ada@example.com>',
+  several: 'with more than one address',
+  beside: 'with something beside the address',
+  extension: 'with an extension',
+};
+
+/** What they were taken for may be another number: valid, and paid. */
+function lostPlusAdvice({
+  name,
+  ambiguous: cells = 0,
+  ambiguous_rows: rows = [],
+}: ColumnEstimate): readonly CellAdvice[] {
+  if (cells === 0) return [];
+  return [{ cells, text: `${name}: ${lostPlusSentence({ cells, rows })}, then run again` }];
+}
+
+/** Those without a calling code may be of these countries, too: judged as others, and paid. */
+function foreignAdvice({ name, foreign }: ColumnEstimate): readonly CellAdvice[] {
+  if (!foreign) return [];
+  const text = `${name}: ${foreignNumbersSentence(name, foreign, ', then run again')}`;
+  return [{ cells: foreign.cells, text }];
+}
+
+/** Numbers of another country than the row's are malformed for the service, or wrong. */
+function numbersAdvice(
+  { name, buckets, verdicts, unfit }: ColumnSummary,
+  { batches }: Summary,
+): readonly CellAdvice[] {
+  const all = buckets.verified + buckets.no_result;
+  const cells = buckets.no_result + verdicts.wrong;
+  // Where most are valid, as a number that is no longer in use is, their country is not the cause.
+  if (!unfit || unfit.cells * 2 < unfit.of || cells * 5 < all) return [];
+  if (Math.min(cells, unfit.cells) < leastCells) return [];
+  const [only = '', ...more] = new Set(
+    batches.flatMap(({ type, country }) => (type === 'phone' ? [country] : [])),
+  );
+  const country = more.length > 0 || only === '' ? 'the country of their row' : only;
+  const sample = unfit.of < cells ? `${grouped(unfit.of)} that were examined` : 'them';
+  const fitting = unfit.fitting
+    ? `, and ${grouped(unfit.fitting.cells)} would fit ${unfit.fitting.country}`
+    : '';
+  const text = `${name}: ${grouped(cells)} of ${grouped(all)} numbers are wrong or got no result; ${grouped(unfit.cells)} of ${sample} do not fit ${country}${fitting}: give each row the country of its number (\`countryColumn\`), or write the numbers with +`;
+  return [{ cells, text }];
+}
+
+function unknownAdvice(
+  { service, email, phone, compared }: Summary,
+  { asksNetwork = false }: AdviceOptions,
+): readonly CellAdvice[] {
+  const emails = email?.verdicts.unknown ?? 0;
+  if (service === 'local' && !asksNetwork) {
+    const text = `${grouped(emails)} unknown: the local service asks no mail server; for real verdicts set \`client\` (README: Your service); before you ask mail servers from here, read docs/live-verification.md`;
+    return emails > 0 ? [{ cells: emails, text }] : [];
+  }
+  const unknown = emails + (phone?.verdicts.unknown ?? 0);
+  if (unknown === 0) return [];
+  const only = compared
+    ? 'the same command pays only for these'
+    : 'a run with `history` keeps its results, so that the next one pays only for these';
+  return [{ cells: unknown, text: `${grouped(unknown)} unknown: ask again tomorrow; ${only}` }];
+}
+
+/** Valid is not safe to mail: whoever sends to a list decides. */
+function riskyAdvice(
+  { email }: Summary,
+  { keepsQuality = false }: AdviceOptions,
+): readonly CellAdvice[] {
+  const { risky = 0, disposable = 0 } = email?.of_valid ?? {};
+  if (!email || keepsQuality || risky + disposable === 0) return [];
+  const counts = [
+    ...(risky > 0 ? [`${grouped(risky)} risky`] : []),
+    ...(disposable > 0 ? [`${grouped(disposable)} throw-away`] : []),
+  ].join(', ');
+  const text = `of ${counted(email.verdicts.valid, 'valid email')} ${counts}: \`keepQuality\` good writes only the good ones; docs/columns.md says what the words mean`;
+  return [{ cells: risky + disposable, text }];
+}

@@ -1,0 +1,74 @@
+import { exportDiffers } from '../../engine/batches/export-check.js';
+import type { Summary } from '../../engine/summary/summary.js';
+import { html, nothing, type Html } from '../../platform/html/html.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
+import { cardTable, mostRows } from './card-table.js';
+
+const failedColumns = [
+  { name: 'Batch' },
+  { name: 'Reason' },
+  { name: 'Addresses', kind: 'number' },
+] as const;
+
+/** The batches whose addresses are failed, and why. */
+export function failedBatches({ batches }: Pick<Summary, 'batches'>): Html {
+  const failed = batches.filter(({ stage }) => stage === 'failed');
+  if (failed.length === 0) return nothing;
+  const rows = failed.slice(0, mostRows).map(
+    ({ name, batch_uuid, reason, addresses }) =>
+      html`<tr>
+        <th scope="row" class="word">
+          ${name}<br /><small>${batch_uuid ?? 'no batch_uuid'}</small>
+        </th>
+        <td><code>${reason ?? ''}</code></td>
+        <td class="number">${grouped(addresses)}</td>
+      </tr>`,
+  );
+  return html`<section>
+    <h2>Batches that failed</h2>
+    <p>
+      Report them to the service's support with their batch_uuid; \`retryFailed\` sends their
+      addresses again, and asks for an export again that was not what was asked for.
+    </p>
+    ${cardTable(failedColumns, rows)}
+    ${failed.length > mostRows ? html`<p>and ${grouped(failed.length - mostRows)} more</p>` : nothing}
+  </section>`;
+}
+
+const differingColumns = [
+  { name: 'Batch' },
+  { name: 'Counted by the service', kind: 'number' },
+  { name: 'Named by the export', kind: 'number' },
+  { name: 'Records of other addresses', kind: 'number' },
+  { name: 'Contradicted', kind: 'number' },
+] as const;
+
+/** The batches whose exports differ from what the service counted. */
+export function differingBatches({ batches }: Summary): Html {
+  const differing = batches.flatMap(({ name, batch_uuid, export: held }) =>
+    held && exportDiffers(held) ? [{ name, batch_uuid, held }] : [],
+  );
+  if (differing.length === 0) return nothing;
+  const rows = differing.slice(0, mostRows).map(
+    ({ name, batch_uuid, held: { counted, named, strangers, conflicting } }) =>
+      html`<tr>
+        <th scope="row" class="word">
+          ${name}<br /><small>${batch_uuid ?? 'no batch_uuid'}</small>
+        </th>
+        <td class="number">${counted === null ? 'not known' : grouped(counted)}</td>
+        <td class="number">${grouped(named)}</td>
+        <td class="number">${grouped(strangers)}</td>
+        <td class="number">${grouped(conflicting)}</td>
+      </tr>`,
+  );
+  return html`<section>
+    <h2>Exports that differ from what the service counted</h2>
+    <p>Addresses, except the records of addresses that were not sent.</p>
+    ${cardTable(differingColumns, rows)}
+    ${
+      differing.length > mostRows
+        ? html`<p>and ${grouped(differing.length - mostRows)} more</p>`
+        : nothing
+    }
+  </section>`;
+}

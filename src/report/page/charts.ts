@@ -1,0 +1,106 @@
+import { html, nothing, type Html } from '../../platform/html/html.js';
+import { table, type TableColumn } from '../../platform/html/table.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
+
+/** A part of a whole, as charts and the tables beside them show it. */
+export interface Share {
+  readonly label: string;
+  readonly count: number;
+  /** Names its colour in the page's style. */
+  readonly tone: string;
+}
+
+const width = 1000;
+
+/** How much of the whole it is, as people write it. */
+export function percent(count: number, whole: number): string {
+  if (whole === 0) return '0 %';
+  const value = (100 * count) / whole;
+  if (count > 0 && value < 0.1) return '< 0.1 %';
+  return `${value.toFixed(value < 99.95 && value % 1 !== 0 ? 1 : 0)} %`;
+}
+
+/** A bar of parts, drawn to be stretched; its text stands beside it. */
+export function stackedBar(shares: readonly Share[], described: string): Html {
+  const whole = shares.reduce((sum, { count }) => sum + count, 0);
+  let at = 0;
+  const parts = shares
+    .filter(({ count }) => count > 0)
+    .map(({ count, tone }) => {
+      const from = at;
+      at += (count / whole) * width;
+      return html`<rect
+        class="${tone}"
+        x="${from.toFixed(2)}"
+        width="${(at - from).toFixed(2)}"
+        height="24"
+      />`;
+    });
+  return html`<svg
+    class="bar"
+    viewBox="0 0 ${width} 24"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${described}"
+  >
+    ${parts}
+  </svg>`;
+}
+
+/** A bar for each of several measures, all of one colour: no verdicts are meant. */
+export function measures(title: string, shares: readonly Share[], unit: string): Html {
+  const shown = shares.filter(({ count }) => count > 0);
+  if (shown.length === 0) return nothing;
+  const whole = shown.reduce((sum, { count }) => sum + count, 0);
+  const rows = shown.map(({ label, count, tone }) => {
+    const bar = [
+      { label, count, tone },
+      { label: 'others', count: whole - count, tone: 'rest' },
+    ];
+    return html`<tr>
+      <th scope="row">${label}</th>
+      <td class="chart">${stackedBar(bar, `${label} ${percent(count, whole)}`)}</td>
+      <td class="number">${grouped(count)}</td>
+      <td class="number">${percent(count, whole)}</td>
+    </tr>`;
+  });
+  const columns: readonly TableColumn[] = [
+    { name: 'Quality' },
+    { name: '', kind: 'chart' },
+    { name: unit, kind: 'number' },
+    { name: 'Share', kind: 'number' },
+  ];
+  return html`<figure>
+    <figcaption>${title}</figcaption>
+    ${table(columns, rows)}
+  </figure>`;
+}
+
+/** What a chart shows, in words and numbers. */
+function legend(shares: readonly Share[], unit: string): Html {
+  const whole = shares.reduce((sum, { count }) => sum + count, 0);
+  const rows = shares.map(
+    ({ label, count, tone }) =>
+      html`<tr>
+        <th scope="row"><i class="swatch ${tone}"></i>${label}</th>
+        <td class="number">${grouped(count)}</td>
+        <td class="number">${percent(count, whole)}</td>
+      </tr>`,
+  );
+  return table(
+    [{ name: 'Outcome' }, { name: unit, kind: 'number' }, { name: 'Share', kind: 'number' }],
+    rows,
+  );
+}
+
+/** A chart with its table beside it; nothing where there is nothing to show. */
+export function chart(title: string, shares: readonly Share[], unit: string): Html {
+  const shown = shares.filter(({ count }) => count > 0);
+  if (shown.length === 0) return nothing;
+  const whole = shown.reduce((sum, { count }) => sum + count, 0);
+  const described = shown.map(({ label, count }) => `${label} ${percent(count, whole)}`).join(', ');
+  return html`<figure>
+    <figcaption>${title}</figcaption>
+    ${stackedBar(shown, `${title}: ${described}`)} ${legend(shown, unit)}
+  </figure>`;
+}

@@ -1,0 +1,130 @@
+import type { ColumnSummary } from '../../engine/summary/summary.js';
+import { html, nothing, type Html } from '../../platform/html/html.js';
+import { reasonWords } from '../sentences/reason-words.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
+import { cardTable } from './card-table.js';
+import { chart, measures, type Share } from './charts.js';
+import type { Example, ReasonExamples } from './reason-examples.js';
+
+/** What became of a verified column: its verdicts, their quality, and why cells have none. */
+export function columnSection(
+  column: ColumnSummary,
+  examples: ReasonExamples | undefined,
+  hasRowNumbers: boolean,
+): Html {
+  const { name, type } = column;
+  return html`<section>
+    <h2>
+      <span class="word">${name}</span> <small>${type === 'email' ? 'emails' : 'phones'}</small>
+    </h2>
+    ${chart('What became of the cells', [...fateShares(column), emptyShare(column)], 'Cells')}
+    ${measures('Quality of what was verified', qualityShares(column), 'Cells')} ${riskyNote(column)}
+    ${reasonTable(column, examples, hasRowNumbers)}
+  </section>`;
+}
+
+/** The cells that hold something. */
+export function fateShares({
+  verdicts,
+  buckets,
+  reasons,
+}: Pick<ColumnSummary, 'verdicts' | 'buckets' | 'reasons'>): readonly Share[] {
+  return [
+    { label: 'valid', count: verdicts.valid, tone: 'valid' },
+    { label: 'wrong', count: verdicts.wrong, tone: 'wrong' },
+    { label: 'unknown', count: verdicts.unknown, tone: 'unknown' },
+    { label: 'verified, without a verdict', count: verdicts.none, tone: 'none' },
+    { label: 'sent, without a result', count: buckets.no_result, tone: 'no-result' },
+    {
+      label: 'not sent',
+      count: buckets.not_submitted - (reasons['empty'] ?? 0),
+      tone: 'not-submitted',
+    },
+    { label: 'failed', count: buckets.failed, tone: 'failed' },
+  ];
+}
+
+export function emptyShare({ reasons }: Pick<ColumnSummary, 'reasons'>): Share {
+  return { label: 'empty', count: reasons['empty'] ?? 0, tone: 'empty' };
+}
+
+const qualityOrder = ['good', 'risky', 'bad', 'unknown'];
+
+function qualityShares({ quality }: ColumnSummary): readonly Share[] {
+  const rank = (label: string): number =>
+    qualityOrder.includes(label) ? qualityOrder.indexOf(label) : qualityOrder.length;
+  return Object.entries(quality)
+    .toSorted(([one], [other]) => rank(one) - rank(other))
+    .map(([label, count]) => ({ label: label || '(none given)', count, tone: 'measure' }));
+}
+
+/** A verdict says whether an address can be reached, a quality whether to write to it: they cross. */
+function riskyNote({ quality, of_valid, verdicts }: ColumnSummary): Html {
+  const risky = quality['risky'] ?? 0;
+  if (risky === 0 || verdicts.valid === 0) return nothing;
+  const valid = of_valid?.risky ?? 0;
+  const others = risky - valid;
+  return html`<p>
+    Of ${grouped(risky)} risky, ${grouped(valid)} ${valid === 1 ? 'is' : 'are'} among the
+    ${grouped(verdicts.valid)} valid, and ${grouped(others)} ${others === 1 ? 'is' : 'are'} not
+    valid.
+  </p>`;
+}
+
+const reasonColumns = [
+  { name: 'Reason' },
+  { name: 'Meaning, and the first of them' },
+  { name: 'Cells', kind: 'number' },
+] as const;
+
+function reasonTable(
+  { reasons }: ColumnSummary,
+  examples: ReasonExamples | undefined,
+  hasRowNumbers: boolean,
+): Html {
+  const entries = Object.entries(reasons).toSorted(([, one], [, other]) => other - one);
+  if (entries.length === 0) return nothing;
+  const rows = entries.map(
+    ([reason, count]) =>
+      html`<tr>
+        <th scope="row" class="word"><code>${brokenAtUnderscores(reason)}</code></th>
+        <td>${meaningOf(reason)}${exampleList(examples?.of(reason) ?? [])}</td>
+        <td class="number">${grouped(count)}</td>
+      </tr>`,
+  );
+  return html`<h3>Why cells have no result</h3>
+    ${examples ? rowsNote(hasRowNumbers) : nothing} ${cardTable(reasonColumns, rows)}`;
+}
+
+function rowsNote(hasRowNumbers: boolean): Html {
+  return hasRowNumbers
+    ? html`<p>Rows have the numbers that a spreadsheet shows beside them.</p>`
+    : html`<p>Row 1 is the first below the header.</p>`;
+}
+
+/** A code that is too long for its column goes on after an underscore. */
+function brokenAtUnderscores(code: string): readonly Html[] {
+  const parts = code.split('_');
+  return parts.map((part, at) => (at < parts.length - 1 ? html`${part}_<wbr />` : html`${part}`));
+}
+
+/** @returns nothing for a code of a service that is not known here */
+function meaningOf(reason: string): Html {
+  const known = Object.hasOwn(reasonWords, reason) ? reasonWords[reason] : undefined;
+  if (!known) return nothing;
+  const { words, meaning } = known;
+  return words === reason ? html`${meaning}` : html`<b>${words}</b>: ${meaning}`;
+}
+
+function exampleList(examples: readonly Example[]): Html {
+  if (examples.length === 0) return nothing;
+  if (examples.every(({ form }) => form === '')) {
+    return html`<p class="examples">rows ${examples.map(({ row }) => grouped(row)).join('; ')}</p>`;
+  }
+  return html`<ul class="examples">
+    ${examples.map(
+      ({ row, form }) =>
+        html`<li>row ${grouped(row)}${form === '' ? nothing : html` <code>${form}</code>`}</li>`,
+    )}
+  </ul>`;
+}

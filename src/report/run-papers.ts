@@ -1,0 +1,315 @@
+import {
+  called,
+  checkOptions,
+  filePath,
+  flag,
+  listOf,
+  type OptionShape,
+} from '../platform/options/check-options.js';
+import type { FilePermissions } from '../platform/files/file-permissions.js';
+import type { Sink } from '../lists/rows/sink.js';
+import { readStoppedRun, type StoppedRun } from '../engine/runs/reporting/stopped-summary.js';
+import type { RunStatus } from '../engine/stores/run-status.js';
+import type {
+  Estimate,
+  RunEnd,
+  StoppedSummary,
+  Summary,
+  SummaryFile,
+} from '../engine/summary/summary.js';
+import { isThere } from '../platform/files/exists.js';
+import { printable } from '../platform/text/printable.js';
+import type { AdviceOptions } from './advice.js';
+import { PaperFile } from './paper-file.js';
+import type { ListFigures } from './page/list-figures.js';
+import { endOf, nextAfter } from './run-end.js';
+import { watchSink } from './watch-sink.js';
+
+type TakeJson = (json: string) => Promise<void>;
+
+export interface RunPapersOptions {
+  /**
+   * The run's figures as JSON, in the form of `summaryFileSchema`: a path, or what takes the text.
+   * @default none
+   */
+  readonly summary?: string | TakeJson | undefined;
+  /** Path of a page for people. @default none */
+  readonly report?: string | undefined;
+  /** Files of the same run, whose places these must not take. */
+  readonly besides?: readonly string[] | undefined;
+  /** Whether the local service asks mail servers: then no advice says that it could. @default false */
+  readonly asksNetwork?: boolean | undefined;
+  /**
+   * Changes the text of the summary and of the report before it is written: a program that calls options
+   * otherwise than this library, as `retryFailed` in backticks, gives its own names for them.
+   * @default nothing is changed
+   */
+  readonly reword?: ((text: string) => string) | undefined;
+  /** Whether the run is in a store that other processes share with this one. @default false */
+  readonly isShared?: boolean | undefined;
+  /**
+   * Whether rows are written by the quality of their emails: then no advice says that they could be.
+   * @default false
+   */
+  readonly keepsQuality?: boolean | undefined;
+}
+
+const shape: OptionShape<RunPapersOptions> = {
+  summary: {
+    what: 'the path of a file, or a function that takes the text',
+    isRight: (value) => filePath.isRight(value) || called.isRight(value),
+  },
+  report: filePath,
+  besides: listOf(filePath),
+  asksNetwork: flag,
+  reword: called,
+  isShared: flag,
+  keepsQuality: flag,
+};
+
+/** What is known of a run that stopped, besides why. */
+export interface StoppedOptions {
+  readonly input: string;
+  readonly output: string;
+  /** Where it keeps what it needs to go on. @default it keeps nothing */
+  readonly stateDir?: string | undefined;
+  /** The store that other processes share with it, by its name. @default none */
+  readonly store?: string | undefined;
+  /** Credits that a run which keeps nothing has launched, before refunds. @default none */
+  readonly launchedCredits?: RunStatus['launchedCredits'] | undefined;
+  /** New files are no more open than that. */
+  readonly noMoreOpenThan?: FilePermissions | undefined;
+}
+
+/** What is known of a run that went to its end, besides its figures. */
+export interface FinishedOptions extends Pick<StoppedOptions, 'noMoreOpenThan'> {
+  /**
+   * The code of what stopped a run with `partial`, which `onProgress` tells at `stopped`: what to do next
+   * follows from it. @default none
+   */
+  readonly stoppedBy?: string | undefined;
+  /** Whether its output has replaced one that was longer: a list without rows says so. @default false */
+  readonly isEmptied?: boolean | undefined;
+}
+
+/** What was written of a run that stopped. */
+export interface StoppedPapers {
+  /** Where the run is; `undefined` where it keeps nothing. */
+  readonly status: RunStatus | undefined;
+  /** What to do, and what the next run will do then. */
+  readonly next: string;
+  /** What kept the summary or the report from being written; empty where nothing did. */
+  readonly unwritten: readonly unknown[];
+}
+
+/**
+ * The summary and the report of a run, which every end of it leaves: `begin` when it begins, `finished` or
+ * `stopped` when it is over. Those of an earlier run are gone as soon as one begins.
+ *
+ * @example
+ * ```ts
+ * const papers = await RunPapers.open({ summary: 'summary.json', report: 'report.html' });
+ * await papers.begin();
+ * try {
+ *   await run({
+ *     source: 'contacts.csv',
+ *     sink: papers.watch(fileSink('verified.csv')),
+ *     stateDir: 'verified.csv.sluice',
+ *     client,
+ *     email: ['email'],
+ *     country: 'US',
+ *     onSummary: async (summary) => void (await papers.finished(summary)),
+ *   });
+ * } catch (error) {
+ *   const reason = isSluiceError(error) ? error.code : 'defect';
+ *   const places = { input: 'contacts.csv', output: 'verified.csv', stateDir: 'verified.csv.sluice' };
+ *   await papers.stopped({ exit_code: 1, reason, message: String(error) }, places);
+ *   throw error;
+ * }
+ * ```
+ */
+export class RunPapers {
+  readonly #summary: PaperFile | TakeJson | undefined;
+  readonly #report: PaperFile | undefined;
+  readonly #advice: AdviceOptions;
+  readonly #reword: (text: string) => string;
+  readonly #openedMs = performance.now();
+  /** Whether what takes the summary was given it. */
+  #isTaken = false;
+  /** What only the rows tell; `undefined` when this process did not write them. */
+  #figures: ListFigures | undefined;
+
+  /** @throws ConfigurationError, OutputError when they could not be written */
+  static async open(options: RunPapersOptions): Promise<RunPapers> {
+    checkOptions(options, shape);
+    const { summary, report, besides = [] } = options;
+    const papers = new RunPapers(
+      typeof summary === 'string' ? await PaperFile.open(summary, 'summary') : summary,
+      report === undefined ? undefined : await PaperFile.open(report, 'report'),
+      options,
+    );
+    await papers.keepApart(besides);
+    const [first, second] = papers.#files();
+    if (first && second) await second.keepApart([first.path]);
+    return papers;
+  }
+
+  private constructor(
+    summary: PaperFile | TakeJson | undefined,
+    report: PaperFile | undefined,
+    options: RunPapersOptions,
+  ) {
+    this.#summary = summary;
+    this.#report = report;
+    this.#advice = options;
+    this.#reword = options.reword ?? ((text) => text);
+  }
+
+  /** @throws ConfigurationError when one of them would take the place of another file of the run */
+  async keepApart(others: readonly string[]): Promise<void> {
+    for (const file of this.#files()) await file.keepApart(others);
+  }
+
+  /** The same sink, with its rows counted for the report. */
+  watch(sink: Sink): Sink {
+    if (!this.#report) return sink;
+    return watchSink(sink, (figures) => {
+      this.#figures = figures;
+    });
+  }
+
+  /** Removes those of an earlier run: killed, this one leaves none of another night. @throws OutputError */
+  async begin(): Promise<void> {
+    for (const file of this.#files()) await file.remove();
+  }
+
+  /** How a run ended that went to its end: its exit code, and what to do next. */
+  endOf(figures: Summary | Estimate, { isEmptied, stoppedBy }: FinishedOptions = {}): RunEnd {
+    return endOf(figures, { ...this.#advice, isEmptied, stoppedBy });
+  }
+
+  /** Writes what a run, or a dry run, has come to. @throws OutputError */
+  async finished(
+    figures: Summary | Estimate,
+    { noMoreOpenThan, ...known }: FinishedOptions = {},
+  ): Promise<RunEnd> {
+    const end = this.endOf(figures, known);
+    const json = this.#reword(jsonOf({ ...figures, ...end }));
+    if (this.#summary instanceof PaperFile) {
+      await this.#summary.writeAfterOutput(json, noMoreOpenThan);
+    } else {
+      this.#isTaken = true;
+      await this.#summary?.(json);
+    }
+    if (this.#report && !('dry_run' in figures) && !(await this.#isOfWriter(this.#report))) {
+      const { reportPage } = await import('./page/report-page.js');
+      const page = reportPage({
+        summary: figures,
+        figures: this.#figures,
+        end,
+        madeAt: new Date(),
+      });
+      await this.#report.writeAfterOutput(this.#reword(page), noMoreOpenThan);
+    }
+    return end;
+  }
+
+  /**
+   * Writes what a run has come to that stopped. Where another process works on it (`state_locked`), the
+   * papers are that one's. Why the run stopped counts for more than papers that cannot be written: nothing
+   * is thrown for them.
+   */
+  async stopped(
+    end: Pick<RunEnd, 'exit_code' | 'reason' | 'message'>,
+    options: StoppedOptions,
+  ): Promise<StoppedPapers> {
+    const { input, output, stateDir, store, launchedCredits, noMoreOpenThan } = options;
+    const run =
+      stateDir === undefined ? undefined : await readStoppedRun(stateDir).catch(() => undefined);
+    const next = nextAfter(end, run?.status, store);
+    const summary: StoppedSummary & RunEnd = {
+      stopped: true,
+      input,
+      output,
+      service: run?.status.service ?? null,
+      rows: run?.status.rows ?? null,
+      ...end,
+      next,
+      advice: [next],
+      seconds: (performance.now() - this.#openedMs) / 1000,
+      credits:
+        run?.credits ??
+        launchedOnly(launchedCredits, store === undefined && !(await isThere(stateDir ?? ''))),
+      batches: run?.batches ?? [],
+    };
+    const known = { status: run?.status, next };
+    if (end.reason === 'state_locked' && (await this.#areOfAnother(run !== undefined))) {
+      return { ...known, unwritten: [] };
+    }
+    const written = await Promise.allSettled([
+      this.#writeSummary(summary, noMoreOpenThan),
+      this.#writeStoppedPage(summary, run?.status, noMoreOpenThan),
+    ]);
+    const unwritten = written.flatMap((each): readonly unknown[] =>
+      each.status === 'rejected' ? [each.reason] : [],
+    );
+    return { ...known, unwritten };
+  }
+
+  async #writeSummary(summary: SummaryFile, mode: FilePermissions | undefined): Promise<void> {
+    const json = this.#reword(jsonOf(summary));
+    if (this.#summary instanceof PaperFile) await this.#summary.write(json, mode);
+    else if (!this.#isTaken) await this.#summary?.(json);
+  }
+
+  async #writeStoppedPage(
+    summary: StoppedSummary & RunEnd,
+    status: RunStatus | undefined,
+    mode: FilePermissions | undefined,
+  ): Promise<void> {
+    if (!this.#report) return;
+    const { stoppedPage } = await import('./page/stopped-page.js');
+    await this.#report.write(this.#reword(stoppedPage(summary, status, new Date())), mode);
+  }
+
+  /**
+   * Whether the papers are those of the process that holds what is locked: it has removed them when it began,
+   * or written them just now. Those that are missing are another run's own where it has begun none.
+   */
+  async #areOfAnother(isBegun: boolean): Promise<boolean> {
+    const files = this.#files();
+    if (await isAnyFresh(files)) return true;
+    const there = await Promise.all(files.map(async ({ path }) => isThere(path)));
+    return isBegun && files.length > 0 && !there.includes(true);
+  }
+
+  /** Whether the report is there of the process that wrote the rows: it knows more of them than this one. */
+  async #isOfWriter(report: PaperFile): Promise<boolean> {
+    return this.#advice.isShared === true && !this.#figures && (await report.isFresh(Infinity));
+  }
+
+  #files(): readonly PaperFile[] {
+    return [this.#summary, this.#report].filter((file) => file instanceof PaperFile);
+  }
+}
+
+function jsonOf(summary: SummaryFile): string {
+  return printable(`${JSON.stringify(summary, undefined, 2)}\n`);
+}
+
+async function isAnyFresh(files: readonly PaperFile[]): Promise<boolean> {
+  const fresh = await Promise.all(files.map(async (file) => file.isFresh()));
+  return fresh.includes(true);
+}
+
+/** @param isAll whether nothing else may have been launched: then what sent nothing has cost nothing */
+function launchedOnly(
+  launched: RunStatus['launchedCredits'] | undefined,
+  isAll: boolean,
+): StoppedRun['credits'] {
+  const of = (spent: number): StoppedRun['credits']['email'] =>
+    isAll && spent === 0
+      ? { spent, refunded: 0, net: 0, source: 'cost_objects' }
+      : { spent, refunded: null, net: null, source: 'launched' };
+  return { email: of(launched?.email ?? 0), phone: of(launched?.phone ?? 0) };
+}

@@ -1,0 +1,112 @@
+import { rowList } from './row-list.js';
+import { shellQuote } from '../../platform/text/shell-quote.js';
+import { counted, grouped } from '../../platform/text/shown-numbers.js';
+import { shownCell } from '../../platform/text/shown-cell.js';
+
+/** Rows that cannot be sent for want of a country. */
+interface CountryTrouble {
+  readonly column: string | null;
+  readonly missing: number;
+  readonly calling_codes?: { readonly column: string; readonly rows: number } | undefined;
+  readonly not_understood: number;
+  readonly no_text: number;
+  readonly looks_like_countries: boolean;
+  readonly values: readonly {
+    readonly value: string;
+    readonly rows: number;
+    readonly first_row?: number | undefined;
+    readonly guess: string | null;
+    readonly code: string | null;
+  }[];
+}
+
+/**
+ * Rows whose country is not understood, with the cells, as `23 rows: country "Germny" is not understood
+ * (Germany? write DE)`. Of cells that may be personal data it has the rows.
+ */
+export function unknownCountrySentence(
+  {
+    column,
+    not_understood: count,
+    no_text: noText,
+    looks_like_countries: isAlike,
+    values,
+  }: CountryTrouble,
+  most = 10,
+): string {
+  const rows = counted(count, 'row');
+  if (column === null) return `${rows}: the service does not take the country of the number`;
+  if (noText === count) return `${rows}: the country is ${noTextWords}`;
+  const shown = values.slice(0, most).filter(({ value }) => !isMasked(value));
+  const [only] = shown;
+  if (isAlike && only?.rows === count) {
+    return `${rows}: country ${shownCell(only.value)} is not understood${meantBy(only, ' (', ')')}`;
+  }
+  const left = count - noText - shown.reduce((sum, value) => sum + value.rows, 0);
+  const others = placesOf(values, left);
+  const listed = [
+    ...shown.map(
+      (value) => `${shownCell(value.value)} (${placeOf(value)}${meantBy(value, '; ', '')})`,
+    ),
+    ...(left > 0 && shown.length > 0 ? [`${counted(left, 'other')} (${others})`] : []),
+    ...(noText > 0 ? [`${noTextWords} (${counted(noText, 'row')})`] : []),
+  ];
+  const what = isAlike
+    ? `${shown.length > 0 ? 'countries that are' : 'country'} not understood`
+    : `the column ${shownCell(column)} does not look like countries`;
+  const places = left > 0 && shown.length === 0 ? ` (${others})` : '';
+  return `${rows}: ${what}${places}${listed.length > 0 ? `: ${listed.join(', ')}` : ''}`;
+}
+
+const noTextWords =
+  'no UTF-8 text: name the encoding of the file with `encoding`, such as windows-1252';
+
+/** So many rows are named. */
+const mostRows = 5;
+
+function isMasked(value: string): boolean {
+  return value.includes('•');
+}
+
+/** `row 17`, or `23 rows` */
+function placeOf({ rows, first_row: row }: CountryTrouble['values'][number]): string {
+  return rows === 1 && row !== undefined ? `row ${grouped(row)}` : counted(rows, 'row');
+}
+
+/** Where cells are that are not shown: `row 17`, `12 rows: 3, 9, 17, …` */
+function placesOf(values: CountryTrouble['values'], count: number): string {
+  const numbers = values
+    .flatMap(({ value, first_row: row }) => (isMasked(value) && row !== undefined ? [row] : []))
+    .toSorted((one, other) => one - other)
+    .slice(0, mostRows);
+  return numbers.length === 0 ? counted(count, 'row') : rowList(numbers, count);
+}
+
+function meantBy(
+  { guess, code }: CountryTrouble['values'][number],
+  before: string,
+  after: string,
+): string {
+  if (guess === null) return '';
+  const words = code === null ? "not one of the service's countries" : `${guess}? write ${code}`;
+  return `${before}${words}${after}`;
+}
+
+/** `19 rows have no country and are not sent: add …` @param sent such as `were not sent` */
+export function missingCountrySentence(
+  { missing, calling_codes: codes }: Pick<CountryTrouble, 'missing' | 'calling_codes'>,
+  isSent: boolean,
+): string {
+  const isOne = missing === 1;
+  const be = isSent ? (isOne ? 'was' : 'were') : isOne ? 'is' : 'are';
+  const rows = `${counted(missing, 'row')} ${isOne ? 'has' : 'have'} no country and ${be} not sent`;
+  if (!codes) return `${rows}: add \`country\` for ${isOne ? 'it' : 'them'}`;
+  const all = codes.rows === missing;
+  const numbers = all
+    ? isOne
+      ? 'its number has'
+      : 'their numbers have'
+    : `the numbers of ${grouped(codes.rows)} have`;
+  const others = all ? '' : ', and `country` for the others';
+  return `${rows}; ${numbers} a calling code: add \`countryFrom\` ${shellQuote(codes.column)}${others}`;
+}

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { placeOf } from '../../../src/cli/endpoints/list-places.js';
+import { parseCommandLine } from '../../../src/cli/options/parse-command-line.js';
+import { verifyCommand } from '../../../src/cli/commands/verify.js';
+import { refuseAllColumns } from '../../../src/cli/endpoints/refuse-all-columns.js';
+import { calledHere } from '../called-here.js';
+
+const url = 'postgres://db.example/crm';
+
+function check(query: string, into = 'crm.contacts', from = url): void {
+  const args = [from, '-o', url, '--query', query, '--into', into];
+  const { options } = parseCommandLine(verifyCommand, args, calledHere);
+  refuseAllColumns([placeOf(from, calledHere)], placeOf(url, calledHere), options);
+}
+
+it.each([
+  'select * from crm.contacts',
+  'SELECT *\nFROM contacts c WHERE email IS NOT NULL;',
+  'select c.* from "crm"."contacts" c',
+  'select id, * from (select 1) as one, contacts',
+])('refuses all columns of the table that is written to: %s', (query) => {
+  expect(() => {
+    check(query);
+  }).toThrow('name the columns in --query instead of *');
+});
+
+it.each([
+  ['select id, email from crm.contacts'],
+  ['select id, email, price * 2 from crm.contacts'],
+  ['select count(*) as n from crm.contacts'],
+  ['select id, email from (select * from crm.contacts) as all_of_them'],
+  ['select * from crm.contacts', 'crm.contacts_verified'],
+  ['select * from crm.contacts', 'crm.contacts', 'postgres://other.example/crm'],
+])('takes another query, table or database: %s', (...given: [string, string?, string?]) => {
+  expect(() => {
+    check(...given);
+  }).not.toThrow();
+});

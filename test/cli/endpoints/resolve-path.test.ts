@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { asWritten, resolvePath } from '../../../src/cli/endpoints/resolve-path.js';
+
+it.each([
+  ['list.csv', '/lists/list.csv'],
+  ['./night/*.csv', '/lists/./night/*.csv'],
+  ['../list.csv', '/lists/../list.csv'],
+  ['sqlite:crm.db', 'sqlite:/lists/crm.db'],
+  ['DuckDB:crm.db', 'DuckDB:/lists/crm.db'],
+  ['/tmp/list.csv', '/tmp/list.csv'],
+  ['sqlite:/tmp/crm.db', 'sqlite:/tmp/crm.db'],
+  ['duckdb::memory:', 'duckdb::memory:'],
+  ['file:///tmp/list.csv', 'file:///tmp/list.csv'],
+  ['s3://bucket/list.csv', 's3://bucket/list.csv'],
+  ['env:DATABASE_URL', 'env:DATABASE_URL'],
+  ['-', '-'],
+  ['', ''],
+])('finds %s from another folder', (name, found) => {
+  expect(resolvePath('/lists', name)).toBe(found);
+});
+
+it.each(['list.csv', './list.csv', 'sqlite:crm.db', '../list.csv'])(
+  'leaves %s as it is written in the folder of the process',
+  (name) => {
+    expect(resolvePath('.', name)).toBe(name);
+    expect(resolvePath(process.cwd(), name)).toBe(name);
+  },
+);
+
+it('shows a path as it was written', () => {
+  expect(asWritten('/lists', resolvePath('/lists', './list.csv'))).toBe('./list.csv');
+  expect(asWritten('/lists', '/tmp/list.csv')).toBe('/tmp/list.csv');
+  expect(asWritten('.', './list.csv')).toBe('./list.csv');
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { commands } from '../../../src/cli/commands.js';
+import { commandHelp } from '../../../src/cli/help/help.js';
+import { verifyOptions } from '../../../src/cli/options/verify-options.js';
+import { version } from '../../../src/index.js';
+import { runInProcess } from '../run-in-process.js';
+import { runSluice } from '../run-sluice.js';
+
+describe('sluice', () => {
+  it('tells its version and its commands', async () => {
+    expect(await runSluice(['--version'])).toMatchObject({
+      code: 0,
+      stdout: Buffer.from(`${version}\n`),
+      stderr: '',
+    });
+    const help = await runInProcess(['--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout.toString()).toMatch(/^ {2}verify {2,}Verify the addresses/m);
+    expect(help.stdout.toString()).toMatch(/^ {2}serve {2,}Start the local service/m);
+  });
+
+  it('lists every option of a command under the heading of its group', async () => {
+    const { code, stdout } = await runInProcess(['verify', '--help-all']);
+    expect(code).toBe(0);
+    const sections = stdout.toString().split('\n\n');
+    for (const { name, value, group } of verifyOptions) {
+      const shown = `--${name}${value === undefined ? ' ' : ` ${value}`}`;
+      const section = sections.slice(2).find((text) => text.includes(shown));
+      expect(section, shown).toMatch(new RegExp(`^${group}:\n`));
+    }
+  });
+
+  it('shows the options that most people need first, and how to see the others', async () => {
+    const { stdout } = await runInProcess(['verify', '--help']);
+    const shown = [...stdout.toString().matchAll(/^ +(?:-\w, )?--([\w-]+)/gm)].map(
+      ([, name]) => name,
+    );
+    const common = verifyOptions.filter(({ isCommon }) => isCommon);
+    expect(common.length).toBeLessThanOrEqual(12);
+    expect(shown).toEqual([...common.map(({ name }) => name), 'help', 'help-all']);
+    expect(stdout.toString()).toContain(
+      `sluice verify --help-all shows all ${verifyOptions.length} options.`,
+    );
+  });
+
+  it.each([[['verify']], [['batch', 'upload']], [['credits']]])(
+    'shows the same for help %j as with --help',
+    async (command) => {
+      const asked = await runInProcess(['help', ...command]);
+      expect(asked).toMatchObject({ code: 0, stderr: '' });
+      expect(asked.stdout).toEqual((await runInProcess([...command, '--help'])).stdout);
+    },
+  );
+
+  it.each([
+    ['exit-codes', /^ +5 +credits or --max-credits are used up +buy credits/m],
+    ['environment', /^ +SLUICE_API_KEY +the key/m],
+    ['columns', /^ +<c>_is_free +email +a provider[^]*^ +contains_comma +with a comma/m],
+    ['resume', /^ +--retry-failed +sends again[^]*docs\/when-it-stops\.md$/m],
+    ['cost', /^ +--dry-run +counts[^]*docs\/cost\.md$/m],
+    ['countries', /^ +--country-from <phone column> +takes[^]*docs\/your-list\.md$/m],
+  ])('explains %s', async (topic, line) => {
+    const { code, stdout, stderr } = await runInProcess(['help', topic]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.toString()).toMatch(line);
+    expect((await runInProcess(['help'])).stdout.toString()).toMatch(
+      new RegExp(`sluice help <topic> explains .*\\b${topic}\\b`),
+    );
+    const { stderr: guessed } = await runInProcess(['help', topic.slice(0, -1)]);
+    expect(guessed).toContain(`did you mean ${topic}?`);
+  });
+
+  it('is as wide as the terminal, where it has room for two columns', () => {
+    const verify = commands.find(({ name }) => name === 'verify');
+    if (!verify) throw new Error('there is no verify');
+    const whole = commandHelp(verify, { isWhole: true });
+    const [, options = ''] = commandHelp(verify, { isWhole: true, width: 100 }).split('Input:');
+    const [described = ''] = options.split('Examples:');
+    expect(Math.max(...described.split('\n').map(({ length }) => length))).toBeLessThan(100);
+    const words = (text: string): string => text.replaceAll(/\s+/g, ' ');
+    expect(words(whole)).toContain(words(described));
+    expect(commandHelp(verify, { isWhole: true, width: 40 })).toBe(whole);
+  });
+
+  it('guesses at the command that help is asked for', async () => {
+    const { code, stderr } = await runInProcess(['help', 'verfiy']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('there is no command or topic verfiy; did you mean verify?');
+    const money = await runInProcess(['help', 'money']);
+    expect(money.stderr).toContain('and there is help on exit-codes, environment, columns, resume');
+    const resume = await runInProcess(['resume']);
+    expect(resume.stderr).toContain('no command resume; sluice help resume explains it\n');
+  });
+
+  it('says how a list is verified that stands in the place of a command', async () => {
+    const { code, stderr } = await runInProcess(['package.json', '--email', 'email']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('to verify that list: sluice verify package.json\n');
+  });
+
+  it('shows its help and ends with 2 when it does not know what is wanted', async () => {
+    const nothing = await runInProcess([]);
+    expect(nothing).toMatchObject({ code: 2, stdout: Buffer.alloc(0) });
+    expect(nothing.stderr).toMatch(/^sluice \d.*\n\nUsage: sluice <command>/);
+    const unknown = await runInProcess(['verfiy', 'list.csv']);
+    expect(unknown.code).toBe(2);
+    expect(unknown.stderr).toContain('sluice: there is no command verfiy; did you mean verify?\n');
+    expect(unknown.stderr.split('\n')).toHaveLength(3);
+  });
+});

@@ -1,0 +1,91 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Service } from '../../../src/service/index.js';
+import { withFolder, withService } from '../../service/with-service.js';
+import { chargesOf } from '../charges.js';
+import { connectTo } from '../connect-to.js';
+import { runInProcess } from '../run-in-process.js';
+import type { Ended } from '../run-sluice.js';
+
+const notice =
+  'sluice: this is a new run: it replaces out.csv and pays for all 3 addresses; --history <file> keeps the results, and a later run pays only for what is new\n';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await withFolder();
+  const rows = ['good1', 'good2', 'good3'].map((name) => `${name}@sluice.test\n`);
+  await writeFile(join(folder, 'list.csv'), `mail\n${rows.join('')}`);
+});
+
+function verify(service: Service | undefined, ...more: readonly string[]): Promise<Ended> {
+  const args = ['--email', 'mail', '--country', 'US', '--batch-size', '1', '--concurrency', '1'];
+  return runInProcess(['verify', 'list.csv', ...args, ...more], {
+    cwd: folder,
+    env: service ? connectTo(service) : {},
+  });
+}
+
+describe('a finished command that is run again', () => {
+  it('says before anything is sent what it replaces and pays for, also when quiet', async () => {
+    const { service } = await withService();
+    const first = await verify(service, '-o', 'out.csv');
+    expect(first.code, first.stderr).toBe(0);
+    expect(first.stderr).not.toContain('new run');
+    const counted = await verify(service, '-o', 'out.csv', '--dry-run');
+    expect(counted.stderr).toContain(notice);
+    // Nothing is launched by then: the budget stops it.
+    const stopped = await verify(service, '-o', 'out.csv', '--quiet', '--max-credits', '0.5');
+    expect(stopped.code, stopped.stderr).toBe(5);
+    expect(stopped.stderr.startsWith(notice), stopped.stderr).toBe(true);
+    expect(await chargesOf(service)).toHaveLength(3);
+    const done = await verify(service, '-o', 'out.csv', '--json-log');
+    expect(done.code, done.stderr).toBe(0);
+  });
+
+  it('says it as fields of a log', async () => {
+    const { service } = await withService();
+    await writeFile(join(folder, 'out.csv'), 'of the last run');
+    const { stderr } = await verify(service, '-o', 'out.csv', '--json-log');
+    const events = stderr.trimEnd().split('\n');
+    expect(events.map((line) => JSON.parse(line) as unknown)).toContainEqual(
+      expect.objectContaining({ event: 'paid_again', output: 'out.csv', addresses: 3 }),
+    );
+  });
+
+  it.each([
+    ['with a history', ['-o', 'out.csv', '--history', 'results']],
+    ['for a free service', ['-o', 'out.csv', '--local']],
+    ['for another output', ['-o', 'other.csv']],
+    ['for standard output', []],
+  ])('says nothing of it %s', async (_, args) => {
+    const { service } = await withService();
+    await writeFile(join(folder, 'out.csv'), 'of the last run');
+    const ended = await verify(args.includes('--local') ? undefined : service, ...args);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).not.toContain('new run');
+  });
+
+  it('says nothing of it where an unfinished run is resumed', async () => {
+    const { service } = await withService();
+    await writeFile(join(folder, 'out.csv'), 'of the last run');
+    const stopped = await verify(service, '-o', 'out.csv', '--max-credits', '1');
+    expect(stopped.code, stopped.stderr).toBe(5);
+    expect(stopped.stderr).toContain(notice);
+    const counted = await verify(service, '-o', 'out.csv', '--dry-run');
+    expect(counted.stderr).not.toContain('new run');
+    const resumed = await verify(service, '-o', 'out.csv');
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(resumed.stderr).not.toContain('new run');
+    expect(await chargesOf(service)).toHaveLength(3);
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain('good3@sluice.test,verified');
+  });
+
+  it('names a folder that it replaces', async () => {
+    const { service } = await withService();
+    await mkdir(join(folder, 'verdicts'));
+    const ended = await verify(service, '-o', 'verdicts', '--split-by', 'verdict');
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain('it replaces verdicts and pays for all 3 addresses');
+  });
+});

@@ -1,0 +1,73 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { HeldUpBatches } from '../../../src/cli/messages/held-up-batches.js';
+import type { KnownBatch, RunProgress } from '../../../src/index.js';
+import { withFolder, withService } from '../../service/with-service.js';
+import { chargesOf } from '../charges.js';
+import { connectTo } from '../connect-to.js';
+import { startFront } from '../front.js';
+import { batchProgress, life } from '../progress/batch-life.js';
+import { runInProcess } from '../run-in-process.js';
+import { verifyByTens } from '../verify-by-tens.js';
+
+const told = (id: number, known: KnownBatch): Extract<RunProgress, { stage: 'batch' }> =>
+  batchProgress(id, known) as Extract<RunProgress, { stage: 'batch' }>;
+
+function at<Stage extends KnownBatch['stage']>(
+  stage: Stage,
+  fields: Partial<Extract<KnownBatch, { stage: Stage }>>,
+): KnownBatch {
+  return { ...life.find((known) => known.stage === stage), ...fields } as KnownBatch;
+}
+
+describe('a batch that is held up', () => {
+  it.each([
+    ['not_found', at('verifying', { misses: 3 })],
+    ['not_found', at('done', { misses: 4 })],
+    ['not_uploaded', at('uploading', { looks: 3 })],
+    ['not_prepared', at('uploaded', { prepares: 3 })],
+    ['not_launched', at('parsing', { launches: 3 })],
+    ['broken_export', at('done', { broken: 3 })],
+  ])('is told of by its cause: %s', (reason, known) => {
+    const said = new HeldUpBatches().note(told(1, known), 0);
+    expect(said?.fields).toMatchObject({ reason, stage: known.stage, name: 'sluice-run-1-1' });
+  });
+
+  it('is not told of after an answer or two, nor while all goes well', () => {
+    const heldUp = new HeldUpBatches();
+    const fine = [...life, at('verifying', { misses: 2 }), at('done', { broken: 2 })];
+    expect(fine.map((known) => heldUp.note(told(1, known), 0))).toEqual(fine.map(() => undefined));
+  });
+
+  it('is told of once a minute for each cause, however many batches wait', () => {
+    const heldUp = new HeldUpBatches();
+    const missing = at('verifying', { misses: 5 });
+    const reasons = [
+      heldUp.note(told(1, missing), 0),
+      heldUp.note(told(2, missing), 59_000),
+      heldUp.note(told(3, at('done', { broken: 3 })), 59_000),
+      heldUp.note(told(2, missing), 60_000),
+    ].map((said) => said?.fields?.['reason']);
+    expect(reasons).toEqual(['not_found', undefined, 'broken_export', 'not_found']);
+  });
+
+  it('is told of while the service answers 404 for it, and the run goes on', async () => {
+    const { service } = await withService();
+    const folder = await withFolder();
+    await writeFile(join(folder, 'list.csv'), 'id,email\n1,good1@sluice.test\n');
+    let left = 4;
+    const front = await startFront(service, (request) => {
+      if (!/^GET \/v1\/batch\/./.test(request) || left === 0) return undefined;
+      left -= 1;
+      return { status: 404, body: { message: 'not found' } };
+    });
+    const ended = await runInProcess(verifyByTens, {
+      cwd: folder,
+      env: connectTo(front),
+    });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr.match(/is waiting: the service does not find it \(404\)/g)).toHaveLength(1);
+    expect(await chargesOf(service)).toHaveLength(1);
+  });
+});

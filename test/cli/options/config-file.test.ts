@@ -1,0 +1,77 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { verifyCommand } from '../../../src/cli/commands/verify.js';
+import { withConfig } from '../../../src/cli/options/config-file.js';
+import { describeError } from '../../../src/cli/messages/describe-error.js';
+import { parseCommandLine } from '../../../src/cli/options/parse-command-line.js';
+import type { ParsedOptions } from '../../../src/cli/command.js';
+import { calledHere } from '../called-here.js';
+import { verifyOptions, type VerifyOption } from '../../../src/cli/options/verify-options.js';
+import { runCommand } from '../run-command.js';
+
+async function configFile(content: unknown): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-config-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, 'nightly.json');
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+async function read(
+  content: unknown,
+  args: readonly string[] = [],
+): Promise<ParsedOptions<VerifyOption>> {
+  const line = ['list.csv', '--config', await configFile(content), ...args];
+  return withConfig(parseCommandLine(verifyCommand, line, calledHere).options, verifyOptions, '.');
+}
+
+describe('--config', () => {
+  it('gives any option by its long name', async () => {
+    const options = await read({
+      email: ['email', '#3'],
+      phone: 'mobile',
+      country: 'US',
+      'batch-size': 100,
+      quiet: true,
+      verbose: false,
+    });
+    expect(options.texts('email')).toEqual(['email', '#3']);
+    expect(options.texts('phone')).toEqual(['mobile']);
+    expect(options.text('country')).toBe('US');
+    expect(options.text('batch-size')).toBe('100');
+    expect(options.has('quiet')).toBe(true);
+    expect(options.has('verbose')).toBe(false);
+  });
+
+  it('yields to the command line, option by option', async () => {
+    const args = ['--email', 'work', '--country', 'DE'];
+    const options = await read({ email: ['home', 'other'], country: 'US', phone: 'mobile' }, args);
+    expect(options.texts('email')).toEqual(['work']);
+    expect(options.text('country')).toBe('DE');
+    expect(options.text('phone')).toBe('mobile');
+  });
+
+  it.each([
+    [{ contry: 'US' }, 'there is no option "contry"; did you mean country?'],
+    [{ '--email': 'email' }, 'there is no option "--email"; did you mean email?'],
+    [{ config: 'other.json' }, 'there is no option "config"'],
+    [{ quiet: 'yes' }, '"quiet" must be true or false'],
+    [{ country: ['US', 'DE'] }, '"country" must be a text or a number'],
+    [{ email: [{}] }, '"email" must be a text, or a list of texts'],
+    [['email'], 'must hold one JSON object'],
+    ['{"email": ', 'is no JSON'],
+  ])('refuses %j', async (content, said) => {
+    const error: unknown = await read(content).catch((reason: unknown) => reason);
+    expect(describeError(error)).toContain(said);
+  });
+
+  it('ends with 2 when the file is not there, and sends nothing', async () => {
+    const ended = await runCommand(verifyCommand, ['list.csv', '--config', 'missing.json']);
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr: 'sluice: cannot read the options of missing.json: ENOENT [invalid_option]\n',
+    });
+  });
+});

@@ -1,0 +1,111 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Service } from '../../../src/service/index.js';
+import { withFolder, withService } from '../../service/with-service.js';
+import { chargesOf } from '../charges.js';
+import { connectTo } from '../connect-to.js';
+import { runInProcess } from '../run-in-process.js';
+import { runSluice, type Ended } from '../run-sluice.js';
+
+let folder: string;
+let service: Service;
+beforeEach(async () => {
+  folder = await withFolder();
+  ({ service } = await withService());
+  await writeFile(join(folder, 'list.csv'), 'Email\ngood1@sluice.test\n');
+});
+
+const verify = ['verify', '-o', 'out.csv', '--email', 'Email', '--country', 'US'];
+
+async function inFolder(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  return runInProcess(args, { cwd: folder, env });
+}
+
+async function envFile(name: string, variables: Readonly<Record<string, string>>): Promise<void> {
+  const lines = Object.entries(variables).map(([key, value]) => `${key}="${value}"`);
+  await writeFile(join(folder, name), `# the service\n${lines.join('\n')}\n`);
+}
+
+describe('--env-file', () => {
+  it('gives the service and the key to any command, and prints neither', async () => {
+    await envFile('.env', connectTo(service));
+    const ended = await inFolder([...verify, 'list.csv', '--env-file', '.env', '--verbose']);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(1);
+    const credits = await inFolder(['credits', '--env-file', '.env', '--json']);
+    expect(JSON.parse(String(credits.stdout))).toMatchObject({ email_credit: expect.any(Number) });
+    for (const { stdout, stderr } of [ended, credits]) {
+      expect(`${String(stdout)}${stderr}`).not.toContain(service.apiKey);
+    }
+  });
+
+  it('holds what env:NAME stands for', async () => {
+    await envFile('.env', { ...connectTo(service), LIST: 'sqlite:missing.db' });
+    const ended = await inFolder([
+      ...verify,
+      'env:LIST',
+      '--query',
+      'select 1',
+      '--env-file',
+      '.env',
+    ]);
+    expect(ended.stderr).not.toContain('has no variable');
+    expect(ended.stderr).toContain('missing.db');
+  });
+
+  it('yields to what is set already', async () => {
+    await envFile('.env', { ...connectTo(service), SLUICE_API_KEY: 'another-key' });
+    const ended = await inFolder([...verify, 'list.csv', '--env-file', '.env'], {
+      SLUICE_API_KEY: service.apiKey,
+    });
+    expect(ended.code, ended.stderr).toBe(0);
+  });
+
+  it('may stand in the file of --config', async () => {
+    await mkdir(join(folder, 'settings'));
+    await envFile('settings/service.env', connectTo(service));
+    await writeFile(
+      join(folder, 'nightly.json'),
+      JSON.stringify({ 'env-file': 'settings/service.env', email: 'Email', country: 'US' }),
+    );
+    const ended = await inFolder(['verify', 'list.csv', '-o', 'o.csv', '--config', 'nightly.json']);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(1);
+  });
+
+  it('ends with 2 when the file is missing, and asks nobody', async () => {
+    const ended = await inFolder(
+      [...verify, 'list.csv', '--env-file', 'no.env'],
+      connectTo(service),
+    );
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr:
+        'sluice: cannot read the environment file no.env (--env-file): ENOENT [invalid_option]\n',
+    });
+    expect(await chargesOf(service)).toEqual([]);
+  });
+
+  it('is the only way to it: a .env that lies there is not read', async () => {
+    await envFile('.env', connectTo(service));
+    const ended = await inFolder([...verify, 'list.csv']);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain('local service');
+    expect(await chargesOf(service)).toEqual([]);
+  });
+
+  it('reaches what asks the process itself, such as a proxy', async () => {
+    await envFile('proxy.env', {
+      SLUICE_BASE_URL: 'https://service.example',
+      SLUICE_API_KEY: 'a-key',
+      HTTPS_PROXY: 'no proxy',
+    });
+    const ended = await runSluice(['credits', '--env-file', 'proxy.env'], { cwd: folder });
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain('HTTPS_PROXY or HTTP_PROXY does not hold the URL of a proxy');
+  });
+});

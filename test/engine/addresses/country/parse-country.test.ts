@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { countryNames } from '../../../../src/engine/addresses/country/country-names.js';
+import {
+  findCountry,
+  parseCountry,
+} from '../../../../src/engine/addresses/country/parse-country.js';
+import { countryCodes } from '../../../../src/contract/countries.js';
+
+describe('parseCountry', () => {
+  it('takes what people write, and guesses what they meant', () => {
+    expect([' uk ', 'USA', 'Germany'].map((text) => parseCountry(text))).toEqual([
+      'GB',
+      'US',
+      'DE',
+    ]);
+    const trouble = (text: string): void => void parseCountry(text, '--country');
+    expect(() => trouble('Germny')).toThrow('--country "Germny"; did you mean DE (Germany)?');
+    expect(() => trouble('Untied States')).toThrow('did you mean US (United States)?');
+    expect(() => trouble('PR')).toThrow(
+      'take --country "PR"; Puerto Rico is not one of its target countries',
+    );
+    expect(() => trouble('Îles Åland')).toThrow('Åland Islands is not one of its target countries');
+    expect(() => trouble('D')).toThrow('did you mean DE (Germany)?');
+    expect(() => trouble('Congo')).toThrow('; give a two-letter code such as US');
+    for (const text of ['XX', 'zz']) {
+      const said = `take --country "${text}"; ${text.toUpperCase()} is the code of no country`;
+      expect(() => trouble(text)).toThrow(said);
+    }
+    for (const text of ['Narnia', '', 'x'.repeat(10_000)]) {
+      expect(() => trouble(text), text).toThrow('; give a two-letter code such as US');
+    }
+  });
+});
+
+describe('findCountry', () => {
+  it('knows a code, a three-letter code and a name of every country of the service', () => {
+    expect(countryNames.map((line) => line.slice(0, 2))).toEqual(countryCodes);
+    for (const line of countryNames) {
+      const code = line.slice(0, 2);
+      const [name = ''] = line.slice(7).split(' / ');
+      for (const text of [code, line.slice(3, 6), name, ` ${name.toUpperCase()} `]) {
+        expect(findCountry(text.trim()), text).toBe(code);
+      }
+    }
+  });
+
+  it('has no name or three-letter code that stands for two countries', () => {
+    const names = countryNames.flatMap((line) => [line.slice(3, 6), ...line.slice(7).split(' / ')]);
+    for (const line of countryNames) {
+      for (const name of [line.slice(3, 6), ...line.slice(7).split(' / ')]) {
+        expect(findCountry(name), name).toBe(line.slice(0, 2));
+      }
+    }
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it.each([
+    ['usa', 'US'],
+    ['U.S.A.', 'US'],
+    ['United States of America', 'US'],
+    ['uk', 'GB'],
+    ['Great Britain', 'GB'],
+    ['Deutschland', 'DE'],
+    ['Cote d Ivoire', 'CI'],
+    ["Côte d'Ivoire", 'CI'],
+    ['Bosnia and Herzegovina', 'BA'],
+    ['Bosnia & Herzegovina', 'BA'],
+    ['the Netherlands', 'NL'],
+    ['St. Lucia', 'LC'],
+    ['Saint Lucia', 'LC'],
+    ['Korea, Republic of', 'KR'],
+    ['Turkiye', 'TR'],
+    ['Großbritannien', 'GB'],
+    ['GROSSBRITANNIEN', 'GB'],
+    ['vereinigtes koenigreich', 'GB'],
+    ['Royaume-Uni', 'GB'],
+    ['Regno Unito', 'GB'],
+    ['Allemagne', 'DE'],
+    ['Germania', 'DE'],
+    ['Oesterreich', 'AT'],
+    ['Etats Unis', 'US'],
+    ['EE.UU.', 'US'],
+    ['Pays-Bas', 'NL'],
+    ['Costa d’Avorio', 'CI'],
+    ['Deutschland (DE)', 'DE'],
+    ['DE - Deutschland', 'DE'],
+    ['Germany/Deutschland', 'DE'],
+    ['de-DE', 'DE'],
+    ['GER', 'DE'],
+    ['SUI', 'CH'],
+    ['GB-ENG', 'GB'],
+    ['USA.', 'US'],
+    ['U. S. A.', 'US'],
+    ['ＵＳＡ', 'US'],
+    ['U.A.E.', 'AE'],
+    ['Hong Kong SAR', 'HK'],
+    ['Hong Kong (S.A.R.)', 'HK'],
+    ['Hong Kong, China', 'HK'],
+    ['Korea, South', 'KR'],
+    ['Korea (South)', 'KR'],
+    ['Ireland, Northern', 'GB'],
+    ['Czech Rep.', 'CZ'],
+    ['Congo, Dem. Rep.', 'CD'],
+    ['Congo, Rep.', 'CG'],
+    ['Virgin Islands (British)', 'VG'],
+    ['United Republic of Tanzania', 'TZ'],
+    ['Türkiye (Turkey)', 'TR'],
+  ])('knows %s', (text, code) => {
+    expect(findCountry(text)).toBe(code);
+  });
+
+  it.each([
+    '',
+    'Narnia',
+    'Congo',
+    'United',
+    'North Korea',
+    "Korea, Democratic People's Republic of",
+    'DE-BY',
+    'DE/AT',
+    'US-CA',
+    'Georgia (GA)',
+    'CHI',
+    'D',
+    'de und at',
+    '__proto__',
+    'x'.repeat(10_000),
+    'ﬁ',
+    'ıt',
+    'ıt / ıt',
+  ])('does not know %j', (text) => {
+    expect(findCountry(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { laneName, parseCountryCell } from '../../../src/engine/addresses/lane.js';
+import { countryCodes } from '../../../src/contract/countries.js';
+import { invalidText, type CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
+
+describe('laneName', () => {
+  it('joins type and country', () => {
+    expect(laneName({ type: 'email', country: 'US' })).toBe('email-US');
+    expect(laneName({ type: 'phone', country: 'DE' })).toBe('phone-DE');
+  });
+});
+
+describe('parseCountryCell', () => {
+  it('takes every country of the contract in any case', () => {
+    for (const country of countryCodes) {
+      expect(parseCountryCell(country)).toBe(country);
+      expect(parseCountryCell(` ${country.toLowerCase()}\u00a0`)).toBe(country);
+    }
+  });
+
+  it('says where a cell is empty, so that another may say the country', () => {
+    for (const empty of [undefined, '', ' \t', '\ufeff']) {
+      expect(parseCountryCell(empty)).toBeUndefined();
+    }
+    expect(parseCountryCell('XX')).toEqual({ reason: 'country_unsupported' });
+  });
+
+  it.each<CellText>([
+    'XX',
+    'XXX',
+    'U',
+    'Narnia',
+    'ıt',
+    'ﬁ',
+    '__proto__',
+    'constructor',
+    invalidText,
+  ])('does not know %s', (cell) => {
+    expect(parseCountryCell(cell)).toEqual({ reason: 'country_unsupported' });
+  });
+});

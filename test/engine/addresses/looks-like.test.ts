@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { emailLine } from '../../../src/engine/addresses/email-line.js';
+import { phoneLine } from '../../../src/engine/addresses/phone/phone-line.js';
+import { isSurelyWellFormed } from '../../../src/engine/addresses/looks-like.js';
+import { parseMailbox } from '../../../src/service/verification/email-syntax.js';
+import { readPhone } from '../../../src/service/verification/read-phone.js';
+import { unicodeText } from '../../platform/text/unicode-text.js';
+
+describe('isSurelyWellFormed', () => {
+  it.each([
+    ['anna.berg+news@example.co.uk', true],
+    ['A_1-b@x-y.de', true],
+    ['nobody', false],
+    ['@x.de', false],
+    ['a@x', false],
+    ['a..b@x.de', false],
+    ['a@-x.de', false],
+    ['a@x.d', false],
+    ['a@x.de.', false],
+    ['a@b@x.de', false],
+    ['jos\u00e9@x.de', false],
+    [`${'a'.repeat(65)}@x.de`, false],
+  ])('says of the email %s: %s', (line, isWellFormed) => {
+    expect(isSurelyWellFormed('email', line, 'US')).toBe(isWellFormed);
+  });
+
+  it.each([
+    ['+442071838750', true],
+    ['+12125550123', true],
+    ['2125550123', false],
+    ['+1', false],
+    ['1-800-FLOWERS', false],
+  ])('says of the phone %s: %s', (line, isWellFormed) => {
+    expect(isSurelyWellFormed('phone', line, 'US')).toBe(isWellFormed);
+  });
+
+  it('says yes to nothing that the local service removes', () => {
+    const part = fc.stringMatching(/^[a-z0-9._+@-]{0,12}$/);
+    const email = fc.oneof(
+      fc.tuple(part, part).map(([local, domain]) => `${local}@${domain}.com`),
+      fc.emailAddress(),
+      unicodeText(),
+    );
+    fc.assert(
+      fc.property(email, (cell) => {
+        const address = emailLine(cell);
+        if (!('line' in address) || !isSurelyWellFormed('email', address.line, 'US')) return;
+        expect(parseMailbox(address.line)).toBeDefined();
+      }),
+      { numRuns: 2000 },
+    );
+    fc.assert(
+      fc.property(fc.stringMatching(/^\+?[0-9 ().-]{3,18}$/), (cell) => {
+        const address = phoneLine(cell, 'US');
+        if (!('line' in address) || !isSurelyWellFormed('phone', address.line, 'US')) return;
+        expect(readPhone(address.line, 'US')).toBeDefined();
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

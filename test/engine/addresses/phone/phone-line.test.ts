@@ -1,0 +1,124 @@
+import { getExampleNumber, isSupportedCountry } from 'libphonenumber-js/min';
+import examples from 'libphonenumber-js/mobile/examples';
+import { describe, expect, it } from 'vitest';
+import { phoneLine } from '../../../../src/engine/addresses/phone/phone-line.js';
+import { countryCodes, type CountryCode } from '../../../../src/contract/countries.js';
+
+const separate = (digits: string, separator: string) => digits.split('').join(separator);
+
+describe('phoneLine', () => {
+  it.each<[CountryCode, string, string]>([
+    ['DE', '(030) 123 456', '+4930123456'],
+    ['DE', '030/123456', '+4930123456'],
+    ['DE', '0049 30 123456', '+4930123456'],
+    ['DE', '+49 (0) 30 123456', '+4930123456'],
+    ['DE', '(+49) 30 123456', '+4930123456'],
+    ['DE', '49 30 123456', '+4930123456'],
+    ['DE', '\u202f030\u202f12\u202f34\u202f56\u00a0', '+4930123456'],
+    ['DE', '030\u2013123\u2011456', '+4930123456'],
+    ['DE', '+４９ ３０ １２３４５６', '+4930123456'],
+    ['DE', '٠٣٠ ١٢٣٤٥٦', '+4930123456'],
+    ['IR', '۰۲۱ ۱۲۳۴ ۵۶۷۸', '+982112345678'],
+    ['US', '(201) 555-0123', '+12015550123'],
+    ['US', '1 (201) 555-0123', '+12015550123'],
+    ['US', '011 49 30 123456', '+4930123456'],
+    ['US', '＋49 30 123456', '+4930123456'],
+    ['US', '+49 30 123456', '+4930123456'],
+    ['IT', '06 1234 5678', '+390612345678'],
+    ['AR', '011 15 2345 6789', '+5491123456789'],
+    ['BR', '0 15 11 96123 4567', '+5511961234567'],
+    ['US', '+800 1234 5678', '+80012345678'],
+  ])('reads a number of %s written %s', (country, text, number) => {
+    expect(phoneLine(text, country)).toEqual({ line: number, key: number });
+  });
+
+  it('reads the international form in countries that libphonenumber does not know', () => {
+    for (const country of ['GS', 'UM'] as const) {
+      expect(phoneLine('+1 201 555 0123', country)).toHaveProperty('key', '+12015550123');
+      expect(phoneLine('201 555 0123', country)).toEqual({
+        line: '201 555 0123',
+        key: 'd2015550123',
+      });
+    }
+  });
+
+  it('compares what does not parse by its digits, and sends it as it stands', () => {
+    expect(phoneLine(' 12-34 ', 'US')).toEqual({ line: '12-34', key: 'd1234' });
+    expect(phoneLine('(12) 34', 'US')).toHaveProperty('key', 'd1234');
+    expect(phoneLine('１２٣۴', 'US')).toHaveProperty('key', 'd1234');
+    expect(phoneLine('+12-34', 'US')).toHaveProperty('key', 'd+1234');
+  });
+
+  it.each([
+    '1-800-FLOWERS',
+    '030 123456 ext. 7',
+    '030 123456x7',
+    '030 123456 доб. 7',
+    '030 123456#7',
+    '030 123456;7',
+    '030~123456',
+    'tel:+49-30-123456',
+    '030*123456',
+    '++4930123456',
+    '+49+30123456',
+    '4930123456+',
+    '+',
+    '-',
+    '()',
+    'n/a',
+  ])('compares %s by its text', (text) => {
+    expect(phoneLine(text, 'DE')).toEqual({ line: text, key: `t${text}` });
+  });
+
+  it('does not let numbers meet that are spelled with letters', () => {
+    const keys = ['1-800-FLOWERS', '1-800-CONTACTS', '1-800-flowers', '1-800-356-9377'].map(
+      (text) => phoneLine(text, 'US'),
+    );
+    expect(new Set(keys.map((address) => JSON.stringify(address))).size).toBe(4);
+  });
+
+  it('keeps the three kinds of keys apart', () => {
+    expect(phoneLine('d1234', 'US')).toHaveProperty('key', 'td1234');
+    expect(phoneLine('t1234', 'US')).toHaveProperty('key', 'tt1234');
+    expect(phoneLine('1234', 'US')).toHaveProperty('key', 'd1234');
+    expect(phoneLine('+4912', 'US')).toHaveProperty('key', 'd+4912');
+  });
+
+  it('judges the line that would be sent, not the cell', () => {
+    const spaced = separate('+4930123456', '       ');
+    expect(spaced.length).toBeGreaterThan(64);
+    expect(phoneLine(spaced, 'DE')).toHaveProperty('line', '+4930123456');
+    expect(phoneLine('1'.repeat(64), 'DE')).toHaveProperty('line');
+    expect(phoneLine('1'.repeat(65), 'DE')).toEqual({ reason: 'too_long' });
+    expect(phoneLine('030 123456, 030 654321', 'DE')).toEqual({ reason: 'contains_comma' });
+    expect(phoneLine('030\t123456', 'DE')).toEqual({ reason: 'control_character' });
+  });
+
+  it('compares digits by themselves that would lose another prefix at each reading', () => {
+    expect(phoneLine('+49 0 030 123456', 'DE')).toEqual({
+      line: '+49 0 030 123456',
+      key: 'd+490030123456',
+    });
+  });
+
+  it('gives one key to the usual spellings of a number, in every country', () => {
+    for (const country of countryCodes) {
+      const example = isSupportedCountry(country) ? getExampleNumber(country, examples) : undefined;
+      if (!example) continue;
+      const number = { line: example.number, key: example.number };
+      for (const text of [
+        example.number,
+        example.formatNational(),
+        example.formatInternational(),
+        example.formatInternational().replaceAll(' ', '\u202f'),
+        `  ${separate(example.number, '-')}\n`,
+      ]) {
+        // In Gabon the same digits are the national form of two numbers.
+        const line = country === 'GA' && text === example.formatNational() ? text : undefined;
+        expect(phoneLine(text, country), `${country} ${text}`).toEqual(
+          line === undefined ? number : { line, key: `d${line.replaceAll(' ', '')}` },
+        );
+      }
+    }
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import {
+  elected,
+  mayHaveLaunched,
+  planned,
+  renewPatience,
+  type Stage,
+} from '../../../src/engine/batches/batch-state.js';
+import { electedAs, stages, stateOf } from './any-news.js';
+
+describe('mayHaveLaunched', () => {
+  it('holds from the moment a launch was asked for', () => {
+    const launched = stages.filter((stage) => mayHaveLaunched(stateOf[stage]));
+    expect(launched).toEqual(['launching', 'verifying', 'done', 'exported', 'failed']);
+  });
+
+  it('holds for a batch that stepped back while an earlier launch is in doubt', () => {
+    for (const stage of ['uploaded', 'parsing', 'ready'] as const) {
+      expect(mayHaveLaunched(stateOf[stage])).toBe(false);
+      expect(mayHaveLaunched({ ...stateOf[stage], doubt: true })).toBe(true);
+    }
+  });
+
+  it('holds for a failed batch as it was written down', () => {
+    expect(mayHaveLaunched({ ...stateOf.failed, launched: false })).toBe(false);
+    expect(mayHaveLaunched({ ...stateOf.failed, launched: true })).toBe(true);
+  });
+});
+
+describe('renewPatience', () => {
+  const worn = { uploads: 4, misses: 9, prepares: 9, launches: 19 } as const;
+  const fresh = { uploads: 0, misses: 0, prepares: 0, launches: 0 };
+
+  it('begins every count anew and keeps everything else', () => {
+    const { stage: _, ...rest } = { ...electedAs, stage: 'x', ...worn, attempt: 7, fresh: 1 };
+    expect(renewPatience({ ...planned, attempt: 7, uploads: 5 })).toEqual({
+      ...planned,
+      attempt: 7,
+    });
+    expect(renewPatience({ ...stateOf.uploading, accepted: true, looks: 3, uploads: 5 })).toEqual({
+      ...stateOf.uploading,
+      accepted: true,
+      uploads: 0,
+    });
+    for (const stage of ['uploaded', 'ready'] as const) {
+      expect(renewPatience({ stage, ...rest })).toEqual({ stage, ...rest, ...fresh });
+    }
+    expect(renewPatience({ stage: 'parsing', ...rest, prepared: false, polls: 2 })).toEqual({
+      stage: 'parsing',
+      ...rest,
+      ...fresh,
+      prepared: false,
+      polls: 2,
+    });
+    expect(renewPatience({ stage: 'verifying', ...rest, readies: 2 })).toEqual({
+      stage: 'verifying',
+      ...rest,
+      ...fresh,
+      readies: 0,
+    });
+    expect(renewPatience({ stage: 'done', ...rest, broken: 10 })).toEqual({
+      stage: 'done',
+      ...rest,
+      ...fresh,
+      broken: 0,
+    });
+  });
+
+  it('leaves a launch in doubt whose answer nobody hears any more', () => {
+    expect(renewPatience(stateOf.launching)).toMatchObject({ stage: 'launching', doubt: true });
+  });
+
+  it('changes nothing about a batch at its end', () => {
+    expect(renewPatience(stateOf.exported)).toBe(stateOf.exported);
+    expect(renewPatience(stateOf.failed)).toBe(stateOf.failed);
+  });
+
+  it('never changes the stage, the uuid or what may have been paid', () => {
+    for (const stage of stages) {
+      const known = stateOf[stage];
+      const renewed = renewPatience(known);
+      expect(renewed.stage).toBe<Stage>(stage);
+      expect('uuid' in renewed && renewed.uuid).toBe('uuid' in known && known.uuid);
+      expect(mayHaveLaunched(renewed)).toBe(mayHaveLaunched(known));
+    }
+  });
+});
+
+describe('elected', () => {
+  it('leaves out the fields of one stage', () => {
+    const { stage: _stage, prepared: _prepared, polls: _polls, ...rest } = stateOf.parsing;
+    expect(elected(stateOf.parsing)).toEqual(rest);
+  });
+});

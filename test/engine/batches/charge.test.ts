@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { findCharge } from '../../../src/engine/batches/charge.js';
+
+const email = {
+  total_email_cost: 10,
+  net_email_cost: 7.5,
+  email_cache_account_return: 3,
+  email_cache_global_return: 2,
+};
+const phone = {
+  total_phone_cost: 4,
+  net_phone_cost: 4,
+  phone_cache_account_return: 0,
+  phone_cache_global_return: 0,
+};
+const emailCharge = { spent: 10, refunded: 2.5, net: 7.5 };
+const phoneCharge = { spent: 4, refunded: 0, net: 4 };
+
+describe('findCharge', () => {
+  it.each([
+    ['at the top', { status: 'verification_done', ...email }],
+    ['in a field', { status: 'verification_done', cost: email }],
+    ['deeper', { status: 'verification_done', results: { figures: { cost: email } } }],
+    ['behind other fields', { a: null, b: [1], c: 'text', d: { e: 1 }, f: email }],
+    ['under a name like any other', { ['__proto__']: null, constructor: email }],
+  ])('finds the cost object %s', (_, answer) => {
+    expect(findCharge('email', answer)).toEqual(emailCharge);
+  });
+
+  it('takes that of its own type', () => {
+    const answer = { costs: [], email, phone };
+    expect(findCharge('email', answer)).toEqual(emailCharge);
+    expect(findCharge('phone', answer)).toEqual(phoneCharge);
+    expect(findCharge('phone', email)).toBeUndefined();
+    expect(findCharge('email', phone)).toBeUndefined();
+  });
+
+  it.each([
+    { status: 'verification_done' },
+    { cost: { total_email_cost: 10 } },
+    { cost: { ...email, total_email_cost: '10' } },
+    { cost: { ...email, total_email_cost: 1.5 } },
+    { a: { b: { c: { d: email } } } },
+    { list: [email] },
+    null,
+    undefined,
+    'text',
+    [],
+  ])('finds none in %j', (answer) => {
+    expect(findCharge('email', answer)).toBeUndefined();
+  });
+
+  it('does not lose itself in a deep answer', () => {
+    let deep: object = {};
+    for (let level = 0; level < 10_000; level += 1) deep = { deep };
+    expect(findCharge('email', deep)).toBeUndefined();
+  });
+});

@@ -1,0 +1,466 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isPrepared,
+  mayHaveLaunched,
+  planned,
+  renewPatience,
+  type KnownBatch,
+} from '../../../src/engine/batches/batch-state.js';
+import { learn, type News } from '../../../src/engine/batches/transitions.js';
+import { before, bounds, nextStep } from '../../../src/engine/batches/state-machine.js';
+import { allNews, electedAs, stages, stateOf } from './any-news.js';
+
+/** Takes one piece of news after the other. */
+function learnAll(known: KnownBatch, ...news: readonly News[]): KnownBatch {
+  return news.reduce(learn, known);
+}
+
+function times<Item>(count: number, item: Item): Item[] {
+  return Array.from({ length: count }, () => item);
+}
+
+const status = (word: string): News => ({ of: 'status', status: word });
+const launch = (word: string): News => ({ of: 'launch', status: word });
+const prepare = (word: string): News => ({ of: 'prepare', status: word });
+const missing: News = { of: 'missing' };
+const onItsWay = ['uploaded', 'parsing', 'ready', 'launching', 'verifying'] as const;
+
+describe('an unknown word', () => {
+  it.each(['queued', '', 'READY_FOR_VERIFICATION', '__proto__', 'verification_', 'failed'])(
+    'as the status (%o) changes nothing in any stage',
+    (word) => {
+      for (const stage of stages) expect(learn(stateOf[stage], status(word))).toBe(stateOf[stage]);
+    },
+  );
+
+  it('as the status says at least that the batch is there', () => {
+    for (const stage of onItsWay) {
+      const known = { ...stateOf[stage], misses: 9 };
+      expect(learn(known, status('queued'))).toEqual(stateOf[stage]);
+    }
+  });
+
+  it('as the answer to a launch leaves it to the status', () => {
+    const known = learn(stateOf.launching, launch('accepted'));
+    expect(known).toEqual({ ...stateOf.launching, doubt: true });
+    expect(nextStep(known)).toEqual({ do: 'read_status', wait: true });
+  });
+
+  it('as the answer to a preparation leaves it to the status, and fails nothing in the end', () => {
+    let known: KnownBatch = stateOf.uploaded;
+    for (let asked = 1; asked < bounds.prepares; asked += 1) {
+      known = learn(known, prepare('queued'));
+      expect(known).toMatchObject({ stage: 'parsing', prepared: false, prepares: asked });
+      known = learnAll(known, ...times(bounds.pollsUnprepared, status('parsing_content')));
+      expect(known.stage).toBe('uploaded');
+    }
+    known = learn(known, prepare('queued'));
+    // From here on only the deadline ends it.
+    expect(learnAll(known, ...times(1000, status('parsing_content')))).toBe(known);
+    expect(learn(known, status('ready_for_verification')).stage).toBe('ready');
+  });
+});
+
+describe('news that do not belong to the stage', () => {
+  it('change nothing at an end', () => {
+    for (const news of allNews) {
+      expect(learn(stateOf.exported, news)).toBe(stateOf.exported);
+      expect(learn(stateOf.split, news)).toBe(stateOf.split);
+      expect(learn(stateOf.failed, news)).toBe(stateOf.failed);
+    }
+  });
+
+  it('change nothing', () => {
+    const listened: Readonly<Record<News['of'], readonly string[]>> = {
+      upload: ['uploading'],
+      too_large: ['planned', 'uploading', 'uploaded'],
+      find: ['uploading'],
+      prepare: ['uploaded'],
+      status: onItsWay,
+      launch: ['launching'],
+      export: ['done'],
+      missing: [...onItsWay, 'done'],
+      another: ['uploaded', 'parsing', 'ready'],
+    };
+    for (const stage of stages) {
+      for (const news of allNews) {
+        if (listened[news.of].includes(stage)) continue;
+        // Results that were there may be lost with their batch.
+        if (stage === 'done' && news.of === 'status' && news.status === 'internal_error') continue;
+        expect(learn(stateOf[stage], news)).toBe(stateOf[stage]);
+      }
+    }
+  });
+});
+
+describe("a uuid that seems to be another upload's", () => {
+  it('is looked for by name, while the answer to the upload alone has told it', () => {
+    const looking = { ...stateOf.uploading, uploads: stateOf.ready.uploads };
+    expect(learn(stateOf.ready, { of: 'another' })).toEqual(looking);
+  });
+
+  it('is kept where the list has told it, or a launch of it may have been paid', () => {
+    for (const known of [
+      { ...stateOf.ready, isFound: true },
+      { ...stateOf.ready, doubt: true },
+      { ...stateOf.ready, launches: 1 },
+    ]) {
+      expect(learn(known, { of: 'another' })).toBe(known);
+    }
+  });
+});
+
+describe('a batch that is too large', () => {
+  const tooLarge = (addresses: number): News => ({ of: 'too_large', addresses });
+
+  it.each(['planned', 'uploading'] as const)('is split when it is %s', (stage) => {
+    const { attempt, fresh, uploads } = stateOf[stage];
+    const split = { stage: 'split', attempt, fresh, uploads, uuid: undefined };
+    expect(learn(stateOf[stage], tooLarge(2))).toEqual(split);
+  });
+
+  it('is split when its preparation says so, and its upload is remembered', () => {
+    expect(learn(stateOf.uploaded, tooLarge(9))).toMatchObject({ stage: 'split', uuid: 'told' });
+  });
+
+  it('is never split when a launch of it may have been paid', () => {
+    const doubted = { ...stateOf.uploaded, doubt: true };
+    expect(learn(doubted, tooLarge(9))).toBe(doubted);
+  });
+
+  it('fails when it is a single line', () => {
+    expect(learn(stateOf.uploading, tooLarge(1))).toMatchObject({
+      stage: 'failed',
+      reason: 'too_large',
+      launched: false,
+    });
+  });
+
+  it('has nothing to do once it is split', () => {
+    expect(nextStep(stateOf.split)).toEqual({ do: 'nothing' });
+    expect(renewPatience(stateOf.split)).toBe(stateOf.split);
+    expect(mayHaveLaunched(stateOf.split)).toBe(false);
+    expect(isPrepared(stateOf.split)).toBe(false);
+  });
+});
+
+describe('an upload', () => {
+  const uploading = stateOf.uploading;
+
+  it('is elected by the uuid of its answer', () => {
+    expect(learn(uploading, { of: 'upload', status: 'ok', uuid: 'told' })).toEqual({
+      ...electedAs,
+      stage: 'uploaded',
+    });
+  });
+
+  it('is looked for in the list when its answer names no uuid, or is lost', () => {
+    const accepted = learn(uploading, { of: 'upload', status: 'ok', uuid: undefined });
+    const lost = learn(uploading, { of: 'upload', status: 'unknown' });
+    expect(accepted).toEqual({ ...uploading, accepted: true });
+    expect(lost).toBe(uploading);
+    for (const known of [accepted, lost]) {
+      expect(nextStep(known)).toEqual({ do: 'find', wait: false });
+      expect(learn(known, { of: 'find', uuid: 'listed' })).toEqual({
+        ...electedAs,
+        stage: 'uploaded',
+        uuid: 'listed',
+        isFound: true,
+      });
+    }
+  });
+
+  it.each([
+    [false, bounds.looksForLostUpload],
+    [true, bounds.looksForAcceptedUpload],
+  ])('that no list shows (accepted: %s) is sent anew, under a new name', (accepted, looks) => {
+    const none: News = { of: 'find', uuid: undefined };
+    const known = learnAll({ ...uploading, accepted }, ...times(looks - 1, none));
+    expect(known).toEqual({ ...uploading, accepted, looks: looks - 1 });
+    expect(learn(known, none)).toEqual({ stage: 'planned', attempt: 2, fresh: 0, uploads: 1 });
+  });
+
+  it('that was answered with error is sent anew a few times, then the batch fails', () => {
+    let known: KnownBatch = planned;
+    for (let sent = 1; sent <= bounds.uploads; sent += 1) {
+      known = before(known, nextStep(known));
+      expect(known).toMatchObject({ stage: 'uploading', attempt: sent });
+      known = learn(known, { of: 'upload', status: 'error' });
+    }
+    expect(known).toMatchObject({
+      stage: 'failed',
+      reason: 'upload_error',
+      uuid: undefined,
+      launched: false,
+    });
+  });
+
+  it('whose answers are lost again and again is given up for now, not failed', () => {
+    let known: KnownBatch = planned;
+    while (nextStep(known).do === 'upload') {
+      known = before(known, nextStep(known));
+      const none = times<News>(bounds.looksForLostUpload, { of: 'find', uuid: undefined });
+      known = learnAll(known, { of: 'upload', status: 'unknown' }, ...none);
+    }
+    expect(nextStep(known)).toEqual({ do: 'give_up' });
+    expect(known).toMatchObject({ stage: 'planned', attempt: 1 + bounds.uploads });
+  });
+
+  it('that was refused was never sent', () => {
+    const known = learn(uploading, { of: 'upload', status: 'refused' });
+    expect(known).toEqual({ stage: 'planned', attempt: 1, fresh: 0, uploads: 1 });
+  });
+
+  it('with a parse error fails the batch', () => {
+    expect(learn(uploading, { of: 'upload', status: 'parse_error' })).toMatchObject({
+      stage: 'failed',
+      reason: 'parse_error',
+      launched: false,
+    });
+  });
+});
+
+describe('a preparation', () => {
+  it('answered with ok is waited for as long as it takes', () => {
+    const known = learn(stateOf.uploaded, prepare('ok'));
+    expect(known).toEqual(stateOf.parsing);
+    expect(learnAll(known, ...times(1000, status('parsing_content')))).toBe(known);
+  });
+
+  it('answered with error may be under way already: the status decides', () => {
+    const known = learn(stateOf.uploaded, prepare('error'));
+    expect(known).toMatchObject({ stage: 'parsing', prepared: false, prepares: 1 });
+    expect(learn(known, status('ready_for_verification')).stage).toBe('ready');
+    expect(learn(known, status('verification_ongoing')).stage).toBe('verifying');
+    expect(learn(known, status('verification_done')).stage).toBe('done');
+  });
+
+  it('answered with error for ever fails the batch, unpaid', () => {
+    let known: KnownBatch = stateOf.uploaded;
+    let asked = 0;
+    while (known.stage === 'uploaded') {
+      asked += 1;
+      const idle = times(bounds.pollsUnprepared, status('parsing_content'));
+      known = learnAll(known, prepare('error'), ...idle);
+    }
+    expect(asked).toBe(bounds.prepares);
+    expect(known).toMatchObject({ stage: 'failed', reason: 'prepare_error', launched: false });
+  });
+
+  it('with a parse error fails the batch', () => {
+    expect(learn(stateOf.uploaded, prepare('parse_error'))).toMatchObject({
+      stage: 'failed',
+      reason: 'parse_error',
+      uuid: 'told',
+    });
+  });
+});
+
+describe('a launch', () => {
+  it.each(['ok', 'verification_already_ongoing', 'verification_already_done'])(
+    'answered with %s runs, and its status tells the rest',
+    (word) => {
+      expect(learn(stateOf.launching, launch(word))).toEqual(stateOf.verifying);
+    },
+  );
+
+  it.each(['lost', 'error', 'accepted'])(
+    'answered with %s is settled by the status before any other launch',
+    (word) => {
+      const known = learn(stateOf.launching, launch(word));
+      expect(known.stage).toBe('launching');
+      expect(nextStep(known)).toEqual({ do: 'read_status', wait: true });
+      expect(learn(known, status('verification_ongoing')).stage).toBe('verifying');
+      expect(learn(known, status('verification_done')).stage).toBe('done');
+      const again = learn(known, status('ready_for_verification'));
+      expect(again).toMatchObject({ stage: 'ready', uuid: 'told', doubt: true, launches: 1 });
+      expect(mayHaveLaunched(again)).toBe(true);
+    },
+  );
+
+  it.each(['refused', 'not_found', 'not_ready_for_verification'])(
+    'answered with %s was surely not carried out',
+    (word) => {
+      expect(mayHaveLaunched(learn(stateOf.launching, launch(word)))).toBe(false);
+      const doubted = learn({ ...stateOf.launching, doubt: true }, launch(word));
+      expect(mayHaveLaunched(doubted)).toBe(true);
+    },
+  );
+
+  it('refused for the money is ready to be asked for again', () => {
+    expect(learn(stateOf.launching, launch('refused'))).toEqual({
+      ...stateOf.ready,
+      launches: 1,
+    });
+  });
+
+  it('that is not ready goes back to polling, a bounded number of times', () => {
+    let known: KnownBatch = stateOf.ready;
+    let asked = 0;
+    while (known.stage !== 'failed') {
+      known = before(known, nextStep(known));
+      asked += 1;
+      known = learn(known, launch('not_ready_for_verification'));
+      if (known.stage === 'failed') break;
+      expect(known).toMatchObject({ stage: 'parsing' });
+      known = learnAll(known, status('parsing_content'), status('ready_for_verification'));
+    }
+    expect(asked).toBe(bounds.launches);
+    expect(known).toMatchObject({ reason: 'launch_error', launched: false });
+  });
+
+  it('that is not ready is prepared again when nothing moves, unless an earlier one is in doubt', () => {
+    const idle = times(bounds.pollsUnprepared, status('parsing_content'));
+    const notReady = launch('not_ready_for_verification');
+    expect(learnAll(stateOf.launching, notReady, ...idle).stage).toBe('uploaded');
+    const doubted = { ...stateOf.launching, doubt: true };
+    expect(learnAll(doubted, notReady, ...idle)).toMatchObject({ stage: 'parsing', doubt: true });
+  });
+
+  it('answered with error for ever fails the batch, only after its status was read', () => {
+    let known: KnownBatch = stateOf.ready;
+    let asked = 0;
+    while (known.stage === 'ready') {
+      known = learn(before(known, nextStep(known)), launch('error'));
+      asked += 1;
+      expect(known.stage).toBe('launching');
+      known = learn(known, status('ready_for_verification'));
+    }
+    expect(asked).toBe(bounds.launches);
+    expect(known).toMatchObject({ stage: 'failed', reason: 'launch_error', launched: true });
+  });
+
+  it('whose answers are lost again and again is given up for now, not failed', () => {
+    let known: KnownBatch = stateOf.ready;
+    while (nextStep(known).do === 'launch') {
+      known = learn(before(known, nextStep(known)), launch('lost'));
+      known = learn(known, status('ready_for_verification'));
+    }
+    expect(nextStep(known)).toEqual({ do: 'give_up' });
+    expect(known).toMatchObject({ stage: 'ready', doubt: true, launches: bounds.launches });
+  });
+
+  it('that the service has forgotten after its yes is asked for once more, for the same uuid', () => {
+    const ready = status('ready_for_verification');
+    const once = learnAll(stateOf.verifying, ...times(bounds.readiesAfterLaunch - 1, ready));
+    expect(once.stage).toBe('verifying');
+    expect(learn(once, status('verification_ongoing'))).toEqual(stateOf.verifying);
+    expect(learn(once, ready)).toMatchObject({ stage: 'ready', uuid: 'told', doubt: true });
+  });
+
+  it('that is said to be parsing waits until it is ready, in doubt', () => {
+    const known = learn(stateOf.launching, status('parsing_content'));
+    expect(known).toMatchObject({ stage: 'parsing', prepared: true, doubt: true });
+  });
+});
+
+describe('a running batch', () => {
+  it('is not written down anew for every poll', () => {
+    expect(learn(stateOf.verifying, status('verification_ongoing'))).toBe(stateOf.verifying);
+  });
+
+  it('is not set back by a lagging answer', () => {
+    expect(learn(stateOf.verifying, status('parsing_content'))).toBe(stateOf.verifying);
+  });
+});
+
+describe('a batch that is not found', () => {
+  it.each([...onItsWay, 'done'] as const)('for a moment stays in stage %s', (stage) => {
+    const known = learnAll(stateOf[stage], ...times(bounds.misses - 1, missing));
+    expect(known).toEqual({ ...stateOf[stage], misses: bounds.misses - 1 });
+  });
+
+  it('now and then is not lost', () => {
+    const polls = [...times(bounds.misses - 1, missing), status('parsing_content')];
+    const known = learnAll(stateOf.parsing, ...times(20, polls).flat());
+    expect(known).toEqual(stateOf.parsing);
+  });
+
+  it.each(['uploaded', 'parsing', 'ready'] as const)(
+    'in stage %s was never paid: it is uploaded anew, once',
+    (stage) => {
+      const lost = times(bounds.misses, missing);
+      expect(learnAll(stateOf[stage], ...lost)).toEqual({
+        stage: 'planned',
+        attempt: 2,
+        fresh: 1,
+        uploads: 0,
+      });
+      expect(learnAll({ ...stateOf[stage], fresh: bounds.fresh }, ...lost)).toMatchObject({
+        stage: 'failed',
+        reason: 'batch_missing',
+        launched: false,
+      });
+      expect(learnAll({ ...stateOf[stage], doubt: true }, ...lost)).toMatchObject({
+        stage: 'failed',
+        reason: 'batch_missing',
+        launched: true,
+      });
+    },
+  );
+
+  it.each(['launching', 'verifying', 'done'] as const)(
+    'in stage %s may be paid: it fails and is never sent again',
+    (stage) => {
+      expect(learnAll(stateOf[stage], ...times(bounds.misses, missing))).toMatchObject({
+        stage: 'failed',
+        reason: 'batch_missing',
+        uuid: 'told',
+        launched: true,
+      });
+    },
+  );
+
+  it('by its launch was deleted before it: it may be uploaded anew', () => {
+    const known = learn(stateOf.launching, launch('not_found'));
+    expect(known).toMatchObject({ stage: 'parsing', misses: 1, doubt: false });
+    expect(learnAll(known, ...times(bounds.misses - 1, missing))).toMatchObject({
+      stage: 'planned',
+      fresh: 1,
+    });
+  });
+});
+
+describe('an internal error', () => {
+  const broken = status('internal_error');
+
+  it('before the launch is answered with one fresh upload', () => {
+    const known = learn(stateOf.parsing, broken);
+    expect(known).toEqual({ stage: 'planned', attempt: 2, fresh: 1, uploads: 0 });
+    expect(learn({ ...stateOf.parsing, attempt: 2, fresh: 1 }, broken)).toMatchObject({
+      stage: 'failed',
+      reason: 'internal_error',
+      uuid: 'told',
+      launched: false,
+    });
+  });
+
+  it.each(['launching', 'verifying', 'done'] as const)('in stage %s fails the batch', (stage) => {
+    expect(learn(stateOf[stage], broken)).toMatchObject({
+      stage: 'failed',
+      reason: 'internal_error',
+      uuid: 'told',
+      launched: true,
+    });
+  });
+
+  it('fails a batch that stepped back while an earlier launch is in doubt', () => {
+    expect(learn({ ...stateOf.parsing, doubt: true }, broken)).toMatchObject({
+      stage: 'failed',
+      launched: true,
+    });
+  });
+});
+
+describe('an export', () => {
+  it('that is safe ends the batch', () => {
+    expect(learn(stateOf.done, { of: 'export', result: 'safe' })).toEqual(stateOf.exported);
+  });
+
+  it('that stays broken is given up for now, and what is paid is never failed', () => {
+    const broken: News = { of: 'export', result: 'broken' };
+    const known = learnAll(stateOf.done, ...times(bounds.exports, broken));
+    expect(known).toEqual({ ...stateOf.done, broken: bounds.exports });
+    expect(nextStep(known)).toEqual({ do: 'give_up' });
+  });
+});

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isLaunched } from '../../../../src/engine/batches/uploads/delete-uploads.js';
+import {
+  mayHaveLaunched,
+  planned,
+  type KnownBatch,
+} from '../../../../src/engine/batches/batch-state.js';
+import {
+  learnListed,
+  type BatchUpload,
+} from '../../../../src/engine/batches/uploads/adopt-uploads.js';
+
+const bounded = { fresh: 0, uploads: 1, misses: 0, prepares: 0, launches: 0 };
+const elected = { ...bounded, uuid: 'own', isFound: false, attempt: 1, doubt: false };
+const ready: KnownBatch = { ...elected, stage: 'ready' };
+const verifying: KnownBatch = { ...elected, stage: 'verifying', readies: 0 };
+
+function upload(uuid: string, status: string, attempt = 1, at = 0): BatchUpload {
+  const createdAt = new Date(at).toISOString();
+  return { uuid, name: uuid, attempt, status, createdAt };
+}
+
+describe('learnListed', () => {
+  it('goes on with what is launched, before the own upload that is not', () => {
+    const ongoing = upload('other', 'verification_ongoing');
+    expect(learnListed(ready, [upload('own', 'ready_for_verification'), ongoing])).toMatchObject({
+      stage: 'verifying',
+      uuid: 'other',
+    });
+    const done = upload('third', 'verification_done', 2);
+    expect(learnListed(ready, [ongoing, done])).toMatchObject({ stage: 'done', uuid: 'third' });
+    expect(learnListed(planned, [ongoing])).toMatchObject({ stage: 'verifying', uuid: 'other' });
+  });
+
+  it('keeps its own that is launched, and what has ended', () => {
+    const others = [upload('own', 'verification_ongoing'), upload('other', 'verification_done')];
+    expect(learnListed(verifying, others)).toBe(verifying);
+    const exported: KnownBatch = { ...elected, stage: 'exported' };
+    expect(learnListed(exported, others)).toBe(exported);
+    const { attempt, fresh, uploads } = elected;
+    const failed = { stage: 'failed', uuid: 'own', attempt, fresh, uploads } as const;
+    const doubtful: KnownBatch = { ...failed, reason: 'export_foreign', launched: true };
+    expect(learnListed(doubtful, [upload('own', 'verification_done')])).toBe(doubtful);
+    const refused: KnownBatch = { ...failed, reason: 'parse_error', launched: false };
+    expect(learnListed(refused, [upload('own', 'expired')])).toBe(refused);
+    const broken: KnownBatch = { ...failed, reason: 'internal_error', launched: true };
+    expect(learnListed(broken, [upload('own', 'internal_error')])).toBe(broken);
+    expect(learnListed(broken, [upload('own', 'verification_done')])).toMatchObject({
+      stage: 'done',
+      uuid: 'own',
+    });
+    const missing: KnownBatch = { ...failed, reason: 'batch_missing', launched: true };
+    expect(learnListed(missing, [upload('own', 'verification_done')])).toMatchObject({
+      stage: 'done',
+    });
+  });
+
+  it('elects the newest attempt, and of one attempt the oldest upload, as every process does', () => {
+    const uploads = [
+      upload('b', 'ready_for_verification', 2, 20),
+      upload('a', 'parsing_content', 2, 30),
+      upload('own', 'ready_for_verification', 1, 10),
+    ];
+    expect(learnListed(ready, uploads)).toMatchObject({ stage: 'ready', uuid: 'b', attempt: 2 });
+    // What an attempt that was given up has left is an orphan.
+    const later: KnownBatch = { ...planned, attempt: 3 };
+    expect(learnListed(later, uploads)).toBe(later);
+  });
+
+  it('gives no name twice', () => {
+    const uploads = [upload('a', 'internal_error', 4)];
+    expect(learnListed({ ...planned, attempt: 2 }, uploads)).toMatchObject({ attempt: 5 });
+  });
+
+  it('takes a batch of a copied state that broke for one that may be paid', () => {
+    const uploads = [upload('own', 'internal_error')];
+    expect(learnListed(ready, uploads)).toBe(ready);
+    expect(learnListed(ready, uploads, true)).toMatchObject({ stage: 'failed', launched: true });
+  });
+
+  it('never leaves a batch to be launched of which the list has a launched upload', () => {
+    const status = fc.constantFrom(
+      'parsing_content',
+      'ready_for_verification',
+      'internal_error',
+      'verification_ongoing',
+      'verification_done',
+    );
+    const anyUpload = fc
+      .record({
+        uuid: fc.constantFrom('own', 'a', 'b'),
+        status,
+        attempt: fc.integer({ min: 1, max: 3 }),
+      })
+      .map(({ uuid, status: word, attempt }) => upload(uuid, word, attempt));
+    const uploads = fc.uniqueArray(anyUpload, { selector: ({ uuid }) => uuid });
+    const states: readonly KnownBatch[] = [
+      planned,
+      { ...planned, attempt: 3 },
+      { stage: 'uploading', attempt: 2, fresh: 0, uploads: 1, accepted: false, looks: 0 },
+      { ...elected, stage: 'uploaded' },
+      ready,
+      { ...elected, stage: 'launching', saidError: false },
+      verifying,
+    ];
+    fc.assert(
+      fc.property(fc.constantFrom(...states), uploads, fc.boolean(), (known, listed, isCopied) => {
+        const learned = learnListed(known, listed, isCopied);
+        if (!listed.some((each) => isLaunched(each.status))) return;
+        expect(mayHaveLaunched(learned)).toBe(true);
+        expect(['verifying', 'done', 'launching']).toContain(learned.stage);
+      }),
+    );
+  });
+});

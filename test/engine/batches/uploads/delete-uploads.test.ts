@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../../../src/platform/waiting/clock.js';
+import {
+  deleteBatch,
+  deleteListed,
+} from '../../../../src/engine/batches/uploads/delete-uploads.js';
+import { eventually } from '../../../client/eventually.js';
+import { withService } from '../../../service/with-service.js';
+import { Client } from '../../../../src/client/client.js';
+
+const { signal } = new AbortController();
+
+/** An upload that is prepared, and launched if wanted. */
+async function prepared(client: Client, name: string): Promise<string> {
+  const bytes = Buffer.from(`${name}@sluice.test\n`);
+  const answer = await client.uploadBatch({
+    name,
+    type: 'email',
+    target_country: 'US',
+    file: { sizeBytes: bytes.length, open: () => [bytes] },
+  });
+  const uuid = String(Reflect.get(answer, 'batch_uuid'));
+  await client.prepareBatch(uuid);
+  await untilStatus(client, uuid, 'ready_for_verification');
+  return uuid;
+}
+
+async function untilStatus(client: Client, uuid: string, status: string): Promise<void> {
+  await eventually(async () => (await client.batchStatus(uuid)).status).toBe(status);
+}
+
+it('deletes nothing that was launched, even when it was not yet as the list was read', async () => {
+  const { service, wire } = await withService();
+  const client = new Client(service);
+  try {
+    const uuids = { old: await prepared(client, 'old'), late: await prepared(client, 'late') };
+    const free = await prepared(client, 'free');
+    await client.launchBatch(uuids.old);
+    // Another process launches it between the reading of the list and the deletion.
+    const racing = {
+      listBatches: async (...args: Parameters<Client['listBatches']>) => {
+        const page = await client.listBatches(...args);
+        await client.launchBatch(uuids.late);
+        return page;
+      },
+      batchStatus: client.batchStatus.bind(client),
+      deleteBatch: client.deleteBatch.bind(client),
+    };
+    const ended = await deleteListed(racing, () => true, {
+      signal,
+      clock: systemClock,
+      deadlineMs: 60_000,
+    });
+    expect(ended).toMatchObject({ deleted: 1, left: [] });
+    expect(ended.launched.toSorted()).toEqual(['late', 'old']);
+    expect(await deleteBatch(client, uuids.old, false, signal)).toBe('launched');
+    expect(await deleteBatch(client, free, false, signal)).toBe('gone');
+    const left = (await wire.get('/v1/batch')).list.map(({ batch_uuid }) => batch_uuid);
+    expect(left.toSorted()).toEqual(Object.values(uuids).toSorted());
+    await untilStatus(client, uuids.old, 'verification_done');
+    expect(await deleteBatch(client, uuids.old, true, signal)).toBe('gone');
+  } finally {
+    await client.close();
+  }
+});

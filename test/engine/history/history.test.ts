@@ -1,0 +1,338 @@
+import { copyFile, open as openFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { emailLine } from '../../../src/engine/addresses/email-line.js';
+import { KeyHash } from '../../../src/platform/hashing/key-hash.js';
+import { laneNumber } from '../../../src/engine/addresses/lane.js';
+import { phoneLine } from '../../../src/engine/addresses/phone/phone-line.js';
+import type { AddressResult } from '../../../src/engine/plan/result-history.js';
+import { systemClock } from '../../../src/platform/waiting/clock.js';
+import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
+import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';
+import { History } from '../../../src/engine/history/history.js';
+import type { HistoryOptions } from '../../../src/engine/history/history-options.js';
+import { withFolder } from '../../service/with-service.js';
+import { systemError, watchedFiles } from '../runs/watched-files.js';
+import { daysLater } from './nightly.js';
+
+let path: string;
+beforeEach(async () => {
+  path = join(await withFolder(), 'history');
+});
+
+const record = {
+  valid: { valid: true, wrong: false, unknown: false, quality: 'good' },
+  wrong: { valid: false, wrong: true, unknown: false, quality: 'bad' },
+  unknown: { valid: false, wrong: false, unknown: true, quality: 'unknown' },
+} as const;
+type Told = keyof typeof record | 'no_result' | 'failed';
+
+async function open(options: Partial<HistoryOptions> = {}): Promise<History> {
+  const history = await History.open({ path, service: 'https://one.test', ...options });
+  onTestFinished(async () => history.close());
+  return history;
+}
+
+/** Hundreds of openings need no lock, which takes a process each. */
+const files: FileSystem = {
+  ...systemFiles,
+  openLocked: async (name) => openFile(name, 'a', 0o600),
+};
+
+const lane = laneNumber({ type: 'email', country: 'US' });
+
+/** Has a history keep a batch. */
+async function keep(
+  history: History,
+  batchUuid: string,
+  told: Readonly<Record<string, Told>>,
+  atMs = Date.now(),
+): Promise<void> {
+  const outcomes = new OutcomeTable();
+  async function* results(): AsyncGenerator<AddressResult> {
+    for (const [key, what] of Object.entries(told)) {
+      const outcome =
+        what === 'no_result' || what === 'failed'
+          ? outcomes.idOf(what, what === 'failed' ? 'internal_error' : 'no_record')
+          : outcomes.idOfRecord('email', record[what]);
+      yield { lane, key, outcome };
+    }
+  }
+  const addresses = Object.keys(told).length;
+  await history.keep({ batchUuid, atMs, addresses, outcomes, results: results() });
+}
+
+/** What a history says of addresses. */
+function ask(history: History, keys: readonly string[]): Readonly<Record<string, unknown>> {
+  const outcomes = new OutcomeTable();
+  const recall = history.recall(outcomes, false);
+  const hash = new KeyHash(history.seed);
+  return Object.fromEntries(
+    keys.map((key) => {
+      hash.hash(lane, key);
+      const id = recall.outcomeOf(hash);
+      if (id === -1) return [key, undefined];
+      const { verification, values } = outcomes.get(id);
+      return [key, values?.[3] ?? verification];
+    }),
+  );
+}
+
+describe('a history', () => {
+  it('gives back what it was told last, over any number of openings', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.dictionary(
+            fc.stringMatching(/^[a-e]{1,2}$/),
+            fc.constantFrom('valid' as const, 'wrong' as const, 'unknown' as const),
+            { minKeys: 1 },
+          ),
+          { minLength: 1, maxLength: 6 },
+        ),
+        async (nights) => {
+          await rm(path, { force: true });
+          const expected: Record<string, unknown> = {};
+          for (const [night, told] of nights.entries()) {
+            const history = await History.open({ path, service: 's', files });
+            await keep(history, `uuid-${night}`, told);
+            await history.close();
+            for (const [key, what] of Object.entries(told)) expected[key] = record[what].quality;
+          }
+          const history = await History.open({ path, service: 's', files });
+          expect(ask(history, Object.keys(expected))).toEqual(expected);
+          expect(history.size).toBe(Object.keys(expected).length);
+          expect(ask(history, ['zz'])).toEqual({ zz: undefined });
+          await history.close();
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it('keeps what had no record, and nothing that failed', async () => {
+    const history = await open();
+    await keep(history, 'u', { a: 'valid', b: 'no_result', c: 'failed' });
+    expect(ask(history, ['a', 'b', 'c'])).toEqual({ a: 'good', b: 'no_result', c: undefined });
+  });
+
+  it('takes a batch once, whoever hands it over again', async () => {
+    const history = await open();
+    await keep(history, 'u', { a: 'valid', b: 'wrong' });
+    const { bytes } = await history.stats();
+    await keep(history, 'u', { a: 'valid', b: 'wrong' });
+    expect((await history.stats()).bytes).toBe(bytes);
+  });
+
+  it('counts what it holds, and drops what is too old', async () => {
+    const now = Date.now();
+    const history = await open({ maxAgeDays: { valid: 60, none: 1 } });
+    await keep(history, 'old', { a: 'valid', b: 'wrong', c: 'no_result' }, now - 40 * 86_400_000);
+    await keep(history, 'new', { d: 'unknown' }, now - 1000);
+    expect(await history.stats()).toMatchObject({
+      service: 'https://one.test',
+      addresses: 4,
+      verdicts: { valid: 1, wrong: 1, unknown: 1, none: 1 },
+      usable: 2,
+      batches: 2,
+      oldest: new Date(now - 40 * 86_400_000).toISOString(),
+    });
+    expect(await history.prune()).toBe(2);
+    expect(ask(history, ['a', 'b', 'c', 'd'])).toEqual({
+      a: 'good',
+      b: undefined,
+      c: undefined,
+      d: 'unknown',
+    });
+    await history.close();
+    expect((await open()).size).toBe(2);
+  });
+
+  it('does not believe a result from the days to come', async () => {
+    const history = await open();
+    await keep(history, 'u', { a: 'valid' }, Date.now() + 3 * 86_400_000);
+    await keep(history, 'v', { b: 'valid' }, Date.now() + 3_600_000);
+    expect(ask(history, ['a', 'b'])).toEqual({ a: undefined, b: 'good' });
+  });
+
+  it('forgets an address in every lane, and in its file', async () => {
+    const history = await open();
+    const outcomes = new OutcomeTable();
+    const outcome = outcomes.idOfRecord('email', record.valid);
+    const results: AddressResult[] = [
+      { lane: laneNumber({ type: 'email', country: 'DE' }), key: 'a@b.test', outcome },
+      { lane: laneNumber({ type: 'email', country: 'US' }), key: 'a@b.test', outcome },
+      { lane: laneNumber({ type: 'email', country: 'US' }), key: 'c@b.test', outcome },
+    ];
+    const number = phoneLine('+1 202 555 0143', 'US');
+    if (!('key' in number)) throw new Error('a number has no line');
+    const phone = { lane: laneNumber({ type: 'phone', country: 'US' }), key: number.key, outcome };
+    async function* all(): AsyncGenerator<AddressResult> {
+      yield* [...results, phone];
+    }
+    await history.keep({
+      batchUuid: 'u',
+      atMs: Date.now(),
+      addresses: 4,
+      outcomes,
+      results: all(),
+    });
+    const before = [...history.results()].map(({ hash }) => hash);
+    expect(await history.forget([' A@B.test '])).toBe(2);
+    expect(await history.forget(['(202) 555-0143'])).toBe(1);
+    expect(await history.forget(['nobody@b.test'])).toBe(0);
+    const left = [...history.results()].map(({ hash }) => hash);
+    expect(left).toHaveLength(1);
+    const bytes = await readFile(path);
+    for (const hash of before) {
+      const word = Buffer.alloc(4);
+      word.writeUInt32LE(Number.parseInt(hash.slice(0, 8), 16));
+      expect(bytes.includes(word)).toBe(left.includes(hash));
+    }
+    expect(emailLine(' A@B.test ')).toMatchObject({ key: 'a@b.test' });
+  });
+
+  it('is written anew when most of it is superseded', async () => {
+    const told = Object.fromEntries(
+      Array.from({ length: 30_000 }, (_, index) => [`a${index}`, 'valid' as const]),
+    );
+    for (let night = 0; night < 3; night += 1) {
+      const history = await History.open({ path, service: 's' });
+      await keep(history, `uuid-${night}`, told);
+      await history.close();
+    }
+    const sizeBefore = (await readFile(path)).length;
+    const history = await History.open({ path, service: 's' });
+    expect(history.size).toBe(30_000);
+    expect(ask(history, ['a1', 'a29999'])).toEqual({ a1: 'good', a29999: 'good' });
+    expect((await history.stats()).bytes).toBeLessThan(sizeBefore / 2);
+    await history.close();
+  });
+});
+
+describe('what stands in the file', () => {
+  async function twoNights(): Promise<{
+    readonly ends: readonly number[];
+    readonly bytes: Buffer;
+  }> {
+    const history = await History.open({ path, service: 'https://one.test', files });
+    const ends = [(await history.stats()).bytes];
+    await keep(history, 'u', { a: 'valid', b: 'wrong' });
+    ends.push((await history.stats()).bytes);
+    await keep(history, 'v', { c: 'unknown' });
+    ends.push((await history.stats()).bytes);
+    await history.close();
+    return { ends, bytes: await readFile(path) };
+  }
+
+  it('counts up to the last whole frame, wherever the rest was cut off', async () => {
+    const { ends, bytes } = await twoNights();
+    const [head = 0, first = 0, second = 0] = ends;
+    for (let end = head; end <= second; end += 1) {
+      await writeFile(path, bytes.subarray(0, end), { mode: 0o600 });
+      const history = await History.open({ path, service: 'https://one.test', files });
+      expect(history.size).toBe(end === second ? 3 : end >= first ? 2 : 0);
+      // What comes behind a torn end is there the next time; the borders of frames are tried, and some cuts between.
+      const isTried = end % 4 === 0 || ends.some((border) => Math.abs(border - end) <= 1);
+      if (isTried) await keep(history, 'w', { d: 'valid' });
+      await history.close();
+      if (!isTried) continue;
+      const again = await History.open({ path, service: 'https://one.test', files });
+      expect(ask(again, ['d'])).toEqual({ d: 'good' });
+      await again.close();
+    }
+  });
+
+  it('begins anew where its head was torn, cut off or filled with zeros, at every byte', async () => {
+    await (await History.open({ path, service: 'https://one.test', files })).close();
+    const head = await readFile(path);
+    for (let at = 0; at < head.length; at += 1) {
+      for (const torn of [head.subarray(0, at), Buffer.from(head).fill(0, at)]) {
+        await writeFile(path, torn, { mode: 0o600 });
+        await (await History.open({ path, service: 'https://one.test', files })).close();
+        expect((await readFile(path)).equals(head)).toBe(true);
+      }
+    }
+  });
+
+  it('is refused where it is damaged before its end, at every byte', async () => {
+    const { ends, bytes } = await twoNights();
+    const [, first = 0] = ends;
+    for (let at = 0; at < first; at += 1) {
+      const damaged = Buffer.from(bytes);
+      damaged[at] = (damaged[at] ?? 0) ^ 0x10;
+      await writeFile(path, damaged, { mode: 0o600 });
+      await expect(
+        History.open({ path, service: 'https://one.test', files }),
+      ).rejects.toMatchObject({
+        code: 'state_damaged',
+      });
+      expect((await readFile(path)).equals(damaged)).toBe(true);
+    }
+  });
+
+  it('is refused when it is no history, or its key is not its own', async () => {
+    await writeFile(path, 'id,email\n1,a@b.test\n', { mode: 0o600 });
+    await expect(open()).rejects.toMatchObject({ code: 'state_damaged' });
+    expect(await readFile(path, 'utf8')).toContain('a@b.test');
+    await rm(path);
+    await (await open()).close();
+    await copyFile(path, `${path}.copy`);
+    await rm(`${path}.key`);
+    await expect(open()).rejects.toMatchObject({
+      code: 'state_damaged',
+      message: expect.stringContaining('without its key') as string,
+    });
+    await rm(path);
+    await (await open()).close();
+    await copyFile(`${path}.copy`, path);
+    await expect(open()).rejects.toMatchObject({ code: 'state_mismatch' });
+  });
+
+  it('is the old or the new when a call fails while it is written anew', async () => {
+    for (let nth = 1; nth < 60; nth += 1) {
+      await rm(path, { force: true });
+      const history = await History.open({ path, service: 's', files });
+      await keep(history, 'u', { a: 'valid', b: 'wrong' }, Date.now() - 1000);
+      await history.close();
+      let calls = 0;
+      const watched = watchedFiles(() => {
+        calls += 1;
+        if (calls === nth) throw systemError('EIO');
+      });
+      let isDone = false;
+      try {
+        const failing = await History.open({ path, service: 's', files: watched });
+        try {
+          await failing.forget(['a']);
+          isDone = true;
+        } finally {
+          await failing.close();
+        }
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'output_failed' });
+      }
+      expect(watched.openFiles).toEqual([]);
+      const after = await History.open({ path, service: 's', files });
+      const { a, b } = ask(after, ['a', 'b']);
+      expect(b).toBe('bad');
+      if (isDone) expect(a).toBeUndefined();
+      await after.close();
+      if (isDone && calls < nth) return;
+    }
+    throw new Error('there is no end to the calls');
+  });
+});
+
+it('has the age of a result from the clock it is given', async () => {
+  const history = await open();
+  await keep(history, 'u', { a: 'valid' });
+  await history.close();
+  const later = await open({ clock: daysLater(31) });
+  expect(ask(later, ['a'])).toEqual({ a: undefined });
+  await later.close();
+  const patient = await open({ clock: daysLater(31), maxAgeDays: 32 });
+  expect(ask(patient, ['a'])).toEqual({ a: 'good' });
+  expect(systemClock.wallNow()).toBeLessThan(daysLater(31).wallNow());
+});

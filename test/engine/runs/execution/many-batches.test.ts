@@ -1,0 +1,138 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Batch } from '../../../../src/engine/batches/batch.js';
+import { planned, type KnownBatch } from '../../../../src/engine/batches/batch-state.js';
+import { LaunchGate } from '../../../../src/engine/driver/launch-gate.js';
+import { KnownJournal, nothingKnown } from '../../../../src/engine/stores/run-state.js';
+import { batchEntryOf, type RunEntry } from '../../../../src/engine/stores/run-entries.js';
+import { SharedDrive } from '../../../../src/engine/runs/execution/worker-loop.js';
+import { makeBatch } from '../../driver/driving.js';
+import { FakeClock } from '../../../client/fake-clock.js';
+import { MemoryDatabase } from '../../../simulation/memory-database.js';
+import { openMemoryStore } from '../../../simulation/memory-store.js';
+
+const many = 2000;
+const batches = Array.from({ length: many }, (_, id) => makeBatch(id));
+const runEntry: RunEntry = {
+  entry: 'run',
+  id: '0123456789abcdef',
+  seed: '0'.repeat(64),
+  startedAt: '2026-01-01T00:00:00.000Z',
+  service: 'local',
+  account: 'a',
+  decides: {},
+};
+const at = '2026-01-02T03:04:05.000Z';
+const exported: KnownBatch = {
+  stage: 'exported',
+  uuid: '11111111-2222-4333-8444-555555555555',
+  attempt: 1,
+  fresh: 0,
+  uploads: 1,
+  isFound: false,
+  misses: 0,
+  prepares: 1,
+  launches: 1,
+  doubt: false,
+};
+const progress = (batch: Batch, known = exported) => ({
+  batch,
+  known,
+  name: 'n',
+  charge: undefined,
+});
+
+it('takes in an entry at the same cost, however many batches are known', () => {
+  const journal = new KnownJournal('journal');
+  journal.take([runEntry]);
+  const set = vi.spyOn(Map.prototype, 'set');
+  onTestFinished(() => set.mockRestore());
+  for (const batch of batches) journal.take([batchEntryOf(progress(batch), at)]);
+  const steps = set.mock.calls.length;
+  expect(journal.known.batches.size).toBe(many);
+  // What is known of a batch, and since when; and what the parser needs.
+  expect(steps).toBeLessThan(many * 20);
+});
+
+it('looks at a batch when something is heard of it, not in every round', async () => {
+  let looks = 0;
+  const known = new Map<Batch, KnownBatch>();
+  const settled = new Set<Batch>();
+  const told = [...batches];
+  let changed = new Set(batches);
+  const drive = new SharedDrive({
+    run: {},
+    signal: new AbortController().signal,
+    state: {
+      known: { ...nothingKnown, run: runEntry },
+      news: async () => {
+        const batch = told.pop() as Batch;
+        known.set(batch, exported);
+        changed.add(batch);
+      },
+    },
+    drive: {
+      stoppedBy: undefined,
+      gate: new LaunchGate(),
+      hasRoom: false,
+      add: () => undefined,
+      idle: async () => undefined,
+    },
+    batches: {
+      all: batches,
+      changed: () => {
+        const now = changed;
+        changed = new Set();
+        return now;
+      },
+      claimMore: async () => [],
+      hear: async () => {
+        looks += 1;
+      },
+      known: (batch) => {
+        looks += 1;
+        return known.get(batch) ?? planned;
+      },
+    },
+    isOpen: (batch) => {
+      looks += 1;
+      return !settled.has(batch);
+    },
+    settle: async (batch) => void settled.add(batch),
+  });
+  await drive.toEnd(() => true);
+  expect(settled.size).toBe(many);
+  expect(looks).toBeLessThan(many * 15);
+});
+
+it('asks for as many batches as others have at the front, and speaks only of those that it drives', async () => {
+  const clock = new FakeClock();
+  const database = new MemoryDatabase(() => clock.now());
+  const call = vi.spyOn(database, 'call');
+  const named = (step: string): readonly number[] =>
+    call.mock.calls
+      .filter(([name]) => name === step)
+      .map(([, given]) => (given as { batches: readonly string[] }).batches.length);
+  const [other, store] = [
+    await openMemoryStore(database, { clock, leaseMs: 30_000 }),
+    await openMemoryStore(database, { clock, leaseMs: 30_000 }),
+  ];
+  await other.begin(runEntry, { entry: 'plan', rows: 3, content: null, batches: [] });
+  const [first] = await other.claim(batches);
+  await first?.record(progress(makeBatch(0)));
+  for (let held = 0; held < 100; held += 1) await other.claim(batches);
+  call.mockClear();
+  const claims = 100;
+  for (let done = 0; done < claims; done += 1) {
+    const [claim] = await store.claim(batches);
+    await claim?.record(progress(claim.batch));
+  }
+  expect(store.known.batches.size).toBeGreaterThanOrEqual(claims);
+  expect(named('claim').reduce((sum, labels) => sum + labels, 0)).toBeLessThan(claims * 400);
+  call.mockClear();
+  await clock.advance(2000);
+  const signs = named('beat');
+  expect(Math.min(...signs)).toBe(0);
+  expect(Math.max(...signs)).toBe(100);
+  await store.close();
+  await other.close();
+});

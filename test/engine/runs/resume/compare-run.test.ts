@@ -1,0 +1,144 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  decidingOptions,
+  differingSettings,
+  findChange,
+  hasSameOutput,
+  isSameRun,
+} from '../../../../src/engine/runs/resume/compare-run.js';
+import type { PlanEntry, RunEntry } from '../../../../src/engine/stores/run-entries.js';
+import type { ResolvedRun } from '../../../../src/engine/runs/options/run-options.js';
+
+function optionsOf(changes: Partial<ResolvedRun> = {}): ResolvedRun {
+  return {
+    source: { name: 'list.csv' },
+    sink: { name: 'out.csv' },
+    email: ['email'],
+    country: 'US',
+    ...changes,
+  } as ResolvedRun;
+}
+
+function entryOf(options: ResolvedRun): RunEntry {
+  return {
+    entry: 'run',
+    id: '0123456789abcdef',
+    seed: '0'.repeat(64),
+    startedAt: '2026-01-01T00:00:00.000Z',
+    service: 'https://service.example',
+    account: 'a',
+    decides: decidingOptions(options),
+  };
+}
+
+const service = 'https://service.example';
+
+function differences(before: ResolvedRun, after: ResolvedRun, asked = service): readonly string[] {
+  return differingSettings(entryOf(before), { decides: decidingOptions(after), service: asked });
+}
+
+describe('differingSettings', () => {
+  it('lets the same settings go on, however they are said', () => {
+    expect(differences(optionsOf(), optionsOf())).toEqual([]);
+    expect(differences(optionsOf(), optionsOf({ settings: {} }))).toEqual([]);
+    // What is written down is JSON: fields without a value are as if they were not there.
+    expect(differences(optionsOf({ settings: { description: undefined } }), optionsOf())).toEqual(
+      [],
+    );
+  });
+
+  it.each<[string, NonNullable<ResolvedRun['settings']>]>([
+    ['`settings.use_global_cache`', { use_global_cache: false }],
+    ['`settings.description`', { description: 'x' }],
+    ['`settings.target_audience`', { target_audience: 3 }],
+    [
+      '`settings.remove_wrong_email_format`, `settings.remove_wrong_phone_format`',
+      { remove_wrong_email_format: false, remove_wrong_phone_format: false },
+    ],
+  ])('names %s when it differs, in either direction', (option, settings) => {
+    expect(differences(optionsOf(), optionsOf({ settings })).join(', ')).toBe(option);
+    expect(differences(optionsOf({ settings }), optionsOf()).join(', ')).toBe(option);
+  });
+
+  it('names the service, and nothing that decides the rows', () => {
+    const other = optionsOf({ country: 'DE', batchSize: 7, settings: { description: 'x' } });
+    expect(differences(optionsOf(), other, 'local')).toEqual([
+      '`settings.description`',
+      '`baseUrl`',
+    ]);
+  });
+});
+
+describe('hasSameOutput', () => {
+  const known = { decides: decidingOptions(optionsOf()) } as RunEntry;
+
+  it.each<[string, Partial<ResolvedRun>]>([
+    ['another output', { sink: { name: 'other.csv' } as ResolvedRun['sink'] }],
+    ['another form of it', { decides: { 'output-format': 'jsonl', 'part-size': '1M' } }],
+    ['other rows in it', { decides: { keep: 'valid', 'keep-quality': 'good', rejects: 'no.csv' } }],
+    ['other names of columns', { prefix: { email: 'x' } }],
+    ['more columns', { provenance: true }],
+  ])('knows %s', (_, change) => {
+    expect(hasSameOutput(known, decidingOptions(optionsOf(change)))).toBe(false);
+  });
+
+  it('takes no notice of how a path is written, nor of a size that is the default one', () => {
+    const sink = { name: resolve('out.csv') } as ResolvedRun['sink'];
+    const same = optionsOf({ sink, batchSize: 50_000 });
+    expect(hasSameOutput(known, decidingOptions(same))).toBe(true);
+    const source = { name: './list.csv' } as ResolvedRun['source'];
+    expect(isSameRun({ ...entryOf(same) }, decidingOptions(optionsOf({ source })), service)).toBe(
+      true,
+    );
+  });
+});
+
+describe('findChange', () => {
+  const plan: PlanEntry = {
+    entry: 'plan',
+    rows: 3,
+    content: 'abc',
+    batches: [{ type: 'email', country: 'US', addresses: 3, checksum: 7 }],
+  };
+  const other: PlanEntry = { ...plan, content: 'abd' };
+  const run = entryOf(optionsOf());
+
+  it('finds none where the rows make the same batches, whatever the options are', () => {
+    const decides = decidingOptions(optionsOf({ batchSize: 7, prefix: { email: 'x' } }));
+    expect(findChange({ run, plan }, { decides, plan: structuredClone(plan) })).toBeUndefined();
+    expect(findChange({ run, plan }, { decides, plan: { ...plan, headers: [3] } })).toBeUndefined();
+  });
+
+  it.each<[string, Partial<PlanEntry>]>([
+    ['it has 4 rows now and had 3', { rows: 4 }],
+    ['its content differs', { content: 'abd' }],
+    ['its content differs', { content: null }],
+    ['its content differs', { batches: [] }],
+    [
+      'its content differs',
+      { batches: [{ type: 'email', country: 'US', addresses: 3, checksum: 8 }] },
+    ],
+    ['its header is found in line 3 now and was in line 1', { headers: [3], content: 'abd' }],
+  ])('says that %s', (what, change) => {
+    const found = { decides: run.decides, plan: { ...plan, ...change } };
+    expect(findChange({ run, plan }, found)).toBe(what);
+  });
+
+  it.each<[string, Partial<ResolvedRun>]>([
+    ['`email` (email when it began, mail now)', { email: ['mail'] }],
+    ['`phone` (none when it began, mobile now)', { phone: ['mobile'] }],
+    ['`country` (US when it began, DE now)', { country: 'DE' }],
+    ['`countryColumn` (none when it began, country now)', { countryColumn: 'country' }],
+    ['`countryFrom` (none when it began, mobile now)', { countryFrom: 'mobile' }],
+    ['`batchSize` (50000 when it began, 7 now)', { batchSize: 7 }],
+    ['`header` (none when it began, false now)', { decides: { header: false } }],
+    [
+      '`country` (US when it began, DE now), `batchSize` (50000 when it began, 7 now)',
+      { country: 'DE', batchSize: 7 },
+    ],
+  ])('names %s', (options, change) => {
+    const decides = decidingOptions(optionsOf(change));
+    expect(findChange({ run, plan }, { decides, plan: other })).toBe(`these differ: ${options}`);
+  });
+});

@@ -1,0 +1,326 @@
+import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { inspect } from 'node:util';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { Client } from '../../../src/client/client.js';
+import { fileSink } from '../../../src/lists/files/file-sink.js';
+import { fileSource } from '../../../src/lists/files/file-source.js';
+import { rowsSource } from '../../../src/lists/rows/sources/rows-source.js';
+import type { FileSystem } from '../../../src/platform/files/file-system.js';
+import type { RunOptions } from '../../../src/engine/runs/options/run-options.js';
+import type { RunProgress } from '../../../src/engine/runs/reporting/run-progress.js';
+import { run } from '../../../src/engine/runs/run.js';
+import type { Summary } from '../../../src/engine/summary/summary.js';
+import type { Service } from '../../../src/service/index.js';
+import { withFolder, withService } from '../../service/with-service.js';
+import { systemError, watchedFiles } from './watched-files.js';
+import type { Given } from '../../platform/options/given.js';
+
+const canaryKey = 'canary-key-7d1f0a2b9c';
+const canaryAddress = 'canary.4f6e@sluice.test';
+
+let folder: string;
+let service: Service;
+let client: Client;
+beforeEach(async () => {
+  folder = await withFolder();
+  ({ service } = await withService({ apiKey: canaryKey }));
+  client = new Client({ baseUrl: service.baseUrl, apiKey: canaryKey });
+  onTestFinished(async () => client.close());
+});
+
+const list = [
+  'id,email',
+  `0,${canaryAddress}`,
+  ...Array.from({ length: 5 }, (_, index) => `${index + 1},good${index}@sluice.test`),
+  '',
+].join('\n');
+
+async function verify(changes: Given<RunOptions> = {}, input = list): Promise<Summary> {
+  await writeFile(join(folder, 'list.csv'), input);
+  return run({
+    source: fileSource(join(folder, 'list.csv')),
+    sink: fileSink(join(folder, 'out.csv')),
+    client,
+    stateDir: join(folder, 'run'),
+    email: ['email'],
+    country: 'US',
+    batchSize: 3,
+    concurrency: 1,
+    pollIntervalMs: 1,
+    ...changes,
+  });
+}
+
+async function filesBelow(path: string): Promise<readonly string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+async function charges(): Promise<readonly string[]> {
+  const paid: string[] = [];
+  for await (const { address } of service.ledger()) paid.push(address);
+  return paid;
+}
+
+async function expectPaidOnce(): Promise<void> {
+  const paid = await charges();
+  expect(new Set(paid).size).toBe(paid.length);
+  expect(paid).toHaveLength(6);
+}
+
+describe('what a run keeps', () => {
+  it('is for its owner only while it is kept, and gone when it is over', async () => {
+    const modes = new Map<string, number>();
+    const onProgress = async (progress: RunProgress): Promise<void> => {
+      if (progress.stage !== 'writing') return;
+      for (const path of await filesBelow(join(folder, 'run'))) {
+        modes.set(path.slice(folder.length), (await stat(path)).mode & 0o777);
+      }
+    };
+    const seen: Promise<void>[] = [];
+    // The writing waits for nobody; the sink does, before it lets the run end.
+    const sink = fileSink(join(folder, 'out.csv'));
+    await verify({
+      onProgress: (progress) => seen.push(onProgress(progress)),
+      sink: {
+        ...sink,
+        open: async (opening) => {
+          const writing = await sink.open(opening);
+          return {
+            write: async (rows) => writing.write(rows),
+            abort: async () => writing.abort(),
+            finish: async () => {
+              await Promise.all(seen);
+              await writing.finish();
+            },
+          };
+        },
+      },
+    });
+    expect([...modes.keys()]).toEqual(
+      expect.arrayContaining([
+        '/run/journal',
+        '/run/tickets',
+        '/run/batches/000001.txt',
+        '/run/results/000001',
+      ]),
+    );
+    expect(new Set(modes.values())).toEqual(new Set([0o600]));
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+  });
+
+  it('never holds the key, nor is there one in what is told or thrown', async () => {
+    const told: unknown[] = [];
+    const onProgress = (progress: RunProgress): void => void told.push(progress);
+    const error: unknown = await verify({ maxCredits: 3, onProgress }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ code: 'budget_exhausted', retryable: false });
+    for (const path of await filesBelow(folder)) {
+      expect((await readFile(path)).includes(canaryKey), path).toBe(false);
+    }
+    // Addresses stand where they have to, and not in the journal.
+    const journal = await readFile(join(folder, 'run', 'journal'), 'utf8');
+    expect(journal).not.toContain('canary');
+    const summary = await verify({ onProgress });
+    const everything = inspect([told, error, summary], { depth: 20, showHidden: true });
+    expect(everything).not.toContain(canaryKey);
+    expect(everything).not.toContain(canaryAddress);
+    for (const path of await filesBelow(folder)) {
+      expect((await readFile(path)).includes(canaryKey), path).toBe(false);
+    }
+    await expectPaidOnce();
+  });
+});
+
+describe('a run that was killed behind its output', () => {
+  /** The disk of a process that is killed when it begins to remove its state. */
+  function killedAtTheEnd(): FileSystem {
+    let isOver = false;
+    return watchedFiles((call) => {
+      if (call.startsWith('rm ')) isOver = true;
+      if (isOver && call.startsWith('rm ')) throw systemError('EIO');
+    });
+  }
+
+  it('is told again and only tidied up, with the output as it stands', async () => {
+    await expect(verify({ files: killedAtTheEnd() })).rejects.toMatchObject({
+      code: 'output_failed',
+    });
+    const output = await readFile(join(folder, 'out.csv'));
+    await writeFile(join(folder, 'out.csv'), 'mine by now\n');
+    const told = await verify();
+    expect(told).toMatchObject({ rows: 6, email: { addresses: 6, buckets: { verified: 6 } } });
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toBe('mine by now\n');
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+    expect(output.toString()).toContain(canaryAddress);
+    await expectPaidOnce();
+  });
+
+  it('is told again when the telling failed, too', async () => {
+    const told: Summary[] = [];
+    const onSummary = async (summary: Summary): Promise<void> => {
+      told.push(summary);
+      expect(await readdir(folder)).toContain('run');
+      if (told.length === 1) throw new Error('nobody listens');
+    };
+    await expect(verify({ onSummary })).rejects.toThrow('nobody listens');
+    expect(await verify({ onSummary })).toEqual(told[0]);
+    expect(told[1]).toEqual(told[0]);
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+    await expectPaidOnce();
+  });
+
+  it('is not taken for the one that is asked for when the list is another by now', async () => {
+    await expect(verify({ files: killedAtTheEnd() })).rejects.toThrow();
+    const longer = `${list}6,good6@sluice.test\n`;
+    expect(await verify({}, longer)).toMatchObject({ rows: 7 });
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain('good6@sluice.test');
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+  });
+
+  it('nor when another output is asked for: that is written of what is paid for', async () => {
+    await expect(verify({ files: killedAtTheEnd() })).rejects.toThrow();
+    const summary = await verify({ sink: fileSink(join(folder, 'other.csv')) });
+    expect(summary.output).toBe(join(folder, 'other.csv'));
+    expect(await readFile(join(folder, 'other.csv'))).toEqual(
+      await readFile(join(folder, 'out.csv')),
+    );
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'other.csv', 'out.csv']);
+    await expectPaidOnce();
+  });
+
+  it('nor when the options are others', async () => {
+    await expect(verify({ files: killedAtTheEnd() })).rejects.toThrow();
+    const summary = await verify({ email: [], phone: ['id'] });
+    expect(summary).toMatchObject({ email: null, phone: { buckets: { verified: 0 } } });
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toMatch(/^id,email,id_verification,/);
+  });
+});
+
+describe('a run that ended with failed addresses', () => {
+  beforeEach(async () => {
+    // Words of the specification, at the wrong moment: nothing can be parsed there.
+    const broken = await withService({
+      variants: { statusWords: { ready_for_verification: 'internal_error' } },
+    });
+    const unlucky = new Client({ baseUrl: broken.service.baseUrl, apiKey: broken.service.apiKey });
+    onTestFinished(async () => unlucky.close());
+    const summary = await verify({ client: unlucky });
+    expect(summary.email?.buckets).toMatchObject({ verified: 0, failed: 6 });
+    expect(await readdir(folder)).toContain('run');
+  });
+
+  it('is over: the next one begins anew, whatever it is asked for', async () => {
+    const summary = await verify({ country: 'DE' }, `${list}6,good6@sluice.test\n`);
+    expect(summary).toMatchObject({ rows: 7, email: { buckets: { verified: 7, failed: 0 } } });
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+  });
+
+  it('is retried on the service and with the settings it had only', async () => {
+    const settings = { description: 'another' };
+    await expect(verify({ retryFailed: true, settings })).rejects.toMatchObject({
+      code: 'state_mismatch',
+      message: expect.stringContaining('these differ: `settings.description`, `baseUrl`') as string,
+    });
+    expect(await readdir(folder)).toContain('run');
+    expect(await charges()).toEqual([]);
+  });
+
+  it('leaves nothing when the next one cannot begin', async () => {
+    await expect(verify({ email: ['mail'] })).rejects.toMatchObject({ code: 'column_not_found' });
+    expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
+  });
+});
+
+it('lets go of its input when the output cannot be opened', async () => {
+  await writeFile(join(folder, 'list.csv'), 'email\n');
+  const source = fileSource(join(folder, 'list.csv'));
+  const open: string[] = [];
+  let readings = 0;
+  const counted: RunOptions['source'] = {
+    name: source.name,
+    async open(opening) {
+      const reading = await source.open(opening);
+      const name = `reading ${(readings += 1)}`;
+      open.push(name);
+      const rows = reading.chunks[Symbol.asyncIterator]();
+      const close = (): void => void open.splice(open.indexOf(name), 1);
+      return {
+        header: reading.header,
+        ...(reading.contentDigest && { contentDigest: reading.contentDigest.bind(reading) }),
+        chunks: {
+          [Symbol.asyncIterator]: () => ({
+            next: async () => {
+              const step = await rows.next();
+              if (step.done === true) close();
+              return step;
+            },
+            return: async () => {
+              close();
+              return (await rows.return?.()) ?? { done: true, value: undefined };
+            },
+          }),
+        },
+      };
+    },
+  };
+  const sink = fileSink(join(folder, 'out.csv'));
+  const failing = {
+    ...sink,
+    open: async () => {
+      throw systemError('EACCES');
+    },
+  };
+  await expect(verify({ source: counted, sink: failing })).rejects.toThrow('EACCES');
+  expect(readings).toBe(2);
+  expect(open).toEqual([]);
+});
+
+it('has no file open when it ends, of copies that it compared among others', async () => {
+  const people = [{ email: 'good1@sluice.test' }, { email: 'good2@sluice.test' }];
+  const files = watchedFiles();
+  const once = { source: rowsSource(Readable.from(people)), batchSize: 1, files };
+  await expect(verify({ ...once, maxCredits: 1 })).rejects.toThrow('credits');
+  await verify({ ...once, source: rowsSource(Readable.from(people)) });
+  expect(files.openFiles).toEqual([]);
+});
+
+describe('a disk that fails', () => {
+  it('stops the run at whatever call it fails, and the next run goes on and pays once', async () => {
+    const calls: string[] = [];
+    await verify({ files: watchedFiles((call) => void calls.push(call)) });
+    const undisturbed = await readFile(join(folder, 'out.csv'));
+    const before = (await charges()).length;
+    expect(calls.length).toBeGreaterThan(60);
+    // The first call of every sixth name; the simulation takes all calls.
+    const names = [...new Set(calls)].toSorted().filter((_, at) => at % 6 === 0);
+    let round = 0;
+    for (const call of names) {
+      let made = 0;
+      const files = watchedFiles((name) => {
+        if (name !== call) return;
+        made += 1;
+        if (made === 1) throw systemError('ENOSPC');
+      });
+      round += 1;
+      const error: unknown = await verify({ files }).catch((thrown: unknown) => thrown);
+      expect(made, call).toBeGreaterThan(0);
+      expect(files.openFiles, call).toEqual([]);
+      // Some may fail without harm, such as closing a file that was only read.
+      if (error instanceof Error) {
+        expect(error, call).toMatchObject({ code: 'output_failed' });
+        await verify();
+      }
+      expect(await readFile(join(folder, 'out.csv'))).toEqual(undisturbed);
+      // At the very end the directory with its lock may be all that is left.
+      const left = (await filesBelow(folder)).filter((path) => !path.endsWith('/run/lock'));
+      expect(left, call).toHaveLength(2);
+      expect((await charges()).length, call).toBe(before + 6 * round);
+    }
+  });
+});

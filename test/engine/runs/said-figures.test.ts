@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { describeTrouble } from '../../../src/client/rate/describe-trouble.js';
+import { checkDiskSpace } from '../../../src/engine/runs/planning/check-disk-space.js';
+import { takeHistoryKey } from '../../../src/engine/history/history-key.js';
+import { nothingKnown, type KnownRun } from '../../../src/engine/stores/run-state.js';
+import { statusOf } from '../../../src/engine/stores/run-status.js';
+import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';
+import { withFolder } from '../../service/with-service.js';
+
+function filesWith(changed: Partial<Record<keyof FileSystem, unknown>>): FileSystem {
+  return { ...systemFiles, ...changed } as FileSystem;
+}
+
+describe('what is said', () => {
+  it('of a small disk has a unit that can be compared', async () => {
+    const files = filesWith({ statfs: async () => Promise.resolve({ bavail: 1, bsize: 4096 }) });
+    await expect(checkDiskSpace(files, 'out.csv.sluice', 5003)).rejects.toThrow(
+      'has 5 KB free, and the results of 5,003 addresses take about 81 KB',
+    );
+  });
+
+  it('of a key that cannot be written is that it was written', async () => {
+    const folder = await withFolder();
+    const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
+    const files = filesWith({ open: async () => Promise.reject(full) });
+    const taken = takeHistoryKey(files, `${folder}/all`, async () => Promise.resolve(false), {});
+    await expect(taken).rejects.toThrow(`cannot write the history's key ${folder}/all.key`);
+  });
+
+  it('of the last try is no time', () => {
+    const service = { baseUrl: 'https://verify.example.com' };
+    const trouble = { state: 'waiting', error: undefined, forMs: 600_000, leftMs: 400 } as const;
+    expect(describeTrouble(service, trouble).line).toMatch(/; trying a last time$/);
+  });
+
+  it('of credits is what the service has charged, where it is known', () => {
+    const known = { stage: 'exported', uuid: 'a' };
+    const batches = new Map([
+      ['1', { batch: 0, known, charge: { spent: 98, refunded: 0, net: 98 } }],
+      ['2', { batch: 1, known }],
+    ]);
+    const planned = { type: 'email', country: 'US', addresses: 100 };
+    const run = { decides: {}, service: 'local', startedAt: '' };
+    const state = {
+      ...nothingKnown,
+      run,
+      plan: { rows: 200, batches: [planned, planned] },
+      batches,
+    };
+    const { launchedCredits, openCredits } = statusOf(state as unknown as KnownRun, 'state');
+    expect([launchedCredits.email, openCredits.email]).toEqual([198, 0]);
+  });
+});

@@ -1,0 +1,138 @@
+import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { systemFiles } from '../../../../src/platform/files/file-system.js';
+import type { RunEntry } from '../../../../src/engine/stores/run-entries.js';
+import {
+  readKnownRun,
+  StateDirectory,
+} from '../../../../src/engine/stores/directory/state-directory.js';
+import { withFolder } from '../../../service/with-service.js';
+import { watchedFiles } from '../../runs/watched-files.js';
+
+let path: string;
+beforeEach(async () => {
+  path = join(await withFolder(), 'run');
+});
+
+const runEntry: RunEntry = {
+  entry: 'run',
+  id: '0123456789abcdef',
+  seed: '0'.repeat(64),
+  startedAt: '2026-01-01T00:00:00.000Z',
+  service: 'local',
+  account: 'a',
+  decides: { input: 'list.csv', prefix: { email: 'x' } },
+};
+
+async function open(fresh = false): Promise<StateDirectory> {
+  return StateDirectory.open(systemFiles, path, { fresh });
+}
+
+describe('StateDirectory', () => {
+  it('can be read by its owner only, and is gone when it is removed', async () => {
+    const state = await open();
+    await state.record(runEntry);
+    for (const name of ['', 'batches', 'results']) {
+      expect((await stat(join(path, name))).mode & 0o777, name).toBe(0o700);
+    }
+    for (const name of ['journal', 'lock']) {
+      expect((await stat(join(path, name))).mode & 0o777, name).toBe(0o600);
+    }
+    await writeFile(state.inputPath, 'x');
+    await mkdir(state.servicePath);
+    await state.remove();
+    await expect(stat(path)).rejects.toThrow(/ENOENT/);
+  });
+
+  it('forgets an unfinished run when it is told to', async () => {
+    const first = await open();
+    await first.record(runEntry);
+    await writeFile(join(path, 'results', '000001'), '{}');
+    await first.close();
+    const second = await open(true);
+    expect(second.known.run).toBeUndefined();
+    expect(await readdir(join(path, 'results'))).toEqual([]);
+    await second.close();
+    expect((await readKnownRun(systemFiles, path))?.run).toBeUndefined();
+  });
+
+  it('loses its journal last when the run is over, and first when it is forgotten', async () => {
+    const removed: string[] = [];
+    const files = watchedFiles((call) => {
+      if (call.startsWith('rm ')) removed.push(call.slice(3));
+    });
+    const state = await StateDirectory.open(files, path, { fresh: false });
+    await state.record(runEntry);
+    await writeFile(join(path, 'tickets'), '');
+    removed.length = 0;
+    await state.startOver();
+    expect(removed[0]).toBe('journal');
+    removed.length = 0;
+    await state.remove();
+    expect(removed.slice(-3)).toEqual(['journal', 'recalled', 'run']);
+    expect(removed.indexOf('results')).toBeLessThan(removed.indexOf('journal'));
+  });
+
+  it('has its lock on the disk before anything else, and until the end: by it the next run knows it', async () => {
+    const calls: string[] = [];
+    const files = watchedFiles((call) => void calls.push(call));
+    const state = await StateDirectory.open(files, path, { fresh: false });
+    const firstSync = calls.indexOf('sync run');
+    expect(firstSync).toBeGreaterThan(calls.indexOf('openLocked lock'));
+    expect(firstSync).toBeLessThan(calls.indexOf('mkdir batches'));
+    await state.remove();
+    const removed = calls.slice(calls.indexOf('rm recalled'));
+    expect(removed.indexOf('sync run')).toBeGreaterThan(0);
+    expect(removed.indexOf('sync run')).toBeLessThan(removed.indexOf('rm run'));
+  });
+
+  it('is no folder that holds something else, whatever it is told', async () => {
+    await mkdir(path);
+    await writeFile(join(path, 'precious'), 'x');
+    for (const fresh of [false, true]) {
+      await expect(open(fresh)).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringContaining('it holds precious') as string,
+      });
+    }
+    // Nor does a lock make it one, nor names that a run has too.
+    await writeFile(join(path, 'lock'), '');
+    await expect(open()).rejects.toMatchObject({ code: 'invalid_option' });
+    expect((await readdir(path)).toSorted()).toEqual(['lock', 'precious']);
+    const other = `${path}-2`;
+    await mkdir(join(other, 'results'), { recursive: true });
+    await expect(StateDirectory.open(systemFiles, other, { fresh: true })).rejects.toMatchObject({
+      code: 'invalid_option',
+    });
+    expect(await readdir(other)).toEqual(['results']);
+  });
+
+  it('is no link; the folders above it may be links', async () => {
+    await mkdir(`${path}-real`, { mode: 0o700 });
+    await symlink(`${path}-real`, path);
+    const refused = {
+      code: 'invalid_option',
+      message: expect.stringContaining(`${path} is a link to ${path}-real`) as string,
+    };
+    await expect(open()).rejects.toMatchObject(refused);
+    await expect(open(true)).rejects.toMatchObject(refused);
+    expect(await readdir(`${path}-real`)).toEqual([]);
+    const below = join(path, 'below');
+    const state = await StateDirectory.open(systemFiles, below, { fresh: false });
+    await state.record(runEntry);
+    await state.close();
+    expect(await readdir(join(`${path}-real`, 'below'))).toContain('journal');
+  });
+
+  it('refuses entries of another version and leaves them as they are', async () => {
+    const state = await open();
+    // What a later version may write.
+    await state.record({ entry: 'later' } as unknown as RunEntry);
+    await state.close();
+    const before = (await stat(join(path, 'journal'))).size;
+    await expect(open()).rejects.toMatchObject({ code: 'state_damaged' });
+    expect((await stat(join(path, 'journal'))).size).toBe(before);
+    await (await open(true)).close();
+  });
+});

@@ -1,0 +1,49 @@
+import { setTimeout } from 'node:timers/promises';
+import { beforeEach, expect, inject, it } from 'vitest';
+import { postgresStore } from '../../../../src/engine/stores/postgres/postgres-store.js';
+import type { SharedRunStore } from '../../../../src/engine/stores/run-store.js';
+import { FakeClock } from '../../../client/fake-clock.js';
+import { describeRunStore } from '../run-store-suite.js';
+import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
+import { newName } from '../../../lists/sql/new-name.js';
+import { batch, claimOne, planEntry, runEntry } from './store-place.js';
+
+/** Of processes that are frozen; whoever lives on keeps its claims also on a machine that is busy. */
+const shortLeaseMs = 3000;
+const { signal } = new AbortController();
+
+let run: string;
+beforeEach(() => {
+  run = newName();
+});
+
+async function open(clock?: FakeClock): Promise<SharedRunStore> {
+  const options = { connectionString: inject('postgresUrl'), run };
+  const store = postgresStore({ ...options, ...(clock && { leaseMs: shortLeaseMs }) });
+  return store.open({ signal, ...(clock && { clock }) });
+}
+
+describeRunStore('PostgreSQL', {
+  open: async () => open(),
+  begin: async (store, ...begun) => store.begin(...begun),
+  shared: {
+    openFrozen: async () => open(new FakeClock()),
+    outlastClaims: async () => setTimeout(shortLeaseMs + 200),
+  },
+});
+
+it('gives a batch to the next however often processes were lost later than a minute after their claim', async () => {
+  for (let times = 0; times < 7; times += 1) {
+    const store = await open(new FakeClock());
+    await store.begin(runEntry, planEntry);
+    await claimOne(store, batch(0));
+    await askPostgres(
+      `UPDATE sluice.batch SET lease_until = clock_timestamp(),
+         claimed_at = clock_timestamp() - interval '64 seconds' WHERE run = $1 AND batch = '000001'`,
+      [run],
+    );
+  }
+  const next = await open();
+  expect(next.known.stopped).toBeUndefined();
+  await next.remove();
+});

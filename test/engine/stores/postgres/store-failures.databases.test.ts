@@ -1,0 +1,210 @@
+import pg from 'pg';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { ClaimLostError } from '../../../../src/engine/batches/batch-claim.js';
+import { exitCodeOf } from '../../../../src/cli/exit-code.js';
+import type { RunClaim } from '../../../../src/engine/stores/run-store.js';
+import { startPostgres } from '../../../servers/start-postgres.js';
+import { rejection } from '../../../lists/sql/rejection.js';
+import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
+import { newName } from '../../../lists/sql/new-name.js';
+import {
+  batch,
+  claimOne,
+  openStore,
+  planEntry,
+  progress,
+  runEntry,
+  stages,
+} from './store-place.js';
+
+/** A server of one test, which may be killed. */
+async function startServer() {
+  const server = await startPostgres();
+  onTestFinished(async () => server.stop());
+  const options = { connectionString: server.url, run: newName(), leaseMs: 60_000 };
+  const open = async () => {
+    const store = await openStore(options);
+    onTestFinished(async () => store.close());
+    return store;
+  };
+  return { server, open };
+}
+
+/** Writes things down of a batch, one after the other, until it is told to stop. */
+function writeOn(claim: RunClaim) {
+  let isOver = false;
+  let written = 0;
+  const done = (async () => {
+    for (; !isOver; written += 1) {
+      await claim.record(progress(claim.batch, written % 2 === 0 ? 'ready' : 'launching'));
+    }
+  })();
+  return {
+    written: () => written,
+    async stop() {
+      isOver = true;
+      await done;
+    },
+  };
+}
+
+describe('a run whose database', () => {
+  test('crashes in the midst of it goes on, and has all that was written down', async () => {
+    const { server, open } = await startServer();
+    const [one, two] = [await open(), await open()];
+    await one.begin(runEntry, planEntry);
+    const ahead = await claimOne(one, batch(0));
+    await ahead.record(progress(batch(0), 'ready'));
+    const writing = [ahead, await claimOne(two, batch(1))].map(writeOn);
+    for (let crash = 1; crash <= 3; crash += 1) {
+      const before = writing.map(({ written }) => written());
+      await server.crash();
+      await expect
+        .poll(() => writing.every(({ written }, at) => written() > (before[at] ?? 0) + 2), {
+          timeout: 30_000,
+        })
+        .toBe(true);
+    }
+    await Promise.all(writing.map(async ({ stop }) => stop()));
+    const { known } = await open();
+    for (const [at, { written }] of writing.entries()) {
+      const stage = written() % 2 === 1 ? 'ready' : 'launching';
+      expect(known.batches.get(`00000${at + 1}`)?.known).toEqual(stages[stage]);
+    }
+    expect(ahead.lost?.aborted).toBe(false);
+  });
+
+  test('was started again may have been set back: whoever claims after it hears so', async () => {
+    const { server, open } = await startServer();
+    const store = await open();
+    await store.begin(runEntry, planEntry);
+    const ahead = await claimOne(store, batch(0));
+    await ahead.record(progress(batch(0), 'ready'));
+    await claimOne(store, batch(1));
+    expect(store.isRestarted).toBe(false);
+    await server.crash();
+    await claimOne(store, batch(2));
+    expect(store.isRestarted).toBe(true);
+    expect((await open()).isRestarted).toBe(false);
+  });
+
+  test('is taken over by a copy that lacks the last of it lets nobody go on by what he knew', async () => {
+    const { server, open } = await startServer();
+    const [one, two] = [await open(), await open()];
+    await one.begin(runEntry, planEntry);
+    const ahead = await claimOne(one, batch(0));
+    await ahead.record(progress(batch(0), 'ready'));
+    const idle = await claimOne(two, batch(1));
+    await server.copy();
+    await ahead.record(progress(batch(0), 'launching'));
+    await server.failOver();
+    // Also one that has missed nothing: what was launched is not in the journal that it would go on by.
+    for (const claim of [ahead, idle]) {
+      const said = [
+        async () => claim.confirm(),
+        async () => claim.record(progress(claim.batch, 'launching')),
+        async () => claim.reserve(100),
+      ];
+      for (const say of said) {
+        const refused = await rejection(say());
+        if (refused instanceof ClaimLostError) continue;
+        expect(refused).toMatchObject({ code: 'service_unavailable' });
+        expect(refused.message).toContain('was restored, or another server has taken its place');
+        // Whatever starts the processes starts another, which asks the service first.
+        expect(exitCodeOf(refused)).toBe(7);
+      }
+      expect(claim.lost?.aborted).toBe(true);
+    }
+    await expect(two.claim([batch(2)])).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(two.record({ entry: 'resumed' })).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+    // Whoever begins now knows what there is, and asks the service for the rest.
+    const next = await open();
+    expect(next.known.batches.get('000001')?.known).toEqual(stages.ready);
+    await two.close();
+    const taken = await claimOne(next, batch(1));
+    await taken.record(progress(batch(1), 'ready'));
+  });
+
+  test('is about to be taken over by a copy is waited for', async () => {
+    const { server, open } = await startServer();
+    const store = await open();
+    await store.begin(runEntry, planEntry);
+    await server.copy();
+    let asking: Promise<unknown> | undefined;
+    await server.failOver(async () => {
+      asking = rejection(store.claim([batch(2)]));
+      const client = new pg.Client({ connectionString: server.url });
+      await client.connect();
+      // The copy has answered the call, and it was asked again.
+      const hasAnswered = async (): Promise<boolean> => {
+        const { rowCount } = await client.query(
+          `select from pg_stat_activity
+           where pid <> pg_backend_pid() and backend_type = 'client backend' and state = 'idle'
+             and query like '%.claim%'`,
+        );
+        return rowCount !== 0;
+      };
+      await expect.poll(hasAnswered).toBe(true);
+      await client.end();
+    });
+    // It does write now; what it lacks of the run is for whoever asks the service first.
+    expect(await asking).toMatchObject({ code: 'service_unavailable' });
+  });
+
+  test('lost the end of the run keeps all of it, though whoever ended it clears it', async () => {
+    const [run, schema] = [newName(), newName()];
+    const store = await openStore({ run, schema, leaseMs: 60_000 });
+    onTestFinished(async () => store.close());
+    await store.begin(runEntry, planEntry);
+    await askPostgres(`SELECT ${schema}.clear(run, life) FROM ${schema}.run`);
+    const next = await openStore({ run, schema, leaseMs: 60_000 });
+    onTestFinished(async () => next.close());
+    expect(next.known.plan).toMatchObject(planEntry);
+  });
+
+  test('lost an entry, and has others after it, lets nobody go on who knows the lost one', async () => {
+    const [run, schema] = [newName(), newName()];
+    const store = await openStore({ run, schema, leaseMs: 60_000 });
+    onTestFinished(async () => store.close());
+    await store.begin(runEntry, planEntry);
+    const note = { entry: 'resumed' } as const;
+    await store.record(note);
+    await askPostgres(
+      `WITH lost AS (
+         DELETE FROM ${schema}.journal WHERE seq = (SELECT max(seq) FROM ${schema}.journal) RETURNING *)
+       INSERT INTO ${schema}.journal (run, owner, call, entry)
+       SELECT run, gen_random_uuid(), call, entry FROM lost`,
+    );
+    await expect(store.record(note)).rejects.toMatchObject({ code: 'service_unavailable' });
+    const next = await openStore({ run, schema, leaseMs: 60_000 });
+    onTestFinished(async () => next.close());
+    await next.record(note);
+  });
+
+  test('answers nothing for two thirds of a lease loses its claims before others can have them', async () => {
+    const [run, schema] = [newName(), newName()];
+    const store = await openStore({ run, schema, leaseMs: 6000 });
+    onTestFinished(async () => store.close());
+    await store.begin(runEntry, planEntry);
+    const claim = await claimOne(store, batch(0));
+    const lease = async (): Promise<number> => {
+      const [row] = await askPostgres(
+        `SELECT extract(epoch FROM lease_until)::float8 AS until FROM ${schema}.batch WHERE owner IS NOT NULL`,
+      );
+      return Number(row?.['until']);
+    };
+    const first = await lease();
+    await expect.poll(lease, { timeout: 60_000 }).toBeGreaterThan(first + 6);
+    expect(claim.lost?.aborted).toBe(false);
+    const blocking = new pg.Client({ connectionString: inject('postgresUrl') });
+    await blocking.connect();
+    await blocking.query(`BEGIN; LOCK TABLE ${schema}.batch, ${schema}.run`);
+    await expect.poll(() => claim.lost?.aborted).toBe(true);
+    await expect(claim.confirm()).rejects.toBeInstanceOf(ClaimLostError);
+    await blocking.end();
+    // It has it again when nobody else took it.
+    await (await claimOne(store, batch(0))).confirm();
+  });
+});

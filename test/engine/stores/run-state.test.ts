@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { KnownBatch } from '../../../src/engine/batches/batch-state.js';
+import { knownRun } from '../../../src/engine/stores/run-state.js';
+
+const run = {
+  entry: 'run',
+  id: '0123456789abcdef',
+  seed: '0'.repeat(64),
+  startedAt: '2026-01-01T00:00:00.000Z',
+  service: 'local',
+  account: 'a',
+  decides: { input: 'list.csv' },
+};
+
+const tries = { attempt: 1, fresh: 0, uploads: 1 };
+const elected = {
+  ...tries,
+  uuid: 'e1c0ffee-0000-4000-8000-000000000000',
+  isFound: false,
+  misses: 0,
+  prepares: 0,
+  launches: 0,
+  doubt: false,
+};
+
+/** One of each stage, as it is written down. */
+const stages: readonly KnownBatch[] = [
+  { stage: 'planned', ...tries },
+  { stage: 'uploading', ...tries, accepted: false, looks: 0 },
+  { stage: 'uploaded', ...elected },
+  { stage: 'parsing', ...elected, prepared: true, polls: 0 },
+  { stage: 'ready', ...elected },
+  { stage: 'launching', ...elected, saidError: false },
+  { stage: 'verifying', ...elected, readies: 0 },
+  { stage: 'done', ...elected, broken: 0 },
+  { stage: 'exported', ...elected },
+  { stage: 'split', ...tries, uuid: undefined },
+  { stage: 'failed', ...tries, reason: 'internal_error', uuid: undefined, launched: true },
+];
+
+function entryOf(known: object): Record<string, unknown> {
+  const entry = {
+    entry: 'batch',
+    batch: 0,
+    name: 'sluice-0123456789abcdef-000001-1',
+    known,
+    charge: null,
+    at: '2026-01-01T00:00:01.000Z',
+  };
+  return JSON.parse(JSON.stringify(entry)) as Record<string, unknown>;
+}
+
+function expectDamaged(entries: readonly unknown[], what: string): void {
+  expect(() => knownRun(entries, 'journal'), what).toThrow(
+    expect.objectContaining({
+      code: 'state_damaged',
+      message: expect.stringMatching(
+        /its entry \d+ makes no sense .* Put back an older copy/,
+      ) as string,
+    }) as Error,
+  );
+}
+
+describe('an entry with a right checksum', () => {
+  it('is taken in whatever stage it tells of', () => {
+    for (const known of stages) {
+      const entry = entryOf(known);
+      expect([...knownRun([run, entry], 'journal').batches.values()]).toEqual([entry]);
+    }
+  });
+
+  it('is damage where a field of a batch is missing or of another kind', () => {
+    for (const known of stages) {
+      for (const field of Object.keys(entryOf(known)['known'] as object)) {
+        const { [field]: _, ...without } = known as unknown as Record<string, unknown>;
+        expectDamaged([run, entryOf(without)], `${known.stage} without ${field}`);
+        for (const value of [null, [], {}, -1, 0.5, '']) {
+          expectDamaged([run, entryOf({ ...known, [field]: value })], `${known.stage}.${field}`);
+        }
+      }
+    }
+  });
+
+  it('is damage where a stage or a reason is one that this version does not know', () => {
+    for (const stage of ['paid', 'toString', '__proto__']) {
+      expectDamaged([run, entryOf({ ...elected, stage })], stage);
+    }
+    const failed = { stage: 'failed', ...tries, reason: 'of_later', launched: false };
+    expectDamaged([run, entryOf(failed)], 'reason');
+  });
+
+  it('is damage where an entry has another shape', () => {
+    const planned = entryOf({ stage: 'planned', ...tries });
+    const wrong = [
+      null,
+      7,
+      { entry: 'later' },
+      { ...planned, batch: -1 },
+      { ...planned, at: 'yesterday' },
+      { ...planned, charge: 3 },
+      { ...planned, entry: 'part', start: -1, addresses: 2 },
+      { entry: 'plan', rows: 3, content: null, batches: [{ type: 'email' }] },
+      { entry: 'finished', summary: { rows: 'all' } },
+    ];
+    for (const entry of wrong) expectDamaged([run, entry], JSON.stringify(entry));
+  });
+
+  it('is damage where nothing says which run it is of', () => {
+    expectDamaged([entryOf({ stage: 'planned', ...tries })], 'without a run');
+  });
+});
+
+describe('a run that takes the place of another', () => {
+  const plan = {
+    entry: 'plan',
+    rows: 2,
+    content: null,
+    batches: [{ type: 'email', country: 'US', addresses: 2, checksum: 1 }],
+  };
+  const next = { ...run, id: 'fedcba9876543210' };
+  const exported = entryOf({ stage: 'exported', ...elected });
+
+  it('knows nothing but what the other had sent, and the input on disk', () => {
+    const entries = [run, { entry: 'kept', file: 'input.2' }, plan, { entry: 'carry' }, exported];
+    const known = knownRun([...entries, next], 'journal');
+    expect(known).toMatchObject({
+      run: next,
+      plan: undefined,
+      isCarried: false,
+      kept: { file: 'input.2' },
+      generation: 2,
+    });
+    expect(known.batches.size).toBe(0);
+    expect(known.earlier).toMatchObject([{ run, plan, generation: 1 }]);
+    expect([...(known.earlier[0]?.batches.values() ?? [])]).toEqual([exported]);
+    // What has sent nothing is not remembered, what was before it is.
+    const third = { ...run, id: '0000000000000003' };
+    const after = knownRun([...entries, next, plan, third], 'journal');
+    expect(after.earlier).toEqual(known.earlier);
+    expect(after.generation).toBe(3);
+  });
+});

@@ -1,0 +1,21 @@
+import { onTestFinished } from 'vitest';
+import { Client } from '../../../src/client/client.js';
+import type { LedgerEntry, Service, ServiceOptions } from '../../../src/service/index.js';
+import { withService } from '../../service/with-service.js';
+
+/** A local service and a client of it; both are closed after the test. */
+export async function withClient(
+  options: ServiceOptions = {},
+): Promise<{ readonly service: Service; readonly client: Client }> {
+  const { service } = await withService(options);
+  const client = new Client(service);
+  onTestFinished(async () => client.close());
+  return { service, client };
+}
+
+/** Every charge that the service has made. */
+export async function chargesOf(service: Service): Promise<readonly LedgerEntry[]> {
+  const entries: LedgerEntry[] = [];
+  for await (const entry of service.ledger()) entries.push(entry);
+  return entries;
+}

@@ -1,0 +1,70 @@
+import { format } from 'prettier';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { estimateRun } from '../../../src/engine/runs/estimate.js';
+import { finishedEntry } from '../../../src/engine/stores/run-entries.js';
+import {
+  estimateSchema,
+  summaryFileSchema,
+  summarySchema,
+} from '../../../src/engine/summary/summary-schema.js';
+import { fileSink } from '../../../src/lists/files/file-sink.js';
+import { fileSource } from '../../../src/lists/files/file-source.js';
+import { goodNames, Nights } from '../history/nightly.js';
+import { join } from 'node:path';
+
+/** The published schema; `npx vitest run test/engine/summary/summary-schema.test.ts -u` writes it anew. */
+const published = '../../../docs/summary.schema.json';
+
+it('is what is published', async () => {
+  const schema = z.toJSONSchema(summaryFileSchema);
+  const document = { title: 'What sluice verify --summary writes', ...schema };
+  const text = await format(JSON.stringify(document), { parser: 'json', printWidth: 100 });
+  await expect(text).toMatchFileSnapshot(published);
+});
+
+it('holds for what runs and dry runs say', async () => {
+  const nights = await Nights.begin();
+  const summary = await nights.night([...goodNames(4), '"x,y"', '', 'good1@sluice.test']);
+  expect(z.strictObject(summarySchema.shape).parse(summary)).toEqual(summary);
+  const history = await nights.open();
+  const estimate = await estimateRun({
+    source: fileSource(join(nights.folder, 'list.csv')),
+    sink: fileSink(join(nights.folder, 'other.csv')),
+    client: nights.client,
+    history,
+    email: ['email'],
+    country: 'US',
+  });
+  await history.close();
+  expect(z.strictObject(estimateSchema.shape).parse(estimate)).toEqual(estimate);
+});
+
+it('takes what a journal has of a run that an older version finished', async () => {
+  const nights = await Nights.begin();
+  const summary = await nights.night(goodNames(1));
+  const { columns: _, outputs: __, reachable_rows: ___, ...older } = summary;
+  const read = finishedEntry.parse({ entry: 'finished', summary: older });
+  expect(read.summary).toEqual({ ...older, columns: [], outputs: [], reachable_rows: 0 });
+  expect(finishedEntry.parse({ entry: 'finished', summary })).toMatchObject({ summary });
+  expect(finishedEntry.safeParse({ entry: 'finished', summary: { rows: 1 } }).success).toBe(false);
+});
+
+it('accounts for every batch, with the times at which it got on', async () => {
+  const nights = await Nights.begin();
+  const { batches, credits } = await nights.night(goodNames(7));
+  expect(batches.map(({ addresses }) => addresses)).toEqual([3, 3, 1]);
+  expect(batches.reduce((sum, { charge }) => sum + (charge?.spent ?? 0), 0)).toBe(7);
+  expect(credits.email).toMatchObject({ spent: 7, source: 'cost_objects' });
+  for (const { times } of batches) {
+    const order = [
+      times.uploaded_at,
+      times.prepared_at,
+      times.launched_at,
+      times.verified_at,
+      times.exported_at,
+    ];
+    expect(order.every((time) => time !== null)).toBe(true);
+    expect(order.toSorted((a, b) => String(a).localeCompare(String(b)))).toEqual(order);
+  }
+});

@@ -1,0 +1,142 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { invalidText, type CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Cells of every row by csv-parse, byte for byte (latin1), or `refused`. */
+export function referenceRows(bytes: Buffer): string[][] | 'refused' {
+  try {
+    return parse(withoutMark(bytes), {
+      encoding: 'latin1',
+      record_delimiter: ['\r\n', '\n'],
+      relax_column_count_less: true,
+    });
+  } catch {
+    return 'refused';
+  }
+}
+
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes;
+}
+
+/** What csv-parse takes and Sluice refuses: nothing at all, UTF-16, lines without line feeds. */
+export function isRefusedOnPurpose(bytes: Buffer, reference: readonly unknown[]): boolean {
+  const first = bytes.toString('hex', 0, 2);
+  const unquoted = bytes.toString('latin1').replaceAll(/"(?:[^"]|"")*"/g, '');
+  const isOneLine = reference.length === 1 && !unquoted.endsWith('\n');
+  return (
+    reference.length === 0 ||
+    ['fffe', 'feff'].includes(first) ||
+    (isOneLine && unquoted.includes('\r'))
+  );
+}
+
+/** What a cell of the reference is as text. */
+export function referenceText(latin1: string): CellText {
+  try {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    return decoder.decode(Buffer.from(latin1, 'latin1'));
+  } catch {
+    return invalidText;
+  }
+}
+
+/** Pieces that make trouble when they meet. */
+const nastyPiece = fc.constantFrom(
+  ...['"', '""', ',', '\n', '\r\n', '\r', 'a', 'b c', ' ', '"x"', '"x,y"', '"l\nm"'].concat([
+    '"q""q"',
+    ';',
+    'é',
+    '\u{1f600}',
+    '\ufeff',
+  ]),
+);
+
+const nastyBytes = fc.oneof(
+  { weight: 12, arbitrary: nastyPiece.map((text) => Buffer.from(text)) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      [0xef],
+      [0xbb],
+      [0xbf],
+      [0xff, 0xfe],
+      [0xc3],
+      [0x80],
+      [0xed, 0xa0, 0x80],
+    ),
+  },
+);
+
+/** Anything, mostly malformed. */
+export const anyBytes: fc.Arbitrary<Buffer> = fc
+  .array(nastyBytes, { maxLength: 40 })
+  .map((pieces) => Buffer.concat(pieces.map((piece) => Buffer.from(piece))));
+
+const cellContent = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.string({
+      unit: fc.constantFrom('a', 'b', 'c', ' ', '@', '.', 'é'),
+      maxLength: 6,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.string({
+      unit: fc.constantFrom('a', '"', ',', '\n', '\r', ';', '\ufeff'),
+      maxLength: 6,
+    }),
+  },
+);
+
+function writtenCell(content: string, isQuoted: boolean): string {
+  const hasToBe = /[",;\n\r]/.test(content);
+  return isQuoted || hasToBe ? `"${content.replaceAll('"', '""')}"` : content;
+}
+
+/** Well-formed files of 1 to 5 columns, rows no longer than the first, line ends mixed. */
+export const wellFormedFile: fc.Arbitrary<Buffer> = fc
+  .tuple(fc.integer({ min: 1, max: 5 }), fc.boolean(), fc.boolean())
+  .chain(([columns, hasMark, hasLastLineEnd]) => {
+    const cell = fc.tuple(cellContent, fc.boolean());
+    const lineEnd = fc.constantFrom('\n', '\r\n');
+    const first = fc.tuple(fc.array(cell, { minLength: columns, maxLength: columns }), lineEnd);
+    const rest = fc.tuple(fc.array(cell, { minLength: 1, maxLength: columns }), lineEnd);
+    return fc.tuple(first, fc.array(rest, { maxLength: 12 })).map(([head, rows]) => {
+      const lines = [head, ...rows].map(
+        ([cells, end]) =>
+          cells.map(([content, isQuoted]) => writtenCell(content, isQuoted)).join(',') + end,
+      );
+      let text = lines.join('');
+      if (!hasLastLineEnd) text = text.replace(/\r?\n$/, '');
+      return Buffer.concat([hasMark ? byteOrderMark : Buffer.alloc(0), Buffer.from(text)]);
+    });
+  });
+
+/** Well-formed but for one byte, mostly. */
+export const damagedFile: fc.Arbitrary<Buffer> = fc
+  .tuple(wellFormedFile, fc.nat(1000), fc.nat(2), nastyBytes)
+  .map(([file, place, removed, inserted]) => {
+    const at = place % (file.length + 1);
+    return Buffer.concat([
+      file.subarray(0, at),
+      Buffer.from(inserted),
+      file.subarray(at + removed),
+    ]);
+  });
+
+/** Cuts bytes into pieces at the given places. */
+export function cutBytes(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const places = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length];
+  let from = 0;
+  return places
+    .toSorted((a, b) => a - b)
+    .map((to) => {
+      const piece = bytes.subarray(from, to);
+      from = to;
+      return piece;
+    });
+}

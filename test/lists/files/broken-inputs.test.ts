@@ -1,0 +1,228 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { ConfigurationError, InputError } from '../../../src/platform/errors/errors.js';
+import { fileSink } from '../../../src/lists/files/file-sink.js';
+import { fileSource, streamSource } from '../../../src/lists/files/file-source.js';
+import type { FileOptions } from '../../../src/lists/files/file-options.js';
+import type { Source } from '../../../src/lists/rows/source.js';
+import { otherPrograms } from './other-programs.js';
+import { useTemporaryFolder } from './temporary-folder.js';
+
+const at = useTemporaryFolder();
+
+const rows = Array.from({ length: 300 }, (_, row) => ({
+  id: row,
+  email: `user${String(row)}@example.com`,
+  note: `${String(row * 7919)} ${'x'.repeat(row % 40)}`,
+}));
+
+async function source(name: string, content: string | Buffer, options?: FileOptions) {
+  await writeFile(at(name), content);
+  return fileSource(at(name), options);
+}
+
+/** Reads all rows and all cells; gives how many there were. */
+async function readAll(from: Source): Promise<number> {
+  const reading = await from.open({ wanted: (header) => header.map((_, column) => column) });
+  let count = 0;
+  for await (const chunk of reading.chunks) {
+    for (let row = 0; row < chunk.length; row += 1) {
+      for (let column = 0; column < reading.header.length; column += 1) chunk.text(row, column);
+      count += 1;
+    }
+  }
+  return count;
+}
+
+async function failure(from: Source): Promise<InputError> {
+  try {
+    await readAll(from);
+  } catch (error) {
+    if (error instanceof InputError) return error;
+    throw error;
+  }
+  throw new Error('it was read');
+}
+
+describe('a file that was cut short', () => {
+  it.each(['csv.gz', 'xlsx', 'parquet'] as const)(
+    'is refused wherever the cut is (%s)',
+    async (format) => {
+      const whole = await otherPrograms[format].write(rows);
+      expect(await readAll(await source(`a.${format}`, whole))).toBe(300);
+      const cuts = [
+        1,
+        5,
+        12,
+        40,
+        Math.floor(whole.length / 2),
+        whole.length - 30,
+        whole.length - 1,
+      ];
+      for (const cut of cuts) {
+        const error = await failure(await source(`a.${format}`, whole.subarray(0, cut)));
+        expect(error.code).toBe('input_malformed');
+        expect(error.message).toContain(`a.${format}`);
+      }
+    },
+  );
+
+  it('is refused on a stream too', async () => {
+    const whole = await otherPrograms['csv.gz'].write(rows);
+    const cut = whole.subarray(0, -9);
+    const error = await failure(streamSource('standard input', () => Readable.from([cut])));
+    expect(error.message).toBe(
+      'cannot read standard input: its compressed data end too early: the file was cut short',
+    );
+  });
+
+  it('is refused in UTF-16 in the middle of a character', async () => {
+    const text = Buffer.from('\ufeffemail\na@example.com\n', 'utf16le').subarray(0, -1);
+    const error = await failure(await source('a.csv', text));
+    expect(error.message).toContain('no valid UTF-16LE');
+  });
+});
+
+describe('a file that was damaged', () => {
+  it.each(['csv.gz', 'xlsx', 'parquet'] as const)(
+    'ends in an error or gives all rows, whatever byte is another (%s)',
+    async (format) => {
+      const whole = await otherPrograms[format].write(rows.slice(0, 40));
+      for (let byte = 0; byte < whole.length; byte += Math.ceil(whole.length / 80)) {
+        const damaged = Buffer.from(whole);
+        damaged[byte] = (damaged[byte] ?? 0) ^ 0x55;
+        const read = readAll(await source(`a.${format}`, damaged, { format: formatOf(format) }));
+        const count = await read.catch((error: unknown) => error);
+        if (typeof count === 'number') continue;
+        expect(count).toBeInstanceOf(InputError);
+      }
+    },
+  );
+});
+
+function formatOf(ending: string): 'csv' | 'xlsx' | 'parquet' {
+  return ending === 'csv.gz' ? 'csv' : (ending as 'xlsx');
+}
+
+describe('a file of another kind', () => {
+  it.each([
+    ['a.csv', 'PK\u0003\u0004rest of it', 'is no CSV but a zip archive'],
+    ['a.jsonl', 'PAR1\u0015rest of it', 'is no JSONL but a Parquet file'],
+    ['a.txt', '\u0028\u00b5\u002f\u00fdrest', 'is no TXT but zstd-compressed'],
+    ['a.xlsx', 'email\na@example.com\n', 'is no XLSX workbook: it is no zip archive'],
+    ['a.parquet', 'email\na@example.com\n', 'is no Parquet file'],
+    ['a.csv.gz', 'email\na@example.com\n', 'is no gzip file, though its name ends in .gz'],
+    ['a.list', '[{"email":"a@example.com"}]', 'is one JSON array; make it JSON lines'],
+  ])('%s: says what it is', async (name, content, words) => {
+    const error = await failure(await source(name, Buffer.from(content, 'latin1')));
+    expect(error.message).toContain(words);
+  });
+});
+
+describe('JSON lines', () => {
+  it.each([
+    ['{"email":"a"}\n{"email":\n', 2, 'this is no JSON'],
+    ['{"email":"a"}\n\n["a"]\n', 3, 'this is JSON, but no object'],
+    ['{"email":"a"}\n{"email":"a"} {"email":"b"}\n', 2, 'this is no JSON'],
+    [`{"email":"a"}\n{"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}\n`, 2, 'more than 200'],
+  ])('%# tell the line that is wrong, and none of its content', async (content, line, words) => {
+    const error = await failure(await source('a.jsonl', content));
+    expect(error).toMatchObject({ line, code: 'input_malformed' });
+    expect(error.message).toContain(words);
+    expect(error.cause).toBeUndefined();
+  });
+
+  it('refuse a line that never ends', async () => {
+    const content = `{"email":"${'a'.repeat(3000)}"}`;
+    const error = await failure(await source('a.jsonl', content, { maxRowBytes: 1000 }));
+    expect(error.message).toContain('line 1: the line is too long (over 1000 bytes)');
+  });
+});
+
+describe('a bomb', () => {
+  it('in a workbook is refused before it is inflated', async () => {
+    const sheet = deflateRawSync(Buffer.alloc(100 * 1024 * 1024, 0x20));
+    const error = await failure(
+      await source('a.xlsx', zipOf('xl/workbook.xml', sheet, 100 * 1024 * 1024)),
+    );
+    expect(error.message).toContain('would inflate from');
+  });
+
+  it('in a workbook that lies about its size inflates no further than it says', async () => {
+    const sheet = deflateRawSync(Buffer.alloc(100 * 1024 * 1024, 0x20));
+    const error = await failure(await source('a.xlsx', zipOf('xl/workbook.xml', sheet, 1000)));
+    expect(error.message).toContain('a part of it is larger than it says');
+  });
+
+  it('of gzip is read in pieces, and its endless row refused', async () => {
+    const content = gzipSync(Buffer.alloc(100 * 1024 * 1024, 0x61));
+    const error = await failure(await source('a.csv.gz', content));
+    expect(error.message).toContain('the row is too long');
+  });
+
+  it('of entities is refused', async () => {
+    const xml = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaa">]><workbook>&a;</workbook>';
+    const deflated = deflateRawSync(xml);
+    const archive = zipOf('xl/workbook.xml', deflated, xml.length, crc32(xml));
+    const error = await failure(await source('a.xlsx', archive));
+    expect(error.message).toContain('it has a document type, which workbooks have not');
+  });
+});
+
+/** A zip archive of one deflated file. */
+function zipOf(name: string, deflated: Buffer, bytes: number, crc = 0): Buffer {
+  const local = Buffer.alloc(30);
+  local.writeUInt32LE(0x04_03_4b_50, 0);
+  local.writeUInt16LE(8, 8);
+  local.writeUInt16LE(name.length, 26);
+  const entry = Buffer.alloc(46);
+  entry.writeUInt32LE(0x02_01_4b_50, 0);
+  entry.writeUInt16LE(8, 10);
+  entry.writeUInt32LE(crc, 16);
+  entry.writeUInt32LE(deflated.length, 20);
+  entry.writeUInt32LE(bytes, 24);
+  entry.writeUInt16LE(name.length, 28);
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06_05_4b_50, 0);
+  end.writeUInt16LE(1, 10);
+  end.writeUInt32LE(46 + name.length, 12);
+  end.writeUInt32LE(30 + name.length + deflated.length, 16);
+  return Buffer.concat([local, Buffer.from(name), deflated, entry, Buffer.from(name), end]);
+}
+
+describe('an option', () => {
+  it.each<[string, FileOptions, string]>([
+    ['a.jsonl', { delimiter: ';' }, 'a jsonl input has no delimiter to be named'],
+    ['a.jsonl', { header: false }, 'a jsonl input names its columns in every case'],
+    ['a.csv', { sheet: 2 }, 'a csv input has no sheet to be named'],
+    ['a.csv', { encoding: 'klingon' }, 'there is no encoding "klingon" here'],
+    ['a.csv', { quote: '' }, '"" cannot be the quote of a CSV file'],
+  ])('that %s does not know is refused at once (%o)', (name, options, words) => {
+    expect(() => fileSource(at(name), options)).toThrow(ConfigurationError);
+    expect(() => fileSource(at(name), options)).toThrow(words);
+  });
+
+  it('names a sheet that is not there: those that are there are said', async () => {
+    const workbook = await source('a.xlsx', await otherPrograms.xlsx.write(rows), {
+      sheet: 'Leads',
+    });
+    await expect(readAll(workbook)).rejects.toThrow('no sheet "Leads"; its sheets are: List');
+  });
+
+  it('for an output of another kind than it can have is asked for', async () => {
+    expect(() => fileSink(at('out.json'))).toThrow('.json is no format of an output');
+    expect(() => fileSink(at('out.foo'))).toThrow(
+      '.foo is no format of an output; end its name in',
+    );
+    expect(() => fileSink(at('out.csv.zip'))).toThrow('.zip is no format');
+    for (const name of ['out', 'out.2026-11-23', 'out.CSV.gz']) fileSink(at(name));
+    fileSink(at('out.foo'), { format: 'jsonl' });
+    expect(() => fileSink(at('out.tsv'), { delimiter: ';' })).toThrow('no other delimiter');
+    await expect(fileSink(at('out.txt'), { format: 'txt' }).check(2)).rejects.toThrow(
+      'the one column that is verified',
+    );
+    expect(await readdir(at('.'))).toEqual([]);
+  });
+});

@@ -1,0 +1,218 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { parquetMetadata, parquetReadObjects, type SchemaElement } from 'hyparquet';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { describe, expect, it } from 'vitest';
+import { fileSink } from '../../../src/lists/files/file-sink.js';
+import { fileSource } from '../../../src/lists/files/file-source.js';
+import { int96Nanos, logicalReader } from '../../../src/lists/parquet/logical-value.js';
+import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
+import { useTemporaryFolder } from '../files/temporary-folder.js';
+import { addedColumnsOf } from '../rows/added-columns.js';
+
+const at = useTemporaryFolder();
+
+const optional = { repetition_type: 'OPTIONAL' } as const;
+const schema: SchemaElement[] = [
+  { name: 'root', num_children: 6 },
+  { name: 'email', type: 'BYTE_ARRAY', converted_type: 'UTF8', ...optional },
+  { name: 'money', type: 'INT64', converted_type: 'DECIMAL', precision: 18, scale: 4, ...optional },
+  { name: 'seen', type: 'INT64', converted_type: 'TIMESTAMP_MICROS', ...optional },
+  { name: 'day', type: 'INT32', converted_type: 'DATE', ...optional },
+  { name: 'tags', converted_type: 'LIST', num_children: 1, ...optional },
+  { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+  { name: 'element', type: 'BYTE_ARRAY', converted_type: 'UTF8', ...optional },
+  { name: 'count', type: 'INT64', repetition_type: 'REQUIRED' },
+];
+const columns = {
+  email: ['a@example.com', null, 'c@example.com'],
+  money: [123456789012345678n, -5n, null],
+  seen: [1_700_000_000_123_456n, 1_700_000_000_000_000n, null],
+  day: [new Date('2024-02-29'), null, new Date('1950-01-01')],
+  tags: [['x', 'y'], [], null],
+  count: [2n ** 60n + 1n, 7n, -1n],
+};
+
+async function writeInput(): Promise<void> {
+  const bytes = new ByteWriter();
+  const writer = new ParquetWriter({ writer: bytes, schema });
+  await writer.write({
+    columnData: Object.entries(columns).map(([name, data]) => ({ name, data })),
+    rowGroupSize: 2,
+  });
+  await writer.finish();
+  await writeFile(at('in.parquet'), bytes.getBytes());
+}
+
+async function copy(output: string, write = writeInput): Promise<Buffer> {
+  await write();
+  const reading = await fileSource(at('in.parquet')).open({ wanted: () => [0] });
+  const opening = {
+    reading,
+    verified: [0],
+    added: [addedColumnsOf('email', 'valid')],
+    cellsOf: () => [true],
+  };
+  const writing = await fileSink(at(output)).open(opening);
+  for await (const chunk of reading.chunks) {
+    const outcomes = new Uint32Array(chunk.length);
+    await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: 1 });
+  }
+  await writing.finish();
+  return readFile(at(output));
+}
+
+describe('Parquet to Parquet', () => {
+  it('keeps every value and every type as they are stored', async () => {
+    const written = new Uint8Array(await copy('out.parquet')).buffer;
+    const before = new Uint8Array(await readFile(at('in.parquet'))).buffer;
+    const rows = await parquetReadObjects({ file: written });
+    const expected = await parquetReadObjects({ file: before });
+    expect(rows).toEqual(expected.map((row) => ({ ...row, email_valid: true })));
+    const stored = (file: ArrayBuffer) => parquetMetadata(file).schema.slice(1);
+    expect(stored(written).slice(0, -1)).toEqual(stored(before));
+    expect(stored(written).at(-1)).toMatchObject({ name: 'email_valid', type: 'BOOLEAN' });
+  });
+});
+
+const nested = `SELECT 'a@example.com' AS email,
+  {'sum': 12345678901234567890123456.0123456789::DECIMAL(38,10), 'seen': TIMESTAMP '2024-02-29 10:20:30.123456',
+   'day': DATE '1600-01-01', 'bits': '\\xFF\\x00'::BLOB, 'id': '00000000-0000-0000-0000-0000000000ff'::UUID} AS one,
+  [TIMESTAMPTZ '2024-02-29 10:20:30.123456+00', NULL] AS list,
+  MAP {10: 1.10::DECIMAL(5,2), 2: NULL} AS map,
+  {'map': MAP {DATE '2024-02-29': [1, NULL]}} AS deep
+  UNION ALL SELECT NULL, NULL, [], MAP {}, {'map': NULL}`;
+
+async function writeNested(): Promise<void> {
+  await askDuckdb(':memory:', `COPY (${nested}) TO '${at('in.parquet')}'`);
+}
+
+describe('nested Parquet', () => {
+  it('keeps all digits of what is in lists, structures and maps, and the types of keys', async () => {
+    await copy('out.parquet', writeNested);
+    const columnsOf = (file: string) => `SELECT email, one, list, map, deep FROM '${at(file)}'`;
+    for (const [left, right] of [
+      ['in.parquet', 'out.parquet'],
+      ['out.parquet', 'in.parquet'],
+    ] as const) {
+      expect(
+        await askDuckdb(':memory:', `${columnsOf(left)} EXCEPT ALL ${columnsOf(right)}`),
+      ).toEqual([]);
+    }
+    const typesOf = (file: string) => askDuckdb(':memory:', `DESCRIBE ${columnsOf(file)}`);
+    expect(await typesOf('out.parquet')).toEqual(await typesOf('in.parquet'));
+  });
+
+  it('is JSON with the same digits where cells are text', async () => {
+    const [, row] = (await copy('out.csv', writeNested)).toString().split('\n');
+    expect(row?.replaceAll('""', '"')).toBe(
+      'a@example.com,"{"sum":12345678901234567890123456.0123456789,"seen":"2024-02-29T10:20:30.123456","day":"1600-01-01","bits":"/wA=","id":"00000000-0000-0000-0000-0000000000ff"}",' +
+        '"["2024-02-29T10:20:30.123456Z",null]","{"2":null,"10":1.10}","{"map":{"2024-02-29":[1,null]}}",true',
+    );
+  });
+});
+
+/** Columns of times as older programs store them: nanoseconds of a day, and the Julian day. */
+async function writeOldTimes(...days: readonly number[]): Promise<void> {
+  const times = days.map((day) => {
+    const bytes = new Uint8Array(12);
+    const view = new DataView(bytes.buffer);
+    view.setBigInt64(0, 123_456_789n, true);
+    view.setInt32(8, day, true);
+    return bytes;
+  });
+  const form = (time: Partial<SchemaElement>): SchemaElement[] => [
+    { name: 'root', num_children: 3 },
+    { name: 'email', type: 'BYTE_ARRAY', converted_type: 'UTF8', ...optional },
+    { name: 'at', ...time, ...optional },
+    { name: 'in', num_children: 1, ...optional },
+    { name: 'at', ...time, ...optional },
+  ];
+  const bytes = new ByteWriter();
+  const writer = new ParquetWriter({
+    writer: bytes,
+    schema: form({ type: 'FIXED_LEN_BYTE_ARRAY', type_length: 12 }),
+    statistics: false,
+  });
+  await writer.write({
+    columnData: [
+      { name: 'email', data: times.map(() => 'a@example.com') },
+      { name: 'at', data: times },
+      { name: 'in', data: times.map((time) => ({ at: time })) },
+    ],
+  });
+  // The bytes are the same: nothing writes the type any more.
+  writer.schema = form({ type: 'INT96' });
+  for (const { columns: chunks } of writer.row_groups) {
+    for (const { meta_data: data } of chunks) {
+      if (data?.type === 'FIXED_LEN_BYTE_ARRAY') data.type = 'INT96';
+    }
+  }
+  await writer.finish();
+  await writeFile(at('in.parquet'), bytes.getBytes());
+}
+
+describe('times of 96 bits', () => {
+  const leapDay2024 = 2_460_370;
+
+  it('keep their nanoseconds, in 64 bits and as text', async () => {
+    const write = () => writeOldTimes(leapDay2024, leapDay2024 - 1);
+    const csv = (await copy('out.csv', write)).toString().split('\n');
+    expect(csv[1]).toBe(
+      'a@example.com,2024-02-29T00:00:00.123456789,"{""at"":""2024-02-29T00:00:00.123456789""}",true',
+    );
+    await copy('out.parquet', write);
+    expect(
+      await askDuckdb(
+        ':memory:',
+        `SELECT DISTINCT typeof("at") AS type, "at"::VARCHAR AS flat, "in"."at"::VARCHAR AS nested FROM '${at('out.parquet')}' ORDER BY 2`,
+      ),
+    ).toEqual(
+      ['2024-02-28 00:00:00.123456789', '2024-02-29 00:00:00.123456789'].map((time) => ({
+        type: 'TIMESTAMP_NS',
+        flat: time,
+        nested: time,
+      })),
+    );
+  });
+
+  it('are refused in the first reading where no type of the output holds them', async () => {
+    await writeOldTimes(5_373_484);
+    const reading = await fileSource(at('in.parquet')).open({ wanted: () => [0] });
+    const examine = await fileSink(at('out.parquet')).examine?.(reading, {
+      verified: [0],
+      added: [addedColumnsOf('email', 'valid')],
+      samples: [],
+    });
+    await expect(async () => {
+      for await (const chunk of reading.chunks) examine?.(chunk);
+    }).rejects.toThrow('outside of the years 1678 to 2261');
+  });
+});
+
+describe('Parquet to CSV', () => {
+  it('prints what values stand for, to the last digit', async () => {
+    expect((await copy('out.csv')).toString()).toBe(
+      [
+        'email,money,seen,day,tags,count,email_valid',
+        'a@example.com,12345678901234.5678,2023-11-14T22:13:20.123456Z,2024-02-29,"[""x"",""y""]",1152921504606846977,true',
+        ',-0.0005,2023-11-14T22:13:20.000Z,,[],7,true',
+        'c@example.com,,,1950-01-01,,-1,true',
+        '',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('what is stored', () => {
+  it('is read as what it stands for', () => {
+    const read = (element: Omit<SchemaElement, 'name'>, value: unknown): unknown =>
+      logicalReader({ name: 'a', ...element })(value);
+    const decimal = { type: 'FIXED_LEN_BYTE_ARRAY', converted_type: 'DECIMAL', scale: 2 } as const;
+    expect(read(decimal, Uint8Array.of(0xff, 0x38))).toBe('-2.00');
+    expect(read({ type: 'INT32', converted_type: 'UINT_32' }, -1)).toBe(4_294_967_295);
+    expect(read({ type: 'INT64', converted_type: 'UINT_64' }, -1n)).toBe(2n ** 64n - 1n);
+    expect(read({ type: 'BYTE_ARRAY' }, Uint8Array.of(0xff))).toEqual(Uint8Array.of(0xff));
+    expect(read({ type: 'DOUBLE' }, null)).toBeNull();
+    expect(int96Nanos((2_440_589n << 64n) + 5n)).toBe(86_400_000_000_005n);
+  });
+});

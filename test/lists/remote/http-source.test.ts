@@ -1,0 +1,187 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { httpSource } from '../../../src/lists/remote/http-source.js';
+import { sourceChecks } from '../../../src/testing/index.js';
+import type { CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
+import type { Source } from '../../../src/lists/rows/source.js';
+import { serveList, withWebServer, type ServedList } from './web-server.js';
+
+const rows = 60_000;
+const list = Buffer.from(
+  `id,email\n${Array.from({ length: rows }, (_, id) => `${id},good${id}@sluice.test\n`).join('')}`,
+);
+const etag = (): string => '"v1"';
+
+/** Waits are over at once. */
+const clock = { now: () => 0, wallNow: () => 0, sleep: async () => undefined };
+
+async function source(served: ServedList, path = '/list.csv'): Promise<Source> {
+  const { origin } = await withWebServer(serveList(served));
+  return httpSource(origin + path, { clock });
+}
+
+async function read(from: Source): Promise<CellText[]> {
+  const reading = await from.open({ wanted: () => [1] });
+  const cells: CellText[] = [];
+  for await (const chunk of reading.chunks) {
+    for (let row = 0; row < chunk.length; row += 1) cells.push(chunk.text(row, 1));
+  }
+  return cells;
+}
+
+function expectAll(cells: readonly CellText[]): void {
+  expect(cells).toHaveLength(rows);
+  expect(cells[0]).toBe('good0@sluice.test');
+  expect(cells.at(-1)).toBe(`good${rows - 1}@sluice.test`);
+  expect(new Set(cells).size).toBe(rows);
+}
+
+describe('a list on a web server', () => {
+  it.each(
+    sourceChecks({
+      create: async () =>
+        source({ content: () => Buffer.from('id,email\n1,a@x.example\n2,\n'), etag }),
+      header: ['id', 'email'],
+      rows: [
+        ['1', 'a@x.example'],
+        ['2', ''],
+      ],
+    }),
+  )('$name', async ({ run }) => run());
+
+  it.each<[string, Partial<ServedList>]>([
+    ['by ranges, where its ETag vouches for them', { etag }],
+    ['from the start, where the server has no ranges', { etag, hasRanges: false }],
+    ['from the start, where the ETag is weak', { etag: () => 'W/"v1"' }],
+    ['from the start, where nothing vouches for it', {}],
+  ])('is read on after its connection broke, %s', async (_, served) => {
+    const size = list.length;
+    const web = await withWebServer(
+      serveList({
+        content: () => list,
+        breaksAfter: (count) => [1, size / 5, size / 2, size - 1][count - 1],
+        ...served,
+      }),
+    );
+    expectAll(await read(httpSource(`${web.origin}/list.csv`, { clock })));
+    const ranges = web.requests
+      .map(({ headers }) => headers.range)
+      .filter((one) => one !== undefined);
+    expect(ranges.length > 0).toBe(served.etag?.() === '"v1"');
+    expect(web.requests.length).toBeGreaterThan(2);
+  });
+
+  it('is read on after half of it was refused, and gives up when nothing comes any more', async () => {
+    const file = serveList({
+      content: () => list,
+      etag,
+      breaksAfter: (n) => (n === 1 ? 5000 : undefined),
+    });
+    const web = await withWebServer((request, response, count) => {
+      if (count === 2 || count === 3) response.writeHead(503, { 'retry-after': '1' }).end('later');
+      else file(request, response, count);
+    });
+    expectAll(await read(httpSource(`${web.origin}/list.csv`, { clock })));
+
+    const gone = await withWebServer((request, response, count) => {
+      if (count > 1) response.writeHead(503).end();
+      else file(request, response, count);
+    });
+    await expect(read(httpSource(`${gone.origin}/list.csv`, { clock }))).rejects.toMatchObject({
+      code: 'input_unreadable',
+      message: `cannot read ${gone.origin}/list.csv: the server answers 503 (6 attempts)`,
+    });
+    expect(gone.requests).toHaveLength(6);
+  });
+
+  it.each<[string, ServedList]>([
+    ['in the middle of a reading, by its ETag', changing(true)],
+    ['in the middle of a reading, by its bytes where it has no ETag', changing(false)],
+  ])('is refused when it changes %s', async (_, served) => {
+    await expect(read(await source(served))).rejects.toMatchObject({ code: 'state_mismatch' });
+  });
+
+  it('is refused when it changed between two readings', async () => {
+    let tag = '"v1"';
+    const web = await source({ content: () => list, etag: () => tag });
+    expectAll(await read(web));
+    expectAll(await read(web));
+    tag = 'W/"v1"';
+    expectAll(await read(web));
+    tag = '"v2"';
+    await expect(read(web)).rejects.toMatchObject({
+      code: 'state_mismatch',
+      message: expect.stringContaining('/list.csv has changed since this run began to read it'),
+    });
+  });
+
+  it('may be compressed, and of any format', async () => {
+    const jsonl = Buffer.from('{"id":1,"email":"a@x.example"}\n');
+    expect(await read(await source({ content: () => gzipSync(jsonl), etag }, '/x'))).toEqual([
+      'a@x.example',
+    ]);
+    expect(await read(await source({ content: () => jsonl, etag }, '/x.jsonl?csv'))).toEqual([
+      'a@x.example',
+    ]);
+  });
+
+  it('that never ends is refused at its most bytes', async () => {
+    const { origin } = await withWebServer(serveList({ content: () => list, etag }));
+    await expect(read(httpSource(`${origin}/list.csv`, { maxBytes: 500_000 }))).rejects.toThrow(
+      'has more than 500000 bytes',
+    );
+  });
+});
+
+function changing(isTagged: boolean): ServedList {
+  let count = 0;
+  return {
+    content: () =>
+      (count += 1) === 1 ? list : Buffer.from(list.toString().replace('good0@', 'good9@')),
+    breaksAfter: (n) => (n === 1 ? 500_000 : undefined),
+    ...(isTagged && { etag: () => `"${count}"` }),
+  };
+}
+
+describe('addresses and answers', () => {
+  it.each([
+    ['http://lists.example.com/a.csv', 'by http:// only from this machine'],
+    ['https://', 'the address of the input is no URL'],
+  ])('refuses %s', (address, message) => {
+    expect(() => httpSource(address)).toThrow(message);
+  });
+
+  it.each<[number, Record<string, string>, string]>([
+    [404, {}, 'there is no such list'],
+    [403, {}, 'credentials'],
+    [418, {}, 'the server answers 418'],
+    [200, { 'content-type': 'text/html; charset=utf-8' }, 'a web page (a login page?)'],
+    [302, { location: 'ftp://lists.example.com/' }, 'an address that is not https://'],
+    [302, { location: 'http://lists.example.com/' }, 'an address that is not https://'],
+    [302, { location: '/list.csv' }, 'redirects more than 5 times'],
+    [302, {}, 'redirects to no address'],
+  ])('says what is wrong with an answer: %i %j', async (status, headers, message) => {
+    const { origin } = await withWebServer((_, response) =>
+      response.writeHead(status, headers).end('x'),
+    );
+    const trouble = expect.objectContaining({
+      code: 'input_unreadable',
+      message: expect.stringContaining(message),
+    });
+    await expect(read(httpSource(`${origin}/list.csv`))).rejects.toEqual(trouble);
+  });
+
+  it('sends a password to its own server only, and names neither it nor the query', async () => {
+    const other = await withWebServer(serveList({ content: () => Buffer.from('id,email\n1,x\n') }));
+    const web = await withWebServer((_, response) =>
+      response.writeHead(307, { location: `${other.origin}/b.csv` }).end(),
+    );
+    const from = httpSource(`${web.origin.replace('//', '//ann:s%40cret@')}/a.csv?sig=abc#x`);
+    expect(from.name).toBe(`${web.origin}/a.csv`);
+    expect(await read(from)).toEqual(['x']);
+    expect(web.requests).toMatchObject([
+      { path: '/a.csv?sig=abc', headers: { authorization: `Basic ${btoa('ann:s@cret')}` } },
+    ]);
+    expect(other.requests[0]?.headers.authorization).toBeUndefined();
+  });
+});

@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import type { Sink, Source, TextColumn } from '../../../src/index.js';
+import { printKind } from '../../../src/index.js';
+import { temporaryFolder } from './verify-rows.js';
+
+/** What a column was that became text: its name and its kind. */
+export type Told = readonly (readonly [column: string, kind: string | undefined])[];
+
+/**
+ * Carries the rows of a source into a sink as a durable run does, in two readings and with nothing added;
+ * gives what was told before the second.
+ */
+export async function carry(given: Source, sink: Sink): Promise<Told> {
+  const source = given.keep ? await given.keep(join(await temporaryFolder(), 'kept')) : given;
+  const told: TextColumn[] = [];
+  const columns = { verified: [0], added: [[]], samples: [[]] };
+  await sink.check(1);
+  const first = await source.open({ wanted: () => [0] });
+  const examine = await sink.examine?.(first, {
+    ...columns,
+    onTextColumn: (column) => told.push(column),
+  });
+  for await (const chunk of first.chunks) examine?.(chunk);
+  const reading = await source.open({ wanted: () => [0] });
+  const writing = await sink.open({ ...columns, reading, cellsOf: () => [] });
+  try {
+    for await (const chunk of reading.chunks) {
+      const outcomes = new Uint32Array(chunk.length);
+      await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: 1 });
+    }
+    await writing.finish();
+  } catch (error) {
+    await writing.abort();
+    throw error;
+  }
+  return told.map(({ column, kind }) => [column, kind && printKind(kind)]);
+}

@@ -1,0 +1,19 @@
+import type { Sink } from '../../../src/index.js';
+
+/** A sink whose process ends when its output stands, and before anybody has written that down. */
+export function dieBehind(sink: Sink, killed: Error): Sink {
+  return {
+    ...sink,
+    async open(opening) {
+      const writing = await sink.open(opening);
+      return {
+        write: (rows) => writing.write(rows),
+        abort: () => writing.abort(),
+        async finish() {
+          await writing.finish();
+          throw killed;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,221 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { duckdbSink, duckdbSource } from '../../../../src/lists/sql/duckdb/index.js';
+import { fileSink, rowsSource, streamRun, type Source } from '../../../../src/index.js';
+import { csvCells } from '../../../cli/csv-cells.js';
+import { runInProcess } from '../../../cli/run-in-process.js';
+import { carry } from '../carry.js';
+import { readAll } from '../read-all.js';
+import { rejection } from '../rejection.js';
+import { describeDatabase } from '../suite/describe-database.js';
+import type { Place } from '../suite/database.js';
+import { makePeople } from '../suite/people.js';
+import { startVerifying, temporaryFolder } from '../verify-rows.js';
+import { askDuckdb } from './ask-duckdb.js';
+import { duckdb } from './duckdb-database.js';
+
+describeDatabase(duckdb);
+
+const inMemory = (query: string): Source => duckdbSource({ url: ':memory:', query });
+const one = inMemory("SELECT 1 AS id, 'good@sluice.test' AS email");
+
+async function openPeople(): Promise<Place> {
+  const place = await duckdb.open();
+  await makePeople(place);
+  return place;
+}
+
+/** A process that has the file open until it is killed. */
+async function holdOpen(path: string): Promise<ChildProcess> {
+  const program = `const { DuckDBInstance } = await import('@duckdb/node-api');
+    globalThis.held = await DuckDBInstance.create(${JSON.stringify(path)});
+    console.log('open');
+    setInterval(() => undefined, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  await once(child.stdout, 'data');
+  return child;
+}
+
+describe('rows of DuckDB', () => {
+  test('may be asked for in its own short form', async () => {
+    expect(await readAll(inMemory('FROM range(2)'))).toEqual([[0], [1]]);
+  });
+
+  test('may stand in a Parquet file, written by Sluice or by DuckDB', async () => {
+    const folder = await temporaryFolder();
+    const [own, other] = [join(folder, 'own.parquet'), join(folder, 'other.parquet')];
+    const verifying = await startVerifying();
+    await verifying.run({
+      source: rowsSource(
+        ['good1', 'bad'].map((name, at) => ({ id: `${at + 1}`, email: `${name}@sluice.test` })),
+      ),
+      sink: fileSink(own, { format: 'parquet' }),
+      email: ['email'],
+    });
+    await askDuckdb(':memory:', `COPY (SELECT * FROM '${own}') TO '${other}' (FORMAT parquet)`);
+    for (const path of [own, other]) {
+      const query = `SELECT id, email, email_valid, email_wrong FROM '${path}'`;
+      expect(await readAll(inMemory(query))).toEqual([
+        ['1', 'good1@sluice.test', true, false],
+        ['2', 'bad@sluice.test', false, true],
+      ]);
+    }
+  });
+
+  test.each([
+    ['is not there', 'nowhere.parquet', /No files found.*nowhere/],
+    ['is cut short', 'cut.parquet', /No magic bytes/],
+  ])('of a warehouse file that %s are none, which is said', async (_, file, words) => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'cut.parquet'), `PAR1${'x'.repeat(1000)}`);
+    const error = await rejection(readAll(inMemory(`SELECT * FROM '${join(folder, file)}'`)));
+    expect(error.message).toMatch(words);
+    expect(error).toMatchObject({ code: 'input_unreadable' });
+  });
+
+  test('are read of a warehouse file and written into a DuckDB file by the command', async () => {
+    const cwd = await temporaryFolder();
+    const contacts = new URL('../../../../examples/contacts.csv', import.meta.url).pathname;
+    const columns = ['--email', 'email', '--country', 'US', '--local'];
+    const parquet = await runInProcess(
+      ['verify', contacts, '-o', 'list.parquet', ...columns, '--prefix', 'email=first'],
+      { cwd },
+    );
+    expect(parquet).toMatchObject({ code: 0 });
+    const query = `SELECT id, email, first_valid FROM '${join(cwd, 'list.parquet')}' ORDER BY id`;
+    const table = await runInProcess(
+      ['verify', 'duckdb::memory:', '--query', query, ...columns].concat(
+        ['-o', 'duckdb:crm.duckdb', '--into', 'verified'],
+        ['--key', 'id'],
+      ),
+      { cwd },
+    );
+    expect(table).toMatchObject({ code: 0 });
+    const [counts] = await askDuckdb(
+      join(cwd, 'crm.duckdb'),
+      "SELECT count(*)::INTEGER AS rows, count(*) FILTER (first_valid IS DISTINCT FROM email_valid)::INTEGER AS others, count(*) FILTER (email_verification = 'verified')::INTEGER AS verified FROM verified",
+    );
+    const { rows, others, verified } = counts as Record<string, number>;
+    expect({ rows, others }).toEqual({
+      rows: csvCells(await readFile(contacts)).length - 1,
+      others: 0,
+    });
+    expect(verified).toBeGreaterThan(0);
+    expect((await readdir(cwd)).toSorted()).toEqual(['crm.duckdb', 'list.parquet']);
+  });
+});
+
+describe('a table in a DuckDB file', () => {
+  test('has JSON as another DuckDB file has it', async () => {
+    const json = '{"a": 1.50, "n": 9007199254740993, "a": [2]}';
+    const { ask, sink, table } = await duckdb.open();
+    await carry(inMemory(`SELECT '${json}'::JSON AS j`), sink());
+    expect(await ask(`SELECT j::VARCHAR AS j FROM ${table}`)).toEqual([{ j: json }]);
+  });
+
+  test('gets a name in capitals also where capitals and small letters are the same', async () => {
+    const { ask, sink, table } = await duckdb.open();
+    await ask(
+      `CREATE TABLE ${table} (id INTEGER PRIMARY KEY, name VARCHAR COLLATE NOCASE, email VARCHAR)`,
+      `INSERT INTO ${table} VALUES (1, 'ada', 'good1@sluice.test')`,
+    );
+    await (
+      await startVerifying()
+    ).run({
+      source: inMemory("SELECT 1 AS id, 'Ada' AS name, 'good1@sluice.test' AS email"),
+      sink: sink({ into: `main.${table}`, key: 'id' }),
+      email: ['email'],
+    });
+    expect(await ask(`SELECT name, email_valid AS v FROM ${table}`)).toEqual([
+      { name: 'Ada', v: true },
+    ]);
+  });
+
+  test('is as it was when a cell does not fit, and says which', async () => {
+    const place = await openPeople();
+    const { ask, sink, table } = place;
+    await ask(`ALTER TABLE ${table} ADD COLUMN age INTEGER`);
+    const verifying = await startVerifying();
+    const run = {
+      source: rowsSource([
+        { id: 7, email: 'good7@sluice.test', age: '' },
+        { id: 8, email: 'good8@sluice.test', age: 'private' },
+      ]),
+      sink: sink({ key: 'id' }),
+      email: ['email'],
+    };
+    const error = await rejection(verifying.run(run));
+    expect(error).toMatchObject({ code: 'invalid_option' });
+    expect(error.message).toContain(
+      'a cell does not fit in column "age" of row 2: it takes INTEGER; change the column',
+    );
+    expect(await verifying.charges()).toBe(0);
+    const columns = `SELECT column_name FROM duckdb_columns() WHERE table_name = '${table}'`;
+    expect(await ask(columns)).toHaveLength(4);
+    await ask(`ALTER TABLE ${table} ALTER COLUMN age TYPE VARCHAR`);
+    await verifying.run(run);
+    expect(await ask(`SELECT id, age, email_valid FROM ${table} WHERE id > 6 ORDER BY id`)).toEqual(
+      [
+        { id: 7, age: '', email_valid: true },
+        { id: 8, age: 'private', email_valid: true },
+      ],
+    );
+  });
+
+  test('another process that has the file open is named, and so is this one', async () => {
+    const path = join(await temporaryFolder(), 'crm.duckdb');
+    await askDuckdb(path, "CREATE TABLE people AS SELECT 1 AS id, 'good@sluice.test' AS email");
+    const verifying = await startVerifying();
+    const run = { source: one, sink: duckdbSink({ url: path, into: 'made' }), email: ['email'] };
+    const holder = await holdOpen(path);
+    const held = await rejection(verifying.run(run));
+    expect(held).toMatchObject({ code: 'output_failed' });
+    expect(held.message).toContain('another process has it open');
+    holder.kill();
+    await once(holder, 'exit');
+    const { client } = verifying;
+    const source = duckdbSource({ url: path, query: 'SELECT id, email FROM people' });
+    const both = await rejection(streamRun({ ...run, source, client, country: 'US' }));
+    expect(both).toMatchObject({ code: 'invalid_option' });
+    expect(both.message).toContain('open in this process already');
+    expect(await verifying.charges()).toBe(0);
+    expect((await verifying.run(run)).rows).toBe(1);
+  });
+
+  test('in memory is refused, and a file that is dropped again leaves nothing', async () => {
+    expect(() => duckdbSink({ url: 'duckdb::memory:', into: 't' })).toThrow('name a file');
+    const folder = await temporaryFolder();
+    const verifying = await startVerifying();
+    const sink = duckdbSink({ url: join(folder, 'new.duckdb'), into: 't' });
+    const failing = new Error('no more rows');
+    const error = await rejection(
+      verifying.run({
+        source: one,
+        sink: {
+          ...sink,
+          async open(opening) {
+            const writing = await sink.open(opening);
+            return {
+              write: () => Promise.reject(failing),
+              abort: () => writing.abort(),
+              finish: () => writing.finish(),
+            };
+          },
+        },
+        email: ['email'],
+      }),
+    );
+    expect(error).toBe(failing);
+    expect(await readdir(folder)).toEqual([]);
+    await verifying.run({ source: one, sink, email: ['email'] });
+    expect(await readdir(folder)).toEqual(['new.duckdb']);
+  });
+});

@@ -1,0 +1,292 @@
+import { inspect } from 'node:util';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { exitCodeOf } from '../../../../src/cli/exit-code.js';
+import { postgresSink, postgresSource } from '../../../../src/lists/sql/postgres/index.js';
+import { rowsSource, type Source } from '../../../../src/index.js';
+import { startPgbouncer } from '../../../servers/start-pgbouncer.js';
+import { startCountingProxy } from '../counting-proxy.js';
+import { readAll } from '../read-all.js';
+import { rejection } from '../rejection.js';
+import { describeDatabase } from '../suite/describe-database.js';
+import type { Place } from '../suite/database.js';
+import { countIn, makePeople } from '../suite/people.js';
+import { startVerifying } from '../verify-rows.js';
+import { askPostgres } from './ask-postgres.js';
+import { postgres } from './postgres-database.js';
+
+describeDatabase(postgres);
+
+const query = (text: string, url = inject('postgresUrl')): Source =>
+  postgresSource({ url, query: text });
+
+async function openPeople(): Promise<Place> {
+  const place = await postgres.open();
+  await makePeople(place);
+  return place;
+}
+
+/** Cells and when they were written. */
+async function contents({ ask, table }: Place, condition = 'true'): Promise<unknown> {
+  return ask(`SELECT xmin, * FROM ${table} AS t WHERE ${condition} ORDER BY id`);
+}
+
+describe('rows of PostgreSQL', () => {
+  test('come through a cursor where COPY does not take the statement', async () => {
+    expect(await readAll(query('SHOW server_encoding'))).toEqual([['UTF8']]);
+    const plan = await readAll(query('EXPLAIN SELECT 1'));
+    expect(plan[0]?.[0]).toMatch(/^Result/);
+  });
+
+  test('of a cursor have no end where the server is lost', async () => {
+    const proxy = await startCountingProxy(inject('postgresUrl'));
+    const lost = rejection(
+      readAll(query('EXPLAIN ANALYZE VERBOSE SELECT pg_sleep(60)', proxy.url)),
+    );
+    await expect
+      .poll(() =>
+        askPostgres("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'EXPLAIN ANALYZE VERBOSE%'"),
+      )
+      .not.toEqual([]);
+    proxy.cut();
+    const error = await lost;
+    expect(error).toMatchObject({ code: 'input_unreadable' });
+    expect(error.message).toContain('the connection was lost');
+  });
+
+  test('have no end where their backend is shut down', async () => {
+    const many = "SELECT i, repeat('x', 100) AS filling FROM generate_series(1, 300000) AS i";
+    const reading = await query(`/* shut down */ ${many}`).open({ wanted: () => [] });
+    const chunks = reading.chunks[Symbol.asyncIterator]();
+    await chunks.next();
+    await askPostgres(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%/* shut down */%' AND application_name = 'sluice'",
+    );
+    const rest = async (): Promise<void> => {
+      while ((await chunks.next()).done !== true);
+    };
+    expect(await rejection(rest())).toMatchObject({ code: 'input_unreadable' });
+  });
+});
+
+describe('a table of PostgreSQL', () => {
+  test('takes names to the letter, and its schema with them', async () => {
+    const { ask, sink, source, table } = await postgres.open();
+    const name = `x"; DROP TABLE pg_class; --`;
+    const quoted = `"${name.replaceAll('"', '""')}"`;
+    await ask(`CREATE SCHEMA "Odd.${table}"`);
+    const verifying = await startVerifying();
+    await verifying.run({
+      source: source(`SELECT 1 AS ${quoted}, 'good@sluice.test' AS "select"`),
+      sink: sink({ into: `"Odd.${table}".${quoted}`, key: name }),
+      email: ['select'],
+    });
+    expect(await ask(`SELECT * FROM "Odd.${table}".${quoted}`)).toMatchObject([
+      { [name]: 1, select_valid: true },
+    ]);
+  });
+
+  test('is written beside the last batches, and once more when its connection is lost meanwhile', async () => {
+    const place = await postgres.open();
+    const sink = place.sink();
+    const rows = 3000;
+    const events: string[] = [];
+    let isCut = false;
+    const verifying = await startVerifying();
+    const summary = await verifying.run({
+      source: place.source(
+        `SELECT i AS id, 'good' || i || '@sluice.test' AS email FROM generate_series(1, ${rows}) i`,
+      ),
+      sink: {
+        ...sink,
+        async open(opening) {
+          events.push('open');
+          const writing = await sink.open(opening);
+          return {
+            ...writing,
+            async write(written) {
+              if (!isCut) {
+                isCut = true;
+                await askPostgres(
+                  `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'COPY%${place.table}%' AND pid <> pg_backend_pid()`,
+                );
+              }
+              await writing.write(written);
+            },
+          };
+        },
+      },
+      email: ['email'],
+      batchSize: rows / 3,
+      concurrency: 1,
+      onProgress(progress) {
+        if (progress.stage === 'batch' && progress.known.stage === 'exported') events.push('batch');
+      },
+    });
+    expect(summary.rows).toBe(rows);
+    expect(events.indexOf('open')).toBeLessThan(events.lastIndexOf('batch'));
+    expect(events.filter((event) => event === 'open')).toHaveLength(2);
+    expect(await countIn(place, 'email_valid')).toBe(rows);
+  });
+
+  test('is not changed by the same results again', async () => {
+    const place = await openPeople();
+    const verifying = await startVerifying();
+    const run = async (): Promise<unknown> => {
+      await verifying.run({
+        source: place.source(`SELECT id, email FROM ${place.table} WHERE id IN (3, 4)`),
+        sink: place.sink({ key: 'id' }),
+        email: ['email'],
+      });
+      return contents(place);
+    };
+    const before = await contents(place);
+    const written = await run();
+    expect(written).not.toEqual(before);
+    expect(await run()).toEqual(written);
+  });
+
+  test('is changed in committed ranges, from where a lost process left off', async () => {
+    const { ask, source, table, ...place } = await postgres.open();
+    await ask(
+      `CREATE TABLE ${table} AS SELECT i AS id, 'good' || i || '@sluice.test' AS email FROM generate_series(1, 1000) i`,
+      `ALTER TABLE ${table} ADD PRIMARY KEY (id)`,
+      // The 613th row refuses, after two ranges.
+      `CREATE FUNCTION ${table}_f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.id = 613 THEN RAISE EXCEPTION 'private'; END IF; RETURN NEW; END $$`,
+      `CREATE TRIGGER refuse BEFORE UPDATE ON ${table} FOR EACH ROW EXECUTE FUNCTION ${table}_f()`,
+    );
+    const people = { ask, source, table, ...place };
+    const url = inject('postgresUrl');
+    const run = {
+      source: source(`SELECT id, email FROM ${table} ORDER BY id`),
+      sink: postgresSink({ url, into: table, key: 'id', maxRowsPerCommit: 300 }),
+      email: ['email'],
+    };
+    const verifying = await startVerifying();
+    const error = await rejection(verifying.run(run));
+    expect(error).toMatchObject({ code: 'output_failed', cause: { code: 'P0001' } });
+    expect(inspect(error, { depth: Infinity })).not.toContain('private');
+    expect(await countIn(people, 'email_valid IS NOT NULL')).toBe(600);
+    await ask(`DROP TRIGGER refuse ON ${table}`);
+    const before = await contents(people, 'id <= 600');
+    await verifying.run(run);
+    expect(await contents(people, 'id <= 600')).toEqual(before);
+    expect(await countIn(people, 'email_valid IS NOT NULL')).toBe(1000);
+  });
+
+  test('must be told by its key, whatever form it has: what is only the same there ends the run, and the table is as it was', async () => {
+    const place = await openPeople();
+    const before = await contents(place);
+    const verifying = await startVerifying();
+    const error = await rejection(
+      verifying.run({
+        // Texts of one number are known to be the same by the server alone.
+        source: place.source(
+          `SELECT repeat('0', id) || '7' AS id, email FROM ${place.table} WHERE id < 3`,
+        ),
+        sink: place.sink({ key: 'id' }),
+        email: ['email'],
+      }),
+    );
+    expect(error).toMatchObject({ code: 'invalid_option' });
+    expect(error.message).toContain('occur in more than one row');
+    expect(await verifying.charges()).toBe(0);
+    expect(await contents(place)).toEqual(before);
+  });
+
+  test('that is held for the whole rehearsal does not end the run, which says so', async () => {
+    const place = await openPeople();
+    const session = await postgres.server?.openSession();
+    await session?.query(`SELECT * FROM ${place.table}`);
+    const verifying = await startVerifying();
+    const said: string[] = [];
+    let isSent = false;
+    const summary = await verifying.run({
+      source: place.source(`SELECT id, email FROM ${place.table}`),
+      sink: place.sink({ key: 'id' }),
+      email: ['email'],
+      onProgress(progress) {
+        if (progress.stage === 'batch') isSent = true;
+        if (progress.stage !== 'notice') return;
+        said.push(progress.message);
+        if (isSent) void session?.end();
+      },
+    });
+    expect(summary.rows).toBe(5);
+    expect(said).toContainEqual(
+      expect.stringContaining('whether it takes the results is not known'),
+    );
+    expect(await countIn(place, 'email_valid IS NOT NULL')).toBe(5);
+  });
+
+  test('behind PgBouncer is refused in transaction mode before anything is sent', async () => {
+    const pooler = await startPgbouncer(inject('postgresUrl'));
+    onTestFinished(() => pooler.stop());
+    const sink = postgresSink({ url: pooler.url, into: 'pooled', key: 'id' });
+    const error = await rejection((async () => sink.check(1))());
+    expect(error.message).toContain('or a pool with pool_mode = session');
+    expect(exitCodeOf(error)).toBe(2);
+  });
+});
+
+describe('a row that a table drops without an error', () => {
+  const words =
+    /drops what is written, without an error, in row (\d+); change the trigger or the policy/;
+  const listOf = (rows: number): Source =>
+    rowsSource(
+      Array.from({ length: rows }, (_, at) => ({ id: at + 1, email: `good${at + 1}@sluice.test` })),
+    );
+
+  /** A table whose trigger does as it is told. */
+  async function withTrigger(body: string): Promise<Place> {
+    const place = await postgres.open();
+    const { ask, table } = place;
+    await ask(
+      `CREATE TABLE ${table} (id int PRIMARY KEY, email text)`,
+      `CREATE FUNCTION ${table}_f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body.replaceAll('<table>', table)} END $$`,
+      `CREATE TRIGGER t BEFORE INSERT OR UPDATE ON ${table} FOR EACH ROW EXECUTE FUNCTION ${table}_f()`,
+    );
+    return place;
+  }
+
+  test('leaves the table as it was where only the writing finds it, and is written in time', async () => {
+    const place = await withTrigger('IF new.id = 400 THEN RETURN NULL; END IF; RETURN new;');
+    const verifying = await startVerifying();
+    const run = { source: listOf(450), sink: place.sink({ key: 'id' }), email: ['email'] };
+    const error = await rejection(verifying.run(run));
+    expect(words.exec(error.message)?.[1]).toBe('400');
+    expect(exitCodeOf(error)).toBe(6);
+    expect(await countIn(place)).toBe(0);
+    const charges = await verifying.charges();
+    await place.ask(`DROP TRIGGER t ON ${place.table}`);
+    await verifying.run({ ...run, sink: place.sink({ key: 'id' }) });
+    expect(await countIn(place)).toBe(450);
+    expect(await verifying.charges()).toBe(charges);
+  });
+
+  test('is a row of the table itself that keeps its old results', async () => {
+    const place = await withTrigger(
+      `IF TG_OP = 'UPDATE' AND new.id = 2 THEN RETURN NULL; END IF; RETURN new;`,
+    );
+    const { ask, table } = place;
+    await ask(`INSERT INTO ${table} VALUES (1, 'good1@sluice.test'), (2, 'good2@sluice.test')`);
+    const verifying = await startVerifying();
+    const source = place.source(`SELECT id, email FROM ${table} ORDER BY id`);
+    const sink = place.sink({ key: 'id', isUpdate: true });
+    const error = await rejection(verifying.run({ source, sink, email: ['email'] }));
+    expect(words.exec(error.message)?.[1]).toBe('2');
+    expect(await verifying.charges()).toBe(0);
+  });
+
+  test('is none that a trigger changes, or writes in a part of the transaction', async () => {
+    const place = await withTrigger(
+      `IF TG_OP = 'UPDATE' OR new.email LIKE 'x%' THEN new.email := lower(new.email); RETURN new; END IF;
+       BEGIN INSERT INTO <table> SELECT new.id, 'x' || new.email; EXCEPTION WHEN unique_violation THEN NULL; END;
+       RETURN NULL;`,
+    );
+    for (const night of [1, 2]) {
+      const run = { source: listOf(9), sink: place.sink({ key: 'id' }), email: ['email'] };
+      expect([night, (await (await startVerifying()).run(run)).rows]).toEqual([night, 9]);
+    }
+    expect(await countIn(place)).toBe(9);
+  });
+});

@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { fileSink, rowsSource } from '../../../../src/index.js';
+import { readAll } from '../read-all.js';
+import { rejection } from '../rejection.js';
+import { describeDatabase } from '../suite/describe-database.js';
+import type { Place } from '../suite/database.js';
+import { countIn, makePeople } from '../suite/people.js';
+import { startVerifying, temporaryFolder } from '../verify-rows.js';
+import { sqlite } from './sqlite-database.js';
+
+describeDatabase(sqlite);
+
+async function openPeople(): Promise<Place> {
+  const place = await sqlite.open();
+  await makePeople(place);
+  return place;
+}
+
+/** Verifies the table's own rows. */
+const own = ({ sink, source, table }: Place) => ({
+  source: source(`SELECT id, email FROM ${table}`),
+  sink: sink({ key: 'id' }),
+  email: ['email'],
+});
+
+describe('a table in an SQLite file', () => {
+  test('has no text that is none, which is said', async () => {
+    const { source } = await openPeople();
+    const error = await rejection(readAll(source("SELECT CAST(x'ff41' AS TEXT) AS odd")));
+    expect(error).toMatchObject({ code: 'input_malformed' });
+    expect(error.message).toMatch(/"odd" is text with bytes/);
+  });
+
+  test('gets small letters also where capitals and small letters are the same', async () => {
+    const place = await openPeople();
+    const { ask, table } = place;
+    await ask(
+      `ALTER TABLE ${table} ADD COLUMN email_verification TEXT COLLATE NOCASE DEFAULT 'VERIFIED'`,
+    );
+    const source = place.source(`SELECT id, email FROM ${table} WHERE id < 3`);
+    await (await startVerifying()).run({ ...own(place), source });
+    expect(await ask(`SELECT email_verification AS v FROM ${table} ORDER BY id LIMIT 3`)).toEqual([
+      { v: 'verified' },
+      { v: 'verified' },
+      { v: 'VERIFIED' },
+    ]);
+  });
+
+  test('is as it was when it refuses a row, which is said before anything is sent', async () => {
+    const place = await openPeople();
+    const { ask, table } = place;
+    await ask(
+      `CREATE TRIGGER refuse BEFORE UPDATE ON ${table} WHEN NEW.id = 4 BEGIN SELECT RAISE(ABORT, 'refused'); END`,
+    );
+    const verifying = await startVerifying();
+    expect(await rejection(verifying.run(own(place)))).toMatchObject({ code: 'invalid_option' });
+    expect(await verifying.charges()).toBe(0);
+    expect(await ask(`SELECT name FROM pragma_table_info('${table}')`)).toHaveLength(3);
+    await ask('DROP TRIGGER refuse');
+    await verifying.run(own(place));
+    expect(await countIn(place, 'email_valid IS NOT NULL')).toBe(5);
+  });
+
+  test('that is STRICT gets the added columns in types that it takes, night after night', async () => {
+    const place = await sqlite.open();
+    const { ask, table } = place;
+    await ask(
+      `CREATE TABLE ${table} (id INTEGER PRIMARY KEY, email TEXT, age INT) STRICT`,
+      `INSERT INTO ${table} VALUES (1, 'good1@sluice.test', 7), (2, 'bad2@sluice.test', NULL)`,
+    );
+    const verifying = await startVerifying();
+    await verifying.run(own(place));
+    await verifying.run(own(place));
+    expect(
+      await ask(`SELECT id, age, email_verification AS v, email_wrong AS w FROM ${table}`),
+    ).toEqual([
+      { id: 1, age: 7, v: 'verified', w: 0 },
+      { id: 2, age: null, v: 'verified', w: 1 },
+    ]);
+    const source = rowsSource([{ id: 3, email: 'good3@sluice.test', age: 'old' }]);
+    const refused = await rejection(verifying.run({ ...own(place), source }));
+    expect(refused).toMatchObject({ code: 'invalid_option' });
+    expect(refused.message).toContain(
+      'a cell does not fit in column "age"; change the column\'s type',
+    );
+  });
+
+  test('has columns without a type, and numbers without an end, as another SQLite file has them', async () => {
+    const [from, to] = [await sqlite.open(), await sqlite.open()];
+    const { ask, table } = from;
+    await ask(
+      `CREATE TABLE ${table} (id INTEGER PRIMARY KEY, email TEXT, x REAL, u)`,
+      `INSERT INTO ${table} VALUES (1, 'good@sluice.test', 9e999, 5), (2, '', -9e999, 'five'), (3, NULL, 0.5, x'05'), (4, NULL, NULL, 1.5), (5, NULL, NULL, ''), (6, NULL, NULL, 9e999), (7, NULL, NULL, NULL)`,
+    );
+    const source = from.source(`SELECT *, id + 0 AS n FROM ${table}`);
+    const verifying = await startVerifying();
+    await verifying.run({ source, sink: to.sink(), email: ['email'] });
+    const cells = `SELECT id, quote(x) AS x, typeof(u) AS type, quote(u) AS u FROM ${table}`;
+    expect(await to.ask(cells)).toEqual(await ask(cells));
+    expect(await to.ask(`SELECT typeof(n) AS n FROM ${table} LIMIT 1`)).toEqual([{ n: 'integer' }]);
+    const csv = join(await temporaryFolder(), 'out.csv');
+    await verifying.run({ source, sink: fileSink(csv), email: ['email'] });
+    const text = await readFile(csv, 'utf8');
+    expect(text).toContain('1,good@sluice.test,Infinity,5,1,verified');
+    expect(text).toContain('6,,,Infinity,6,');
+  });
+});

@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'vitest';
+import { exitCodeOf } from '../../../../src/cli/exit-code.js';
+import { ConfigurationError, rowsSource, type Source } from '../../../../src/index.js';
+import { changeFirst } from '../change-first.js';
+import { dieBehind } from '../die-behind.js';
+import { rejection } from '../rejection.js';
+import { startVerifying } from '../verify-rows.js';
+import type { Database, Place, SinkOptions } from './database.js';
+import { cellsOf, countIn, makePeople } from './people.js';
+
+/** Why a run ends before anything is sent. */
+async function refusalOf(
+  source: Source,
+  place: Place,
+  options: SinkOptions,
+  exitCode = 2,
+): Promise<Error> {
+  const verifying = await startVerifying();
+  const run = verifying.run({ source, sink: place.sink(options), email: ['email'] });
+  const error = await rejection(run);
+  expect(exitCodeOf(error)).toBe(exitCode);
+  expect(await verifying.charges()).toBe(0);
+  expect(await verifying.client.listBatches()).toEqual([]);
+  return error;
+}
+
+export function describeTable({ dropRow, hasSchemas, newTable, open }: Database): void {
+  const openPeople = async (): Promise<Place> => {
+    const place = await open();
+    await makePeople(place);
+    return place;
+  };
+  const verifiedName = ({ table }: Place): string => `${table}_verified`;
+
+  describe('a new table', () => {
+    test('has the types of the columns that the query has, and its name to the letter', async () => {
+      const place = await open();
+      const { ask, table } = place;
+      if (newTable.statements) await ask(...newTable.statements(table));
+      else await makePeople(place);
+      const { email, key } = newTable;
+      const summary = await (
+        await startVerifying()
+      ).run({
+        source: place.source(newTable.query(table)),
+        sink: place.sink({ into: newTable.into(table), ...(key !== undefined && { key }) }),
+        email: [email],
+      });
+      expect(JSON.stringify(summary)).not.toContain('secret');
+      for (const [query, rows] of newTable.looks(table)) expect(await ask(query)).toEqual(rows);
+    });
+
+    test('does not take the place of one that is there, and nothing is sent', async () => {
+      const place = await openPeople();
+      const before = await place.ask(`SELECT * FROM ${place.table}`);
+      const error = await refusalOf(place.source(`SELECT * FROM ${place.table}`), place, {});
+      expect(error.message).toContain('is there already');
+      expect(await place.ask(`SELECT * FROM ${place.table}`)).toEqual(before);
+    });
+
+    test('is made once more when it was dropped behind its commit', async () => {
+      const place = await openPeople();
+      const into = verifiedName(place);
+      const verifying = await startVerifying();
+      const source = place.source(`SELECT id, email FROM ${place.table}`);
+      const run = { source, email: ['email'] };
+      const killed = new Error('killed');
+      const dying = dieBehind(place.sink({ into }), killed);
+      await expect(verifying.run({ ...run, sink: dying })).rejects.toBe(killed);
+      await place.ask(`DROP TABLE ${into}`);
+      await verifying.run({ ...run, sink: place.sink({ into }) });
+      expect(await countIn(place, 'email_verification IS NOT NULL', into)).toBe(5);
+    });
+  });
+
+  test.each([
+    ['a new table', {}],
+    ['a new table with a key', { key: 'id' }],
+    ['a table that was there', { key: 'id' }],
+  ])('%s is not written again when killed behind its commit', async (what, options) => {
+    const place = await openPeople();
+    const isThere = what.endsWith('there');
+    const into = isThere ? `${place.table}_other` : verifiedName(place);
+    if (isThere) await makePeople({ ...place, table: into });
+    const verifying = await startVerifying();
+    const sink = place.sink({ ...options, into });
+    const source = place.source(`SELECT id, email FROM ${place.table} ORDER BY id`);
+    const run = { source, email: ['email'] };
+    const killed = new Error('killed');
+    await expect(verifying.run({ ...run, sink: dieBehind(sink, killed) })).rejects.toBe(killed);
+    await place.ask(`UPDATE ${into} SET email_reason = 'touched'`);
+    const paid = await verifying.charges();
+    const summary = await verifying.run({ ...run, sink });
+    expect(summary.rows).toBe(5);
+    expect(await countIn(place, "email_reason = 'touched'", into)).toBe(5);
+    expect(await verifying.charges()).toBe(paid);
+    // A later run is another one.
+    const later = verifying.run({ ...run, sink });
+    if (what === 'a new table') await expect(later).rejects.toThrow('is there already');
+    else expect((await later).rows).toBe(5);
+  });
+
+  describe('rows that are told by a key', () => {
+    test('are updated where they are there, and added where they are not', async () => {
+      const place = await openPeople();
+      const source = rowsSource([
+        { id: 4, email: 'good40@sluice.test' },
+        { id: 6, email: 'bad@sluice.test' },
+      ]);
+      const verifying = await startVerifying();
+      await verifying.run({ source, sink: place.sink({ key: 'id' }), email: ['email'] });
+      const rows = await place.ask(
+        `SELECT id, email, note, email_valid FROM ${place.table} WHERE id > 2 ORDER BY id`,
+      );
+      expect(cellsOf(rows)).toEqual([
+        [3, 'bad3@sluice.test', 'kept', null],
+        [4, 'good40@sluice.test', 'kept', 1],
+        [5, 'good5@sluice.test', 'kept', null],
+        [6, 'bad@sluice.test', 'kept', 0],
+      ]);
+    });
+
+    test('get the added columns alone when they came from the table itself', async () => {
+      const place = await openPeople();
+      const { ask, table } = place;
+      await ask(`ALTER TABLE ${table} ADD COLUMN email_valid VARCHAR(20)`);
+      const verifying = await startVerifying();
+      await verifying.run({
+        source: place.source(`SELECT id, email FROM ${table} WHERE id < 5`),
+        sink: changeFirst(place.sink({ key: 'id' }), () =>
+          ask(
+            `UPDATE ${table} SET email = 'newer@sluice.test' WHERE id = 1`,
+            `DELETE FROM ${table} WHERE id = 2`,
+          ),
+        ),
+        email: ['email'],
+        prefix: { email: 'checked' },
+      });
+      const rows = await ask(
+        `SELECT id, email, note, email_valid, checked_valid, checked_wrong FROM ${table} ORDER BY id`,
+      );
+      expect(cellsOf(rows)).toEqual([
+        [1, 'newer@sluice.test', 'kept', null, null, null],
+        [3, 'bad3@sluice.test', 'kept', null, 0, 1],
+        [4, 'good4@sluice.test', 'kept', null, 1, 0],
+        [5, 'good5@sluice.test', 'kept', null, null, null],
+      ]);
+    });
+
+    test('are not the table’s own where their key is the column of another', async () => {
+      const place = await openPeople();
+      await (
+        await startVerifying()
+      ).run({
+        source: place.source(`SELECT id + 3 AS id, email FROM ${place.table}`),
+        sink: place.sink({ key: 'id' }),
+        email: ['email'],
+      });
+      expect(await countIn(place)).toBe(8);
+    });
+
+    const refused: [what: string, options: SinkOptions, words: RegExp][] = [
+      ['a key that the rows lack', { key: 'nr' }, /no column "nr"/],
+      ['a key that is not unique', { key: 'email' }, /unique index on email/],
+      ['a column that the table lacks', { key: 'id' }, /no column "extra"/],
+      ['a view', { into: 'VIEW', key: 'id' }, /no table/],
+    ];
+    if (hasSchemas) {
+      refused.push(['a schema that is not there', { into: 'nowhere.people' }, /nowhere/]);
+    }
+    test.each(refused)('%s is said before anything is sent', async (_, options, words) => {
+      const place = await openPeople();
+      const view = `${place.table}_view`;
+      await place.ask(`CREATE VIEW ${view} AS SELECT * FROM ${place.table}`);
+      const { into = place.table } = options;
+      const source = place.source("SELECT 1 AS id, 'good@sluice.test' AS email, 2 AS extra");
+      const error = await refusalOf(source, place, {
+        ...options,
+        into: into === 'VIEW' ? view : into,
+      });
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error.message).toMatch(words);
+    });
+
+    test('with an empty key end the run before anything is sent', async () => {
+      const place = await openPeople();
+      const { source, table } = place;
+      const query = `SELECT nullif(id, 2) AS id, email FROM ${table} p ORDER BY p.id`;
+      const error = await refusalOf(source(query), place, { key: 'id' }, 6);
+      expect(error.message).toBe('data row 2 of the input has no key: nothing is in column "id"');
+    });
+
+    test('of which two have the same end the run before anything is sent, and leave no trace', async () => {
+      const place = await open();
+      const source = rowsSource(
+        [1, 2, 1].map((id, at) => ({ id, email: `${'abc'[at]}@sluice.test` })),
+      );
+      const error = await refusalOf(source, place, { key: 'id' });
+      expect(error.message).toMatch(/^data rows 1 and 3 of the input have the same key in "id"/);
+      expect(await place.traces()).toEqual([]);
+    });
+
+    if (dropRow) describeDropped(openPeople, dropRow);
+  });
+}
+
+function describeDropped(
+  openPeople: () => Promise<Place>,
+  dropRow: NonNullable<Database['dropRow']>,
+): void {
+  test('of which the table drops one without an error end the run before anything is sent', async () => {
+    const place = await openPeople();
+    await place.ask(...dropRow(place.table, 7));
+    const source = rowsSource([8, 7].map((id) => ({ id, email: `good${id}@sluice.test` })));
+    const error = await refusalOf(source, place, { key: 'id' });
+    expect(error.message).toMatch(
+      /drops what is written, without an error, in row 2; change the trigger or the policy/,
+    );
+  });
+}

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { SeenKeys } from '../../../../src/lists/sql/tables/seen-keys.js';
+
+test('a key is that of all its columns together', () => {
+  const keys = new SeenKeys(['a', 'b']);
+  keys.add(['1', '23']);
+  keys.add(['12', '3']);
+  keys.add(['', '123']);
+  expect(() => keys.add(['12', '3'])).toThrow(
+    'data rows 2 and 4 of the input have the same key in "a", "b"',
+  );
+});

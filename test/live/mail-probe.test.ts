@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { networkEngine, type NetworkEngineOptions } from '../../src/service/index.js';
+import { mailboxes, noUser, type Manner } from './exchanger.js';
+import { verifyLive } from './lab.js';
+import { engineFor, exchangersOf, fastClock } from './probe.js';
+
+const { signal } = new AbortController();
+
+const listOf = (count: number, domain: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => `name${at}@${domain(at)}`);
+
+describe('asking exchangers', () => {
+  it('asks one exchanger for many in one conversation, whatever their domains', async () => {
+    const [exchanger] = await exchangersOf([{ rcpt: mailboxes('name3') }]);
+    const engine = await engineFor([exchanger], { conversationsPerExchanger: 1 });
+    const verdicts = await verifyLive(
+      engine,
+      listOf(40, (at) => `d${at % 4}.x1.lab`),
+    );
+    expect([...verdicts.values()].filter(({ valid }) => valid)).toHaveLength(1);
+    // The first comes alone or with a few, the others wait for it.
+    expect(exchanger.connections).toBeLessThanOrEqual(4);
+    expect(new Set(exchanger.commands)).toContain('MAIL FROM:<probe@sluice-lab.net>');
+    expect(new Set(exchanger.commands)).toContain('EHLO verify.sluice-lab.net');
+  });
+
+  it('keeps to the limit of each exchanger and of all', async () => {
+    const manner: Manner = { rcpt: () => noUser, delayMs: 1 };
+    const exchangers = await exchangersOf([manner, manner, manner, manner]);
+    const engine = await engineFor(exchangers, {
+      conversations: 5,
+      conversationsPerExchanger: 2,
+      recipientsPerConversation: 3,
+    });
+    await verifyLive(
+      engine,
+      listOf(120, (at) => `x${(at % 4) + 1}.lab`),
+    );
+    for (const exchanger of exchangers) expect(exchanger.mostAtOnce).toBeLessThanOrEqual(2);
+    const connections = exchangers.reduce((all, { connections: some }) => all + some, 0);
+    expect(connections).toBeGreaterThanOrEqual(40);
+  });
+
+  it('asks for a made-up name once for each domain, and for nobody in a catch-all', async () => {
+    const [exchanger] = await exchangersOf([{ rcpt: () => '250 ok' }]);
+    const engine = await engineFor([exchanger]);
+    await verifyLive(engine, ['first@x1.lab']);
+    const verdicts = await verifyLive(
+      engine,
+      listOf(200, () => 'x1.lab'),
+    );
+    expect(
+      [...verdicts.values()].every((verdict) => 'is_catch_all' in verdict && verdict.is_catch_all),
+    ).toBe(true);
+    expect(exchanger.asked).toHaveLength(1);
+    expect(exchanger.asked[0]).toMatch(/^[a-z0-9]{20}@x1\.lab$/);
+  });
+
+  it('asks again after each of the delays, and no more', async () => {
+    const [exchanger] = await exchangersOf([
+      { rcpt: (to) => (to.startsWith('anna@') ? '450 4.7.1 later' : noUser) },
+    ]);
+    const clock = fastClock();
+    const engine = await engineFor([exchanger], {
+      clock,
+      retryDelaysMs: [305_000, 900_000],
+    });
+    const verdicts = await verifyLive(engine, ['anna@x1.lab']);
+    expect(verdicts.get('anna@x1.lab')).toMatchObject({ unknown: true, result: 'unknown' });
+    expect(exchanger.asked.filter((to) => to.startsWith('anna@'))).toHaveLength(3);
+    expect(clock.slept).toEqual([305_000, 900_000]);
+  });
+
+  it('leaves an exchanger in peace that refuses the asker', async () => {
+    const [exchanger] = await exchangersOf([{ greeting: '554 5.7.1 blocked' }]);
+    const engine = await engineFor([exchanger], { conversationsPerExchanger: 1 });
+    const verdicts = await verifyLive(
+      engine,
+      listOf(500, () => 'x1.lab'),
+    );
+    expect(verdicts.size).toBe(500);
+    expect(exchanger.connections).toBeLessThanOrEqual(2);
+    await verifyLive(
+      engine,
+      listOf(10, () => 'x1.lab'),
+    );
+    expect(exchanger.connections).toBeLessThanOrEqual(2);
+  });
+
+  it('lets others pass a slow exchanger whose list is long', async () => {
+    const slow: Manner = { rcpt: () => 'silence' };
+    const exchangers = await exchangersOf([slow, { rcpt: mailboxes('name7') }]);
+    const engine = await engineFor(exchangers);
+    const live = engine.live?.({ type: 'email', country: 'US' }, signal);
+    const taken = listOf(5000, () => 'x1.lab').filter((address) =>
+      live?.offer(address, () => undefined),
+    );
+    expect(taken.length).toBeLessThan(5000);
+    expect(live?.isFull).toBe(false);
+    live?.end();
+    const verdicts = await verifyLive(
+      engine,
+      listOf(100, () => 'x2.lab'),
+    );
+    expect(verdicts.get('name7@x2.lab')).toMatchObject({ valid: true });
+  });
+
+  it('serves who waits first, though a batch has all conversations', async () => {
+    const busy: Manner = { rcpt: () => 'silence' };
+    const exchangers = await exchangersOf([busy, { rcpt: mailboxes('anna') }]);
+    const engine = await engineFor(exchangers, { conversations: 1 });
+    const live = engine.live?.({ type: 'email', country: 'US' }, signal);
+    live?.offer('anna@x1.lab', () => undefined);
+    while (exchangers[0].asked.length === 0) {
+      await new Promise<void>((resolve) => {
+        setImmediate(resolve);
+      });
+    }
+    const [verdict] = await engine.verifyEmails(['anna@x2.lab'], signal);
+    expect(verdict).toMatchObject({ valid: true });
+    live?.end();
+  });
+});
+
+describe('an address that would be a command', () => {
+  it.each([
+    'anna@x1.lab\r\nDATA',
+    'anna@x1.lab\nRSET',
+    'anna\r\nRCPT TO:<bert@x1.lab>@x1.lab',
+    'anna\0@x1.lab',
+    'anna>@x1.lab',
+    '<anna@x1.lab>',
+    'anna@x1.lab> NOTIFY=NEVER',
+    '"anna\r\nQUIT"@x1.lab',
+    '"anna\\\r\nb"@x1.lab',
+    '"anna\u2028b"@x1.lab',
+    'anna@x1.lab\u0085DATA',
+    `${'a'.repeat(65)}@x1.lab`,
+  ])('%j is refused and never asked for', async (address) => {
+    const [exchanger] = await exchangersOf([{}]);
+    const engine = await engineFor([exchanger]);
+    const [verdict] = await engine.verifyEmails([address], signal);
+    expect(verdict).toMatchObject({ is_syntax_error: true, wrong: true });
+    expect(exchanger.connections).toBe(0);
+  });
+
+  it.each(['"a>b"@x1.lab', '"a\\"> SIZE=1 <b"@x1.lab', '"; DATA"@x1.lab', "'--@x1.lab"])(
+    '%j is one recipient, and stays one',
+    async (address) => {
+      const [exchanger] = await exchangersOf([
+        { rcpt: (to) => (/^[a-z0-9]{20}@/.test(to) ? noUser : '250 ok') },
+      ]);
+      const engine = await engineFor([exchanger]);
+      await engine.verifyEmails([address], signal);
+      expect(exchanger.commands).toContain(`RCPT TO:<${address}>`);
+      const verbs = exchanger.commands.map((command) => command.split(/[ :]/, 1)[0]);
+      expect(new Set(verbs).add('QUIT')).toEqual(new Set(['EHLO', 'MAIL', 'RCPT', 'QUIT']));
+    },
+  );
+});
+
+describe('the options', () => {
+  it.each<[string, Partial<NetworkEngineOptions>, RegExp]>([
+    ['a name for EHLO without a dot', { heloName: 'mail' }, /heloName.*full name/],
+    ['a name for EHLO that is a command', { heloName: 'a.b\r\nDATA' }, /heloName/],
+    ['a sender that is none', { mailFrom: 'nobody' }, /mailFrom/],
+    ['a sender in another script', { mailFrom: 'jürgen@a.lab' }, /mailFrom/],
+    ['a resolver by name', { resolvers: ['dns.lab'] }, /resolvers/],
+    ['no resolver', { resolvers: [] }, /resolvers must not be empty/],
+    ['a port that is none', { smtpPort: 70_000 }, /smtpPort/],
+    ['no time', { replyTimeoutMs: 0 }, /replyTimeoutMs/],
+    ['more recipients than servers must take', { recipientsPerConversation: 101 }, /recipients/],
+    ['a range that is none', { allowedRanges: ['loopback'] }, /no range/],
+    ['a zone that is none', { enumSuffix: 'no zone' }, /enumSuffix/],
+  ])('refuse %s', async (_what, options, message) => {
+    const given = networkEngine({ heloName: 'verify.sluice-lab.net', ...options });
+    await expect(given).rejects.toThrow(message);
+    await expect(given).rejects.toMatchObject({ code: 'invalid_option' });
+  });
+
+  it.each(['192.0.2.1', '192.0.2.1:5353', '[2001:db8::1]:53', '2001:db8::1'])(
+    'take the resolver %s',
+    async (resolver) => {
+      const engine = await networkEngine({ heloName: 'a.lab', resolvers: [resolver] });
+      engine.close?.();
+    },
+  );
+});

@@ -1,0 +1,154 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { History } from '../../../src/engine/history/history.js';
+import { StateDirectory } from '../../../src/engine/stores/directory/state-directory.js';
+import { createService } from '../../../src/service/index.js';
+import { systemClock } from '../../../src/platform/waiting/clock.js';
+import { lockFile, type LockPatience } from '../../../src/platform/files/file-lock.js';
+import { systemFiles } from '../../../src/platform/files/file-system.js';
+import { withFolder } from '../../service/with-service.js';
+
+const canaryKey = 'canary-key-5b0e7c1d';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await withFolder();
+  onTestFinished(() => void vi.unstubAllEnvs());
+});
+
+/** Puts a command `flock` before the system's own: the lines of a shell script. */
+async function withFlock(lines: string): Promise<void> {
+  const commands = join(folder, 'commands');
+  await mkdir(commands);
+  await writeFile(join(commands, 'flock'), `#!/bin/sh\n${lines}\n`);
+  await chmod(join(commands, 'flock'), 0o755);
+  vi.stubEnv('PATH', `${commands}${delimiter}${process.env['PATH'] ?? ''}`);
+}
+
+/** All that locks: what it is called with, and how it is opened. */
+const users: readonly {
+  readonly option: string;
+  readonly open: () => Promise<{ close(): Promise<void> }>;
+}[] = [
+  {
+    option: '`stateDir`',
+    open: async () => StateDirectory.open(systemFiles, join(folder, 'run'), { fresh: false }),
+  },
+  {
+    option: '`history`',
+    open: async () => History.open({ path: join(folder, 'history'), service: 'local' }),
+  },
+  { option: '`dataDir`', open: async () => createService({ dataDir: join(folder, 'data') }) },
+];
+
+it('a history without its folder is refused as an output is', async () => {
+  const path = join(folder, 'nowhere', 'x.history');
+  await expect(History.open({ path, service: 'local' })).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: `cannot write the history ${path}: its folder does not exist`,
+  });
+});
+
+it('who is refused while another call in this process takes the lock is told so', async () => {
+  const thing = { name: 'the place', path: join(folder, 'lock'), option: '`place`' };
+  let refused: unknown;
+  const files = {
+    ...systemFiles,
+    stat: async (path: string) => {
+      refused = await lockFile(systemFiles, thing).catch((error: unknown) => error);
+      return systemFiles.stat(path);
+    },
+  } as typeof systemFiles;
+  const lock = await lockFile(files, thing);
+  await lock.release();
+  expect(refused).toMatchObject({
+    message: 'another run of this process is working in the place; wait for it with `waitLockMs`',
+  });
+});
+
+describe.each(users)('the lock of $option', ({ option, open }) => {
+  it.each([
+    // util-linux: ENOLCK is EX_OSERR, everything else EX_DATAERR.
+    ['echo "flock: 3: No locks available" >&2; exit 71', 'No locks available'],
+    ['echo "flock: 3: Operation not supported" >&2; exit 65', 'Operation not supported'],
+    // BusyBox has the same code as for a lock that another holds.
+    ['echo "flock: No locks available" >&2; exit 1', 'No locks available'],
+  ])('says that the file system has no locks (%s)', async (lines, words) => {
+    await withFlock(lines);
+    await expect(open()).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringMatching(
+        new RegExp(`^the file system of ${folder}.* does not support locks.*put ${option} on a`),
+      ) as string,
+      cause: { message: expect.stringContaining(words) as string },
+    });
+  });
+
+  it('says what else has failed, and never that it is another process', async () => {
+    await withFlock('echo "flock: 3: Input/output error" >&2; exit 65');
+    await expect(open()).rejects.toMatchObject({
+      code: 'output_failed',
+      message: expect.stringContaining('Input/output error') as string,
+    });
+  });
+
+  it('is refused when another process holds it', async () => {
+    await withFlock('exit 1');
+    await expect(open()).rejects.toMatchObject({
+      code: 'state_locked',
+      message: expect.stringContaining('another process is working in') as string,
+    });
+  });
+
+  it('gives the helper process its PATH and nothing else, least of all the key', async () => {
+    const seen = join(folder, 'environment');
+    await withFlock(`cat /proc/$$/environ > ${seen}`);
+    vi.stubEnv('SLUICE_API_KEY', canaryKey);
+    await (await open()).close();
+    const environment = (await readFile(seen, 'utf8')).split('\0').filter((line) => line !== '');
+    expect(environment).toEqual([`PATH=${process.env['PATH']}`]);
+  });
+
+  it('is one for all, held for as long as it is open', async () => {
+    const first = await open();
+    await expect(open()).rejects.toMatchObject({ code: 'state_locked' });
+    await first.close();
+    await (await open()).close();
+  });
+});
+
+it('is waited for beyond the end of a run that removes its state directory', async () => {
+  const directory = join(folder, 'run');
+  const open = async (patience: LockPatience = {}) =>
+    StateDirectory.open(systemFiles, directory, { fresh: false, ...patience });
+  const first = await open();
+  const second = await open({
+    waitLockMs: 60_000,
+    clock: { ...systemClock, sleep: async () => first.remove() },
+  });
+  await expect(open()).rejects.toMatchObject({ code: 'state_locked' });
+  await second.close();
+});
+
+it('names the package where the command flock is missing', async () => {
+  vi.stubEnv('PATH', folder);
+  const opening = StateDirectory.open(systemFiles, join(folder, 'run'), { fresh: false });
+  await expect(opening).rejects.toMatchObject({
+    code: 'output_failed',
+    message: expect.stringContaining('util-linux') as string,
+  });
+});
+
+it('says when it is the same process that works there', async () => {
+  const lock = async () =>
+    lockFile(systemFiles, { name: 'the state directory', path: join(folder, 'lock'), option: 'x' });
+  const first = await lock();
+  await expect(lock()).rejects.toMatchObject({
+    code: 'state_locked',
+    message:
+      'another run of this process is working in the state directory; wait for it with `waitLockMs`',
+  });
+  await first.release();
+  await (await lock()).release();
+});

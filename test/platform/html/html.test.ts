@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { html } from '../../../src/platform/html/html.js';
+import { unicodeText } from '../text/unicode-text.js';
+
+describe('a piece of a page', () => {
+  it('escapes what is filled in, and nothing twice', () => {
+    const inner = html`<b>${`&<>"'`}</b>`;
+    expect(html`${inner}${[inner]}${1}`.html).toBe(
+      '<b>&amp;&lt;&gt;&quot;&#39;</b><b>&amp;&lt;&gt;&quot;&#39;</b>1',
+    );
+  });
+
+  it.each([
+    ['NUL', '\0'],
+    ['escape', '\u001b'],
+    ['a line end', '\n'],
+    ['a control character of the second row', '\u0085'],
+    ['an override of the direction', '\u202e'],
+    ['an isolate', '\u2067'],
+    ['half a pair', '\ud83d'],
+  ])('has a blank for %s', (_name, character) => {
+    expect(html`a${character}b`.html).toBe('a b');
+  });
+
+  it('leaves other letters as they are', () => {
+    expect(html`${'Zoë 😀 שלום 名'}`.html).toBe('Zoë 😀 שלום 名');
+  });
+
+  it('holds no character that means something, whatever is filled in', () => {
+    fc.assert(
+      fc.property(unicodeText(), (text) => {
+        expect(html`${text}`.html).not.toMatch(/[<>"'\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u);
+      }),
+    );
+  });
+});

@@ -1,0 +1,146 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  Client,
+  diagnosticsChannels,
+  rowsSink,
+  rowsSource,
+  run,
+  streamRun,
+  type RunOptions,
+} from '../../../src/index.js';
+import { createService, type ServiceOptions } from '../../../src/service/index.js';
+
+type Told = Readonly<Record<string, unknown>> & { readonly channel: string };
+
+/** All that is told until the test is over. */
+function hear(): Told[] {
+  const told: Told[] = [];
+  for (const name of diagnosticsChannels) {
+    const onMessage = (message: unknown): void => {
+      told.push({ channel: name.slice('sluice:'.length), ...(message as object) });
+    };
+    subscribe(name, onMessage);
+    onTestFinished(() => void unsubscribe(name, onMessage));
+  }
+  return told;
+}
+
+const people = [
+  { email: 'good@sluice.test' },
+  { email: 'bad@sluice.test' },
+  { email: 'risky@sluice.test' },
+];
+
+async function settingsFor(
+  options: ServiceOptions = {},
+): Promise<RunOptions & { readonly client: Client }> {
+  const service = await createService({ apiKey: 'canary-key', ...options });
+  const client = new Client(service);
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-told-'));
+  onTestFinished(async () => {
+    await client.close();
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return {
+    client,
+    source: rowsSource(people, { name: 'people' }),
+    sink: rowsSink(() => undefined),
+    stateDir: join(folder, 'state'),
+    email: ['email'],
+    country: 'US',
+    batchSize: 2,
+    pollIntervalMs: 1,
+  };
+}
+
+describe('what a run tells to whoever listens', () => {
+  it('is its beginning, its stages, its batches, its requests and its end, as one run', async () => {
+    const told = hear();
+    await run(await settingsFor());
+    const channels = told.map(({ channel }) => channel);
+    expect(channels[0]).toBe('run:start');
+    expect(channels.at(-1)).toBe('run:end');
+    expect(told[0]).toMatchObject({ kind: 'durable', input: 'people', output: 'rows' });
+    expect(new Set(told.map((event) => event['run'])).size).toBe(1);
+    const stages = told.filter(({ channel }) => channel === 'run:stage');
+    expect(stages.at(-1)).toMatchObject({ stage: 'written', rows: 3 });
+    expect(told.at(-1)).toMatchObject({ rows: 3, hasFailed: false, code: undefined });
+    const starts = told.filter(({ channel }) => channel === 'batch:start');
+    expect(starts.map(({ batch, addresses }) => [batch, addresses])).toEqual([
+      ['000001', 2],
+      ['000002', 1],
+    ]);
+    expect(told.filter(({ channel }) => channel === 'batch:end')).toMatchObject([
+      { stage: 'exported', spent: 2, refunded: 0 },
+      { stage: 'exported', spent: 1, refunded: 0 },
+    ]);
+  });
+
+  it('names the batch of every request that is made for one', async () => {
+    const told = hear();
+    await run(await settingsFor());
+    const requests = told.filter(({ channel }) => channel === 'request');
+    for (const { operation, batch } of requests) {
+      expect(batch === undefined, String(operation)).toBe(operation === 'credits');
+    }
+    expect(requests.filter(({ operation }) => operation === 'launchBatch')).toMatchObject([
+      { batch: '000001', status: 200, attempt: 1, code: undefined },
+      { batch: '000002', status: 200, attempt: 1, code: undefined },
+    ]);
+  });
+
+  it('tells attempts that failed, and why a run ended', async () => {
+    const told = hear();
+    const faults = {
+      faults: [
+        { operation: 'credits' as const, requests: [1], what: { answer: { status: 500 } } },
+        { operation: 'launchBatch' as const, what: { answer: { status: 402 } } },
+      ],
+    };
+    await expect(run(await settingsFor({ faults }))).rejects.toThrow();
+    const failed = told.filter(({ channel, code }) => channel === 'request' && code !== undefined);
+    expect(failed[0]).toMatchObject({ operation: 'credits', code: 'server_error', attempt: 1 });
+    expect(told.at(-1)).toMatchObject({
+      channel: 'run:end',
+      rows: undefined,
+      code: 'payment_required',
+    });
+  });
+
+  it('is told without its run where nobody listened when that began', async () => {
+    const settings = await settingsFor();
+    const told: Told[][] = [];
+    await run({
+      ...settings,
+      onProgress: ({ stage }) => {
+        if (stage === 'read') told.push(hear());
+      },
+    });
+    const requests = told.flat().filter(({ channel }) => channel === 'request');
+    expect(requests.length).toBeGreaterThan(0);
+    expect(new Set(requests.map((event) => event['run']))).toEqual(new Set([undefined]));
+    expect(told.flat().at(-1)).toMatchObject({ channel: 'run:end', rows: 3 });
+  });
+
+  it('is the same for one that streams', async () => {
+    const told = hear();
+    const { stateDir: _, ...settings } = await settingsFor();
+    await streamRun(settings);
+    expect(told[0]).toMatchObject({ channel: 'run:start', kind: 'streaming' });
+    expect(told.at(-1)).toMatchObject({ channel: 'run:end', rows: 3 });
+    expect(new Set(told.map((event) => event['run'])).size).toBe(1);
+  });
+
+  it('holds no address and no key', async () => {
+    const told = hear();
+    await run(await settingsFor());
+    const text = JSON.stringify(told);
+    for (const { email } of people) expect(text).not.toContain(email);
+    expect(text).not.toContain('canary-key');
+  });
+});

@@ -1,0 +1,150 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SpanStatusCode } from '@opentelemetry/api';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  type ReadableSpan,
+} from '@opentelemetry/sdk-trace-base';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Client, rowsSink, rowsSource, run } from '../../../src/index.js';
+import { instrument } from '../../../src/platform/opentelemetry/index.js';
+import { createService, type ServiceOptions } from '../../../src/service/index.js';
+
+const emails = ['good@sluice.test', 'bad@sluice.test', 'risky@sluice.test'];
+
+/** What a run of three addresses in two batches leaves with real SDKs. */
+async function observed(
+  options: ServiceOptions = {},
+  stopEarly = false,
+): Promise<{
+  readonly spans: readonly ReadableSpan[];
+  /** The sum of a metric by its attributes, as JSON. */
+  readonly sums: ReadonlyMap<string, number>;
+}> {
+  const spanExporter = new InMemorySpanExporter();
+  const tracerProvider = new BasicTracerProvider({
+    spanProcessors: [new SimpleSpanProcessor(spanExporter)],
+  });
+  const metricExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({
+    exporter: metricExporter,
+    exportIntervalMillis: 60_000,
+  });
+  const meterProvider = new MeterProvider({ readers: [reader] });
+  const service = await createService(options);
+  const client = new Client(service);
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-traced-'));
+  const stop = instrument({ tracerProvider, meterProvider });
+  onTestFinished(async () => {
+    stop();
+    await client.close();
+    await service.close();
+    await meterProvider.shutdown();
+    await rm(folder, { recursive: true, force: true });
+  });
+  if (stopEarly) stop();
+  await run({
+    client,
+    source: rowsSource(emails.map((email) => ({ email }))),
+    sink: rowsSink(() => undefined),
+    stateDir: join(folder, 'state'),
+    email: ['email'],
+    country: 'US',
+    batchSize: 2,
+    pollIntervalMs: 1,
+  }).catch(() => undefined);
+  stop();
+  await reader.forceFlush();
+  const sums = new Map<string, number>();
+  for (const { scopeMetrics } of metricExporter.getMetrics()) {
+    for (const { metrics } of scopeMetrics) {
+      for (const { descriptor, dataPoints } of metrics) {
+        for (const { attributes, value } of dataPoints) {
+          const words = [descriptor.name, ...Object.values(attributes)].join(' ');
+          if (typeof value === 'number') sums.set(words, value);
+        }
+      }
+    }
+  }
+  return { spans: spanExporter.getFinishedSpans(), sums };
+}
+
+describe('the OpenTelemetry adapter', () => {
+  it('makes spans of the run, of its batches in it, and of their requests in them', async () => {
+    const { spans } = await observed();
+    const named = (name: string): readonly ReadableSpan[] =>
+      spans.filter((span) => span.name === name);
+    const [runSpan] = named('sluice.run');
+    expect(named('sluice.run')).toHaveLength(1);
+    expect(runSpan?.attributes).toMatchObject({
+      'sluice.run.kind': 'durable',
+      'sluice.run.rows': 3,
+    });
+    const runId = runSpan?.spanContext().spanId;
+    const batches = named('sluice.batch');
+    expect(batches).toHaveLength(2);
+    for (const span of batches) {
+      expect(span.parentSpanContext?.spanId).toBe(runId);
+      expect(span.attributes['sluice.batch.stage']).toBe('exported');
+      expect(span.events.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['uploading', 'launching', 'exported']),
+      );
+    }
+    const batchIds = batches.map((span) => span.spanContext().spanId);
+    for (const span of named('sluice.request')) {
+      const isOfRun = span.attributes['sluice.operation'] === 'credits';
+      const parents = isOfRun ? [runId] : batchIds;
+      expect(parents).toContain(span.parentSpanContext?.spanId);
+    }
+    const traces = new Set(spans.map((span) => span.spanContext().traceId));
+    expect(traces.size).toBe(1);
+  });
+
+  it('counts rows, addresses, credits and requests', async () => {
+    const { sums } = await observed();
+    expect(sums.get('sluice.rows read')).toBe(3);
+    expect(sums.get('sluice.rows written')).toBe(3);
+    expect(sums.get('sluice.addresses email')).toBe(3);
+    expect(sums.get('sluice.credits email spent')).toBe(3);
+    expect(sums.get('sluice.requests launchBatch ok')).toBe(2);
+    expect(sums.has('sluice.retries launchBatch')).toBe(false);
+  });
+
+  it('shows what went wrong, by its code', async () => {
+    const faults = {
+      faults: [
+        { operation: 'credits' as const, requests: [1], what: { answer: { status: 500 } } },
+        { operation: 'launchBatch' as const, what: { answer: { status: 402 } } },
+      ],
+    };
+    const { spans, sums } = await observed({ faults });
+    const runSpan = spans.find(({ name }) => name === 'sluice.run');
+    expect(runSpan?.status).toEqual({ code: SpanStatusCode.ERROR, message: 'payment_required' });
+    expect(sums.get('sluice.requests credits server_error')).toBe(1);
+    expect(sums.get('sluice.retries credits')).toBeGreaterThanOrEqual(1);
+    expect(sums.has('sluice.credits email spent')).toBe(false);
+  });
+
+  it('holds no address', async () => {
+    const { spans } = await observed();
+    const text = JSON.stringify(
+      spans.map(({ name, attributes, events }) => ({ name, attributes, events })),
+    );
+    for (const email of emails) expect(text).not.toContain(email);
+  });
+
+  it('makes nothing once it is stopped', async () => {
+    const { spans, sums } = await observed({}, true);
+    expect(spans).toEqual([]);
+    expect(sums.size).toBe(0);
+  });
+});

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { endLinesOf } from '../../../src/cli/messages/run-lines.js';
+import { percent } from '../../../src/report/page/charts.js';
+import { exampleFigures, exampleReport, exampleSummary } from './example-report.js';
+
+const evil = '<img src=x onerror=alert(1)>&"\'\u202e';
+
+describe('the report of a run', () => {
+  const page = exampleReport({ figures: exampleFigures() });
+
+  it('loads nothing and runs nothing', () => {
+    expect(page).toContain('default-src &#39;none&#39;; style-src &#39;sha256-');
+    expect(page).not.toMatch(/<script|<link|<img|url\(|https?:\/\/(?!verify\.example\.com)/);
+    expect(page).not.toMatch(/ style=/);
+  });
+
+  it('has the figures of the summary in words, beside each chart', () => {
+    const text = page.replaceAll(/<style>.*<\/style>/gs, '').replaceAll(/<[^>]+>/g, ' ');
+    const plain = text.replaceAll(/\s+/g, ' ');
+    expect(plain).toContain('wrote 1,000 rows to verified.csv in 1 min 2 s.');
+    expect(plain).toContain('85 % of the rows are known to be reachable');
+    expect(plain).toContain('850 of 1,000 have a valid email or phone; 300 cells not known');
+    // Each share is of all cells, as in the table below and on the terminal.
+    expect(plain).toContain('60 % known to be valid in email , 15 % not known');
+    expect(plain).toContain(
+      'of 1,000 cells, the empty ones among them 600 valid 200 wrong 150 unknown 20 sent, without a result 10 failed 20 empty',
+    );
+    expect(plain).toContain('valid 600 60 %');
+    expect(plain).toContain('Of 50 risky, 12 are among the 600 valid, and 38 are not valid.');
+    expect(plain).toContain('no_ record likely malformed : sent, and the service gave no result');
+    expect(plain).toContain('row 3 •• ••••••• row 4 •@example.com 20');
+    expect(plain).toContain('Why cells have no result Row 1 is the first below the header.');
+    expect(plain).toContain('example.com 3 1 1 0');
+    expect(plain).toContain('Acme Mobile');
+    expect(plain).toContain(
+      'email phone Unique addresses 900 900 Duplicates 20 20 From earlier runs 50 50 Credits spent 900 not known Credits refunded 100 not known Credits, net 800 12.5 How this is known the service said what each batch cost the balance before and after',
+    );
+    expect(plain).toContain('internal_error');
+    expect(plain).toMatch(/From 2026-11-21 03:00:00 UTC to 2026-11-21 03:00:40 UTC \(40 s\)/);
+    expect(plain).toContain('The run before ended at 2026-11-20 03:00:00 UTC');
+    expect(plain).toContain('Unknown 15.8 % 1.2 %');
+    expect(plain).toContain('Credits, net 800 49');
+    expect(plain).toContain('15.8 % unknown results, usually 1.0 % (0.0 % to 3.0 %)');
+  });
+
+  it('says what earlier runs have cost in the words of the terminal', () => {
+    const carried = { ...exampleSummary(), credits_before: { email: 1200, phone: 3 } };
+    const sentence =
+      'earlier runs, whose results were used, cost 1,200 email and 3 phone credits more';
+    const end = { exit_code: 0, reason: null, message: null, next: null, advice: [] };
+    expect(endLinesOf(carried, end).map(({ line }) => line)).toContain(sentence);
+    expect(exampleReport({ summary: carried })).toContain(`Not counted here: ${sentence}.`);
+    expect(page).not.toContain('earlier runs, whose');
+  });
+
+  it('has the result first, then what to do, then the verdicts, the cost and the batches', () => {
+    const order = [
+      '85 %',
+      'but some rows failed',
+      'What to do next',
+      'Add `retryFailed`',
+      'What became of the cells',
+      'Why cells have no result',
+      '>Domains<',
+      'Compared with earlier runs',
+      '>Cost<',
+      'Batches that failed',
+      '<details>',
+      'Batches over time',
+    ];
+    const places = order.map((text) => page.indexOf(text));
+    expect(places).not.toContain(-1);
+    expect(places.toSorted((one, other) => one - other)).toEqual(places);
+  });
+
+  it('draws a column for each of the last 30 runs, its own among them', () => {
+    const charts = page.match(/<svg\s+class="runs".*?<\/svg>/gs) ?? [];
+    expect(charts).toHaveLength(2);
+    for (const chart of charts) expect(chart.match(/class="unknown"/g)).toHaveLength(30);
+    const { compared: _, ...first } = exampleSummary();
+    const alone = exampleReport({ summary: first });
+    expect(alone).not.toContain('Compared with earlier runs');
+  });
+
+  it('escapes whatever comes from outside', () => {
+    const summary = exampleSummary();
+    const hostile = {
+      ...summary,
+      input: evil,
+      output: evil,
+      service: evil,
+      columns: summary.columns.map((column) => ({
+        ...column,
+        name: evil,
+        reasons: { [evil]: 1 },
+        quality: { [evil]: 2 },
+      })),
+      batches: summary.batches.map((batch) => ({ ...batch, name: evil, reason: evil })),
+    };
+    const figures = exampleFigures(evil);
+    const made = exampleReport({ summary: hostile, figures });
+    expect(made).not.toContain('<img');
+    expect(made).not.toContain('\u202e');
+    expect(made.split('&lt;img src=x').length).toBeGreaterThan(8);
+  });
+
+  it('calls nothing unreachable that is not known', () => {
+    const column = (verdicts: object) => ({
+      ...exampleSummary().columns[0],
+      verdicts: { valid: 0, wrong: 0, unknown: 0, none: 0, ...verdicts },
+    });
+    const headline = (service: string, ...columns: readonly object[]): string =>
+      exampleReport({ summary: { ...exampleSummary(), service, columns } as never })
+        .replaceAll(
+          /<style>.*<\/style>|[^]*<section class="headline"[^>]*>|<\/section>[^]*|<[^>]+>/g,
+          ' ',
+        )
+        .replaceAll(/\s+/g, ' ');
+    const mostly = column({ valid: 49, unknown: 800 });
+    expect(headline('local', mostly)).toMatch(
+      /^ 80 % unknown in email : the local service could not tell of 1,000 cells/,
+    );
+    expect(headline('https://verify.example.com', mostly)).toContain(
+      ' 4.9 % known to be valid in email , 80 % not known',
+    );
+    const known = column({ valid: 490, wrong: 490 });
+    expect(headline('local', known)).toMatch(
+      /^ 85 % of the rows can be reached 850 of 1,000 have a valid email 49 % valid in email of 1,000/,
+    );
+    // Nobody adds what is known of one column to what is open in the other.
+    expect(headline('local', mostly, known)).toMatch(/^ 80 % unknown .* 49 % valid in email of/);
+  });
+
+  it('says what it cannot know', () => {
+    const columns = exampleSummary().columns.slice(1);
+    const summary = { ...exampleSummary(), columns, service: 'local', email: null, batches: [] };
+    const none = { spent: null, refunded: null, net: null, source: null };
+    const credits = { email: null, phone: none };
+    const page = exampleReport({ summary: { ...summary, credits } });
+    const made = page.replaceAll(/\s+/g, ' ');
+    expect(made).toContain('domains, operators and examples were not counted');
+    expect(made).toContain('the service did not say');
+    expect(made).toContain('Verified by the local service, free of charge');
+    expect(made).not.toContain('Batches over time');
+  });
+
+  it.each([
+    [0, 0, '0 %'],
+    [1, 3000, '&lt; 0.1 %'.replace('&lt;', '<')],
+    [1, 3, '33.3 %'],
+    [2999, 3000, '100 %'],
+    [5, 5, '100 %'],
+  ])('writes %i of %i as a share', (count, whole, text) => {
+    expect(percent(count, whole)).toBe(text);
+  });
+});
