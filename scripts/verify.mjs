@@ -52,8 +52,8 @@ const deciding = [
     check('lock file', 'node', 'scripts/check-lock.mjs'),
   ],
   [suites('servers', ...serverSuites)],
-  [check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '600')],
-  [check('simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '400')],
+  [check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '300')],
+  [check('simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '200')],
   [check('faults', 'node', 'scripts/test-faults.mjs', '--fixed')],
   [check('kills', 'node', 'scripts/test-kill.mjs', '--fixed')],
 ];

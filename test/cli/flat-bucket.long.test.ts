@@ -8,7 +8,7 @@ const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 /** Writes four lists, and copies them as one into a fifth; gives the most memory that took. */
 const program = `
   import { combinedSource, rowsSource } from ${JSON.stringify(`${dist}index.js`)};
-  import { s3Sink, s3Source } from ${JSON.stringify(`${dist}places/s3/index.js`)};
+  import { s3Sink, s3Source } from ${JSON.stringify(`${dist}lists/remote/s3/index.js`)};
   const each = Number(process.argv[1]) / 4;
   async function copy(source, sink) {
     const reading = await source.open({ wanted: () => [1] });

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 /** ClickHouse as a library, chdb: half a gigabyte, which `.ci/run` installs and no other does. */
 export const clickhouseLibrary = join(
   import.meta.dirname,
-  '../../.cache/clickhouse/node_modules/chdb',
+  '../../../.cache/clickhouse/node_modules/chdb',
 );
 
 /** In a process of its own, for its threads do not end. */
