@@ -7,10 +7,10 @@ it.each([
   ['../list.csv', '/lists/../list.csv'],
   ['sqlite:crm.db', 'sqlite:/lists/crm.db'],
   ['DuckDB:crm.db', 'DuckDB:/lists/crm.db'],
-  ['/tmp/list.csv', '/tmp/list.csv'],
-  ['sqlite:/tmp/crm.db', 'sqlite:/tmp/crm.db'],
+  ['/elsewhere/list.csv', '/elsewhere/list.csv'],
+  ['sqlite:/elsewhere/crm.db', 'sqlite:/elsewhere/crm.db'],
   ['duckdb::memory:', 'duckdb::memory:'],
-  ['file:///tmp/list.csv', 'file:///tmp/list.csv'],
+  ['file:///elsewhere/list.csv', 'file:///elsewhere/list.csv'],
   ['s3://bucket/list.csv', 's3://bucket/list.csv'],
   ['env:DATABASE_URL', 'env:DATABASE_URL'],
   ['-', '-'],
@@ -29,6 +29,6 @@ it.each(['list.csv', './list.csv', 'sqlite:crm.db', '../list.csv'])(
 
 it('shows a path as it was written', () => {
   expect(asWritten('/lists', resolvePath('/lists', './list.csv'))).toBe('./list.csv');
-  expect(asWritten('/lists', '/tmp/list.csv')).toBe('/tmp/list.csv');
+  expect(asWritten('/lists', '/elsewhere/list.csv')).toBe('/elsewhere/list.csv');
   expect(asWritten('.', './list.csv')).toBe('./list.csv');
 });
