@@ -2,27 +2,28 @@
 // committed, so that a change of the public face is always seen in a review.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
 import { buildIfStale } from './dist.mjs';
 import { projectRoot } from './project.mjs';
-import { runScript, runTool } from './run-tool.mjs';
+import { runScript } from './run-tool.mjs';
 
-const extractor = join(projectRoot, 'node_modules', '@microsoft', 'api-extractor', 'bin');
-const isUpdate = process.argv.includes('--update');
+const localBuild = process.argv.includes('--update');
 
 await runScript(async () => {
   await buildIfStale();
-  for (const config of await configs()) {
-    const args = [join(extractor, 'api-extractor'), 'run', '--config', join('api', config)];
-    const { code, stdout, stderr } = await runTool(
-      process.execPath,
-      isUpdate ? [...args, '--local'] : args,
-    );
-    if (code !== 0) throw new Error(`${stdout}${stderr}\nIf the change is meant: npm run api`);
+  const faces = (await configs()).map((path) => ExtractorConfig.loadFileAndPrepare(path));
+  // One program for all: they share nearly all of their declarations.
+  const additionalEntryPoints = faces.map(({ mainEntryPointFilePath }) => mainEntryPointFilePath);
+  const compilerState = CompilerState.create(faces[0], { additionalEntryPoints });
+  for (const face of faces) {
+    const { succeeded } = Extractor.invoke(face, { localBuild, compilerState });
+    if (!succeeded) throw new Error('If the change is meant: npm run api');
   }
 });
 
 /** One for each face of the package. */
 async function configs() {
-  const names = await readdir(join(projectRoot, 'api'));
-  return names.filter((name) => name.startsWith('extractor'));
+  const folder = join(projectRoot, 'api');
+  const names = await readdir(folder);
+  return names.filter((name) => name.startsWith('extractor')).map((name) => join(folder, name));
 }

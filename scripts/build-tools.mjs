@@ -7,7 +7,7 @@ import { projectRoot, readProjectJson } from './project.mjs';
 import { mustRun } from './run-tool.mjs';
 
 /** The compiler, which writes the declarations; not there after `npm ci --omit=dev`. */
-export const compiler = join(projectRoot, 'node_modules', 'typescript', 'bin', 'tsc');
+export const compiler = join(projectRoot, 'node_modules', 'typescript-native', 'bin', 'tsc');
 
 /** Whether the development packages are installed. */
 export const hasDevelopmentPackages = () => existsSync(compiler);

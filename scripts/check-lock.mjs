@@ -9,7 +9,7 @@ function lockDefects(manifest, packages) {
     ...manifest.dependencies,
     ...manifest.devDependencies,
   })) {
-    if (!/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(range))
+    if (!/^(?:npm:[\w-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(range))
       defects.push(`${name}: ${range} is no exact version`);
   }
   for (const [path, entry] of Object.entries(packages)) {

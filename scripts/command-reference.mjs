@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { format, resolveConfig } from 'prettier';
+import { formatText } from './format-text.mjs';
 import { projectRoot } from './project.mjs';
 import { compileForNode } from './run-compiled.mjs';
 
@@ -25,7 +25,7 @@ export async function commandReference(commands, commonOptions, groupOfShared) {
     '',
     ...all.flatMap((command) => section(command, commonOptions, groupOfShared)),
   ].join('\n');
-  return format(page, { ...(await resolveConfig(referencePath)), parser: 'markdown' });
+  return formatText(referencePath, page);
 }
 
 function section(command, commonOptions, groupOfShared) {

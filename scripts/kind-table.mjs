@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { format, resolveConfig } from 'prettier';
+import { formatText } from './format-text.mjs';
 import { projectRoot } from './project.mjs';
 import { compileForNode } from './run-compiled.mjs';
 
@@ -71,7 +71,7 @@ export async function kindTable(modules) {
     '| SQLite | of each cell: text, integers, floats, bytes, and booleans where the column says so |',
     '',
   ].join('\n');
-  return format(page, { ...(await resolveConfig(kindsPath)), parser: 'markdown' });
+  return formatText(kindsPath, page);
 }
 
 function jsonOf({ name }) {

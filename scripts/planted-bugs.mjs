@@ -80,7 +80,7 @@ await runScript(async () => {
   console.log(`${results.length - uncaught.length} of ${results.length} planted bugs are caught`);
   if (!values.named) {
     await writeFile(table, markdown(await tableRows(results)));
-    await mustRun('npx', ['prettier', '--write', table]);
+    await mustRun('npx', ['oxfmt', table]);
   }
   if (uncaught.length > 0) throw new Error(`${uncaught.length} planted bugs stand`);
 });

@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pLimit from 'p-limit';
+import { compiler } from './build-tools.mjs';
 import { projectRoot } from './project.mjs';
 import { runTool } from './run-tool.mjs';
 import { logFile, readReport, reportFile } from './test-report.mjs';
@@ -38,10 +39,9 @@ const deciding = [
   // Others need what it makes.
   [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
   [
-    check('format', 'prettier', '--check', '--log-level=warn', '.'),
+    check('format', 'oxfmt', '--check'),
     check('API report', 'node', 'scripts/api-report.mjs'),
-    check('types', 'tsc', '-p', 'tsconfig.json'),
-    check('library reference', 'typedoc'),
+    check('types', 'node', compiler, '-p', 'tsconfig.json'),
     check('package', 'node', 'scripts/check-package.mjs'),
     check('lint', 'oxlint'),
     check('dead code', 'knip'),
@@ -60,6 +60,7 @@ const deciding = [
 
 const full = [
   [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
+  [check('library reference', 'typedoc')],
   [suites('long', 'long')],
   [{ ...suites('tests with drawn values', 'fast'), env: { SLUICE_DRAW: '1' } }],
   [check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '10000')],

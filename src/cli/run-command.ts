@@ -83,7 +83,8 @@ function troubleWith(name: string, isHelp: boolean, called: Called): string {
  * @throws ConfigurationError when its second word is none
  */
 function findCommand([name, ...rest]: readonly string[]):
-  { readonly command: Command; readonly rest: readonly string[] } | undefined {
+  | { readonly command: Command; readonly rest: readonly string[] }
+  | undefined {
   const command = commands.find((known) => known.name === name);
   const [second] = rest;
   if (!command?.subcommands || second === undefined || second.startsWith('-')) {

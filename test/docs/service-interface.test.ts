@@ -78,7 +78,8 @@ function typeOf(property: Json): string {
   if (choices) return choices.map(typeOf).join(' or ');
   const constant = property['const'];
   const words = (property['enum'] ?? property['examples'] ?? (constant && [constant])) as
-    readonly string[] | undefined;
+    | readonly string[]
+    | undefined;
   if (words) {
     const known = wordTypes.find(([, all]) => words.every((word) => all.includes(word)));
     return known?.[0] ?? `one of ${words.join(', ')}`;

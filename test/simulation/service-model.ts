@@ -3,7 +3,10 @@ import { verdictOf } from './verdict.js';
 import { startOfWorld, type World } from './world.js';
 
 type Status =
-  'parsing_content' | 'ready_for_verification' | 'verification_ongoing' | 'verification_done';
+  | 'parsing_content'
+  | 'ready_for_verification'
+  | 'verification_ongoing'
+  | 'verification_done';
 
 interface ModelBatch {
   readonly uuid: string;

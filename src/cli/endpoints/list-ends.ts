@@ -51,7 +51,11 @@ type FileOption = (typeof formOptions)[number] | 'no-header' | 'output-format';
 
 /** Options that say what form an output has. */
 export type SinkOption =
-  'output-format' | 'neutralize-formulas' | 'part-size' | 'split-by' | 'max-unknown';
+  | 'output-format'
+  | 'neutralize-formulas'
+  | 'part-size'
+  | 'split-by'
+  | 'max-unknown';
 
 /** @throws ConfigurationError, InputError `input_unreadable` */
 export async function findListEnds(

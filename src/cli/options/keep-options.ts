@@ -48,7 +48,12 @@ export const keepOptions = defineOptions([
 ]);
 
 type KeepOption =
-  NameOf<typeof keepOptions> | SinkOption | 'email' | 'part-size' | 'summary' | 'input-format';
+  | NameOf<typeof keepOptions>
+  | SinkOption
+  | 'email'
+  | 'part-size'
+  | 'summary'
+  | 'input-format';
 
 /** How the column of a list of one address a line is named. */
 const lineColumn = 'value';

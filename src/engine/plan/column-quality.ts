@@ -42,7 +42,8 @@ export interface DoubtOptions {
    * @default the run goes on
    */
   readonly onDoubtfulColumns?:
-    ((columns: readonly DoubtfulColumn[]) => boolean | Promise<boolean>) | undefined;
+    | ((columns: readonly DoubtfulColumn[]) => boolean | Promise<boolean>)
+    | undefined;
 }
 
 /**

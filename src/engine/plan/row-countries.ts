@@ -18,7 +18,8 @@ export interface CountryRule {
 
 /** The target country of a row, or why it has none. */
 export type RowCountry =
-  CountryCode | { readonly reason: 'country_missing' | 'country_unsupported' };
+  | CountryCode
+  | { readonly reason: 'country_missing' | 'country_unsupported' };
 
 /** The column whose calling codes say the country, in the rows where they are to. */
 export interface CallingCodeCounts {

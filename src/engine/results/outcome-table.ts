@@ -159,7 +159,8 @@ export function readOutcomeKey(key: string): Outcome {
   const origin = written === undefined ? undefined : readOrigin(written);
   // A table wrote the key.
   const [word, ...rest] = JSON.parse(outcome) as
-    [VerificationType, ...(string | number | null)[]] | [Exclude<Verification, 'verified'>, string];
+    | [VerificationType, ...(string | number | null)[]]
+    | [Exclude<Verification, 'verified'>, string];
   if (word !== 'email' && word !== 'phone') {
     const reason = String(rest[0]);
     return { verification: word, reason, values: undefined, type: undefined, origin };

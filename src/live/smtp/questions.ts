@@ -35,4 +35,7 @@ export type Shown = 'takes_all' | 'tells' | 'wavers';
  * takes or refuses everything. `undetermined`: what its answer means could not be found out.
  */
 export type Answer =
-  Exclude<Finding, 'refused' | 'busy'> | 'doubtful' | 'undetermined' | 'catch_all';
+  | Exclude<Finding, 'refused' | 'busy'>
+  | 'doubtful'
+  | 'undetermined'
+  | 'catch_all';

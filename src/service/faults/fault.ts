@@ -161,7 +161,8 @@ function contradiction({
   when,
   what: { ...given },
 }: Pick<ParsedFault, 'operation' | 'requests' | 'from' | 'every' | 'when' | 'what'>):
-  { readonly path: readonly string[]; readonly message: string } | undefined {
+  | { readonly path: readonly string[]; readonly message: string }
+  | undefined {
   if (requests && (from ?? every) !== undefined) {
     return { path: ['requests'], message: 'excludes from and every' };
   }

@@ -1,6 +1,11 @@
 /** A JSON value whose objects are lists of members, so that order and repeats can be told. */
 export type OddJson =
-  string | number | boolean | null | OddJson[] | { members: [string, OddJson][] };
+  | string
+  | number
+  | boolean
+  | null
+  | OddJson[]
+  | { members: [string, OddJson][] };
 
 /** A small generator of pseudo-random numbers from 0 to 1, so that a seed gives the same text again. */
 export function createRandom(seed: number): () => number {

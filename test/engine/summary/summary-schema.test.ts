@@ -1,4 +1,4 @@
-import { format } from 'prettier';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { estimateRun } from '../../../src/engine/runs/estimate.js';
@@ -10,8 +10,8 @@ import {
 } from '../../../src/engine/summary/summary-schema.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
+import { formatText } from '../../../scripts/format-text.mjs';
 import { goodNames, Nights } from '../history/nightly.js';
-import { join } from 'node:path';
 
 /** The published schema; `npx vitest run test/engine/summary/summary-schema.test.ts -u` writes it anew. */
 const published = '../../../docs/summary.schema.json';
@@ -19,7 +19,7 @@ const published = '../../../docs/summary.schema.json';
 it('is what is published', async () => {
   const schema = z.toJSONSchema(summaryFileSchema);
   const document = { title: 'What sluice verify --summary writes', ...schema };
-  const text = await format(JSON.stringify(document), { parser: 'json', printWidth: 100 });
+  const text = await formatText(published, JSON.stringify(document));
   await expect(text).toMatchFileSnapshot(published);
 });
 

@@ -20,7 +20,8 @@ export interface OutputTarget {
   readonly kind: 'file' | 'direct';
   /** Mode and owner of the file that is there now, if any. */
   readonly existing:
-    { readonly mode: number; readonly uid: number; readonly gid: number } | undefined;
+    | { readonly mode: number; readonly uid: number; readonly gid: number }
+    | undefined;
 }
 
 /**
