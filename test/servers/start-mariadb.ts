@@ -47,6 +47,8 @@ export async function startMariadb(
       `--pid-file=${join(folder, 'pid')}`,
       `--init-file=${start}`,
       '--innodb-flush-log-at-trx-commit=0',
+      // Longer than a test may take: a connection that is let go of ends at once, or is seen.
+      '--net-write-timeout=600',
       ...(tls ? [`--ssl-cert=${tls.certificate}`, `--ssl-key=${tls.key}`] : []),
       ...(isRoot ? ['--user=root'] : []),
     ],

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { Connection as DriverConnection, ConnectionOptions, FieldPacket, Query } from 'mysql2';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
@@ -103,9 +104,14 @@ function optionsFor(
 }
 
 /** Resolves when a connection is there; one that fails is closed. */
-async function open(connection: DriverConnection, signal: AbortSignal | undefined) {
+async function open(
+  connection: DriverConnection & { readonly stream?: Duplex },
+  signal: AbortSignal | undefined,
+) {
   const close = closeOnce(() => {
     connection.destroy();
+    // The driver half-closes: a server that has more rows to send would wait a minute to send them.
+    connection.stream?.destroy();
   }, signal);
   try {
     await new Promise<void>((resolve, reject) => {
