@@ -1,13 +1,12 @@
 import type { VerificationEngine } from '../service/verification/engine.js';
 import { loadDnsCodec } from './dns/dns-message.js';
 import { createResolver } from './dns/resolver.js';
-import { MailDesk } from './email-verifier.js';
+import { EmailVerifier } from './email-verifier.js';
 import { resolveNetworkOptions, type NetworkEngineOptions } from './network-options.js';
-import { createEnumLookup } from './phones/enum-lookup.js';
-import { createHttpLookup } from './phones/http-lookup.js';
+import { createHttpLookup } from './phones/phone-lookup.js';
 import { loadOperators } from './phones/operators.js';
-import { PhoneDesk } from './phones/phone-verifier.js';
-import { loadSocks } from './smtp/open-socket.js';
+import { PhoneVerifier } from './phones/phone-verifier.js';
+import { loadSocks } from './smtp/smtp-connection.js';
 import { MailProbe } from './schedule/mail-probe.js';
 
 /**
@@ -32,18 +31,18 @@ export async function networkEngine(
   const nameNetwork = await loadOperators();
   // Said before anything is asked.
   if (settings.providers.usesProxy) await loadSocks();
-  const { clock, enumSuffix, phoneProvider } = settings;
+  const { clock, phoneProvider } = settings;
   const resolver = createResolver({
     codec,
     servers: settings.resolvers,
     timeoutMs: settings.resolverTimeoutMs,
     now: () => clock.wallNow(),
   });
-  const mail = new MailDesk(
+  const mail = new EmailVerifier(
     new MailProbe({
       resolver,
       mayAsk: settings.mayAsk,
-      manners: {
+      identity: {
         heloName: settings.heloName,
         mailFrom: settings.mailFrom,
         startTls: settings.startTls,
@@ -61,9 +60,8 @@ export async function networkEngine(
       random: settings.random,
     }),
   );
-  const phones = new PhoneDesk({
+  const phones = new PhoneVerifier({
     lookups: [
-      ...(enumSuffix === undefined ? [] : [createEnumLookup(resolver, enumSuffix)]),
       ...(phoneProvider === undefined ? [] : [createHttpLookup(phoneProvider, clock)]),
       ...settings.phoneLookups,
     ],

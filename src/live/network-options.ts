@@ -3,13 +3,12 @@ import { hostname } from 'node:os';
 import { isIP } from 'node:net';
 import { ConfigurationError } from '../platform/errors/errors.js';
 import { systemClock, type Clock } from '../platform/waiting/clock.js';
-import { smtpPathOf } from './smtp/smtp-path.js';
-import { ProviderTable, type OwnProvider } from './smtp/provider-table.js';
+import { smtpPathOf } from './smtp/questions.js';
+import { ProviderTable, type OwnProvider } from './smtp/providers.js';
 import { spansMs, type AskLimits } from './schedule/ask-limits.js';
 import { createAddressTest } from './dns/asked-addresses.js';
 import type { DnsServer } from './dns/ask-server.js';
-import type { PhoneProvider } from './phones/http-lookup.js';
-import type { PhoneLookup } from './phones/phone-lookup.js';
+import type { PhoneProvider, PhoneLookup } from './phones/phone-lookup.js';
 
 /** How addresses are verified by asking the network. */
 export interface NetworkEngineOptions {
@@ -77,11 +76,9 @@ export interface NetworkEngineOptions {
    * @default none
    */
   readonly allowedRanges?: readonly string[] | undefined;
-  /** Zone of phone numbers for ENUM (RFC 6116), as `e164.arpa`. @default none is asked */
-  readonly enumSuffix?: string | undefined;
-  /** A provider of phone lookups; it is asked for what ENUM does not tell. @default none is asked */
+  /** A provider of phone lookups. @default none is asked */
   readonly phoneProvider?: PhoneProvider | undefined;
-  /** Lookups of your own, asked after those. @default none */
+  /** Lookups of your own, asked after that. @default none */
   readonly phoneLookups?: readonly PhoneLookup[] | undefined;
   /** Phone numbers looked up at once. @default 8 */
   readonly phoneConcurrency?: number | undefined;
@@ -135,7 +132,6 @@ export function resolveNetworkOptions(options: NetworkEngineOptions) {
     ),
     domainMemoryMs: duration('domainMemoryMs', options.domainMemoryMs ?? dayMs),
     mayAsk: createAddressTest(options.allowedRanges ?? []),
-    enumSuffix: options.enumSuffix === undefined ? undefined : suffixOf(options.enumSuffix),
     phoneProvider: options.phoneProvider,
     phoneLookups: options.phoneLookups ?? [],
     phoneConcurrency: whole('phoneConcurrency', options.phoneConcurrency ?? 8, mostAtOnce),
@@ -181,13 +177,6 @@ function askLimitsOf(limits: AskLimits): AskLimits {
     whole(`askLimits.${span}`, most, Number.MAX_SAFE_INTEGER);
   }
   return limits;
-}
-
-function suffixOf(suffix: string): string {
-  if (isDomain(suffix)) return suffix;
-  throw new ConfigurationError(
-    '`enumSuffix` must be a name of the domain name system, as e164.arpa',
-  );
 }
 
 /** The forms that `dns.getServers` gives. */

@@ -11,9 +11,13 @@ export type { LedgerEntry } from './store/ledger.js';
 export { networkEngine } from '../live/network-engine.js';
 export type { NetworkEngineOptions } from '../live/network-options.js';
 export type { AskLimits } from '../live/schedule/ask-limits.js';
-export { parseProviders, type OwnProvider } from '../live/smtp/provider-table.js';
-export { parsePhoneProvider, type PhoneProvider } from '../live/phones/http-lookup.js';
-export type { PhoneFacts, PhoneLookup } from '../live/phones/phone-lookup.js';
+export { parseProviders, type OwnProvider } from '../live/smtp/providers.js';
+export {
+  parsePhoneProvider,
+  type PhoneProvider,
+  type PhoneFacts,
+  type PhoneLookup,
+} from '../live/phones/phone-lookup.js';
 
 // An engine of one's own
 export type {

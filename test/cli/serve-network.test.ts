@@ -40,7 +40,6 @@ describe('sluice serve --verify network', () => {
         '--recipients=10',
         '--reply-timeout=2.5',
         '--retry-after=0.05,0.1',
-        '--enum=enum.lab',
         `--phone-provider=${provider}`,
       ],
       { SLUICE_API_KEY: 'a-key', TOKEN_OF_LOOKUPS: 'a-secret' },

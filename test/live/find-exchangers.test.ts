@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAddressTest } from '../../src/live/dns/asked-addresses.js';
-import type { DnsAnswer } from '../../src/live/dns/dns-answer.js';
+import type { DnsAnswer } from '../../src/live/dns/dns-message.js';
 import { findExchangers } from '../../src/live/dns/find-exchangers.js';
 import type { Resolver } from '../../src/live/dns/resolver.js';
 

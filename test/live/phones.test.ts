@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Answer } from 'dns-packet';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   networkEngine,
@@ -9,11 +7,8 @@ import {
   type NetworkEngineOptions,
   type PhoneLookup,
 } from '../../src/service/index.js';
-import { parseNumberPattern } from '../../src/live/phones/number-pattern.js';
-import { applyNaptr } from '../../src/live/phones/apply-naptr.js';
 import { loadOperators } from '../../src/live/phones/operators.js';
 import { withService } from '../service/with-service.js';
-import { records, startNameServer } from './name-server.js';
 
 const { signal } = new AbortController();
 const base: NetworkEngineOptions = {
@@ -26,26 +21,6 @@ async function judge(options: Partial<NetworkEngineOptions>, ...phones: string[]
   const engine = await networkEngine({ ...base, ...options });
   onTestFinished(() => engine.close?.());
   return engine.verifyPhones(phones, 'DE', signal);
-}
-
-const naptr = (services: string, regexp: string, order = 10): Answer => ({
-  type: 'NAPTR',
-  name: '8.7.6.5.4.3.2.1.1.5.1.9.4.enum.lab',
-  ttl: 60,
-  data: { order, preference: 10, flags: 'u', services, regexp, replacement: '.' },
-});
-
-async function judgeByEnum(...answers: Answer[]) {
-  const server = await startNameServer(({ type, name }) =>
-    type === 'NAPTR' && name === '8.7.6.5.4.3.2.1.1.5.1.9.4.enum.lab'
-      ? records(...answers)
-      : { rcode: 'NXDOMAIN' },
-  );
-  const [verdict] = await judge(
-    { resolvers: [`127.0.0.1:${server.port}`], enumSuffix: 'enum.lab' },
-    german,
-  );
-  return verdict;
 }
 
 describe('phones without a provider', () => {
@@ -70,128 +45,6 @@ describe('phones without a provider', () => {
     expect(wrong).toMatchObject({ wrong: true });
     expect(none).toMatchObject({ wrong: true, is_syntax_error: true });
     expect(asked).toMatchObject({ is_ported: true, operator: 'Sluice Test Two' });
-  });
-});
-
-describe('ENUM', () => {
-  it('tells a ported number by its routing number', async () => {
-    const verdict = await judgeByEnum(
-      naptr('E2U+pstn:tel', '!^.*$!tel:+4915112345678;npdi;rn=+49160!'),
-    );
-    expect(verdict).toMatchObject({ valid: true, is_ported: true, status: 'unknown' });
-  });
-
-  it('tells a number that was looked up and not ported', async () => {
-    const verdict = await judgeByEnum(naptr('E2U+pstn:tel', '!^.*$!tel:+4915112345678;npdi!'));
-    expect(verdict).toMatchObject({ is_ported: false });
-  });
-
-  it('tells the network by the SIP domain, and its operator by the table', async () => {
-    const verdict = await judgeByEnum(
-      naptr('E2U+pstn:sip', '!^.*$!sip:\\0@x!', 30),
-      naptr('E2U+sip', '!^(.*)$!sip:\\1@ims.mnc001.mcc262.3gppnetwork.org;user=phone!', 20),
-      naptr('E2U+pstn:tel', '!^.*$!tel:+4915112345678;npdi;rn=+49160!', 10),
-    );
-    expect(verdict).toMatchObject({
-      is_ported: true,
-      current_network_mcc: '262',
-      current_network_mnc: '01',
-      operator: 'Telekom',
-    });
-  });
-
-  it.each<[string, Answer[]]>([
-    ['no record', []],
-    ['a service for something else', [naptr('E2U+email:mailto', '!^.*$!mailto:a@b.lab!')]],
-    ['no ENUM', [naptr('SIP+D2U', '!^.*$!tel:+1;rn=2!')]],
-    ['an expression that is none', [naptr('E2U+pstn:tel', '!^(((a+)+)+)+$!tel:1;rn=2!')]],
-    // It ran until the end of days: nothing in the name system is an expression to run.
-    ['alternatives that repeat', [naptr('E2U+pstn:tel', '!^(\\+|[0-9]|.)*(.|.)*x!tel:1;rn=2!')]],
-    ['an expression that does not fit', [naptr('E2U+pstn:tel', '!^\\+1.*$!tel:1;rn=2!')]],
-  ])('says nothing by %s', async (_what, answers) => {
-    expect(await judgeByEnum(...answers)).toMatchObject({ valid: true, is_ported: false });
-  });
-});
-
-describe('the substitution of a NAPTR record', () => {
-  it.each([
-    ['!^.*$!tel:+1!', 'tel:+1'],
-    ['/^\\+49(.*)$/tel:0\\1/', 'tel:015112345678'],
-    ['!^\\+(\\d{2})(.*)$!tel:\\2-\\1!', 'tel:15112345678-49'],
-    ['!^.*$!a\\!b!', 'a!b'],
-    ['!^.*$!x!i', 'x'],
-    ['!^.*$!x!g', undefined],
-    ['!^(!x!', undefined],
-    ['!^.*$!x', undefined],
-    ['', undefined],
-    ['!', undefined],
-    ['1^.*$1x1', undefined],
-  ])('%s gives %s', (expression, uri) => {
-    expect(applyNaptr(expression, german)).toBe(uri);
-  });
-
-  it.each([
-    ['alternatives', '^(\\+1|\\+49).*$'],
-    ['a repeated group', '^(.*)*$'],
-    ['a nested group', '^((.*))$'],
-    ['two repetitions', '^(.*)(.*)$'],
-    ['a repetition of a repetition', '^.**$'],
-    ['a lazy repetition', '^.*?$'],
-    ['a repetition of what may be missing', '^\\+?.*$'],
-    ['a repetition without an end', '^.{2,}$'],
-    ['a huge repetition', '^.{99}.{99}$'],
-    ['a reference within the expression', '^(.)\\1.*$'],
-    ['a look ahead', '^(?=.*)$'],
-    ['a set', '^[+].*$'],
-    ['a class', '^\\w*$'],
-    ['a property', '^\\p{N}*$'],
-    ['a bracket that does not end', '^(.*$'],
-    ['a bracket that did not begin', '^.*)$'],
-    ['an escape at the end', '^.*\\'],
-  ])('is none for %s: nothing of it is run', (_what, pattern) => {
-    expect(applyNaptr(`!${pattern}!tel:+1!`, german)).toBeUndefined();
-  });
-
-  it('is none for a reference to a group that is not there', () => {
-    expect(applyNaptr('!^(.*)$!tel:\\2!', german)).toBeUndefined();
-  });
-
-  it('never fits what an expression of the language would not, nor otherwise', () => {
-    const part = fc.constantFrom(
-      '.',
-      '\\d',
-      '[0-9]',
-      '\\+',
-      '4',
-      '\\d{2}',
-      '.{3}',
-      '(4)',
-      '(.)',
-      '(\\d{2})',
-    );
-    const many = fc.constantFrom('', '.*', '(.*)', '\\d+', '(\\d+)', '4*');
-    const parts = fc.array(part, { maxLength: 4 });
-    const ends = fc.tuple(fc.constantFrom('', '^'), parts, many, parts, fc.constantFrom('', '$'));
-    fc.assert(
-      fc.property(ends, ([start, front, middle, back, end]) => {
-        const pattern = [start, ...front, middle, ...back, end].join('');
-        const [, ...groups] = new RegExp(pattern).exec(german) ?? [undefined];
-        const isFit = new RegExp(pattern).test(german);
-        expect(parseNumberPattern(pattern)?.(german)).toEqual(isFit ? groups : undefined);
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
-  it('of any text from outside is read in no time, whatever the text', () => {
-    const pieces = fc.constantFrom(...'^$.*+?{}[]()|\\d0129,!'.split(''));
-    fc.assert(
-      fc.property(fc.string({ unit: pieces, maxLength: 512 }), (expression) => {
-        const uri = applyNaptr(`!${expression}`, '+123456789012345');
-        expect(uri === undefined || uri.length <= 9 * 512).toBe(true);
-      }),
-      { numRuns: 2000 },
-    );
   });
 });
 

@@ -1,8 +1,7 @@
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { networkEngine, parseProviders } from '../../src/service/index.js';
-import { ProviderTable } from '../../src/live/smtp/provider-table.js';
-import { knownProviders } from '../../src/live/smtp/providers.js';
+import { ProviderTable, knownProviders } from '../../src/live/smtp/providers.js';
 import { Page } from '../docs/page.js';
 import { noUser, type TestExchanger } from './exchanger.js';
 import { verifyLive } from './lab.js';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { outcomeVerdicts } from '../../src/live/mail-verdict.js';
-import { judgeReply, judgeSession } from '../../src/live/smtp/judge-reply.js';
-import { replyRules } from '../../src/live/smtp/reply-rules.js';
+import { outcomeVerdicts } from '../../src/live/email-verifier.js';
+import { judgeReply, judgeSession, replyRules } from '../../src/live/smtp/reply-rules.js';
 import { replySubjects } from '../../src/live/smtp/reply-subjects.js';
 import { ReplyReader, type Reply } from '../../src/live/smtp/reply-reader.js';
 import { Page } from '../docs/page.js';

@@ -1,5 +1,5 @@
 import type { SMTPServerOptions } from 'smtp-server';
-import type { MailOutcome } from '../../src/live/schedule/mail-task.js';
+import type { MailOutcome } from '../../src/live/smtp/questions.js';
 import type { Manner } from './exchanger.js';
 
 /** One situation of the mail of a domain, and what has to be said of its addresses. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { SMTPServerOptions } from 'smtp-server';
-import type { MailOutcome } from '../../src/live/schedule/mail-task.js';
+import type { MailOutcome } from '../../src/live/smtp/questions.js';
 import { mailboxes, noUser, pipelining, type Manner, type Word } from './exchanger.js';
 import { replySituations } from './situations-replies.js';
 import type { Situation } from './situation.js';

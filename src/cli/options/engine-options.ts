@@ -63,11 +63,6 @@ const networkOptions = defineOptions([
     help: 'Private ranges that exchangers may be in, as 10.0.0.0/8 (default: none).',
   },
   {
-    name: 'enum',
-    value: '<zone>',
-    help: 'Look phone numbers up under this zone (default: none is asked).',
-  },
-  {
     name: 'phone-provider',
     value: '<file>',
     help: 'Look phone numbers up over HTTP, as this JSON file says.',
@@ -129,7 +124,6 @@ export async function engineOf(
       replyTimeoutMs: replyTimeout === undefined ? undefined : Math.round(replyTimeout * 1000),
       retryDelaysMs: listOption(options, 'retry-after')?.map(secondsToMs),
       allowedRanges: listOption(options, 'allow-ranges'),
-      enumSuffix: options.text('enum'),
       phoneProvider: await phoneProviderOf(options.text('phone-provider'), env),
     }),
   });

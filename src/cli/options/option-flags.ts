@@ -73,7 +73,6 @@ export const optionFlags: ReadonlyMap<string, string> = new Map([
   // The local service, and checks of a service
   ['heloName', '--helo'],
   ['mailFrom', '--mail-from'],
-  ['enumSuffix', '--enum'],
   ['host', '--host'],
   ['dataDir', '--data'],
   ['spend', '--spend'],

@@ -1,6 +1,30 @@
 import type { Answer, decode, DecodedPacket, encode } from 'dns-packet';
 import { notInstalled } from '../../platform/not-installed.js';
-import type { DnsData, DnsType } from './dns-answer.js';
+
+/** Types of records that are asked for. */
+export type DnsType = 'A' | 'AAAA' | 'MX';
+
+export interface MxRecord {
+  readonly preference: number;
+  /** Name of the exchanger without a final dot; empty for the root, which is a null MX (RFC 7505). */
+  readonly exchange: string;
+}
+
+/** What a record of each type says. */
+interface DnsData {
+  readonly A: string;
+  readonly AAAA: string;
+  readonly MX: MxRecord;
+}
+
+/** What is known of a name and a type. */
+export type DnsAnswer<Type extends DnsType = DnsType> =
+  | { readonly kind: 'found'; readonly records: readonly DnsData[Type][] }
+  /** The name exists, and has no record of that type. */
+  | { readonly kind: 'no_data' }
+  | { readonly kind: 'no_name' }
+  /** Nobody could tell; the reason is for people. */
+  | { readonly kind: 'failed'; readonly reason: string };
 
 /** The package that reads and writes messages of the domain name system. */
 export interface DnsCodec {
@@ -22,7 +46,7 @@ const udpPayloadBytes = 1232;
 const recursionDesired = 0x0100;
 const internetClass = 'IN';
 
-export interface Query {
+interface Query {
   readonly id: number;
   readonly name: string;
   readonly type: DnsType;
@@ -144,10 +168,6 @@ function dataOf(record: Answer): DnsData[DnsType] | undefined {
         preference: record.data.preference ?? 0,
         exchange: lower(record.data.exchange),
       };
-    case 'NAPTR': {
-      const { order, preference, flags, services, regexp } = record.data;
-      return { order, preference, flags, services, regexp };
-    }
     default:
       return undefined;
   }

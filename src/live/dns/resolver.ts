@@ -2,8 +2,14 @@ import { randomInt } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import { askOverTcp, askOverUdp, type DnsServer } from './ask-server.js';
-import type { DnsAnswer, DnsType } from './dns-answer.js';
-import { encodeQuery, readMessage, type DnsCodec, type DnsMessage } from './dns-message.js';
+import {
+  type DnsAnswer,
+  type DnsType,
+  encodeQuery,
+  readMessage,
+  type DnsCodec,
+  type DnsMessage,
+} from './dns-message.js';
 import { orAborted } from '../../platform/waiting/or-aborted.js';
 import { TtlCache } from './ttl-cache.js';
 

@@ -9,7 +9,7 @@ import { createLiveWork } from '../schedule/live-work.js';
 import type { NameNetwork } from './operators.js';
 import type { PhoneFacts, PhoneLookup } from './phone-lookup.js';
 
-export interface PhoneDeskOptions {
+export interface PhoneVerifierOptions {
   /** In the order in which they are asked. */
   readonly lookups: readonly PhoneLookup[];
   /** Numbers looked up at once. */
@@ -21,14 +21,14 @@ export interface PhoneDeskOptions {
 const mostPending = 1000;
 
 /** Judges phone numbers: by their plan, and those that the plan has by what a network says. */
-export class PhoneDesk {
-  readonly #options: PhoneDeskOptions;
+export class PhoneVerifier {
+  readonly #options: PhoneVerifierOptions;
   readonly #slots: LimitFunction;
   /** Told whenever a number of a batch is settled. */
   readonly #watchers = new Set<() => void>();
   #pending = 0;
 
-  constructor(options: PhoneDeskOptions) {
+  constructor(options: PhoneVerifierOptions) {
     this.#options = options;
     this.#slots = pLimit(options.concurrency);
   }

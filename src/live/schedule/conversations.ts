@@ -1,20 +1,20 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../platform/waiting/clock.js';
-import { converse, targetsOf, type ConversationEnd } from '../smtp/converse.js';
-import { madeUpName } from '../smtp/made-up-name.js';
-import type { Manners, Target } from '../smtp/open-session.js';
-import type { ProviderTable } from '../smtp/provider-table.js';
-import type { Answer, DomainKnowledge } from '../smtp/questions.js';
+import { type ConversationEnd, converse, targetsOf } from '../smtp/converse.js';
+import type { SmtpIdentity, Target } from '../smtp/open-session.js';
+import type { ProviderTable } from '../smtp/providers.js';
+import type { DomainMemory } from '../smtp/domain-memory.js';
+import type { Answer, MailTask } from '../smtp/questions.js';
 import { AskBudget, type AskLimits } from './ask-limits.js';
-import type { ExchangerQueue } from './gate.js';
-import type { MailTask } from './mail-task.js';
-import { Passages, type ConversationLimits } from './passages.js';
+import type { ExchangerQueue } from './exchanger-queues.js';
+import { type ConversationLimits, ConnectionLimiter } from './connection-limiter.js';
 
 export interface ConversationsOptions {
-  readonly manners: Manners;
+  readonly identity: SmtpIdentity;
   readonly limits: ConversationLimits;
   readonly askLimits: AskLimits;
   readonly conversationTimeoutMs: number;
-  readonly memory: DomainKnowledge;
+  readonly memory: DomainMemory;
   readonly providers: ProviderTable;
   readonly clock: Clock;
   /** From 0 to below 1. */
@@ -24,7 +24,7 @@ export interface ConversationsOptions {
 }
 
 /** Who hears of one conversation. */
-export interface Listener {
+interface Listener {
   /** Recipients were taken out of the queue; gives those that are still wanted. */
   readonly onTaken: (tasks: readonly MailTask[]) => readonly MailTask[];
   readonly onAnswer: (
@@ -38,12 +38,12 @@ export interface Listener {
 /** Holds conversations with exchangers, within the limits on connections and on addresses. */
 export class Conversations {
   readonly #options: ConversationsOptions;
-  readonly #passages: Passages;
+  readonly #limiter: ConnectionLimiter;
   readonly #budget: AskBudget;
 
   constructor(options: ConversationsOptions) {
     this.#options = options;
-    this.#passages = new Passages(options.limits);
+    this.#limiter = new ConnectionLimiter(options.limits);
     this.#budget = new AskBudget(options.askLimits, options.clock);
   }
 
@@ -58,7 +58,10 @@ export class Conversations {
     const [first] = targets;
     if (first === undefined) return;
     const isUrgent = queue.hasUrgent;
-    const passage = await this.#passages.enter(first, isUrgent, signal);
+    const enter = async ({ host, address }: Target, until: AbortSignal) =>
+      // All exchangers of a queue count as one, by the address of the first.
+      this.#limiter.enter([queue.address, host, address], isUrgent, until);
+    const slot = await enter(first, signal);
     try {
       const granted = queue.size === 0 ? 0 : await this.#budget.grant(queue.nextCount, signal);
       const tasks = listener.onTaken(queue.take(granted));
@@ -66,12 +69,18 @@ export class Conversations {
       // Somebody who waits and leaves ends a conversation that is theirs alone.
       const [only] = tasks.length === 1 ? tasks : [];
       const ending = only?.isUrgent ? AbortSignal.any([signal, only.signal]) : signal;
-      const enter = async (target: Target) =>
-        target === first ? passage : this.#passages.enter(target, isUrgent, ending);
-      const ended = await this.#ask({ tasks, targets, enter, signal: ending }, listener);
+      const ended = await this.#ask(
+        {
+          tasks,
+          targets,
+          enter: async (target) => (target === first ? slot : enter(target, ending)),
+          signal: ending,
+        },
+        listener,
+      );
       listener.onEnded(ended, tasks.length);
     } finally {
-      passage.leave();
+      slot.leave();
     }
   }
 
@@ -84,14 +93,14 @@ export class Conversations {
     } & Pick<Parameters<typeof converse>[0], 'targets' | 'enter' | 'signal'>,
     { onAnswer }: Listener,
   ): Promise<ConversationEnd> {
-    const { manners, memory, conversationTimeoutMs: timeoutMs } = this.#options;
+    const { identity, memory, conversationTimeoutMs: timeoutMs } = this.#options;
     return converse(
-      { ...way, manners, timeoutMs },
+      { ...way, identity, timeoutMs },
       {
-        mailFrom: manners.mailFrom,
+        mailFrom: identity.mailFrom,
         recipients: tasks.map(({ path }) => path),
         memory,
-        madeUpName: (domain) => madeUpName(domain, `${manners.heloName} ${manners.mailFrom}`),
+        madeUpName: (domain) => madeUpName(domain, `${identity.heloName} ${identity.mailFrom}`),
         onAnswer: (place, answer) => {
           const task = tasks[place];
           if (task) onAnswer(task, answer, { place, count: tasks.length });
@@ -99,4 +108,15 @@ export class Conversations {
       },
     );
   }
+}
+
+const length = 20;
+
+/**
+ * A local part that nobody has: one for each domain, always the same for the same asker. A server that puts
+ * off what it does not know yet (greylisting, verification of its own) then knows it when it is asked again.
+ */
+function madeUpName(domain: string, asker: string): string {
+  const digest = createHash('sha256').update(`${asker}\n${domain}`).digest('hex');
+  return BigInt(`0x${digest}`).toString(36).padStart(length, '0').slice(-length);
 }

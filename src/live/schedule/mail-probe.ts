@@ -1,17 +1,14 @@
 import { setMaxListeners } from 'node:events';
-import type { MailRoute } from '../dns/find-exchangers.js';
+import { type MailRoute, RouteFinder } from '../dns/find-exchangers.js';
 import type { Resolver } from '../dns/resolver.js';
 import { TtlCache } from '../dns/ttl-cache.js';
-import type { Answer } from '../smtp/questions.js';
+import type { Answer, MailOutcome, MailTask } from '../smtp/questions.js';
 import type { ConversationEnd } from '../smtp/converse.js';
 import type { NoSession } from '../smtp/open-session.js';
 import { Conversations, type ConversationsOptions } from './conversations.js';
 import { DelayLine } from './delay-line.js';
-import { DomainMemory } from './domain-memory.js';
-import type { ExchangerQueue } from './gate.js';
-import { GateLine } from './gate-line.js';
-import type { MailOutcome, MailTask } from './mail-task.js';
-import { RouteFinder } from './route-finder.js';
+import { DomainMemory } from '../smtp/domain-memory.js';
+import { type ExchangerQueue, ExchangerQueues } from './exchanger-queues.js';
 
 export interface MailProbeOptions extends Omit<ConversationsOptions, 'memory' | 'signal'> {
   readonly resolver: Resolver;
@@ -47,7 +44,7 @@ export class MailProbe {
   readonly #delays: readonly DelayLine<MailTask>[];
   readonly #silenceMs: number;
   readonly #routes: RouteFinder;
-  readonly #line: GateLine;
+  readonly #queues: ExchangerQueues;
   readonly #conversations: Conversations;
   /** Which queue a domain's mailboxes wait in. */
   readonly #queueOf: TtlCache<ExchangerQueue>;
@@ -74,9 +71,8 @@ export class MailProbe {
       memory: this.#memory,
       signal: this.#ending.signal,
     });
-    this.#line = new GateLine(
+    this.#queues = new ExchangerQueues(
       {
-        conversationsPerExchanger: options.limits.conversationsPerExchanger,
         recipientsOf: (host) =>
           Math.min(
             options.recipientsPerConversation,
@@ -149,7 +145,7 @@ export class MailProbe {
         this.#later(task, 'failed');
         return;
       case 'exchangers': {
-        const queue = this.#line.queueFor(route.exchangers);
+        const queue = this.#queues.queueFor(route.exchangers);
         this.#queueOf.put(task.path.domain, queue, routeMs);
         this.#enqueue(task, queue);
       }
@@ -162,7 +158,7 @@ export class MailProbe {
       this.#apply(task, unwilling);
       return;
     }
-    this.#line.add(task, queue);
+    this.#queues.add(task, queue);
   }
 
   async #converse(queue: ExchangerQueue, onTaken: () => void): Promise<void> {
@@ -199,11 +195,11 @@ export class MailProbe {
         this.#later(task, 'not_told');
         return;
       case 'too_many':
-        this.#line.bears(queue, place);
+        this.#queues.bears(queue, place);
         this.#again(task, 'not_told');
         return;
       case 'doubtful':
-        this.#line.bears(queue, count / 2);
+        this.#queues.bears(queue, count / 2);
         this.#again(task, 'not_told');
         return;
       case 'catch_all':
@@ -222,7 +218,7 @@ export class MailProbe {
   ): void {
     const hasProgress = open.length < count;
     if (ended === 'asked' || ended === 'lost') {
-      if (ended === 'lost') this.#line.bears(queue, count / 2);
+      if (ended === 'lost') this.#queues.bears(queue, count / 2);
       for (const [index, task] of open.entries()) {
         // Only the one that was being asked for may be to blame; the others were not reached.
         if (hasProgress && index > 0) this.#route(task);

@@ -1,11 +1,9 @@
-import { judgeReply, judgeSession } from './judge-reply.js';
+import { judgeReply, judgeSession, type Finding } from './reply-rules.js';
 import type { NoSession, Session } from './open-session.js';
-import type { Questions } from './questions.js';
+import type { Questions, SmtpPath } from './questions.js';
 import { Refusals } from './refusals.js';
 import type { Reply } from './reply-reader.js';
-import type { Finding } from './reply-rules.js';
 import { refusalText } from './reply-words.js';
-import type { SmtpPath } from './smtp-path.js';
 
 /** How a conversation ended; recipients without an answer were not reached. */
 export type Ended = 'asked' | NoSession;

@@ -2,23 +2,25 @@ import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import type { Exchanger } from '../dns/find-exchangers.js';
 import { askRecipients } from './ask-recipients.js';
-import { openSession, type Manners, type NoSession, type Target } from './open-session.js';
-import type { ProviderTable } from './provider-table.js';
+import { openSession, type SmtpIdentity, type NoSession, type Target } from './open-session.js';
+import type { ProviderTable } from './providers.js';
 import type { Questions } from './questions.js';
-import { SmtpFailure } from './smtp-failure.js';
+import { SmtpFailure } from './reply-reader.js';
 
 export interface ConversationOptions {
   /** In the order in which they are tried. */
   readonly targets: readonly Target[];
-  readonly manners: Manners;
+  readonly identity: SmtpIdentity;
   /** How long a conversation with one of them may take. */
   readonly timeoutMs: number;
   /** Waits until a target may be connected to; what it gives is told of the greeting and of the end. */
-  readonly enter: (target: Target) => Promise<Entered>;
+  readonly enter: (target: Target) => Promise<ConnectionSlot>;
   readonly signal: AbortSignal;
 }
 
-interface Entered {
+/** The way through one conversation: to the greeting, and from there on. */
+export interface ConnectionSlot {
+  /** The exchanger has greeted: waits for a slot among those that are talked to. */
   greeted(): Promise<void>;
   leave(): void;
 }
@@ -41,14 +43,14 @@ export async function converse(
 ): Promise<ConversationEnd> {
   const met: NoSession[] = [];
   for (const target of options.targets.slice(0, mostTargets)) {
-    const entered = await options.enter(target);
+    const slot = await options.enter(target);
     try {
-      const { ended, isFinal } = await tryTarget(target, entered, options, questions);
+      const { ended, isFinal } = await tryTarget(target, slot, options, questions);
       if (ended === 'asked' || ended === 'lost') return ended;
       met.push(ended);
       if (isFinal) break;
     } finally {
-      entered.leave();
+      slot.leave();
     }
   }
   return worthMost(met);
@@ -62,8 +64,8 @@ interface Tried {
 
 async function tryTarget(
   target: Target,
-  entered: Entered,
-  { manners, timeoutMs, signal }: ConversationOptions,
+  slot: ConnectionSlot,
+  { identity, timeoutMs, signal }: ConversationOptions,
   questions: Questions,
 ): Promise<Tried> {
   let wasAsked = false;
@@ -74,10 +76,10 @@ async function tryTarget(
     toError: () => new SmtpFailure('timeout', 'the conversation took too long'),
   };
   const talk = async (until: AbortSignal): Promise<Tried> => {
-    const session = await openSession(target, manners, until);
+    const session = await openSession(target, identity, until);
     if ('why' in session) return { ended: session.why, isFinal: session.isFinal };
     try {
-      await entered.greeted();
+      await slot.greeted();
       wasAsked = true;
       const ended = await askRecipients(session, questions);
       await session.connection.quit();

@@ -1,11 +1,10 @@
-import { judgeSession } from './judge-reply.js';
+import { judgeSession } from './reply-rules.js';
 import type { MailProvider } from './providers.js';
-import type { Reply } from './reply-reader.js';
+import { type Reply, SmtpFailure } from './reply-reader.js';
 import { SmtpConnection } from './smtp-connection.js';
-import { SmtpFailure } from './smtp-failure.js';
 
 /** How this machine presents itself to exchangers. */
-export interface Manners {
+export interface SmtpIdentity {
   /** Name for EHLO and HELO: this machine's own, as its reverse DNS has it. */
   readonly heloName: string;
   /** Address for MAIL FROM; empty for the null reverse-path. */
@@ -52,33 +51,33 @@ export interface Unwilling {
  */
 export async function openSession(
   target: Target,
-  manners: Manners,
+  identity: SmtpIdentity,
   signal: AbortSignal,
 ): Promise<Session | Unwilling> {
-  const first = await greet(target, manners, { secure: manners.startTls, signal });
+  const first = await greet(target, identity, { secure: identity.startTls, signal });
   if (first !== 'tls_failed') return first;
-  const second = await greet(target, manners, { secure: false, signal });
+  const second = await greet(target, identity, { secure: false, signal });
   return second === 'tls_failed' ? failed : second;
 }
 
 async function greet(
   target: Target,
-  manners: Manners,
+  identity: SmtpIdentity,
   { secure, signal }: { readonly secure: boolean; readonly signal: AbortSignal },
 ): Promise<Session | Unwilling | 'tls_failed'> {
   let connection: SmtpConnection | undefined;
   try {
     connection = await SmtpConnection.open({
       address: target.address,
-      port: manners.port,
-      timeoutMs: manners.replyTimeoutMs,
+      port: identity.port,
+      timeoutMs: identity.replyTimeoutMs,
       via: target.provider?.via,
       signal,
     });
     const greeting = judgeSession(await connection.reply());
     // One that greets nobody with 554 may have neighbours that do: Postfix goes on to them too.
     if (greeting !== 'ready') return await leave(connection, greeting, false);
-    let extensions = await hello(connection, manners);
+    let extensions = await hello(connection, identity);
     if (typeof extensions === 'string') return await leave(connection, extensions, true);
     if (secure && extensions.has('STARTTLS')) {
       connection.send('STARTTLS');
@@ -86,7 +85,7 @@ async function greet(
       if (code === 220) {
         await connection.secure(target.host);
         // What was learned in the clear is forgotten (RFC 3207 4.2).
-        extensions = await hello(connection, manners);
+        extensions = await hello(connection, identity);
         if (typeof extensions === 'string') return await leave(connection, extensions, true);
       }
     }
@@ -117,7 +116,7 @@ async function leave(
 /** @returns the keywords of the extensions, or why there is nothing to say */
 async function hello(
   connection: SmtpConnection,
-  { heloName }: Manners,
+  { heloName }: SmtpIdentity,
 ): Promise<ReadonlySet<string> | NoSession> {
   connection.send(`EHLO ${heloName}`);
   const reply = await connection.reply();

@@ -1,5 +1,7 @@
+import { parseMailbox } from '../../service/verification/email-syntax.js';
+import { isAscii } from '../../service/verification/is-ascii.js';
+import type { DomainMemory } from './domain-memory.js';
 import type { Finding } from './reply-rules.js';
-import type { SmtpPath } from './smtp-path.js';
 
 /** What is asked in one conversation, and who hears of the answers. */
 export interface Questions {
@@ -7,28 +9,12 @@ export interface Questions {
   /** Their domains may differ; their exchanger is one. */
   readonly recipients: readonly SmtpPath[];
   /** What other conversations have shown. */
-  readonly memory: DomainKnowledge;
+  readonly memory: DomainMemory;
   /** The local part that nobody has in a domain: always the same. */
   readonly madeUpName: (domain: string) => string;
   /** Told of each answer, by the place of its recipient; at most once for each. */
   readonly onAnswer: (place: number, answer: Answer) => void;
 }
-
-/** What is remembered of domains, from one conversation to the next. */
-export interface DomainKnowledge {
-  /** Whether a made-up name need not be asked for first. */
-  isKnownToTell(domain: string): boolean;
-  /** What the domain said to a made-up name, as {@link refusalText} has it. */
-  refusalOf(domain: string): string | undefined;
-  /** A mailbox of the domain that was taken: when it is refused now, the server refuses all. */
-  witnessOf(domain: string): string | undefined;
-  learn(domain: string, shown: Shown): void;
-  learnRefusal(domain: string, text: string): void;
-  learnWitness(domain: string, mailbox: string): void;
-}
-
-/** What a domain does with names that nobody has: takes them, tells them, or now this, now that. */
-export type Shown = 'takes_all' | 'tells' | 'wavers';
 
 /**
  * What was found of one recipient. `doubtful`: the server took or refused it, and then showed that it
@@ -39,3 +25,56 @@ export type Answer =
   | 'doubtful'
   | 'undetermined'
   | 'catch_all';
+
+/** A mailbox as a command names it. */
+export interface SmtpPath {
+  /** `local@domain`, the domain in ASCII. */
+  readonly text: string;
+  readonly local: string;
+  readonly domain: string;
+  /** Whether only a server with SMTPUTF8 (RFC 6531) can take it. */
+  readonly needsUtf8: boolean;
+}
+
+/**
+ * Turns an address into what may stand between the angle brackets of RCPT TO. The grammar of RFC 5321
+ * lets no control character pass, and angle brackets only within quotes, where they end nothing: an
+ * address cannot become a second command.
+ *
+ * @returns `undefined` for what is no mailbox
+ */
+export function smtpPathOf(address: string): SmtpPath | undefined {
+  const mailbox = parseMailbox(address);
+  if (mailbox === undefined) return undefined;
+  const { local, domain } = mailbox;
+  return { text: `${local}@${domain}`, local, domain, needsUtf8: !isAscii(local) };
+}
+
+/** What was found out of a mailbox in the end. */
+export type MailOutcome =
+  | 'accepted'
+  | 'full'
+  | 'no_mailbox'
+  /** It is there, and takes no mail any more. */
+  | 'disabled'
+  | 'catch_all'
+  /** A server was asked and does not tell. */
+  | 'not_told'
+  /** Nobody could be asked. */
+  | 'failed';
+
+/** A mailbox that is to be asked for. */
+export interface MailTask {
+  readonly path: SmtpPath;
+  /** Somebody waits: it goes first, and is not asked again later. */
+  readonly isUrgent: boolean;
+  /** Whoever wanted it may have left. */
+  readonly signal: AbortSignal;
+  readonly onOutcome: (outcome: MailOutcome) => void;
+  /** Told of a defect. */
+  readonly onError: (error: unknown) => void;
+  /** Conversations that came to nothing for it, since it last waited. */
+  tries: number;
+  /** How often it was put off. */
+  delays: number;
+}

@@ -1,4 +1,6 @@
-import type { Subject } from './reply-subjects.js';
+import type { Reply } from './reply-reader.js';
+import { type Subject, subjectWords } from './reply-subjects.js';
+import { hasNear, hasWords, plainWords } from './reply-words.js';
 
 /** What a reply to RCPT says of the mailbox. */
 export type Finding =
@@ -24,7 +26,7 @@ export type Finding =
   | 'failed';
 
 /** One row of the table: the first that fits decides. */
-export interface ReplyRule {
+interface ReplyRule {
   /** Reply codes; a single digit stands for its whole class. */
   readonly codes: readonly number[];
   /** Subject and detail of enhanced status codes; `7` stands for the whole subject. */
@@ -185,3 +187,47 @@ export const replyRules: readonly ReplyRule[] = [
   { codes: [552], finding: 'full', because: 'storage allocation exceeded' },
   { codes: [5], finding: 'refused', because: 'refused without a reason' },
 ];
+
+/** Reads a reply to RCPT by {@link replyRules}, or by the words of a provider that is known. */
+export function judgeReply(
+  reply: Reply,
+  provider?: {
+    readonly refusals?: readonly { readonly words: string; readonly finding: Finding }[];
+  },
+): Finding {
+  const text = plainWords(reply);
+  if (reply.code >= 500) {
+    const own = provider?.refusals?.find(({ words }) => hasWords(text, [words]));
+    if (own) return own.finding;
+  }
+  const rule = replyRules.find((candidate) => fits(candidate, reply, text));
+  return rule?.finding ?? 'failed';
+}
+
+function fits({ codes, enhanced, about }: ReplyRule, reply: Reply, text: string): boolean {
+  if (!codes.some((code) => code === reply.code || code === Math.floor(reply.code / 100))) {
+    return false;
+  }
+  if (enhanced) {
+    const subject = reply.enhanced?.replace(/\..*/, '');
+    if (!enhanced.some((code) => code === reply.enhanced || code === subject)) return false;
+  }
+  return about === undefined || isAbout(text, about);
+}
+
+function isAbout(text: string, subject: Subject): boolean {
+  const { words, near } = subjectWords(subject);
+  return words === undefined ? near !== undefined && hasNear(text, near) : hasWords(text, words);
+}
+
+/** What a reply before RCPT (greeting, EHLO, MAIL) says of the whole conversation. */
+export function judgeSession(
+  reply: Reply,
+): 'ready' | 'temporary' | 'not_told' | 'no_mailbox' | 'failed' {
+  const kind = Math.floor(reply.code / 100);
+  if (kind === 2) return 'ready';
+  if (kind === 4) return 'temporary';
+  // RFC 7504 2; other hosts refuse one asker with the same code.
+  if (reply.code === 521 && judgeReply(reply) === 'no_mailbox') return 'no_mailbox';
+  return kind === 5 ? 'not_told' : 'failed';
+}

@@ -1,5 +1,7 @@
 import { TtlCache } from '../dns/ttl-cache.js';
-import type { DomainKnowledge, Shown } from '../smtp/questions.js';
+
+/** What a domain does with names that nobody has: takes them, tells them, or now this, now that. */
+type Shown = 'takes_all' | 'tells' | 'wavers';
 
 /** What is remembered of a domain. */
 interface Remembered {
@@ -14,7 +16,7 @@ interface Remembered {
 const mostDomains = 100_000;
 
 /** What domains do with names that nobody has, and with one that somebody has. */
-export class DomainMemory implements DomainKnowledge {
+export class DomainMemory {
   readonly #known: TtlCache<Remembered>;
   readonly #ttlMs: number;
 
@@ -35,14 +37,17 @@ export class DomainMemory implements DomainKnowledge {
     this.#put(domain, { witness });
   }
 
+  /** Whether a made-up name need not be asked for first. */
   isKnownToTell(domain: string): boolean {
     return this.#known.get(domain)?.shown === 'tells';
   }
 
+  /** What the domain said to a made-up name, as `refusalText` has it. */
   refusalOf(domain: string): string | undefined {
     return this.#known.get(domain)?.refusal;
   }
 
+  /** A mailbox of the domain that was taken: when it is refused now, the server refuses all. */
   witnessOf(domain: string): string | undefined {
     return this.#known.get(domain)?.witness;
   }

@@ -1,0 +1,204 @@
+import { orAborted } from '../../platform/waiting/or-aborted.js';
+import type { ConnectionSlot } from '../smtp/converse.js';
+
+export interface ConversationLimits {
+  /** Conversations at once. */
+  readonly conversations: number;
+  /** Conversations at once with one exchanger. */
+  readonly conversationsPerExchanger: number;
+}
+
+/** Conversations beyond the limit, for what somebody waits for. */
+const urgentReserve = 8;
+/** For each conversation that may be held, connections that are begun, and mute ones beside them. */
+const greetingsEach = 4;
+const muteEach = 12;
+/** An exchanger that has not greeted by then gives its slot to another. */
+const greetingMs = 1000;
+
+const all = ['all'];
+
+/**
+ * The one place where conversations are limited: so many with one exchanger, whatever its names and
+ * addresses, and so many in all. Connecting has slots of its own: those who never greet hold up nobody who talks, and after a
+ * moment nobody who connects.
+ */
+export class ConnectionLimiter {
+  readonly #exchangers: NamedSlots;
+  readonly #greetings: NamedSlots;
+  readonly #mute: NamedSlots;
+  readonly #talks: NamedSlots;
+
+  constructor({ conversations, conversationsPerExchanger }: ConversationLimits) {
+    this.#exchangers = new NamedSlots({ most: conversationsPerExchanger, urgentMore: 1 });
+    this.#greetings = new NamedSlots({
+      most: conversations * greetingsEach,
+      urgentMore: urgentReserve,
+    });
+    this.#mute = new NamedSlots({ most: conversations * muteEach, urgentMore: 0 });
+    this.#talks = new NamedSlots({ most: conversations, urgentMore: urgentReserve });
+  }
+
+  /**
+   * Waits until an exchanger may be connected to.
+   *
+   * @param names its host and addresses, and those of exchangers that it is counted with
+   * @throws the signal's reason
+   */
+  async enter(
+    names: readonly string[],
+    isUrgent: boolean,
+    signal: AbortSignal,
+  ): Promise<ConnectionSlot> {
+    const held = [await this.#exchangers.enter(names, isUrgent, signal)];
+    const leave = (): void => {
+      for (const giveBack of held.splice(0).toReversed()) giveBack();
+    };
+    try {
+      const greeted = await this.#greetings.enter(all, isUrgent, signal);
+      held.push(greeted);
+      const timer = setTimeout(() => {
+        const mute = this.#mute.tryEnter(all, isUrgent);
+        if (mute === undefined) return;
+        held.push(mute);
+        greeted();
+      }, greetingMs);
+      held.push(() => clearTimeout(timer));
+      return {
+        greeted: async () => {
+          clearTimeout(timer);
+          held.push(await this.#talks.enter(all, isUrgent, signal));
+          greeted();
+        },
+        leave,
+      };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+}
+
+interface SlotLimit {
+  /** So many at once under one name. */
+  readonly most: number;
+  /** And so many more for what somebody waits for. */
+  readonly urgentMore: number;
+}
+
+interface Waiting {
+  readonly keys: readonly string[];
+  readonly isUrgent: boolean;
+  readonly enter: () => void;
+}
+
+/** Who waits under one name, in the order of coming. */
+interface Line {
+  inside: number;
+  readonly urgent: Set<Waiting>;
+  readonly others: Set<Waiting>;
+}
+
+/**
+ * Lets in so many at once under each name: whoever goes by several counts under all of them. Who waits
+ * for one name holds up nobody at another.
+ */
+class NamedSlots {
+  readonly #limit: SlotLimit;
+  readonly #lines = new Map<string, Line>();
+
+  constructor(limit: SlotLimit) {
+    this.#limit = limit;
+  }
+
+  /**
+   * Waits for a slot under all of the names.
+   *
+   * @returns gives the slot back; a second call does nothing
+   * @throws the signal's reason
+   */
+  async enter(
+    names: readonly string[],
+    isUrgent: boolean,
+    signal: AbortSignal,
+  ): Promise<() => void> {
+    signal.throwIfAborted();
+    const now = this.tryEnter(names, isUrgent);
+    if (now) return now;
+    const keys = [...new Set(names)];
+    let isInside = false;
+    let waiting: Waiting | undefined;
+    const entered = new Promise<void>((resolve) => {
+      const enter = (): void => {
+        isInside = true;
+        resolve();
+      };
+      waiting = { keys, isUrgent, enter };
+      for (const key of keys) this.#lineOf(key, isUrgent).add(waiting);
+    });
+    try {
+      await orAborted(entered, signal);
+      return this.#leaving(keys);
+    } catch (error) {
+      if (waiting) this.#forget(waiting);
+      if (isInside) this.#leaving(keys)();
+      throw error;
+    }
+  }
+
+  /** @returns `undefined` when there is no slot now */
+  tryEnter(names: readonly string[], isUrgent: boolean): (() => void) | undefined {
+    const keys = [...new Set(names)];
+    if (!keys.every((key) => this.#hasSlot(key, isUrgent))) return undefined;
+    for (const key of keys) this.#line(key).inside += 1;
+    return this.#leaving(keys);
+  }
+
+  #leaving(keys: readonly string[]): () => void {
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      for (const key of keys) this.#line(key).inside -= 1;
+      for (const key of keys) this.#letIn(key);
+    };
+  }
+
+  #letIn(key: string): void {
+    const line = this.#line(key);
+    // The loop ends where the slots do: a set may lose entries while it is walked through.
+    for (const group of [line.urgent, line.others]) {
+      for (const waiting of group) {
+        if (!this.#hasSlot(key, waiting.isUrgent)) break;
+        if (!waiting.keys.every((other) => this.#hasSlot(other, waiting.isUrgent))) continue;
+        this.#forget(waiting);
+        for (const other of waiting.keys) this.#line(other).inside += 1;
+        waiting.enter();
+      }
+    }
+    if (line.inside + line.urgent.size + line.others.size === 0) this.#lines.delete(key);
+  }
+
+  #hasSlot(key: string, isUrgent: boolean): boolean {
+    const { most, urgentMore } = this.#limit;
+    return (this.#lines.get(key)?.inside ?? 0) < most + (isUrgent ? urgentMore : 0);
+  }
+
+  #forget(waiting: Waiting): void {
+    for (const key of waiting.keys) this.#lineOf(key, waiting.isUrgent).delete(waiting);
+  }
+
+  #lineOf(key: string, isUrgent: boolean): Set<Waiting> {
+    const line = this.#line(key);
+    return isUrgent ? line.urgent : line.others;
+  }
+
+  #line(key: string): Line {
+    let line = this.#lines.get(key);
+    if (line === undefined) {
+      line = { inside: 0, urgent: new Set(), others: new Set() };
+      this.#lines.set(key, line);
+    }
+    return line;
+  }
+}
