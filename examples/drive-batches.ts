@@ -8,7 +8,7 @@ import { createService } from 'sluice/service';
 const text = Buffer.from('good@sluice.test\nbad@sluice.test\n');
 const batch: Batch = {
   id: 0,
-  lane: { type: 'email', country: 'US' },
+  group: { type: 'email', country: 'US' },
   addresses: 2,
   sizeBytes: text.length,
   checksum: 0,

@@ -1,4 +1,4 @@
-// The first of the three Transforms alone: rows become TXT files of unique addresses, one lane each.
+// The first of the three Transforms alone: rows become TXT files of unique addresses, one batch group each.
 // npx tsx examples/rows-to-batches.ts <folder>
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,9 +16,9 @@ const plan = new StreamPlan({ email: ['email'], countryColumn: 'country' });
 await pipeline(rows, rowsToBatches(plan), async (parcels: AsyncIterable<Parcel>) => {
   for await (const parcel of parcels) {
     if (parcel.kind !== 'batch') continue;
-    const { lane, addresses } = parcel.batch;
-    const path = join(folder, `${lane.type}-${lane.country}.txt`);
+    const { group, addresses } = parcel.batch;
+    const path = join(folder, `${group.type}-${group.country}.txt`);
     await writeFile(path, parcel.batch.open());
-    console.log(`${lane.type}-${lane.country}.txt: ${addresses}`);
+    console.log(`${group.type}-${group.country}.txt: ${addresses}`);
   }
 });

@@ -16,7 +16,7 @@ const hostile =
 const hostileText = `${hostile}\ud800\u0000`;
 const anyHostile = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const uuid = '0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10';
-const lane = ['--type', 'email', '--country', 'US'];
+const group = ['--type', 'email', '--country', 'US'];
 
 let folder: string;
 let front: Front;
@@ -175,12 +175,12 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
     await both({ ...known, type: 'email' }, 'details', uuid);
     await both({ status: hostileText }, 'prepare', uuid);
     await both({ status: hostileText }, 'launch', uuid);
-    await both({ status: hostileText }, 'upload', 'lines.txt', ...lane);
+    await both({ status: hostileText }, 'upload', 'lines.txt', ...group);
     one({ status: 'ok', [hostileText]: hostileText });
-    await expectEscaped('batch', 'upload', 'lines.txt', ...lane, '--name', hostile);
-    await expectEscaped('batch', 'upload', 'lines.txt', ...lane, '--json');
-    await expectEscaped('batch', 'upload', `${hostile}.txt`, ...lane);
-    await sluice('batch', 'update', uuid, ...lane, '--json');
+    await expectEscaped('batch', 'upload', 'lines.txt', ...group, '--name', hostile);
+    await expectEscaped('batch', 'upload', 'lines.txt', ...group, '--json');
+    await expectEscaped('batch', 'upload', `${hostile}.txt`, ...group);
+    await sluice('batch', 'update', uuid, ...group, '--json');
     await sluice('batch', 'delete', uuid, '--json');
     const exported = { [hostileText]: [hostileText] };
     one(exported);
@@ -205,12 +205,12 @@ const attacks: Readonly<Record<string, () => Promise<void>>> = {
     expect(JSON.parse(stdout.toString())).toHaveProperty('status', hostileText);
   },
   async format() {
-    await expectEscaped('format', hostile, ...lane);
+    await expectEscaped('format', hostile, ...group);
     answer = () => ({ status: 200, body: { results: [{ input: hostile, formatted: hostile }] } });
-    await expectEscaped('format', 'lines.txt', ...lane);
-    await expectEscaped('format', 'lines.txt', ...lane, '--json');
+    await expectEscaped('format', 'lines.txt', ...group);
+    await expectEscaped('format', 'lines.txt', ...group, '--json');
     answer = () => ({ status: 200, body: { [hostileText]: hostileText } });
-    await expectEscaped('format', 'lines.txt', ...lane);
+    await expectEscaped('format', 'lines.txt', ...group);
   },
   async 'load-statement'() {
     await writeFile(join(folder, 'list.csv'), `id,"${hostile}",email\n1,x,good@sluice.test\n`);

@@ -273,7 +273,7 @@ describe('countries and columns', () => {
       'verified',
     ]);
     expect(rows[6]).toContain('country_unsupported');
-    // One address in one lane, however its country is written.
+    // One address in one batch group, however its country is written.
     expect(await chargesOf(service)).toHaveLength(4);
   });
 
@@ -283,7 +283,7 @@ describe('countries and columns', () => {
     expect(stderr).toContain('no column "emial"; did you mean "Email"? Its columns are: id, Email');
   });
 
-  it('put all emails in one lane with --email-country, whatever their row says', async () => {
+  it('put all emails in one batch group with --email-country, whatever their row says', async () => {
     const columns = ['--email', 'Email', '--email-country', 'DE', '--phone', 'mobile'];
     const ended = await verify(
       columns.concat('--country-column', 'country', '--summary', 'summary.json'),

@@ -7,7 +7,7 @@ import { connectTo } from './connect-to.js';
 import { killBehind } from './kill-behind.js';
 import { runSluice, type Ended } from './run-sluice.js';
 
-/** Sixty rows of three lanes in eight batches, with duplicates and cells that cannot be lines. */
+/** Sixty rows of three batch groups in eight batches, with duplicates and cells that cannot be lines. */
 const list = [
   'id,email,mobile,country',
   ...Array.from({ length: 60 }, (_, index) => {
@@ -17,7 +17,7 @@ const list = [
   }),
   '',
 ].join('\n');
-/** What has to be paid: each address once in each of its lanes. */
+/** What has to be paid: each address once in each of its batch groups. */
 const toBePaid = [
   ...new Set(
     list

@@ -11,7 +11,7 @@ import { runSluice } from './run-sluice.js';
 
 const rows = 300_000;
 
-/** Three lanes: emails of two countries, and numbers of one. Every tenth email stood there before. */
+/** Three batch groups: emails of two countries, and numbers of one. Every tenth email stood there before. */
 function row(index: number): string {
   const email = index % 10 === 9 ? index - 5 : index;
   const isBritish = index % 3 === 0;
@@ -45,7 +45,7 @@ function expectRowsKept(input: Buffer, output: Buffer): void {
 }
 
 it(
-  'takes 300,000 rows of three lanes from file to file and pays for each address once',
+  'takes 300,000 rows of three batch groups from file to file and pays for each address once',
   { timeout: 300_000 },
   async () => {
     const folder = await withFolder();
@@ -70,13 +70,13 @@ it(
     expect(new Set(summary.batches.map(({ type, country }) => `${type} ${country}`))).toEqual(
       new Set(['email US', 'email GB', 'phone US']),
     );
-    const lanes = new Map(summary.batches.map((batch) => [batch.batch_uuid, batch]));
+    const groups = new Map(summary.batches.map((batch) => [batch.batch_uuid, batch]));
     const paid = new Set<string>();
     let charges = 0;
     for await (const { batch_uuid, address } of service.ledger()) {
       charges += 1;
-      const lane = lanes.get(batch_uuid);
-      paid.add(`${lane?.type ?? 'no batch'} ${lane?.country ?? ''} ${address}`);
+      const group = groups.get(batch_uuid);
+      paid.add(`${group?.type ?? 'no batch'} ${group?.country ?? ''} ${address}`);
     }
     expect(paid.size).toBe(charges);
     expect(charges).toBe((summary.email?.addresses ?? 0) + (summary.phone?.addresses ?? 0));

@@ -47,7 +47,7 @@ describe('--dry-run', () => {
         from_history: 0,
         duplicates: 1,
         not_submitted: { empty: 1 },
-        lanes: [{ country: 'US', addresses: 25, batches: 3 }],
+        groups: [{ country: 'US', addresses: 25, batches: 3 }],
         credits: 25,
       },
       balance: { email: 20 },

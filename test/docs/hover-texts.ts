@@ -62,16 +62,16 @@ declare const client: Client;
 declare const source: Contact[];
 `;
     const columns = `email: ['email'], phone: ['mobile'], prefix: { email: 'mail' }, columns: ['valid']`;
-    const lanes = `client, ${columns}, country: 'US', countryColumn: 'email', emailCountry: 'US'`;
+    const groups = `client, ${columns}, country: 'US', countryColumn: 'email', emailCountry: 'US'`;
     const calls = [
-      `verifyRows(source, { ${lanes}, batchSize: 1 })`,
+      `verifyRows(source, { ${groups}, batchSize: 1 })`,
       `verifyRows(source, { client, phone: ['mobile'], countryFrom: 'mobile' })`,
-      `verify({ ${lanes}, batchSize: 1 })`,
-      `verify<Contact>()({ ${lanes}, batchSize: 1 })`,
-      `void run({ source, sink: 'out.csv', stateDir: 'state', ${lanes} })`,
-      `void run({ source: 'in.csv', sink: rowsSink(() => {}), stateDir: 'state', ${lanes} })`,
-      `void streamRun({ source, sink: 'out.csv', ${lanes} })`,
-      `void estimateRun({ source: 'in.csv', sink: 'out.csv', ${lanes} })`,
+      `verify({ ${groups}, batchSize: 1 })`,
+      `verify<Contact>()({ ${groups}, batchSize: 1 })`,
+      `void run({ source, sink: 'out.csv', stateDir: 'state', ${groups} })`,
+      `void run({ source: 'in.csv', sink: rowsSink(() => {}), stateDir: 'state', ${groups} })`,
+      `void streamRun({ source, sink: 'out.csv', ${groups} })`,
+      `void estimateRun({ source: 'in.csv', sink: 'out.csv', ${groups} })`,
     ];
 
     it('is a sentence for each option', () => {

@@ -35,7 +35,7 @@ export interface Outcome {
   readonly fired: number;
 }
 
-/** Fourteen rows in three batches of two lanes; two addresses stand twice, one cell can be no line. */
+/** Fourteen rows in three batches of two batch groups; two addresses stand twice, one cell can be no line. */
 const rows = Array.from({ length: 14 }, (_, index) => {
   const email = index === 5 ? '' : `${index % 4 === 1 ? 'bad' : 'good'}+${index % 12}@sluice.test`;
   return `${index},${email},${index % 3 === 0 ? 'DE' : 'US'}`;

@@ -123,18 +123,18 @@ function whatIsWrong(
   return wrongCharge(charges);
 }
 
-/** An address is paid for once in each lane: as often at most as there are countries in its rows. */
+/** An address is paid for once in each batch group: as often at most as there are countries in its rows. */
 function wrongCharge(charges: readonly string[]): string | undefined {
   const addresses = charges.map((charge) => charge.split(' ').slice(0, 2).join(' '));
-  const lanes = new Map<string, Set<string>>();
+  const groups = new Map<string, Set<string>>();
   for (const row of input.slice(1)) {
     const [, email = '', country = ''] = row.split(',');
     if (email !== '')
-      lanes.set(`email ${email}`, (lanes.get(`email ${email}`) ?? new Set()).add(country));
+      groups.set(`email ${email}`, (groups.get(`email ${email}`) ?? new Set()).add(country));
   }
   for (const address of new Set(addresses)) {
     const charged = addresses.filter((other) => other === address).length;
-    const allowed = lanes.get(address)?.size ?? 0;
+    const allowed = groups.get(address)?.size ?? 0;
     if (charged > allowed) return `${address} was paid ${charged} times`;
   }
   return undefined;

@@ -23,7 +23,7 @@ const killAtWrite = './kill-at-write.mjs';
 /** Decides what is drawn; `npm run test:kill -- --seed 7` draws it again. */
 export const seed = Number(process.env['SLUICE_KILL_SEED'] ?? 1);
 
-/** Sixty rows, two lanes, three batches, with duplicates and cells that cannot be lines. */
+/** Sixty rows, two batch groups, three batches, with duplicates and cells that cannot be lines. */
 const list = [
   'id,email,country',
   ...Array.from({ length: 60 }, (_, index) => {
@@ -148,15 +148,15 @@ export class KilledRun {
     expect(await this.output()).toEqual(reference);
     await expect(stat(join(this.#folder, 'out.csv.sluice'))).rejects.toThrow(/ENOENT/);
     const paid: string[] = [];
-    const lanes = await this.#lanes();
+    const groups = await this.#groups();
     for await (const { address } of this.#service.ledger()) paid.push(address);
-    const mostPerAddress = Math.max(...lanes.values());
+    const mostPerAddress = Math.max(...groups.values());
     expect(mostPerAddress).toBeGreaterThan(0);
-    for (const [address, allowed] of lanes) {
+    for (const [address, allowed] of groups) {
       const times = paid.filter((other) => other === address).length;
       expect(times, `charges of ${address}`).toBe(allowed);
     }
-    expect(paid.length).toBe([...lanes.values()].reduce((sum, count) => sum + count, 0));
+    expect(paid.length).toBe([...groups.values()].reduce((sum, count) => sum + count, 0));
   }
 
   /** Resolves so long after the run has begun. */
@@ -216,16 +216,16 @@ export class KilledRun {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** How often each address has to be paid for: once in each of its lanes. */
-  async #lanes(): Promise<ReadonlyMap<string, number>> {
-    const lanes = new Map<string, Set<string>>();
+  /** How often each address has to be paid for: once in each of its batch groups. */
+  async #groups(): Promise<ReadonlyMap<string, number>> {
+    const groups = new Map<string, Set<string>>();
     for (const line of list.split('\n').slice(1, -1)) {
       const [, email = '', country = ''] = line.split(',');
       if (email === '') continue;
-      const countries = lanes.get(email) ?? new Set();
-      lanes.set(email, countries.add(country));
+      const countries = groups.get(email) ?? new Set();
+      groups.set(email, countries.add(country));
     }
-    return new Map([...lanes].map(([email, countries]) => [email, countries.size]));
+    return new Map([...groups].map(([email, countries]) => [email, countries.size]));
   }
 }
 

@@ -51,8 +51,8 @@ describe('a service that is killed', () => {
       for (let round = 0; round < 4; round += 1) {
         const process = await startService(built.url, { dataDir, emailCredits: 100_000 });
         const wire = new Wire(process);
-        const linesOf = (lane: number) => some.map((line) => `${round}.${lane}.${line}`);
-        const work = [1, 2, 3].map((lane) => cut(wire.verify(linesOf(lane))));
+        const linesOf = (group: number) => some.map((line) => `${round}.${group}.${line}`);
+        const work = [1, 2, 3].map((group) => cut(wire.verify(linesOf(group))));
         // One batch decides when the process is killed; the others are wherever they are then.
         const uuid = await wire.upload(linesOf(0));
         if (round > 0) await wire.prepare(uuid);

@@ -432,7 +432,7 @@ export class MemoryDatabase {
   #addMissing({ batches, types, addresses }: Given): void {
     for (const [at, batch] of batches.entries()) {
       if (this.#tables.batches.has(batch)) continue;
-      const lane = { type: types[at] ?? '', addresses: addresses[at] ?? 0 };
+      const group = { type: types[at] ?? '', addresses: addresses[at] ?? 0 };
       const free = {
         owner: undefined,
         leaseUntil: 0,
@@ -443,7 +443,7 @@ export class MemoryDatabase {
         ended: false,
         reserved: 0,
       };
-      this.#put({ batch, ...lane, ...free });
+      this.#put({ batch, ...group, ...free });
     }
   }
 

@@ -36,7 +36,7 @@ interface Cell {
 }
 
 /**
- * Rows in several lanes, with repeated addresses and cells that are none.
+ * Rows in several batch groups, with repeated addresses and cells that are none.
  *
  * @param least fewest batches
  * @param most most batches
@@ -75,15 +75,15 @@ function cutRows(
   least: number,
   most: number,
 ): Rows | undefined {
-  const lanes = new Map<string, Set<string>>();
+  const groups = new Map<string, Set<string>>();
   for (const row of drawn) {
-    addTo(lanes, `email ${row.country}`, row.email.line?.toLowerCase());
-    addTo(lanes, `phone ${row.country}`, row.phone.line);
+    addTo(groups, `email ${row.country}`, row.email.line?.toLowerCase());
+    addTo(groups, `phone ${row.country}`, row.phone.line);
   }
   for (const batchSize of batchSizes) {
-    const sizes = [...lanes.values()].map((lane) => Math.ceil(lane.size / batchSize));
+    const sizes = [...groups.values()].map((group) => Math.ceil(group.size / batchSize));
     const batches = sizes.reduce((sum, size) => sum + size, 0);
-    if (batches >= least && batches <= most) return toRows(drawn, lanes, batchSize, batches);
+    if (batches >= least && batches <= most) return toRows(drawn, groups, batchSize, batches);
   }
   return undefined;
 }
@@ -126,23 +126,23 @@ const badCells: readonly Cell[] = [
   { text: 'one\ntwo', reason: 'control_character' },
 ];
 
-function addTo(lanes: Map<string, Set<string>>, lane: string, line: string | undefined): void {
+function addTo(groups: Map<string, Set<string>>, group: string, line: string | undefined): void {
   if (line === undefined) return;
-  const lines = lanes.get(lane);
+  const lines = groups.get(group);
   if (lines) lines.add(line);
-  else lanes.set(lane, new Set([line]));
+  else groups.set(group, new Set([line]));
 }
 
 function toRows(
   drawn: readonly Drawn[],
-  lanes: ReadonlyMap<string, ReadonlySet<string>>,
+  groups: ReadonlyMap<string, ReadonlySet<string>>,
   batchSize: number,
   batches: number,
 ): Rows {
   const addresses = new Set<string>();
-  for (const [lane, lines] of lanes) {
+  for (const [group, lines] of groups) {
     for (const line of lines) {
-      if (lane.startsWith('phone') || line.includes('@')) addresses.add(`${lane} ${line}`);
+      if (group.startsWith('phone') || line.includes('@')) addresses.add(`${group} ${line}`);
     }
   }
   return {

@@ -24,7 +24,7 @@ import { counted, grouped } from '../../platform/text/shown-numbers.js';
 
 const mostExamples = 3;
 /** Of more countries, the largest are named. */
-const mostLanes = 5;
+const mostGroups = 5;
 
 /** Reads and counts what a run would send, and says it: also when it is quiet, for it was asked for. */
 export async function dryRun(
@@ -166,22 +166,22 @@ function describeType(
   return [
     `${name}: ${counted(type.addresses, 'address')} (${counted(type.duplicates, 'duplicate')})${type.from_history > 0 ? `, ${grouped(type.from_history)} of them in the history` : ''}`,
     ...(reasons.length > 0 ? [`${name}: cells that cannot be sent: ${reasons.join(', ')}`] : []),
-    `${name} batches: ${describeLanes(type.lanes)}`,
+    `${name} batches: ${describeGroups(type.groups)}`,
     `${name} credits: ${describePrice(type.credits, balance)}`,
   ];
 }
 
-function describeLanes(lanes: TypeEstimate['lanes']): string {
-  if (lanes.length === 0) return 'none';
-  const largestFirst = lanes.toSorted((one, other) => other.addresses - one.addresses);
-  const shown = lanes.length > mostLanes + 1 ? largestFirst.slice(0, mostLanes) : lanes;
+function describeGroups(groups: TypeEstimate['groups']): string {
+  if (groups.length === 0) return 'none';
+  const largestFirst = groups.toSorted((one, other) => other.addresses - one.addresses);
+  const shown = groups.length > mostGroups + 1 ? largestFirst.slice(0, mostGroups) : groups;
   const named = shown.map(
     ({ country, addresses, batches }) => `${country} ${batches} (${counted(addresses, 'address')})`,
   );
   const others = largestFirst.slice(shown.length);
   if (others.length > 0) {
     const sum = (of: 'batches' | 'addresses'): number =>
-      others.reduce((total, lane) => total + lane[of], 0);
+      others.reduce((total, group) => total + group[of], 0);
     named.push(
       `${others.length} more countries ${grouped(sum('batches'))} (${counted(sum('addresses'), 'address')})`,
     );

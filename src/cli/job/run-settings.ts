@@ -44,11 +44,11 @@ export function sharedOptions(
     settings: batchSettings(options),
     signal,
   };
-  return Object.assign(settings, laneOptions(options));
+  return Object.assign(settings, groupOptions(options));
 }
 
 /** Which columns are verified, and for which country. @throws ConfigurationError where either is not said */
-function laneOptions(options: ParsedOptions<VerifyOption>): ColumnChoice & CountryChoice {
+function groupOptions(options: ParsedOptions<VerifyOption>): ColumnChoice & CountryChoice {
   const email = options.texts('email');
   const phone = options.texts('phone');
   if (email.length + phone.length === 0) {

@@ -113,8 +113,8 @@ export function batchLine(progress: Progress<'batch'>): Said {
     fields: {
       name,
       batch_uuid: ('uuid' in known ? known.uuid : undefined) ?? null,
-      type: batch.lane.type,
-      country: batch.lane.country,
+      type: batch.group.type,
+      country: batch.group.country,
       addresses: batch.addresses,
       stage: known.stage,
       ...(reason !== undefined && { reason }),

@@ -5,7 +5,7 @@ export type AddressLine =
   | {
       /** As it is sent. */
       readonly line: string;
-      /** Equal for two cells of one lane exactly when they hold the same address. */
+      /** Equal for two cells of one batch group exactly when they hold the same address. */
       readonly key: string;
     }
   | { readonly reason: NotSubmittedReason };

@@ -1,10 +1,10 @@
-import type { Lane } from '../addresses/lane.js';
+import type { BatchGroup } from '../addresses/batch-group.js';
 
-/** A TXT file of unique addresses of one lane, ready for the service. */
+/** A TXT file of unique addresses of one batch group, ready for the service. */
 export interface Batch {
   /** Number within its run, from 0; the parts of a batch share it. */
   readonly id: number;
-  readonly lane: Lane;
+  readonly group: BatchGroup;
   /** Number of lines. */
   readonly addresses: number;
   /** Size of the TXT file. */

@@ -111,7 +111,7 @@ export async function checkExport(
 }
 
 async function countWellFormed(batch: Batch): Promise<number> {
-  const { type, country } = batch.lane;
+  const { type, country } = batch.group;
   let count = 0;
   for await (const line of readLines(batch)) {
     if (isSurelyWellFormed(type, line, country)) count += 1;

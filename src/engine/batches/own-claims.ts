@@ -23,7 +23,7 @@ export class OwnClaims {
     write: Write,
     before?: BatchProgress['inVain'],
   ): BatchClaim {
-    const { type } = batch.lane;
+    const { type } = batch.group;
     let inVain = 0;
     const spend = (cost: BatchProgress['inVain']): void => {
       const credits = cost === undefined ? 0 : (cost?.spent ?? batch.addresses);

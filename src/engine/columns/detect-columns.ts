@@ -238,7 +238,7 @@ function isPhone(cell: string): boolean {
   return length >= fewestDigits && length <= mostDigits && !isDate(text);
 }
 
-/** What is written as nothing but phone numbers are: with a calling code, or in their groups. */
+/** What is written as nothing but phone numbers are: with a calling code, or in their batch groups. */
 function isSurelyPhone(cell: string): boolean {
   if (!isPhone(cell)) return false;
   if (cell.startsWith('+')) return typeof phoneCountry(cell) === 'string';

@@ -73,7 +73,7 @@ class Drive {
     this.#batch = batch;
     this.#known = renewPatience(known);
     this.#options = options;
-    const timed = { type: batch.lane.type, addresses: batch.addresses };
+    const timed = { type: batch.group.type, addresses: batch.addresses };
     this.#wait = new StageWait(known, timed, options);
     this.#reserved = mayHaveLaunched(known);
   }
@@ -187,8 +187,8 @@ class Drive {
       return { of: 'prepare', status: 'error' };
     }
     if (step === 'launch' && isSluiceError(error, 'payment_required')) {
-      const { addresses, lane } = this.#batch;
-      this.#options.gate.close(unpaidError(error, { type: lane.type, credits: addresses }));
+      const { addresses, group } = this.#batch;
+      this.#options.gate.close(unpaidError(error, { type: group.type, credits: addresses }));
     }
     if (step === 'export' && isRefusal(error)) {
       // It may have broken since it was done: the status tells, and that it is paid for.
@@ -289,7 +289,7 @@ class Drive {
     if (this.#isOfAnother(answer)) return { of: 'another' };
     this.#status = answer.status;
     if (answer.status !== 'parsing_content') this.#refusal = undefined;
-    const { type } = this.#batch.lane;
+    const { type } = this.#batch.group;
     this.#charge = findCharge(type, answer) ?? this.#charge;
     this.#counted = countVerified(type, answer) ?? this.#counted;
     return { of: 'status', status: answer.status };

@@ -1,5 +1,5 @@
 import { AddressTable } from '../../platform/hashing/address-table.js';
-import { laneNumber } from '../addresses/lane.js';
+import { groupNumber } from '../addresses/batch-group.js';
 import type { VerificationService } from '../../client/verification-service.js';
 import { matchExport, type MatchedExport } from '../results/match-export.js';
 import { OutcomeTable } from '../results/outcome-table.js';
@@ -53,9 +53,9 @@ export async function collectLaunched(
     },
   );
   drive.gate.hold();
-  const batches = launched.map(({ batchUuid, lane, addresses }, id): Batch => {
+  const batches = launched.map(({ batchUuid, group, addresses }, id): Batch => {
     // Its lines are not known any more, only their hashes.
-    const batch = { id, lane, addresses, sizeBytes: 0, checksum: 0, open: () => [] };
+    const batch = { id, group, addresses, sizeBytes: 0, checksum: 0, open: () => [] };
     drive.recall(batch, leftAt(batchUuid), batchUuid);
     return batch;
   });
@@ -75,15 +75,15 @@ async function collect(
   open: ExportOpener,
   history: ResultHistory,
 ): Promise<CollectedExport> {
-  const { lane } = launched;
+  const { group } = launched;
   const outcomes = new OutcomeTable();
   const table = new AddressTable({ seed: history.seed });
   for (const hash of launched.hashes()) table.addHashed(hash);
   const addresses = {
-    candidates: candidatesBy(lane, (key) => table.find(laneNumber(lane), key)),
+    candidates: candidatesBy(group, (key) => table.find(groupNumber(group), key)),
     linesOf: async () => new Map<number, string>(),
   };
-  const matched = await matchExport(open, addresses, { type: lane.type, outcomes });
+  const matched = await matchExport(open, addresses, { type: group.type, outcomes });
   const keep = async (): Promise<void> => {
     const found = outcomesOf(matched, launched, outcomes);
     const atMs = Date.now();

@@ -11,7 +11,7 @@ import type { LaunchGate } from './launch-gate.js';
 import type { RefusedSizes } from './refused-sizes.js';
 import type { StagePace } from './poll-learning.js';
 
-/** What is sent to the service with every batch of a run, besides its lane. */
+/** What is sent to the service with every batch of a run, besides its batch group. */
 export type BatchSettings = Omit<BatchParametersInput, 'type' | 'target_country'> & {
   readonly description?: string | null | undefined;
 };

@@ -44,7 +44,7 @@ export class LaunchGate {
 
   /** Reserves the credits of a launch; `false` when it may not take place. @throws ClaimLostError */
   async reserve(
-    { lane, addresses }: Pick<Batch, 'lane' | 'addresses'>,
+    { group, addresses }: Pick<Batch, 'group' | 'addresses'>,
     claim: Pick<BatchClaim, 'reserve'>,
   ): Promise<boolean> {
     if (!this.#isOpen) return false;
@@ -53,7 +53,7 @@ export class LaunchGate {
       const { credits, most } = reservation;
       this.close(
         new BudgetError(
-          `\`maxCredits\` allows ${grouped(most)} ${lane.type} credits: ${grouped(credits - addresses)} are used, and the next batch needs ${grouped(addresses)}`,
+          `\`maxCredits\` allows ${grouped(most)} ${group.type} credits: ${grouped(credits - addresses)} are used, and the next batch needs ${grouped(addresses)}`,
         ),
       );
     }

@@ -12,10 +12,10 @@ export async function observeDrive(
   known: KnownBatch,
   options: DriveOptions,
 ): Promise<KnownBatch> {
-  const { lane, addresses } = batch;
+  const { group, addresses } = batch;
   let charge: Charge | undefined;
   return observeBatch(
-    { batch: batchLabel(batch), type: lane.type, country: lane.country, addresses },
+    { batch: batchLabel(batch), type: group.type, country: group.country, addresses },
     async (observe) =>
       driveBatch(batch, known, {
         ...options,

@@ -15,15 +15,15 @@ export async function sendUpload(
   },
 ): Promise<News> {
   const { service, settings, signal } = options;
-  const { lane, sizeBytes } = batch;
+  const { group, sizeBytes } = batch;
   const reading = new UploadReading(batch);
   try {
     const answer = await service.uploadBatch(
       {
         ...settings,
         name,
-        type: lane.type,
-        target_country: lane.country,
+        type: group.type,
+        target_country: group.country,
         file: { sizeBytes, open: () => reading.open() },
       },
       { signal, sent: batch },

@@ -1,7 +1,7 @@
 import { AddressTable, type HashWords } from '../../platform/hashing/address-table.js';
 import { emailLine } from '../addresses/email-line.js';
 import { KeyHash } from '../../platform/hashing/key-hash.js';
-import { laneNumber, type Lane } from '../addresses/lane.js';
+import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import type { LaunchedBatch, ResultHistory, ToldResults } from '../plan/result-history.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
@@ -159,8 +159,8 @@ export class History implements ResultHistory {
     // A run that goes on hands over again what the process before it has handed over.
     if (this.#entries.countOf(batchUuid) >= addresses) return;
     const adding = this.#adding({ batchUuid, atMs }, outcomes);
-    for await (const { lane, key, outcome } of results) {
-      this.#hash.hash(lane, key);
+    for await (const { group, key, outcome } of results) {
+      this.#hash.hash(group, key);
       if (adding.add(this.#hash, outcome)) await adding.send();
     }
     await adding.send();
@@ -170,20 +170,24 @@ export class History implements ResultHistory {
   async noteLaunch(
     {
       batchUuid,
-      lane,
+      group,
       keys,
-    }: { readonly batchUuid: string; readonly lane: Lane; readonly keys: AsyncIterable<string> },
+    }: {
+      readonly batchUuid: string;
+      readonly group: BatchGroup;
+      readonly keys: AsyncIterable<string>;
+    },
     owner: object,
   ): Promise<void> {
     // A launch may have to be asked for again.
     if (this.#launched.has(batchUuid)) return;
     const hashes: HashWords[] = [];
     for await (const key of keys) {
-      this.#hash.hash(laneNumber(lane), key);
+      this.#hash.hash(groupNumber(group), key);
       const { word0, word1, word2, word3 } = this.#hash;
       hashes.push({ word0, word1, word2, word3 });
     }
-    for (const frame of launchedFrames({ batchUuid, lane }, hashes)) {
+    for (const frame of launchedFrames({ batchUuid, group }, hashes)) {
       await this.#append(frame);
       this.#launched.take(frame);
     }
@@ -337,7 +341,7 @@ export class History implements ResultHistory {
         ['email', emailLine(address)],
         ['phone', phoneLine(address, country)],
       ] as const) {
-        if ('key' in line) hashes.add(laneNumber({ type, country }), line.key);
+        if ('key' in line) hashes.add(groupNumber({ type, country }), line.key);
       }
     }
   }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { HashWords } from '../../platform/hashing/address-table.js';
-import type { Lane } from '../addresses/lane.js';
+import type { BatchGroup } from '../addresses/batch-group.js';
 import type { LaunchedBatch } from '../plan/result-history.js';
 import { countryCodes } from '../../contract/countries.js';
 import { verificationTypes } from '../../contract/enums.js';
@@ -19,7 +19,7 @@ const launchedMeta = z.object({
 const overMeta = z.object({ over: z.string() });
 
 interface Launched {
-  readonly lane: Lane;
+  readonly group: BatchGroup;
   readonly entries: Uint32Array[];
 }
 
@@ -51,10 +51,10 @@ export class LaunchedBatches {
     }
     const parsed = launchedMeta.safeParse(meta);
     if (!parsed.success) return false;
-    const { batchUuid, ...lane } = parsed.data.launched;
+    const { batchUuid, ...group } = parsed.data.launched;
     const known = this.#batches.get(batchUuid);
     if (known) known.entries.push(entries);
-    else this.#batches.set(batchUuid, { lane, entries: [entries] });
+    else this.#batches.set(batchUuid, { group, entries: [entries] });
     return true;
   }
 
@@ -76,7 +76,7 @@ export class LaunchedBatches {
     for (const batchUuid of free) this.own(batchUuid, owner);
     return free.map((batchUuid) => ({
       batchUuid,
-      lane: (this.#batches.get(batchUuid) as Launched).lane,
+      group: (this.#batches.get(batchUuid) as Launched).group,
       addresses: this.#addresses(batchUuid),
       hashes: () => this.#hashes(batchUuid),
     }));
@@ -84,8 +84,8 @@ export class LaunchedBatches {
 
   /** All that a file needs of them, without some addresses. */
   *frames(isKept: (hash: HashWords) => boolean = () => true): Generator<Frame> {
-    for (const [batchUuid, { lane }] of this.#batches) {
-      yield* launchedFrames({ batchUuid, lane }, [...this.#hashes(batchUuid)].filter(isKept));
+    for (const [batchUuid, { group }] of this.#batches) {
+      yield* launchedFrames({ batchUuid, group }, [...this.#hashes(batchUuid)].filter(isKept));
     }
   }
 
@@ -106,10 +106,10 @@ export function overFrame(batchUuid: string): Frame {
 }
 
 export function* launchedFrames(
-  { batchUuid, lane }: Pick<LaunchedBatch, 'batchUuid' | 'lane'>,
+  { batchUuid, group }: Pick<LaunchedBatch, 'batchUuid' | 'group'>,
   hashes: readonly HashWords[],
 ): Generator<Frame> {
-  const meta = { launched: { batchUuid, ...lane } };
+  const meta = { launched: { batchUuid, ...group } };
   for (let from = 0; from === 0 || from < hashes.length; from += maxFrameEntries) {
     const part = hashes.slice(from, from + maxFrameEntries);
     const entries = new Uint32Array(part.length * entryWords);

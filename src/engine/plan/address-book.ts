@@ -68,13 +68,13 @@ export class AddressBook {
    * The number of an address; one that is new has the number that `size` is and wants to be given to a
    * batch by {@link assign} next. It is `unnumbered` when the hashes were handed over.
    */
-  number(lane: number, key: string): number {
-    return this.#table.add(lane, key);
+  number(group: number, key: string): number {
+    return this.#table.add(group, key);
   }
 
   /** Hashes an address that is numbered later: its hash goes to a place among those of others. */
-  hashInto(hashes: Int32Array, place: number, lane: number, key: string): void {
-    this.#table.hashInto(hashes, place, lane, key);
+  hashInto(hashes: Int32Array, place: number, group: number, key: string): void {
+    this.#table.hashInto(hashes, place, group, key);
   }
 
   /** Room for at least so many bytes, where the UTF-8 of a key stands for {@link hashRoomInto}. */
@@ -83,8 +83,8 @@ export class AddressBook {
   }
 
   /** The same as `hashInto` for the key whose UTF-8 stands at the beginning of the room. */
-  hashRoomInto(hashes: Int32Array, place: number, lane: number, keyBytes: number): void {
-    this.#table.hashRoomInto(hashes, place, lane, keyBytes);
+  hashRoomInto(hashes: Int32Array, place: number, group: number, keyBytes: number): void {
+    this.#table.hashRoomInto(hashes, place, group, keyBytes);
   }
 
   /** Makes ready for the numbering of the first so many hashes, which is next. */
@@ -108,8 +108,8 @@ export class AddressBook {
   }
 
   /** The number of any address, or -1 when it never came. */
-  find(lane: number, key: string): number {
-    return this.#table.find(lane, key);
+  find(group: number, key: string): number {
+    return this.#table.find(group, key);
   }
 
   /** The same for an address whose hash under the book's seed is known. */
@@ -124,8 +124,8 @@ export class AddressBook {
   }
 
   /** The number of an address if it waits for this batch, else -1. */
-  findWaiting(lane: number, key: string, batch: number): number {
-    const number = this.#table.find(lane, key);
+  findWaiting(group: number, key: string, batch: number): number {
+    const number = this.#table.find(group, key);
     if (number === -1) return -1;
     return this.#states.at(number) === (batch | settledBit) >>> 0 ? number : -1;
   }

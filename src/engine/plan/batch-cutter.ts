@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Lane } from '../addresses/lane.js';
+import type { BatchGroup } from '../addresses/batch-group.js';
 import type { Batch } from '../batches/batch.js';
 
 const blockBytes = 64 * 1024;
@@ -23,7 +23,7 @@ export interface LineBytes {
 /** A batch that still takes addresses. */
 interface OpenBatch {
   readonly id: number;
-  readonly lane: Lane;
+  readonly group: BatchGroup;
   /** Given by the caller when the batch was opened. */
   readonly openedAt: number;
   block: Buffer;
@@ -34,7 +34,7 @@ interface OpenBatch {
 }
 
 /**
- * Collects unique addresses into one open batch a lane and closes it at the limit. Batches are numbered
+ * Collects unique addresses into one open batch for each batch group and closes it at the limit. Batches are numbered
  * in the order in which they are opened.
  */
 export class BatchCutter {
@@ -51,15 +51,15 @@ export class BatchCutter {
   }
 
   /**
-   * Puts one address into its lane's open batch.
+   * Puts one address into its group's open batch.
    *
-   * @param key a number that stands for the lane, so that finding its batch costs no text
+   * @param key a number that stands for the batch group, so that finding its batch costs no text
    * @param line its text, or its UTF-8
    * @param now what a batch opened by this address is stamped with
    * @returns the number of the batch
    */
-  add(key: number, lane: Lane, line: string | LineBytes, now: number): number {
-    const batch = this.#open.get(key) ?? this.#openBatch(key, lane, now);
+  add(key: number, group: BatchGroup, line: string | LineBytes, now: number): number {
+    const batch = this.#open.get(key) ?? this.#openBatch(key, group, now);
     if (typeof line === 'string') this.#write(batch, line);
     else this.#copy(batch, line);
     batch.addresses += 1;
@@ -97,10 +97,10 @@ export class BatchCutter {
     return closed;
   }
 
-  #openBatch(key: number, lane: Lane, now: number): OpenBatch {
+  #openBatch(key: number, group: BatchGroup, now: number): OpenBatch {
     const batch: OpenBatch = {
       id: this.#opened,
-      lane,
+      group,
       openedAt: now,
       block: Buffer.allocUnsafe(0),
       used: 0,
@@ -139,7 +139,7 @@ export class BatchCutter {
   #makeRoom(batch: OpenBatch, bytes: number): void {
     if (batch.used + bytes <= batch.block.length) return;
     this.#flush(batch);
-    // The first block is small: of hundreds of lanes most hold a handful of addresses.
+    // The first block is small: of hundreds of batch groups most hold a handful of addresses.
     const size = batch.addresses === 0 ? 1024 : blockBytes;
     batch.block = Buffer.allocUnsafe(Math.max(size, bytes));
   }
@@ -161,9 +161,9 @@ export class BatchCutter {
   #close(key: number, batch: OpenBatch): void {
     this.#flush(batch);
     this.#open.delete(key);
-    const { id, lane, addresses, sizeBytes, checksum } = batch;
+    const { id, group, addresses, sizeBytes, checksum } = batch;
     const storage = this.#storage;
     const open = (): ReturnType<BatchStorage['open']> => storage.open(id);
-    this.#closed.push({ id, lane, addresses, sizeBytes, checksum, open });
+    this.#closed.push({ id, group, addresses, sizeBytes, checksum, open });
   }
 }

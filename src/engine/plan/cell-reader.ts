@@ -1,7 +1,7 @@
 import type { AddressLine } from '../addresses/address-line.js';
 import { looksLike, looksLikeEmail, looksLikeOther } from '../addresses/looks-like.js';
 import { emailLine } from '../addresses/email-line.js';
-import { laneNumber, type Lane } from '../addresses/lane.js';
+import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
 import { lostPlus, lostPlusOf, mayHaveLostPlus } from '../addresses/phone/lost-plus.js';
 import type { NotSubmittedReason } from '../addresses/not-submitted.js';
 import { planOf } from '../addresses/phone/numbering-plan.js';
@@ -42,9 +42,9 @@ export interface VerifiedColumn {
 /** Told of a cell that is sent as something else than it holds. */
 export type OnChanged = (cell: string, line: string, column: number) => void;
 
-/** A lane, with its number in the hashes of its addresses. */
-export interface NumberedLane {
-  readonly lane: Lane;
+/** A batch group, with its number in the hashes of its addresses. */
+export interface NumberedGroup {
+  readonly group: BatchGroup;
   readonly number: number;
 }
 
@@ -61,18 +61,18 @@ export class CellReader {
   readonly #ofEmails: CountryCode | undefined;
   readonly #book: AddressBook;
   readonly #onChanged: OnChanged | undefined;
-  readonly #lanes: Record<VerificationType, Map<CountryCode, NumberedLane>> = {
+  readonly #groups: Record<VerificationType, Map<CountryCode, NumberedGroup>> = {
     email: new Map(),
     phone: new Map(),
   };
   /** By verified column: that of the cell before. */
-  readonly #lastLanes: NumberedLane[] = [];
+  readonly #lastGroups: NumberedGroup[] = [];
   /** Most rows at once. */
   readonly rowsAtOnce: number;
   /** By place, row after row: the hash of the cell's address. */
   readonly hashes: Int32Array;
-  // Its lane, where the cell holds an address,
-  readonly #laneOf: (NumberedLane | undefined)[] = [];
+  // Its batch group, where the cell holds an address,
+  readonly #groupOf: (NumberedGroup | undefined)[] = [];
   // its line, or the reason why it is none; where its line is some of the chunk's own bytes, or of the numbers,
   readonly #lines: (string | undefined)[] = [];
   // these bytes, and where they start and end.
@@ -110,9 +110,9 @@ export class CellReader {
     this.#book = options.book;
   }
 
-  /** The lanes of all addresses so far. */
-  get lanes(): readonly NumberedLane[] {
-    return Object.values(this.#lanes).flatMap((lanes) => [...lanes.values()]);
+  /** The batch groups of all addresses so far. */
+  get groups(): readonly NumberedGroup[] {
+    return Object.values(this.#groups).flatMap((groups) => [...groups.values()]);
   }
 
   /** Reads the cells of some rows, and hashes their addresses. */
@@ -139,9 +139,9 @@ export class CellReader {
     }
   }
 
-  /** The lane of the address at a place; `undefined` where the cell holds none. */
-  laneAt(place: number): NumberedLane | undefined {
-    return this.#laneOf[place];
+  /** The batch group of the address at a place; `undefined` where the cell holds none. */
+  groupAt(place: number): NumberedGroup | undefined {
+    return this.#groupOf[place];
   }
 
   /** Why the cell at a place holds no address. */
@@ -153,7 +153,7 @@ export class CellReader {
   lineAt(place: number): string | LineBytes {
     const line = this.#lines[place];
     if (line !== undefined) return line;
-    const bytes = this.#laneOf[place]?.lane.type === 'phone' ? this.#numbers : this.#bytes;
+    const bytes = this.#groupOf[place]?.group.type === 'phone' ? this.#numbers : this.#bytes;
     return { bytes, start: this.#starts[place] as number, end: this.#ends[place] as number };
   }
 
@@ -161,8 +161,8 @@ export class CellReader {
   lineOf(chunk: RowChunk, row: number, column: number): string | undefined {
     const { type = 'email', position = 0 } = this.#columns[column] ?? {};
     const country = this.#countries.of(chunk, row);
-    const lane = type === 'email' ? (this.#ofEmails ?? country) : country;
-    const address = addressOf(type, chunk.text(row, position), lane);
+    const group = type === 'email' ? (this.#ofEmails ?? country) : country;
+    const address = addressOf(type, chunk.text(row, position), group);
     return 'line' in address ? address.line : undefined;
   }
 
@@ -181,12 +181,12 @@ export class CellReader {
     if (!looksLikeEmail(bytes, start, end)) return false;
     if (!writePlainKey(bytes, start, end, this.#book.room(plainKeyBytes))) return false;
     addCell(this.#looksOf(index), true);
-    const lane = this.#lane(index, country);
-    this.#laneOf[place] = lane;
+    const group = this.#group(index, country);
+    this.#groupOf[place] = group;
     this.#lines[place] = undefined;
     this.#starts[place] = start;
     this.#ends[place] = end;
-    this.#book.hashRoomInto(this.hashes, place, lane.number, end - start);
+    this.#book.hashRoomInto(this.hashes, place, group.number, end - start);
     return true;
   }
 
@@ -223,14 +223,14 @@ export class CellReader {
       const number = numbers.toString('latin1', start, start + length);
       looks.callingCodes.addNumber(number, hasCallingCode(plainText(count)));
     }
-    const lane = this.#lane(index, country);
-    this.#laneOf[place] = lane;
+    const group = this.#group(index, country);
+    this.#groupOf[place] = group;
     this.#lines[place] = undefined;
     this.#starts[place] = start;
     this.#ends[place] = start + length;
     const room = this.#book.room(plainNumberBytes);
     for (let at = 0; at < length; at += 1) room[at] = numbers[start + at] as number;
-    this.#book.hashRoomInto(this.hashes, place, lane.number, length);
+    this.#book.hashRoomInto(this.hashes, place, group.number, length);
     return true;
   }
 
@@ -238,7 +238,7 @@ export class CellReader {
     const { type, position } = this.#columns[index] as VerifiedColumn;
     const cell = chunk.text(row, position);
     const address = addressOf(type, cell, country);
-    this.#laneOf[place] = undefined;
+    this.#groupOf[place] = undefined;
     if (typeof country !== 'string' || ('reason' in address && address.reason === 'empty')) {
       this.#lines[place] = 'reason' in address ? address.reason : 'empty';
       return;
@@ -255,10 +255,10 @@ export class CellReader {
     if (typeof cell === 'string' && cell !== address.line) {
       this.#onChanged?.(cell, address.line, index);
     }
-    const lane = this.#lane(index, country);
-    this.#laneOf[place] = lane;
+    const group = this.#group(index, country);
+    this.#groupOf[place] = group;
     this.#lines[place] = address.line;
-    this.#book.hashInto(this.hashes, place, lane.number, address.key);
+    this.#book.hashInto(this.hashes, place, group.number, address.key);
   }
 
   #addLostPlus(index: number, kind: 'fixed' | 'mobile', chunk: RowChunk, row: number): void {
@@ -271,17 +271,17 @@ export class CellReader {
     return this.looks[column] as ColumnLooks;
   }
 
-  #lane(column: number, country: CountryCode): NumberedLane {
-    const last = this.#lastLanes[column];
-    if (last?.lane.country === country) return last;
+  #group(column: number, country: CountryCode): NumberedGroup {
+    const last = this.#lastGroups[column];
+    if (last?.group.country === country) return last;
     const { type } = this.#columns[column] as VerifiedColumn;
-    let lane = this.#lanes[type].get(country);
-    if (lane === undefined) {
-      lane = { lane: { type, country }, number: laneNumber({ type, country }) };
-      this.#lanes[type].set(country, lane);
+    let group = this.#groups[type].get(country);
+    if (group === undefined) {
+      group = { group: { type, country }, number: groupNumber({ type, country }) };
+      this.#groups[type].set(country, group);
     }
-    this.#lastLanes[column] = lane;
-    return lane;
+    this.#lastGroups[column] = group;
+    return group;
   }
 }
 

@@ -53,7 +53,7 @@ export class SubmittedLines implements ExpectedKeys {
   take(bytes: Uint8Array, start: number, end: number): number {
     if (!this.#isTrusted) return -1;
     // Digits alone may be another address's number that lost its plus sign.
-    if (this.#batch.lane.type === 'phone' && bytes[start] !== plusSign) return -1;
+    if (this.#batch.group.type === 'phone' && bytes[start] !== plusSign) return -1;
     let at = this.#at;
     let number = this.#number;
     for (let skipped = 0; skipped <= mostSkipped && at < this.#bytes.length; skipped += 1) {

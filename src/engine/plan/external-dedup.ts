@@ -76,11 +76,11 @@ export class AddressPartitions {
   }
 
   /** Takes the next cell. @throws InputError past four thousand million cells */
-  add(hash: HashWords, lane: number, line: string | LineBytes): void {
+  add(hash: HashWords, group: number, line: string | LineBytes): void {
     const cell = this.#known + this.#cells;
     if (cell >= 0xffff_fffe) throw new InputError('the list has more cells than can be counted');
     this.#put(hash.word3 & (partitionCount - 1), hash, cell + 1);
-    this.#putLine(lane, line);
+    this.#putLine(group, line);
     this.#cells += 1;
   }
 
@@ -176,7 +176,7 @@ export class AddressPartitions {
     this.#blocks[partition] = new Int32Array(0);
   }
 
-  #putLine(lane: number, line: string | LineBytes): void {
+  #putLine(group: number, line: string | LineBytes): void {
     // A UTF-16 unit takes at most three bytes of UTF-8.
     const most = typeof line === 'string' ? line.length * 3 : line.end - line.start;
     if (this.#lineBytes + headBytes + most > this.#lines.length) {
@@ -191,7 +191,7 @@ export class AddressPartitions {
       const { bytes, start } = line;
       for (let at = 0; at < length; at += 1) lines[from + at] = bytes[start + at] as number;
     }
-    lines.writeUInt32LE(((lane << lengthBits) | length) >>> 0, this.#lineBytes);
+    lines.writeUInt32LE(((group << lengthBits) | length) >>> 0, this.#lineBytes);
     this.#lineBytes = from + length;
   }
 

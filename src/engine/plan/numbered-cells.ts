@@ -2,12 +2,12 @@ import type { BatchStorage, LineBytes } from './batch-cutter.js';
 import { FirstCells } from './first-cells.js';
 import { wholeRecords } from './whole-records.js';
 
-/** Before each line that is kept: the number of its lane, and, in the lower bits, its length. */
+/** Before each line that is kept: the number of its batch group, and, in the lower bits, its length. */
 export const headBytes = 4;
 export const lengthBits = 15;
 
 /** Where a line goes that is the first with its address; its number comes back. */
-export type PlaceLine = (lane: number, line: LineBytes) => number;
+export type PlaceLine = (group: number, line: LineBytes) => number;
 
 interface NumberedCellsParts {
   readonly place: PlaceLine;

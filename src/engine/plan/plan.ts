@@ -169,7 +169,7 @@ const ownFields: ReadonlySet<string> = new Set(['submitted', 'suggestion']);
 
 type CountryCodeOrName = Open<CountryCode>;
 
-/** What decides which country's lane an address belongs to. */
+/** What decides which country's batch group an address belongs to. */
 export interface CountryOptions {
   /**
    * Target country of every row; with `countryColumn` and `countryFrom` of the rows that have none by
@@ -210,7 +210,7 @@ interface CountryOfAllRows {
 }
 
 /**
- * Checks what decides the lanes before anything is read.
+ * Checks what decides the batch groups before anything is read.
  *
  * @throws ConfigurationError `invalid_option`, `country_missing`
  */

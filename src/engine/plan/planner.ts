@@ -11,7 +11,7 @@ import type { NumberedCells } from './numbered-cells.js';
 import {
   addressOf,
   CellReader,
-  type NumberedLane,
+  type NumberedGroup,
   type OnChanged,
   type VerifiedColumn,
 } from './cell-reader.js';
@@ -30,7 +30,7 @@ export interface PlanCounts {
 
 /**
  * Turns rows into address numbers and batches: each cell becomes a ticket, each address that is new
- * goes into its lane's open batch.
+ * goes into its group's open batch.
  */
 export class Planner {
   readonly #cells: CellReader;
@@ -106,12 +106,12 @@ export class Planner {
   /** Numbers the addresses that came since, in the order of their cells; what is new goes to its batch. */
   numberNow(now: number): NumberedCells {
     if (!this.#partitions) throw new Error('nothing was left to be numbered');
-    const lanes = new Map(this.#cells.lanes.map((lane) => [lane.number, lane]));
-    return this.#partitions.numbered((laneNumber, line) => {
+    const groups = new Map(this.#cells.groups.map((group) => [group.number, group]));
+    return this.#partitions.numbered((groupNumber, line) => {
       const number = this.#book.size;
-      const lane = lanes.get(laneNumber) as NumberedLane;
-      if (this.#recall) this.#hashLine(lane, line);
-      this.#place(lane, line, now);
+      const group = groups.get(groupNumber) as NumberedGroup;
+      if (this.#recall) this.#hashLine(group, line);
+      this.#place(group, line, now);
       return number;
     });
   }
@@ -120,49 +120,49 @@ export class Planner {
   #number(tickets: Uint32Array, now: number): void {
     const cells = this.#cells;
     for (let place = 0; place < tickets.length; place += 1) {
-      const lane = cells.laneAt(place);
-      if (lane === undefined) {
+      const group = cells.groupAt(place);
+      if (group === undefined) {
         tickets[place] = this.#notSubmitted(cells.reasonAt(place));
         continue;
       }
       const number = this.#book.numberFrom(cells.hashes, place);
-      tickets[place] = this.#take(lane, number, cells.lineAt(place), now);
+      tickets[place] = this.#take(group, number, cells.lineAt(place), now);
     }
   }
 
-  /** Counts an address; one that is new goes into its lane's open batch, unless its result is known. */
-  #take(lane: NumberedLane, number: number, line: string | LineBytes, now: number): Ticket {
-    this.#countsOf(lane).submittable += 1;
+  /** Counts an address; one that is new goes into its group's open batch, unless its result is known. */
+  #take(group: NumberedGroup, number: number, line: string | LineBytes, now: number): Ticket {
+    this.#countsOf(group).submittable += 1;
     if (number === unnumbered) {
-      this.#partitions?.add(this.#book.lastHash, lane.number, line);
+      this.#partitions?.add(this.#book.lastHash, group.number, line);
       return laterTicket;
     }
-    if (number === this.#book.size) this.#place(lane, line, now);
+    if (number === this.#book.size) this.#place(group, line, now);
     return number;
   }
 
   /** Places the address that was hashed last, which is new. */
-  #place(numbered: NumberedLane, line: string | LineBytes, now: number): void {
-    const { lane, number } = numbered;
+  #place(numbered: NumberedGroup, line: string | LineBytes, now: number): void {
+    const { group, number } = numbered;
     const counts = this.#countsOf(numbered);
     counts.addresses += 1;
     const known = this.#recall?.outcomeOf(this.#book.lastHash) ?? -1;
     if (known === -1) {
-      this.#book.assign(this.#cutter.add(number, lane, line, now));
+      this.#book.assign(this.#cutter.add(number, group, line, now));
     } else {
       counts.recalled += 1;
       this.#book.assignOutcome(known);
     }
   }
 
-  #countsOf({ lane }: NumberedLane): PlanCounts {
-    return lane.type === 'email' ? this.counts.email : this.counts.phone;
+  #countsOf({ group }: NumberedGroup): PlanCounts {
+    return group.type === 'email' ? this.counts.email : this.counts.phone;
   }
 
   /** Hashes an address again, from its line. */
-  #hashLine({ lane, number }: NumberedLane, { bytes, start, end }: LineBytes): void {
+  #hashLine({ group, number }: NumberedGroup, { bytes, start, end }: LineBytes): void {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
-    const address = addressOf(lane.type, text, lane.country);
+    const address = addressOf(group.type, text, group.country);
     if ('key' in address) this.#book.number(number, address.key);
   }
 

@@ -1,5 +1,5 @@
 import type { HashWords } from '../../platform/hashing/address-table.js';
-import type { Lane } from '../addresses/lane.js';
+import type { BatchGroup } from '../addresses/batch-group.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 
 /** Says which addresses need not be sent, and what became of them before. */
@@ -22,7 +22,7 @@ export interface ToldResults {
 }
 
 export interface AddressResult {
-  readonly lane: number;
+  readonly group: number;
   /** The address in its normal form. */
   readonly key: string;
   /** Id of its outcome. */
@@ -32,7 +32,7 @@ export interface AddressResult {
 /** A batch that was launched, and whose results a history does not have. */
 export interface LaunchedBatch {
   readonly batchUuid: string;
-  readonly lane: Lane;
+  readonly group: BatchGroup;
   /** Number of its addresses. */
   readonly addresses: number;
   /** Those of its addresses, under the history's seed. */
@@ -70,7 +70,7 @@ export interface ResultHistory {
   noteLaunch(
     batch: {
       readonly batchUuid: string;
-      readonly lane: Lane;
+      readonly group: BatchGroup;
       readonly keys: AsyncIterable<string>;
     },
     owner: object,

@@ -3,7 +3,7 @@ import type { AddressLine } from '../addresses/address-line.js';
 import { AddressTable } from '../../platform/hashing/address-table.js';
 import { emailLine } from '../addresses/email-line.js';
 import { exportKeyCandidates } from '../addresses/export-key.js';
-import { laneNumber, type Lane } from '../addresses/lane.js';
+import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import { plainKeyBytes, writePlainKey } from '../addresses/plain-email.js';
 import { StateError } from '../../platform/errors/errors.js';
@@ -49,7 +49,7 @@ export class ResultJoin {
    * @throws ContractError `broken_contract`, retryable, when the export is not whole
    */
   async match(batch: Batch, open: ExportOpener): Promise<MatchedExport> {
-    const { type } = batch.lane;
+    const { type } = batch.group;
     return matchExport(open, await this.#addressesOf(batch), { type, outcomes: this.#outcomes });
   }
 
@@ -107,12 +107,12 @@ export class ResultJoin {
    * @param numbers those of its lines, as `numbersOf` has given them before
    */
   async *results(batch: Batch, numbers: Uint32Array): AsyncGenerator<AddressResult> {
-    const lane = laneNumber(batch.lane);
+    const group = groupNumber(batch.group);
     let place = 0;
     for await (const line of readLines(batch)) {
       const address = addressOf(batch, line);
       const outcome = this.#book.outcome(numbers[place] ?? noNumber);
-      if ('key' in address) yield { lane, key: address.key, outcome };
+      if ('key' in address) yield { group, key: address.key, outcome };
       place += 1;
     }
   }
@@ -161,12 +161,12 @@ export class ResultJoin {
 
   /** What finds the number of an address of a batch by its key, else -1. */
   async #finderOf(batch: Batch): Promise<(key: string) => number> {
-    const lane = laneNumber(batch.lane);
+    const group = groupNumber(batch.group);
     if (this.#book.isHandedOver) return findByLines(batch, this.numbersOf(batch));
     const numbers = batch.part && this.numbersOf(batch);
     const [first, last] = [numbers?.[0] ?? 0, numbers?.at(-1) ?? noNumber];
     return (key) => {
-      const number = this.#book.findWaiting(lane, key, batch.id);
+      const number = this.#book.findWaiting(group, key, batch.id);
       return number >= first && number <= last ? number : -1;
     };
   }
@@ -178,7 +178,7 @@ export class ResultJoin {
       return 'key' in address ? find(address.key) : -1;
     };
     return {
-      candidates: candidatesBy(batch.lane, find),
+      candidates: candidatesBy(batch.group, find),
       expected: () => new SubmittedLines(batch, this.#book, numberOf),
       linesOf: async (wanted) => {
         const found = new Map<number, string>();
@@ -192,9 +192,9 @@ export class ResultJoin {
   }
 }
 
-/** The addresses of a lane that an exported key may stand for, by what finds the number of one by its key. */
+/** The addresses of a batch group that an exported key may stand for, by what finds the number of one by its key. */
 export function candidatesBy(
-  { type, country }: Lane,
+  { type, country }: BatchGroup,
   find: (key: string) => number,
 ): BatchAddresses['candidates'] {
   return (exportedKey) => {
@@ -222,25 +222,25 @@ function placeOf(number: number, among: Uint32Array): number {
  * Keys are compared by a hash under a seed of their own, as tables do.
  */
 async function findByLines(batch: Batch, numbers: Uint32Array): Promise<(key: string) => number> {
-  const lane = laneNumber(batch.lane);
+  const group = groupNumber(batch.group);
   const table = new AddressTable({ seed: randomBytes(32) });
   const room = table.room(plainKeyBytes);
   for await (const lines of wholeRecords(batch.open(), 1, lineLengthAt)) {
     let start = 0;
     for (let end = 0; start < lines.length; start = end + 1) {
       end = lines.indexOf(lineFeed, start);
-      if (batch.lane.type === 'email' && writePlainKey(lines, start, end, room)) {
-        table.addFromRoom(lane, end - start);
+      if (batch.group.type === 'email' && writePlainKey(lines, start, end, room)) {
+        table.addFromRoom(group, end - start);
         continue;
       }
       const address = addressOf(batch, lines.toString('utf8', start, end));
-      if ('key' in address) table.add(lane, address.key);
+      if ('key' in address) table.add(group, address.key);
     }
   }
   if (table.size !== numbers.length) {
     throw new Error('the lines of a batch are not those that wait for it');
   }
-  return (key) => numbers[table.find(lane, key)] ?? -1;
+  return (key) => numbers[table.find(group, key)] ?? -1;
 }
 
 function lineLengthAt(bytes: Buffer, at: number): number {
@@ -249,6 +249,6 @@ function lineLengthAt(bytes: Buffer, at: number): number {
 }
 
 /** The address of a line of a batch. */
-export function addressOf({ lane }: Batch, line: string): AddressLine {
-  return lane.type === 'email' ? emailLine(line) : phoneLine(line, lane.country);
+export function addressOf({ group }: Batch, line: string): AddressLine {
+  return group.type === 'email' ? emailLine(line) : phoneLine(line, group.country);
 }

@@ -1,4 +1,4 @@
-import { parseCountryCell } from '../addresses/lane.js';
+import { parseCountryCell } from '../addresses/batch-group.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { trimCell } from '../addresses/trim-cell.js';
 import type { CountryCode } from '../../contract/countries.js';

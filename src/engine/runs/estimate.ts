@@ -15,7 +15,7 @@ import { callingCodeNotices, doubtfulColumns } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
 import { checkOptions } from '../../platform/options/check-options.js';
 import type { Needed } from '../../platform/options/needed.js';
-import type { LaneChoice } from '../streams/stream-options.js';
+import type { TargetChoice } from '../streams/stream-options.js';
 import { namedSource } from '../../lists/rows/sources/named-source.js';
 import { limitedSource } from '../../lists/rows/sources/limited-source.js';
 import { budgetNotices } from './credits/budget-notices.js';
@@ -28,7 +28,7 @@ import { RefusedCells } from '../summary/refused-cells.js';
 import type { EstimateSettings } from './options/run-options.js';
 import { sinkOf, sourceOf, type SourceInput } from './options/run-ends.js';
 import { estimateShape } from './options/option-shapes.js';
-import type { Estimate, LaneEstimate, TypeEstimate } from '../summary/summary.js';
+import type { Estimate, GroupEstimate, TypeEstimate } from '../summary/summary.js';
 
 export type { Estimate, TypeEstimate } from '../summary/summary.js';
 
@@ -45,7 +45,7 @@ export type { Estimate, TypeEstimate } from '../summary/summary.js';
  * ```
  */
 export async function estimateRun<From extends SourceInput, Given = unknown>(
-  options: EstimateSettings<From> & Needed<Given, LaneChoice>,
+  options: EstimateSettings<From> & Needed<Given, TargetChoice>,
 ): Promise<Estimate> {
   checkOptions(options, estimateShape);
   const { client, history, limit } = options;
@@ -173,15 +173,15 @@ function typeEstimate(
   }: { readonly plan: Plan; readonly batches: readonly Batch[]; readonly counter: NotSubmitted },
 ): TypeEstimate {
   const { submittable, addresses, recalled } = plan.planner.counts[type];
-  const lanes = new Map<string, LaneEstimate>();
+  const groups = new Map<string, GroupEstimate>();
   for (const batch of batches) {
-    if (batch.lane.type !== type) continue;
-    const { country } = batch.lane;
-    const lane = lanes.get(country) ?? { country, addresses: 0, batches: 0 };
-    lanes.set(country, {
+    if (batch.group.type !== type) continue;
+    const { country } = batch.group;
+    const group = groups.get(country) ?? { country, addresses: 0, batches: 0 };
+    groups.set(country, {
       country,
-      addresses: lane.addresses + batch.addresses,
-      batches: lane.batches + 1,
+      addresses: group.addresses + batch.addresses,
+      batches: group.batches + 1,
     });
   }
   return {
@@ -189,7 +189,7 @@ function typeEstimate(
     from_history: recalled,
     duplicates: submittable - addresses,
     not_submitted: counter.of(type),
-    lanes: [...lanes.values()],
+    groups: [...groups.values()],
     credits: addresses - recalled,
   };
 }

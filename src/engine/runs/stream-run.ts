@@ -25,7 +25,7 @@ import { batchProgress } from '../streams/progress.js';
 import { verifyChunks } from '../streams/verify.js';
 import { checkOptions } from '../../platform/options/check-options.js';
 import type { Needed } from '../../platform/options/needed.js';
-import type { LaneChoice } from '../streams/stream-options.js';
+import type { TargetChoice } from '../streams/stream-options.js';
 import { observeRun } from '../../platform/observability/observe-run.js';
 import { observedEnd } from './reporting/observed-progress.js';
 import { watchCalls } from './watched-calls.js';
@@ -52,7 +52,7 @@ import type { Summary } from '../summary/summary.js';
  * ```
  */
 export async function streamRun<From extends SourceInput, Given = unknown>(
-  options: StreamRunSettings<From> & Needed<Given, LaneChoice>,
+  options: StreamRunSettings<From> & Needed<Given, TargetChoice>,
 ): Promise<Summary> {
   checkOptions(options, streamRunShape);
   checkCountries(options);

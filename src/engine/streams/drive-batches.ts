@@ -34,8 +34,8 @@ import { PatientDuplex } from './patient-duplex.js';
  * @example
  * ```ts
  * const text = Buffer.from('good@sluice.test\n');
- * const lane = { type: 'email', country: 'US' } as const;
- * const batch = { id: 0, lane, addresses: 1, sizeBytes: text.length, checksum: 0, open: () => [text] };
+ * const group = { type: 'email', country: 'US' } as const;
+ * const batch = { id: 0, group, addresses: 1, sizeBytes: text.length, checksum: 0, open: () => [text] };
  * const parcels: Parcel[] = [{ kind: 'batch', batch }];
  * await pipeline(parcels, driveBatches({ client }), async (settled: AsyncIterable<Parcel>) => {
  *   for await (const parcel of settled) console.log(parcel.kind); // settled

@@ -30,8 +30,8 @@ export class LaunchNotes {
 
   /** Waited for before each launch. @throws OutputError */
   async note(batch: Batch, batchUuid: string): Promise<void> {
-    const { lane } = batch;
-    await this.#options.history?.noteLaunch({ batchUuid, lane, keys: keysOf(batch) }, this);
+    const { group } = batch;
+    await this.#options.history?.noteLaunch({ batchUuid, group, keys: keysOf(batch) }, this);
   }
 
   /** What is not at its end is the next stream's. */

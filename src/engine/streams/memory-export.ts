@@ -16,7 +16,7 @@ export async function fetchExport(
   open: ExportOpener,
   batch: Batch,
 ): Promise<{ readonly results: ExportOpener; readonly tally: ExportTally }> {
-  const { type, country } = batch.lane;
+  const { type, country } = batch.group;
   const kept: Uint8Array[] = [];
   async function* keep(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of body) {

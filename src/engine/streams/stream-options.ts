@@ -79,7 +79,7 @@ export interface VerifySettings
  * Which columns are verified, and for which country: without either nothing can be sent. The country
  * comes first: the compiler looks for it first.
  */
-export type LaneChoice = CountryChoice & ColumnChoice;
+export type TargetChoice = CountryChoice & ColumnChoice;
 
 /** The options of `verify()`. */
-export type VerifyOptions = VerifySettings & LaneChoice;
+export type VerifyOptions = VerifySettings & TargetChoice;

@@ -8,7 +8,7 @@ import type { AskedFields, EnrichedRow, PhoneColumn, TextColumn } from './enrich
 import { joinResults } from './join-results.js';
 import { RowFeed } from './row-feed.js';
 import type { StreamPlan } from './stream-plan.js';
-import type { LaneChoice, VerifySettings } from './stream-options.js';
+import type { TargetChoice, VerifySettings } from './stream-options.js';
 import { planOf, Verify, type Prefixes, type TypedOptions } from './verify.js';
 
 /**
@@ -41,7 +41,7 @@ export function verifyRows<
   Given = unknown,
 >(
   rows: Iterable<Input> | AsyncIterable<Input> | ReadableStream<Input>,
-  options: TypedOptions<Input, Email, Phone, Prefix, Chosen> & Needed<Given, LaneChoice>,
+  options: TypedOptions<Input, Email, Phone, Prefix, Chosen> & Needed<Given, TargetChoice>,
 ): AsyncIterable<EnrichedRow<Input, Email, Phone, Prefix, Chosen, AskedFields<Given>>> {
   checkValue('rows', rows, someRows);
   return new VerifyRows(rows, planOf(options), options);

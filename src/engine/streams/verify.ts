@@ -17,7 +17,7 @@ import type {
   RowStream,
   TextColumn,
 } from './enriched-row.js';
-import type { LaneChoice, VerifySettings } from './stream-options.js';
+import type { TargetChoice, VerifySettings } from './stream-options.js';
 import { verifyShape } from './stream-shape.js';
 import { StreamPlan } from './stream-plan.js';
 import { rowsToBatches } from './rows-to-batches.js';
@@ -50,7 +50,7 @@ export function verify<
   Given = unknown,
 >(
   options: TypedOptions<Row, Email, Phone, Prefix, Chosen> &
-    Needed<Given, LaneChoice> &
+    Needed<Given, TargetChoice> &
     NoRowType<Email>,
 ): RowStream<
   Row,
@@ -73,7 +73,7 @@ export type TypedVerify<Input extends object> = <
   const Chosen extends AddedField = never,
   Given = unknown,
 >(
-  options: TypedOptions<Input, Email, Phone, Prefix, Chosen> & Needed<Given, LaneChoice>,
+  options: TypedOptions<Input, Email, Phone, Prefix, Chosen> & Needed<Given, TargetChoice>,
 ) => RowStream<Input, EnrichedRow<Input, Email, Phone, Prefix, Chosen, AskedFields<Given>>>;
 
 /** Options whose values decide the type of the rows. */

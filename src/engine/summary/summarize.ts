@@ -92,7 +92,7 @@ function hasColumns(plan: Plan, type: VerificationType): boolean {
 
 function creditSummary(run: Summarized, type: VerificationType): CreditSummary | null {
   if (!hasColumns(run.plan, type)) return null;
-  const batches = run.batches.filter(({ batch }) => batch.lane.type === type);
+  const batches = run.batches.filter(({ batch }) => batch.group.type === type);
   const charges = batches.map(chargeOf).filter((charge) => charge !== undefined);
   if (charges.length === batches.length) return { ...total(charges), source: 'cost_objects' };
   if (run.balances) {
@@ -115,8 +115,8 @@ function batchReport({ batch, known, name, charge, exported, times }: DrivenBatc
   return {
     batch_uuid: ('uuid' in known && known.uuid) || null,
     name: name ?? '',
-    type: batch.lane.type,
-    country: batch.lane.country,
+    type: batch.group.type,
+    country: batch.group.country,
     addresses: batch.addresses,
     stage: known.stage,
     reason: known.stage === 'failed' ? known.reason : null,

@@ -144,7 +144,7 @@ const typeSummary = z.object({
   from_history: count.describe(
     'Unique addresses whose result came from earlier runs: the history, or a run whose list has changed',
   ),
-  duplicates: count.describe('Cells that held an address seen before in their lane'),
+  duplicates: count.describe('Cells that held an address seen before in their batch group'),
   ...cellTally,
 });
 
@@ -286,7 +286,7 @@ const typeEstimate = z.object({
   from_history: count,
   duplicates: count,
   not_submitted: counts.describe('Cells that cannot be sent, by reason'),
-  lanes: z.array(z.object({ country: z.string(), addresses: count, batches: count })),
+  groups: z.array(z.object({ country: z.string(), addresses: count, batches: count })),
   credits: count.describe('Needed at most, before refunds'),
 });
 

@@ -162,7 +162,7 @@ export interface TypeSummary {
   readonly addresses: number;
   /** Unique addresses whose result came from the history: they were not sent. */
   readonly from_history: number;
-  /** Cells that held an address seen before in their lane. */
+  /** Cells that held an address seen before in their batch group. */
   readonly duplicates: number;
   /** Cells by what became of them: they add up to the rows of each column. */
   readonly buckets: Readonly<Record<Verification, number>>;
@@ -380,18 +380,18 @@ export interface TypeEstimate {
   readonly addresses: number;
   /** Unique addresses that the history knows: they would not be sent. */
   readonly from_history: number;
-  /** Cells that hold an address seen before in their lane. */
+  /** Cells that hold an address seen before in their batch group. */
   readonly duplicates: number;
   /** Cells that cannot be sent, by reason. */
   readonly not_submitted: Readonly<Record<string, number>>;
   /** The same by country. */
-  readonly lanes: readonly LaneEstimate[];
+  readonly groups: readonly GroupEstimate[];
   /** Credits that the run would need at most, before refunds. */
   readonly credits: number;
 }
 
 /** What would be sent of one type for one country. */
-export interface LaneEstimate {
+export interface GroupEstimate {
   /** A code of two letters. */
   readonly country: string;
   /** Addresses that would be sent. */

@@ -21,7 +21,7 @@ export const unnumbered = -1;
 const noSlots = new Int32Array(0);
 
 /**
- * Gives each unique (lane number, key) a number: 0, 1, 2, … in the order of their first coming. It
+ * Gives each unique (batch group number, key) a number: 0, 1, 2, … in the order of their first coming. It
  * holds no key, only 96 bits of its hash (and 7 more by the shard it is in): at most 22 bytes an
  * address from two million addresses on, at most 40 below. Shards grow one at a time and, once they are
  * large, by a fifth, so no growth holds two copies of the table or copies all of it at once.
@@ -99,20 +99,20 @@ export class AddressTable {
   }
 
   /** The number of an address; one that is new gets, and so returns, what `size` was before. */
-  add(lane: number, key: string): number {
-    this.#hash.hash(lane, key);
+  add(group: number, key: string): number {
+    this.#hash.hash(group, key);
     return this.addHashed(this.#hash);
   }
 
   /** Hashes an address that is to be added later: its words go to a place among those of others. */
-  hashInto(hashes: Int32Array, place: number, lane: number, key: string): void {
-    this.#hash.hash(lane, key);
+  hashInto(hashes: Int32Array, place: number, group: number, key: string): void {
+    this.#hash.hash(group, key);
     this.#hash.keep(hashes, place);
   }
 
   /** The same for the key whose UTF-8 stands at the beginning of the room. */
-  hashRoomInto(hashes: Int32Array, place: number, lane: number, keyBytes: number): void {
-    this.#hash.hashRoom(lane, keyBytes);
+  hashRoomInto(hashes: Int32Array, place: number, group: number, keyBytes: number): void {
+    this.#hash.hashRoom(group, keyBytes);
     this.#hash.keep(hashes, place);
   }
 
@@ -142,8 +142,8 @@ export class AddressTable {
   }
 
   /** The same as `add` for the key whose UTF-8 stands at the beginning of the room. */
-  addFromRoom(lane: number, keyBytes: number): number {
-    this.#hash.hashRoom(lane, keyBytes);
+  addFromRoom(group: number, keyBytes: number): number {
+    this.#hash.hashRoom(group, keyBytes);
     return this.addHashed(this.#hash);
   }
 
@@ -176,8 +176,8 @@ export class AddressTable {
   }
 
   /** The number of an address, or -1 when it was never added. */
-  find(lane: number, key: string): number {
-    this.#hash.hash(lane, key);
+  find(group: number, key: string): number {
+    this.#hash.hash(group, key);
     return this.findHashed(this.#hash);
   }
 

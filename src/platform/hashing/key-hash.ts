@@ -1,5 +1,5 @@
 const seedBytes = 32;
-const laneBytes = 4;
+const groupBytes = 4;
 const blockBytes = 16;
 const roundsPerBlock = 8;
 const initialKeyBytes = 256;
@@ -11,7 +11,7 @@ export const hashWords = 4;
 const encoder = new TextEncoder();
 
 /**
- * A keyed 128-bit hash of (lane number, key): the MAC Chaskey over the lane's four bytes and the key's
+ * A keyed 128-bit hash of (batch group number, key): the MAC Chaskey over the group's four bytes and the key's
  * UTF-8. Who fills the input cannot prepare keys that collide without knowing the seed, and by chance
  * two of 10 million keys share 96 bits with a probability of about 10^-15.
  *
@@ -28,7 +28,7 @@ export class KeyHash {
   readonly #start: Block;
   readonly #fullBlockKey: Block;
   readonly #paddedBlockKey: Block;
-  /** The message: the lane, the key, and room to pad the last block. */
+  /** The message: the batch group, the key, and room to pad the last block. */
   #message = new DataView(new ArrayBuffer(0));
   #keyBytes = new Uint8Array(0);
 
@@ -47,21 +47,21 @@ export class KeyHash {
   /**
    * Hashes one key into the fields.
    *
-   * @param lane an unsigned 32-bit number
+   * @param group an unsigned 32-bit number
    * @param key text of any length without lone surrogates
    */
-  hash(lane: number, key: string): void {
+  hash(group: number, key: string): void {
     const room = this.room(key.length * 3);
     // Most keys are ASCII and short: for them the call of what encodes any text is the longest part.
     for (let at = 0; at < key.length; at += 1) {
       const unit = key.charCodeAt(at);
       if (unit > lastAscii) {
-        this.hashRoom(lane, encoder.encodeInto(key, room).written);
+        this.hashRoom(group, encoder.encodeInto(key, room).written);
         return;
       }
       room[at] = unit;
     }
-    this.hashRoom(lane, key.length);
+    this.hashRoom(group, key.length);
   }
 
   /** At least so many bytes, for the UTF-8 of a key that {@link KeyHash.hashRoom} hashes next. */
@@ -73,12 +73,12 @@ export class KeyHash {
   /**
    * Hashes the key at the beginning of the room into the fields.
    *
-   * @param lane an unsigned 32-bit number
+   * @param group an unsigned 32-bit number
    */
-  hashRoom(lane: number, keyBytes: number): void {
+  hashRoom(group: number, keyBytes: number): void {
     const message = this.#message;
-    const size = laneBytes + keyBytes;
-    message.setInt32(0, lane, true);
+    const size = groupBytes + keyBytes;
+    message.setInt32(0, group, true);
     message.setInt32(size, 1, true);
     message.setInt32(size + 4, 0, true);
     message.setInt32(size + 8, 0, true);
@@ -136,9 +136,9 @@ export class KeyHash {
   }
 
   #makeRoom(keyBytes: number): void {
-    const buffer = new ArrayBuffer(laneBytes + keyBytes + blockBytes);
+    const buffer = new ArrayBuffer(groupBytes + keyBytes + blockBytes);
     this.#message = new DataView(buffer);
-    this.#keyBytes = new Uint8Array(buffer, laneBytes, keyBytes);
+    this.#keyBytes = new Uint8Array(buffer, groupBytes, keyBytes);
   }
 }
 

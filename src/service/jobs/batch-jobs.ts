@@ -172,7 +172,7 @@ export class BatchJobs {
     const files = store.files(batch);
     const { signal } = this.#closing;
     const { addresses } = stage.prepared;
-    const lane = { type: parameters.type, country: parameters.target_country };
+    const group = { type: parameters.type, country: parameters.target_country };
     const shared = {
       files,
       durable: store.isDurable,
@@ -183,7 +183,7 @@ export class BatchJobs {
     const work = async (nextTurn: () => Promise<void>): Promise<readonly VerdictCount[]> => {
       signal.throwIfAborted();
       await rm(files.codes, { force: true });
-      const live = engine.live?.(lane, signal);
+      const live = engine.live?.(group, signal);
       if (live === undefined) return verifyContent({ ...shared, parameters, engine, nextTurn });
       const known = reusedAnswers(files, addresses, answers);
       return verifyLive({ ...shared, addresses, live, known });

@@ -68,7 +68,7 @@ export interface VerificationEngine {
   ): readonly PhoneVerdict[] | Promise<readonly PhoneVerdict[]>;
   /** Begins the verification of a batch; absent where answers come at once. */
   live?(
-    lane: { readonly type: VerificationType; readonly country: CountryCode },
+    group: { readonly type: VerificationType; readonly country: CountryCode },
     signal: AbortSignal,
   ): LiveVerification;
   /** Ends what is under way; the service that uses it calls it when it closes. */

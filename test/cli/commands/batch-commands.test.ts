@@ -181,8 +181,8 @@ describe('sluice batch', () => {
       faults: { faults: [{ operation: 'uploadBatch', when: 'after', what: { reset: true } }] },
     });
     const path = await textFile('a@example.com\n');
-    const lane = '--type email --country US --name lost-one';
-    expect(await batch(`upload ${path} ${lane}`, service)).toMatchObject({
+    const group = '--type email --country US --name lost-one';
+    expect(await batch(`upload ${path} ${group}`, service)).toMatchObject({
       code: 7,
       stderr: expect.stringContaining('look for lost-one with sluice batch list') as string,
     });

@@ -18,8 +18,8 @@ export function batchProgress(
   known: KnownBatch,
   charge?: { spent: number; refunded: number; net: number },
 ): RunProgress {
-  const lane = { type: 'email', country: 'US' } as const;
-  const batch = { id, lane, addresses: 100, sizeBytes: 2000, checksum: 0, open: () => [] };
+  const group = { type: 'email', country: 'US' } as const;
+  const batch = { id, group, addresses: 100, sizeBytes: 2000, checksum: 0, open: () => [] };
   return toldOf({ batch, known, name: `sluice-run-${id}-1`, charge });
 }
 

@@ -9,7 +9,7 @@ function batchOf(lines: readonly string[], chunkBytes = 1 << 20): Batch {
   const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   return {
     id: 3,
-    lane: { type: 'email', country: 'US' },
+    group: { type: 'email', country: 'US' },
     addresses: lines.length,
     sizeBytes: bytes.length,
     checksum: crc32(bytes),
@@ -36,9 +36,9 @@ const anyLine = fc
   .filter((line) => !line.includes('\n'));
 
 describe('halveBatch', () => {
-  it('makes two batches of the lane and the number, the first with the odd line', async () => {
+  it('makes two batches of the batch group and the number, the first with the odd line', async () => {
     const [first, second] = await halveBatch(batchOf(['a', 'bb', 'ccc', 'd', 'e']));
-    const shared = { id: 3, lane: { type: 'email', country: 'US' } };
+    const shared = { id: 3, group: { type: 'email', country: 'US' } };
     expect(first).toMatchObject({
       ...shared,
       addresses: 3,

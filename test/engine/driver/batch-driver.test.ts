@@ -60,7 +60,7 @@ describe('driveBatch', () => {
     expect(driving.recorded.at(-1)?.charge).toEqual({ spent: 2, refunded: 1, net: 1 });
   });
 
-  it('passes name, lane and settings to the service, and the same bytes each time', async () => {
+  it('passes name, batch group and settings to the service, and the same bytes each time', async () => {
     const forms: unknown[] = [];
     const service = new FakeService(
       faults('uploadBatch', { commits: false, error: lostAnswer('u') }),

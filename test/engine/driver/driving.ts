@@ -21,7 +21,7 @@ export function makeBatch(id = 0, addresses = 2, type: VerificationType = 'email
   const bytes = Buffer.from(lines.join(''));
   return {
     id,
-    lane: { type, country: 'US' },
+    group: { type, country: 'US' },
     addresses,
     sizeBytes: bytes.length,
     checksum: crc32(bytes),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { emailLine } from '../../../src/engine/addresses/email-line.js';
 import { KeyHash } from '../../../src/platform/hashing/key-hash.js';
-import { laneNumber } from '../../../src/engine/addresses/lane.js';
+import { groupNumber } from '../../../src/engine/addresses/batch-group.js';
 import { phoneLine } from '../../../src/engine/addresses/phone/phone-line.js';
 import type { AddressResult } from '../../../src/engine/plan/result-history.js';
 import { systemClock } from '../../../src/platform/waiting/clock.js';
@@ -40,7 +40,7 @@ const files: FileSystem = {
   openLocked: async (name) => openFile(name, 'a', 0o600),
 };
 
-const lane = laneNumber({ type: 'email', country: 'US' });
+const group = groupNumber({ type: 'email', country: 'US' });
 
 /** Has a history keep a batch. */
 async function keep(
@@ -56,7 +56,7 @@ async function keep(
         what === 'no_result' || what === 'failed'
           ? outcomes.idOf(what, what === 'failed' ? 'internal_error' : 'no_record')
           : outcomes.idOfRecord('email', record[what]);
-      yield { lane, key, outcome };
+      yield { group, key, outcome };
     }
   }
   const addresses = Object.keys(told).length;
@@ -70,7 +70,7 @@ function ask(history: History, keys: readonly string[]): Readonly<Record<string,
   const hash = new KeyHash(history.seed);
   return Object.fromEntries(
     keys.map((key) => {
-      hash.hash(lane, key);
+      hash.hash(group, key);
       const id = recall.outcomeOf(hash);
       if (id === -1) return [key, undefined];
       const { verification, values } = outcomes.get(id);
@@ -156,18 +156,22 @@ describe('a history', () => {
     expect(ask(history, ['a', 'b'])).toEqual({ a: undefined, b: 'good' });
   });
 
-  it('forgets an address in every lane, and in its file', async () => {
+  it('forgets an address in every batch group, and in its file', async () => {
     const history = await open();
     const outcomes = new OutcomeTable();
     const outcome = outcomes.idOfRecord('email', record.valid);
     const results: AddressResult[] = [
-      { lane: laneNumber({ type: 'email', country: 'DE' }), key: 'a@b.test', outcome },
-      { lane: laneNumber({ type: 'email', country: 'US' }), key: 'a@b.test', outcome },
-      { lane: laneNumber({ type: 'email', country: 'US' }), key: 'c@b.test', outcome },
+      { group: groupNumber({ type: 'email', country: 'DE' }), key: 'a@b.test', outcome },
+      { group: groupNumber({ type: 'email', country: 'US' }), key: 'a@b.test', outcome },
+      { group: groupNumber({ type: 'email', country: 'US' }), key: 'c@b.test', outcome },
     ];
     const number = phoneLine('+1 202 555 0143', 'US');
     if (!('key' in number)) throw new Error('a number has no line');
-    const phone = { lane: laneNumber({ type: 'phone', country: 'US' }), key: number.key, outcome };
+    const phone = {
+      group: groupNumber({ type: 'phone', country: 'US' }),
+      key: number.key,
+      outcome,
+    };
     async function* all(): AsyncGenerator<AddressResult> {
       yield* [...results, phone];
     }

@@ -24,7 +24,7 @@ describe('AddressBook', () => {
     expect(book.size).toBe(3);
   });
 
-  it('tells the same address of two lanes apart', () => {
+  it('tells the same address of two batch groups apart', () => {
     const book = new AddressBook({ seed: new Uint8Array(32) });
     expect([book.number(0, 'a'), book.number(1, 'a'), book.number(0, 'a')]).toEqual([0, 1, 0]);
   });

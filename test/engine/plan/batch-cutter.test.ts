@@ -1,21 +1,21 @@
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Lane } from '../../../src/engine/addresses/lane.js';
+import type { BatchGroup } from '../../../src/engine/addresses/batch-group.js';
 import { BatchCutter } from '../../../src/engine/plan/batch-cutter.js';
 import type { Batch } from '../../../src/engine/batches/batch.js';
 import { MemoryStorage } from '../../../src/engine/plan/memory-storage.js';
 
-const lanes: readonly Lane[] = [
+const groups: readonly BatchGroup[] = [
   { type: 'email', country: 'US' },
   { type: 'phone', country: 'US' },
   { type: 'email', country: 'DE' },
 ];
 
-function laneOf(key: number): Lane {
-  const lane = lanes[key];
-  if (!lane) throw new Error(`no lane ${key}`);
-  return lane;
+function groupOf(key: number): BatchGroup {
+  const group = groups[key];
+  if (!group) throw new Error(`no group ${key}`);
+  return group;
 }
 
 function createCutter(batchSize: number) {
@@ -41,7 +41,7 @@ describe('BatchCutter', () => {
   it('makes a TXT file of lines: UTF-8, LF behind each, no mark in front', async () => {
     const { cutter } = createCutter(10);
     for (const line of ['a@sluice.test', 'ü@sluice.test', '名前@sluice.test', '😀@sluice.test']) {
-      cutter.add(0, laneOf(0), line, 0);
+      cutter.add(0, groupOf(0), line, 0);
     }
     cutter.closeAll();
     const [batch] = cutter.take();
@@ -52,18 +52,18 @@ describe('BatchCutter', () => {
 
   it('closes a batch with its last address', () => {
     const { cutter } = createCutter(2);
-    expect(cutter.add(0, laneOf(0), 'a', 0)).toBe(0);
+    expect(cutter.add(0, groupOf(0), 'a', 0)).toBe(0);
     expect(cutter.take()).toEqual([]);
-    expect(cutter.add(0, laneOf(0), 'b', 0)).toBe(0);
-    expect(cutter.take()).toMatchObject([{ id: 0, addresses: 2, lane: laneOf(0) }]);
+    expect(cutter.add(0, groupOf(0), 'b', 0)).toBe(0);
+    expect(cutter.take()).toMatchObject([{ id: 0, addresses: 2, group: groupOf(0) }]);
     expect(cutter.oldestOpenedAt()).toBeUndefined();
-    expect(cutter.add(0, laneOf(0), 'c', 0)).toBe(1);
+    expect(cutter.add(0, groupOf(0), 'c', 0)).toBe(1);
   });
 
-  it('keeps one open batch a lane and numbers them in the order of their opening', () => {
+  it('keeps one open batch for each batch group and numbers them in the order of their opening', () => {
     const { cutter } = createCutter(2);
     const numbers = [0, 1, 2, 1, 1, 0, 2].map((key, index) =>
-      cutter.add(key, laneOf(key), `line-${index}`, 0),
+      cutter.add(key, groupOf(key), `line-${index}`, 0),
     );
     expect(numbers).toEqual([0, 1, 2, 1, 3, 0, 2]);
     expect(ids(cutter.take())).toEqual([1, 0, 2]);
@@ -76,16 +76,16 @@ describe('BatchCutter', () => {
     expect(cutter.oldestOpenedAt()).toBeUndefined();
     cutter.closeOldest();
     expect(cutter.take()).toEqual([]);
-    cutter.add(2, laneOf(2), 'a', 100);
-    cutter.add(0, laneOf(0), 'b', 200);
+    cutter.add(2, groupOf(2), 'a', 100);
+    cutter.add(0, groupOf(0), 'b', 200);
     // An address for an open batch does not make it younger.
-    cutter.add(2, laneOf(2), 'c', 300);
+    cutter.add(2, groupOf(2), 'c', 300);
     expect(cutter.oldestOpenedAt()).toBe(100);
     cutter.closeOldest();
     expect(ids(cutter.take())).toEqual([0]);
     expect(cutter.oldestOpenedAt()).toBe(200);
-    // A lane that opens again is the youngest.
-    cutter.add(2, laneOf(2), 'd', 400);
+    // A batch group that opens again is the youngest.
+    cutter.add(2, groupOf(2), 'd', 400);
     cutter.closeOldest();
     cutter.closeOldest();
     expect(ids(cutter.take())).toEqual([1, 2]);
@@ -94,7 +94,7 @@ describe('BatchCutter', () => {
 
   it('gives closed batches once', () => {
     const { cutter } = createCutter(1);
-    cutter.add(0, laneOf(0), 'a', 0);
+    cutter.add(0, groupOf(0), 'a', 0);
     expect(ids(cutter.take())).toEqual([0]);
     expect(cutter.take()).toEqual([]);
     cutter.closeAll();
@@ -103,8 +103,8 @@ describe('BatchCutter', () => {
 
   it('can be read from the beginning as often as asked', async () => {
     const { cutter } = createCutter(2);
-    cutter.add(0, laneOf(0), 'a', 0);
-    cutter.add(0, laneOf(0), 'b', 0);
+    cutter.add(0, groupOf(0), 'a', 0);
+    cutter.add(0, groupOf(0), 'b', 0);
     const [batch] = cutter.take();
     expect(batch && [await textOf(batch), await textOf(batch)]).toEqual(['a\nb\n', 'a\nb\n']);
   });
@@ -119,7 +119,7 @@ describe('BatchCutter', () => {
     };
     const cutter = new BatchCutter({ batchSize: 5000, storage });
     for (let index = 0; index < 20_000; index += 1) {
-      cutter.add(index % 3, laneOf(index % 3), `address-${index}@sluice.test`, 0);
+      cutter.add(index % 3, groupOf(index % 3), `address-${index}@sluice.test`, 0);
     }
     cutter.closeAll();
     expect(blocks.length).toBeGreaterThan(6);
@@ -129,7 +129,7 @@ describe('BatchCutter', () => {
   it('takes lines that are longer than a block', async () => {
     const { cutter } = createCutter(3);
     const lines = ['é'.repeat(700), 'x'.repeat(200_000), '😀'.repeat(40_000)];
-    for (const line of lines) cutter.add(0, laneOf(0), line, 0);
+    for (const line of lines) cutter.add(0, groupOf(0), line, 0);
     const [batch] = cutter.take();
     const text = `${lines.join('\n')}\n`;
     expect(batch?.sizeBytes).toBe(Buffer.byteLength(text));
@@ -160,7 +160,7 @@ describe('BatchCutter', () => {
             else if (what === 'all') cutter.closeAll();
             else {
               const clean = what.line.replace(/[\n\ud800-\udfff]/g, '?');
-              const id = cutter.add(what.key, laneOf(what.key), clean, now);
+              const id = cutter.add(what.key, groupOf(what.key), clean, now);
               if (!expected.has(id)) opened.push(id);
               const batch = expected.get(id) ?? { key: what.key, lines: [] };
               expected.set(id, batch);
@@ -175,7 +175,7 @@ describe('BatchCutter', () => {
           for (const batch of closed) {
             const { key, lines } = expected.get(batch.id) ?? { key: -1, lines: [] };
             const bytes = await bytesOf(batch);
-            expect(batch.lane).toBe(laneOf(key));
+            expect(batch.group).toBe(groupOf(key));
             expect(bytes.toString()).toBe(lines.map((text) => `${text}\n`).join(''));
             expect(batch.addresses).toBe(lines.length);
             expect(batch.addresses).toBeLessThanOrEqual(batchSize);

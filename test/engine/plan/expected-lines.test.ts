@@ -4,19 +4,19 @@ import type { Batch } from '../../../src/engine/batches/batch.js';
 import { halveBatch } from '../../../src/engine/batches/halve-batch.js';
 import { SubmittedLines } from '../../../src/engine/plan/expected-lines.js';
 import { emailLine } from '../../../src/engine/addresses/email-line.js';
-import { laneNumber } from '../../../src/engine/addresses/lane.js';
+import { groupNumber } from '../../../src/engine/addresses/batch-group.js';
 import { linesOf, Planning } from './planning.js';
 
 const countries = ['US', 'DE', 'FR'] as const;
 
-/** Emails of several lanes, whose batches share the numbers between them. */
+/** Emails of several batch groups, whose batches share the numbers between them. */
 function planned(rows: readonly (readonly [email: string, country: string])[], batchSize = 1000) {
   const planning = new Planning({ batchSize, country: { fallback: 'US', position: 1 } });
   planning.plan(...rows);
   const numberOf = (batch: Batch) => (line: string) => {
     const address = emailLine(line);
     if (!('key' in address)) return -1;
-    return planning.book.findWaiting(laneNumber(batch.lane), address.key, batch.id);
+    return planning.book.findWaiting(groupNumber(batch.group), address.key, batch.id);
   };
   return { planning, batches: planning.batches(), numberOf };
 }

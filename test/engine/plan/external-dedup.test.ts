@@ -35,8 +35,8 @@ function planning(): Planning {
 async function told(planned: Planning, tickets: readonly number[]) {
   const batches: unknown[] = [];
   for (const batch of planned.batches()) {
-    const { id, lane, addresses, sizeBytes, checksum } = batch;
-    batches.push({ id, lane, addresses, sizeBytes, checksum, lines: await linesOf(batch) });
+    const { id, group, addresses, sizeBytes, checksum } = batch;
+    batches.push({ id, group, addresses, sizeBytes, checksum, lines: await linesOf(batch) });
   }
   return { tickets, batches, counts: planned.planner.counts, addresses: planned.book.size };
 }

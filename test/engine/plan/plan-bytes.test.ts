@@ -92,8 +92,8 @@ async function planned(chunk: RowChunk, country: CountryRule) {
   const tickets = [...planning.planner.plan(chunk, 0)];
   const batches: unknown[] = [];
   for (const batch of planning.batches()) {
-    const { id, lane, addresses, sizeBytes, checksum } = batch;
-    batches.push({ id, lane, addresses, sizeBytes, checksum, lines: await linesOf(batch) });
+    const { id, group, addresses, sizeBytes, checksum } = batch;
+    batches.push({ id, group, addresses, sizeBytes, checksum, lines: await linesOf(batch) });
   }
   const { counts, looks } = planning.planner;
   return { tickets, batches, counts, looks, foreign: looks[1]?.callingCodes?.foreign() };

@@ -41,7 +41,7 @@ describe('Planner', () => {
   it('keeps emails and phones of the same text apart', () => {
     const planning = new Planning({ columns: [email, phone] });
     expect([...planning.plan(['12025550123', '12025550123'])]).toEqual([0, 1]);
-    expect(planning.batches().map(({ lane }) => lane)).toEqual([
+    expect(planning.batches().map(({ group }) => group)).toEqual([
       { type: 'email', country: 'US' },
       { type: 'phone', country: 'US' },
     ]);
@@ -107,7 +107,7 @@ describe('the country of a row', () => {
   it('is its own cell in any case, else the fallback', () => {
     const planning = new Planning({ country: { fallback: 'US', position: 1 } });
     planning.plan(['a', 'de'], ['b', ''], ['c', undefined], ['d', ' FR '], ['e', 'DE']);
-    expect(planning.batches().map(({ lane, addresses }) => [lane.country, addresses])).toEqual([
+    expect(planning.batches().map(({ group, addresses }) => [group.country, addresses])).toEqual([
       ['DE', 2],
       ['US', 2],
       ['FR', 1],
@@ -141,7 +141,7 @@ describe('the country of a row', () => {
     expect(planning.batches()).toEqual([]);
   });
 
-  it('makes two addresses of one email: each lane is asked and paid for itself', () => {
+  it('makes two addresses of one email: each batch group is asked and paid for itself', () => {
     const planning = new Planning({ country: { fallback: undefined, position: 1 } });
     const tickets = planning.plan(['a', 'US'], ['a', 'DE'], ['a', 'us']);
     expect([...tickets]).toEqual([0, 1, 0]);
@@ -196,13 +196,13 @@ describe('any rows', () => {
           expect(tickets).toHaveLength(rows.length);
           const batches = planning.batches();
           const sent = (await Promise.all(batches.map(linesOf))).flatMap((lines, index) =>
-            lines.map((line) => `${batches[index]?.lane.country} ${emailKey(line)}`),
+            lines.map((line) => `${batches[index]?.group.country} ${emailKey(line)}`),
           );
           expect(new Set(sent).size).toBe(sent.length);
           const wanted = rows.flatMap(([cell, country]) => {
-            const lane = country === '' ? 'US' : country.toUpperCase();
+            const group = country === '' ? 'US' : country.toUpperCase();
             const key = emailKey(cell);
-            return key === undefined || lane === 'XX' ? [] : [`${lane} ${key}`];
+            return key === undefined || group === 'XX' ? [] : [`${group} ${key}`];
           });
           expect(new Set(sent)).toEqual(new Set(wanted));
           expect(planning.book.size).toBe(sent.length);
@@ -228,9 +228,9 @@ it('has the same plan for the same rows', async () => {
     planning.plan(
       ...Array.from({ length: 20 }, (_, i): [string, string] => [`${i}@x`, `20255501${i + 10}`]),
     );
-    return planning.batches().map(({ id, lane, checksum, sizeBytes }) => ({
+    return planning.batches().map(({ id, group, checksum, sizeBytes }) => ({
       id,
-      lane,
+      group,
       checksum,
       sizeBytes,
     }));

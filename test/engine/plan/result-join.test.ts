@@ -25,7 +25,7 @@ function openerOf(text: string): ExportOpener {
     })();
 }
 
-/** Plans one email column of one lane and gives its only batch. */
+/** Plans one email column of one batch group and gives its only batch. */
 function planned(...cells: readonly string[]) {
   const planning = new Planning();
   const tickets = [...planning.plan(...cells.map((cell) => [cell]))];
@@ -158,14 +158,14 @@ describe('ResultJoin', () => {
     }
   });
 
-  it('never gives a batch the records of another, of its own lane or not', async () => {
+  it('never gives a batch the records of another, of its own batch group or not', async () => {
     const planning = new Planning({
       country: { fallback: undefined, position: 1 },
       batchSize: 1,
     });
     const tickets = [...planning.plan(['a@x.test', 'US'], ['a@x.test', 'DE'], ['b@x.test', 'US'])];
     const batches = planning.batches();
-    expect(batches.map(({ lane }) => lane.country)).toEqual(['US', 'DE', 'US']);
+    expect(batches.map(({ group }) => group.country)).toEqual(['US', 'DE', 'US']);
     const [first] = batches;
     if (!first) throw new Error('nothing was planned');
     await planning.join.settle(first, {
@@ -302,7 +302,7 @@ describe('the parts of a batch', () => {
     expect(told()).toEqual([...unfinished, ...[4, 5, 6].map((index) => `verified good ${index}`)]);
   });
 
-  it('are told apart among the addresses of other lanes and types', async () => {
+  it('are told apart among the addresses of other batch groups and types', async () => {
     const columns = [
       { type: 'email', position: 0 },
       { type: 'phone', position: 1 },
@@ -314,7 +314,7 @@ describe('the parts of a batch', () => {
           const country = { fallback: undefined, position: 2 } as const;
           const planning = new Planning({ columns, country });
           const tickets = planning.plan(
-            ...picks.map(([lane, pick]) => [`${pick}@x.test`, `00${pick}-${lane}`, lane]),
+            ...picks.map(([group, pick]) => [`${pick}@x.test`, `00${pick}-${group}`, group]),
           );
           const parts: Batch[] = [];
           for (const batch of planning.batches()) {
@@ -323,17 +323,23 @@ describe('the parts of a batch', () => {
           }
           for (const part of parts.toReversed()) {
             const lines = await linesOf(part);
-            const { type, country: lane } = part.lane;
-            const record = { valid: true, wrong: false, unknown: false, quality: lane, type: lane };
+            const { type, country: group } = part.group;
+            const record = {
+              valid: true,
+              wrong: false,
+              unknown: false,
+              quality: group,
+              type: group,
+            };
             const records = Object.fromEntries(lines.map((line) => [line, record]));
             const results = openerOf(JSON.stringify(records));
             const { extra, numbers } = await planning.join.match(part, results);
             expect([type, extra, numbers.length]).toEqual([type, 0, lines.length]);
             await planning.join.settle(part, { results });
           }
-          const expected = picks.flatMap(([lane]) => [lane, lane]);
+          const expected = picks.flatMap(([group]) => [group, group]);
           expect([...tickets].map((ticket) => planning.tell(ticket))).toEqual(
-            expected.map((lane) => expect.stringContaining(` ${lane}`) as string),
+            expected.map((group) => expect.stringContaining(` ${group}`) as string),
           );
         },
       ),

@@ -31,7 +31,7 @@ const balance = { entry: 'balance', credits: { email_credit: 1.5, phone_credit: 
 
 const whole: Batch = {
   id: 6,
-  lane: { type: 'email', country: 'US' },
+  group: { type: 'email', country: 'US' },
   addresses: 10,
   sizeBytes: 100,
   checksum: 0,
@@ -65,7 +65,7 @@ const again = { stage: 'planned', attempt: 2, fresh: 0, uploads: 0 } as const;
 const charge = { spent: 5, refunded: 1, net: 4 };
 const at = '2026-01-02T03:04:05.000Z';
 const other: Batch = { ...whole, id: 7 };
-const calls: Batch = { ...whole, id: 8, lane: { type: 'phone', country: 'US' } };
+const calls: Batch = { ...whole, id: 8, group: { type: 'phone', country: 'US' } };
 const three = [whole, other, calls];
 
 function progress(batch: Batch, known: BatchProgress['known'] = exported): BatchProgress {

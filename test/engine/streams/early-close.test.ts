@@ -54,7 +54,7 @@ describe('when the window is full', () => {
     expect(service.ledger).toHaveLength(10_000);
   });
 
-  test('240 lanes at concurrency 4 finish, never more than 4 batches on the service', async () => {
+  test('240 batch groups at concurrency 4 finish, never more than 4 batches on the service', async () => {
     const followed = followBatches();
     const { service } = followed;
     const source = countRows(6000, (index) => ({
@@ -81,7 +81,7 @@ describe('when the window is full', () => {
     expect(next).toBe(6000);
     expect(followed.most).toBe(4);
     expect(service.ledger).toHaveLength(12_000);
-    // Two windows of rows, each with an address or more for every lane.
+    // Two windows of rows, each with an address or more for every batch group.
     expect(service.batches.size).toBeLessThanOrEqual(3 * 240);
   });
 

@@ -184,8 +184,8 @@ it('what was never launched is deleted and sent again, and what failed is given 
     async function* keys(): AsyncGenerator<string> {
       for (const { email } of people(2)) yield email;
     }
-    const lane = { type: 'email', country: 'US' } as const;
-    await history.noteLaunch({ batchUuid, lane, keys: keys() }, {});
+    const group = { type: 'email', country: 'US' } as const;
+    await history.noteLaunch({ batchUuid, group, keys: keys() }, {});
     await history.close();
   };
   const bytes = Buffer.from(

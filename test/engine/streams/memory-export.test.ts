@@ -11,7 +11,7 @@ const whole = Buffer.from(JSON.stringify({ 'a@example.com': recordOf('email', 'a
 const lines = Buffer.from('A@example.com\nb@example.com\n');
 const batch: Batch = {
   id: 0,
-  lane: { type: 'email', country: 'US' },
+  group: { type: 'email', country: 'US' },
   addresses: 2,
   sizeBytes: lines.length,
   checksum: 0,

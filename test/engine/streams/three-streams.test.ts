@@ -43,7 +43,7 @@ async function readParcels(
 }
 
 describe('rowsToBatches() alone', () => {
-  test('makes TXT files of unique addresses, one lane each, cut at the batch size', async () => {
+  test('makes TXT files of unique addresses, one batch group each, cut at the batch size', async () => {
     const plan = new StreamPlan({
       email: ['email'],
       phone: ['phone'],
@@ -60,7 +60,7 @@ describe('rowsToBatches() alone', () => {
     const { parcels } = await readParcels(Readable.from(rows).pipe(rowsToBatches(plan)));
     const batches = parcels.flatMap((parcel) => (parcel.kind === 'batch' ? [parcel.batch] : []));
     const files = await Promise.all(
-      batches.map(async (batch) => [batch.lane, await linesOf(batch)] as const),
+      batches.map(async (batch) => [batch.group, await linesOf(batch)] as const),
     );
     expect(files).toEqual([
       [{ type: 'email', country: 'ES' }, ['Ana@example.com', 'eva@example.com']],

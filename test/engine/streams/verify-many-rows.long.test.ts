@@ -6,7 +6,7 @@ import { withClient } from './with-client.js';
 
 const count = 300_000;
 
-/** Three lanes: emails of two countries, and numbers of one; every seventh email stood there before. */
+/** Three batch groups: emails of two countries, and numbers of one; every seventh email stood there before. */
 function makeRow(index: number): Row {
   const isBritish = index % 3 === 0;
   return {
@@ -42,7 +42,7 @@ function isAsExpected(row: Row, index: number): boolean {
 }
 
 test(
-  '300,000 rows of three lanes come out in order, every field kept, every address charged once',
+  '300,000 rows of three groups come out in order, every field kept, every address charged once',
   { timeout: 300_000 },
   async () => {
     const { client, service } = await withClient();
@@ -77,7 +77,7 @@ test(
     let charges = 0;
     for (const times of charged.values()) charges += times;
     expect(charges).toBe(expected.size);
-    // An address of both countries is paid for in both lanes, and in neither twice.
+    // An address of both countries is paid for in both batch groups, and in neither twice.
     expect(Math.max(...new Set(charged.values()))).toBeLessThanOrEqual(2);
   },
 );

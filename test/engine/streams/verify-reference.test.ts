@@ -39,17 +39,17 @@ function judgeEmail(cell: unknown): { readonly key: string } | { readonly reason
 /** The same for the forms of numbers above: ten digits are a possible number in either country. */
 function judgePhone(
   cell: unknown,
-  lane: string,
+  group: string,
 ): { readonly key: string } | { readonly reason: string } {
   const text = typeof cell === 'string' ? cell.trim() : '';
   if (text === '') return { reason: 'empty' };
   const digits = text.replace(/\D/g, '');
   if (digits.length < 10 || text.startsWith('+')) return { key: text };
-  return { key: `+${lane === 'GB' ? 44 : 1}${digits}` };
+  return { key: `+${group === 'GB' ? 44 : 1}${digits}` };
 }
 
 /** Empty cells fall back to the country given. */
-function laneOf(country: unknown): string {
+function groupOf(country: unknown): string {
   return String(country ?? '').toUpperCase() || 'US';
 }
 
@@ -60,7 +60,7 @@ function expectedCells(
   records: ReadonlyMap<string, Given>,
 ): Record<string, unknown> {
   const isEmpty = 'reason' in judged && judged.reason === 'empty';
-  const lane = laneOf(country);
+  const group = groupOf(country);
   const names = Object.keys(recordOf(type, '')).slice(1);
   const cells = (
     verification: string,
@@ -73,9 +73,9 @@ function expectedCells(
       ...names.map((name) => [`${type}_${name}`, record?.[name] ?? null]),
     ]) as Record<string, unknown>;
   if (isEmpty) return cells('not_submitted', 'empty');
-  if (lane === 'XX') return cells('not_submitted', 'country_unsupported');
+  if (group === 'XX') return cells('not_submitted', 'country_unsupported');
   if ('reason' in judged) return cells('not_submitted', judged.reason);
-  const record = records.get(`${lane} ${type} ${judged.key}`);
+  const record = records.get(`${group} ${type} ${judged.key}`);
   if (record === doubtful) return cells('failed', 'export_incomplete');
   return record ? cells('verified', '', record) : cells('no_result', 'no_record');
 }
@@ -138,7 +138,7 @@ test('any rows come out as a plain map of the results joins them, each address c
           ...expectedCells('email', judgeEmail(row.email), row.country, records),
           ...expectedCells(
             'phone',
-            judgePhone(row.phone, laneOf(row.country)),
+            judgePhone(row.phone, groupOf(row.country)),
             row.country,
             records,
           ),

@@ -150,7 +150,7 @@ describe('rows through verify() and a service over HTTP', () => {
     ]);
   });
 
-  test('are charged once for each lane that their country puts them in', async () => {
+  test('are charged once for each batch group that their country puts them in', async () => {
     const { client, service } = await withClient();
     const countries = ['US', 'gb ', '', 'US', 'XX', undefined];
     const rows = await verifyRows(
@@ -166,8 +166,8 @@ describe('rows through verify() and a service over HTTP', () => {
       '',
     ]);
     expect(await chargesOf(service)).toHaveLength(3);
-    const lanes = (await client.listBatches()).length;
-    expect(lanes).toBe(3);
+    const groups = (await client.listBatches()).length;
+    expect(groups).toBe(3);
   });
 
   test('have the country of their number with countryFrom, their emails too', async () => {

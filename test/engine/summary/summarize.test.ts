@@ -38,7 +38,7 @@ type Stage =
 function batchOf(id: number, type: VerificationType, known: Stage): DrivenBatch {
   const batch: Batch = {
     id,
-    lane: { type, country: 'US' },
+    group: { type, country: 'US' },
     addresses: 5,
     sizeBytes: 0,
     checksum: 0,

@@ -71,7 +71,7 @@ describe('AddressTable', () => {
   it('does as a Map does, through any order of adds and finds', () => {
     const operation = fc.record({
       isAdd: fc.boolean(),
-      lane: fc.nat(3),
+      group: fc.nat(3),
       key: fc.oneof(fc.nat(500).map(String), fc.string({ unit: 'grapheme', maxLength: 6 })),
     });
     fc.assert(
@@ -81,12 +81,12 @@ describe('AddressTable', () => {
         (seed, operations) => {
           const table = new AddressTable({ seed });
           const numbers = new Map<string, number>();
-          for (const { isAdd, lane, key } of operations) {
-            const name = `${lane}/${key}`;
+          for (const { isAdd, group, key } of operations) {
+            const name = `${group}/${key}`;
             const known = numbers.get(name);
-            assert.equal(table.find(lane, key), known ?? -1);
+            assert.equal(table.find(group, key), known ?? -1);
             if (!isAdd) continue;
-            assert.equal(table.add(lane, key), known ?? numbers.size);
+            assert.equal(table.add(group, key), known ?? numbers.size);
             if (known === undefined) numbers.set(name, numbers.size);
             assert.equal(table.size, numbers.size);
           }

@@ -9,8 +9,8 @@ function seedOf(...words: number[]): Uint8Array {
 
 const someSeed = seedOf(0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0);
 
-function hashOf(hash: KeyHash, lane: number, key: string): number[] {
-  hash.hash(lane, key);
+function hashOf(hash: KeyHash, group: number, key: string): number[] {
+  hash.hash(group, key);
   return [hash.word0, hash.word1, hash.word2, hash.word3].map((word) => word >>> 0);
 }
 
@@ -21,7 +21,7 @@ function bitsOf(word: number): number {
 }
 
 describe('KeyHash', () => {
-  // Published vectors of Chaskey: the message of n bytes is 0, 1, 2, …; ours begins with the lane.
+  // Published vectors of Chaskey: the message of n bytes is 0, 1, 2, …; ours begins with the batch group.
   it.each([
     [4, 0x30b2d171, 0xe38532fb, 0x16707c16, 0x73ed45f0],
     [5, 0xbc983d0c, 0x31b14064, 0x234cd7a2, 0x0c92bbf9],
@@ -36,7 +36,7 @@ describe('KeyHash', () => {
     expect(hashOf(hash, 0x03020100, key)).toEqual(words);
   });
 
-  it('changes about half of its bits with any bit of lane, key or seed', () => {
+  it('changes about half of its bits with any bit of batch group, key or seed', () => {
     const hash = new KeyHash(someSeed);
     let flips = 0;
     let changed = 0;
@@ -81,14 +81,14 @@ describe('KeyHash', () => {
     }
   });
 
-  it('tells keys apart by length, lane, and text beyond ASCII', () => {
+  it('tells keys apart by length, batch group, and text beyond ASCII', () => {
     const hash = new KeyHash(someSeed);
     const keys = ['', '\u0000', '\u0001', '\u0000\u0000', 'e\u0301', '\u00c3\u00a9', '😀', 'a'];
     for (let length = 1; length < 70; length += 1)
       keys.push('b'.repeat(length), 'é'.repeat(length));
     const seen = new Set<string>();
-    for (const lane of [0, 1, 2, 0xffff_ffff]) {
-      for (const key of keys) seen.add(hashOf(hash, lane, key).join());
+    for (const group of [0, 1, 2, 0xffff_ffff]) {
+      for (const key of keys) seen.add(hashOf(hash, group, key).join());
     }
     expect(seen.size).toBe(4 * keys.length);
   });

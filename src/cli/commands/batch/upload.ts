@@ -40,13 +40,13 @@ export const uploadCommand = defineCommand({
 async function upload(input: CommandInput<NameOf<typeof uploadOptions>>): Promise<number> {
   const { options, signal } = input;
   const path = onlyPath(input, 'name one file that holds an address on each line');
-  const lane = { type: readType(options), target_country: readCountry(options) };
+  const group = { type: readType(options), target_country: readCountry(options) };
   const name = options.text('name') ?? uniqueName(path);
   const settings = batchSettings(options);
   const file = await openLineFile(path);
   const answer = await withService(input, async (client) => {
     try {
-      return await client.uploadBatch({ ...settings, ...lane, name, file }, { signal });
+      return await client.uploadBatch({ ...settings, ...group, name, file }, { signal });
     } catch (error) {
       sayWhetherItArrived(error, name, input);
       throw error;

@@ -8,7 +8,7 @@ import { findPreparedCounts } from '../prepared-counts.js';
 import { uuidKey } from './uuid-key.js';
 
 /** What an answer says of an upload that is not true of the one that it should be about. */
-export type SignOfAnother = 'uuid' | 'name' | 'lane' | 'lines';
+export type SignOfAnother = 'uuid' | 'name' | 'group' | 'lines';
 
 /** Fields that an answer may have beside its status: none of them is shown (spec 2.5, 2.9). */
 const said = z.looseObject({
@@ -41,28 +41,28 @@ export function signOfAnother(
   },
 ): SignOfAnother | undefined {
   const own = said.parse(answer);
-  const { type, country } = batch.lane;
+  const { type, country } = batch.group;
   if (uuidKey(own.batch_uuid ?? uuid) !== uuidKey(uuid)) return 'uuid';
   // What names begin with may change from one process of a run to the next.
   const [told, sent] = [own.name ?? name, name].map((one) => parseBatchName(one, runId));
   if (!isDeepStrictEqual(told, sent)) return 'name';
-  const isOfLane = [own, withParameters.parse(answer).parameters ?? {}].every(
-    (lane) => (lane.type ?? type) === type && (lane.target_country ?? country) === country,
+  const isOfGroup = [own, withParameters.parse(answer).parameters ?? {}].every(
+    (group) => (group.type ?? type) === type && (group.target_country ?? country) === country,
   );
-  if (!isOfLane) return 'lane';
+  if (!isOfGroup) return 'group';
   return answer.status === 'ready_for_verification' && countsOthers(answer, batch)
     ? 'lines'
     : undefined;
 }
 
 /** Whether the service has parsed other lines than those of the batch. */
-function countsOthers(answer: object, { lane, addresses }: Batch): boolean {
-  const countOf = (type: typeof lane.type): number => {
+function countsOthers(answer: object, { group, addresses }: Batch): boolean {
+  const countOf = (type: typeof group.type): number => {
     const { valid, wrong, duplicate } = { ...noLines, ...findPreparedCounts(type, answer) };
     return valid + wrong + duplicate;
   };
-  const lines = countOf(lane.type);
-  if (lines === 0) return countOf(lane.type === 'email' ? 'phone' : 'email') > 0;
+  const lines = countOf(group.type);
+  if (lines === 0) return countOf(group.type === 'email' ? 'phone' : 'email') > 0;
   return lines < addresses || lines > addresses + mostLinesMore;
 }
 

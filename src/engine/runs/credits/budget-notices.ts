@@ -56,7 +56,7 @@ function needOf(
   batches: readonly Batch[],
   type: VerificationType,
 ): { readonly needed: number; readonly smallest: number } {
-  const sizes = batches.flatMap(({ lane, addresses }) => (lane.type === type ? [addresses] : []));
+  const sizes = batches.flatMap(({ group, addresses }) => (group.type === type ? [addresses] : []));
   const needed = sizes.reduce((sum, size) => sum + size, 0);
   return { needed, smallest: sizes.reduce((least, size) => Math.min(least, size), needed) };
 }

@@ -36,7 +36,7 @@ export async function readPreflight(
 ): Promise<Preflight> {
   const { signal } = surroundings;
   const ofType = async (type: VerificationType): Promise<PreparedType | null> => {
-    const batches = ready.filter(({ batch }) => batch.lane.type === type);
+    const batches = ready.filter(({ batch }) => batch.group.type === type);
     if (batches.length === 0) return null;
     const counts = await Promise.all(
       batches.map(async ({ known }) =>

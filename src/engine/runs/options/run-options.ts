@@ -6,7 +6,7 @@ import type { SinkInput, SourceInput } from './run-ends.js';
 import type { SourceColumns } from './source-columns.js';
 import type { DoubtOptions } from '../../plan/column-quality.js';
 import type { CountryOptions } from '../../plan/plan.js';
-import type { LaneChoice } from '../../streams/stream-options.js';
+import type { TargetChoice } from '../../streams/stream-options.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import type { History } from '../../history/history.js';
 import type { SharedStore } from '../../stores/run-store.js';
@@ -177,7 +177,7 @@ interface StateInFolder {
 }
 
 /** What a run has to be told, one way or another. */
-export type RunChoice = LaneChoice & StateChoice;
+export type RunChoice = TargetChoice & StateChoice;
 
 /** @template From what the rows come from: where they are objects, their columns are known */
 export type RunOptions<From extends SourceInput = SourceInput> = RunSettings<From> & RunChoice;
@@ -194,7 +194,7 @@ export type ResolvedRun = Omit<
 
 /** The options of a run that keeps nothing on disk. */
 export type StreamRunOptions<From extends SourceInput = SourceInput> = StreamRunSettings<From> &
-  LaneChoice;
+  TargetChoice;
 
 export type StreamRunSettings<From extends SourceInput = SourceInput> = SourceColumns<From> &
   Omit<
@@ -246,7 +246,7 @@ export interface ChangedCell {
 
 /** The options of a run, as far as they decide what it would send. */
 export type EstimateOptions<From extends SourceInput = SourceInput> = EstimateSettings<From> &
-  LaneChoice;
+  TargetChoice;
 
 export type EstimateSettings<From extends SourceInput = SourceInput> = SourceColumns<From> &
   Omit<

@@ -243,9 +243,9 @@ function planEntryOf(
     rows,
     content: reading.contentDigest?.() ?? null,
     ...(found.length > 0 && { headers: found.map(({ number }) => number) }),
-    batches: batches.map(({ lane, addresses, checksum }) => ({
-      type: lane.type,
-      country: lane.country,
+    batches: batches.map(({ group, addresses, checksum }) => ({
+      type: group.type,
+      country: group.country,
       addresses,
       checksum,
     })),

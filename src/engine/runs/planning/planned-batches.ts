@@ -35,8 +35,8 @@ export async function plannedBatches(
       if (paid.has(id)) throw damagedBatches(batchesPath);
       continue;
     }
-    const lane = laneOf(type, country, batchesPath);
-    batches.push({ id, lane, addresses, checksum, sizeBytes: found.sizeBytes, open });
+    const group = groupOf(type, country, batchesPath);
+    batches.push({ id, group, addresses, checksum, sizeBytes: found.sizeBytes, open });
   }
   return batches;
 }
@@ -73,12 +73,12 @@ export async function earlierBatches(
   return found;
 }
 
-function laneOf(type: string, country: string, path: string): Batch['lane'] {
-  const lane = {
+function groupOf(type: string, country: string, path: string): Batch['group'] {
+  const group = {
     type: verificationTypes.find((known) => known === type),
     country: countryCodes.find((known) => known === country),
   };
-  if (lane.type && lane.country) return { type: lane.type, country: lane.country };
+  if (group.type && group.country) return { type: group.type, country: group.country };
   throw damaged(path, `: it names a batch of ${type} in ${country}`);
 }
 

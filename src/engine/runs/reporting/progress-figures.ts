@@ -83,8 +83,8 @@ export class ProgressFigures {
         return;
       case 'batch': {
         const { batch, known, mayHaveLaunched, charge } = progress;
-        const { addresses, lane } = batch;
-        const noted = { addresses, type: lane.type, known, mayHaveLaunched, charge };
+        const { addresses, group } = batch;
+        const noted = { addresses, type: group.type, known, mayHaveLaunched, charge };
         this.#batches.set(keyOf(batch), noted);
         return;
       }

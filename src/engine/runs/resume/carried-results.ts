@@ -1,4 +1,4 @@
-import { laneNumber } from '../../addresses/lane.js';
+import { groupNumber } from '../../addresses/batch-group.js';
 import type { Batch } from '../../batches/batch.js';
 import { isOwed, mayHaveLaunched } from '../../batches/batch-state.js';
 import { readLines } from '../../batches/read-lines.js';
@@ -38,8 +38,8 @@ export async function carriedEntries(
   for await (const told of toldBefore(options)) {
     if (options.retries && told.isRetried) continue;
     const origin = { batchUuid: told.batchUuid, atMs: told.atMs };
-    for await (const { lane, key, outcome } of told.results) {
-      hash.hash(lane, key);
+    for await (const { group, key, outcome } of told.results) {
+      hash.hash(group, key);
       entries.set(hash, told.outcomes.keyOf(outcome), origin);
     }
   }
@@ -125,11 +125,11 @@ function outcomesByLine(
 }
 
 async function* resultsOf(batch: Batch, outcomes: Uint32Array): AsyncGenerator<AddressResult> {
-  const lane = laneNumber(batch.lane);
+  const group = groupNumber(batch.group);
   let place = 0;
   for await (const line of readLines(batch)) {
     const address = addressOf(batch, line);
-    if ('key' in address) yield { lane, key: address.key, outcome: outcomes[place] ?? 0 };
+    if ('key' in address) yield { group, key: address.key, outcome: outcomes[place] ?? 0 };
     place += 1;
   }
 }

@@ -1,4 +1,4 @@
-import { laneNumber } from '../../addresses/lane.js';
+import { groupNumber } from '../../addresses/batch-group.js';
 import { addressOf } from '../../plan/result-join.js';
 import { Plan } from '../../plan/plan.js';
 import { readLines } from '../../batches/read-lines.js';
@@ -127,7 +127,7 @@ async function settle(
     for await (const line of readLines(batch)) {
       const address = addressOf(batch, line);
       if (!('key' in address)) continue;
-      plan.book.number(laneNumber(batch.lane), address.key);
+      plan.book.number(groupNumber(batch.group), address.key);
       plan.book.assign(batch.id);
     }
   }

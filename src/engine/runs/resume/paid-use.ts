@@ -1,4 +1,4 @@
-import { laneNumber } from '../../addresses/lane.js';
+import { groupNumber } from '../../addresses/batch-group.js';
 import type { AddressBook } from '../../plan/address-book.js';
 import { mayHaveLaunched } from '../../batches/batch-state.js';
 import { readLines } from '../../batches/read-lines.js';
@@ -47,7 +47,7 @@ export async function measureUse(
     for await (const line of readLines(batch)) {
       const address = addressOf(batch, line);
       if (!('key' in address)) continue;
-      if (book.find(laneNumber(batch.lane), address.key) !== -1) used += 1;
+      if (book.find(groupNumber(batch.group), address.key) !== -1) used += 1;
     }
     usedAddresses += used;
     if (used > 0) usedBatches += 1;

@@ -123,7 +123,7 @@ export class PostgresSteps implements SharedSteps {
   async claim(wanted: readonly Batch[], after: number): Promise<Claimed> {
     const asked = wanted.map((batch) => ({
       label: batchLabel(batch),
-      type: batch.lane.type,
+      type: batch.group.type,
       addresses: batch.addresses,
     }));
     return this.#claimOf(asked, after);

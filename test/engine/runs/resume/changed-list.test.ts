@@ -146,7 +146,7 @@ describe('a list that has changed since its run stopped', () => {
     );
   });
 
-  it('keeps the lanes apart: what was paid for in one country is no result in another', async () => {
+  it('keeps the batch groups apart: what was paid for in one country is no result in another', async () => {
     const nights = await Nights.begin();
     await expect(nights.runWith(list, halfPaid)).rejects.toThrow();
     const before = await nights.charges();

@@ -10,7 +10,7 @@ import { systemError, watchedFiles } from '../../runs/watched-files.js';
 
 const batch: Batch = {
   id: 6,
-  lane: { type: 'email', country: 'US' },
+  group: { type: 'email', country: 'US' },
   addresses: 2,
   sizeBytes: 0,
   checksum: 0,

@@ -40,8 +40,8 @@ export const runEntry: RunEntry = {
 export const planEntry: PlanEntry = { entry: 'plan', rows: 3, content: null, batches: [] };
 
 export function batch(id: number): Batch {
-  const lane = { type: 'email', country: 'US' } as const;
-  return { id, lane, addresses: 10, sizeBytes: 100, checksum: 0, open: () => [] };
+  const group = { type: 'email', country: 'US' } as const;
+  return { id, group, addresses: 10, sizeBytes: 100, checksum: 0, open: () => [] };
 }
 
 const elected = {

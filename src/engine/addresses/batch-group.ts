@@ -5,23 +5,23 @@ import { findCountry } from './country/parse-country.js';
 import { trimCell } from './trim-cell.js';
 
 /** What a batch belongs to. */
-export interface Lane {
+export interface BatchGroup {
   readonly type: VerificationType;
   readonly country: CountryCode;
 }
 
 /**
- * A lane's number in the hashes of its addresses. It is the same in every run and every version: a
+ * A group's number in the hashes of its addresses. It is the same in every run and every version: a
  * history finds its addresses by it.
  */
-export function laneNumber({ type, country }: Lane): number {
+export function groupNumber({ type, country }: BatchGroup): number {
   const letters = (country.charCodeAt(0) << 8) | country.charCodeAt(1);
   return type === 'email' ? letters : letters | 0x1_0000;
 }
 
-/** A lane's name for people and files: `email-US`. */
-export function laneName(lane: Lane): string {
-  return `${lane.type}-${lane.country}`;
+/** A group's name for people and files: `email-US`. */
+export function groupName(group: BatchGroup): string {
+  return `${group.type}-${group.country}`;
 }
 
 /**

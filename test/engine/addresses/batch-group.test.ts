@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { laneName, parseCountryCell } from '../../../src/engine/addresses/lane.js';
+import { groupName, parseCountryCell } from '../../../src/engine/addresses/batch-group.js';
 import { countryCodes } from '../../../src/contract/countries.js';
 import { invalidText, type CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
 
-describe('laneName', () => {
+describe('groupName', () => {
   it('joins type and country', () => {
-    expect(laneName({ type: 'email', country: 'US' })).toBe('email-US');
-    expect(laneName({ type: 'phone', country: 'DE' })).toBe('phone-DE');
+    expect(groupName({ type: 'email', country: 'US' })).toBe('email-US');
+    expect(groupName({ type: 'phone', country: 'DE' })).toBe('phone-DE');
   });
 });
 
