@@ -108,7 +108,7 @@ export {
   type KeepRule,
   type SplitSinkOptions,
 } from './engine/runs/output/split-sink.js';
-export { verdicts, type Verdict } from './engine/results/verdict.js';
+export { verdicts, type Verdict } from './engine/results/outcome-table.js';
 
 // Files that appear whole
 export { writeOutputFile, type OutputFileOptions } from './lists/files/outputs/output-file.js';
@@ -117,19 +117,15 @@ export { moreOpenFiles } from './lists/files/outputs/more-open-files.js';
 
 // Results of earlier runs
 export { History } from './engine/history/history.js';
-export type { HistoryOptions } from './engine/history/history-options.js';
-export type { HistoryResult } from './engine/history/history-results.js';
-export type { HistoryStats } from './engine/history/history-stats.js';
-export { maxAgesOf, type MaxAgeDays } from './engine/history/max-age.js';
-export type { ResultHistory } from './engine/plan/result-history.js';
+export { type HistoryOptions, maxAgesOf, type MaxAgeDays } from './engine/history/history-options.js';
+export type { HistoryResult, HistoryStats } from './engine/history/history-lookup.js';
+export type { ResultHistory } from './engine/plan/result-cache.js';
 
 // The client
-export { Client, type CallOptions } from './client/client.js';
+export { Client, type CallOptions, type VerificationService } from './client/client.js';
 export type { ClientOptions, RequestReport } from './client/client-options.js';
-export { describeTrouble, type DescribedTrouble } from './client/rate/describe-trouble.js';
-export type { ServiceTrouble } from './client/rate/service-trouble.js';
+export { describeTrouble, type DescribedTrouble, type ServiceTrouble } from './client/rate/outage.js';
 export type { UploadFile } from './client/http/multipart.js';
-export type { VerificationService } from './client/verification-service.js';
 export type { Clock } from './platform/waiting/clock.js';
 
 // The three Transforms that verify() is made of

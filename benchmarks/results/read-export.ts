@@ -6,7 +6,7 @@ import { streamObject } from 'stream-json/streamers/stream-object.js';
 import { pipe } from 'stream-json/utils/pipe.js';
 import { recordFields } from '../../src/contract/records.js';
 import { OutcomeTable, type OutcomeValue } from '../../src/engine/results/outcome-table.js';
-import { readExport as readWithSluice } from '../../src/engine/results/read-export.js';
+import { readExport as readWithSluice } from '../../src/engine/results/export-parser.js';
 import { exportFile, typeOf, type ExportKind } from '../data/records.js';
 import type { Figure, Measured, Question, Scale, Task } from '../harness/question.js';
 import { timed } from '../harness/seconds.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { VerificationService } from '../../src/client/verification-service.js';
+import type { VerificationService } from '../../src/client/client.js';
 import { syntheticExport } from '../harness/synthetic-export.js';
 
 /** As much of a service as verifying needs, without a connection: every batch is done at once. */

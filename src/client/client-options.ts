@@ -1,22 +1,11 @@
-import { warnOnce } from './rate/describe-trouble.js';
+import { createHmac } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import type { OperationName } from '../contract/operations.js';
+import { ConfigurationError } from '../platform/errors/errors.js';
 import type { SluiceErrorCode } from '../platform/errors/sluice-error.js';
-import {
-  amount,
-  called,
-  checkOptions,
-  clock,
-  count,
-  duration,
-  flag,
-  required,
-  text,
-  withMethods,
-  type OptionShape,
-} from '../platform/options/check-options.js';
-import type { ServiceTrouble } from './rate/service-trouble.js';
-import { systemClock, type Clock } from '../platform/waiting/clock.js';
+import { amount, called, checkOptions, clock, count, duration, flag, type OptionShape, required, text, withMethods } from '../platform/options/check-options.js';
+import { type Clock, systemClock } from '../platform/waiting/clock.js';
+import { warnOnce, type ServiceTrouble } from './rate/outage.js';
 
 /** One attempt of a request, when it is over: what can be counted and timed, and nothing secret. */
 export interface RequestReport {
@@ -155,4 +144,100 @@ export function parseClientOptions(options: ClientOptions) {
     onRequest: options.onRequest,
     onTrouble: options.onTrouble ?? warnOnce({ baseUrl: options.baseUrl }),
   };
+}
+
+/** What stands in a text where the key stood. */
+const placeholder = '[key]';
+
+/** Below this, a key's text stands in ordinary words, and taking it out would only garble them. */
+const shortestRedacted = 4;
+
+/**
+ * An API key that cannot be printed by accident: no inspection, conversion or serialisation shows it.
+ */
+export class ApiKey {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The key itself, for the request header and nothing else. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  /** A hash of the key under a secret salt, in hex. */
+  fingerprint(salt: string): string {
+    return createHmac('sha256', salt).update(this.#value).digest('hex');
+  }
+
+  /** Takes the key out of a text that came from outside: a service may repeat what it was sent. */
+  redact(text: string): string {
+    if (this.#value.length < shortestRedacted) return text;
+    return text.replaceAll(this.#value, placeholder);
+  }
+}
+
+/**
+ * Checks a key; blanks and line ends around it are dropped, as files end in one.
+ *
+ * @throws ConfigurationError `invalid_option`: empty, or with characters that no header can carry
+ */
+export function parseApiKey(text: string): ApiKey {
+  const value = text.trim();
+  if (value === '') throw new ConfigurationError('the API key is empty');
+  if (!/^[\u0020-\u007e\u00a0-\u00ff]+$/.test(value)) {
+    throw new ConfigurationError(
+      'the API key holds a line break, a control character or one that is not Latin-1',
+    );
+  }
+  return new ApiKey(value);
+}
+
+/** Where the service is. */
+export interface BaseUrl {
+  readonly origin: string;
+  /** Path before every operation's path: empty, or `/…` without a slash at its end. */
+  readonly prefix: string;
+  readonly isLoopback: boolean;
+}
+
+/**
+ * Checks a base URL. A path in it is kept; slashes at its end do not matter.
+ *
+ * @throws ConfigurationError `invalid_option`: not an http(s) URL, `http:` to another machine without
+ *   `allowInsecureHttp`, or a user name, password, query or fragment in it
+ */
+export function parseBaseUrl(
+  text: string,
+  options: { readonly allowInsecureHttp?: boolean | undefined } = {},
+): BaseUrl {
+  // The text is not repeated in any message: it may hold a password.
+  if (!URL.canParse(text))
+    throw new ConfigurationError('the base URL is not a URL: write it with https:// in front');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new ConfigurationError('the base URL must begin with https:// or http://');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new ConfigurationError('the base URL must hold no user name and no password');
+  }
+  if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) {
+    throw new ConfigurationError('the base URL must hold no query and no fragment');
+  }
+  const isLoopback = isLoopbackHost(url.hostname);
+  if (url.protocol === 'http:' && !isLoopback && options.allowInsecureHttp !== true) {
+    throw new ConfigurationError(
+      'the base URL must begin with https:// unless it is on this machine: the key would travel readable',
+    );
+  }
+  let prefix = url.pathname;
+  while (prefix.endsWith('/')) prefix = prefix.slice(0, -1);
+  return { origin: url.origin, prefix, isLoopback };
+}
+
+/** Whether a host of a URL is this machine. */
+export function isLoopbackHost(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -1,37 +1,23 @@
 import { inspect } from 'node:util';
 import type { z } from 'zod';
-import type {
-  BatchDetails,
-  BatchStatusAnswer,
-  BatchSummary,
-  CreditBalance,
-  FormatAnswer,
-  LaunchAnswer,
-  PrepareAnswer,
-  SuccessAnswer,
-  UnitAnswer,
-  UploadAnswer,
-} from '../contract/bodies.js';
-import { operations, type OperationName } from '../contract/operations.js';
-import type {
-  BatchParametersInput,
-  ExportQueryInput,
-  FormatForm,
-  ListQueryInput,
-  UnitRequest,
-  UploadFormInput,
-} from '../contract/parameters.js';
-import { parseApiKey } from './api-key.js';
-import { parseBaseUrl } from './base-url.js';
-import { parseClientOptions, type ClientOptions } from './client-options.js';
-import { createDispatcher } from './http/create-dispatcher.js';
+import type { BatchDetails, BatchStatusAnswer, BatchSummary, CreditBalance, FormatAnswer, LaunchAnswer, PrepareAnswer, SuccessAnswer, UnitAnswer, UploadAnswer } from '../contract/bodies.js';
+import { type OperationName, operations } from '../contract/operations.js';
+import type { BatchParametersInput, ExportQueryInput, FormatForm, ListQueryInput, UnitRequest, UploadFormInput } from '../contract/parameters.js';
+import { type ClientOptions, parseApiKey, parseBaseUrl, parseClientOptions } from './client-options.js';
+import { createDispatcher } from './http/connections.js';
 import type { UploadFile } from './http/multipart.js';
-import { readExport, readJson, type ExportAnswer } from './http/read-answer.js';
-import { readBatchList } from './read-batch-list.js';
-import { intervalOf } from './rate/pace.js';
-import { Requests } from './requests.js';
+import { type ExportAnswer, readExport, readJson } from './http/response.js';
+import { type CallInput, createWireRequest, type WireSettings } from './http/request.js';
+import { intervalOf } from './rate/rate-limiter.js';
 import type { SharedPace } from './rate/shared-rate.js';
-import { createWireRequest, type CallInput, type WireSettings } from './http/request.js';
+import { readBatchList, Requests } from './requests.js';
+
+/**
+ * The operations as methods, without a connection in them: what drives batches asks for this, so that a
+ * service in memory can replace the one on the wire.
+ */
+export type VerificationService = Pick<Client, OperationName> &
+  Partial<Pick<Client, 'giveUpAfterMs'>>;
 
 /** Options of a single call. */
 export interface CallOptions {

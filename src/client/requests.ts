@@ -1,18 +1,20 @@
+import * as z from 'zod';
 import type { Dispatcher } from 'undici';
-import { operations, type OperationName } from '../contract/operations.js';
+import { batchSummary } from '../contract/bodies.js';
+import { type OperationName, operations } from '../contract/operations.js';
 import { ApiError, ContractError, TransportError } from '../platform/errors/errors.js';
 import { SluiceError } from '../platform/errors/sluice-error.js';
 import { isHeard, publish } from '../platform/observability/channels.js';
 import { currentScope } from '../platform/observability/scope.js';
 import type { ClientSettings, RequestReport } from './client-options.js';
 import { exchange, type WireAnswer } from './http/exchange.js';
-import { givenUpError } from './rate/given-up-error.js';
-import { Governor, type Outcome, type Permit } from './rate/scheduler.js';
-import { parseRateLimit, type RateLimit } from './rate/rate-limit.js';
-import { readRefusal, type ReadOptions } from './http/read-answer.js';
-import { isServiceTrouble, judgeFailure } from './http/retry.js';
-import type { SharedPace } from './rate/shared-rate.js';
+import { type ReadOptions, readRefusal } from './http/response.js';
 import type { WireRequest } from './http/request.js';
+import { isServiceTrouble, judgeFailure } from './http/retry.js';
+import { givenUpError } from './rate/outage.js';
+import { parseRateLimit, type RateLimit } from './rate/rate-headers.js';
+import { Governor, type Outcome, type Permit } from './rate/request-scheduler.js';
+import type { SharedPace } from './rate/shared-rate.js';
 
 /**
  * Which request goes first when not all can; smaller goes earlier. What ends a batch frees the most, so
@@ -37,7 +39,7 @@ const priorities: Readonly<Record<OperationName, number>> = {
 /** Operations whose bodies may be of any size: only silence is bounded, unless the caller says so. */
 const unhurried: ReadonlySet<OperationName> = new Set(['exportBatch', 'uploadBatch', 'format']);
 
-export interface RequestsOptions {
+interface RequestsOptions {
   readonly settings: ClientSettings;
   readonly dispatcher: Dispatcher;
   /** Of the service. */
@@ -47,7 +49,7 @@ export interface RequestsOptions {
 }
 
 /** Reads an answer that says yes; what it throws counts as the attempt's failure. */
-export type AnswerReader<T> = (answer: WireAnswer, options: ReadOptions) => Promise<T> | T;
+type AnswerReader<T> = (answer: WireAnswer, options: ReadOptions) => Promise<T> | T;
 
 /** What one attempt came to. */
 type Attempted<T> =
@@ -215,3 +217,15 @@ function outcomeOf(attempted: Attempted<unknown>, keyed: boolean): Outcome {
   }
   return { kind: 'dropped' };
 }
+
+/**
+ * The list of batches as it is read: what distinguishes batches is required (spec 2.2). What only describes
+ * one must not hide all others: a description that is no text is `null`, a time that is none is empty.
+ */
+export const readBatchList = z.array(
+  batchSummary.extend({
+    description: z.string().nullable().catch(null),
+    created_at: z.string().catch(''),
+    updated_at: z.string().catch(''),
+  }),
+);

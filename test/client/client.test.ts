@@ -1,8 +1,7 @@
 import { inspect } from 'node:util';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { Client } from '../../src/client/client.js';
-import type { VerificationService } from '../../src/client/verification-service.js';
+import { Client, type VerificationService } from '../../src/client/client.js';
 import { operations, type OperationName } from '../../src/contract/operations.js';
 import { ConfigurationError } from '../../src/platform/errors/errors.js';
 import {

@@ -1,4 +1,4 @@
-import { Governor, type Outcome } from '../../src/client/rate/scheduler.js';
+import { Governor, type Outcome } from '../../src/client/rate/request-scheduler.js';
 import { FakeClock } from './fake-clock.js';
 
 /** How a service counts what it lets through. */

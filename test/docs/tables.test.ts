@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { readEntries } from '../../scripts/project.mjs';
-import { notSubmittedReasons } from '../../src/engine/addresses/not-submitted.js';
+import { notSubmittedReasons } from '../../src/engine/addresses/address.js';
 import { bounds } from '../../src/engine/batches/state-machine.js';
 import { exitCodeOf, exitCodes } from '../../src/cli/exit-code.js';
 import { columnTexts, environmentTexts, exitCodeTexts } from '../../src/cli/help/topic-texts.js';

@@ -1,25 +1,24 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { AnswerBody } from './answer-body.js';
-import type { ClientSettings } from '../client-options.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import { onAbort } from '../../platform/waiting/on-abort.js';
 import { orAborted } from '../../platform/waiting/or-aborted.js';
-import type { HeaderReader } from '../rate/rate-limit.js';
-import { toTimeoutError, toTransportError } from './transport-failure.js';
-import { Watchdog } from './timeouts.js';
+import type { ClientSettings } from '../client-options.js';
+import type { HeaderReader } from '../rate/rate-headers.js';
 import type { WireRequest } from './request.js';
+import { Watchdog } from './timeouts.js';
+import { toTimeoutError, toTransportError } from './transport-error.js';
 
 /** Limits of one attempt, in milliseconds. */
-export type ExchangeLimits = Pick<
+type ExchangeLimits = Pick<
   ClientSettings,
   'connectTimeoutMs' | 'timeoutMs' | 'totalTimeoutMs'
 >;
 
-export interface ExchangeOptions extends ExchangeLimits {
+interface ExchangeOptions extends ExchangeLimits {
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
@@ -202,4 +201,76 @@ function watchStart(dispatcher: Dispatcher, onStart: () => void): Dispatcher {
       onResponseError: (...args) => handler.onResponseError?.(...args),
     });
   });
+}
+
+/** Less than this within one longest silence is as good as silence. */
+const floorBytes = 1024;
+
+const highWaterMark = 64 * 1024;
+
+interface AnswerBodyOptions {
+  readonly watchdog: Watchdog;
+  /** Longest silence, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Makes what broke the connection an error of ours. */
+  readonly toError: (error: unknown) => unknown;
+  /** Called once, when nothing of the request is left. */
+  readonly onClose: () => void;
+}
+
+/**
+ * The body of an answer. While its consumer wants bytes the service must send them, above a floor; a
+ * consumer that takes its time is waited for without limit. Destroying it closes the connection.
+ */
+class AnswerBody extends Readable {
+  readonly #source: Readable;
+  readonly #options: AnswerBodyOptions;
+  #bytes = 0;
+
+  constructor(source: Readable, options: AnswerBodyOptions) {
+    super({ highWaterMark });
+    this.#source = source;
+    this.#options = options;
+    options.watchdog.suspend();
+    // A connection may break before anyone has begun to read. Whoever reads then is still told; but
+    // nobody listening yet must not end the process.
+    this.on('error', () => undefined);
+    source.pause();
+    source.on('data', (chunk: Buffer) => this.#take(chunk));
+    source.on('end', () => {
+      options.watchdog.stop();
+      this.push(null);
+    });
+    source.on('error', (error) => this.destroy(options.toError(error) as Error));
+    source.on('close', () => {
+      if (!source.readableEnded) this.destroy(options.toError(new Error('closed')) as Error);
+    });
+  }
+
+  override _read(): void {
+    if (!this.#source.isPaused()) return;
+    this.#expectBytes();
+    this.#source.resume();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    const { watchdog, onClose } = this.#options;
+    watchdog.stop();
+    this.#source.destroy();
+    onClose();
+    done(error);
+  }
+
+  #take(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes >= floorBytes) this.#expectBytes();
+    if (this.push(chunk)) return;
+    this.#source.pause();
+    this.#options.watchdog.suspend();
+  }
+
+  #expectBytes(): void {
+    this.#bytes = 0;
+    this.#options.watchdog.expect('body', this.#options.timeoutMs);
+  }
 }

@@ -10,9 +10,8 @@ import {
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { checkNames } from '../../platform/options/check-options.js';
 import { shapeOfSchema } from '../../platform/options/schema-shape.js';
-import type { ApiKey } from '../api-key.js';
-import type { BaseUrl } from '../base-url.js';
-import type { SentLines } from '../hide-cells.js';
+import type { ApiKey, BaseUrl } from '../client-options.js';
+import type { SentLines } from '../redaction.js';
 import { createMultipart, type FieldValue, type UploadFile } from './multipart.js';
 
 /** What a caller gives to an operation. */

@@ -1,5 +1,5 @@
 import { ApiError, ContractError, TransportError } from '../../platform/errors/errors.js';
-import { backoffMs } from '../rate/backoff.js';
+import { backoffMs } from '../rate/rate-limiter.js';
 
 /** How waits between two attempts of one request grow. */
 const bounds = { firstMs: 500, longestMs: 30_000 };

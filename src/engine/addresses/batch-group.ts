@@ -2,7 +2,7 @@ import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import { findCountry } from './country/parse-country.js';
-import { trimCell } from './trim-cell.js';
+import { trimCell } from './address.js';
 
 /** What a batch belongs to. */
 export interface BatchGroup {

@@ -1,11 +1,9 @@
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
-import { emailLine } from './email-line.js';
-import { barePhone } from './phone/phone-cell.js';
-import { phoneDigits } from './phone/phone-digits.js';
+import { emailLine } from './email.js';
+import { barePhone, phoneDigits, possibleNumbers, doubtfulForms } from './phone/phone-readings.js';
 import { phoneLine } from './phone/phone-line.js';
-import { possibleNumbers, doubtfulForms } from './phone/phone-readings.js';
-import { trimCell } from './trim-cell.js';
+import { trimCell } from './address.js';
 
 /**
  * The lookup keys that a key of an export may stand for, the likeliest first; none when it cannot be a

@@ -2,9 +2,8 @@ import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { addedColumns, type AddedField } from '../results/result-columns.js';
 import type { AddedColumn } from '../../lists/rows/sink.js';
-import { checkFields, fieldsOf, wantsOrigin, type FieldOptions } from './added-fields.js';
+import { checkFields, fieldsOf, wantsOrigin, type FieldOptions, closestColumn } from './added-fields.js';
 import { caseless } from '../../lists/rows/column-spelling.js';
-import { closestColumn } from './closest-column.js';
 
 /**
  * Which columns are verified, as the caller names them: by name or, where the rows come from a source

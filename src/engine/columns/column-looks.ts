@@ -2,7 +2,7 @@ import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import { maskedCell } from '../../platform/text/masked-cell.js';
-import { CallingCodeTally } from './calling-code-tally.js';
+import { familyOf, planOf } from '../addresses/phone/numbering-plan.js';
 
 /** How the cells of a verified column look. */
 export interface ColumnLooks {
@@ -61,4 +61,98 @@ export function addLostPlus(
   if (looks.examples.length >= mostExamples) return;
   const example = maskedCell(cell, false);
   if (!looks.examples.includes(example)) looks.examples.push(example);
+}
+
+/** Numbers of a phone column whose calling code is not that of the one country given for all rows. */
+export interface ForeignNumbers {
+  readonly cells: number;
+  /** How many numbers have a calling code. */
+  readonly of: number;
+  /** Numbers without one: they are read as numbers of `read_as`. */
+  readonly national: number;
+  /** The country given for all rows. */
+  readonly read_as: string;
+  /** Their countries, the commonest first. */
+  readonly countries: readonly { readonly country: string; readonly cells: number }[];
+}
+
+/** Fewer are a few people abroad. */
+const leastCells = 5;
+/** Shares of the numbers with a calling code, and of all: whoever writes national numbers has a + for those abroad. */
+const leastOfCodes = 0.1;
+const leastOfAll = 0.05;
+const mostCountries = 10;
+
+/** Counts calling codes in a column where one country is given for all rows. */
+class CallingCodeTally {
+  readonly #country: CountryCode;
+  readonly #code: string;
+  #own = 0;
+  #national = 0;
+  #foreign = 0;
+  readonly #countries = new Map<string, number>();
+
+  constructor(country: CountryCode) {
+    this.#country = country;
+    this.#code = `+${planOf(country)?.family.callingCode ?? ''}`;
+  }
+
+  /** @param line what is sent for the cell: with a `+` where it surely means a number */
+  add(cell: CellText, line: string): void {
+    if (line.startsWith('+') && typeof cell === 'string')
+      this.addNumber(line, hasCallingCode(cell));
+  }
+
+  /** @param number in E.164 */
+  addNumber(number: string, hasCode: boolean): void {
+    if (number.startsWith(this.#code)) this.addOwn(hasCode);
+    else this.#addForeign(number.slice(1));
+  }
+
+  /** Counts a number of the country's own calling code. */
+  addOwn(hasCode: boolean): void {
+    if (hasCode) this.#own += 1;
+    else this.#national += 1;
+  }
+
+  #addForeign(digits: string): void {
+    const family = familyOf(digits);
+    const { own, main } = family?.countriesOf(digits.slice(family.callingCode.length)) ?? {};
+    const country = own ?? main;
+    if (country === undefined) return;
+    this.#foreign += 1;
+    this.#countries.set(country, (this.#countries.get(country) ?? 0) + 1);
+  }
+
+  /** @returns `undefined` where they are so few that one country may well be meant */
+  foreign(): ForeignNumbers | undefined {
+    const cells = this.#foreign;
+    const of = cells + this.#own;
+    const all = of + this.#national;
+    if (cells < leastCells || cells <= of * leastOfCodes || cells <= all * leastOfAll) {
+      return undefined;
+    }
+    return {
+      cells,
+      of,
+      national: this.#national,
+      read_as: this.#country,
+      countries: Array.from(this.#countries, ([country, count]) => ({ country, cells: count }))
+        .toSorted((one, other) => other.cells - one.cells)
+        .slice(0, mostCountries),
+    };
+  }
+}
+
+/** Whether a plus sign or two zeros stand in front of all other digits of a cell. */
+export function hasCallingCode(cell: string): boolean {
+  let at = 0;
+  for (; at < cell.length && !isDigit(cell.charCodeAt(at)); at += 1) {
+    if (cell[at] === '+' || cell[at] === '＋') return true;
+  }
+  return cell.startsWith('00', at);
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
 }

@@ -1,11 +1,9 @@
-import { looksLike } from '../addresses/looks-like.js';
-import { cellForm } from '../addresses/cell-form.js';
-import { emailLine } from '../addresses/email-line.js';
+import { looksLike, cellForm } from '../addresses/looks-like.js';
+import { emailLine } from '../addresses/email.js';
 import { findCountry } from '../addresses/country/parse-country.js';
-import { barePhone, isScientific } from '../addresses/phone/phone-cell.js';
+import { barePhone, isScientific, phoneDigits } from '../addresses/phone/phone-readings.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
-import { phoneDigits } from '../addresses/phone/phone-digits.js';
-import { trimCell } from '../addresses/trim-cell.js';
+import { trimCell } from '../addresses/address.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';

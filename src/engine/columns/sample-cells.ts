@@ -1,4 +1,4 @@
-import { notSubmittedReasons } from '../addresses/not-submitted.js';
+import { notSubmittedReasons } from '../addresses/address.js';
 import { emailQualities, emailResults, type VerificationType } from '../../contract/enums.js';
 import { recordFields } from '../../contract/records.js';
 import type { AddedColumn, OutputCell } from '../../lists/rows/sink.js';

@@ -1,5 +1,5 @@
 import pLimit, { type LimitFunction } from 'p-limit';
-import type { VerificationService } from '../../client/verification-service.js';
+import type { VerificationService } from '../../client/client.js';
 import { DeadlineError } from '../../platform/errors/errors.js';
 import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';

@@ -1,11 +1,11 @@
 import { AddressTable } from '../../platform/hashing/address-table.js';
 import { groupNumber } from '../addresses/batch-group.js';
-import type { VerificationService } from '../../client/verification-service.js';
+import type { VerificationService } from '../../client/client.js';
 import { matchExport, type MatchedExport } from '../results/match-export.js';
 import { OutcomeTable } from '../results/outcome-table.js';
 import type { Batch } from '../batches/batch.js';
 import { candidatesBy, type ExportOpener } from '../plan/result-join.js';
-import type { LaunchedBatch, ResultHistory } from '../plan/result-history.js';
+import type { LaunchedBatch, ResultHistory } from '../plan/result-cache.js';
 import { tallyOf } from '../batches/export-check.js';
 import type { KnownBatch } from '../batches/batch-state.js';
 import { deleteBatch } from '../batches/uploads/delete-uploads.js';

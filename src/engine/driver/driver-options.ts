@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/waiting/clock.js';
-import type { VerificationService } from '../../client/verification-service.js';
+import type { VerificationService } from '../../client/client.js';
 import type { BatchParametersInput } from '../../contract/parameters.js';
 import type { BatchClaim } from '../batches/batch-claim.js';
 import type { BatchProgress } from '../batches/batch-progress.js';

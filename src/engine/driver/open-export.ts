@@ -1,4 +1,4 @@
-import type { VerificationService } from '../../client/verification-service.js';
+import type { VerificationService } from '../../client/client.js';
 import type { Batch } from '../batches/batch.js';
 import type { ExportOpener } from '../plan/result-join.js';
 

@@ -1,4 +1,4 @@
-import type { VerificationService } from '../../client/verification-service.js';
+import type { VerificationService } from '../../client/client.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchSettings } from './driver-options.js';
 import type { News } from '../batches/transitions.js';

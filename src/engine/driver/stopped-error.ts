@@ -1,4 +1,4 @@
-import { sayable } from '../../client/service-words.js';
+import { sayable } from '../../client/redaction.js';
 import { ApiError, DeadlineError, StateError } from '../../platform/errors/errors.js';
 import { SluiceError } from '../../platform/errors/sluice-error.js';
 import { STATUS_CODES } from '../../platform/http.js';

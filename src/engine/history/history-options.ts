@@ -1,15 +1,68 @@
-import {
-  amount,
-  clock,
-  record,
-  required,
-  signal,
-  text,
-  type OptionShape,
-} from '../../platform/options/check-options.js';
-import type { Clock } from '../../platform/waiting/clock.js';
+import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { FileSystem } from '../../platform/files/file-system.js';
-import type { MaxAgeDays } from './max-age.js';
+import { amount, clock, type OptionShape, record, required, signal, text } from '../../platform/options/check-options.js';
+import type { Clock } from '../../platform/waiting/clock.js';
+import { type Outcome, type Verdict, verdictOf, verdicts } from '../results/outcome-table.js';
+
+/** How old a result may be, in days: one number, as {@link maxAgesOf} takes it, or by verdict. */
+export type MaxAgeDays = number | Readonly<Partial<Record<Verdict, number>>>;
+
+/** Less than a day: a job of every night asks again what the night before could not tell. */
+const longestUnknownDays = 20 / 24;
+
+/**
+ * Ages by verdict where one number is given: an `unknown` is never kept longer than 20 hours unless its own
+ * age says so.
+ *
+ * @example
+ * ```ts
+ * console.log({ ...maxAgesOf(90), unknown: 1 }); // { valid: 90, wrong: 90, unknown: 1, none: 90 }
+ * ```
+ */
+export function maxAgesOf(days = 30): Readonly<Record<Verdict, number>> {
+  const unknown = Math.min(days, longestUnknownDays);
+  return { valid: days, wrong: days, unknown, none: days };
+}
+
+const dayMs = 86_400_000;
+/** A clock may be a little ahead; what comes from further in the future has no known age. */
+const mostAheadMs = dayMs;
+
+/** The oldest moment of which a result with a verdict still counts. */
+export type Oldest = Readonly<Record<Verdict, number>>;
+
+/** @throws ConfigurationError when an age is no number of 0 or more, or of no verdict */
+export function oldestOf(maxAge: MaxAgeDays | undefined, nowMs: number): Oldest {
+  const isNumber = typeof maxAge === 'number';
+  const rest = maxAgesOf(isNumber ? maxAge : undefined);
+  const given: Readonly<Record<string, number | undefined>> = isNumber ? rest : { ...maxAge };
+  for (const [verdict, days] of Object.entries(given)) {
+    if (!verdicts.some((known) => known === verdict)) {
+      throw new ConfigurationError(
+        `there is no verdict ${JSON.stringify(verdict)}: the verdicts are ${verdicts.slice(0, -1).join(', ')} and ${verdicts.at(-1)}`,
+      );
+    }
+    if (days === undefined || days >= 0) continue;
+    throw new ConfigurationError(`a result's age must be a number of days of 0 or more`);
+  }
+  const oldest = (verdict: Verdict): number => nowMs - (given[verdict] ?? rest[verdict]) * dayMs;
+  return {
+    valid: oldest('valid'),
+    wrong: oldest('wrong'),
+    unknown: oldest('unknown'),
+    none: oldest('none'),
+  };
+}
+
+/** Whether a result is not too old; age 0 is too old for all. */
+export function isFresh(
+  outcome: Outcome,
+  atMs: number,
+  { oldest, nowMs }: { readonly oldest: Oldest; readonly nowMs: number },
+): boolean {
+  const limit = oldest[verdictOf(outcome)];
+  return atMs >= limit && limit < nowMs && atMs <= nowMs + mostAheadMs;
+}
 
 export interface HistoryOptions {
   /** The history's file; its key is beside it, in `<file>.key`. */

@@ -1,9 +1,9 @@
 import { AddressTable, type HashWords } from '../../platform/hashing/address-table.js';
-import { emailLine } from '../addresses/email-line.js';
+import { emailLine } from '../addresses/email.js';
 import { KeyHash } from '../../platform/hashing/key-hash.js';
 import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
-import type { LaunchedBatch, ResultHistory, ToldResults } from '../plan/result-history.js';
+import type { LaunchedBatch, ResultHistory, ToldResults } from '../plan/result-cache.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import { countryCodes } from '../../contract/countries.js';
 import { StateError } from '../../platform/errors/errors.js';
@@ -14,20 +14,14 @@ import { systemFiles } from '../../platform/files/file-system.js';
 import { InTurn } from '../../platform/waiting/in-turn.js';
 import { onDisk } from '../../platform/files/on-disk.js';
 import type { Summary } from '../summary/summary.js';
-import { FrameBuilder } from './frame-builder.js';
-import { HistoryEntries, type HistoryOrigin } from './history-entries.js';
+import { FrameBuilder, HistoryEntries, type HistoryOrigin } from './history-entries.js';
 import type { Frame } from './history-frames.js';
 import { hasBytes, HistoryFile, historyHead, type HistoryHead } from './history-file.js';
 import { historyKeyPath, takeHistoryKey } from './history-key.js';
-import { historyShape, type HistoryOptions } from './history-options.js';
-import { HistoryRecall } from './history-recall.js';
-import { resultsOf, type HistoryResult } from './history-results.js';
+import { historyShape, type HistoryOptions, isFresh, oldestOf, type Oldest } from './history-options.js';
+import { HistoryRecall, resultsOf, type HistoryResult, countResults, type HistoryStats, createKeyLookup } from './history-lookup.js';
 import { LaunchedBatches, launchedFrames, overFrame } from './launched-batches.js';
-import { HistoryRuns, listOf, runFrame } from './history-runs.js';
-import { countResults, type HistoryStats } from './history-stats.js';
-import { createKeyLookup } from './kept-outcomes.js';
-import { isFresh, oldestOf, type Oldest } from './max-age.js';
-import { oddShares } from './odd-shares.js';
+import { HistoryRuns, listOf, runFrame, oddShares } from './past-runs.js';
 import { pastRunOf } from '../summary/past-run.js';
 
 /** Superseded entries are dropped when the history is opened, once they are as many as the others. */

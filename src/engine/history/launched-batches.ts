@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { HashWords } from '../../platform/hashing/address-table.js';
 import type { BatchGroup } from '../addresses/batch-group.js';
-import type { LaunchedBatch } from '../plan/result-history.js';
+import type { LaunchedBatch } from '../plan/result-cache.js';
 import { countryCodes } from '../../contract/countries.js';
 import { verificationTypes } from '../../contract/enums.js';
 import { hashAt } from './history-entries.js';

@@ -1,29 +1,18 @@
-import type { AddressLine } from '../addresses/address-line.js';
+import type { AddressLine, NotSubmittedReason } from '../addresses/address.js';
 import { looksLike, looksLikeEmail, looksLikeOther } from '../addresses/looks-like.js';
-import { emailLine } from '../addresses/email-line.js';
+import { emailLine, plainKeyBytes, writePlainKey } from '../addresses/email.js';
 import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
-import { lostPlus, lostPlusOf, mayHaveLostPlus } from '../addresses/phone/lost-plus.js';
-import type { NotSubmittedReason } from '../addresses/not-submitted.js';
+import { lostPlus, lostPlusOf, mayHaveLostPlus } from '../addresses/phone/phone-country.js';
 import { planOf } from '../addresses/phone/numbering-plan.js';
-import { phoneLine } from '../addresses/phone/phone-line.js';
+import { phoneLine, plainDigits, plainFamily, plainNumberBytes, plainText, readPlainDigits, writePlainNumber } from '../addresses/phone/phone-line.js';
 import { sureNumber } from '../addresses/phone/phone-readings.js';
-import { plainKeyBytes, writePlainKey } from '../addresses/plain-email.js';
-import {
-  plainDigits,
-  plainFamily,
-  plainNumberBytes,
-  plainText,
-  readPlainDigits,
-  writePlainNumber,
-} from '../addresses/phone/plain-phone.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { hashWords } from '../../platform/hashing/key-hash.js';
 import type { CellText, RawCells, RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { LineBytes } from './batch-cutter.js';
 import type { AddressBook } from './address-book.js';
-import { hasCallingCode } from '../columns/calling-code-tally.js';
-import { addCell, addLostPlus, createLooks, type ColumnLooks } from '../columns/column-looks.js';
+import { hasCallingCode, addCell, addLostPlus, createLooks, type ColumnLooks } from '../columns/column-looks.js';
 import {
   isBlank,
   RowCountries,

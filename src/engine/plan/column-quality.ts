@@ -1,5 +1,4 @@
-import type { ForeignNumbers } from '../columns/calling-code-tally.js';
-import type { ColumnLooks } from '../columns/column-looks.js';
+import type { ForeignNumbers, ColumnLooks } from '../columns/column-looks.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { counted } from '../../platform/text/shown-numbers.js';

@@ -1,4 +1,4 @@
-import type { ExpectedKeys } from '../results/expected-keys.js';
+import type { ExpectedKeys } from '../results/export-parser.js';
 import type { AddressBook } from './address-book.js';
 import type { Batch } from '../batches/batch.js';
 

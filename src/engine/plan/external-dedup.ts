@@ -5,9 +5,8 @@ import {
 } from '../../platform/hashing/address-table.js';
 import { InputError } from '../../platform/errors/errors.js';
 import type { BatchStorage, LineBytes } from './batch-cutter.js';
-import { NumberList } from './number-list.js';
-import { headBytes, lengthBits, NumberedCells, type PlaceLine } from './numbered-cells.js';
-import { wholeRecords } from './whole-records.js';
+import { NumberList } from './address-book.js';
+import { headBytes, lengthBits, NumberedCells, type PlaceLine, wholeRecords } from './dedup-merge.js';
 
 /** Words of a record of a partition: three of the hash, then the cell plus one, as in a table's slots. */
 const slotWords = 4;

@@ -5,7 +5,7 @@ import { isExportWrong } from '../batches/batch-state.js';
 import { BatchCutter, type BatchStorage } from './batch-cutter.js';
 import type { OnChanged } from './cell-reader.js';
 import { Planner } from './planner.js';
-import type { Recall, ResultHistory } from './result-history.js';
+import type { Recall, ResultHistory } from './result-cache.js';
 import { ResultJoin, type BatchEnding } from './result-join.js';
 import { parseCountry } from '../addresses/country/parse-country.js';
 import { suggestDomain } from '../addresses/suggest-domain.js';

@@ -1,13 +1,13 @@
 import { unnumbered } from '../../platform/hashing/address-table.js';
-import type { NotSubmittedReason } from '../addresses/not-submitted.js';
+import type { NotSubmittedReason } from '../addresses/address.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { BatchCutter, LineBytes } from './batch-cutter.js';
-import type { Recall } from './result-history.js';
+import type { Recall } from './result-cache.js';
 import { laterTicket, settledTicket, type AddressBook, type Ticket } from './address-book.js';
 import type { AddressPartitions } from './external-dedup.js';
-import type { NumberedCells } from './numbered-cells.js';
+import type { NumberedCells } from './dedup-merge.js';
 import {
   addressOf,
   CellReader,

@@ -1,22 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import type { AddressLine } from '../addresses/address-line.js';
+import type { AddressLine } from '../addresses/address.js';
 import { AddressTable } from '../../platform/hashing/address-table.js';
-import { emailLine } from '../addresses/email-line.js';
+import { emailLine, plainKeyBytes, writePlainKey } from '../addresses/email.js';
 import { exportKeyCandidates } from '../addresses/export-key.js';
 import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
-import { plainKeyBytes, writePlainKey } from '../addresses/plain-email.js';
 import { StateError } from '../../platform/errors/errors.js';
-import type { BatchResults, LineResults } from '../results/batch-results.js';
-import { matchExport, type BatchAddresses, type MatchedExport } from '../results/match-export.js';
+import { type BatchResults, type LineResults, matchExport, type BatchAddresses, type MatchedExport } from '../results/match-export.js';
 import type { Origin, OutcomeTable } from '../results/outcome-table.js';
 import type { AddressBook } from './address-book.js';
 import type { Batch } from '../batches/batch.js';
 import type { FailedReason } from '../batches/batch-state.js';
 import { readLines } from '../batches/read-lines.js';
-import type { AddressResult } from './result-history.js';
+import type { AddressResult } from './result-cache.js';
 import { SubmittedLines } from './expected-lines.js';
-import { wholeRecords } from './whole-records.js';
+import { wholeRecords } from './dedup-merge.js';
 
 /** Begins an export from its first byte, as often as asked. */
 export type ExportOpener = () => Promise<AsyncIterable<Uint8Array>>;

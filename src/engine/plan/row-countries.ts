@@ -1,6 +1,6 @@
 import { parseCountryCell } from '../addresses/batch-group.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
-import { trimCell } from '../addresses/trim-cell.js';
+import { trimCell } from '../addresses/address.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { CellText, RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 

@@ -1,12 +1,9 @@
 import type { VerificationType } from '../../contract/enums.js';
-import { brokenExport } from './json/broken-export.js';
-import type { ExpectedKeys } from './expected-keys.js';
-import { json, plainTextEnd, skipSpace, viewOf } from './json/json-bytes.js';
+import { brokenExport, json, plainTextEnd, skipSpace, viewOf, TokenBytes } from './json/json-bytes.js';
 import { MemberScanner } from './json/json-scanner.js';
+import { knownRecords, type KnownRecords } from './record-shapes.js';
 import { isRecord, type OutcomeTable } from './outcome-table.js';
-import { knownRecords, type KnownRecords } from './known-records.js';
 import { memberWords, pieceBytes, type RecordTemplates } from './record-templates.js';
-import { TokenBytes } from './json/token-bytes.js';
 
 export interface ExportParserOptions {
   readonly type: VerificationType;
@@ -62,7 +59,7 @@ export interface ExportCounts {
  * bytes ({@link KnownRecords}), piece by piece. Everything else goes through the scanner, and the values that are
  * objects through `JSON.parse`, one at a time.
  */
-export class ExportParser {
+class ExportParser {
   readonly #type: VerificationType;
   readonly #outcomes: OutcomeTable;
   readonly #onRecord: (address: string, outcomeId: number) => void;
@@ -295,4 +292,41 @@ export class ExportParser {
   #longKey(): Error {
     return brokenExport(`a key is longer than ${this.#maxKeyBytes} bytes`, this.#bytes);
   }
+}
+
+/**
+ * Reads a JSON export (spec 2.9) as it arrives; memory does not grow with it. Records are reported
+ * before the export is known to be whole: nothing of them may be used unless this resolves.
+ *
+ * @throws ContractError `broken_contract`, retryable, when the export is not one complete JSON object
+ */
+export async function readExport(
+  body: AsyncIterable<Uint8Array>,
+  options: ExportParserOptions,
+): Promise<ExportCounts> {
+  const parser = new ExportParser(options);
+  for await (const chunk of body) {
+    const preparing = options.expected?.keys.prepare(chunk.length);
+    if (preparing) await preparing;
+    parser.push(chunk);
+  }
+  return parser.end();
+}
+
+/**
+ * The keys that an export is likely to hold next: services write results in the order in which the
+ * addresses were submitted. A key that is one of them to the byte needs no search.
+ */
+export interface ExpectedKeys {
+  /** Called before so many bytes of the export are read; what they may name is at hand when it resolves. */
+  prepare(bytes: number): Promise<void> | undefined;
+  /**
+   * Takes the key that stands in `bytes` between two places, plain ASCII.
+   *
+   * @returns the number of its address, or -1 when it is not among those that are expected here, which
+   *   does not say that it is none of the batch
+   */
+  take(bytes: Uint8Array, start: number, end: number): number;
+  /** Lets go of what is open. */
+  close(): Promise<void>;
 }

@@ -1,9 +1,20 @@
-import type { BatchResults } from './batch-results.js';
-import { ContestedClaims } from './contested-claims.js';
-import type { ExpectedKeys } from './expected-keys.js';
-import type { ExportParserOptions } from './export-parser.js';
-import { readExport } from './read-export.js';
-import { StagedOutcomes } from './staged-outcomes.js';
+import { type ExpectedKeys, type ExportParserOptions, readExport } from './export-parser.js';
+
+/** What is known of a batch's addresses; any other of its addresses has no result. */
+export interface BatchResults {
+  /** Numbers of the addresses that have a result, each once. */
+  readonly numbers: Uint32Array;
+  /** Ids of their outcomes, at the same places. */
+  readonly outcomes: Uint32Array;
+}
+
+/** The same by the lines of the batch: whoever has its TXT file knows whose they are. */
+export interface LineResults {
+  /** Places of the lines that have a result, from 0, each once. */
+  readonly lines: Uint32Array;
+  /** Ids of their outcomes, at the same places. */
+  readonly outcomes: Uint32Array;
+}
 
 /** The addresses that a batch submitted, as the joining of its export needs to know them. */
 export interface BatchAddresses {
@@ -32,7 +43,7 @@ export interface MatchedExport extends BatchResults {
   readonly others: number;
 }
 
-export type MatchExportOptions = Omit<ExportParserOptions, 'onRecord' | 'isWanted' | 'expected'>;
+type MatchExportOptions = Omit<ExportParserOptions, 'onRecord' | 'isWanted' | 'expected'>;
 
 /**
  * Joins the export of a batch to its addresses: an exact key first, another form of it only where it
@@ -114,4 +125,152 @@ async function closing<T>(keys: ExpectedKeys | undefined, work: () => Promise<T>
   } finally {
     await keys?.close();
   }
+}
+
+/**
+ * Decides which records the contested addresses of a batch get: those that records with different
+ * results claim, or that share a claim. It wants all records of the export once more.
+ *
+ * An exact key decides: the record under the line as it was submitted, unless another under the same key
+ * contradicts it. Without one, records in another form count only when they agree and none of them may
+ * mean another address as well.
+ */
+class ContestedClaims {
+  readonly #contested: ReadonlySet<number>;
+  readonly #lines: ReadonlyMap<number, string>;
+  /** Undefined where two records under the exact key contradict each other. */
+  readonly #exact = new Map<number, number | undefined>();
+  readonly #other = new Map<number, number>();
+  readonly #undecided = new Set<number>();
+
+  /** @param lines the lines submitted for the contested addresses, by address number */
+  constructor(contested: ReadonlySet<number>, lines: ReadonlyMap<number, string>) {
+    this.#contested = contested;
+    this.#lines = lines;
+  }
+
+  /** Takes one record; `candidates` are the addresses that its key may stand for. */
+  add(key: string, candidates: readonly number[], outcome: number): void {
+    const exact = candidates.find((number) => this.#lines.get(number) === key);
+    if (exact !== undefined) {
+      const before = this.#exact.has(exact) ? this.#exact.get(exact) : outcome;
+      this.#exact.set(exact, before === outcome ? outcome : undefined);
+      return;
+    }
+    for (const number of candidates) {
+      if (!this.#contested.has(number)) continue;
+      const other = this.#other.get(number) ?? outcome;
+      this.#other.set(number, other);
+      if (other !== outcome || candidates.length > 1) this.#undecided.add(number);
+    }
+  }
+
+  /** The outcome of a contested address; undefined where it would be a guess. */
+  outcomeOf(number: number): number | undefined {
+    if (this.#exact.has(number)) return this.#exact.get(number);
+    return this.#undecided.has(number) ? undefined : this.#other.get(number);
+  }
+}
+
+const firstCapacity = 1024;
+/** Stands for an outcome that was taken back; ids of outcomes stay below it. */
+const none = 0xffff_ffff;
+
+/**
+ * Outcomes by address number, held apart until the export they come from is known to be whole. Each
+ * takes 8 to 32 bytes in typed arrays, however large the numbers are.
+ */
+export class StagedOutcomes {
+  #numbers = new Uint32Array(firstCapacity);
+  #outcomes = new Uint32Array(firstCapacity);
+  /** Open addressing, at most half full: the entry's place plus one, 0 where free. */
+  #slots = new Uint32Array(0);
+  /** So many entries stand in the slots: none as long as each number is greater than those before. */
+  #linked = 0;
+  #greatest = -1;
+  #size = 0;
+  /** Whether an outcome was taken back. */
+  #hasGaps = false;
+
+  /**
+   * Stages an outcome unless the address has one.
+   *
+   * @returns the outcome that the address had before, or -1 when it had none
+   */
+  stage(number: number, outcome: number): number {
+    const place = number > this.#greatest ? this.#size : this.#place(number);
+    if (place === this.#size) {
+      this.#append(number, outcome);
+      return -1;
+    }
+    const before = this.#outcomes[place] ?? none;
+    if (before !== none) return before;
+    this.#outcomes[place] = outcome;
+    return -1;
+  }
+
+  /** Stages an outcome in place of any other; `undefined` takes back what was staged. */
+  replace(number: number, outcome: number | undefined): void {
+    const place = this.#place(number);
+    this.#hasGaps ||= outcome === undefined;
+    if (place < this.#size) this.#outcomes[place] = outcome ?? none;
+    else if (outcome !== undefined) this.#append(number, outcome);
+  }
+
+  /** The staged outcomes and, at the same places, the numbers of their addresses. */
+  toArrays(): { readonly numbers: Uint32Array; readonly outcomes: Uint32Array } {
+    const numbers = this.#numbers.slice(0, this.#size);
+    const outcomes = this.#outcomes.slice(0, this.#size);
+    if (!this.#hasGaps) return { numbers, outcomes };
+    const isStaged = (_: number, place: number) => this.#outcomes[place] !== none;
+    return { numbers: numbers.filter(isStaged), outcomes: outcomes.filter(isStaged) };
+  }
+
+  /** Where the entry of an address stands; the size when it has none. */
+  #place(number: number): number {
+    this.#linkAll();
+    const mask = this.#slots.length - 1;
+    for (let slot = hash(number) & mask; ; slot = (slot + 1) & mask) {
+      const entry = this.#slots[slot] ?? 0;
+      if (entry === 0) return this.#size;
+      if (this.#numbers[entry - 1] === number) return entry - 1;
+    }
+  }
+
+  #append(number: number, outcome: number): void {
+    if (this.#size === this.#numbers.length) {
+      this.#numbers = doubled(this.#numbers);
+      this.#outcomes = doubled(this.#outcomes);
+    }
+    this.#numbers[this.#size] = number;
+    this.#outcomes[this.#size] = outcome;
+    this.#size += 1;
+    this.#greatest = Math.max(this.#greatest, number);
+  }
+
+  /** Puts the entries that came since the last search into the slots. */
+  #linkAll(): void {
+    if (this.#slots.length < this.#numbers.length * 2) {
+      this.#slots = new Uint32Array(this.#numbers.length * 2);
+      this.#linked = 0;
+    }
+    const mask = this.#slots.length - 1;
+    for (; this.#linked < this.#size; this.#linked += 1) {
+      let slot = hash(this.#numbers[this.#linked] ?? 0) & mask;
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.#slots[slot] = this.#linked + 1;
+    }
+  }
+}
+
+/** Address numbers of one batch follow one another, or nearly: this spreads them. */
+function hash(number: number): number {
+  const mixed = Math.imul(number, 0x9e37_79b1);
+  return mixed ^ (mixed >>> 15);
+}
+
+function doubled(array: Uint32Array): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(array.length * 2);
+  larger.set(array);
+  return larger;
 }

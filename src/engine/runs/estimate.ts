@@ -2,7 +2,7 @@ import type { CreditBalance } from '../../contract/bodies.js';
 import { verificationTypes, type VerificationType } from '../../contract/enums.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import type { Batch } from '../batches/batch.js';
-import { checkHistoryService } from '../plan/check-history-service.js';
+import { checkHistoryService } from '../plan/result-cache.js';
 import { settledOutcome } from '../plan/address-book.js';
 import {
   countVerified,
@@ -19,12 +19,12 @@ import type { TargetChoice } from '../streams/stream-options.js';
 import { namedSource } from '../../lists/rows/sources/named-source.js';
 import { limitedSource } from '../../lists/rows/sources/limited-source.js';
 import { budgetNotices } from './credits/budget-notices.js';
-import { columnHints } from '../summary/column-hints.js';
+import { columnHints } from '../summary/build-summary.js';
 import { readCredits } from './credits/balance.js';
 import { startExamining, wantedPositions } from './planning/pass-one.js';
 import { watchCalls } from './watched-calls.js';
-import { MisspeltDomains } from '../summary/misspelt-domains.js';
-import { RefusedCells } from '../summary/refused-cells.js';
+import { MisspeltDomains } from '../summary/outcome-tally.js';
+import { RefusedCells } from '../summary/rejected-cells.js';
 import type { EstimateSettings } from './options/run-options.js';
 import { sinkOf, sourceOf, type SourceInput } from './options/run-ends.js';
 import { estimateShape } from './options/option-shapes.js';

@@ -18,7 +18,7 @@ import { RunOutput } from './output/run-output.js';
 import type { RunPlace } from './resume/run-location.js';
 import type { JoinClaim, RunStore } from '../stores/run-store.js';
 import { creditsBefore } from './reporting/stopped-summary.js';
-import { summarize } from '../summary/summarize.js';
+import { summarize } from '../summary/build-summary.js';
 import { isRetriable, type Summary } from '../summary/summary.js';
 import { TakeUp } from './resume/reconcile.js';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { checkHistoryService } from '../plan/check-history-service.js';
+import { checkHistoryService } from '../plan/result-cache.js';
 import type { BatchProgress } from '../batches/batch-progress.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { JoinedRows, SinkWriting } from '../../lists/rows/sink.js';
@@ -36,7 +36,7 @@ import { openSink } from './output/pass-two.js';
 import { findEnds, type SourceInput } from './options/run-ends.js';
 import type { ResolvedRun, StreamRunSettings } from './options/run-options.js';
 import { streamRunShape } from './options/option-shapes.js';
-import { summarize } from '../summary/summarize.js';
+import { summarize } from '../summary/build-summary.js';
 import type { Summary } from '../summary/summary.js';
 
 /**

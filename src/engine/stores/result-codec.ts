@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { BatchResults, LineResults } from '../results/batch-results.js';
+import type { BatchResults, LineResults } from '../results/match-export.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 
 /** Read as a number it tells a file of this form, and of a machine of this byte order. */

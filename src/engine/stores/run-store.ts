@@ -2,7 +2,7 @@ import type { BatchClaim } from '../batches/batch-claim.js';
 import type { BatchProgress } from '../batches/batch-progress.js';
 import type { Batch } from '../batches/batch.js';
 import type { PaceMember, SharedPace } from '../../client/rate/shared-rate.js';
-import type { BatchResults, LineResults } from '../results/batch-results.js';
+import type { BatchResults, LineResults } from '../results/match-export.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import type { BatchTimes } from '../batches/batch-times.js';

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { NotSubmittedReason } from '../addresses/not-submitted.js';
+import type { NotSubmittedReason } from '../addresses/address.js';
 import type { FailedReason } from '../batches/batch-state.js';
 import type { Open } from '../../contract/enums.js';
 import type {

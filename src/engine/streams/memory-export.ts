@@ -4,7 +4,7 @@ import type { ExportTally } from '../batches/export-check.js';
 import { readLines } from '../batches/read-lines.js';
 import type { ExportOpener } from '../plan/result-join.js';
 import { OutcomeTable } from '../results/outcome-table.js';
-import { readExport } from '../results/read-export.js';
+import { readExport } from '../results/export-parser.js';
 
 /**
  * Fetches a whole export and keeps its bytes in memory: what its records say is found out when they are

@@ -3,9 +3,9 @@ import type { ColumnChoice, ColumnOptions } from '../columns/column-layout.js';
 import type { DriveSettings } from '../driver/batch-pool.js';
 import type { BatchProgress } from '../batches/batch-progress.js';
 import type { CountryChoice, CountryOptions } from '../plan/plan.js';
-import type { ResultHistory } from '../plan/result-history.js';
+import type { ResultHistory } from '../plan/result-cache.js';
 import type { ExportOpener } from '../plan/result-join.js';
-import type { VerificationService } from '../../client/verification-service.js';
+import type { VerificationService } from '../../client/client.js';
 import type { MatchedExport } from '../results/match-export.js';
 import type { VerifyProgress } from './progress.js';
 

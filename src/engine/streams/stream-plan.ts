@@ -1,5 +1,5 @@
-import { MemoryStorage } from '../plan/memory-storage.js';
-import type { ResultHistory } from '../plan/result-history.js';
+import { MemoryStorage } from '../plan/batch-cutter.js';
+import type { ResultHistory } from '../plan/result-cache.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import {
   layOutColumns,

@@ -1,5 +1,5 @@
 import { pipeline, type Duplex } from 'node:stream';
-import { checkHistoryService } from '../plan/check-history-service.js';
+import { checkHistoryService } from '../plan/result-cache.js';
 import type { ColumnOptions } from '../columns/column-layout.js';
 import { CalledBack } from '../../platform/options/called-back.js';
 import { checkOptions } from '../../platform/options/check-options.js';

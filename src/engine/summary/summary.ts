@@ -1,4 +1,4 @@
-import type { ForeignNumbers } from '../columns/calling-code-tally.js';
+import type { ForeignNumbers } from '../columns/column-looks.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Verification } from '../results/outcome-table.js';
 import type { LeftAlone, OutputRows } from '../../lists/rows/sink.js';

@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
-import { isLoopbackHost } from '../../client/base-url.js';
+import { isLoopbackHost } from '../../client/client-options.js';
 import { isServiceTrouble } from '../../client/http/retry.js';
-import { parseRetryAfter } from '../../client/rate/retry-after.js';
-import { describeConnection, isHandshakeFailure } from '../../client/http/transport-failure.js';
+import { parseRetryAfter } from '../../client/rate/rate-headers.js';
+import { describeConnection, isHandshakeFailure } from '../../client/http/transport-error.js';
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
 import { systemErrorCode } from '../../platform/files/describe-system-error.js';
 import {

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
-import { createDispatcher } from '../../client/http/create-dispatcher.js';
-import { isLoopbackHost } from '../../client/base-url.js';
+import { createDispatcher } from '../../client/http/connections.js';
+import { isLoopbackHost } from '../../client/client-options.js';
 import { fileShape, type FileOptions } from '../files/file-options.js';
 import { inputSource } from '../files/file-source.js';
 import { checkOptions } from '../../platform/options/check-options.js';

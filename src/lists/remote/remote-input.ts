@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { backoffMs } from '../../client/rate/backoff.js';
+import { backoffMs } from '../../client/rate/rate-limiter.js';
 import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { ByteInput } from '../files/bytes/byte-input.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { backoffMs } from '../../../src/client/rate/backoff.js';
+import { backoffMs } from '../../../src/client/rate/rate-limiter.js';
 import { judgeFailure, type Failure } from '../../../src/client/http/retry.js';
 import {
   ApiError,

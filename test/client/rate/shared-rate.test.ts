@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Governor, type Outcome } from '../../../src/client/rate/scheduler.js';
-import { intervalOf } from '../../../src/client/rate/pace.js';
+import { Governor, type Outcome } from '../../../src/client/rate/request-scheduler.js';
+import { intervalOf } from '../../../src/client/rate/rate-limiter.js';
 import type { PaceNews, SharedPace } from '../../../src/client/rate/shared-rate.js';
 import { DeadlineError } from '../../../src/platform/errors/errors.js';
 import { MemoryDatabase } from '../../simulation/memory-database.js';

@@ -1,9 +1,8 @@
 import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AddressLine } from '../../../src/engine/addresses/address-line.js';
-import { emailLine } from '../../../src/engine/addresses/email-line.js';
-import { notSubmittedReasons } from '../../../src/engine/addresses/not-submitted.js';
+import { type AddressLine, notSubmittedReasons } from '../../../src/engine/addresses/address.js';
+import { emailLine } from '../../../src/engine/addresses/email.js';
 import { phoneLine } from '../../../src/engine/addresses/phone/phone-line.js';
 import { countryCodes, type CountryCode } from '../../../src/contract/countries.js';
 import { invalidText, type CellText } from '../../../src/lists/rows/chunks/row-chunk.js';

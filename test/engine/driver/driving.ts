@@ -10,7 +10,7 @@ import { LaunchGate } from '../../../src/engine/driver/launch-gate.js';
 import { OwnClaims } from '../../../src/engine/batches/own-claims.js';
 import { readLines } from '../../../src/engine/batches/read-lines.js';
 import { RefusedSizes } from '../../../src/engine/driver/refused-sizes.js';
-import type { VerificationService } from '../../../src/client/verification-service.js';
+import type { VerificationService } from '../../../src/client/client.js';
 import type { VerificationType } from '../../../src/contract/enums.js';
 import { ContractError } from '../../../src/platform/errors/errors.js';
 import { FakeClock } from '../../client/fake-clock.js';

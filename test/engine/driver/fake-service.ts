@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { OperationName } from '../../../src/contract/operations.js';
 import type { VerificationType } from '../../../src/contract/enums.js';
-import { toApiError } from '../../../src/client/http/api-failure.js';
+import { toApiError } from '../../../src/client/http/response.js';
 import { onAbort } from '../../../src/platform/waiting/on-abort.js';
-import type { VerificationService } from '../../../src/client/verification-service.js';
+import type { VerificationService } from '../../../src/client/client.js';
 import {
   ContractError,
   TransportError,

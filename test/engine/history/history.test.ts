@@ -2,11 +2,11 @@ import { copyFile, open as openFile, readFile, rm, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { emailLine } from '../../../src/engine/addresses/email-line.js';
+import { emailLine } from '../../../src/engine/addresses/email.js';
 import { KeyHash } from '../../../src/platform/hashing/key-hash.js';
 import { groupNumber } from '../../../src/engine/addresses/batch-group.js';
 import { phoneLine } from '../../../src/engine/addresses/phone/phone-line.js';
-import type { AddressResult } from '../../../src/engine/plan/result-history.js';
+import type { AddressResult } from '../../../src/engine/plan/result-cache.js';
 import { systemClock } from '../../../src/platform/waiting/clock.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';

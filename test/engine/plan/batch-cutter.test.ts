@@ -2,9 +2,8 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BatchGroup } from '../../../src/engine/addresses/batch-group.js';
-import { BatchCutter } from '../../../src/engine/plan/batch-cutter.js';
 import type { Batch } from '../../../src/engine/batches/batch.js';
-import { MemoryStorage } from '../../../src/engine/plan/memory-storage.js';
+import { BatchCutter, MemoryStorage } from '../../../src/engine/plan/batch-cutter.js';
 
 const groups: readonly BatchGroup[] = [
   { type: 'email', country: 'US' },
@@ -186,5 +185,27 @@ describe('BatchCutter', () => {
       ),
       { numRuns: 100 },
     );
+  });
+});
+
+function read(storage: MemoryStorage, batch: number): string {
+  return Buffer.concat([...storage.open(batch)]).toString();
+}
+
+describe('MemoryStorage', () => {
+  it('gives back the blocks of a batch in their order, as often as asked', () => {
+    const storage = new MemoryStorage();
+    storage.append(7, Buffer.from('a'));
+    storage.append(8, Buffer.from('x'));
+    storage.append(7, Buffer.from('b'));
+    expect([read(storage, 7), read(storage, 7), read(storage, 8)]).toEqual(['ab', 'ab', 'x']);
+  });
+
+  it('has nothing of a batch that it does not know, or dropped', () => {
+    const storage = new MemoryStorage();
+    storage.append(7, Buffer.from('a'));
+    storage.drop(7);
+    storage.drop(9);
+    expect([read(storage, 7), read(storage, 9)]).toEqual(['', '']);
   });
 });

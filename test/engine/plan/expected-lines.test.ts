@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Batch } from '../../../src/engine/batches/batch.js';
 import { halveBatch } from '../../../src/engine/batches/halve-batch.js';
 import { SubmittedLines } from '../../../src/engine/plan/expected-lines.js';
-import { emailLine } from '../../../src/engine/addresses/email-line.js';
+import { emailLine } from '../../../src/engine/addresses/email.js';
 import { groupNumber } from '../../../src/engine/addresses/batch-group.js';
 import { linesOf, Planning } from './planning.js';
 

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { laterTicket } from '../../../src/engine/plan/address-book.js';
 import { AddressPartitions } from '../../../src/engine/plan/external-dedup.js';
-import { FirstCells } from '../../../src/engine/plan/first-cells.js';
-import { MemoryStorage } from '../../../src/engine/plan/memory-storage.js';
-import { wholeRecords } from '../../../src/engine/plan/whole-records.js';
+import { FirstCells, wholeRecords } from '../../../src/engine/plan/dedup-merge.js';
+import { MemoryStorage } from '../../../src/engine/plan/batch-cutter.js';
 import type { CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
 import { linesOf, Planning } from './planning.js';
 

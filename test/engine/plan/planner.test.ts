@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { emailLine } from '../../../src/engine/addresses/email-line.js';
+import { emailLine } from '../../../src/engine/addresses/email.js';
 import type { VerifiedColumn } from '../../../src/engine/plan/cell-reader.js';
 import { invalidText, type CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
 import { linesOf, Planning } from './planning.js';

@@ -1,7 +1,6 @@
 import { AddressBook } from '../../../src/engine/plan/address-book.js';
-import { BatchCutter } from '../../../src/engine/plan/batch-cutter.js';
+import { BatchCutter, MemoryStorage } from '../../../src/engine/plan/batch-cutter.js';
 import type { Batch } from '../../../src/engine/batches/batch.js';
-import { MemoryStorage } from '../../../src/engine/plan/memory-storage.js';
 import type { VerifiedColumn } from '../../../src/engine/plan/cell-reader.js';
 import type { CountryRule } from '../../../src/engine/plan/row-countries.js';
 import { Planner } from '../../../src/engine/plan/planner.js';

@@ -1,10 +1,6 @@
 import type { VerificationType } from '../../../src/contract/enums.js';
-import type {
-  ExportCounts,
-  ExportParserOptions,
-} from '../../../src/engine/results/export-parser.js';
+import { type ExportCounts, type ExportParserOptions, readExport } from '../../../src/engine/results/export-parser.js';
 import { OutcomeTable, type OutcomeValue } from '../../../src/engine/results/outcome-table.js';
-import { readExport } from '../../../src/engine/results/read-export.js';
 
 export interface Reading extends ExportCounts {
   /** Address and result of each record, in the export's order. */

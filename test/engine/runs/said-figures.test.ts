@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeTrouble } from '../../../src/client/rate/describe-trouble.js';
+import { describeTrouble } from '../../../src/client/rate/outage.js';
 import { checkDiskSpace } from '../../../src/engine/runs/planning/check-disk-space.js';
 import { takeHistoryKey } from '../../../src/engine/history/history-key.js';
 import { nothingKnown, type KnownRun } from '../../../src/engine/stores/run-state.js';

@@ -5,7 +5,7 @@ import { ClaimLostError } from '../../../src/engine/batches/batch-claim.js';
 import type { Batch } from '../../../src/engine/batches/batch.js';
 import type { BatchProgress } from '../../../src/engine/batches/batch-progress.js';
 import { planned } from '../../../src/engine/batches/batch-state.js';
-import type { LineResults } from '../../../src/engine/results/batch-results.js';
+import type { LineResults } from '../../../src/engine/results/match-export.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import type { PlanEntry, RunEntry } from '../../../src/engine/stores/run-entries.js';
 import { exampleSummary } from '../../report/page/example-report.js';

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { MemoryStorage } from '../../../src/engine/plan/memory-storage.js';
+import { MemoryStorage } from '../../../src/engine/plan/batch-cutter.js';
 import { ObjectChunk, type Row } from '../../../src/lists/rows/chunks/object-chunk.js';
 import { layOutColumns } from '../../../src/engine/columns/column-layout.js';
 import { Plan } from '../../../src/engine/plan/plan.js';

@@ -1,11 +1,8 @@
 import type { CountryCode } from '../../../contract/countries.js';
-import { invalidText, type CellText } from '../../../lists/rows/chunks/row-chunk.js';
-import type { AddressLine } from '../address-line.js';
-import { barePhone, isScientific } from './phone-cell.js';
-import { phoneDigits } from './phone-digits.js';
-import { sureNumber } from './phone-readings.js';
-import { refuseLine } from '../refuse-line.js';
-import { trimCell } from '../trim-cell.js';
+import { type CellText, invalidText } from '../../../lists/rows/chunks/row-chunk.js';
+import { type AddressLine, refuseLine, trimCell } from '../address.js';
+import { familyAt, type NumberingPlan, type PlanFamily } from './numbering-plan.js';
+import { barePhone, isScientific, phoneDigits, sureNumber } from './phone-readings.js';
 
 const maxPhoneCharacters = 64;
 /** Longer cells are not searched for a number: libphonenumber takes none that is longer either. */
@@ -37,4 +34,104 @@ export function phoneLine(cell: CellText, country: CountryCode): AddressLine {
   const reason = refuseLine(line, maxPhoneCharacters);
   if (reason !== undefined) return { reason };
   return { line, key: digits === undefined ? `t${line}` : `d${digits.digits}` };
+}
+
+const plus = 0x2b;
+const space = 0x20;
+const hyphen = 0x2d;
+const point = 0x2e;
+const slash = 0x2f;
+const zero = 0x30;
+const nine = 0x39;
+const opening = 0x28;
+const closing = 0x29;
+/** Longer ones are for the general way to read or to refuse. */
+const maxPhoneBytes = 64;
+
+/** Room for the digits of a plain cell. */
+export const plainDigits = Buffer.alloc(maxPhoneBytes);
+
+/**
+ * Writes the digits of a phone cell, straight from its bytes, to the beginning of {@link plainDigits}, with a
+ * `+` in front where one stands before them. Nearly all cells are plain: ASCII digits that spaces, hyphens,
+ * points, slashes or round brackets keep apart.
+ *
+ * @returns how many bytes they are; 0 where the cell is not plain, or may be a number with a fraction or with
+ *   a zero in brackets; for any other, `phoneDigits` comes to the same
+ */
+export function readPlainDigits(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start > maxPhoneBytes || end - start < 2 || !isDigit(bytes[end - 1])) return 0;
+  if (bytes[end - 2] === point || bytes[end - 3] === point) return 0;
+  let count = 0;
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at] as number;
+    if (isDigit(byte) || (byte === plus && count === 0)) {
+      plainDigits[count] = byte;
+      count += 1;
+    } else if (byte === opening) {
+      const next = bytes[at + 1];
+      if (next === zero || next === space) return 0;
+    } else if (!isSeparator(byte)) return 0;
+  }
+  return count;
+}
+
+/** So many of them as a text. */
+export function plainText(count: number): string {
+  return plainDigits.toString('latin1', 0, count);
+}
+
+/**
+ * The family to which a number belongs whose digits were just read, where these are surely one number of it,
+ * and their beginning and their count tell: they have no prefix, and are as many as all numbers of the family
+ * may have. Any others are for `sureNumber`, which comes to the same for these.
+ *
+ * @param plan by which digits without a calling code are read
+ */
+export function plainFamily(
+  count: number,
+  plan: NumberingPlan | undefined,
+): PlanFamily | undefined {
+  const digits = plainDigits;
+  if (digits[0] === plus) {
+    const family = familyAt(digits, 1, count);
+    return family?.isPlain(digits, 1 + family.callingCode.length, count) ? family : undefined;
+  }
+  const isOwn = plan?.isPlain(digits, count) === true && plan.family.isPlain(digits, 0, count);
+  return isOwn ? plan.family : undefined;
+}
+
+/** Most bytes that {@link writePlainNumber} writes. */
+export const plainNumberBytes = 24;
+
+/**
+ * Writes the number in E.164 that digits of a family are, which were just read.
+ *
+ * @returns how many bytes
+ */
+export function writePlainNumber(
+  count: number,
+  { callingCode }: PlanFamily,
+  into: Uint8Array,
+  at: number,
+): number {
+  const digits = plainDigits;
+  let end = at;
+  if (digits[0] !== plus) {
+    into[end] = plus;
+    end += 1;
+    for (let place = 0; place < callingCode.length; place += 1, end += 1) {
+      into[end] = callingCode.charCodeAt(place);
+    }
+  }
+  for (let place = 0; place < count; place += 1, end += 1) into[end] = digits[place] as number;
+  return end - at;
+}
+
+function isDigit(byte = 0): boolean {
+  return byte >= zero && byte <= nine;
+}
+
+function isSeparator(byte: number): boolean {
+  return byte === space || byte === hyphen || byte === point || byte === slash || byte === closing;
 }

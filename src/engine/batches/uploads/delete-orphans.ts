@@ -1,4 +1,4 @@
-import type { VerificationService } from '../../../client/verification-service.js';
+import type { VerificationService } from '../../../client/client.js';
 import { batchLabel } from '../batch-label.js';
 import { parseBatchName } from '../batch-name.js';
 import type { Batch } from '../batch.js';

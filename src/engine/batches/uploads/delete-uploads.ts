@@ -1,4 +1,4 @@
-import type { VerificationService } from '../../../client/verification-service.js';
+import type { VerificationService } from '../../../client/client.js';
 import type { BatchStatus } from '../../../contract/enums.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { readList, type ListOptions } from './find-upload.js';

@@ -1,7 +1,7 @@
 import { limits } from '../../../contract/limits.js';
 import type { BatchSummary } from '../../../contract/bodies.js';
 import { DeadlineError } from '../../../platform/errors/errors.js';
-import type { VerificationService } from '../../../client/verification-service.js';
+import type { VerificationService } from '../../../client/client.js';
 import type { Clock } from '../../../platform/waiting/clock.js';
 import { beforeDeadline } from '../../../platform/waiting/before-deadline.js';
 import type { ElectedUuids } from './elected-uuids.js';

@@ -1,4 +1,4 @@
-import type { VerificationService } from '../../../client/verification-service.js';
+import type { VerificationService } from '../../../client/client.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 
 /** Whether the account has a batch, as its status shows. */

@@ -1,6 +1,4 @@
-import { brokenExport } from './broken-export.js';
-import { isHexDigit, isJsonSpace, json, nextSpecialByte } from './json-bytes.js';
-import { nextNumberPart, numberMayEnd, type NumberPart } from './number-part.js';
+import { brokenExport, isHexDigit, isJsonSpace, json, nextSpecialByte, nextNumberPart, numberMayEnd, type NumberPart } from './json-bytes.js';
 
 /** What the scanner has come upon; `position` says where. */
 type Scanned =

@@ -1,4 +1,4 @@
-import type { VerificationService } from '../../../client/verification-service.js';
+import type { VerificationService } from '../../../client/client.js';
 import type { CreditBalance } from '../../../contract/bodies.js';
 import { ApiError, ContractError, DeadlineError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
@@ -6,7 +6,7 @@ import { beforeDeadline } from '../../../platform/waiting/before-deadline.js';
 import type { Clock } from '../../../platform/waiting/clock.js';
 import { unpaidError } from '../../driver/stopped-error.js';
 import { chargeOf, type DrivenBatch } from '../../batches/drive-log.js';
-import type { Balances } from '../../summary/summarize.js';
+import type { Balances } from '../../summary/build-summary.js';
 import type { RunStore } from '../../stores/run-store.js';
 
 /** Where and for how long a balance is waited for. */

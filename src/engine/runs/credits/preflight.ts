@@ -1,5 +1,5 @@
 import { findPreparedCounts, type PreparedCounts } from '../../batches/prepared-counts.js';
-import type { VerificationService } from '../../../client/verification-service.js';
+import type { VerificationService } from '../../../client/client.js';
 import type { CreditBalance } from '../../../contract/bodies.js';
 import { verificationTypes, type VerificationType } from '../../../contract/enums.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';

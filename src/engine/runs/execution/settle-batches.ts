@@ -5,7 +5,7 @@ import type { CollectedExport } from '../../driver/driver-options.js';
 import { tallyOf } from '../../batches/export-check.js';
 import type { EndedBatch } from '../../batches/batch-state.js';
 import type { ExportOpener } from '../../plan/result-join.js';
-import type { BatchResults } from '../../results/batch-results.js';
+import type { BatchResults } from '../../results/match-export.js';
 import type { DriveRunOptions } from './driver-options.js';
 import type { RunClaim } from '../../stores/run-store.js';
 

@@ -10,7 +10,7 @@ import {
   text,
   type OptionShape,
 } from '../../../platform/options/check-options.js';
-import { verdictOf, verdicts, type Verdict } from '../../results/verdict.js';
+import { verdictOf, verdicts, type Verdict } from '../../results/outcome-table.js';
 import { caseless } from '../../../lists/rows/column-spelling.js';
 import { aSink } from '../../../lists/rows/own-ends.js';
 import type { AddedCells, OutputCell, Sink } from '../../../lists/rows/sink.js';

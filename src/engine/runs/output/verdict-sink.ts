@@ -10,7 +10,7 @@ import {
   type OptionShape,
 } from '../../../platform/options/check-options.js';
 import { checkOutputPath } from '../../../lists/files/outputs/output-path.js';
-import { worstVerdict, verdicts, type Verdict } from '../../results/verdict.js';
+import { worstVerdict, verdicts, type Verdict } from '../../results/outcome-table.js';
 import { aSink } from '../../../lists/rows/own-ends.js';
 import type { Sink } from '../../../lists/rows/sink.js';
 import { describeSystemError } from '../../../platform/files/describe-system-error.js';

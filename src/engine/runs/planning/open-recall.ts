@@ -1,9 +1,9 @@
 import { wantsOrigin, type FieldOptions } from '../../columns/added-fields.js';
-import type { Recall } from '../../plan/result-history.js';
+import type { Recall } from '../../plan/result-cache.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import type { History } from '../../history/history.js';
-import { HistoryRecall } from '../../history/history-recall.js';
+import { HistoryRecall } from '../../history/history-lookup.js';
 import { readRecalled, RecalledWriter, type RecalledEntry } from './recalled-file.js';
 import { carriedUuids } from '../resume/carried-results.js';
 import type { HistoryEntries } from '../../history/history-entries.js';

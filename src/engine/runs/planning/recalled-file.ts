@@ -1,16 +1,15 @@
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { HashWords } from '../../../platform/hashing/address-table.js';
-import type { Recall } from '../../plan/result-history.js';
+import type { Recall } from '../../plan/result-cache.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import { closeFile } from '../../../platform/files/close-file.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import { makeSafe } from '../../../platform/files/whole-file.js';
-import { FrameBuilder } from '../../history/frame-builder.js';
-import { HistoryEntries } from '../../history/history-entries.js';
+import { FrameBuilder, HistoryEntries } from '../../history/history-entries.js';
 import { encodeFrame, type Frame } from '../../history/history-frames.js';
 import { readFrames } from '../../history/history-file.js';
-import type { HistoryRecall } from '../../history/history-recall.js';
+import type { HistoryRecall } from '../../history/history-lookup.js';
 import { onDisk } from '../../../platform/files/on-disk.js';
 import type { PlanEntry } from '../../stores/run-entries.js';
 

@@ -3,7 +3,7 @@ import { mayHaveOrphans } from '../../batches/uploads/delete-orphans.js';
 import { deleteUnwanted } from '../../batches/uploads/delete-uploads.js';
 import type { ListOptions } from '../../batches/uploads/find-upload.js';
 import { uuidKey } from '../../batches/uploads/uuid-key.js';
-import type { VerificationService } from '../../../client/verification-service.js';
+import type { VerificationService } from '../../../client/client.js';
 import { carriedUuids } from './carried-results.js';
 import type { EarlierRun } from '../../stores/run-state.js';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { checkHistoryService } from '../../plan/check-history-service.js';
+import { checkHistoryService } from '../../plan/result-cache.js';
 import type { Client } from '../../../client/client.js';
 import { ConfigurationError, StateError } from '../../../platform/errors/errors.js';
 import type { Source } from '../../../lists/rows/source.js';

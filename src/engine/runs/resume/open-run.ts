@@ -1,4 +1,4 @@
-import { checkHistoryService } from '../../plan/check-history-service.js';
+import { checkHistoryService } from '../../plan/result-cache.js';
 import type { Client } from '../../../client/client.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Source } from '../../../lists/rows/source.js';

@@ -7,7 +7,7 @@ import { isVisible } from '../../batches/uploads/is-visible.js';
 import { isOf, learnListed } from '../../batches/uploads/adopt-uploads.js';
 import { RunUploads } from '../../batches/uploads/run-uploads.js';
 import { uuidKey } from '../../batches/uploads/uuid-key.js';
-import type { VerificationService } from '../../../client/verification-service.js';
+import type { VerificationService } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
 import { defaults } from '../../batches/defaults.js';

@@ -3,7 +3,7 @@ import type { Batch } from '../../batches/batch.js';
 import type { BatchProgress } from '../../batches/batch-progress.js';
 import { planned } from '../../batches/batch-state.js';
 import { OwnClaims } from '../../batches/own-claims.js';
-import type { LineResults } from '../../results/batch-results.js';
+import type { LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import { noTimes } from '../../batches/batch-times.js';
 import { entryOf, type KnownRun } from '../run-state.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { batchLabel } from '../../batches/batch-label.js';
 import type { Batch } from '../../batches/batch.js';
 import { StateError } from '../../../platform/errors/errors.js';
-import type { BatchResults, LineResults } from '../../results/batch-results.js';
+import type { BatchResults, LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import { decodeResults, encodeResults } from '../result-codec.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Batch } from '../../batches/batch.js';
-import type { BatchResults, LineResults } from '../../results/batch-results.js';
+import type { BatchResults, LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import { lockDirectory } from './directory-lock.js';
 import type { FileLock, LockPatience } from '../../../platform/files/file-lock.js';

@@ -1,4 +1,4 @@
-import { backoffMs } from '../../../client/rate/backoff.js';
+import { backoffMs } from '../../../client/rate/rate-limiter.js';
 import { ConfigurationError, DeadlineError } from '../../../platform/errors/errors.js';
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { systemClock } from '../../../platform/waiting/clock.js';

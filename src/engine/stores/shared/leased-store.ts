@@ -5,7 +5,7 @@ import type { BatchProgress } from '../../batches/batch-progress.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import type { PaceMember } from '../../../client/rate/shared-rate.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import type { BatchResults, LineResults } from '../../results/batch-results.js';
+import type { BatchResults, LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { Clock } from '../../../platform/waiting/clock.js';
 import { orAborted } from '../../../platform/waiting/or-aborted.js';

@@ -1,13 +1,8 @@
-import {
-  getCountries,
-  getExampleNumber,
-  parsePhoneNumber,
-  type CountryCode as LibraryCountry,
-} from 'libphonenumber-js/max';
+import { type CountryCode as LibraryCountry, getCountries, getExampleNumber, parsePhoneNumber } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, it } from 'vitest';
-import { phoneCountry } from '../../../../src/engine/addresses/phone/phone-country.js';
 import { isCountryCode } from '../../../../src/contract/countries.js';
+import { fitsCountry, isFixedOrMobile, lostPlus, phoneCountry } from '../../../../src/engine/addresses/phone/phone-country.js';
 import { invalidText } from '../../../../src/lists/rows/chunks/row-chunk.js';
 
 describe('phoneCountry', () => {
@@ -71,5 +66,85 @@ describe('phoneCountry', () => {
       seen += 1;
     }
     expect(seen).toBeGreaterThan(200);
+  });
+});
+
+describe('fitsCountry', () => {
+  it.each([
+    ['030 / 6474 854', 'DE'],
+    [' 07400 123456 ', 'GB'],
+    ['+49 30 6474854', 'DE'],
+    ['416 555 0123', 'CA'],
+  ] as const)('takes %j for a number of %s', (cell, country) => {
+    expect(fitsCountry(cell, country)).toBe(true);
+  });
+
+  it.each([
+    ['07400 123456', 'CH'],
+    ['0800 123456', 'DE'],
+    ['+49 30 6474854', 'GB'],
+    ['416 555 0123', 'US'],
+    ['030 / 6474 ext. 1', 'DE'],
+    ['', 'DE'],
+    ['030 6474854', 'GS'],
+  ] as const)('does not take %j for one of %s', (cell, country) => {
+    expect(fitsCountry(cell, country)).toBe(false);
+  });
+});
+
+describe('isFixedOrMobile', () => {
+  it('takes a valid number in its E.164 form', () => {
+    expect(isFixedOrMobile('+447400123456')).toBe(true);
+    for (const line of ['447400123456', '+4420712345', '+999123456', '', '+']) {
+      expect(isFixedOrMobile(line), line).toBe(false);
+    }
+  });
+});
+
+describe('a calling code that may have lost its +', () => {
+  it.each([
+    ['447400123456', 'DE', 'mobile'],
+    ['41 79 123 45 03', 'DE', 'mobile'],
+    ["'447400123456.0", 'US', 'mobile'],
+    ['442071234567', 'DE', 'fixed'],
+    // A long number at home, or a mobile with the calling code: sent as it is written.
+    ['491711234500', 'DE', 'mobile'],
+    ['4313456789', 'DE', 'fixed'],
+  ] as const)('begins %s, read in %s, as that of a %s number', (cell, country, kind) => {
+    expect(lostPlus(cell, country)).toBe(kind);
+  });
+
+  it.each([
+    // They say what they are.
+    ['+447400123456', 'DE'],
+    ['00447400123456', 'DE'],
+    ['07400 123456', 'GB'],
+    ['+49 (0) 171 1234500', 'DE'],
+    // Surely read so.
+    ['447400123456', 'GB'],
+    ['4930123456', 'DE'],
+    ['12025550143', 'US'],
+    // Mobile numbers at home, though they are numbers of Texas, Norway, Portugal with their first digits.
+    ['15122345678', 'DE'],
+    ['4792345678', 'US'],
+    ['3511234567', 'IT'],
+    // Too short, too long, of no country, not valid, no number.
+    ['431123456', 'DE'],
+    ['4474001234561234', 'DE'],
+    ['9991234567', 'DE'],
+    ['800 1234 5678', 'DE'],
+    ['440000000000', 'DE'],
+    ['447400123456 ext. 1', 'DE'],
+    ['44 (0) 7400 123456', 'DE'],
+    ['', 'DE'],
+    [undefined, 'DE'],
+    [invalidText, 'DE'],
+    ['4'.repeat(10_000), 'DE'],
+  ] as const)('is not seen in %j, read in %s', (cell, country) => {
+    expect(lostPlus(cell, country)).toBeUndefined();
+  });
+
+  it('is seen in every number with its calling code where no plan of the country is known', () => {
+    expect(lostPlus('447400123456', 'GS')).toBe('mobile');
   });
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { fileSink } from '../../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../../src/lists/files/file-source.js';
 import { verdictFolder, verdictSink } from '../../../../src/engine/runs/output/verdict-sink.js';
-import { worstVerdict } from '../../../../src/engine/results/verdict.js';
+import { worstVerdict } from '../../../../src/engine/results/outcome-table.js';
 import type { OpenSinkOptions, OutputCell, Sink } from '../../../../src/lists/rows/sink.js';
 import { addedColumnsOf } from '../../../lists/rows/added-columns.js';
 import { useTemporaryFolder } from '../../../lists/files/temporary-folder.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { emailLine } from '../../../../src/engine/addresses/email-line.js';
+import { emailLine } from '../../../../src/engine/addresses/email.js';
 import { phoneLine } from '../../../../src/engine/addresses/phone/phone-line.js';
 import type { CountryCode } from '../../../../src/contract/countries.js';
 import type { Service } from '../../../../src/service/index.js';

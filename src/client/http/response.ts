@@ -1,0 +1,220 @@
+import type { z } from 'zod';
+import type { VerificationType } from '../../contract/enums.js';
+import { operations } from '../../contract/operations.js';
+import { ApiError, ContractError } from '../../platform/errors/errors.js';
+import type { ErrorCodes } from '../../platform/errors/sluice-error.js';
+import { STATUS_CODES } from '../../platform/http.js';
+import { isDeeperThan } from '../../platform/json-text.js';
+import { readBounded } from '../../platform/read-bounded.js';
+import { parseRetryAfter } from '../rate/rate-headers.js';
+import { printable, readServiceWords, sayable } from '../redaction.js';
+import type { WireAnswer } from './exchange.js';
+import type { WireRequest } from './request.js';
+import { isServiceTrouble } from './retry.js';
+
+/** More of an error's body is not read. */
+const maxErrorBytes = 64 * 1024;
+
+const mostDepth = 64;
+
+export interface ReadOptions {
+  readonly maxAnswerBytes: number;
+  readonly redact: (text: string) => string;
+  readonly wallNowMs: number;
+}
+
+/** Reads the answer that refuses a request. Whatever its body holds or lacks, its status counts. */
+export async function readRefusal(
+  request: WireRequest,
+  answer: WireAnswer,
+  options: ReadOptions,
+): Promise<ApiError> {
+  const { status, header } = answer;
+  const time = { date: header('date'), wallNowMs: options.wallNowMs };
+  const words = isCompressed(answer) ? undefined : await readWords(request, answer, options.redact);
+  answer.body.destroy();
+  return toApiError({
+    subject: request.subject,
+    operation: request.operation,
+    creditType: request.creditType,
+    status,
+    serviceMessage: words,
+    retryAfterMs: parseRetryAfter(header('retry-after'), time),
+  });
+}
+
+async function readWords(
+  request: WireRequest,
+  answer: WireAnswer,
+  redact: ReadOptions['redact'],
+): Promise<string | undefined> {
+  try {
+    const { bytes } = await readBounded(answer.body, maxErrorBytes);
+    return await readServiceWords(bytes, redact, request.sent);
+  } catch {
+    // The status has been said; words that break off change nothing about it.
+    return undefined;
+  }
+}
+
+/**
+ * Reads a JSON answer and checks it by the contract.
+ *
+ * @throws ContractError when it is not what the specification shows: no JSON, too large, too deep, of
+ *   another shape, compressed though that was not asked for
+ */
+export async function readJson<Schema extends z.ZodType>(
+  request: WireRequest,
+  answer: WireAnswer,
+  schema: Schema,
+  options: ReadOptions,
+): Promise<z.output<Schema>> {
+  const odd = (what: string): ContractError => {
+    answer.body.destroy();
+    return oddAnswer(request, sayable(options.redact(what)));
+  };
+  if (isCompressed(answer)) throw odd('compressed, which was not asked for');
+  const { bytes, isCut } = await readBounded(answer.body, options.maxAnswerBytes);
+  if (isCut) throw odd(`longer than ${options.maxAnswerBytes} bytes`);
+  if (isDeeperThan(bytes, mostDepth)) throw odd(`nested deeper than ${mostDepth} levels`);
+  const parsed = schema.safeParse(
+    parseBody(request, answer, bytes, { odd, redact: options.redact }),
+  );
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const where = issue?.path.map(String).join('.') ?? '';
+  throw odd(`of another shape (${where === '' ? 'the whole' : where}: ${issue?.message})`);
+}
+
+function parseBody(
+  request: WireRequest,
+  answer: WireAnswer,
+  bytes: Uint8Array,
+  { odd, redact }: Pick<ReadOptions, 'redact'> & { readonly odd: (what: string) => ContractError },
+): unknown {
+  // What deletes or updates has nothing to say but that it is done.
+  if (bytes.length === 0 && answer.status === 204) return {};
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw odd('not UTF-8');
+  }
+  try {
+    // A service that repeats the key, in a status say, must not have it printed for it.
+    return JSON.parse(text, (_name, value: unknown) =>
+      typeof value === 'string' ? redact(value) : value,
+    );
+  } catch {
+    // Of the format operation's answer nothing is shown, so not that it is JSON either.
+    if (request.operation === 'format') return redact(text);
+    throw odd(bytes.length === 0 ? 'empty' : 'not JSON');
+  }
+}
+
+/** The answer of an export, as it comes. */
+export interface ExportAnswer {
+  /** The export's bytes. Read it to the end or destroy it: until then it keeps its connection. */
+  readonly body: WireAnswer['body'];
+  /** The media type that the service gives; the one of the specification when it gives none. */
+  readonly contentType: string;
+}
+
+/**
+ * Checks the beginning of an export; its body is the caller's.
+ *
+ * @throws ContractError when it is not a whole, uncompressed answer
+ */
+export function readExport(
+  request: WireRequest,
+  answer: WireAnswer,
+  format: 'json' | 'xlsx',
+): ExportAnswer {
+  const problem = isCompressed(answer)
+    ? 'compressed, which was not asked for'
+    : answer.status === 200
+      ? undefined
+      : `of status ${answer.status}, which is no whole export`;
+  if (problem !== undefined) {
+    answer.body.destroy();
+    throw oddAnswer(request, problem);
+  }
+  const { contentTypes } = operations.exportBatch.response;
+  return {
+    body: answer.body,
+    contentType: printable(answer.header('content-type') ?? contentTypes[format]),
+  };
+}
+
+function isCompressed(answer: WireAnswer): boolean {
+  const encoding = answer.header('content-encoding')?.trim().toLowerCase() ?? '';
+  return encoding !== '' && encoding !== 'identity';
+}
+
+function oddAnswer(request: WireRequest, what: string): ContractError {
+  const shown = `${request.subject}: the answer of ${request.origin} is ${what}`;
+  return new ContractError(shown, {
+    operation: request.operation,
+    retryable: operations[request.operation].repeatable,
+  });
+}
+
+const codes: Readonly<Record<number, ErrorCodes['ApiError']>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  402: 'payment_required',
+  403: 'forbidden',
+  404: 'not_found',
+  413: 'too_large',
+  422: 'validation_failed',
+  429: 'too_many_requests',
+};
+
+function codeOfStatus(status: number): ErrorCodes['ApiError'] {
+  if (status >= 300 && status < 400) return 'redirected';
+  if (status >= 500) return 'server_error';
+  return codes[status] ?? 'unexpected_status';
+}
+
+/** Makes an error of ours from an answer that says no. */
+export function toApiError(answer: {
+  readonly subject: string;
+  readonly operation: string;
+  /** Of the one credit that the request costs. */
+  readonly creditType?: VerificationType | undefined;
+  readonly status: number;
+  readonly serviceMessage: string | undefined;
+  readonly retryAfterMs: number | undefined;
+}): ApiError {
+  const { subject, status, serviceMessage } = answer;
+  const code = codeOfStatus(status);
+  const name = STATUS_CODES[status] ?? '';
+  const said = `${subject}: the service answered ${`${status} ${name}`.trim()}`;
+  // A service that only repeats the name of the status has said nothing.
+  const isBare = serviceMessage === undefined || serviceMessage === name;
+  const words = isBare ? '' : `: ${serviceMessage}`;
+  const hint = hintOn(code, answer.creditType);
+  return new ApiError(said + words + hint, {
+    code,
+    operation: answer.operation,
+    status,
+    serviceMessage,
+    retryAfterMs: answer.retryAfterMs,
+    retryable: status === 429 || isServiceTrouble(status),
+  });
+}
+
+/** What is known beside the service's words. */
+function hintOn(code: ErrorCodes['ApiError'], creditType: VerificationType | undefined): string {
+  switch (code) {
+    case 'redirected':
+      // The new address is not followed: the key would travel to whoever it names.
+      return '; redirects are not followed, is the base URL right?';
+    case 'unauthorized':
+      return '; the API key is wrong, revoked, or of another service';
+    case 'payment_required':
+      return creditType === undefined ? '' : `; it needs 1 ${creditType} credit`;
+    default:
+      return '';
+  }
+}

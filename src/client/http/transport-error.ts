@@ -1,0 +1,116 @@
+import { TransportError } from '../../platform/errors/errors.js';
+import { systemErrorCode } from '../../platform/files/describe-system-error.js';
+import type { Awaited } from './timeouts.js';
+
+/** What is known of a request whose answer did not come, or not whole. */
+interface FailedRequest {
+  /** What the request is about, for messages. */
+  readonly subject: string;
+  readonly operation: string;
+  /** Whether a connection was there and the request handed to it: before that, nothing was sent. */
+  readonly isStarted: boolean;
+  readonly redact: (text: string) => string;
+}
+
+/** What TLS says of a certificate or a handshake; asking again does not fix it. */
+const handshakeCode =
+  /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERROR_IN_CERT)|^(?:EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|UND_ERR_PRX_TLS)$/;
+
+/** What a dispatcher says of its own state or of the request's form. */
+const misuseCode = /^UND_ERR_(?:INVALID_ARG|DESTROYED|CLOSED|NOT_SUPPORTED)$/;
+
+/** A proxy that answers 4xx to the tunnel (credentials, rules) will do so again. */
+const proxyRefusal = /Proxy response \(4\d\d\)/;
+
+/** Whether asking again cannot help: a certificate that is not trusted, a handshake that fails. */
+export function isHandshakeFailure(error: unknown): boolean {
+  return handshakeCode.test(systemErrorCode(error) ?? '');
+}
+
+/** What broke a connection, for people; `undefined` for what has no words of its own. */
+export function describeConnection(error: unknown): string | undefined {
+  const code = systemErrorCode(error) ?? '';
+  return unknownHost(error, code) ?? reasons[code];
+}
+
+const misspelt = '; check the address of the service, and that this machine is online';
+const lookups: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'is not known',
+  EAI_NONAME: 'is not known',
+  EAI_AGAIN: 'could not be looked up',
+};
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+};
+
+/** Makes an error of ours from what broke a request's connection. */
+export function toTransportError(error: unknown, request: FailedRequest): TransportError {
+  const { subject, operation, isStarted, redact } = request;
+  const cause = plainCause(error, redact);
+  const code = systemErrorCode(error) ?? '';
+  const isHandshake = !isStarted && isHandshakeFailure(error);
+  const reason = isHandshake
+    ? `no trusted connection could be made (${cause.message})`
+    : (describeConnection(error) ?? cause.message) + (code in lookups ? misspelt : '');
+  return new TransportError(`${subject}: ${reason}`, {
+    reason,
+    code: isStarted ? 'connection_lost' : 'connection_failed',
+    operation,
+    sent: isStarted ? 'unknown' : 'no',
+    retryable: !isHandshake && !misuseCode.test(code) && !proxyRefusal.test(cause.message),
+    cause,
+  });
+}
+
+function unknownHost(error: unknown, code: string): string | undefined {
+  const said = lookups[code];
+  if (said === undefined) return undefined;
+  const name = error instanceof Error && 'hostname' in error ? ` ${String(error.hostname)}` : '';
+  return `the host${name} ${said}`;
+}
+
+const waits: Readonly<Record<Awaited, string>> = {
+  connection: 'no connection',
+  sending: 'the service took nothing of the request',
+  answer: 'no answer',
+  body: 'the answer stood still',
+  total: 'no whole answer',
+};
+
+/** Makes an error of ours from a limit that is over. */
+export function toTimeoutError(
+  awaited: Awaited,
+  limitMs: number,
+  request: FailedRequest,
+): TransportError {
+  const { subject, operation, isStarted } = request;
+  const reason = `${waits[awaited]} within ${limitMs} ms`;
+  return new TransportError(`${subject}: ${reason}`, {
+    reason,
+    code: isStarted ? 'request_timeout' : 'connection_failed',
+    operation,
+    sent: isStarted ? 'unknown' : 'no',
+  });
+}
+
+/** Text of an error, also of one that only holds others, as Node's attempts at several addresses do. */
+function textOf(error: Error): string {
+  if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
+  const inner: unknown[] = error.errors;
+  return inner.map((each) => (each instanceof Error ? each.message : '')).join('; ');
+}
+
+/**
+ * A foreign error as a bare one with the same name, code and message. Errors of the transport may hold
+ * sockets, request headers and parts of answers, and with them the key; what is printed holds none.
+ */
+export function plainCause(error: unknown, redact: (text: string) => string): Error {
+  if (!(error instanceof Error)) return new Error(redact(String(error)));
+  const cause = new Error(redact(textOf(error)));
+  cause.name = error.name;
+  const code = systemErrorCode(error);
+  return code === undefined ? cause : Object.assign(cause, { code });
+}

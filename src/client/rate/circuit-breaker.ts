@@ -1,0 +1,122 @@
+import { TransportError } from '../../platform/errors/errors.js';
+import { systemErrorCode } from '../../platform/files/describe-system-error.js';
+import { backoffMs } from './rate-limiter.js';
+
+/** Failures in a row, with no success between them, that are an outage. */
+const outageFailures = 5;
+
+const probeBounds = { firstMs: 2000, longestMs: 60_000 };
+
+/**
+ * Tells an outage from single failures. During one, a single request at a time tries whether the
+ * service is back, at growing intervals, so that an outage costs fewer requests than service does.
+ * Knows no timer: the moments are given to it.
+ */
+export class Circuit {
+  readonly #random: () => number;
+  #failures = 0;
+  #probes = 0;
+  #probeAt: number | undefined;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** The earliest moment of the next probe; `undefined` while there is no outage. */
+  get probeAt(): number | undefined {
+    return this.#probeAt;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#probes = 0;
+    this.#probeAt = undefined;
+  }
+
+  failed(now: number, wasProbe: boolean, retryAfterMs = 0): void {
+    this.#failures += 1;
+    const isOpening = this.#probeAt === undefined && this.#failures >= outageFailures;
+    if (isOpening || wasProbe) {
+      this.#probes += 1;
+      this.#probeAt = now + backoffMs(this.#probes, probeBounds, this.#random);
+    }
+    if (this.#probeAt !== undefined) this.#probeAt = Math.max(this.#probeAt, now + retryAfterMs);
+  }
+}
+
+/** The failures since the latest success. */
+interface Failing {
+  readonly since: number;
+  /** When the latest was. */
+  readonly at: number;
+  readonly error: Error;
+  /** When waiting requests are given up. */
+  readonly giveUpAt: number;
+}
+
+/** A host that is not found is hardly found later, where there was not one answer since the first request. */
+const unknownHostMs = 8000;
+const leastTryingMs = 1000;
+const unknownHostCodes: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NONAME']);
+
+/** Failures this long ago, with nothing asked for since, say nothing about now. */
+const longestStaleMs = 2 * 60_000;
+
+/** How long a service may fail. Knows no timer: the moments are given to it. */
+export class Patience {
+  readonly #giveUpAfterMs: number;
+  #failing: Failing | undefined;
+  /** When the first request asked for its turn; `undefined` once the service has answered one. */
+  #unansweredSince: number | undefined = Number.POSITIVE_INFINITY;
+
+  constructor(giveUpAfterMs: number) {
+    this.#giveUpAfterMs = giveUpAfterMs;
+  }
+
+  get failing(): Failing | undefined {
+    return this.#failing;
+  }
+
+  asked(now: number): void {
+    if (this.#unansweredSince !== undefined) {
+      this.#unansweredSince = Math.min(this.#unansweredSince, now);
+    }
+  }
+
+  /** The service is there, and does what it is asked or says why not. */
+  answered(): void {
+    this.#unansweredSince = undefined;
+    this.forget();
+  }
+
+  failed(now: number, error: Error): void {
+    if (!(error instanceof TransportError)) this.#unansweredSince = undefined;
+    const since = this.#failing?.since ?? now;
+    this.#failing = { since, at: now, error, giveUpAt: this.#giveUpAt(since, error) };
+  }
+
+  /** What it failed at says nothing any more. */
+  forget(): void {
+    this.#failing = undefined;
+  }
+
+  /** Whether the failures are too long ago to matter, when nothing was asked for since. */
+  isStale(now: number): boolean {
+    const staleMs = Math.min(longestStaleMs, this.#giveUpAfterMs);
+    return this.#failing !== undefined && now - this.#failing.at > staleMs;
+  }
+
+  #giveUpAt(since: number, error: Error): number {
+    const giveUpAt = since + this.#giveUpAfterMs;
+    if (
+      this.#unansweredSince === undefined ||
+      !unknownHostCodes.has(systemErrorCode(error.cause) ?? '')
+    ) {
+      return giveUpAt;
+    }
+    return Math.min(
+      giveUpAt,
+      Math.max(this.#unansweredSince + unknownHostMs, since + leastTryingMs),
+    );
+  }
+}

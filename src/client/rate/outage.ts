@@ -1,0 +1,187 @@
+import { ApiError, DeadlineError, TransportError } from '../../platform/errors/errors.js';
+import { duration } from '../../platform/text/shown-numbers.js';
+import { Alarm } from '../../platform/waiting/alarm.js';
+import type { Clock } from '../../platform/waiting/clock.js';
+import type { Patience } from './circuit-breaker.js';
+
+/** What keeps the requests of a client waiting. */
+export type ServiceTrouble =
+  | {
+      readonly state: 'waiting';
+      /** The latest failure; absent while the service is only silent. */
+      readonly error: Error | undefined;
+      /** How long nothing has been heard of it that helps, in milliseconds. */
+      readonly forMs: number;
+      /** How long it is tried again before requests are given up; absent while it is only silent. */
+      readonly leftMs: number | undefined;
+    }
+  /** It answers again. */
+  | { readonly state: 'over'; readonly forMs: number };
+
+/** What keeps requests waiting is told after this time, and again after each of these. */
+const firstMs = 4000;
+const againMs = 60_000;
+
+/**
+ * Tells what keeps requests waiting: no answer, failures, a pause that the service asks for. Time counts
+ * from the latest answer that helped, as long as something is asked for.
+ */
+export class TroubleWatch {
+  readonly #clock: Clock;
+  readonly #patience: Pick<Patience, 'failing'>;
+  readonly #tell: (trouble: ServiceTrouble) => void;
+  readonly #isAsked: () => boolean;
+  /** Requests that wait for their turn or for an answer. */
+  #asking = 0;
+  #since = 0;
+  /** How often the trouble was told. */
+  #told = 0;
+  readonly #alarm: Alarm;
+
+  /** @param ports.isAsked whether the service has a request to answer: requests also wait for a rate */
+  constructor(
+    clock: Clock,
+    patience: Pick<Patience, 'failing'>,
+    ports: { readonly tell: (trouble: ServiceTrouble) => void; readonly isAsked: () => boolean },
+  ) {
+    this.#clock = clock;
+    this.#patience = patience;
+    this.#tell = ports.tell;
+    this.#isAsked = ports.isAsked;
+    this.#alarm = new Alarm(clock, () => {
+      this.#look();
+      this.#watch();
+    });
+  }
+
+  /** A request asks for its turn. */
+  begin(): void {
+    // Between two attempts of the only request nothing asks, and the trouble is the same.
+    if (this.#asking === 0 && !this.#patience.failing) this.#since = this.#clock.now();
+    this.#asking += 1;
+    this.#watch();
+  }
+
+  /** A request waits no more, whatever came of it. */
+  end(): void {
+    this.#asking -= 1;
+    if (this.#asking === 0) this.#alarm.stop();
+  }
+
+  /** Something moves: a service that takes an upload piece by piece is not silent. */
+  moved(): void {
+    if (!this.#patience.failing && this.#told === 0) this.#since = this.#clock.now();
+  }
+
+  /** The service has answered, or what it failed at is too long ago to matter. */
+  answered(): void {
+    const forMs = this.#clock.now() - this.#since;
+    const wasTold = this.#told > 0;
+    this.#since = this.#clock.now();
+    this.#told = 0;
+    if (wasTold) this.#say({ state: 'over', forMs });
+  }
+
+  #watch(): void {
+    if (this.#asking === 0 || this.#alarm.at !== Number.POSITIVE_INFINITY) return;
+    this.#alarm.set(this.#since + firstMs + this.#told * againMs);
+  }
+
+  #look(): void {
+    const now = this.#clock.now();
+    const forMs = now - this.#since;
+    // A clock of fractions may wake a hair too early: it would be woken for the same hair for ever.
+    if (forMs + 1 < firstMs + this.#told * againMs) return;
+    const { failing } = this.#patience;
+    if (!failing && !this.#isAsked()) {
+      this.#since = now;
+      return;
+    }
+    this.#told += 1;
+    const leftMs = failing && Math.max(0, failing.giveUpAt - now);
+    this.#say({ state: 'waiting', error: failing?.error, forMs, leftMs });
+  }
+
+  #say(trouble: ServiceTrouble): void {
+    try {
+      this.#tell(trouble);
+    } catch {
+      // A launch that was paid for is not lost to an observer's defect.
+    }
+  }
+}
+
+export interface DescribedTrouble {
+  /** What keeps the requests waiting; `null` when it is over. */
+  readonly reason: string | null;
+  /** The same with how long it is tried again, as a sentence without its end. */
+  readonly line: string;
+}
+
+/**
+ * What keeps the requests to a service waiting, in words for a person.
+ *
+ * @example
+ * ```ts
+ * const baseUrl = 'https://verify.example.com';
+ * const { line } = describeTrouble({ baseUrl }, { state: 'over', forMs: 65_000 });
+ * console.log(line); // verify.example.com answers again, after 1 min 5 s
+ * ```
+ */
+export function describeTrouble(
+  { baseUrl }: { readonly baseUrl: string },
+  trouble: ServiceTrouble,
+): DescribedTrouble {
+  const { host } = new URL(baseUrl);
+  const forSeconds = Math.round(trouble.forMs / 1000);
+  if (trouble.state === 'over') {
+    return { reason: null, line: `${host} answers again, after ${duration(forSeconds)}` };
+  }
+  const { error, leftMs } = trouble;
+  const reason = error
+    ? describeFailure(baseUrl, error)
+    : `${host} has not answered for ${duration(forSeconds)}`;
+  const left =
+    leftMs === undefined
+      ? 'still waiting'
+      : leftMs < 500
+        ? 'trying a last time'
+        : `trying again, gives up in ${duration(leftMs / 1000)}`;
+  return { reason, line: `${reason}; ${left}` };
+}
+
+/** What a service fails at, in words for a person. */
+function describeFailure(baseUrl: string, error: Error): string {
+  const { host, hostname } = new URL(baseUrl);
+  if (error instanceof TransportError) {
+    return error.reason.includes(hostname) ? error.reason : `cannot reach ${host}: ${error.reason}`;
+  }
+  if (error instanceof ApiError) {
+    return error.status === 429
+      ? `${host} asks to wait (it answers 429)`
+      : `${host} is in trouble (it answers ${error.status})`;
+  }
+  return `${host} gives answers that are not understood (${error.message})`;
+}
+
+/** For a program that does not ask: one warning of the process, so that a wait of minutes is not silent. */
+export function warnOnce(service: { readonly baseUrl: string }): (trouble: ServiceTrouble) => void {
+  let hasWarned = false;
+  return (trouble) => {
+    if (hasWarned) return;
+    hasWarned = true;
+    process.emitWarning(describeTrouble(service, trouble).line, {
+      type: 'SluiceWarning',
+      code: 'SLUICE_SERVICE_WAITING',
+      detail: 'Printed once per client. Pass onTrouble to the client to handle this yourself.',
+    });
+  };
+}
+
+/** What a request is given up with when the service, or the request itself, has failed for too long. */
+export function givenUpError(baseUrl: string, failingForMs: number, last: Error): DeadlineError {
+  return new DeadlineError(
+    `${describeFailure(baseUrl, last)}; gave up after ${duration(failingForMs / 1000)}`,
+    { code: 'service_unavailable', cause: last },
+  );
+}

@@ -1,0 +1,86 @@
+
+
+/** What `X-RateLimit-*` headers say. The specification does not show them: used when they are there. */
+export interface RateLimit {
+  /** Requests that are left in the present window. */
+  readonly remaining: number;
+  /** Requests of a whole window, where it is said. */
+  readonly limit: number | undefined;
+  /** Time to the next window in milliseconds, where it is said; at most an hour. */
+  readonly resetMs: number | undefined;
+}
+
+/** A header's only value, or the first of several. */
+export type HeaderReader = (name: string) => string | undefined;
+
+/** Reads `X-RateLimit-*`; `undefined` when nothing of use is said. */
+export function parseRateLimit(header: HeaderReader, time: AnswerTime): RateLimit | undefined {
+  const remaining = leadingNumber(header('x-ratelimit-remaining'));
+  if (remaining === undefined) return undefined;
+  return {
+    remaining,
+    limit: leadingNumber(header('x-ratelimit-limit')),
+    resetMs: parseReset(header('x-ratelimit-reset'), time),
+  };
+}
+
+/** A window that is said to be longer is not waited for. */
+const longestWindowMs = 60 * 60 * 1000;
+
+/** Seconds to wait, or the moment as seconds or milliseconds since the epoch: services differ. */
+function parseReset(value: string | undefined, time: AnswerTime): number | undefined {
+  const given = leadingNumber(value);
+  if (given === undefined) return undefined;
+  if (given < 1e9) return Math.min(given * 1000, longestWindowMs);
+  const untilMs = given < 1e12 ? given * 1000 : given;
+  const answeredMs = Date.parse(time.date ?? '');
+  const resetMs = untilMs - (Number.isNaN(answeredMs) ? time.wallNowMs : answeredMs);
+  return Math.min(Math.max(resetMs, 0), longestWindowMs);
+}
+
+function leadingNumber(value: string | undefined): number | undefined {
+  const digits = /^\s*(\d{1,16})(?:\.\d+)?\s*(?:$|[,;])/.exec(value ?? '')?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** Longest wait that a service is given when it asks for one, in milliseconds. */
+export const longestRetryAfterMs = 5 * 60 * 1000;
+
+/** The three forms of an HTTP date; `Date.parse` alone would read a date into nearly anything. */
+const httpDate =
+  /^(?:(?:mon|tue|wed|thu|fri|sat|sun), \d{2} [a-z]{3} \d{4} \d{2}:\d{2}:\d{2} gmt|[a-z]{6,9}, \d{2}-[a-z]{3}-\d{2} \d{2}:\d{2}:\d{2} gmt|(?:mon|tue|wed|thu|fri|sat|sun) [a-z]{3} [\d ]\d \d{2}:\d{2}:\d{2} \d{4})$/i;
+
+const seconds = /^[+-]?\d{1,400}(?:\.\d{1,20})?(?:e\+?\d{1,3})?$/i;
+
+/** When an answer was given, as far as it can be known. */
+interface AnswerTime {
+  /** The answer's `Date` header: a date is compared with the clock that wrote it, where it is known. */
+  readonly date?: string | undefined;
+  /** This machine's clock, in milliseconds since the epoch. */
+  readonly wallNowMs: number;
+}
+
+/**
+ * Reads `Retry-After`: seconds or a date, clamped to zero and five minutes.
+ *
+ * @returns milliseconds, or `undefined` when the header is absent or makes no sense
+ */
+export function parseRetryAfter(value: string | undefined, time: AnswerTime): number | undefined {
+  const text = value?.trim() ?? '';
+  if (seconds.test(text)) return clamp(Number(text) * 1000);
+  const until = parseHttpDate(text);
+  if (until === undefined) return undefined;
+  return clamp(until - (parseHttpDate(time.date?.trim() ?? '') ?? time.wallNowMs));
+}
+
+/** Reads an HTTP date: milliseconds since the epoch, or `undefined` when it is none. */
+function parseHttpDate(text: string): number | undefined {
+  if (!httpDate.test(text)) return undefined;
+  // The asctime form names no zone and means GMT.
+  const parsed = Date.parse(/gmt$/i.test(text) ? text : `${text} GMT`);
+  return Number.isNaN(parsed) ? undefined : parsed;
+}
+
+function clamp(ms: number): number {
+  return Math.min(Math.max(ms, 0), longestRetryAfterMs);
+}

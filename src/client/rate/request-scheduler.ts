@@ -1,0 +1,298 @@
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import { Alarm } from '../../platform/waiting/alarm.js';
+import type { Clock } from '../../platform/waiting/clock.js';
+import { onAbort } from '../../platform/waiting/on-abort.js';
+import type { ClientOptions, ClientSettings } from '../client-options.js';
+import { Circuit, Patience } from './circuit-breaker.js';
+import { givenUpError, TroubleWatch } from './outage.js';
+import type { RateLimit } from './rate-headers.js';
+import { Pace } from './rate-limiter.js';
+import { ConcurrencyWindow, type Waiter, WaitingLine } from './request-queue.js';
+import { type SharedPace, Slots } from './shared-rate.js';
+
+/** A request that asks for its turn. */
+export interface Turn extends Waiter {
+  /** Whether it carries the key: what refuses the key refuses all of these. */
+  readonly keyed: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a request that had its turn says about the service. */
+export type Outcome =
+  /** The service works, whether or not it did what was asked. */
+  | { readonly kind: 'answered'; readonly limits?: RateLimit | undefined }
+  | {
+      readonly kind: 'throttled';
+      readonly error: Error;
+      readonly retryAfterMs?: number | undefined;
+      readonly limits?: RateLimit | undefined;
+    }
+  /** No answer, or one that says that the service is in trouble. */
+  | { readonly kind: 'failed'; readonly error: Error; readonly retryAfterMs?: number | undefined }
+  /** The key was refused. */
+  | { readonly kind: 'refused'; readonly error: Error }
+  /** Ended from this side: nothing is learned. */
+  | { readonly kind: 'dropped' };
+
+/** The right to send one request; settled exactly once, when its answer has come or cannot come. */
+export interface Permit {
+  settle(outcome: Outcome): void;
+}
+
+export type GovernorOptions = Pick<
+  ClientSettings,
+  'clock' | 'random' | 'maxConcurrentRequests' | 'giveUpAfterMs'
+> &
+  Partial<Pick<ClientSettings, 'requestsPerMinute'>> &
+  Pick<ClientOptions, 'onTrouble'> & {
+    /** Where the service is, for messages. */
+    readonly origin: string;
+  };
+
+/** How long a refused key is taken as refused; then one request may try it again. */
+const refusalHoldMs = 60_000;
+
+interface Waiting extends Turn {
+  admit(permit: Permit): void;
+  refuse(error: unknown): void;
+}
+
+/**
+ * Lets the requests of one client through: so many at once, the urgent ones first, none while the
+ * service has asked for a pause, one at a time while it is down, and none after it refused the key.
+ */
+export class Governor {
+  readonly #origin: string;
+  readonly #clock: Clock;
+  readonly #patience: Patience;
+  readonly #line = new WaitingLine<Waiting>();
+  readonly #pace: Pace;
+  readonly #hasRate: boolean;
+  readonly #circuit: Circuit;
+  readonly #window: ConcurrencyWindow;
+  readonly #trouble: TroubleWatch | undefined;
+  readonly #alarm: Alarm;
+  /** Its part of each pace that it shares: the latest gives the slots. */
+  #shared: readonly Slots[] = [];
+  #running = 0;
+  #isProbing = false;
+  #refusal: { readonly error: Error; readonly at: number; until: number } | undefined;
+  #closed = false;
+
+  constructor(options: GovernorOptions) {
+    this.#origin = options.origin;
+    this.#clock = options.clock;
+    this.#alarm = new Alarm(options.clock, () => this.#pump());
+    this.#patience = new Patience(options.giveUpAfterMs);
+    this.#pace = new Pace(options.random, options.requestsPerMinute);
+    this.#hasRate = options.requestsPerMinute !== undefined;
+    this.#circuit = new Circuit(options.random);
+    this.#window = new ConcurrencyWindow(options.maxConcurrentRequests);
+    const { clock, onTrouble } = options;
+    this.#trouble =
+      onTrouble &&
+      new TroubleWatch(clock, this.#patience, {
+        tell: onTrouble,
+        isAsked: () => this.#running > 0,
+      });
+  }
+
+  /**
+   * Waits for a turn.
+   *
+   * @throws the error that refused the key, to every keyed request that waits
+   * @throws DeadlineError `service_unavailable` when the service has failed for too long
+   * @throws ConfigurationError when the governor is closed
+   * @throws the signal's reason, untouched
+   */
+  async acquire(turn: Turn): Promise<Permit> {
+    turn.signal?.throwIfAborted();
+    if (this.#closed) throw closedError();
+    const now = this.#clock.now();
+    if (turn.keyed) this.#checkRefusal(now);
+    const isIdle = this.#running === 0 && this.#line.isEmpty;
+    if (isIdle && this.#patience.isStale(now)) {
+      this.#patience.forget();
+      this.#trouble?.answered();
+    }
+    this.#patience.asked(now);
+    this.#trouble?.begin();
+    return new Promise((resolve, reject) => {
+      const forget = onAbort(turn.signal, (reason) => {
+        this.#line.remove(waiting);
+        waiting.refuse(reason);
+        this.#pump();
+      });
+      const waiting: Waiting = {
+        ...turn,
+        admit: (permit) => {
+          forget();
+          resolve(permit);
+        },
+        refuse: (error) => {
+          forget();
+          this.#trouble?.end();
+          // An abort's reason is the caller's, whatever it is.
+          // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+          reject(error);
+        },
+      };
+      this.#line.add(waiting);
+      this.#pump();
+    });
+  }
+
+  /** A request is getting somewhere: the service takes what is sent. */
+  moved(): void {
+    this.#trouble?.moved();
+  }
+
+  /**
+   * From now on it keeps the pace that other processes share.
+   *
+   * @returns ends that
+   */
+  share(pace: SharedPace): () => void {
+    const slots = new Slots(pace, {
+      clock: this.#clock,
+      onNews: ({ pausedMs }) => {
+        this.#pace.heardOfPause(this.#clock.now(), pausedMs);
+        this.#pump();
+      },
+      onSlot: () => this.#pump(),
+      onFailure: (error) => this.#refuseAll(error),
+    });
+    this.#shared = [...this.#shared, slots];
+    return () => {
+      slots.leave();
+      this.#shared = this.#shared.filter((other) => other !== slots);
+      this.#pump();
+    };
+  }
+
+  /** Refuses all that wait, and all that come. */
+  close(): void {
+    this.#closed = true;
+    this.#refuseAll(closedError());
+    this.#pump();
+  }
+
+  #checkRefusal(now: number): void {
+    const refusal = this.#refusal;
+    if (refusal === undefined) return;
+    if (now < refusal.until) throw refusal.error;
+    // This one finds out whether the key is taken again.
+    refusal.until = now + refusalHoldMs;
+  }
+
+  /** Lets through all that may go now, and sets the alarm for the next. */
+  #pump(): void {
+    const now = this.#clock.now();
+    const { failing } = this.#patience;
+    if (failing && now >= failing.giveUpAt) {
+      this.#refuseAll(givenUpError(this.#origin, now - failing.since, failing.error));
+    }
+    while (this.#gate() <= now && this.#line.earliest() <= now && this.#slot(now) <= now) {
+      const next = this.#line.take(now, this.#circuit.probeAt !== undefined);
+      if (next === undefined) break;
+      next.admit(this.#start(next, now));
+    }
+    this.#alarm.set(this.#nextMoment());
+  }
+
+  /** The earliest moment at which anything may go; never while it rests on a request that runs. */
+  #gate(): number {
+    if (this.#running >= this.#window.size) return Number.POSITIVE_INFINITY;
+    const pace = this.#pace.earliestStart();
+    const { probeAt } = this.#circuit;
+    if (probeAt === undefined) return pace;
+    return this.#isProbing ? Number.POSITIVE_INFINITY : Math.max(pace, probeAt);
+  }
+
+  /** When a request may go that nothing else keeps back, for all that other processes do. */
+  #slot(now: number): number {
+    return this.#shared.at(-1)?.next(now) ?? Number.NEGATIVE_INFINITY;
+  }
+
+  #start(turn: Turn, startedAt: number): Permit {
+    const isProbe = this.#circuit.probeAt !== undefined;
+    this.#isProbing ||= isProbe;
+    const slotAt = this.#shared.at(-1)?.used();
+    // Whoever has waited for a rate has not waited for the service.
+    if (slotAt !== undefined || this.#hasRate) this.#trouble?.moved();
+    this.#running += 1;
+    this.#pace.started(startedAt, slotAt);
+    let isSettled = false;
+    return {
+      settle: (outcome) => {
+        if (isSettled) return;
+        isSettled = true;
+        this.#running -= 1;
+        if (isProbe) this.#isProbing = false;
+        this.#learn(outcome, turn, { startedAt, isProbe });
+        this.#trouble?.end();
+        this.#pump();
+      },
+    };
+  }
+
+  #learn(
+    outcome: Outcome,
+    turn: Turn,
+    request: { readonly startedAt: number; readonly isProbe: boolean },
+  ): void {
+    const now = this.#clock.now();
+    const { startedAt, isProbe } = request;
+    switch (outcome.kind) {
+      case 'answered':
+        this.#answered();
+        this.#pace.answered(startedAt);
+        this.#window.widen();
+        if (outcome.limits) this.#pace.heard(now, outcome.limits, this.#running);
+        if (turn.keyed && this.#refusal && startedAt > this.#refusal.at) this.#refusal = undefined;
+        return;
+      case 'throttled':
+        this.#patience.failed(now, outcome.error);
+        this.#pace.throttled(now, startedAt, outcome.retryAfterMs);
+        this.#window.narrow(now, startedAt);
+        if (outcome.limits) this.#pace.heard(now, outcome.limits, this.#running);
+        for (const slots of this.#shared) slots.paused(now, this.#pace.pausedUntil);
+        return;
+      case 'failed':
+        this.#patience.failed(now, outcome.error);
+        this.#circuit.failed(now, isProbe, outcome.retryAfterMs);
+        return;
+      case 'refused':
+        this.#answered();
+        this.#refusal = { error: outcome.error, at: now, until: now + refusalHoldMs };
+        for (const waiting of this.#line.takeAll(({ keyed }) => keyed)) {
+          waiting.refuse(outcome.error);
+        }
+        return;
+      case 'dropped':
+        return;
+    }
+  }
+
+  #answered(): void {
+    this.#circuit.succeeded();
+    this.#patience.answered();
+    this.#trouble?.answered();
+  }
+
+  #refuseAll(error: unknown): void {
+    for (const waiting of this.#line.takeAll(() => true)) waiting.refuse(error);
+  }
+
+  #nextMoment(): number {
+    if (this.#line.isEmpty) return Number.POSITIVE_INFINITY;
+    const due = Math.max(this.#gate(), this.#line.earliest());
+    const now = this.#clock.now();
+    const next = due <= now ? this.#slot(now) : due;
+    return Math.min(next, this.#patience.failing?.giveUpAt ?? Number.POSITIVE_INFINITY);
+  }
+}
+
+function closedError(): ConfigurationError {
+  return new ConfigurationError('the client is closed');
+}

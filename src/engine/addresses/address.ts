@@ -1,0 +1,109 @@
+
+
+/** Why a cell cannot be a line of a batch; part of the public interface (`<column>_reason`). */
+export const notSubmittedReasons = [
+  /** Nothing is left of the cell after trimming. */
+  'empty',
+  'contains_comma',
+  'control_character',
+  'too_long',
+  'country_missing',
+  'country_unsupported',
+  /** No valid text in the input's encoding, or half of a surrogate pair. */
+  'invalid_encoding',
+  /** It begins and ends with `"`: a batch file has no quote around a cell. */
+  'quoted',
+  /** A phone number that a spreadsheet has written as `4.91702E+11`: its last digits are lost. */
+  'scientific_notation',
+] as const;
+
+export type NotSubmittedReason = (typeof notSubmittedReasons)[number];
+
+/** What a cell comes to: the line of a batch with its lookup key, or the reason it cannot be one. */
+export type AddressLine =
+  | {
+      /** As it is sent. */
+      readonly line: string;
+      /** Equal for two cells of one batch group exactly when they hold the same address. */
+      readonly key: string;
+    }
+  | { readonly reason: NotSubmittedReason };
+
+/** Takes Unicode white space and byte-order marks from both ends. */
+export function trimCell(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isTrimmed(text.charCodeAt(start))) start += 1;
+  while (start < end && isTrimmed(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+/** What `String.prototype.trim` takes, and NEL, which is white space in Unicode and not in JavaScript. */
+function isTrimmed(code: number): boolean {
+  if (code <= 0x20) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
+  if (code < 0x1680) return code === 0x85 || code === 0xa0;
+  return (
+    code === 0x1680 ||
+    (code >= 0x2000 && code <= 0x200a) ||
+    code === 0x2028 ||
+    code === 0x2029 ||
+    code === 0x202f ||
+    code === 0x205f ||
+    code === 0x3000 ||
+    code === 0xfeff
+  );
+}
+
+const comma = 0x2c;
+const quote = '"';
+
+/**
+ * Why a text that is trimmed and in NFC cannot be a line of a batch, or `undefined` when it can.
+ *
+ * Of several reasons the first of this list is given: `empty`, `too_long`, `invalid_encoding` (a lone
+ * surrogate), `control_character`, `contains_comma`, `quoted`.
+ *
+ * @param maxCharacters counted in code points
+ */
+export function refuseLine(line: string, maxCharacters: number): NotSubmittedReason | undefined {
+  if (line === '') return 'empty';
+  // A code point has two units at most: whatever the cell's size, little of it is looked at.
+  if (line.length > 2 * maxCharacters) return 'too_long';
+  let characters = line.length;
+  let hasLoneSurrogate = false;
+  let hasControl = false;
+  let hasComma = false;
+  for (let i = 0; i < line.length; i += 1) {
+    const code = line.charCodeAt(i);
+    if (code === comma) hasComma = true;
+    else if (isControl(code)) hasControl = true;
+    else if (code >= 0xd800 && code <= 0xdfff) {
+      const isPair = code <= 0xdbff && isLowSurrogate(line.charCodeAt(i + 1));
+      if (isPair) {
+        characters -= 1;
+        i += 1;
+      } else hasLoneSurrogate = true;
+    }
+  }
+  if (characters > maxCharacters) return 'too_long';
+  if (hasLoneSurrogate) return 'invalid_encoding';
+  if (hasControl) return 'control_character';
+  if (hasComma) return 'contains_comma';
+  return line.startsWith(quote) && line.endsWith(quote) ? 'quoted' : undefined;
+}
+
+/** C0, DEL and C1 (NEL among them), and what else may end a line or begin a file. */
+function isControl(code: number): boolean {
+  return (
+    code <= 0x1f ||
+    (code >= 0x7f && code <= 0x9f) ||
+    code === 0x2028 ||
+    code === 0x2029 ||
+    code === 0xfeff
+  );
+}
+
+/** False for the `NaN` behind a text's end. */
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}

@@ -1,0 +1,176 @@
+import type { HashWords } from '../../platform/hashing/address-table.js';
+import type { Recall } from '../plan/result-cache.js';
+import { type OutcomeTable, type Verdict, verdictOf } from '../results/outcome-table.js';
+import type { HistoryEntries } from './history-entries.js';
+import { isFresh, type Oldest } from './history-options.js';
+
+/** Keys of outcomes, each found once; `undefined` for those that are not kept. */
+export function createKeyLookup(outcomes: OutcomeTable): (outcome: number) => string | undefined {
+  const keys = new Map<number, string | undefined>();
+  return (outcome) => {
+    if (!keys.has(outcome)) {
+      const isKept = outcomes.get(outcome).verification !== 'failed';
+      keys.set(outcome, isKept ? outcomes.keyOf(outcome) : undefined);
+    }
+    return keys.get(outcome);
+  };
+}
+
+/** The lookups of one plan in a history. */
+export class HistoryRecall implements Recall {
+  readonly #entries: HistoryEntries;
+  readonly #outcomes: OutcomeTable;
+  readonly #withOrigin: boolean;
+  readonly #own: ReadonlySet<string> | undefined;
+  readonly #age: { readonly oldest: Oldest; readonly nowMs: number } | undefined;
+  /** By outcome and origin of the history: the plan's id, or -1 where it is too old. */
+  readonly #ids = new Map<number, number>();
+  #latest = -1;
+
+  /**
+   * @param options.age how old results may be. @default any age
+   * @param options.own batches of the run itself, before its list changed. @default none
+   */
+  constructor(
+    entries: HistoryEntries,
+    outcomes: OutcomeTable,
+    options: {
+      readonly withOrigin: boolean;
+      readonly age?: { readonly oldest: Oldest; readonly nowMs: number } | undefined;
+      readonly own?: ReadonlySet<string>;
+    },
+  ) {
+    this.#entries = entries;
+    this.#outcomes = outcomes;
+    this.#withOrigin = options.withOrigin;
+    this.#age = options.age;
+    this.#own = options.own;
+  }
+
+  outcomeOf(hash: HashWords): number {
+    const place = this.#entries.find(hash);
+    if (place === -1) return -1;
+    const outcome = this.#entries.outcomeAt(place);
+    const origin = this.#entries.originAt(place);
+    const pair = outcome * 0x1_0000_0000 + origin;
+    let id = this.#ids.get(pair);
+    if (id === undefined) {
+      id = this.#idOf(outcome, origin);
+      this.#ids.set(pair, id);
+    }
+    this.#latest = place;
+    return id;
+  }
+
+  /** What the lookup that found something last has found: the key of its outcome, and its origin. */
+  latest(): { readonly outcomeKey: string; readonly origin: { batchUuid: string; atMs: number } } {
+    const entries = this.#entries;
+    return {
+      outcomeKey: entries.outcomeKey(entries.outcomeAt(this.#latest)),
+      origin: entries.origin(entries.originAt(this.#latest)),
+    };
+  }
+
+  #idOf(number: number, originNumber: number): number {
+    const outcome = this.#entries.outcome(number);
+    const { batchUuid, atMs } = this.#entries.origin(originNumber);
+    if (this.#age && !isFresh(outcome, atMs, this.#age)) return -1;
+    const id = this.#outcomes.idOfKey(this.#entries.outcomeKey(number));
+    if (!this.#withOrigin) return id;
+    const verifiedAt = new Date(atMs).toISOString();
+    const source = this.#own?.has(batchUuid) === true ? 'service' : 'history';
+    return this.#outcomes.withOrigin(id, { verifiedAt, source, batchUuid });
+  }
+}
+
+/** One result that a history holds; the address itself is not in it. */
+export interface HistoryResult {
+  /** 103 bits of the address's keyed hash, in hex. */
+  readonly hash: string;
+  readonly verification: string;
+  readonly type: 'email' | 'phone' | null;
+  /** The record's fields in the order of the added columns; `null` without a record. */
+  readonly values: readonly (string | boolean | null)[] | null;
+  readonly verifiedAt: string;
+  readonly batchUuid: string;
+}
+
+/** All of them, in no order. */
+export function* resultsOf(entries: HistoryEntries): Generator<HistoryResult> {
+  const found: { readonly hash: string; readonly place: number }[] = [];
+  entries.forEach(({ word0, word1, word2, word3 }, place) => {
+    const words = [word0, word1, word2].map((word) => hex(word >>> 0, 8));
+    found.push({ hash: words.join('') + hex(word3 & 127, 2), place });
+  });
+  for (const { hash, place } of found) {
+    const { verification, type, values } = entries.outcome(entries.outcomeAt(place));
+    const { batchUuid, atMs } = entries.origin(entries.originAt(place));
+    yield {
+      hash,
+      verification,
+      type: type ?? null,
+      values: values ?? null,
+      verifiedAt: new Date(atMs).toISOString(),
+      batchUuid,
+    };
+  }
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, '0');
+}
+
+interface HistoryCounts {
+  /** Addresses that it holds a result of. */
+  readonly addresses: number;
+  readonly verdicts: Readonly<Record<Verdict, number>>;
+  /** Those whose result is not too old to stand for the address. */
+  readonly usable: number;
+  /** Entries that a later result of their address has taken the place of. */
+  readonly superseded: number;
+  /** Batches that the results are of. */
+  readonly batches: number;
+  /** When the oldest and the latest results were fetched; `null` when there are none. */
+  readonly oldest: string | null;
+  readonly latest: string | null;
+}
+
+export interface HistoryStats extends HistoryCounts {
+  readonly path: string;
+  /** The service that the results are of. */
+  readonly service: string;
+  /** Size of the file. */
+  readonly bytes: number;
+  /** Finished runs, and how many addresses they did not pay for again. */
+  readonly saved: { readonly runs: number; readonly email: number; readonly phone: number };
+}
+
+export function countResults(
+  entries: HistoryEntries,
+  age: { readonly oldest: Oldest; readonly nowMs: number },
+): HistoryCounts {
+  const verdicts = { valid: 0, wrong: 0, unknown: 0, none: 0 };
+  const batches = new Set<number>();
+  let usable = 0;
+  let oldestMs = Infinity;
+  let latestMs = -Infinity;
+  entries.forEach((_, place) => {
+    const outcome = entries.outcome(entries.outcomeAt(place));
+    const { atMs } = entries.origin(entries.originAt(place));
+    verdicts[verdictOf(outcome)] += 1;
+    batches.add(entries.originAt(place));
+    if (isFresh(outcome, atMs, age)) usable += 1;
+    oldestMs = Math.min(oldestMs, atMs);
+    latestMs = Math.max(latestMs, atMs);
+  });
+  const isEmpty = entries.size === 0;
+  return {
+    addresses: entries.size,
+    verdicts,
+    usable,
+    superseded: entries.superseded,
+    batches: batches.size,
+    oldest: isEmpty ? null : new Date(oldestMs).toISOString(),
+    latest: isEmpty ? null : new Date(latestMs).toISOString(),
+  };
+}

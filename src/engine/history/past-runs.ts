@@ -1,0 +1,116 @@
+import * as z from 'zod';
+import { pastRunSchema } from '../summary/past-run.js';
+import type { OddShare, PastCounts, PastRun } from '../summary/summary.js';
+import type { Frame } from './history-frames.js';
+
+/** A finished run, as its frame holds it. */
+const keptRun = z.object({
+  id: z.string(),
+  /** What tells runs of the same list. */
+  list: z.string(),
+  figures: pastRunSchema,
+});
+type KeptRun = z.infer<typeof keptRun>;
+const runMeta = z.object({ run: keptRun });
+
+/** Most runs that a later one is compared with. */
+const mostCompared = 30;
+
+/**
+ * Figures of the runs that a history has served: a few hundred bytes for each. The latest that comes for a
+ * run is what counts.
+ */
+export class HistoryRuns {
+  readonly #runs = new Map<string, KeptRun>();
+
+  /** @returns whether the frame holds a run */
+  take({ meta }: Frame): boolean {
+    const parsed = runMeta.safeParse(meta);
+    if (!parsed.success) return false;
+    this.#runs.set(parsed.data.run.id, parsed.data.run);
+    return true;
+  }
+
+  frames(): readonly Frame[] {
+    return [...this.#runs.values()].map(runFrame);
+  }
+
+  /** The latest runs of a list but one, oldest first. */
+  before({ id, list }: Pick<KeptRun, 'id' | 'list'>): readonly PastRun[] {
+    const runs = [...this.#runs.values()].filter((run) => run.list === list && run.id !== id);
+    return runs.slice(-mostCompared).map(({ figures }) => figures);
+  }
+
+  /** How many runs there were, and how many addresses they did not pay for again. */
+  saved(): { readonly runs: number; readonly email: number; readonly phone: number } {
+    const runs = [...this.#runs.values()].map(({ figures }) => figures);
+    const sum = (type: 'email' | 'phone'): number =>
+      runs.reduce((total, figures) => total + (figures[type]?.from_history ?? 0), 0);
+    return { runs: runs.length, email: sum('email'), phone: sum('phone') };
+  }
+}
+
+export function runFrame(run: KeptRun): Frame {
+  return { meta: { run }, entries: new Uint32Array() };
+}
+
+/** Names that differ in their digits only, such as those with a date, are of the same list. */
+export function listOf(input: string): string {
+  return input.replaceAll(/\d+/g, '#');
+}
+
+const shareNames = ['valid', 'wrong', 'unknown', 'new'] as const;
+
+/** Fewer runs have no usual share, and of fewer cells or addresses a share means little. */
+const leastRuns = 5;
+const leastCounted = 200;
+
+/** So many times the usual spread, and never less than so many times half a point, is odd. */
+const spreads = 4;
+const leastSpread = 0.005;
+
+/** The median absolute deviation of what is spread normally, as a share of its standard deviation. */
+const deviationPerMad = 1.4826;
+
+/**
+ * Compares the shares of a run with the median of the runs before. How far a share may be from it is four
+ * times the largest of three: the runs' own spread (their median absolute deviation, which a single bad
+ * night does not move), what chance alone does to a share of so many, and half a percentage point.
+ *
+ * @param before runs of the same list
+ */
+export function oddShares(run: PastRun, before: readonly PastRun[]): readonly OddShare[] {
+  return (['email', 'phone'] as const).flatMap((type) =>
+    shareNames.flatMap((share) => {
+      const now = shareOf(run[type], share);
+      const earlier = before.flatMap((each) => shareOf(each[type], share)?.value ?? []);
+      if (now === undefined || earlier.length < leastRuns) return [];
+      const usual = medianOf(earlier);
+      const mad = medianOf(earlier.map((value) => Math.abs(value - usual)));
+      const chance = Math.sqrt((usual * (1 - usual)) / now.of);
+      const allowed = spreads * Math.max(deviationPerMad * mad, chance, leastSpread);
+      if (Math.abs(now.value - usual) <= allowed) return [];
+      return [{ type, share, now: now.value, usual, allowed }];
+    }),
+  );
+}
+
+/** @returns `undefined` where there are too few to be a share of */
+function shareOf(
+  figures: PastCounts | null,
+  share: OddShare['share'],
+): { readonly value: number; readonly of: number } | undefined {
+  if (!figures) return undefined;
+  const { addresses, from_history: known, verdicts } = figures;
+  const verified = Object.values(verdicts).reduce((sum, count) => sum + count, 0);
+  const of = share === 'new' ? addresses : verified;
+  if (of < leastCounted) return undefined;
+  return { value: (share === 'new' ? addresses - known : verdicts[share]) / of, of };
+}
+
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = Math.floor(sorted.length / 2);
+  const [low = 0, high = 0] = [sorted[middle - 1], sorted[middle]];
+  return sorted.length % 2 === 0 ? (low + high) / 2 : high;
+}

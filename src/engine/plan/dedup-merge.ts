@@ -1,0 +1,173 @@
+import type { BatchStorage, LineBytes } from './batch-cutter.js';
+
+/** Before each line that is kept: the number of its batch group, and, in the lower bits, its length. */
+export const headBytes = 4;
+export const lengthBits = 15;
+
+/** Where a line goes that is the first with its address; its number comes back. */
+export type PlaceLine = (group: number, line: LineBytes) => number;
+
+interface NumberedCellsParts {
+  readonly place: PlaceLine;
+  readonly lines: ReturnType<BatchStorage['open']>;
+  readonly window: (window: number) => ReturnType<BatchStorage['open']>;
+  readonly known: number;
+  readonly cells: number;
+  readonly windowCells: number;
+}
+
+/** Goes through the cells in the order of the list, each of which gets its number. */
+export class NumberedCells {
+  readonly #parts: NumberedCellsParts;
+  readonly #pieces: AsyncGenerator<Buffer>;
+  readonly #first: FirstCells;
+  /** By cell of the window: the cell that had its address first plus one, or 0 where it is the first. */
+  readonly #before: Uint32Array;
+  #piece: Buffer = Buffer.alloc(0);
+  #at = 0;
+  #cell = 0;
+  #windowEnd = 0;
+
+  constructor(parts: NumberedCellsParts) {
+    this.#parts = parts;
+    this.#pieces = wholeRecords(parts.lines, headBytes, (bytes, at) => {
+      return headBytes + (bytes.readUInt32LE(at) & ((1 << lengthBits) - 1));
+    });
+    this.#first = new FirstCells(parts.cells);
+    this.#before = new Uint32Array(parts.windowCells);
+  }
+
+  /** The numbers of so many further cells. */
+  async next(count: number): Promise<Uint32Array> {
+    const numbers = new Uint32Array(count);
+    for (let filled = 0; filled < count;) {
+      if (this.#cell === this.#windowEnd) await this.#openWindow();
+      if (this.#at === this.#piece.length) await this.#more();
+      const most = Math.min(count, filled + this.#windowEnd - this.#cell);
+      while (filled < most && this.#at < this.#piece.length) {
+        numbers[filled] = this.#number();
+        filled += 1;
+      }
+    }
+    return numbers;
+  }
+
+  async close(): Promise<void> {
+    await this.#pieces.return(undefined);
+  }
+
+  /** The number of the next cell, whose line is at hand. */
+  #number(): number {
+    const { known, windowCells, place } = this.#parts;
+    const bytes = this.#piece;
+    const head = bytes.readUInt32LE(this.#at);
+    const start = this.#at + headBytes;
+    const end = start + (head & ((1 << lengthBits) - 1));
+    const before = this.#before[this.#cell % windowCells] as number;
+    this.#at = end;
+    this.#cell += 1;
+    this.#first.add(before === 0);
+    if (before === 0) return place(head >>> lengthBits, { bytes, start, end });
+    return before <= known ? before - 1 : known + this.#first.before(before - 1 - known);
+  }
+
+  async #openWindow(): Promise<void> {
+    const { window, windowCells } = this.#parts;
+    this.#before.fill(0);
+    const recordBytes = 2 * Uint32Array.BYTES_PER_ELEMENT;
+    const blocks = window(Math.floor(this.#cell / windowCells));
+    for await (const piece of wholeRecords(blocks, recordBytes, () => recordBytes)) {
+      const repeated = new Uint32Array(new Uint8Array(piece).buffer);
+      for (let at = 0; at < repeated.length; at += 2) {
+        this.#before[repeated[at] as number] = repeated[at + 1] as number;
+      }
+    }
+    this.#windowEnd = this.#cell + windowCells;
+  }
+
+  async #more(): Promise<void> {
+    const next = await this.#pieces.next();
+    if (next.done === true) throw new Error('fewer lines were kept than cells were read');
+    this.#piece = next.value;
+    this.#at = 0;
+  }
+}
+
+const blockBits = 9;
+const wordBits = 5;
+
+/**
+ * Which cells of a list are the first with their address, each a bit, and which number such a cell has:
+ * as many as are first before it. Cells are told in order.
+ */
+export class FirstCells {
+  readonly #bits: Uint32Array;
+  /** By block of cells: how many are first before it. */
+  readonly #before: Uint32Array;
+  #cells = 0;
+  #first = 0;
+
+  /** @param cells how many there are */
+  constructor(cells: number) {
+    this.#bits = new Uint32Array((cells >>> wordBits) + 1);
+    this.#before = new Uint32Array((cells >>> blockBits) + 1);
+  }
+
+  /** Takes the next cell. */
+  add(isFirst: boolean): void {
+    const cell = this.#cells;
+    if ((cell & ((1 << blockBits) - 1)) === 0) this.#before[cell >>> blockBits] = this.#first;
+    if (isFirst) {
+      this.#bits[cell >>> wordBits] =
+        (this.#bits[cell >>> wordBits] as number) | (1 << (cell & 31));
+      this.#first += 1;
+    }
+    this.#cells = cell + 1;
+  }
+
+  /** How many cells before this one are first: it was taken, or is next. */
+  before(cell: number): number {
+    const block = cell >>> blockBits;
+    let count = this.#before[block] as number;
+    const last = cell >>> wordBits;
+    for (let word = block << (blockBits - wordBits); word < last; word += 1) {
+      count += bitsIn(this.#bits[word] as number);
+    }
+    return count + bitsIn((this.#bits[last] as number) & ((1 << (cell & 31)) - 1));
+  }
+}
+
+function bitsIn(word: number): number {
+  let bits = word - ((word >>> 1) & 0x5555_5555);
+  bits = (bits & 0x3333_3333) + ((bits >>> 2) & 0x3333_3333);
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
+}
+
+/**
+ * Cuts a stream of bytes into pieces that hold whole records. A piece is only lent: it is good until the
+ * next is asked for.
+ *
+ * @param lengthAt the length of the record that begins at a place; at least `headBytes` are there
+ */
+export async function* wholeRecords(
+  blocks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  headBytes: number,
+  lengthAt: (bytes: Buffer, at: number) => number,
+): AsyncGenerator<Buffer> {
+  let rest = Buffer.alloc(0);
+  for await (const block of blocks) {
+    const bytes =
+      rest.length > 0
+        ? Buffer.concat([rest, block])
+        : Buffer.from(block.buffer, block.byteOffset, block.byteLength);
+    let end = 0;
+    while (end + headBytes <= bytes.length) {
+      const next = end + lengthAt(bytes, end);
+      if (next > bytes.length) break;
+      end = next;
+    }
+    if (end > 0) yield bytes.subarray(0, end);
+    rest = Buffer.from(bytes.subarray(end));
+  }
+  if (rest.length > 0) throw new Error('a stream of records ends within a record');
+}

@@ -1,0 +1,153 @@
+import type { CreditBalance } from '../../contract/bodies.js';
+import type { VerificationType } from '../../contract/enums.js';
+import type { Sink } from '../../lists/rows/sink.js';
+import type { Charge } from '../batches/charge.js';
+import { addCharges, chargeOf, type DrivenBatch } from '../batches/drive-log.js';
+import { isPlusLost } from '../plan/column-quality.js';
+import type { Plan } from '../plan/plan.js';
+import type { MisspeltDomains, OutcomeTally } from './outcome-tally.js';
+import type { RefusedCells } from './rejected-cells.js';
+import type { BatchReport, ColumnHints, CreditSummary, Summary, TypeSummary } from './summary.js';
+
+interface Summarized {
+  readonly input: string;
+  /** What the rows were written to. */
+  readonly sink: Pick<Sink, 'name' | 'rowsLeftOut' | 'validLeftOut' | 'outputs' | 'leftAlone'>;
+  readonly service: string;
+  readonly rows: number;
+  /** How many rows were asked for at most. @default all */
+  readonly limit?: number | undefined;
+  /** Whether the rows went beside the output. @default false */
+  readonly isSuspect?: boolean;
+  readonly seconds: number;
+  readonly plan: Plan;
+  readonly tally: OutcomeTally;
+  readonly batches: readonly DrivenBatch[];
+  /** Balances before the first launch and after the last, where they could be read. */
+  readonly balances: Balances | undefined;
+}
+
+export interface Balances {
+  readonly before: CreditBalance;
+  readonly after: CreditBalance;
+}
+
+export function summarize(run: Summarized): Summary {
+  const { input, sink, service, rows, seconds, plan, tally } = run;
+  const leftOut = sink.rowsLeftOut?.() ?? 0;
+  const validLeftOut = sink.validLeftOut?.() ?? [];
+  const leftAlone = sink.leftAlone?.();
+  const cells = tally.columns();
+  const countries = tally.refused.countries();
+  return {
+    input,
+    output: sink.name,
+    service,
+    rows,
+    ...(run.limit !== undefined && { limit: run.limit }),
+    rows_left_out: leftOut,
+    outputs: sink.outputs?.() ?? [{ name: sink.name, rows: rows - leftOut }],
+    reachable_rows: tally.reachableRows,
+    suspect: run.isSuspect ?? false,
+    ...(leftAlone && { left_alone: leftAlone }),
+    seconds,
+    columns: plan.layout.columns.flatMap(({ name, type }, column) => {
+      const counts = cells[column];
+      const valid = validLeftOut[column] ?? 0;
+      const unfit = tally.refused.unfit.of(column);
+      if (!counts) return [];
+      return [
+        {
+          name,
+          type,
+          ...counts,
+          ...columnHints(column, { plan, refused: tally.refused, misspelt: tally.misspelt }),
+          ...(valid > 0 && { valid_left_out: valid }),
+          ...(unfit && { unfit }),
+        },
+      ];
+    }),
+    ...(countries && { countries }),
+    email: typeSummary(run, 'email'),
+    phone: typeSummary(run, 'phone'),
+    credits: { email: creditSummary(run, 'email'), phone: creditSummary(run, 'phone') },
+    // Of a batch that was too large only its parts were sent.
+    batches: run.batches.filter(({ known }) => known.stage !== 'split').map(batchReport),
+  };
+}
+
+function typeSummary(run: Summarized, type: VerificationType): TypeSummary | null {
+  if (!hasColumns(run.plan, type)) return null;
+  const { submittable, addresses, recalled } = run.plan.planner.counts[type];
+  return {
+    addresses,
+    from_history: recalled,
+    duplicates: submittable - addresses,
+    ...run.tally.of(type),
+  };
+}
+
+function hasColumns(plan: Plan, type: VerificationType): boolean {
+  return plan.layout.columns.some((column) => column.type === type);
+}
+
+function creditSummary(run: Summarized, type: VerificationType): CreditSummary | null {
+  if (!hasColumns(run.plan, type)) return null;
+  const batches = run.batches.filter(({ batch }) => batch.group.type === type);
+  const charges = batches.map(chargeOf).filter((charge) => charge !== undefined);
+  if (charges.length === batches.length) return { ...total(charges), source: 'cost_objects' };
+  if (run.balances) {
+    const field = type === 'email' ? 'email_credit' : 'phone_credit';
+    const net = run.balances.before[field] - run.balances.after[field];
+    const records = batches.reduce((sum, { exported }) => sum + (exported?.named ?? 0), 0);
+    // Each record costs half a credit at least. Where credits were bought meanwhile, as after a run that
+    // stopped for them, the balance says nothing of its cost.
+    if (net >= records / 2)
+      return { spent: null, refunded: null, net, source: 'balance_difference' };
+  }
+  return { spent: null, refunded: null, net: null, source: null };
+}
+
+function total(charges: readonly Charge[]): Charge {
+  return charges.reduce(addCharges, { spent: 0, refunded: 0, net: 0 });
+}
+
+function batchReport({ batch, known, name, charge, exported, times }: DrivenBatch): BatchReport {
+  return {
+    batch_uuid: ('uuid' in known && known.uuid) || null,
+    name: name ?? '',
+    type: batch.group.type,
+    country: batch.group.country,
+    addresses: batch.addresses,
+    stage: known.stage,
+    reason: known.stage === 'failed' ? known.reason : null,
+    charge: charge ?? null,
+    export: exported ?? null,
+    times,
+  };
+}
+
+/** What can be put right in a column of the list. */
+export function columnHints(
+  column: number,
+  {
+    plan,
+    refused,
+    misspelt,
+  }: {
+    readonly plan: Plan;
+    readonly refused: RefusedCells;
+    readonly misspelt: MisspeltDomains;
+  },
+): ColumnHints {
+  const forms = refused.forms(column);
+  const domains = misspelt.of(column);
+  const looks = plan.planner.looks[column];
+  const foreign = looks?.callingCodes?.foreign();
+  return {
+    ...(forms && { forms }),
+    ...(domains && { misspelt: domains }),
+    ...(looks && isPlusLost(looks) && { ambiguous: looks.ambiguous, ambiguous_rows: looks.rows }),
+    ...(foreign && { foreign }),
+  };
+}

@@ -1,0 +1,267 @@
+import type { CountryCode } from '../../contract/countries.js';
+import { type CellText, invalidText, type RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import type { JoinedRows } from '../../lists/rows/sink.js';
+import { maskedText } from '../../platform/text/masked-text.js';
+import { trimCell } from '../addresses/address.js';
+import { cellForm } from '../addresses/looks-like.js';
+import { findCountry, guessCountry } from '../addresses/country/parse-country.js';
+import { fitsCountry, isFixedOrMobile, phoneCountry } from '../addresses/phone/phone-country.js';
+import type { ColumnLayout } from '../columns/column-layout.js';
+import type { Plan } from '../plan/plan.js';
+import { type Outcome, type OutcomeTable, verdictOf } from '../results/outcome-table.js';
+import type { ColumnSummary, CountryTrouble } from './summary.js';
+
+const [nothing, withoutCountry, unknownCountry, badForm, withComma, wrong] = [0, 1, 2, 3, 4, 5];
+const marks: ReadonlyMap<string, number> = new Map([
+  ['country_missing', withoutCountry],
+  ['country_unsupported', unknownCountry],
+  ['no_record', badForm],
+  ['contains_comma', withComma],
+]);
+
+const mostShown = 10;
+/** There are fewer countries, and fewer ways to write them wrong; of a column of names the first do. */
+const mostValues = 2000;
+const longestValue = 60;
+
+/** What in a list keeps its cells from a result, and can be put right there: countries, forms of cells. */
+export class RefusedCells {
+  readonly #layout: ColumnLayout;
+  readonly #marks: OutcomeMarks;
+  readonly #values = new Map<string, { rows: number; readonly first: number }>();
+  /** By verified column and reason: how many cells have which form. */
+  readonly #forms: readonly Map<string, Map<string, number>>[];
+  readonly unfit: UnfitNumbers;
+  /** By column of phones: how many rows without a country have a calling code in it. */
+  readonly #codes = new Map<number, number>();
+  #rows = 0;
+  #missing = 0;
+  #notUnderstood = 0;
+  #noText = 0;
+
+  constructor(plan: Plan) {
+    const { layout, outcomes } = plan;
+    this.#layout = layout;
+    this.#marks = new OutcomeMarks(outcomes, markOf);
+    this.unfit = new UnfitNumbers(plan);
+    this.#forms = layout.columns.map(() => new Map());
+  }
+
+  /** @param outcomes of whole rows, from the row `from` of the chunk on */
+  add(outcomes: Uint32Array, { chunk, from }: Pick<JoinedRows, 'chunk' | 'from'>): void {
+    const { columns, countryPosition } = this.#layout;
+    const width = columns.length;
+    const before = this.#rows;
+    this.#rows += outcomes.length / width;
+    let counted = -1;
+    for (let index = 0; index < outcomes.length; index += 1) {
+      const mark = this.#marks.of(outcomes[index] as number);
+      if (mark === nothing) continue;
+      const row = from + Math.floor(index / width);
+      if (mark === badForm || mark === withComma) {
+        const { type, position } = columns[index % width] as (typeof columns)[number];
+        const reason = mark === badForm ? 'no_record' : 'contains_comma';
+        this.#addForm(index % width, reason, chunk.text(row, position));
+        if (type === 'phone' && mark === badForm) this.unfit.add(index % width, chunk, row);
+      } else if (mark === wrong) {
+        this.unfit.add(index % width, chunk, row);
+      } else if (row !== counted) {
+        counted = row;
+        if (mark === withoutCountry) {
+          this.#missing += 1;
+          this.#addCallingCode(chunk, row);
+        } else {
+          this.#notUnderstood += 1;
+          if (countryPosition !== undefined) {
+            const number = before + row - from + 1;
+            this.#addValue(chunk.text(row, countryPosition), chunk.number?.(row) ?? number);
+          }
+        }
+      }
+    }
+  }
+
+  /** @returns `undefined` where every row has a country that the service takes */
+  countries(): CountryTrouble | undefined {
+    if (this.#missing + this.#notUnderstood === 0) return undefined;
+    const { countryName } = this.#layout;
+    const [codes] = [...this.#codes].toSorted(([, one], [, other]) => other - one);
+    const values = [...this.#values]
+      .toSorted(([, one], [, other]) => other.rows - one.rows)
+      .slice(0, mostShown)
+      .map(([value, { rows, first }]) => {
+        const { code = null, name = null } = guessCountry(value) ?? {};
+        return { value, rows, first_row: first, guess: name, code };
+      });
+    const guessed = values.reduce((sum, { rows, guess }) => sum + (guess === null ? 0 : rows), 0);
+    const understood = this.#rows - this.#missing - this.#notUnderstood;
+    const isAlike = this.#notUnderstood <= Math.max(understood, 2 * guessed);
+    return {
+      column: countryName ?? null,
+      missing: this.#missing,
+      ...(codes && {
+        calling_codes: { column: this.#layout.columns[codes[0]]?.name ?? '', rows: codes[1] },
+      }),
+      not_understood: this.#notUnderstood,
+      no_text: this.#noText,
+      looks_like_countries: isAlike,
+      values: values.map((each) =>
+        isAlike && mayBeCountry(each)
+          ? each
+          : { ...each, value: maskedText(each.value), guess: null, code: null },
+      ),
+    };
+  }
+
+  /** @returns `undefined` where no cell of the column has such a form */
+  forms(column: number): ColumnSummary['forms'] {
+    const forms = this.#forms[column];
+    if (!forms || forms.size === 0) return undefined;
+    return Object.fromEntries(
+      [...forms].map(([reason, counts]) => [reason, Object.fromEntries(counts)]),
+    );
+  }
+
+  /** The number of a row without a country may say one. */
+  #addCallingCode(chunk: RowChunk, row: number): void {
+    for (const [column, { type, position }] of this.#layout.columns.entries()) {
+      if (type !== 'phone' || typeof phoneCountry(chunk.text(row, position)) !== 'string') continue;
+      this.#codes.set(column, (this.#codes.get(column) ?? 0) + 1);
+    }
+  }
+
+  #addValue(cell: CellText, row: number): void {
+    if (cell === invalidText) this.#noText += 1;
+    if (typeof cell !== 'string') return;
+    const value = trimCell(cell).slice(0, longestValue);
+    const known = this.#values.get(value);
+    if (known === undefined && this.#values.size >= mostValues) return;
+    if (known) known.rows += 1;
+    else this.#values.set(value, { rows: 1, first: row });
+  }
+
+  #addForm(column: number, reason: string, cell: CellText): void {
+    const { type } = this.#layout.columns[column] as ColumnLayout['columns'][number];
+    const form = typeof cell === 'string' ? cellForm(type, trimCell(cell)) : undefined;
+    if (form === undefined) return;
+    const byReason = this.#forms[column] as Map<string, Map<string, number>>;
+    const counts = byReason.get(reason) ?? new Map<string, number>();
+    byReason.set(reason, counts.set(form, (counts.get(form) ?? 0) + 1));
+  }
+}
+
+function markOf(outcome: Outcome): number {
+  if (outcome.type === 'phone' && verdictOf(outcome) === 'wrong') return wrong;
+  return marks.get(outcome.reason) ?? nothing;
+}
+
+/** What is rare, or has digits, and is like no country may be anything: a row may have slipped. */
+function mayBeCountry({ value, rows, guess }: CountryTrouble['values'][number]): boolean {
+  if (guess !== null) return true;
+  return !/[\p{N}@]/u.test(value) && (rows > 1 || value.length <= 3);
+}
+
+/** So many numbers of a column are enough to see where they belong. */
+const mostNumbers = 1000;
+const longestNumber = 64;
+/** Cells with fewer are no number. */
+const fewestDigits = 5;
+/** A country is guessed where these shares of the rows and of the numbers speak for it. */
+const leastNamed = 0.1;
+const leastFitting = 0.25;
+
+interface SeenNumbers {
+  seen: number;
+  /** Those that are no valid number as they were sent. */
+  readonly unfit: string[];
+  /** Of the domains of emails beside these. */
+  readonly countries: Map<CountryCode, number>;
+}
+
+/** Phone numbers that are wrong, or without a result: whether their country may be the cause. */
+class UnfitNumbers {
+  readonly #plan: Plan;
+  readonly #emails: readonly number[];
+  readonly #columns = new Map<number, SeenNumbers>();
+
+  constructor(plan: Plan) {
+    const { columns } = plan.layout;
+    this.#plan = plan;
+    this.#emails = columns.flatMap(({ type, position }) => (type === 'email' ? [position] : []));
+  }
+
+  /** @param column of phone numbers */
+  add(column: number, chunk: RowChunk, row: number): void {
+    const cell = chunk.text(row, this.#plan.layout.columns[column]?.position ?? 0);
+    const text = typeof cell === 'string' ? cell : '';
+    // `n/a` is of no country.
+    if (text.replaceAll(/\D/g, '').length < fewestDigits) return;
+    const numbers: SeenNumbers = this.#columns.get(column) ?? {
+      seen: 0,
+      unfit: [],
+      countries: new Map(),
+    };
+    if (numbers.seen >= mostNumbers) return;
+    this.#columns.set(column, numbers);
+    numbers.seen += 1;
+    if (isFixedOrMobile(this.#plan.planner.lineOf(chunk, row, column) ?? '')) return;
+    numbers.unfit.push(text.slice(0, longestNumber));
+    for (const position of this.#emails) {
+      const country = countryOfDomain(chunk.text(row, position));
+      if (country === undefined) continue;
+      numbers.countries.set(country, (numbers.countries.get(country) ?? 0) + 1);
+    }
+  }
+
+  /** @returns `undefined` where there are none */
+  of(column: number): ColumnSummary['unfit'] {
+    const numbers = this.#columns.get(column);
+    if (!numbers || numbers.unfit.length === 0) return undefined;
+    const { seen, unfit, countries } = numbers;
+    // Many plans have room for nearly all digits: only a country that something else names is likely.
+    const [best] = Array.from(countries)
+      .filter(([, rows]) => rows >= unfit.length * leastNamed)
+      .map(([country]) => {
+        const cells = unfit.filter((number) => fitsCountry(number, country)).length;
+        return { country, cells };
+      })
+      .toSorted((one, other) => other.cells - one.cells);
+    const isLikely = best !== undefined && best.cells >= unfit.length * leastFitting;
+    return { cells: unfit.length, of: seen, fitting: isLikely ? best : null };
+  }
+}
+
+/** The country of a domain that ends with one's code. */
+function countryOfDomain(cell: CellText): CountryCode | undefined {
+  if (typeof cell !== 'string' || !cell.includes('@')) return undefined;
+  const [, code] = /^([a-z]{2})[>\s]*$/i.exec(cell.slice(cell.lastIndexOf('.') + 1)) ?? [];
+  return code === undefined ? undefined : findCountry(code);
+}
+
+const notSeen = 255;
+
+/** A small number for each outcome, found once: a look at a byte for each cell. */
+export class OutcomeMarks {
+  readonly #outcomes: OutcomeTable;
+  readonly #mark: (outcome: Outcome) => number;
+  #marks = new Uint8Array(1024).fill(notSeen);
+
+  /** @param mark gives 0 to 254 */
+  constructor(outcomes: OutcomeTable, mark: (outcome: Outcome) => number) {
+    this.#outcomes = outcomes;
+    this.#mark = mark;
+  }
+
+  of(id: number): number {
+    if (id >= this.#marks.length) {
+      const grown = new Uint8Array(Math.max(id + 1, this.#marks.length * 2)).fill(notSeen);
+      grown.set(this.#marks);
+      this.#marks = grown;
+    }
+    const known = this.#marks[id] as number;
+    if (known !== notSeen) return known;
+    const mark = this.#mark(this.#outcomes.get(id));
+    this.#marks[id] = mark;
+    return mark;
+  }
+}

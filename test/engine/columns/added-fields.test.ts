@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { closestColumn } from '../../../src/engine/columns/added-fields.js';
+
+it.each([
+  // A name that has the word in it is meant, however near another is.
+  ['Mail', ['Kundennr.', 'E-Mail-Adresse', 'Mobil'], 'E-Mail-Adresse'],
+  ['emial', ['id', 'email'], 'email'],
+  ['email address', ['id', 'email'], 'email'],
+  ['Contry', ['County', 'Email'], 'County'],
+  ['Contry', ['Email', 'Phone', 'Country/Region'], 'Country/Region'],
+  ['xy', ['taxyear', 'id'], undefined],
+  ['fax', ['id', 'name'], undefined],
+])('finds for %j among %j the column %j', (given, header, meant) => {
+  expect(closestColumn(header, given)).toBe(meant);
+});

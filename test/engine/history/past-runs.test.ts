@@ -1,0 +1,174 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { oddShares } from '../../../src/engine/history/past-runs.js';
+import { streamRun } from '../../../src/engine/runs/stream-run.js';
+import type { PastRun } from '../../../src/engine/summary/summary.js';
+import { fileSink } from '../../../src/lists/files/file-sink.js';
+import { fileSource } from '../../../src/lists/files/file-source.js';
+import { OutputError } from '../../../src/platform/errors/errors.js';
+import { daysLater, goodNames, Nights } from './nightly.js';
+
+describe('runs with a history', () => {
+  it('are compared with the ones before, oldest first', async () => {
+    const nights = await Nights.begin();
+    const first = await nights.night(goodNames(3));
+    expect(first.compared).toEqual({ previous: null, runs: [], odd: [] });
+    await nights.night([...goodNames(5), 'bad1@sluice.test'], { clock: daysLater(1) });
+    const third = await nights.night(goodNames(7), { clock: daysLater(2) });
+    expect(third.compared?.runs).toMatchObject([
+      { email: { addresses: 3, from_history: 0, net_credits: 3 } },
+      { email: { addresses: 6, from_history: 3, net_credits: 3 } },
+    ]);
+    expect(third.compared?.previous).toEqual(third.compared?.runs[1]);
+    expect(third.compared?.previous?.email?.verdicts).toEqual({
+      valid: 5,
+      wrong: 1,
+      unknown: 0,
+      none: 0,
+    });
+    const [one, two] = third.compared?.runs ?? [];
+    expect(Date.parse(two?.finished_at ?? '') - Date.parse(one?.finished_at ?? '')).toBeGreaterThan(
+      80_000_000,
+    );
+  });
+
+  it('are kept when the history is written again, and counted as what it has saved', async () => {
+    const nights = await Nights.begin();
+    await nights.night(goodNames(4));
+    await nights.night(goodNames(5));
+    await nights.night(goodNames(5));
+    const history = await nights.open({ clock: daysLater(31) });
+    expect((await history.stats()).saved).toEqual({ runs: 3, email: 9, phone: 0 });
+    await history.forget(['good1@sluice.test']);
+    expect(await history.prune()).toBe(4);
+    expect(await history.stats()).toMatchObject({ addresses: 0, saved: { runs: 3, email: 9 } });
+    await history.close();
+    const reopened = await nights.open();
+    expect((await reopened.stats()).saved).toEqual({ runs: 3, email: 9, phone: 0 });
+    await reopened.close();
+    expect((await nights.night(goodNames(2))).compared?.runs).toHaveLength(3);
+  });
+
+  it('count once, also when the end of one could not be written down at first', async () => {
+    const nights = await Nights.begin();
+    await nights.night(goodNames(4));
+    const history = await nights.open();
+    const keepRun = vi.spyOn(history, 'keepRun').mockRejectedValueOnce(new OutputError('no space'));
+    await expect(nights.runWith(goodNames(4), { history })).rejects.toThrow('no space');
+    await nights.runWith(goodNames(4), { history });
+    expect(keepRun).toHaveBeenCalledTimes(2);
+    // What the end of a run is told again takes the place of what was told before.
+    const calls = keepRun.mock.calls.slice();
+    for (const call of calls) await history.keepRun(...call);
+    expect((await history.stats()).saved).toEqual({ runs: 2, email: 4, phone: 0 });
+    await history.close();
+  });
+
+  it('are not mixed with those of other lists, and a date in a name makes no other list', async () => {
+    const nights = await Nights.begin();
+    const night = async (list: string, rows: number) => {
+      const path = join(nights.folder, list);
+      await writeFile(path, ['email', ...goodNames(rows), ''].join('\n'));
+      return nights.night([], { source: fileSource(path) });
+    };
+    await night('eu-2026-11-21.csv', 3);
+    await night('us-2026-11-21.csv', 5);
+    const eu = await night('eu-2026-11-22.csv', 4);
+    expect(eu.compared?.runs.map(({ rows }) => rows)).toEqual([3]);
+  });
+
+  it('are compared when they stream, too', async () => {
+    const nights = await Nights.begin();
+    await nights.night(goodNames(3));
+    const history = await nights.open();
+    const summary = await streamRun({
+      source: fileSource(join(nights.folder, 'list.csv')),
+      sink: fileSink(join(nights.folder, 'streamed.csv')),
+      client: nights.client,
+      history,
+      email: ['email'],
+      country: 'US',
+    });
+    expect(summary.compared?.runs).toHaveLength(1);
+    expect((await history.stats()).saved).toEqual({ runs: 2, email: 3, phone: 0 });
+    await history.close();
+  });
+});
+
+it('an unknown result is asked for again the next night, unless its age says otherwise', async () => {
+  const nights = await Nights.begin();
+  const list = ['good1@sluice.test', 'unknown1@sluice.test'];
+  await nights.night(list);
+  await nights.night(list, { clock: daysLater(19 / 24) });
+  expect(await nights.charges()).toHaveLength(2);
+  const clock = daysLater(21 / 24);
+  await nights.night(list, { clock }, { maxAgeDays: { valid: 90, unknown: 1 } });
+  expect(await nights.charges()).toHaveLength(2);
+  await nights.night(list, { clock }, { maxAgeDays: 90 });
+  expect((await nights.charges()).slice(2)).toEqual(['unknown1@sluice.test']);
+});
+
+/** A run of emails: how many of its cells are unknown, and how many of its addresses are new. */
+function night(unknown: number, of = 1000, fresh = 10): PastRun {
+  const verdicts = { valid: of - unknown, wrong: 0, unknown, none: 0 };
+  const email = { addresses: of, from_history: of - fresh, verdicts, net_credits: fresh };
+  return { finished_at: '2026-11-22T02:00:00.000Z', rows: of, email, phone: null };
+}
+
+const usual = [10, 12, 9, 11, 10, 13].map((unknown) => night(unknown));
+const odd = (run: PastRun, before: readonly PastRun[]): readonly string[] =>
+  oddShares(run, before).map(({ share }) => share);
+
+it('finds a share that is far from the median of the runs before', () => {
+  expect(oddShares(night(200), usual)).toMatchObject([
+    { type: 'email', share: 'valid', now: 0.8, usual: expect.closeTo(0.9895) },
+    { type: 'email', share: 'unknown', now: 0.2, usual: expect.closeTo(0.0105) },
+  ]);
+  expect(odd(night(10, 1000, 700), usual)).toEqual(['new']);
+});
+
+it('finds nothing in a night like the others', () => {
+  expect(odd(night(14), usual)).toEqual([]);
+  expect(odd(night(14, 5000, 50), usual)).toEqual([]);
+});
+
+it('is not misled by one bad night among the earlier ones', () => {
+  expect(odd(night(200), [...usual, night(900)])).toEqual(['valid', 'unknown']);
+  expect(odd(night(12), [...usual, night(900)])).toEqual([]);
+});
+
+it('allows what lists that vary have shown before', () => {
+  const varying = [50, 300, 120, 400, 220, 90].map((unknown) => night(unknown));
+  expect(odd(night(450), varying)).toEqual([]);
+});
+
+it('judges no small list, and none without five runs before', () => {
+  expect(odd(night(100, 199), usual)).toEqual([]);
+  expect(odd(night(200), usual.slice(0, 4))).toEqual([]);
+  const small = usual.map(() => night(1, 199));
+  expect(odd(night(200), small)).toEqual([]);
+});
+
+it('takes chance for chance: shares drawn from one list are hardly ever odd', () => {
+  const share = fc.double({ min: 0.01, max: 0.5, noNaN: true });
+  const draws = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), {
+    minLength: 21 * 300,
+    maxLength: 21 * 300,
+  });
+  let [judged, found] = [0, 0];
+  fc.assert(
+    fc.property(share, draws, (unknown, drawn) => {
+      const nights = Array.from({ length: 21 }, (_, index) => {
+        const cells = drawn.slice(index * 300, (index + 1) * 300);
+        return night(cells.filter((value) => value < unknown).length, 300);
+      });
+      judged += 1;
+      if (odd(nights[20] ?? night(0), nights.slice(0, 20)).length > 0) found += 1;
+    }),
+    { numRuns: 40, seed: 7 },
+  );
+  expect(judged).toBe(40);
+  expect(found).toBeLessThan(3);
+});
