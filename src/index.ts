@@ -117,14 +117,22 @@ export { moreOpenFiles } from './lists/files/outputs/more-open-files.js';
 
 // Results of earlier runs
 export { History } from './engine/history/history.js';
-export { type HistoryOptions, maxAgesOf, type MaxAgeDays } from './engine/history/history-options.js';
+export {
+  type HistoryOptions,
+  maxAgesOf,
+  type MaxAgeDays,
+} from './engine/history/history-options.js';
 export type { HistoryResult, HistoryStats } from './engine/history/history-lookup.js';
 export type { ResultHistory } from './engine/plan/result-cache.js';
 
 // The client
 export { Client, type CallOptions, type VerificationService } from './client/client.js';
 export type { ClientOptions, RequestReport } from './client/client-options.js';
-export { describeTrouble, type DescribedTrouble, type ServiceTrouble } from './client/rate/outage.js';
+export {
+  describeTrouble,
+  type DescribedTrouble,
+  type ServiceTrouble,
+} from './client/rate/outage.js';
 export type { UploadFile } from './client/http/multipart.js';
 export type { Clock } from './platform/waiting/clock.js';
 

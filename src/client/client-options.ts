@@ -3,7 +3,19 @@ import type { Dispatcher } from 'undici';
 import type { OperationName } from '../contract/operations.js';
 import { ConfigurationError } from '../platform/errors/errors.js';
 import type { SluiceErrorCode } from '../platform/errors/sluice-error.js';
-import { amount, called, checkOptions, clock, count, duration, flag, type OptionShape, required, text, withMethods } from '../platform/options/check-options.js';
+import {
+  amount,
+  called,
+  checkOptions,
+  clock,
+  count,
+  duration,
+  flag,
+  type OptionShape,
+  required,
+  text,
+  withMethods,
+} from '../platform/options/check-options.js';
 import { type Clock, systemClock } from '../platform/waiting/clock.js';
 import { warnOnce, type ServiceTrouble } from './rate/outage.js';
 

@@ -1,9 +1,32 @@
 import { inspect } from 'node:util';
 import type { z } from 'zod';
-import type { BatchDetails, BatchStatusAnswer, BatchSummary, CreditBalance, FormatAnswer, LaunchAnswer, PrepareAnswer, SuccessAnswer, UnitAnswer, UploadAnswer } from '../contract/bodies.js';
+import type {
+  BatchDetails,
+  BatchStatusAnswer,
+  BatchSummary,
+  CreditBalance,
+  FormatAnswer,
+  LaunchAnswer,
+  PrepareAnswer,
+  SuccessAnswer,
+  UnitAnswer,
+  UploadAnswer,
+} from '../contract/bodies.js';
 import { type OperationName, operations } from '../contract/operations.js';
-import type { BatchParametersInput, ExportQueryInput, FormatForm, ListQueryInput, UnitRequest, UploadFormInput } from '../contract/parameters.js';
-import { type ClientOptions, parseApiKey, parseBaseUrl, parseClientOptions } from './client-options.js';
+import type {
+  BatchParametersInput,
+  ExportQueryInput,
+  FormatForm,
+  ListQueryInput,
+  UnitRequest,
+  UploadFormInput,
+} from '../contract/parameters.js';
+import {
+  type ClientOptions,
+  parseApiKey,
+  parseBaseUrl,
+  parseClientOptions,
+} from './client-options.js';
 import { createDispatcher } from './http/connections.js';
 import type { UploadFile } from './http/multipart.js';
 import { type ExportAnswer, readExport, readJson } from './http/response.js';

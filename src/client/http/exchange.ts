@@ -13,10 +13,7 @@ import { Watchdog } from './timeouts.js';
 import { toTimeoutError, toTransportError } from './transport-error.js';
 
 /** Limits of one attempt, in milliseconds. */
-type ExchangeLimits = Pick<
-  ClientSettings,
-  'connectTimeoutMs' | 'timeoutMs' | 'totalTimeoutMs'
->;
+type ExchangeLimits = Pick<ClientSettings, 'connectTimeoutMs' | 'timeoutMs' | 'totalTimeoutMs'>;
 
 interface ExchangeOptions extends ExchangeLimits {
   readonly dispatcher: Dispatcher;

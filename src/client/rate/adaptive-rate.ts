@@ -1,5 +1,3 @@
-
-
 /**
  * The plateau above the mean that the service took: a curve is below its plateau for a while, and one that
  * came back to the mean only would sink with every refusal.

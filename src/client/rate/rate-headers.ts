@@ -1,5 +1,3 @@
-
-
 /** What `X-RateLimit-*` headers say. The specification does not show them: used when they are there. */
 export interface RateLimit {
   /** Requests that are left in the present window. */

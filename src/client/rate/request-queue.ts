@@ -1,5 +1,3 @@
-
-
 /** A request that waits for its turn. */
 export interface Waiter {
   /** Smaller goes earlier. */

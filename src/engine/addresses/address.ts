@@ -1,5 +1,3 @@
-
-
 /** Why a cell cannot be a line of a batch; part of the public interface (`<column>_reason`). */
 export const notSubmittedReasons = [
   /** Nothing is left of the cell after trimming. */

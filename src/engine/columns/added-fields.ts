@@ -2,7 +2,12 @@ import { type VerificationType, verificationTypes } from '../../contract/enums.j
 import { caseless } from '../../lists/rows/column-spelling.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { editDistance } from '../../platform/text/edit-distance.js';
-import { type AddedField, addedFields, originFields, usualFields } from '../results/result-columns.js';
+import {
+  type AddedField,
+  addedFields,
+  originFields,
+  usualFields,
+} from '../results/result-columns.js';
 
 /**
  * Which columns are added for a verified one.

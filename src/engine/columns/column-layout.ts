@@ -2,7 +2,13 @@ import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { addedColumns, type AddedField } from '../results/result-columns.js';
 import type { AddedColumn } from '../../lists/rows/sink.js';
-import { checkFields, fieldsOf, wantsOrigin, type FieldOptions, closestColumn } from './added-fields.js';
+import {
+  checkFields,
+  fieldsOf,
+  wantsOrigin,
+  type FieldOptions,
+  closestColumn,
+} from './added-fields.js';
 import { caseless } from '../../lists/rows/column-spelling.js';
 
 /**

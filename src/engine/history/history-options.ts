@@ -1,6 +1,14 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { FileSystem } from '../../platform/files/file-system.js';
-import { amount, clock, type OptionShape, record, required, signal, text } from '../../platform/options/check-options.js';
+import {
+  amount,
+  clock,
+  type OptionShape,
+  record,
+  required,
+  signal,
+  text,
+} from '../../platform/options/check-options.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import { type Outcome, type Verdict, verdictOf, verdicts } from '../results/outcome-table.js';
 

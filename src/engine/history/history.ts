@@ -18,8 +18,21 @@ import { FrameBuilder, HistoryEntries, type HistoryOrigin } from './history-entr
 import type { Frame } from './history-frames.js';
 import { hasBytes, HistoryFile, historyHead, type HistoryHead } from './history-file.js';
 import { historyKeyPath, takeHistoryKey } from './history-key.js';
-import { historyShape, type HistoryOptions, isFresh, oldestOf, type Oldest } from './history-options.js';
-import { HistoryRecall, resultsOf, type HistoryResult, countResults, type HistoryStats, createKeyLookup } from './history-lookup.js';
+import {
+  historyShape,
+  type HistoryOptions,
+  isFresh,
+  oldestOf,
+  type Oldest,
+} from './history-options.js';
+import {
+  HistoryRecall,
+  resultsOf,
+  type HistoryResult,
+  countResults,
+  type HistoryStats,
+  createKeyLookup,
+} from './history-lookup.js';
 import { LaunchedBatches, launchedFrames, overFrame } from './launched-batches.js';
 import { HistoryRuns, listOf, runFrame, oddShares } from './past-runs.js';
 import { pastRunOf } from '../summary/past-run.js';

@@ -4,7 +4,15 @@ import { emailLine, plainKeyBytes, writePlainKey } from '../addresses/email.js';
 import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
 import { lostPlus, lostPlusOf, mayHaveLostPlus } from '../addresses/phone/phone-country.js';
 import { planOf } from '../addresses/phone/numbering-plan.js';
-import { phoneLine, plainDigits, plainFamily, plainNumberBytes, plainText, readPlainDigits, writePlainNumber } from '../addresses/phone/phone-line.js';
+import {
+  phoneLine,
+  plainDigits,
+  plainFamily,
+  plainNumberBytes,
+  plainText,
+  readPlainDigits,
+  writePlainNumber,
+} from '../addresses/phone/phone-line.js';
 import { sureNumber } from '../addresses/phone/phone-readings.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
@@ -12,7 +20,13 @@ import { hashWords } from '../../platform/hashing/key-hash.js';
 import type { CellText, RawCells, RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { LineBytes } from './batch-cutter.js';
 import type { AddressBook } from './address-book.js';
-import { hasCallingCode, addCell, addLostPlus, createLooks, type ColumnLooks } from '../columns/column-looks.js';
+import {
+  hasCallingCode,
+  addCell,
+  addLostPlus,
+  createLooks,
+  type ColumnLooks,
+} from '../columns/column-looks.js';
 import {
   isBlank,
   RowCountries,

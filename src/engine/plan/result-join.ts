@@ -6,7 +6,13 @@ import { exportKeyCandidates } from '../addresses/export-key.js';
 import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import { StateError } from '../../platform/errors/errors.js';
-import { type BatchResults, type LineResults, matchExport, type BatchAddresses, type MatchedExport } from '../results/match-export.js';
+import {
+  type BatchResults,
+  type LineResults,
+  matchExport,
+  type BatchAddresses,
+  type MatchedExport,
+} from '../results/match-export.js';
 import type { Origin, OutcomeTable } from '../results/outcome-table.js';
 import type { AddressBook } from './address-book.js';
 import type { Batch } from '../batches/batch.js';

@@ -1,5 +1,12 @@
 import type { VerificationType } from '../../contract/enums.js';
-import { brokenExport, json, plainTextEnd, skipSpace, viewOf, TokenBytes } from './json/json-bytes.js';
+import {
+  brokenExport,
+  json,
+  plainTextEnd,
+  skipSpace,
+  viewOf,
+  TokenBytes,
+} from './json/json-bytes.js';
 import { MemberScanner } from './json/json-scanner.js';
 import { knownRecords, type KnownRecords } from './record-shapes.js';
 import { isRecord, type OutcomeTable } from './outcome-table.js';

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { longestRetryAfterMs, parseRateLimit, parseRetryAfter } from '../../../src/client/rate/rate-headers.js';
+import {
+  longestRetryAfterMs,
+  parseRateLimit,
+  parseRetryAfter,
+} from '../../../src/client/rate/rate-headers.js';
 
 const wallNowMs = Date.UTC(2026, 10, 21, 12, 0, 0);
 const time = { wallNowMs };

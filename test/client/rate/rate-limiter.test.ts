@@ -3,7 +3,13 @@ import { Client } from '../../../src/client/client.js';
 import type { Clock } from '../../../src/platform/waiting/clock.js';
 import { createService } from '../../../src/service/create-service.js';
 import { createHastyClock } from '../hasty-clock.js';
-import { limitedService, limitKinds, moodyService, sendRequests, underLimit } from '../limited-service.js';
+import {
+  limitedService,
+  limitKinds,
+  moodyService,
+  sendRequests,
+  underLimit,
+} from '../limited-service.js';
 
 const requests = 43;
 const minuteMs = 60_000;

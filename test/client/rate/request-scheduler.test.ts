@@ -2,7 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { longestRetryAfterMs } from '../../../src/client/rate/rate-headers.js';
-import { Governor, type Outcome, type Permit, type Turn } from '../../../src/client/rate/request-scheduler.js';
+import {
+  Governor,
+  type Outcome,
+  type Permit,
+  type Turn,
+} from '../../../src/client/rate/request-scheduler.js';
 import { FakeClock } from '../fake-clock.js';
 import { caught } from '../test-client.js';
 

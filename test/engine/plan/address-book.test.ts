@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AddressBook, NumberList, pending, settledTicket } from '../../../src/engine/plan/address-book.js';
+import {
+  AddressBook,
+  NumberList,
+  pending,
+  settledTicket,
+} from '../../../src/engine/plan/address-book.js';
 
 /** A book whose addresses of `keys` wait for these batches. */
 function bookOf(batches: readonly number[], keys = batches.map((_, index) => `key-${index}`)) {

@@ -4,7 +4,15 @@ import { readExport } from '../../../src/engine/results/export-parser.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import { anyMember, anyText, expectedRecords } from './any-export.js';
 import { anyEdit, base, change, read, reference, retold } from './changed-export.js';
-import { bodyOf, cutAt, cutEvery, emailRecordOf, emailValues, readChunks, readText } from './export-reading.js';
+import {
+  bodyOf,
+  cutAt,
+  cutEvery,
+  emailRecordOf,
+  emailValues,
+  readChunks,
+  readText,
+} from './export-reading.js';
 import { createRandom, writeOddJson } from './odd-json.js';
 
 describe('any legal export', () => {

@@ -1,5 +1,9 @@
 import type { VerificationType } from '../../../src/contract/enums.js';
-import { type ExportCounts, type ExportParserOptions, readExport } from '../../../src/engine/results/export-parser.js';
+import {
+  type ExportCounts,
+  type ExportParserOptions,
+  readExport,
+} from '../../../src/engine/results/export-parser.js';
 import { OutcomeTable, type OutcomeValue } from '../../../src/engine/results/outcome-table.js';
 
 export interface Reading extends ExportCounts {

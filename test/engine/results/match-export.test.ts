@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { type BatchAddresses, type MatchedExport, matchExport, StagedOutcomes } from '../../../src/engine/results/match-export.js';
+import {
+  type BatchAddresses,
+  type MatchedExport,
+  matchExport,
+  StagedOutcomes,
+} from '../../../src/engine/results/match-export.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import { bodyOf, cutEvery, emailRecordOf } from './export-reading.js';
 

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findTextMember, memberWords, RecordTemplates } from '../../../src/engine/results/record-templates.js';
+import {
+  findTextMember,
+  memberWords,
+  RecordTemplates,
+} from '../../../src/engine/results/record-templates.js';
 import { createRandom, type OddJson, writeOddJson } from './odd-json.js';
 
 const member = ',"key":';

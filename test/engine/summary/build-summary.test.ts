@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { VerificationType } from '../../../src/contract/enums.js';
-import { type FailedReason, type KnownBatch, planned } from '../../../src/engine/batches/batch-state.js';
+import {
+  type FailedReason,
+  type KnownBatch,
+  planned,
+} from '../../../src/engine/batches/batch-state.js';
 import { noTimes } from '../../../src/engine/batches/batch-times.js';
 import type { Batch } from '../../../src/engine/batches/batch.js';
 import type { DrivenBatch } from '../../../src/engine/batches/drive-log.js';

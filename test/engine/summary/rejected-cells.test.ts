@@ -3,7 +3,11 @@ import { layOutColumns } from '../../../src/engine/columns/column-layout.js';
 import { MemoryStorage } from '../../../src/engine/plan/batch-cutter.js';
 import { Plan } from '../../../src/engine/plan/plan.js';
 import { RefusedCells } from '../../../src/engine/summary/rejected-cells.js';
-import { type CellText, invalidText, type RowChunk } from '../../../src/lists/rows/chunks/row-chunk.js';
+import {
+  type CellText,
+  invalidText,
+  type RowChunk,
+} from '../../../src/lists/rows/chunks/row-chunk.js';
 
 /** Looks at rows of an email and a country, each with how it ended. */
 function refusedOf(

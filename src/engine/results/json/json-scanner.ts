@@ -1,4 +1,13 @@
-import { brokenExport, isHexDigit, isJsonSpace, json, nextSpecialByte, nextNumberPart, numberMayEnd, type NumberPart } from './json-bytes.js';
+import {
+  brokenExport,
+  isHexDigit,
+  isJsonSpace,
+  json,
+  nextSpecialByte,
+  nextNumberPart,
+  numberMayEnd,
+  type NumberPart,
+} from './json-bytes.js';
 
 /** What the scanner has come upon; `position` says where. */
 type Scanned =

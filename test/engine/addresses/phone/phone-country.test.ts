@@ -1,8 +1,18 @@
-import { type CountryCode as LibraryCountry, getCountries, getExampleNumber, parsePhoneNumber } from 'libphonenumber-js/max';
+import {
+  type CountryCode as LibraryCountry,
+  getCountries,
+  getExampleNumber,
+  parsePhoneNumber,
+} from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, it } from 'vitest';
 import { isCountryCode } from '../../../../src/contract/countries.js';
-import { fitsCountry, isFixedOrMobile, lostPlus, phoneCountry } from '../../../../src/engine/addresses/phone/phone-country.js';
+import {
+  fitsCountry,
+  isFixedOrMobile,
+  lostPlus,
+  phoneCountry,
+} from '../../../../src/engine/addresses/phone/phone-country.js';
 import { invalidText } from '../../../../src/lists/rows/chunks/row-chunk.js';
 
 describe('phoneCountry', () => {

@@ -4,8 +4,19 @@ import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, it } from 'vitest';
 import { type CountryCode, countryCodes } from '../../../../src/contract/countries.js';
 import { planOf } from '../../../../src/engine/addresses/phone/numbering-plan.js';
-import { lostPlusOf, mayHaveLostPlus } from '../../../../src/engine/addresses/phone/phone-country.js';
-import { phoneLine, plainDigits, plainFamily, plainNumberBytes, plainText, readPlainDigits, writePlainNumber } from '../../../../src/engine/addresses/phone/phone-line.js';
+import {
+  lostPlusOf,
+  mayHaveLostPlus,
+} from '../../../../src/engine/addresses/phone/phone-country.js';
+import {
+  phoneLine,
+  plainDigits,
+  plainFamily,
+  plainNumberBytes,
+  plainText,
+  readPlainDigits,
+  writePlainNumber,
+} from '../../../../src/engine/addresses/phone/phone-line.js';
 import { sureNumber } from '../../../../src/engine/addresses/phone/phone-readings.js';
 
 const separate = (digits: string, separator: string) => digits.split('').join(separator);

@@ -1,11 +1,19 @@
 import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
-import { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import {
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/max';
 import metadata from 'libphonenumber-js/max/metadata';
 import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, it } from 'vitest';
 import { type CountryCode, countryCodes } from '../../../../src/contract/countries.js';
-import { phoneDigits, possibleNumbers, sureNumber } from '../../../../src/engine/addresses/phone/phone-readings.js';
+import {
+  phoneDigits,
+  possibleNumbers,
+  sureNumber,
+} from '../../../../src/engine/addresses/phone/phone-readings.js';
 
 // A string of fast-check's own unit costs more to make than all else here.
 const digits = (minLength: number, maxLength: number) =>
