@@ -68,8 +68,8 @@ function section(command, commonOptions, groupOfShared) {
   ];
 }
 
-function signature({ name, short, value }) {
-  const long = value === undefined ? `--${name}` : `--${name} ${value}`;
+function signature({ name, short, type }) {
+  const long = type ? `--${name} ${type.shown}` : `--${name}`;
   const names = short === undefined ? long : `-${short}, ${long}`;
   return `\`${names.replaceAll('|', '\\|')}\``;
 }

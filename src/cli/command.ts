@@ -1,35 +1,114 @@
 import type { Clock } from '../index.js';
 
-/** One option of a command, as it is parsed and as `--help` shows it. */
+/** What an option takes: how it is shown, completed and read. */
+export interface OptionType<Value = unknown> {
+  /** What stands for the value in help and reference. */
+  readonly shown: string;
+  /** The words that it takes, where they are few: shells complete them. */
+  readonly words?: readonly string[];
+  /** Whether it is a file, a folder or the place of a list, found from the folder of the command line. */
+  readonly isPath?: boolean;
+  /** @throws ConfigurationError that says what the option of that name takes */
+  readonly parse: (text: string, name: string) => Value;
+}
+
+/** What an option needs beside it, or does not go with: other options, or what a command has found out. */
+export interface OptionRule {
+  /** At least one of them. */
+  readonly anyOf: readonly string[];
+  readonly is: 'needed' | 'refused';
+  /** What is said where the rule is broken. */
+  readonly message: (name: string) => string;
+}
+
+/** One option of a command: all that is known of it is here. */
 export interface OptionDefinition<Name extends string = string> {
   /** Without the dashes. */
   readonly name: Name;
   readonly short?: string;
-  /** What stands for the value in the help; a switch has none. */
-  readonly value?: string;
+  /** Absent for a switch, which takes no value. */
+  readonly type?: OptionType;
   readonly isRepeatable?: boolean;
-  /** The words that it takes, where they are few: shells complete them. */
-  readonly values?: readonly string[];
   readonly help: string;
   /** Whether the short help of a command of many options shows it. */
   readonly isCommon?: boolean;
   /** Heading of the options among which the help shows it. */
   readonly group?: string;
+  /** What the library calls it. @default its name in camel case */
+  readonly library?: string;
+  /** Of what in the library it is an option that takes its value as it is. */
+  readonly sets?: 'run' | 'columns' | 'settings';
+  /** What else the library calls it. */
+  readonly alsoCalled?: readonly string[];
+  readonly rules?: readonly OptionRule[];
 }
 
 /** The names of some definitions: what may be asked of the options that were parsed by them. */
 export type NameOf<Definitions extends readonly OptionDefinition[]> = Definitions[number]['name'];
 
+/** What an option's value is: `true` for a switch, a list for one that may be given several times. */
+type ValueOf<Definition> = Definition extends { readonly type: OptionType<infer Value> }
+  ? Definition extends { readonly isRepeatable: true }
+    ? readonly Value[]
+    : Value
+  : true;
+
+/** The values of some options by their names; those that are not given are absent. */
+export type OptionValues<Definition extends OptionDefinition> = {
+  readonly [Each in Definition as Each['name']]?: ValueOf<Each>;
+};
+
+/** The same by the names that the library has for them. */
+export type LibraryValues<Definition extends OptionDefinition> = {
+  readonly [Each in Definition as LibraryNameOf<Each>]?: Each['name'] extends `no-${string}`
+    ? false
+    : ValueOf<Each>;
+};
+
+type LibraryNameOf<Each extends OptionDefinition> = Each extends {
+  readonly library: infer Name extends string;
+}
+  ? Name
+  : CamelCase<Each['name']>;
+
+type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+
+export function libraryNameOf({ name, library }: OptionDefinition): string {
+  return library ?? name.replaceAll(/-(.)/g, (_dash, letter: string) => letter.toUpperCase());
+}
+
+/** Those definitions whose values go there as they are. */
+export function thatSet<
+  Definition extends OptionDefinition,
+  What extends NonNullable<OptionDefinition['sets']>,
+>(
+  definitions: readonly Definition[],
+  what: What,
+): readonly Extract<Definition, { readonly sets: What }>[] {
+  return definitions.filter(
+    (each): each is Extract<Definition, { readonly sets: What }> => each.sets === what,
+  );
+}
+
 /**
- * Definitions whose names the compiler keeps: a misspelt option does not compile.
+ * Definitions whose names and types the compiler keeps: a misspelt option does not compile.
  *
  * @param group the heading that the help puts over them
+ * @param rules what holds for each of them
  */
-export function defineOptions<Name extends string = never>(
-  definitions: readonly OptionDefinition<Name>[],
+export function defineOptions<const Definitions extends readonly OptionDefinition[]>(
+  definitions: Definitions,
   group?: string,
-): readonly OptionDefinition<Name>[] {
-  return group === undefined ? definitions : definitions.map((each) => ({ ...each, group }));
+  rules: readonly OptionRule[] = [],
+): Definitions {
+  const all = definitions.map((each) => ({
+    ...each,
+    ...(group !== undefined && { group }),
+    ...(rules.length > 0 && { rules: [...(each.rules ?? []), ...rules] }),
+  }));
+  return all as unknown as Definitions;
 }
 
 /** Where a command runs: all that it has of its process. */
@@ -62,6 +141,8 @@ export interface CommandInput<Name extends string = string> extends Surroundings
     readonly option: string;
     readonly words: readonly string[];
   }[];
+  /** The options of the command line alone, without those of a configuration. */
+  readonly given: ParsedOptions;
   /** Its own, and the one of every command that a configuration may name too. */
   readonly options: ParsedOptions<Name | 'env-file'>;
 }
@@ -103,6 +184,46 @@ export class ParsedOptions<in Name extends string = string> {
   over(others: ReadonlyMap<string, readonly (string | true)[]>): ParsedOptions<Name> {
     const given = [...others].filter(([, values]) => values.length > 0);
     return new ParsedOptions(new Map([...given, ...this.#values]));
+  }
+
+  /** These, and beside or in place of them the others. */
+  with(others: ReadonlyMap<string, readonly (string | true)[]>): ParsedOptions<Name> {
+    return new ParsedOptions(new Map([...this.#values, ...others]));
+  }
+
+  /**
+   * What those of some options mean that were given.
+   *
+   * @throws ConfigurationError for a text that an option does not take
+   */
+  values<const Definition extends OptionDefinition<Name>>(
+    definitions: readonly Definition[],
+  ): OptionValues<Definition> {
+    const values = this.#read(definitions).map(({ name, value }) => [name, value] as const);
+    return Object.fromEntries(values) as OptionValues<Definition>;
+  }
+
+  /** The same as options of the library: `--no-header` is a header that is false. */
+  libraryValues<const Definition extends OptionDefinition<Name>>(
+    definitions: readonly Definition[],
+  ): LibraryValues<Definition> {
+    const values = this.#read(definitions).map(
+      ({ name, value, library }) => [library, name.startsWith('no-') ? false : value] as const,
+    );
+    return Object.fromEntries(values) as LibraryValues<Definition>;
+  }
+
+  #read(
+    definitions: readonly OptionDefinition[],
+  ): readonly { readonly name: string; readonly library: string; readonly value: unknown }[] {
+    return definitions.flatMap((definition) => {
+      const { name, type, isRepeatable } = definition;
+      const given = this.#values.get(name);
+      if (given === undefined) return [];
+      const all = given.map((text) => (type && text !== true ? type.parse(text, name) : true));
+      const value = isRepeatable === true ? all : all.at(-1);
+      return [{ name, library: libraryNameOf(definition), value }];
+    });
   }
 
   /** Every option that was given, by name, with its values in order. */

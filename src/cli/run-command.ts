@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { version, ConfigurationError } from '../index.js';
 import { guess } from './help/closest-name.js';
-import type { Command, Surroundings } from './command.js';
+import type { Command, ParsedOptions, Surroundings } from './command.js';
 import { commands } from './commands.js';
-import { loadEnvFile } from './options/env-file.js';
+import { configOption, withConfig } from './options/config-file.js';
+import { asksNetwork } from './options/engine-options.js';
+import { envFileOption, loadEnvFile } from './options/env-file.js';
+import { checkRules } from './options/option-rules.js';
 import { exitCodes } from './exit-code.js';
 import { helpTopics } from './help/help-topics.js';
 import { commandHelp, programHelp } from './help/help.js';
@@ -60,7 +63,12 @@ export async function runCommand(
     return exitCodes.done;
   }
   await loadEnvFile(options, surroundings.env);
-  return command.run({ ...parsed, ...surroundings });
+  return command.run({
+    ...parsed,
+    ...surroundings,
+    given: options,
+    options: await settled(command, options, surroundings),
+  });
 }
 
 function troubleWith(name: string, isHelp: boolean, called: Called): string {
@@ -97,4 +105,21 @@ function findCommand([name, ...rest]: readonly string[]):
   throw new ConfigurationError(
     `there is no sluice ${command.name} ${second}${guess(second, names) || `; there is ${names.join(', ')}`}`,
   );
+}
+
+/** With the options of a configuration, and the environment that it names; all of them checked. */
+async function settled(
+  { options: definitions }: Command,
+  given: ParsedOptions,
+  { cwd, env }: Surroundings,
+): Promise<ParsedOptions> {
+  const isConfigurable = definitions.some(({ name }) => name === configOption.name);
+  const options = isConfigurable
+    ? await withConfig(given, [...definitions, envFileOption], cwd)
+    : given;
+  // That of the command line is read by now.
+  if (options !== given) await loadEnvFile(options, env);
+  options.values(definitions);
+  checkRules(options, definitions, { 'network verification': asksNetwork(options) });
+  return options;
 }

@@ -6,15 +6,15 @@ import {
   type CommandInput,
   type NameOf,
 } from '../../src/cli/command.js';
-import { countOption } from '../../src/cli/options/option-values.js';
+import { count } from '../../src/cli/options/option-types.js';
 
 const options = defineOptions([
-  { name: 'limit', value: '<n>', help: 'How many.' },
+  { name: 'limit', type: count(), help: 'How many.' },
   { name: 'quiet', help: 'Print nothing.' },
 ]);
 
 async function list(input: CommandInput<NameOf<typeof options>>): Promise<number> {
-  return countOption(input.options, 'limit') ?? 0;
+  return input.options.values(options).limit ?? 0;
 }
 
 describe('the options of a command', () => {
@@ -25,8 +25,8 @@ describe('the options of a command', () => {
     // @ts-expect-error -- a misspelt name does not compile
     expect(given.has('quite')).toBe(false);
     // @ts-expect-error -- nor does it where a value is read
-    expect(countOption(given, 'limits')).toBeUndefined();
-    expect(countOption(given, 'limit')).toBe(3);
+    expect(given.values(options).limits).toBeUndefined();
+    expect(given.values(options).limit).toBe(3);
   });
 
   it('are all that it may ask for', () => {

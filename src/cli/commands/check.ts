@@ -17,6 +17,7 @@ import { connectionOptions } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
 import { fieldsText } from '../messages/fields-text.js';
 import { countryOption, findCountry, readType } from '../options/country-options.js';
+import { choice } from '../options/option-types.js';
 import { onlyArgument } from '../options/positionals.js';
 import { jsonOption, printAnswer } from '../terminal/print-answer.js';
 import { withAnyService } from '../service/with-service.js';
@@ -24,9 +25,8 @@ import { withAnyService } from '../service/with-service.js';
 const checkOptions = defineOptions([
   {
     name: 'type',
-    value: '<type>',
+    type: choice('<type>', verificationTypes),
     help: 'email or phone (default: an address with an @ is an email).',
-    values: verificationTypes,
   },
   { ...countryOption, help: 'Target country, such as US; phones need it.' },
   jsonOption,

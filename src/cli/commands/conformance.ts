@@ -2,27 +2,27 @@ import { ConfigurationError } from '../../index.js';
 import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../command.js';
 import { chooseTarget, type Target } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
-import { durationOption } from '../options/option-values.js';
+import { duration, path, text } from '../options/option-types.js';
 import { print } from '../terminal/print.js';
 import { withFlags } from '../options/option-flags.js';
-import { whereGiven } from '../job/omit-undefined.js';
 
 const conformanceOptions = defineOptions([
   {
     name: 'base-url',
-    value: '<url>',
+    type: text('<url>'),
     help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
   },
   {
     name: 'api-key-file',
-    value: '<path>',
+    type: path('<path>'),
     help: 'File that holds the key (default: the environment variable SLUICE_API_KEY).',
   },
   { name: 'local', help: 'Use the local service in this process on purpose.' },
   { name: 'spend', help: 'Check also what costs credits: at most 10 email, 2 phone credits.' },
   {
     name: 'patience',
-    value: '<s>',
+    type: duration(),
+    library: 'patienceMs',
     help: 'How long a batch may take from one state to the next, in seconds (default 600).',
   },
   { name: 'json', help: 'Print the report as JSON.' },
@@ -50,11 +50,11 @@ async function conformance({
   if (positionals.length > 0) {
     throw new ConfigurationError(`conformance takes no argument ${JSON.stringify(positionals[0])}`);
   }
-  const patienceSeconds = durationOption(options, 'patience');
   const service = await open(await chooseTarget(options, env));
   const { checkConformance, conformanceLines, conformanceSums } =
     await import('../../conformance/index.js');
   const isJson = options.has('json');
+  const { patienceMs } = options.libraryValues(conformanceOptions);
   // Lines are printed in their order, each when the one before is out.
   let printed = Promise.resolve();
   let section: string | undefined;
@@ -63,9 +63,7 @@ async function conformance({
       baseUrl: service.baseUrl,
       apiKey: service.apiKey,
       spend: options.has('spend'),
-      ...whereGiven({
-        patienceMs: patienceSeconds === undefined ? undefined : patienceSeconds * 1000,
-      }),
+      ...(patienceMs !== undefined && { patienceMs }),
       signal,
       onClause: (checked) => {
         const lines = conformanceLines(checked, section);

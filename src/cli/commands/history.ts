@@ -3,7 +3,7 @@ import { recordFields } from '../../contract/index.js';
 import { ConfigurationError, History, type HistoryResult, type HistoryStats } from '../../index.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import { maxAgeOf, maxAgeOption, waitLockOf, waitLockOption } from '../options/history-options.js';
+import { maxAgeOption, waitLockOption } from '../options/history-options.js';
 import { print } from '../terminal/print.js';
 import { printableLine } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
@@ -11,7 +11,6 @@ import { programName } from '../program-name.js';
 import { resolvePath } from '../endpoints/resolve-path.js';
 import { standard } from '../endpoints/stdio.js';
 import { textTable } from '../terminal/text-table.js';
-import { whereGiven } from '../job/omit-undefined.js';
 
 export const historyCommand = defineCommand({
   name: 'history',
@@ -55,7 +54,7 @@ async function onHistory(input: CommandInput<'max-age' | 'wait-lock' | 'json'>):
   const history = await History.open({
     path: resolvePath(cwd, path),
     signal,
-    ...whereGiven({ maxAgeDays: maxAgeOf(options), waitLockMs: waitLockOf(options) }),
+    ...options.libraryValues([maxAgeOption, waitLockOption]),
   });
   try {
     await print(await outputOf(action, history, { ...input, addresses, isJson }), input.stdout);

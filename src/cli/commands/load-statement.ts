@@ -1,31 +1,29 @@
 import { ConfigurationError, loadStatement, loadTargets } from '../../index.js';
-import { guess } from '../help/closest-name.js';
 import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../command.js';
 import { exitCodes } from '../exit-code.js';
+import { choice, text } from '../options/option-types.js';
 import { onlyPath } from '../options/positionals.js';
 import { print } from '../terminal/print.js';
-import { whereGiven } from '../job/omit-undefined.js';
 
 const loadOptions = defineOptions([
   {
     name: 'for',
-    value: '<target>',
+    type: choice('<target>', loadTargets),
     help: `Where the parts are loaded: ${loadTargets.join(', ')}.`,
-    values: loadTargets,
   },
   {
     name: 'table',
-    value: '<name>',
+    type: text('<name>'),
     help: "Table, such as crm.contacts (default: the folder's name).",
   },
   {
     name: 'key',
-    value: '<column>',
+    type: text('<column>'),
     help: 'Merge into a table by this column: rows with the same value are updated, others inserted (default: a new table).',
   },
   {
     name: 'from',
-    value: '<place>',
+    type: text('<place>'),
     help: 'Where the target finds the parts: @stage/path/, s3://bucket/path/, gs://bucket/path/ (default: the folder, where it can read one).',
   },
 ]);
@@ -47,20 +45,12 @@ export const loadStatementCommand = defineCommand({
 async function printStatement(input: CommandInput<NameOf<typeof loadOptions>>): Promise<number> {
   const { options, stdout } = input;
   const folder = onlyPath(input, 'name one folder of parts');
-  const given = options.text('for');
-  const target = loadTargets.find((known) => known === given);
+  const { for: target, ...form } = options.libraryValues(loadOptions);
   if (target === undefined) {
     throw new ConfigurationError(
-      given === undefined
-        ? `name where the parts are loaded: --for ${loadTargets.join(', ')}`
-        : `parts are loaded in ${loadTargets.join(', ')}, not in ${JSON.stringify(given)}${guess(given, loadTargets)}`,
+      `name where the parts are loaded: --for ${loadTargets.join(', ')}`,
     );
   }
-  const form = whereGiven({
-    table: options.text('table'),
-    from: options.text('from'),
-    key: options.text('key'),
-  });
   await print(await loadStatement(folder, { for: target, ...form }), stdout);
   return exitCodes.done;
 }

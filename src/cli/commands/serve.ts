@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Account, FaultPlan, Service, ServiceOptions } from '../../service/index.js';
 import { ConfigurationError, isSluiceError, OutputError } from '../../index.js';
 import {
@@ -11,45 +10,86 @@ import {
 } from '../command.js';
 import { describeError } from '../messages/describe-error.js';
 import { exitCodes } from '../exit-code.js';
-import { amountOption, countOption, delayOption } from '../options/option-values.js';
+import { notWith } from '../options/option-rules.js';
+import { amount, count, delay, path, text, whole } from '../options/option-types.js';
 import { print, say } from '../terminal/print.js';
-import { engineOf, engineOptions } from '../options/engine-options.js';
+import { engineOf, engineOptions, readOptionFile } from '../options/engine-options.js';
 import { whereGiven } from '../job/omit-undefined.js';
 
-const serveOptions = defineOptions([
-  { name: 'port', value: '<n>', help: 'Port; 0 takes a free one (default 8080).' },
-  { name: 'host', value: '<address>', help: 'Address to listen on (default 127.0.0.1).' },
-  { name: 'data', value: '<dir>', help: 'Keep everything there (default: a temporary folder).' },
-  { name: 'email-credits', value: '<n>', help: 'Email credits (default 1000000).' },
-  { name: 'phone-credits', value: '<n>', help: 'Phone credits (default 1000000).' },
+/** What the service is started with. */
+const serverOptions = defineOptions([
   {
-    name: 'accounts',
-    value: '<file>',
-    help: 'Several accounts, as JSON, in place of the one; read again on SIGHUP.',
+    name: 'port',
+    type: whole('<n>', { max: 65_535 }),
+    help: 'Port; 0 takes a free one (default 8080).',
   },
+  { name: 'host', type: text('<address>'), help: 'Address to listen on (default 127.0.0.1).' },
+  {
+    name: 'data',
+    type: path('<dir>'),
+    library: 'dataDir',
+    help: 'Keep everything there (default: a temporary folder).',
+  },
+]);
+
+const creditOptions = defineOptions(
+  [
+    { name: 'email-credits', type: amount(), help: 'Email credits (default 1000000).' },
+    { name: 'phone-credits', type: amount(), help: 'Phone credits (default 1000000).' },
+  ],
+  undefined,
+  [
+    notWith(
+      ['accounts'],
+      (name) => `--${name} and --accounts exclude each other: the file has credits`,
+    ),
+  ],
+);
+
+/** How slow the service is, and what it refuses. */
+const limitOptions = defineOptions([
   {
     name: 'parse-delay',
-    value: '<ms>',
+    type: delay(),
+    library: 'parseDelayMs',
     help: 'How long a batch is parsed at least (default 0).',
   },
   {
     name: 'verify-delay',
-    value: '<ms>',
+    type: delay(),
+    library: 'verifyDelayMs',
     help: 'How long a batch is verified at least (default 0).',
   },
-  { name: 'rate', value: '<n>', help: 'Requests a minute and key before 429 (default: none).' },
-  { name: 'max-file-size', value: '<bytes>', help: 'Larger uploads get 413 (default 1 GiB).' },
+  { name: 'rate', type: count(), help: 'Requests a minute and key before 429 (default: none).' },
+  {
+    name: 'max-file-size',
+    type: count('<bytes>'),
+    library: 'maxFileSizeBytes',
+    help: 'Larger uploads get 413 (default 1 GiB).',
+  },
   {
     name: 'max-format-size',
-    value: '<bytes>',
+    type: count('<bytes>'),
+    library: 'maxFormatBytes',
     help: 'Larger files of /v1/format, which asks for no key, get 413 (default 1 MiB).',
   },
   {
     name: 'max-connections',
-    value: '<n>',
+    type: count(),
     help: 'Most connections at once (default: as many as open files allow).',
   },
-  { name: 'faults', value: '<plan.json>', help: 'What is to go wrong, and when.' },
+]);
+
+const serveOptions = defineOptions([
+  ...serverOptions,
+  ...creditOptions,
+  {
+    name: 'accounts',
+    type: path('<file>'),
+    help: 'Several accounts, as JSON, in place of the one; read again on SIGHUP.',
+  },
+  ...limitOptions,
+  { name: 'faults', type: path('<plan.json>'), help: 'What is to go wrong, and when.' },
   ...engineOptions,
 ]);
 
@@ -76,22 +116,15 @@ async function serve(input: CommandInput<NameOf<typeof serveOptions>>): Promise<
   }
   const accountsFile = options.text('accounts');
   const service = await start({
-    port: portOption(options.text('port')),
+    port: 8080,
+    ...options.libraryValues([...serverOptions, ...limitOptions]),
     ...whereGiven({
-      host: options.text('host'),
-      dataDir: options.text('data'),
-      parseDelayMs: delayOption(options, 'parse-delay'),
-      verifyDelayMs: delayOption(options, 'verify-delay'),
-      rate: countOption(options, 'rate'),
-      maxFileSizeBytes: countOption(options, 'max-file-size'),
-      maxFormatBytes: countOption(options, 'max-format-size'),
-      maxConnections: countOption(options, 'max-connections'),
       faults: await readFaults(options.text('faults')),
       engine: await engineOf(options, env),
     }),
     ...(accountsFile === undefined
       ? oneAccount(options, env)
-      : await severalAccounts(options, accountsFile)),
+      : { accounts: await readAccounts(accountsFile) }),
   });
   if (service.apiKeyIsNew) {
     say(`API key (shown once): ${service.apiKey}`, stderr);
@@ -110,38 +143,26 @@ async function serve(input: CommandInput<NameOf<typeof serveOptions>>): Promise<
 
 /** The one account that there is without a list of them. */
 function oneAccount(
-  options: ParsedOptions<'email-credits' | 'phone-credits'>,
+  options: ParsedOptions<NameOf<typeof creditOptions>>,
   env: NodeJS.ProcessEnv,
 ): Partial<ServiceOptions> {
   return {
     ...whereGiven({ apiKey: env['SLUICE_API_KEY'] || undefined }),
-    emailCredits: amountOption(options, 'email-credits') ?? defaultCredits,
-    phoneCredits: amountOption(options, 'phone-credits') ?? defaultCredits,
+    emailCredits: defaultCredits,
+    phoneCredits: defaultCredits,
+    ...options.libraryValues(creditOptions),
   };
-}
-
-async function severalAccounts(
-  options: ParsedOptions<'email-credits' | 'phone-credits'>,
-  path: string,
-): Promise<Partial<ServiceOptions>> {
-  for (const name of ['email-credits', 'phone-credits'] as const) {
-    if (!options.has(name)) continue;
-    throw new ConfigurationError(
-      `--${name} and --accounts exclude each other: the file has credits`,
-    );
-  }
-  return { accounts: await readAccounts(path) };
 }
 
 /** Keys are revoked and replaced while serving; a file that cannot be used changes nothing. */
 function rereadOnHangUp(
   service: Service,
-  path: string,
+  file: string,
   { signals, stderr }: Pick<Surroundings, 'signals' | 'stderr'>,
 ): () => void {
   const reread = async (): Promise<void> => {
     try {
-      const accounts = await readAccounts(path);
+      const accounts = await readAccounts(file);
       await service.setAccounts(accounts);
       say(`accounts read again: ${accounts.length}`, stderr);
     } catch (error) {
@@ -153,9 +174,9 @@ function rereadOnHangUp(
   return () => void signals.off('SIGHUP', listener);
 }
 
-async function readAccounts(path: string): Promise<readonly Account[]> {
+async function readAccounts(file: string): Promise<readonly Account[]> {
   const { parseAccounts } = await import('../../service/index.js');
-  return parseAccounts(await readOptionFile(path, 'accounts file'));
+  return parseAccounts(await readOptionFile(file, 'accounts file'));
 }
 
 /** What the system refuses here is an option to be changed, and no defect. */
@@ -178,19 +199,11 @@ async function start(options: ServiceOptions): Promise<Service> {
   }
 }
 
-async function readFaults(path: string | undefined): Promise<FaultPlan | undefined> {
-  if (path === undefined) return undefined;
-  const json = await readOptionFile(path, 'fault plan');
+async function readFaults(file: string | undefined): Promise<FaultPlan | undefined> {
+  if (file === undefined) return undefined;
+  const json = await readOptionFile(file, 'fault plan');
   const { parseFaultPlan } = await import('../../service/index.js');
   return parseFaultPlan(json);
-}
-
-async function readOptionFile(path: string, what: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new ConfigurationError(`cannot read the ${what} ${path}`, { cause });
-  }
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {
@@ -198,11 +211,4 @@ async function aborted(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => {
     signal.addEventListener('abort', resolve, { once: true });
   });
-}
-
-function portOption(text: string | undefined): number {
-  if (text === undefined) return 8080;
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new ConfigurationError(`--port must be from 0 to 65535, not ${JSON.stringify(text)}`);
 }

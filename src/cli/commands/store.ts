@@ -3,6 +3,7 @@ import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { print, say } from '../terminal/print.js';
 import { programName } from '../program-name.js';
+import { text } from '../options/option-types.js';
 import { storeUrlOf } from '../options/store-options.js';
 
 export const storeCommand = defineCommand({
@@ -13,7 +14,7 @@ export const storeCommand = defineCommand({
   options: [
     {
       name: 'store',
-      value: '<url>',
+      type: text('<url>'),
       help: 'The PostgreSQL database; env:NAME takes the URL from the environment.',
     },
     { name: 'print', help: 'Print the SQL, and connect to nothing.' },

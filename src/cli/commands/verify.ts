@@ -1,11 +1,8 @@
 import { RunPapers, showPlace } from '../../index.js';
 import { terminal } from '../terminal/ask-person.js';
 import { defineCommand, type CommandInput } from '../command.js';
-import { withConfig } from '../options/config-file.js';
 import { dryRun, estimateJob, type EstimatedJob } from '../job/dry-run.js';
-import { envFileOption, loadEnvFile } from '../options/env-file.js';
 import { placeOf, type NamedPlace } from '../endpoints/list-places.js';
-import { parseCommandLine } from '../options/parse-command-line.js';
 import { prepareJob, type RunParts } from '../job/prepare-job.js';
 import { programName } from '../program-name.js';
 import { progressMode } from '../progress/progress-mode.js';
@@ -21,8 +18,8 @@ import { sayStopped, type RunSoFar } from '../messages/run-failure.js';
 import {
   refuseStandardInput,
   sharedRunOf,
+  storeOptions,
   storePatience,
-  workersOf,
 } from '../options/store-options.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import {
@@ -32,6 +29,7 @@ import {
   proposeFile,
   showWayIn,
 } from '../guide/guide.js';
+import { withAdded, type AddedOption } from '../guide/whole-command.js';
 import { Workers } from '../job/workers.js';
 
 export const verifyCommand = defineCommand({
@@ -49,29 +47,14 @@ export const verifyCommand = defineCommand({
     'sluice verify contacts.csv --email email --country US -o verified.csv --local --verify network --helo verify.example.com',
     'cat contacts.csv | sluice verify - --email "#3" --country DE > verified.csv',
   ],
-  async run(given) {
-    const input = await withSettings(given);
+  async run(input) {
     if (namesNoColumn(input) || lacksCountry(input, terminal(input))) {
-      return wayIn(input, given, showWayIn);
+      return wayIn(input, showWayIn);
     }
     const isFileProposed = isToTerminal(input, terminal(input), input.stdout.isTTY);
-    return isFileProposed ? wayIn(input, given, proposeFile) : verifyList(input);
+    return isFileProposed ? wayIn(input, proposeFile) : verifyList(input);
   },
 });
-
-/** With the options that the configuration gives, and the environment that it names. */
-async function withSettings(
-  given: CommandInput<VerifyOption>,
-): Promise<CommandInput<VerifyOption>> {
-  const options = await withConfig<VerifyOption | 'env-file'>(
-    given.options,
-    [...verifyOptions, envFileOption],
-    given.cwd,
-  );
-  // That of the command line is read by now.
-  await loadEnvFile(options, given.env);
-  return { ...given, options };
-}
 
 async function verifyList(input: CommandInput<VerifyOption>, isCostSaid = false): Promise<number> {
   const to = placeOf(input.options.text('output') ?? standard, input);
@@ -79,28 +62,23 @@ async function verifyList(input: CommandInput<VerifyOption>, isCostSaid = false)
 }
 
 /** A list is looked at first: what runs then is the command that was shown. */
-async function wayIn(
-  input: CommandInput<VerifyOption>,
-  given: CommandInput<VerifyOption>,
-  show: typeof showWayIn,
-): Promise<number> {
+async function wayIn(input: CommandInput<VerifyOption>, show: typeof showWayIn): Promise<number> {
   const to = placeOf(input.options.text('output') ?? 'verified.csv', input);
-  const again = (args: readonly string[]): CommandInput => ({
+  const withMore = (added: readonly AddedOption[]): CommandInput<VerifyOption> => ({
     ...input,
-    ...parseCommandLine(verifyCommand, args, input),
+    options: withAdded(input.options, added, input.cwd),
   });
   let isCostSaid = false;
   return sayIfStopped(input, to, async (_, _input, { reporter }) =>
     show(input, {
       reporter,
-      given,
       person: terminal(input),
-      estimate: async (args) => {
-        const estimated = await estimateList(again([...args, '--dry-run']), reporter);
+      estimate: async (added) => {
+        const estimated = await estimateList(withMore([...added, ['dry-run', true]]), reporter);
         isCostSaid = true;
         return estimated;
       },
-      verify: async (args) => verifyList(await withSettings(again(args)), isCostSaid),
+      verify: async (added) => verifyList(withMore(added), isCostSaid),
     }),
   );
 }
@@ -148,10 +126,9 @@ async function sayIfStopped(
 
 /** Counts what a command would do, without its papers. */
 async function estimateList(
-  given: CommandInput<VerifyOption>,
+  input: CommandInput<VerifyOption>,
   reporter: Reporter,
 ): Promise<EstimatedJob> {
-  const input = await withSettings(given);
   const to = placeOf(input.options.text('output') ?? standard, input);
   const run = { input: '', output: '', stateDir: stateDirectoryOf(to, input) };
   const parts = {
@@ -175,7 +152,11 @@ async function verifyTo(
 ): Promise<number> {
   const { options } = input;
   const { run, papers } = parts;
-  const workers = new Workers({ input, reporter: parts.reporter, count: workersOf(options) });
+  const workers = new Workers({
+    input,
+    reporter: parts.reporter,
+    count: options.values(storeOptions).workers ?? 1,
+  });
   run.store = await sharedRunOf(input, storePatience(options));
   if (run.store) refuseStandardInput(input.positionals);
   const { job, history, sink, tell, exitCode } = await prepareJob(to, input, parts);

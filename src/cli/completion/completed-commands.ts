@@ -1,6 +1,5 @@
 import type { Command, OptionDefinition } from '../command.js';
 import { commonOptions } from '../options/parse-command-line.js';
-import { namesPath } from '../endpoints/resolve-path.js';
 
 /** What shells have to know of a command. */
 export interface CompletedCommand {
@@ -44,14 +43,14 @@ function completedCommand(command: Command): CompletedCommand {
 }
 
 function completedOption(option: OptionDefinition): CompletedOption {
-  const { name, short, value, values, help, isRepeatable = false } = option;
-  const kind = value === undefined ? 'none' : namesPath(option) ? 'file' : 'text';
+  const { name, short, type, help, isRepeatable = false } = option;
+  const kind = !type ? 'none' : type.isPath === true ? 'file' : 'text';
   return {
     name,
     short,
     help,
     isRepeatable,
-    value: values ? { kind: 'words', words: values } : { kind },
+    value: type?.words ? { kind: 'words', words: type.words } : { kind },
   };
 }
 

@@ -2,27 +2,6 @@ import { ConfigurationError, defaultStateDir, type Sink, type Source } from '../
 import type { ParsedOptions } from '../command.js';
 import type { DatabaseUrl } from './list-places.js';
 
-/** Options that say what form a file has, or which rows of a database are meant. */
-const inputFileOptions = [
-  'input-format',
-  'delimiter',
-  'quote',
-  'escape',
-  'encoding',
-  'sheet',
-  'no-header',
-  'skip-rows',
-] as const;
-const outputFileOptions = ['output-format', 'neutralize-formulas', 'part-size'] as const;
-const inputDatabaseOptions = ['query'] as const;
-const outputDatabaseOptions = ['into', 'key'] as const;
-
-export type DatabaseOption =
-  | (typeof inputFileOptions)[number]
-  | (typeof outputFileOptions)[number]
-  | (typeof inputDatabaseOptions)[number]
-  | (typeof outputDatabaseOptions)[number];
-
 /**
  * The rows of a query.
  *
@@ -91,44 +70,6 @@ export async function databaseSink(
 /** Where a run into a table keeps what it needs to go on. @throws ConfigurationError */
 export function tableStateDirectory({ url }: DatabaseUrl, options: ParsedOptions<'into'>): string {
   return defaultStateDir(url, tableOption(options));
-}
-
-/**
- * Refuses options that would mean nothing.
- *
- * @throws ConfigurationError
- */
-export function checkDatabaseOptions(
-  options: ParsedOptions<DatabaseOption>,
-  { input, output }: { readonly input: boolean; readonly output: boolean },
-): void {
-  refuse(
-    options,
-    input ? inputFileOptions : inputDatabaseOptions,
-    input ? 'input' : 'no input',
-    input,
-  );
-  refuse(
-    options,
-    output ? outputFileOptions : outputDatabaseOptions,
-    output ? 'output' : 'no output',
-    output,
-  );
-}
-
-function refuse<Name extends string>(
-  options: ParsedOptions<Name>,
-  names: readonly Name[],
-  end: string,
-  isDatabase: boolean,
-): void {
-  const name = names.find((each) => options.has(each));
-  if (name === undefined) return;
-  throw new ConfigurationError(
-    isDatabase
-      ? `--${name} is for files, and the ${end} is a database`
-      : `--${name} is for databases, and ${end} is one`,
-  );
 }
 
 function tableOption(options: ParsedOptions<'into'>): string {

@@ -5,7 +5,6 @@ import {
   isSameList,
   listSink,
   listSource,
-  parseFileFormat,
   streamSink,
   streamSource,
   type FileOptions,
@@ -13,14 +12,10 @@ import {
   type Source,
 } from '../../index.js';
 import type { CommandInput, ParsedOptions, Surroundings } from '../command.js';
-import {
-  checkDatabaseOptions,
-  databaseSink,
-  databaseSource,
-  type DatabaseOption,
-} from './database-ends.js';
+import { databaseSink, databaseSource } from './database-ends.js';
 import { pathOf, type NamedPlace } from './list-places.js';
-import { sizeOption, wholeOption } from '../options/option-values.js';
+import { checkRules } from '../options/option-rules.js';
+import { formOptions, verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import { standard } from './stdio.js';
 import { filesOfOutput, verdictOutput } from './verdict-output.js';
 import { whereGiven } from '../job/omit-undefined.js';
@@ -34,56 +29,38 @@ export interface ListEnds {
 }
 
 /** What of a command says where rows come from and go to. */
-type EndsInput<Name extends string> = Pick<CommandInput<Name>, 'options' | 'stdin' | 'stdout'>;
-
-/** Options that say what form the input has; the rest is found by looking. */
-const formOptions = [
-  'input-format',
-  'skip-rows',
-  'delimiter',
-  'quote',
-  'escape',
-  'encoding',
-  'sheet',
-] as const;
-
-type FileOption = (typeof formOptions)[number] | 'no-header' | 'output-format';
-
-/** Options that say what form an output has. */
-export type SinkOption =
-  | 'output-format'
-  | 'neutralize-formulas'
-  | 'part-size'
-  | 'split-by'
-  | 'max-unknown';
+type EndsInput = Pick<CommandInput<VerifyOption>, 'options' | 'stdin' | 'stdout'>;
 
 /** @throws ConfigurationError, InputError `input_unreadable` */
 export async function findListEnds(
   inputs: readonly NamedPlace[],
   output: NamedPlace,
-  input: EndsInput<FileOption | SinkOption | DatabaseOption>,
+  input: EndsInput,
 ): Promise<ListEnds> {
   const { options } = input;
   const { database: to } = output;
-  checkDatabaseOptions(options, {
-    input: inputs.some(({ database }) => database !== undefined),
-    output: to !== undefined,
+  checkRules(options, verifyOptions, {
+    'input is a database': inputs.some(({ database }) => database !== undefined),
+    'output is a database': to !== undefined,
   });
   const sink = await findSinkOf(inputs, output, input);
   for (const file of filesOfOutput(inputs, output, options)) await refuseSameFile(inputs, file);
   const source = await findSource(inputs, output, input);
-  const given = formOptions.flatMap((name) => {
+  const texts = [
+    { name: 'input-format' } as const,
+    ...formOptions,
+    { name: 'output-format' } as const,
+  ];
+  const given = texts.flatMap(({ name }) => {
     const value = options.text(name);
     return value === undefined ? [] : [[name, value] as const];
   });
-  const outputFormat = options.text('output-format');
   return {
     source,
     sink,
     decides: {
       header: !options.has('no-header'),
       ...Object.fromEntries(given),
-      ...(outputFormat !== undefined && { 'output-format': outputFormat }),
     },
   };
 }
@@ -91,7 +68,7 @@ export async function findListEnds(
 async function findSinkOf(
   inputs: readonly NamedPlace[],
   output: NamedPlace,
-  input: EndsInput<FileOption | SinkOption | DatabaseOption>,
+  input: EndsInput,
 ): Promise<Sink> {
   const { options } = input;
   if (options.has('split-by')) return verdictOutput(inputs, output, options);
@@ -102,7 +79,7 @@ async function findSinkOf(
 export async function findSource(
   inputs: readonly NamedPlace[],
   output: NamedPlace | undefined,
-  { options, stdin }: EndsInput<FileOption | DatabaseOption>,
+  { options, stdin }: EndsInput,
 ): Promise<Source> {
   const [only] = inputs;
   if (!only) throw new ConfigurationError('name the input');
@@ -148,16 +125,12 @@ export async function isSamePlace(input: NamedPlace, output: NamedPlace): Promis
  */
 export function findOutput(
   { path, remote }: NamedPlace,
-  { options, stdout }: EndsInput<SinkOption>,
+  { options, stdout }: EndsInput,
   namedAs?: string,
 ): Sink {
-  const name = options.text('output-format');
+  const { 'output-format': format, 'part-size': partBytes } = options.values(verifyOptions);
   const form = {
-    ...whereGiven({
-      format: name === undefined ? undefined : parseFileFormat(name),
-      namedAs,
-      partBytes: sizeOption(options, 'part-size'),
-    }),
+    ...whereGiven({ format, namedAs, partBytes }),
     neutralizeFormulas: options.has('neutralize-formulas'),
   };
   if (path !== standard) return listSink(remote?.url ?? path, form);
@@ -167,27 +140,11 @@ export function findOutput(
   throw new ConfigurationError('parts go into a folder: name it with -o');
 }
 
-function fileOptions(options: ParsedOptions<FileOption>, outputPath: string): FileOptions {
-  const input = options.text('input-format');
-  const output = options.text('output-format');
-  const sheet = options.text('sheet');
+function fileOptions(options: ParsedOptions<VerifyOption>, outputPath: string): FileOptions {
+  const { 'input-format': input, 'output-format': output } = options.values(verifyOptions);
   return {
-    header: !options.has('no-header'),
-    columns: columnsFor(outputPath, output === undefined ? undefined : parseFileFormat(output)),
-    ...whereGiven({
-      format: input === undefined ? undefined : parseFileFormat(input),
-      skipRows: wholeOption(options, 'skip-rows'),
-      delimiter: delimiterOption(options),
-      quote: options.text('quote'),
-      escape: options.text('escape'),
-      encoding: options.text('encoding'),
-      sheet: sheet !== undefined && /^[1-9]\d{0,3}$/.test(sheet) ? Number(sheet) : sheet,
-    }),
+    columns: columnsFor(outputPath, output),
+    ...options.libraryValues(formOptions),
+    ...whereGiven({ format: input }),
   };
-}
-
-/** A tab is hard to type in a shell. */
-function delimiterOption(options: ParsedOptions<'delimiter'>): string | undefined {
-  const given = options.text('delimiter');
-  return given === 'tab' || given === '\\t' ? '\t' : given;
 }

@@ -1,11 +1,5 @@
 import { resolve } from 'node:path';
-import type { OptionDefinition } from '../command.js';
 import { standard } from './stdio.js';
-
-/** Whether the value of an option is a file or a folder, or the place of a list, as its help shows it. */
-export function namesPath({ value }: Pick<OptionDefinition, 'value'>): boolean {
-  return value !== undefined && /path|file|dir|\.json|\.html/.test(value);
-}
 
 /**
  * What the command line names, as the file system finds it: from the folder of the command line. Where that

@@ -10,17 +10,10 @@ import {
 } from '../../index.js';
 import type { ParsedOptions } from '../command.js';
 import { pathOf, type NamedPlace } from './list-places.js';
-import { choiceOption } from '../options/option-values.js';
 import { standard } from './stdio.js';
 import { whereGiven } from '../job/omit-undefined.js';
 
-type SplitOption =
-  | 'split-by'
-  | 'part-size'
-  | 'max-unknown'
-  | 'input-format'
-  | 'output-format'
-  | 'neutralize-formulas';
+type SplitOption = 'split-by' | 'input-format' | 'output-format' | 'neutralize-formulas';
 
 /**
  * A folder with a file for each verdict, which `--split-by verdict` asks for.
@@ -32,13 +25,6 @@ export async function verdictOutput(
   output: NamedPlace,
   options: ParsedOptions<SplitOption>,
 ): Promise<Sink> {
-  choiceOption(options, 'split-by', ['verdict']);
-  const other = (['part-size', 'max-unknown'] as const).find((name) => options.has(name));
-  if (other !== undefined) {
-    throw new ConfigurationError(
-      `--split-by does not go with --${other}: it writes one file for each verdict`,
-    );
-  }
   const { path, database, remote } = output;
   if (path === standard || database || remote?.kind === 'web') {
     throw new ConfigurationError(

@@ -6,24 +6,21 @@ import { costLines, countryLines, type EstimatedJob } from '../job/dry-run.js';
 import { exitCodes } from '../exit-code.js';
 import { isTaken } from '../endpoints/list-places.js';
 import { say } from '../terminal/print.js';
-import type { Called } from '../program-name.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { resolvePath } from '../endpoints/resolve-path.js';
 import { standard } from '../endpoints/stdio.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { askFallback, mostTries } from './ask-country.js';
 import { historyLine, manyRows, trialBeside, trialRows } from './trial.js';
-import { printCommand, wholeCommand, type AddedOption } from './whole-command.js';
+import { wholeCommand, type AddedOption } from './whole-command.js';
 
 export interface WayIn {
   readonly reporter: Reporter;
   readonly person: Person;
-  /** The arguments without a configuration's: what is printed names the configuration itself. */
-  readonly given: CommandInput<VerifyOption>;
-  /** Counts what a command would send and cost. */
-  readonly estimate: (args: readonly string[]) => Promise<EstimatedJob>;
-  /** Runs a command. @returns its exit code */
-  readonly verify: (args: readonly string[]) => Promise<number>;
+  /** Counts what the command with these options would send and cost. */
+  readonly estimate: (added: readonly AddedOption[]) => Promise<EstimatedJob>;
+  /** Runs the command with these options. @returns its exit code */
+  readonly verify: (added: readonly AddedOption[]) => Promise<number>;
 }
 
 /**
@@ -35,14 +32,13 @@ export interface WayIn {
  */
 export async function askToStart(
   input: CommandInput<VerifyOption>,
-  { reporter, person, given, estimate, verify }: WayIn,
+  { reporter, person, estimate, verify }: WayIn,
   { added, proposed }: { readonly added: AddedOption[]; readonly proposed: string | undefined },
 ): Promise<number> {
   const { options, cwd, stderr, signal } = input;
-  const command = (...more: readonly AddedOption[]): readonly string[] =>
-    wholeCommand(given.positionals, given.options, [...added, ...more]);
-  const show = (args: readonly string[], what?: string): void =>
-    showCommand(args, { ...input, reporter }, what);
+  const command = (...more: readonly AddedOption[]): readonly AddedOption[] => [...added, ...more];
+  const show = (all: readonly AddedOption[], what?: string): void =>
+    showCommand(all, input, reporter, what);
   if (options.has('dry-run')) {
     show(command());
     return verify(command());
@@ -104,12 +100,13 @@ function question(
 
 /** On a line of its own, to be copied. */
 export function showCommand(
-  args: readonly string[],
-  parts: Called & Pick<CommandInput, 'stderr'> & { readonly reporter: Reporter },
+  added: readonly AddedOption[],
+  input: CommandInput<VerifyOption>,
+  reporter: Reporter,
   what = 'the whole command',
 ): void {
-  const { line, hidden } = printCommand(args, parts);
-  const { reporter, stderr } = parts;
+  const { line, hidden } = wholeCommand(input, added);
+  const { stderr } = input;
   reporter.close();
   say(`sluice: ${what}:`, stderr);
   say(line, stderr);

@@ -20,7 +20,7 @@ import { chooseCountry, countryOptions } from './choose-country.js';
 import { findInSheets } from './find-sheet.js';
 import { columnLines, countryLine, foundLines, outputLine } from './found-lines.js';
 import { proposedOutput } from './proposed-output.js';
-import { countryToFillIn, printCommand, wholeCommand, type AddedOption } from './whole-command.js';
+import { countryToFillIn, wholeCommand, withAdded, type AddedOption } from './whole-command.js';
 
 /** What programs on Windows write that is no UTF-8. */
 const windowsEncoding = 'windows-1252';
@@ -87,7 +87,7 @@ export async function proposeFile(
   const source = await findSource(await findInputs(positionals, input), undefined, input);
   // What is read once cannot be counted first.
   if (source.keep && !options.has('query')) {
-    return wayIn.verify(wholeCommand(wayIn.given.positionals, wayIn.given.options, []));
+    return wayIn.verify([]);
   }
   const proposed = await propose(input, wayIn.reporter);
   return askToStart(input, wayIn, { added: [['output', proposed]], proposed });
@@ -109,7 +109,7 @@ async function propose(input: CommandInput<VerifyOption>, reporter: Reporter): P
  *   whoever is asked says no
  */
 export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn): Promise<number> {
-  const { reporter, person, given } = wayIn;
+  const { reporter, person } = wayIn;
   const { env, signal } = input;
   const isLog = input.options.has('json-log');
   // Cells are shown to whoever has the list, and never to a log.
@@ -117,7 +117,7 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
   const inputs = await findInputs(input.positionals, input);
   if (inputs.some(({ path }) => path === standard) && person.input.isTTY) throw nameThem('');
   const sourceWith = async (...form: readonly AddedOption[]): Promise<Source> =>
-    findSource(inputs, undefined, { ...input, options: withAdded(input.options, form) });
+    findSource(inputs, undefined, { ...input, options: withAdded(input.options, form, input.cwd) });
   const source = await sourceWith();
   const isReadOnce = source.keep !== undefined && !inputs.some(({ database }) => database);
   const isNamed = !namesNoColumn(input);
@@ -148,7 +148,11 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
     ? await findColumns(await sourceWith(...noHeader, ...encoding), { signal })
     : sheets.found;
   const found = isNamed ? { ...seen, contacts: [], leftOut: [] } : seen;
-  const options = withAdded(input.options, sheet === undefined ? encoding : [['sheet', sheet]]);
+  const options = withAdded(
+    input.options,
+    sheet === undefined ? encoding : [['sheet', sheet]],
+    input.cwd,
+  );
   const list = input.positionals.map(showPlace).join(', ');
   const urgent = (said: Parameters<Reporter['tell']>[0]): void =>
     reporter.tell(said.map((each) => ({ ...each, isUrgent: true })));
@@ -181,25 +185,15 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
     ...(proposed === undefined ? [] : [['output', proposed] as const]),
   ];
   if (!isAsked) {
-    const command = wholeCommand(given.positionals, given.options, added);
     if (isLog) {
-      const { line } = printCommand(command, input);
+      const { line } = wholeCommand(input, added);
       urgent([{ event: 'command', fields: { command: line }, line }]);
-    } else showCommand(command, { ...input, reporter });
+    } else showCommand(added, input, reporter);
     throw new ConfigurationError(
       `no column is named, and nobody can be asked${isReadOnce ? ' about an input that is read once' : ''}: run the command above${chosen ? '' : `, with a country for ${countryToFillIn} such as US`}; nothing was sent`,
     );
   }
   return askToStart(input, wayIn, { added, proposed });
-}
-
-function withAdded<Name extends string>(
-  options: ParsedOptions<Name>,
-  added: readonly AddedOption[],
-): ParsedOptions<Name> {
-  return added.length === 0
-    ? options
-    : options.over(new Map(added.map(([name, value]) => [name, [value]])));
 }
 
 function nameThem(why: string): ConfigurationError {

@@ -1,22 +1,59 @@
 import { shellQuote } from '../../platform/text/shell-quote.js';
-import type { ParsedOptions } from '../command.js';
+import type { CommandInput, ParsedOptions } from '../command.js';
 import { showPlace } from '../../index.js';
-import { programName, type Called } from '../program-name.js';
+import { placed } from '../options/parse-command-line.js';
+import { programName } from '../program-name.js';
 import { standard } from '../endpoints/stdio.js';
+import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 
 /** An option and its value (`true` for a flag), as they are added to a command. */
-export type AddedOption = readonly [name: string, value: string | true];
+export type AddedOption = readonly [name: VerifyOption, value: string | true];
 
-/** The arguments of a command: those that were given, and what was found; the last output counts. */
+/** Those options, and what was found; it counts in place of what was given under the same name. */
+export function withAdded<Name extends string>(
+  options: ParsedOptions<Name>,
+  added: readonly AddedOption[],
+  cwd: string,
+): ParsedOptions<Name> {
+  const values = new Map<string, (string | true)[]>();
+  for (const [name, value] of added) {
+    const definition = verifyOptions.find((known) => known.name === name);
+    const given = definition ? placed(value, definition, cwd) : value;
+    const before = name === 'output' ? [] : (values.get(name) ?? []);
+    values.set(name, [...before, given]);
+  }
+  return options.with(values);
+}
+
+/** A place in a command for what a person has to fill in. */
+export const countryToFillIn = '<CC>';
+
+/**
+ * The command that was given, with what was found, as a line for a shell; the last output counts. What may hold
+ * a password or a signature is not printed, but named.
+ */
 export function wholeCommand(
-  positionals: readonly string[],
-  options: ParsedOptions<never>,
+  input: Pick<CommandInput, 'argv' | 'env' | 'cwd' | 'positionals' | 'given'>,
+  added: readonly AddedOption[],
+): { readonly line: string; readonly hidden: readonly string[] } {
+  const hidden: string[] = [];
+  const words = argumentsOf(input, added).map((argument) => {
+    if (argument === countryToFillIn) return argument;
+    if (!mayHoldSecret(argument)) return shellQuote(argument);
+    hidden.push(showPlace(argument));
+    return shellQuote(showPlace(argument));
+  });
+  return { line: [programName(input), 'verify', ...words].join(' '), hidden };
+}
+
+function argumentsOf(
+  { positionals, given }: Pick<CommandInput, 'positionals' | 'given'>,
   added: readonly AddedOption[],
 ): readonly string[] {
-  const given = options
+  const ofCommand = given
     .given()
     .flatMap(([name, values]) => values.map((value) => [name, value] as const));
-  const all = [...given, ...added];
+  const all = [...ofCommand, ...added];
   const output = all.findLast(([name]) => name === 'output');
   return [
     ...positionals.map(asPath),
@@ -27,40 +64,13 @@ export function wholeCommand(
         // What begins with a dash would be taken for an option.
         return value.startsWith('-') && value !== standard
           ? [`--${name}=${value}`]
-          : [shortNames[name] ?? `--${name}`, value];
+          : [name === 'output' ? '-o' : `--${name}`, value];
       }),
   ];
 }
 
-/** People know it by this. */
-const shortNames: Readonly<Record<string, string>> = { output: '-o' };
-
 function asPath(positional: string): string {
   return positional.startsWith('-') && positional !== standard ? `./${positional}` : positional;
-}
-
-/** A place in a command for what a person has to fill in. */
-export const countryToFillIn = '<CC>';
-
-/**
- * The same as a line for a shell, and whether it is whole: what may hold a password or a signature is not
- * printed.
- */
-export function printCommand(
-  args: readonly string[],
-  called: Called,
-): {
-  readonly line: string;
-  readonly hidden: readonly string[];
-} {
-  const hidden: string[] = [];
-  const words = args.map((argument) => {
-    if (argument === countryToFillIn) return argument;
-    if (!mayHoldSecret(argument)) return shellQuote(argument);
-    hidden.push(showPlace(argument));
-    return shellQuote(showPlace(argument));
-  });
-  return { line: [programName(called), 'verify', ...words].join(' '), hidden };
 }
 
 function mayHoldSecret(argument: string): boolean {

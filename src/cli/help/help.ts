@@ -87,9 +87,9 @@ function subcommandLines({ subcommands }: Command): readonly string[] {
   return ['Commands:', ...table(rows), ''];
 }
 
-function optionNames({ name, short, value }: OptionDefinition): string {
+function optionNames({ name, short, type }: OptionDefinition): string {
   const names = short === undefined ? `    --${name}` : `-${short}, --${name}`;
-  return value === undefined ? names : `${names} ${value}`;
+  return type ? `${names} ${type.shown}` : names;
 }
 
 /** @param width where the second column goes on in the next line, if it has room at all */

@@ -13,7 +13,7 @@ import type { CommandInput } from '../command.js';
 import { chooseTarget, type Target } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
 import { openHistory } from '../options/history-options.js';
-import { hiddenResultsLine, keepOutput } from '../options/keep-options.js';
+import { hiddenResultsLine, keepOutput } from '../endpoints/kept-output.js';
 import { findListEnds } from '../endpoints/list-ends.js';
 import { findInputs, pathOf, removePlace, type NamedPlace } from '../endpoints/list-places.js';
 import { replacedOutput } from './paid-again.js';

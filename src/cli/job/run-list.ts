@@ -1,16 +1,15 @@
-import { ConfigurationError, run, streamRun, type Summary } from '../../index.js';
+import { run, streamRun, type Summary } from '../../index.js';
 import type { Person } from '../terminal/ask-person.js';
 import type { ParsedOptions, Surroundings } from '../command.js';
 import { connect, type Connection, type Target } from '../service/connect.js';
 import { dropOldRun } from './drop-old-run.js';
-import { waitLockOf } from '../options/history-options.js';
 import { askAboutCarrying, preflightOf } from '../options/launch-options.js';
-import { choiceOption } from '../options/option-values.js';
+import { checkRules } from '../options/option-rules.js';
 import { agreeToPayAgain, withPaidAgain } from './paid-again.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { trialLines } from '../messages/run-lines.js';
 import type { RunSettings } from './run-settings.js';
-import type { VerifyOption } from '../options/verify-options.js';
+import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import { whereGiven } from './omit-undefined.js';
 
 /** What is to be done with a list. */
@@ -31,21 +30,6 @@ export interface Job {
   readonly tell: (summary: Summary) => Promise<void>;
 }
 
-const onChangeWays = ['auto', 'carry', 'stop'] as const;
-
-/** Options that mean something only where a state directory is kept. */
-const durableOptions = [
-  'fresh',
-  'on-change',
-  'moved',
-  'retry-failed',
-  'partial',
-  'delete-batches',
-  'preflight',
-  'detach',
-  'max-unknown',
-] as const satisfies readonly VerifyOption[];
-
 /** A signal that also fires when the work fails beside the run. */
 function failingSignal(given: AbortSignal | undefined): {
   readonly signal: AbortSignal;
@@ -58,12 +42,7 @@ function failingSignal(given: AbortSignal | undefined): {
 
 /** Verifies a list whose rows leave as they come: nothing is kept. */
 export async function stream({ shared, target, options, reporter, begin }: Job): Promise<Summary> {
-  const durable = durableOptions.find((name) => options.has(name));
-  if (durable !== undefined) {
-    throw new ConfigurationError(
-      `--${durable} needs a state directory: give the output a file with -o, or name one with --state`,
-    );
-  }
+  checkRules(options, verifyOptions, { 'kept in a state directory': false });
   reporter.target(target);
   reporter.streaming();
   const { limit } = shared;
@@ -88,6 +67,7 @@ export async function runDurably(
 ): Promise<Summary> {
   const { signal, fail } = failingSignal(shared.signal);
   const launch = preflightOf(options, person, signal);
+  const { waitLockMs, onChange } = options.libraryValues(verifyOptions);
   reporter.target(target);
   const isAsked = !(['yes', 'preflight', 'retry-failed'] as const).some((name) =>
     options.has(name),
@@ -96,11 +76,6 @@ export async function runDurably(
     await agreeToPayAgain(replaces, stateDir, person, signal);
   }
   if (options.has('fresh')) {
-    if (options.has('retry-failed')) {
-      throw new ConfigurationError(
-        '--fresh drops the run that --retry-failed continues: give one of them',
-      );
-    }
     await dropOldRun(stateDir, {
       target,
       options,
@@ -127,10 +102,7 @@ export async function runDurably(
         return connection.client;
       },
       stateDir,
-      ...whereGiven({
-        waitLockMs: waitLockOf(options),
-        onChange: choiceOption(options, 'on-change', onChangeWays),
-      }),
+      ...whereGiven({ waitLockMs, onChange }),
       fresh: options.has('fresh'),
       moved: options.has('moved'),
       ...launch,

@@ -5,12 +5,11 @@ import {
   type CountryChoice,
   type RunOptions,
 } from '../../index.js';
-import type { ParsedOptions, CommandInput } from '../command.js';
+import { thatSet, type CommandInput, type ParsedOptions } from '../command.js';
 import type { Target } from '../service/connect.js';
 import type { ListEnds } from '../endpoints/list-ends.js';
-import { amountOption, countOption, pairsOption } from '../options/option-values.js';
-import type { VerifyOption } from '../options/verify-options.js';
-import { batchSettings } from './verify-settings.js';
+import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
+import { batchSettings } from '../options/batch-settings.js';
 import { whereGiven } from './omit-undefined.js';
 
 /** What a run is asked for, whether it is durable or streams. */
@@ -25,22 +24,11 @@ export function sharedOptions(
   target: Target,
   ends: ListEnds,
 ): RunSettings {
-  const deadlineHours = amountOption(options, 'batch-deadline');
   const settings: Omit<RunOptions, 'client' | 'stateDir'> = {
     ...ends,
     ...fieldOptions(options),
-    ...whereGiven({
-      limit: countOption(options, 'limit'),
-      batchSize: countOption(options, 'batch-size'),
-      concurrency: countOption(options, 'concurrency'),
-      pollIntervalMs:
-        countOption(options, 'poll-interval') ??
-        (target.kind === 'local' ? localPollIntervalMs : undefined),
-      batchDeadlineMs: deadlineHours === undefined ? undefined : deadlineHours * 3_600_000,
-      maxCredits: amountOption(options, 'max-credits'),
-      batchName: options.text('batch-name'),
-      serviceName: target.kind === 'local' ? 'local' : undefined,
-    }),
+    ...(target.kind === 'local' && { pollIntervalMs: localPollIntervalMs, serviceName: 'local' }),
+    ...options.libraryValues(thatSet(verifyOptions, 'run')),
     settings: batchSettings(options),
     signal,
   };
@@ -75,19 +63,6 @@ function groupOptions(options: ParsedOptions<VerifyOption>): ColumnChoice & Coun
 }
 
 function fieldOptions(options: ParsedOptions<VerifyOption>): ColumnOptions {
-  return {
-    ...(options.has('provenance') && { provenance: true }),
-    ...(options.has('suggest') && { suggest: true }),
-    ...whereGiven({
-      prefix: pairsOption(options, 'prefix'),
-      columns: fieldsIn(options.text('columns')),
-    }),
-  };
-}
-
-/** Names that are none, the library refuses with those that there are. */
-function fieldsIn(list: string | undefined): ColumnOptions['columns'] {
-  if (list === undefined) return undefined;
-  if (['', 'none'].includes(list.trim())) return [];
-  return list.split(',').map((name) => name.trim()) as ColumnOptions['columns'];
+  const { prefix, ...others } = options.libraryValues(thatSet(verifyOptions, 'columns'));
+  return { ...others, ...(prefix && { prefix: Object.fromEntries(prefix) }) };
 }

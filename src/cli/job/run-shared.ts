@@ -2,7 +2,6 @@ import { ConfigurationError, run, type SharedStore } from '../../index.js';
 import { connect, type Connection } from '../service/connect.js';
 import { preflightOf } from '../options/launch-options.js';
 import type { Job } from './run-list.js';
-import { refuseBesideStore } from '../options/store-options.js';
 import { whereGiven } from './omit-undefined.js';
 import type { Workers } from './workers.js';
 
@@ -20,7 +19,6 @@ export async function runShared(
     readonly workers?: Workers;
   },
 ): Promise<void> {
-  refuseBesideStore(options);
   if (target.kind === 'local') {
     throw new ConfigurationError(
       `the local service in this process is no service for other processes: with --store, set SLUICE_BASE_URL and SLUICE_API_KEY (${program} serve is one)`,

@@ -40,6 +40,7 @@ export async function runWorker({ signal, ...surroundings }: Surroundings): Prom
       signal: stopped,
       positionals: task.positionals,
       options: new ParsedOptions(new Map(task.options)),
+      given: new ParsedOptions(new Map()),
     });
     return exitCodes.done;
   } catch (cause) {

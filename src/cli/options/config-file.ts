@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { ConfigurationError } from '../../index.js';
 import { guess } from '../help/closest-name.js';
 import type { ParsedOptions, OptionDefinition } from '../command.js';
+import { path } from './option-types.js';
 import { placed } from './parse-command-line.js';
 
 export const configOption = {
   name: 'config',
-  value: '<file.json>',
+  type: path('<file.json>'),
   help: 'JSON file with any of these options by their long names; the command line wins.',
 } as const satisfies OptionDefinition;
 
@@ -22,20 +23,20 @@ export async function withConfig<Name extends string>(
   definitions: readonly OptionDefinition<Name | 'config'>[],
   cwd: string,
 ): Promise<ParsedOptions<Name | 'config'>> {
-  const path = options.text(configOption.name);
-  if (path === undefined) return options;
+  const file = options.text(configOption.name);
+  if (file === undefined) return options;
   const names: readonly string[] = definitions
     .map(({ name }) => name)
     .filter((name) => name !== configOption.name);
   const values = new Map<string, readonly (string | true)[]>();
-  for (const [name, value] of Object.entries(await readConfig(path))) {
+  for (const [name, value] of Object.entries(await readConfig(file))) {
     const definition = definitions.find((known) => known.name === name);
     if (!definition || name === configOption.name) {
       throw new ConfigurationError(
-        `${path}: there is no option ${JSON.stringify(name)}${guess(name.replace(/^-+/, ''), names)}`,
+        `${file}: there is no option ${JSON.stringify(name)}${guess(name.replace(/^-+/, ''), names)}`,
       );
     }
-    const given = valuesOf(value, definition, path);
+    const given = valuesOf(value, definition, file);
     values.set(
       name,
       given.map((each) => placed(each, definition, cwd)),
@@ -44,22 +45,22 @@ export async function withConfig<Name extends string>(
   return options.over(values);
 }
 
-async function readConfig(path: string): Promise<Readonly<Record<string, unknown>>> {
+async function readConfig(file: string): Promise<Readonly<Record<string, unknown>>> {
   let text;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readFile(file, 'utf8');
   } catch (cause) {
-    throw new ConfigurationError(`cannot read the options of ${path}`, { cause });
+    throw new ConfigurationError(`cannot read the options of ${file}`, { cause });
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new ConfigurationError(`${path} is no JSON: ${(cause as Error).message}`, { cause });
+    throw new ConfigurationError(`${file} is no JSON: ${(cause as Error).message}`, { cause });
   }
   if (isRecord(value)) return value;
   throw new ConfigurationError(
-    `${path} must hold one JSON object, such as {"email": ["email"], "country": "US"}`,
+    `${file} must hold one JSON object, such as {"email": ["email"], "country": "US"}`,
   );
 }
 
@@ -70,13 +71,13 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 /** As the command line would have given them; `false` is a switch that is not given. */
 function valuesOf(
   value: unknown,
-  { name, value: shown, isRepeatable = false }: OptionDefinition,
-  path: string,
+  { name, type, isRepeatable = false }: OptionDefinition,
+  file: string,
 ): readonly (string | true)[] {
   const refuse = (wanted: string): never => {
-    throw new ConfigurationError(`${path}: "${name}" must be ${wanted}`);
+    throw new ConfigurationError(`${file}: "${name}" must be ${wanted}`);
   };
-  if (shown === undefined) {
+  if (!type) {
     if (typeof value !== 'boolean') return refuse('true or false');
     return value ? [true] : [];
   }

@@ -3,38 +3,33 @@ import {
   type CountryCode,
   type VerificationType,
 } from '../../contract/index.js';
-import { ConfigurationError, parseCountry } from '../../index.js';
-import { guess } from '../help/closest-name.js';
+import { ConfigurationError } from '../../index.js';
+import { choice, country } from './option-types.js';
 import type { ParsedOptions, OptionDefinition } from '../command.js';
 
 export const typeOption = {
   name: 'type',
-  value: '<type>',
+  type: choice('<type>', verificationTypes),
   help: 'What the addresses are: email or phone.',
 } as const satisfies OptionDefinition;
 
 export const countryOption = {
   name: 'country',
-  value: '<CC>',
+  type: country,
   help: 'Target country, such as US.',
 } as const satisfies OptionDefinition;
 
 /** @throws ConfigurationError */
 export function readType(options: ParsedOptions<'type'>): VerificationType {
-  const text = options.text('type');
-  const type = verificationTypes.find((known) => known === text?.toLowerCase());
+  const { type } = options.values([typeOption]);
   if (type !== undefined) return type;
-  throw new ConfigurationError(
-    text === undefined
-      ? 'say what the addresses are: --type email or --type phone'
-      : `--type is email or phone, not ${JSON.stringify(text)}${guess(text, verificationTypes)}`,
-  );
+  throw new ConfigurationError('say what the addresses are: --type email or --type phone');
 }
 
 /** @throws ConfigurationError */
 export function readCountry(options: ParsedOptions<'country'>): CountryCode {
-  const country = findCountry(options);
-  if (country !== undefined) return country;
+  const given = findCountry(options);
+  if (given !== undefined) return given;
   throw new ConfigurationError('a target country is needed: --country <CC>', {
     code: 'country_missing',
   });
@@ -42,6 +37,5 @@ export function readCountry(options: ParsedOptions<'country'>): CountryCode {
 
 /** @throws ConfigurationError */
 export function findCountry(options: ParsedOptions<'country'>): CountryCode | undefined {
-  const text = options.text('country');
-  return text === undefined ? undefined : parseCountry(text, '--country');
+  return options.values([countryOption]).country;
 }

@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { ConfigurationError } from '../../index.js';
 import type { OptionDefinition, ParsedOptions } from '../command.js';
+import { path } from './option-types.js';
 
 export const envFileOption = {
   name: 'env-file',
-  value: '<path>',
+  type: path('<path>'),
   help: 'File with environment variables, such as SLUICE_API_KEY=…; those already set win.',
 } as const satisfies OptionDefinition;
 
@@ -20,10 +21,10 @@ export async function loadEnvFile(
   options: ParsedOptions<'env-file'>,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const path = options.text(envFileOption.name);
-  if (path === undefined) return;
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new ConfigurationError(`cannot read the environment file ${path} (--env-file)`, {
+  const file = options.text(envFileOption.name);
+  if (file === undefined) return;
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new ConfigurationError(`cannot read the environment file ${file} (--env-file)`, {
       cause,
     });
   });

@@ -7,32 +7,71 @@ import {
   type MaxAgeDays,
   type Verdict,
 } from '../../index.js';
-import { defineOptions, type ParsedOptions, type OptionDefinition } from '../command.js';
+import {
+  defineOptions,
+  type OptionDefinition,
+  type OptionType,
+  type ParsedOptions,
+} from '../command.js';
 import type { Target } from '../service/connect.js';
-import { amountOption } from './option-values.js';
-import { whereGiven } from '../job/omit-undefined.js';
+import { needs } from './option-rules.js';
+import { path, patience } from './option-types.js';
+import { notWithStore } from './store-options.js';
+
+/** `30`, or an age by verdict, such as `valid=90,unknown=1`; both together, too. */
+const maxAge: OptionType<MaxAgeDays> = {
+  shown: '<days>',
+  parse: (given) => {
+    const refuse = (part: string): never => {
+      throw new ConfigurationError(
+        `--max-age takes a number of days, or one by verdict (${verdicts.join(', ')}), such as valid=90,unknown=1, not ${JSON.stringify(part)}`,
+      );
+    };
+    let rest: number | undefined;
+    const named = new Map<Verdict, number>();
+    for (const part of given.split(',').map((each) => each.trim())) {
+      const [, name, days = ''] = /^(?:(\w+)\s*=\s*)?(\d+(?:\.\d+)?)$/.exec(part) ?? refuse(part);
+      const verdict = verdicts.find((known) => known === name);
+      if (verdict) named.set(verdict, Number(days));
+      else if (name === undefined) rest = Number(days);
+      else refuse(part);
+    }
+    return { ...maxAgesOf(rest), ...Object.fromEntries(named) };
+  },
+};
 
 export const maxAgeOption = {
   name: 'max-age',
-  value: '<days>',
+  type: maxAge,
+  library: 'maxAgeDays',
   help: 'Longest age of a result in the history, in days (default: 30, and 20 hours for unknown); by verdict: valid=90,unknown=1.',
 } as const satisfies OptionDefinition;
 
 export const waitLockOption = {
   name: 'wait-lock',
-  value: '<s>',
+  type: patience(),
+  library: 'waitLockMs',
   help: 'How long to wait for another process on the same state directory, output or history, in seconds (default: 0).',
 } as const satisfies OptionDefinition;
 
 export const historyOptions = defineOptions([
   {
     name: 'history',
-    value: '<file>',
+    type: path('<file>'),
+    alsoCalled: ['openHistory'],
     isCommon: true,
     help: 'File with results of earlier runs: an address verified lately is not sent again.',
   },
-  maxAgeOption,
-  waitLockOption,
+  {
+    ...maxAgeOption,
+    rules: [
+      needs(['history'], () => '--max-age is for results of a history: name it with --history'),
+    ],
+  },
+  {
+    ...waitLockOption,
+    rules: [notWithStore('processes share the run, so none waits for another')],
+  },
 ]);
 
 /**
@@ -46,50 +85,19 @@ export async function openHistory(
   target: Target,
   signal: AbortSignal,
 ): Promise<History | undefined> {
-  const path = options.text('history');
-  const maxAgeDays = maxAgeOf(options);
-  if (path === undefined) {
-    if (maxAgeDays === undefined) return undefined;
-    throw new ConfigurationError('--max-age is for results of a history: name it with --history');
-  }
+  const file = options.text('history');
+  if (file === undefined) return undefined;
   if (target.kind === 'local' && !target.isOnPurpose) {
     throw new ConfigurationError(
       'no base URL is given, and verdicts of the local service go into a history only on purpose: set SLUICE_BASE_URL and SLUICE_API_KEY, or say --local',
     );
   }
   return History.open({
-    path,
+    path: file,
     service: await serviceNameOf(target),
     signal,
-    ...whereGiven({ maxAgeDays, waitLockMs: waitLockOf(options) }),
+    ...options.libraryValues([maxAgeOption, waitLockOption]),
   });
-}
-
-/** @throws ConfigurationError */
-export function waitLockOf(options: ParsedOptions<'wait-lock'>): number | undefined {
-  const seconds = amountOption(options, 'wait-lock');
-  return seconds === undefined ? undefined : seconds * 1000;
-}
-
-/** `30`, or an age by verdict, such as `valid=90,unknown=1`; both together, too. @throws ConfigurationError */
-export function maxAgeOf(options: ParsedOptions<'max-age'>): MaxAgeDays | undefined {
-  const text = options.text('max-age');
-  if (text === undefined) return undefined;
-  const refuse = (part: string): never => {
-    throw new ConfigurationError(
-      `--max-age takes a number of days, or one by verdict (${verdicts.join(', ')}), such as valid=90,unknown=1, not ${JSON.stringify(part)}`,
-    );
-  };
-  let rest: number | undefined;
-  const named = new Map<Verdict, number>();
-  for (const part of text.split(',').map((each) => each.trim())) {
-    const [, name, days = ''] = /^(?:(\w+)\s*=\s*)?(\d+(?:\.\d+)?)$/.exec(part) ?? refuse(part);
-    const verdict = verdicts.find((known) => known === name);
-    if (verdict) named.set(verdict, Number(days));
-    else if (name === undefined) rest = Number(days);
-    else refuse(part);
-  }
-  return { ...maxAgesOf(rest), ...Object.fromEntries(named) };
 }
 
 /** As runs call it. */

@@ -6,6 +6,7 @@ import {
 } from '../../index.js';
 import { agrees, isThere, type Person } from '../terminal/ask-person.js';
 import { defineOptions, type ParsedOptions } from '../command.js';
+import { needsState } from './option-rules.js';
 import { say } from '../terminal/print.js';
 import { carriedLine } from '../messages/progress-messages.js';
 import type { Reporter } from '../terminal/reporter.js';
@@ -19,14 +20,17 @@ export const launchOptions = defineOptions([
   },
   {
     name: 'preflight',
+    rules: [needsState],
     help: 'Upload and prepare (free), show the price, and ask before the launch.',
   },
   {
     name: 'yes',
+    alsoCalled: ['onDoubtfulColumns'],
     help: 'Answer yes to every question: the launch of --preflight, columns or changes that look wrong, paid results to be dropped.',
   },
   {
     name: 'detach',
+    rules: [needsState],
     help: 'Launch everything, then exit with 75; the same command later collects the results.',
   },
 ]);

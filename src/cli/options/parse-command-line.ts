@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import { ConfigurationError } from '../../index.js';
 import { guess } from '../help/closest-name.js';
 import {
-  defineOptions,
   ParsedOptions,
   type Command,
   type CommandInput,
@@ -10,14 +9,14 @@ import {
 } from '../command.js';
 import { envFileOption } from './env-file.js';
 import { programName, type Called } from '../program-name.js';
-import { namesPath, resolvePath } from '../endpoints/resolve-path.js';
+import { resolvePath } from '../endpoints/resolve-path.js';
 
 /** Options that every command has. */
-export const commonOptions = defineOptions([
+export const commonOptions: readonly OptionDefinition[] = [
   envFileOption,
   { name: 'help', short: 'h', isCommon: true, help: 'Show this help.' },
   { name: 'help-all', isCommon: true, help: 'Show this help with every option.' },
-]);
+];
 
 /**
  * Takes a command's arguments apart. What options name in the file system is found from the folder of the
@@ -51,7 +50,7 @@ export function parseCommandLine(
       valuesWithMore.push({ option: token.rawName, words });
     }
     values.set(definition.name, given);
-    if (given.length > 1 && definition.isRepeatable !== true && definition.value !== undefined) {
+    if (given.length > 1 && definition.isRepeatable !== true && definition.type) {
       throw new ConfigurationError(`${token.rawName} may be given once only`);
     }
   }
@@ -64,7 +63,7 @@ export function placed(
   definition: OptionDefinition,
   cwd: string,
 ): string | true {
-  return value !== true && namesPath(definition) ? resolvePath(cwd, value) : value;
+  return value !== true && definition.type?.isPath === true ? resolvePath(cwd, value) : value;
 }
 
 function unknownOption(
@@ -110,10 +109,10 @@ function tokenize(
   readonly tokens: readonly Token[];
 } {
   const options = Object.fromEntries(
-    definitions.map(({ name, short, value }) => [
+    definitions.map(({ name, short, type }) => [
       name,
       {
-        type: value === undefined ? ('boolean' as const) : ('string' as const),
+        type: type ? ('string' as const) : ('boolean' as const),
         ...(short !== undefined && { short }),
       },
     ]),
@@ -148,7 +147,7 @@ function valueOf(
   rawName: string,
   value: string | undefined,
 ): string | true {
-  if (definition.value === undefined) {
+  if (!definition.type) {
     if (value === undefined) return true;
     throw new ConfigurationError(`${rawName} takes no value`);
   }
@@ -168,6 +167,6 @@ function isNextOption(
   );
 }
 
-function valueMissing({ value = '' }: OptionDefinition, rawName: string): ConfigurationError {
-  return new ConfigurationError(`${rawName} needs a value: ${rawName} ${value}`);
+function valueMissing({ type }: OptionDefinition, rawName: string): ConfigurationError {
+  return new ConfigurationError(`${rawName} needs a value: ${rawName} ${type?.shown ?? ''}`);
 }

@@ -3,50 +3,66 @@ import { ConfigurationError, type SharedStore } from '../../index.js';
 import {
   defineOptions,
   type CommandInput,
+  type OptionRule,
+  type NameOf,
   type ParsedOptions,
   type Surroundings,
 } from '../command.js';
 import { placeOf } from '../endpoints/list-places.js';
-import { amountOption, countOption, durationOption, sizeOption } from './option-values.js';
-import { standard } from '../endpoints/stdio.js';
 import { whereGiven } from '../job/omit-undefined.js';
+import { patienceOptions, type PatienceOption } from '../service/connect.js';
+import { needs, notWith } from './option-rules.js';
+import { count, duration, size, text } from './option-types.js';
+import { standard } from '../endpoints/stdio.js';
+
+const needsStore = needs(
+  ['store'],
+  (name) => `--${name} goes with --store <url>, where processes share a run`,
+);
+
+/** What means nothing where processes share a run, and why. */
+export function notWithStore(why: string): OptionRule {
+  return notWith(['store'], (name) => `--${name} does not work with --store: ${why}`);
+}
 
 /** Which shared run is meant. */
 export const sharedRunOptions = defineOptions([
   {
     name: 'store',
-    value: '<url>',
+    type: text('<url>'),
     help: 'PostgreSQL database in which many processes share a run; env:NAME takes the URL from the environment.',
   },
-  { name: 'run', value: '<name>', help: 'Name of that run: the same in each of its processes.' },
+  {
+    name: 'run',
+    type: text('<name>'),
+    rules: [needsStore],
+    help: 'Name of that run: the same in each of its processes.',
+  },
 ]);
 
 export const storeOptions = defineOptions([
   ...sharedRunOptions,
   {
     name: 'lease',
-    value: '<s>',
+    type: duration(),
+    library: 'leaseMs',
+    rules: [needsStore],
     help: 'How long a process may give no sign of life before others take over its batches, in seconds (default: 30).',
   },
   {
     name: 'copy-limit',
-    value: '<size>',
+    type: size(),
+    library: 'copyLimitBytes',
+    rules: [needsStore],
     help: 'Largest copy in the store of an input that other processes cannot read alike, such as a query (default: 4GB).',
   },
   {
     name: 'workers',
-    value: '<n>',
+    type: count(),
+    rules: [needsStore],
     help: 'How many processes of this machine work on the run, this one among them (default: 1).',
   },
 ]);
-
-/** What means nothing where processes share a run, and why. */
-const notWithStore = {
-  fresh: 'another name (--run) is another run',
-  moved: 'the run is not in a folder that could be moved',
-  'on-change': 'a list that has changed is another run: give it another name (--run)',
-  'wait-lock': 'processes share the run, so none waits for another',
-} as const;
 
 /** How patient a process of a run is. */
 type StorePatience = Omit<PostgresStoreOptions, 'connectionString' | 'run'>;
@@ -63,10 +79,7 @@ export async function sharedRunOf(
 ): Promise<SharedStore | undefined> {
   const { options } = input;
   const run = options.text('run');
-  if (!options.has('store')) {
-    refuseWithoutStore(options, 'run');
-    return undefined;
-  }
+  if (!options.has('store')) return undefined;
   const connectionString = storeUrlOf(options, input);
   if (run === undefined) {
     throw new ConfigurationError(
@@ -77,33 +90,12 @@ export async function sharedRunOf(
   return postgresStore({ connectionString, run, ...patience });
 }
 
-/** @throws ConfigurationError */
 export function storePatience(
-  options: ParsedOptions<'store' | 'lease' | 'copy-limit' | 'give-up-after'>,
+  options: ParsedOptions<NameOf<typeof storeOptions> | PatienceOption>,
 ): StorePatience {
-  refuseWithoutStore(options, 'lease');
-  refuseWithoutStore(options, 'copy-limit');
-  const lease = durationOption(options, 'lease');
-  const giveUpAfter = amountOption(options, 'give-up-after');
-  return whereGiven({
-    leaseMs: lease === undefined ? undefined : lease * 1000,
-    giveUpAfterMs: giveUpAfter === undefined ? undefined : giveUpAfter * 1000,
-    copyLimitBytes: sizeOption(options, 'copy-limit'),
-  });
-}
-
-/** How many processes of this machine work on the run. @throws ConfigurationError */
-export function workersOf(options: ParsedOptions<'store' | 'workers'>): number {
-  refuseWithoutStore(options, 'workers');
-  return countOption(options, 'workers') ?? 1;
-}
-
-function refuseWithoutStore<Name extends string>(
-  options: ParsedOptions<Name | 'store'>,
-  name: Name,
-): void {
-  if (options.has('store') || !options.has(name)) return;
-  throw new ConfigurationError(`--${name} goes with --store <url>, where processes share a run`);
+  const { giveUpAfterMs } = options.libraryValues(patienceOptions);
+  const { leaseMs, copyLimitBytes } = options.libraryValues(storeOptions);
+  return whereGiven({ leaseMs, copyLimitBytes, giveUpAfterMs });
 }
 
 /** @throws ConfigurationError */
@@ -124,12 +116,4 @@ export function refuseStandardInput(inputs: readonly string[]): void {
   throw new ConfigurationError(
     'standard input does not work with --store, because another process could not go on with it: write it to a file first',
   );
-}
-
-/** @throws ConfigurationError for options that do not work with a store */
-export function refuseBesideStore(options: ParsedOptions<keyof typeof notWithStore>): void {
-  for (const [name, why] of Object.entries(notWithStore)) {
-    if (!options.has(name as keyof typeof notWithStore)) continue;
-    throw new ConfigurationError(`--${name} does not work with --store: ${why}`);
-  }
 }

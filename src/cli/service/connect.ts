@@ -9,29 +9,31 @@ import {
   type NameOf,
   type OptionDefinition,
 } from '../command.js';
-import { amountOption, countOption, durationOption } from '../options/option-values.js';
+import { count, duration, path, patience, text } from '../options/option-types.js';
 import { whereGiven } from '../job/omit-undefined.js';
 
 const apiKeyOption = {
   name: 'api-key-file',
-  value: '<path>',
+  type: path('<path>'),
   help: 'File that holds the key (default: SLUICE_API_KEY in the environment).',
 } as const satisfies OptionDefinition;
 
-const patienceOptions = defineOptions([
+export const patienceOptions = defineOptions([
   {
     name: 'timeout',
-    value: '<s>',
+    type: duration(),
+    library: 'timeoutMs',
     help: 'Longest silence of one request, in seconds (default: 30).',
   },
   {
     name: 'give-up-after',
-    value: '<s>',
+    type: patience(),
+    library: 'giveUpAfterMs',
     help: 'How long the service may be unreachable or failing before exit 7, in seconds (default: 600).',
   },
   {
     name: 'requests-per-minute',
-    value: '<n>',
+    type: count(),
     help: 'Most requests to the service in any minute, of this process; with --store of all processes of the account (default: as many as it takes).',
   },
 ]);
@@ -39,7 +41,7 @@ const patienceOptions = defineOptions([
 export const connectionOptions = defineOptions([
   {
     name: 'base-url',
-    value: '<url>',
+    type: text('<url>'),
     help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
   },
   apiKeyOption,
@@ -49,7 +51,7 @@ export const connectionOptions = defineOptions([
 
 /** Of commands that ask for what only a service keeps. */
 export const serviceOptions = defineOptions([
-  { name: 'base-url', value: '<url>', help: 'The service (default: SLUICE_BASE_URL).' },
+  { name: 'base-url', type: text('<url>'), help: 'The service (default: SLUICE_BASE_URL).' },
   apiKeyOption,
   ...patienceOptions,
 ]);
@@ -134,19 +136,13 @@ export async function connect(
   dataDir: string | undefined,
   { tell, fail }: ConnectionNews,
 ): Promise<Connection> {
-  const timeoutSeconds = durationOption(options, 'timeout');
-  const giveUpSeconds = amountOption(options, 'give-up-after');
-  const patience = whereGiven({
-    timeoutMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000,
-    giveUpAfterMs: giveUpSeconds === undefined ? undefined : giveUpSeconds * 1000,
-    requestsPerMinute: countOption(options, 'requests-per-minute'),
-  });
+  const waits = options.libraryValues(patienceOptions);
   if (target.kind === 'service') {
     collectSeldom();
     const client: Client = new Client({
       baseUrl: target.baseUrl,
       apiKey: target.apiKey,
-      ...patience,
+      ...waits,
       onTrouble: (trouble) => tell(client, trouble),
     });
     return { client, close: async () => client.close() };
@@ -167,7 +163,7 @@ export async function connect(
     throw isFull(error) ? fullDisk(dataDir, error) : error;
   });
   collectSeldom();
-  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey, ...patience });
+  const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey, ...waits });
   return {
     client,
     close: async () => {
@@ -194,17 +190,17 @@ async function readKey(
   options: ParsedOptions<'api-key-file'>,
   env: NodeJS.ProcessEnv,
 ): Promise<string | undefined> {
-  const path = options.text('api-key-file');
-  if (path === undefined) return env['SLUICE_API_KEY'] || undefined;
-  const key = (await readKeyFile(path)).trim();
+  const file = options.text('api-key-file');
+  if (file === undefined) return env['SLUICE_API_KEY'] || undefined;
+  const key = (await readKeyFile(file)).trim();
   if (key !== '') return key;
-  throw new ConfigurationError(`the key file ${path} is empty`);
+  throw new ConfigurationError(`the key file ${file} is empty`);
 }
 
-async function readKeyFile(path: string): Promise<string> {
+async function readKeyFile(file: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readFile(file, 'utf8');
   } catch (error) {
-    throw new ConfigurationError(`cannot read the key file ${path}`, { cause: error });
+    throw new ConfigurationError(`cannot read the key file ${file}`, { cause: error });
   }
 }

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { OptionDefinition } from '../../../src/cli/command.js';
 import { commands } from '../../../src/cli/commands.js';
 import { commandHelp } from '../../../src/cli/help/help.js';
 import { verifyOptions } from '../../../src/cli/options/verify-options.js';
 import { version } from '../../../src/index.js';
 import { runInProcess } from '../run-in-process.js';
 import { runSluice } from '../run-sluice.js';
+
+const options: readonly OptionDefinition[] = verifyOptions;
 
 describe('sluice', () => {
   it('tells its version and its commands', async () => {
@@ -23,8 +26,8 @@ describe('sluice', () => {
     const { code, stdout } = await runInProcess(['verify', '--help-all']);
     expect(code).toBe(0);
     const sections = stdout.toString().split('\n\n');
-    for (const { name, value, group } of verifyOptions) {
-      const shown = `--${name}${value === undefined ? ' ' : ` ${value}`}`;
+    for (const { name, type, group } of options) {
+      const shown = `--${name}${type ? ` ${type.shown}` : ' '}`;
       const section = sections.slice(2).find((text) => text.includes(shown));
       expect(section, shown).toMatch(new RegExp(`^${group}:\n`));
     }
@@ -35,7 +38,7 @@ describe('sluice', () => {
     const shown = [...stdout.toString().matchAll(/^ +(?:-\w, )?--([\w-]+)/gm)].map(
       ([, name]) => name,
     );
-    const common = verifyOptions.filter(({ isCommon }) => isCommon);
+    const common = options.filter(({ isCommon }) => isCommon);
     expect(common.length).toBeLessThanOrEqual(12);
     expect(shown).toEqual([...common.map(({ name }) => name), 'help', 'help-all']);
     expect(stdout.toString()).toContain(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/cli/command.js';
+import { path, text } from '../../../src/cli/options/option-types.js';
 import { parseCommandLine } from '../../../src/cli/options/parse-command-line.js';
 import { calledHere } from '../called-here.js';
 
@@ -8,8 +9,8 @@ const command: Command = {
   usage: '',
   summary: '',
   options: [
-    { name: 'output', short: 'o', value: '<path>', help: '' },
-    { name: 'email', value: '<column>', isRepeatable: true, help: '' },
+    { name: 'output', short: 'o', type: path('<path>'), help: '' },
+    { name: 'email', type: text('<column>'), isRepeatable: true, help: '' },
     { name: 'quiet', help: '' },
   ],
   examples: [],

@@ -1,15 +1,9 @@
 import { exportFormats, type ExportFormat } from '../../../contract/index.js';
-import { checkOutputPath, ConfigurationError, writeOutputFile } from '../../../index.js';
-import {
-  defineCommand,
-  defineOptions,
-  type ParsedOptions,
-  type CommandInput,
-  type NameOf,
-} from '../../command.js';
-import { guess } from '../../help/closest-name.js';
+import { checkOutputPath, writeOutputFile } from '../../../index.js';
+import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../../command.js';
 import { serviceOptions } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
+import { choice, path } from '../../options/option-types.js';
 import { onlyBatch } from '../../options/positionals.js';
 import { printBytes, printJson } from '../../terminal/print.js';
 import { standard } from '../../endpoints/stdio.js';
@@ -19,14 +13,13 @@ const exportOptions = defineOptions([
   {
     name: 'output',
     short: 'o',
-    value: '<path>',
+    type: path('<path>'),
     help: 'Where they go (default -: standard output).',
   },
   {
     name: 'format',
-    value: '<format>',
+    type: choice('<format>', exportFormats),
     help: "json or xlsx (default: by the output's ending, else json).",
-    values: exportFormats,
   },
   { name: 'details', help: 'With the section of details.' },
   { name: 'statistics', help: 'With the section of statistics.' },
@@ -51,7 +44,7 @@ async function exportBatch(input: CommandInput<NameOf<typeof exportOptions>>): P
   const output = options.text('output') ?? standard;
   if (output !== standard) await checkOutputPath(output);
   const query = {
-    format: formatOption(options, output),
+    format: options.values(exportOptions).format ?? formatOf(output),
     include_details: options.has('details'),
     include_statistics: options.has('statistics'),
   };
@@ -63,12 +56,6 @@ async function exportBatch(input: CommandInput<NameOf<typeof exportOptions>>): P
   return exitCodes.done;
 }
 
-function formatOption(options: ParsedOptions<'format'>, output: string): ExportFormat {
-  const text = options.text('format');
-  if (text === undefined) return output.toLowerCase().endsWith('.xlsx') ? 'xlsx' : 'json';
-  const format = exportFormats.find((known) => known === text.toLowerCase());
-  if (format !== undefined) return format;
-  throw new ConfigurationError(
-    `--format is json or xlsx, not ${JSON.stringify(text)}${guess(text, exportFormats)}`,
-  );
+function formatOf(output: string): ExportFormat {
+  return output.toLowerCase().endsWith('.xlsx') ? 'xlsx' : 'json';
 }

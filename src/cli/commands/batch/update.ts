@@ -4,7 +4,7 @@ import { exitCodes } from '../../exit-code.js';
 import { countryOption, readCountry, readType, typeOption } from '../../options/country-options.js';
 import { onlyBatch } from '../../options/positionals.js';
 import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
-import { parameterOptions, readParameters } from '../../job/verify-settings.js';
+import { parameterOptions, readParameters } from '../../options/batch-settings.js';
 import { withService } from '../../service/with-service.js';
 
 export const updateCommand = defineCommand({

@@ -6,20 +6,29 @@ import { defineCommand, defineOptions, type CommandInput, type NameOf } from '..
 import { serviceOptions } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { countryOption, readCountry, readType, typeOption } from '../../options/country-options.js';
+import { text } from '../../options/option-types.js';
 import { openLineFile } from '../../endpoints/line-file.js';
 import { onlyPath } from '../../options/positionals.js';
 import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
 import { say } from '../../terminal/print.js';
 import { printableLine } from '../../../platform/text/printable.js';
 import { programName, type Called } from '../../program-name.js';
-import { batchSettings, parameterOptions } from '../../job/verify-settings.js';
+import {
+  batchSettings,
+  descriptionOption,
+  parameterOptions,
+} from '../../options/batch-settings.js';
 import { withService } from '../../service/with-service.js';
 
 const uploadOptions = defineOptions([
   typeOption,
   countryOption,
-  { name: 'name', value: '<text>', help: "The batch's name (default: the file's, made unique)." },
-  { name: 'description', value: '<text>', help: "The batch's description." },
+  {
+    name: 'name',
+    type: text('<text>'),
+    help: "The batch's name (default: the file's, made unique).",
+  },
+  { ...descriptionOption, help: "The batch's description." },
   ...parameterOptions,
   jsonOption,
   ...serviceOptions,

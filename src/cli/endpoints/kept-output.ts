@@ -1,0 +1,151 @@
+import {
+  checkOutputPath,
+  ConfigurationError,
+  parseFileFormat,
+  splitSink,
+  type KeepRule,
+  type MaxUnknown,
+  type Sink,
+} from '../../index.js';
+import type { CommandInput, ParsedOptions } from '../command.js';
+import { findOutput, isSamePlace } from './list-ends.js';
+import { besidePlace, placeOf, type NamedPlace } from './list-places.js';
+import type { Said } from '../messages/run-lines.js';
+import { keepOptions } from '../options/keep-options.js';
+import { standard } from './stdio.js';
+import type { VerifyOption } from '../options/verify-options.js';
+import { filesOfOutput } from './verdict-output.js';
+import { whereGiven } from '../job/omit-undefined.js';
+
+/** How the column of a list of one address a line is named. */
+const lineColumn = 'value';
+
+function isTextFile(path: string): boolean {
+  return /\.txt(?:\.gz)?$/i.test(path);
+}
+
+/**
+ * Said before anything is sent: a TXT output has the verified column alone, so that results show in it only
+ * where they decide which rows are written.
+ */
+export function hiddenResultsLine(
+  from: readonly NamedPlace[],
+  { path }: NamedPlace,
+  options: ParsedOptions<VerifyOption>,
+): Said | undefined {
+  const format = options.text('output-format');
+  const isText = format === undefined ? isTextFile(path) : parseFileFormat(format) === 'txt';
+  const decides = (['keep', 'keep-quality', 'split-by'] as const).some((name) => options.has(name));
+  // A table under such a name stays one.
+  const verified = [...options.texts('email'), ...options.texts('phone')];
+  const mayBeTable =
+    format === undefined &&
+    from.every((input) => isTextFile(input.path)) &&
+    verified.some((name) => name !== lineColumn);
+  if (!isText || decides || mayBeTable) return undefined;
+  return {
+    event: 'hidden_results',
+    fields: { output: path },
+    line: `${path} will hold the addresses without their results: write a .csv to see them, or choose the rows with --keep valid`,
+  };
+}
+
+/** Where rows go, once it is decided which. */
+export interface KeptOutput {
+  readonly sink: Sink;
+  readonly maxUnknown?: MaxUnknown & { readonly suspect: Sink };
+  /** Where a suspect output goes: a good one removes what an earlier run has left there. */
+  readonly suspects: readonly NamedPlace[];
+  /** What of it decides the output. */
+  readonly decides: Readonly<Record<string, string>>;
+}
+
+/**
+ * Sends the rows that are not to be kept elsewhere, and a suspect output beside its place.
+ *
+ * @throws ConfigurationError, OutputError
+ */
+export async function keepOutput(
+  sink: Sink,
+  { from, to }: { readonly from: readonly NamedPlace[]; readonly to: NamedPlace },
+  input: CommandInput<VerifyOption>,
+): Promise<KeptOutput> {
+  const { options } = input;
+  const keep = keepRule(options);
+  const given = options.text('rejects');
+  const rejects = given === undefined ? undefined : placeOf(given, { ...input, env: {} });
+  if (rejects) await checkRejects(rejects, { from, to }, input);
+  const split = (output: Sink, ending: string): Sink => {
+    if (!keep) return output;
+    const others = rejects && findOutput(besidePlace(rejects, ending), input, given);
+    return splitSink({ output, keep, ...(others && { rejects: others }) });
+  };
+  const { 'max-unknown': percent } = options.values(keepOptions);
+  if (percent !== undefined) await checkSuspectPlace(to, sink);
+  const suspects = [to, rejects].flatMap((place) =>
+    place === undefined || percent === undefined ? [] : [besidePlace(place, '.suspect')],
+  );
+  return {
+    suspects,
+    sink: split(sink, ''),
+    ...(percent !== undefined && {
+      maxUnknown: {
+        percent,
+        suspect: split(findOutput(besidePlace(to, '.suspect'), input, to.path), '.suspect'),
+      },
+    }),
+    decides: whereGiven({
+      keep: options.has('keep') ? options.texts('keep').join(' ') : undefined,
+      'keep-quality': options.text('keep-quality'),
+      rejects: given,
+    }),
+  };
+}
+
+function keepRule(options: ParsedOptions<VerifyOption>): KeepRule | undefined {
+  const { keep = [], 'keep-quality': quality } = options.values(keepOptions);
+  const ofAll = keep.filter(({ column }) => column === undefined);
+  if (ofAll.length > 1) {
+    throw new ConfigurationError(
+      '--keep takes one list for all columns, such as valid,unknown, and one for each <column>=',
+    );
+  }
+  const columns = keep.flatMap(({ column, words }) =>
+    column === undefined ? [] : [[column, words] as const],
+  );
+  if (keep.length === 0 && !quality) return undefined;
+  return whereGiven({
+    verdicts: ofAll[0]?.words,
+    columns: columns.length === 0 ? undefined : Object.fromEntries(columns),
+    quality,
+  });
+}
+
+async function checkRejects(
+  rejects: NamedPlace,
+  { from, to }: { readonly from: readonly NamedPlace[]; readonly to: NamedPlace },
+  { options, cwd }: CommandInput<VerifyOption>,
+): Promise<void> {
+  const { path, database, remote } = rejects;
+  if (path === standard || database || remote?.kind === 'web') {
+    throw new ConfigurationError('--rejects takes the path of a file, or an s3:// address');
+  }
+  if (!remote) await checkOutputPath(path);
+  const summary = options.text('summary');
+  const others = [
+    ...from.map((place) => ['input', place] as const),
+    ...filesOfOutput(from, to, options).map((place) => ['output', place] as const),
+    ...(summary === undefined ? [] : [['summary', placeOf(summary, { env: {}, cwd })] as const]),
+  ];
+  for (const [what, other] of others) {
+    if (!(await isSamePlace(rejects, other))) continue;
+    throw new ConfigurationError(`--rejects ${path} is the ${what}: give the rejects another name`);
+  }
+}
+
+async function checkSuspectPlace({ database }: NamedPlace, sink: Sink): Promise<void> {
+  if (!database && (await sink.mayBeginEarly?.()) === true) return;
+  throw new ConfigurationError(
+    '--max-unknown writes a suspect output beside its place, which only a file has: name one with -o',
+  );
+}

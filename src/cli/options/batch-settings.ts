@@ -1,0 +1,115 @@
+import {
+  limits,
+  targetAudiences,
+  targetIndustries,
+  targetObjectives,
+} from '../../contract/index.js';
+import type { BatchSettings } from '../../index.js';
+import {
+  defineOptions,
+  type NameOf,
+  type OptionDefinition,
+  type ParsedOptions,
+} from '../command.js';
+import { count, shortText, target } from './option-types.js';
+
+export const descriptionOption = {
+  name: 'description',
+  type: shortText('<text>', limits.descriptionLength.max),
+  library: 'settings.description',
+  help: 'Description of every batch.',
+} as const satisfies OptionDefinition;
+
+/** The parameters of a batch. */
+export const parameterOptions = defineOptions([
+  {
+    name: 'target-audience',
+    sets: 'settings',
+    type: target(targetAudiences),
+    library: 'target_audience',
+    help: 'Passed to the service.',
+  },
+  {
+    name: 'target-industry',
+    sets: 'settings',
+    type: target(targetIndustries),
+    library: 'target_market_industry',
+    help: 'Passed to the service.',
+  },
+  {
+    name: 'target-objective',
+    sets: 'settings',
+    type: target(targetObjectives),
+    library: 'target_objective',
+    help: 'Passed to the service.',
+  },
+  {
+    name: 'no-remove-duplicates',
+    sets: 'settings',
+    library: 'remove_duplicate',
+    help: 'The service keeps duplicates.',
+  },
+  {
+    name: 'no-remove-wrong-format',
+    sets: 'settings',
+    library: 'remove_wrong_email_format',
+    alsoCalled: ['settings.remove_wrong_phone_format'],
+    help: 'The service keeps addresses of a wrong format.',
+  },
+  {
+    name: 'no-account-cache',
+    sets: 'settings',
+    library: 'use_account_cache',
+    help: 'Do not reuse earlier results of your account.',
+  },
+  {
+    name: 'no-global-cache',
+    sets: 'settings',
+    library: 'use_global_cache',
+    help: 'Do not reuse anonymous results of other accounts, nor share yours.',
+  },
+  {
+    name: 'account-cache-days',
+    sets: 'settings',
+    type: count('<n>', limits.cacheBackoffDays),
+    library: 'max_account_cache_backoff',
+    help: 'How many days the account cache looks back (default: 30).',
+  },
+  {
+    name: 'global-cache-days',
+    sets: 'settings',
+    type: count('<n>', limits.cacheBackoffDays),
+    library: 'max_global_cache_backoff',
+    help: 'How many days the global cache looks back (default: 30).',
+  },
+]);
+
+type ParameterOption = NameOf<typeof parameterOptions>;
+
+/** What the service is told about every batch. @throws ConfigurationError */
+export function batchSettings(
+  options: ParsedOptions<ParameterOption | 'description'>,
+): BatchSettings {
+  return { ...readParameters(options), ...options.values([descriptionOption]) };
+}
+
+/**
+ * The same without the description, which is no parameter (spec 2.3). The caches' flags are always said,
+ * because the global one shares results with other accounts.
+ *
+ * @throws ConfigurationError
+ */
+export function readParameters(
+  options: ParsedOptions<ParameterOption>,
+): Omit<BatchSettings, 'description'> {
+  const { remove_wrong_email_format: removesWrongFormat = true, ...given } =
+    options.libraryValues(parameterOptions);
+  return {
+    use_account_cache: true,
+    use_global_cache: true,
+    remove_duplicate: true,
+    remove_wrong_email_format: removesWrongFormat,
+    remove_wrong_phone_format: removesWrongFormat,
+    ...given,
+  };
+}

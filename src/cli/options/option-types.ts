@@ -1,0 +1,221 @@
+import { parseTarget } from '../../contract/index.js';
+import { ConfigurationError, fileFormats, parseCountry, parseFileFormat } from '../../index.js';
+import { guess } from '../help/closest-name.js';
+import type { OptionType } from '../command.js';
+
+/*
+ * What options take. `shown` is what stands for the value in help and reference.
+ */
+
+/** @param parse gives `undefined` for what the option does not take */
+function typeOf<Value>(
+  shown: string,
+  takes: string,
+  parse: (text: string) => Value | undefined,
+): OptionType<Value> {
+  return {
+    shown,
+    parse: (text, name) => {
+      const value = parse(text);
+      if (value !== undefined) return value;
+      throw new ConfigurationError(`--${name} ${takes}, not ${JSON.stringify(text)}`);
+    },
+  };
+}
+
+export function text(shown: string): OptionType<string> {
+  return { shown, parse: (given) => given };
+}
+
+/** A file, a folder, or the place of a list: found from the folder of the command line. */
+export function path(shown: string): OptionType<string> {
+  return { ...text(shown), isPath: true };
+}
+
+/** One of some words, in upper or lower case. */
+export function choice<const Word extends string>(
+  shown: string,
+  words: readonly Word[],
+): OptionType<Word> {
+  return {
+    shown,
+    words,
+    parse: (given, name) => {
+      const word = words.find((known) => known === given.toLowerCase());
+      if (word !== undefined) return word;
+      throw new ConfigurationError(
+        `--${name} must be one of ${words.join(', ')}, not ${JSON.stringify(given)}${guess(given, words)}`,
+      );
+    },
+  };
+}
+
+/** Some of some words, separated by commas. */
+export function wordList<const Word extends string>(
+  shown: string,
+  words: readonly Word[],
+): OptionType<readonly Word[]> {
+  return { shown, parse: (given, name) => parseWords(given, name, words) };
+}
+
+/** @throws ConfigurationError */
+export function parseWords<Word extends string>(
+  given: string,
+  name: string,
+  words: readonly Word[],
+): readonly Word[] {
+  return given.split(',').map((part) => {
+    const word = words.find((known) => known === part.trim().toLowerCase());
+    if (word !== undefined) return word;
+    throw new ConfigurationError(
+      `--${name} takes ${words.join(', ')}, separated by commas, not ${JSON.stringify(part)}`,
+    );
+  });
+}
+
+/** Texts separated by commas. */
+export function list(shown: string): OptionType<readonly string[]> {
+  return { shown, parse: itemsOf };
+}
+
+export function itemsOf(given: string): readonly string[] {
+  return given
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+/** A whole number above 0. */
+export function count(shown = '<n>', { max = Infinity } = {}): OptionType<number> {
+  const takes = max === Infinity ? 'must be a whole number above 0' : `must be from 1 to ${max}`;
+  return typeOf(shown, takes, (given) => {
+    const value = Number(given);
+    const isCount = /^\d+$/.test(given) && Number.isSafeInteger(value);
+    return isCount && value > 0 && value <= max ? value : undefined;
+  });
+}
+
+/** A whole number of 0 or more. */
+export function whole(shown = '<n>', { max = Number.MAX_SAFE_INTEGER } = {}): OptionType<number> {
+  const takes =
+    max === Number.MAX_SAFE_INTEGER
+      ? 'must be a whole number of 0 or more'
+      : `must be from 0 to ${max}`;
+  return typeOf(shown, takes, (given) => {
+    const value = Number(given);
+    return /^\d+$/.test(given) && value <= max ? value : undefined;
+  });
+}
+
+/** A number of 0 or more. */
+export function amount(shown = '<n>'): OptionType<number> {
+  return typeOf(shown, 'must be a number of 0 or more', amountIn);
+}
+
+function amountIn(given: string): number | undefined {
+  const value = Number(given);
+  return /^\d+(\.\d+)?$/.test(given) && Number.isFinite(value) ? value : undefined;
+}
+
+const secondMs = 1000;
+export const hourMs = 3_600_000;
+
+/** A time of 0 or more, in seconds. @returns whole milliseconds */
+export function patience(shown = '<s>', unitMs = secondMs): OptionType<number> {
+  return typeOf(shown, 'must be a number of 0 or more', (given) => {
+    const value = amountIn(given);
+    return value === undefined ? undefined : msOf(value, unitMs);
+  });
+}
+
+/** A time above 0, in seconds. @returns whole milliseconds */
+export function duration(shown = '<s>'): OptionType<number> {
+  return typeOf(shown, 'must be a number above 0', (given) => {
+    const value = amountIn(given);
+    return value === undefined || value === 0 ? undefined : msOf(value, secondMs);
+  });
+}
+
+/** What is above 0 stays above it. */
+function msOf(value: number, unitMs: number): number {
+  return value === 0 ? 0 : Math.max(1, Math.round(value * unitMs));
+}
+
+const mostTimerMs = 2 ** 31 - 1;
+
+/** A time in milliseconds that a timer takes. */
+export function delay(shown = '<ms>'): OptionType<number> {
+  return typeOf(shown, `must be a whole number of milliseconds, at most ${mostTimerMs}`, (given) =>
+    /^\d+$/.test(given) && Number(given) <= mostTimerMs ? Number(given) : undefined,
+  );
+}
+
+const unitBytes = new Map([
+  ['B', 1],
+  ['KB', 1e3],
+  ['MB', 1e6],
+  ['GB', 1e9],
+  ['KIB', 2 ** 10],
+  ['MIB', 2 ** 20],
+  ['GIB', 2 ** 30],
+]);
+
+/** A number of bytes, such as `256MB` or `1GiB`. */
+export function size(shown = '<size>'): OptionType<number> {
+  return typeOf(shown, 'takes a size such as 256MB or 1GiB', (given) => {
+    const [, most, unit = ''] = /^(\d+(?:\.\d+)?) ?([kmg]?i?b)$/i.exec(given) ?? [];
+    const bytes = Math.round(Number(most) * (unitBytes.get(unit.toUpperCase()) ?? NaN));
+    return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
+  });
+}
+
+/** The id of a target, given by its id or its name. */
+export function target<Id extends number>(table: Readonly<Record<Id, string>>): OptionType<Id> {
+  const takes = `takes an id from 1 to ${Object.keys(table).length} or its name`;
+  return typeOf('<id or name>', takes, (given) => parseTarget(table, given));
+}
+
+export const country: OptionType<ReturnType<typeof parseCountry>> = {
+  shown: '<CC>',
+  parse: (given, name) => parseCountry(given, `--${name}`),
+};
+
+export const fileFormat: OptionType<ReturnType<typeof parseFileFormat>> = {
+  shown: '<format>',
+  words: fileFormats,
+  parse: (given) => parseFileFormat(given),
+};
+
+/** Of the form `key=value`, the key as it is written. */
+export function pair(shown: string): OptionType<readonly [key: string, value: string]> {
+  return typeOf(shown, `takes ${shown}`, (given) => {
+    const at = given.lastIndexOf('=');
+    return at > 0 && at < given.length - 1
+      ? ([given.slice(0, at), given.slice(at + 1)] as const)
+      : undefined;
+  });
+}
+
+/** A text of no more characters than that. */
+export function shortText(shown: string, max: number): OptionType<string> {
+  return {
+    shown,
+    parse: (given, name) => {
+      if (given.length <= max) return given;
+      throw new ConfigurationError(`--${name} has at most ${max} characters`);
+    },
+  };
+}
+
+/** A day, in universal time, at that time of day, or a moment. @returns it in the form of ISO 8601 */
+export function date(timeOfDay: string): OptionType<string> {
+  const takes = 'takes a day such as 2026-11-01, or a moment such as 2026-11-01T12:00:00Z';
+  return typeOf('<date>', takes, (given) => {
+    const isDay = /^\d{4}-\d{2}-\d{2}$/.test(given);
+    const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(
+      given,
+    );
+    const found = new Date(isDay ? `${given}T${timeOfDay}Z` : given);
+    return (isDay || isMoment) && !Number.isNaN(found.getTime()) ? found.toISOString() : undefined;
+  });
+}
