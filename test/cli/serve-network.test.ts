@@ -61,7 +61,7 @@ describe('sluice serve --verify network', () => {
   });
 
   it.each<[string, readonly string[], RegExp]>([
-    ['another way', ['--verify=guess'], /--verify takes offline or network, not "guess"/],
+    ['another way', ['--verify=guess'], /--verify must be one of offline, network, not "guess"/],
     ['options without it', ['--helo=a.lab'], /--helo needs --verify network/],
     ['a switch without it', ['--no-starttls', '--verify=offline'], /--no-starttls needs/],
     ['a name without a dot', ['--verify=network', '--helo=mail'], /--helo must be a full name/],

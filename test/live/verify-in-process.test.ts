@@ -56,7 +56,7 @@ describe('sluice verify --local --verify network', () => {
   it.each<[string, readonly string[], RegExp]>([
     ['without --local', ['--verify', 'network'], /--verify needs --local/],
     ['an option of it without it', ['--local', '--helo', 'a.lab'], /--helo needs --verify network/],
-    ['another way', ['--local', '--verify', 'magic'], /--verify takes offline or network/],
+    ['another way', ['--local', '--verify', 'magic'], /--verify must be one of offline, network/],
     [
       'limits that are none',
       ['--local', '--verify', 'network', '--helo', 'a.lab', '--ask-limits', 'five'],

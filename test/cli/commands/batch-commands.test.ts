@@ -138,7 +138,7 @@ describe('sluice batch', () => {
   it.each([
     ['status', 'name one batch by its uuid'],
     ['status not-a-uuid', '"not-a-uuid" is no uuid of a batch'],
-    ['list --limit 5000', '--limit is at most 1000'],
+    ['list --limit 5000', '--limit must be from 1 to 1000'],
     ['list --from yesterday', '--from takes a day such as 2026-11-01'],
     ['list --form 2026-11-01', 'batch list has no option --form; did you mean --from?'],
     [`update ${nobody} --country US`, 'say what the addresses are'],
@@ -148,7 +148,7 @@ describe('sluice batch', () => {
       'does not take --country "XX"; XX is the code of no country',
     ],
     [`update ${nobody} --type email`, 'a target country is needed'],
-    [`export ${nobody} --format csv`, '--format is json or xlsx'],
+    [`export ${nobody} --format csv`, '--format must be one of xlsx, json'],
     ['delete', 'name the batches by their uuids'],
     ['upload a.txt b.txt --type email --country US', 'name one file'],
   ])('refuses "batch %s" with 2', async (line, said) => {
