@@ -96,6 +96,8 @@ export default defineConfig({
       ),
       ...named.map((name) => suite(name, `*.${name}.test.ts`)),
     ],
+    // What one run has made of the sources, the next need not make again.
+    experimental: { fsModuleCache: true, fsModuleCachePath: '.cache/modules' },
     pool: 'forks',
     // Half of the time would go into loading the same modules for each file. What a file leaves behind
     // is then seen by the next: clean-up hangs on the test (onTestFinished), not on a file's hooks.

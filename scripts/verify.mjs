@@ -52,10 +52,12 @@ const deciding = [
     check('lock file', 'node', 'scripts/check-lock.mjs'),
   ],
   [suites('servers', ...serverSuites)],
-  [check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '300')],
-  [check('simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '200')],
-  [check('faults', 'node', 'scripts/test-faults.mjs', '--fixed')],
-  [check('kills', 'node', 'scripts/test-kill.mjs', '--fixed')],
+  [
+    check('faults', 'node', 'scripts/test-faults.mjs', '--fixed'),
+    check('kills', 'node', 'scripts/test-kill.mjs', '--fixed'),
+    check('simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '200'),
+    check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '300'),
+  ],
 ];
 
 const full = [
